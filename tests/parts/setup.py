@@ -1,0 +1,89 @@
+"""Sets up every real part that the demo, the tests and the benches run on, in `<repository>/.parts`.
+
+`python3 tests/parts/setup.py [PART ...]`: all parts, or those named. Needs Python 3.11 to 3.13, no root and no
+packages. What is ready stays as it is, so a second call is quick; several calls at once are safe.
+This file is the command: what the parts are is in `catalogue.py`.
+"""
+
+import platform
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from catalogue import PARTS, REPOSITORY, Part  # noqa: E402
+from pip_tool import PartError  # noqa: E402
+from store import Store, digest_of, seconds_since  # noqa: E402
+from wasm_target import ensure_wasm_target  # noqa: E402
+
+
+def digest(part: Part) -> str:
+    python = ".".join(platform.python_version_tuple()[:2]) if part.per_python else ""
+    recipe = Path(__file__).with_name("catalogue.py")
+    return digest_of([*part.sources, recipe], python)
+
+
+def size_of(folders: list[Path]) -> str:
+    total = sum(file.lstat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
+    return f"{total / 1e6:.0f} MB"
+
+
+def check_machine(parts: list[Part]) -> None:
+    """Refuses where the published binaries cannot run, unless nothing is to be fetched."""
+    if not parts:
+        return
+    machine = platform.machine()
+    if sys.platform != "linux" or machine != "x86_64":
+        names = ", ".join(name for part in PARTS for name in part.instead)
+        raise PartError(f"the published binaries are for Linux on x86-64, and this is {sys.platform} on {machine}; "
+                        f"point at your own with {names}")
+    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+        raise PartError(f"the packages are pinned for Python 3.11 to 3.13, and this is {platform.python_version()}; "
+                        "run `make PYTHON=python3.11 ...`")
+
+
+def set_up(store: Store, parts: list[Part]) -> None:
+    needed = []
+    for part in parts:
+        if part.is_replaced():
+            print(f"  {part.name}: yours ({', '.join(part.instead)})", flush=True)
+        elif not store.is_ready(part.name, digest(part), part.folders):
+            needed.append(part)
+    check_machine(needed)
+    for index, part in enumerate(needed, 1):
+        print(f"  [{index}/{len(needed)}] {part.name}: {part.what} ...", flush=True)
+        start = time.monotonic()
+        store.put(part.name, digest(part), part.folders, lambda scratch, part=part: part.fill(store, scratch))
+        size = size_of([store.path(folder) for folder in part.folders])
+        print(f"  [{index}/{len(needed)}] {part.name}: done, {size}, {seconds_since(start)}", flush=True)
+
+
+def chosen(names: list[str]) -> list[Part]:
+    known = {part.name: part for part in PARTS}
+    for name in names:
+        if name not in known:
+            raise PartError(f"there is no part named {name}; there are {', '.join(known)}")
+    return [known[name] for name in names] or PARTS
+
+
+def main() -> int:
+    store = Store(REPOSITORY / ".parts")
+    start = time.monotonic()
+    try:
+        parts = chosen(sys.argv[1:])
+        with store.locked(lambda: print("  another set-up is at work here; waiting for it ...", flush=True)):
+            set_up(store, parts)
+        ensure_wasm_target(REPOSITORY)
+    except PartError as error:
+        print(f"set-up: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("set-up: interrupted; call it again and it goes on where it was", file=sys.stderr)
+        return 130
+    print(f"  parts are ready in {store.root} ({seconds_since(start)})", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
