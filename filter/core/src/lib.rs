@@ -1,1 +1,7 @@
-//! stub
+//! All policy of Agent Sentinel: what a request says (`dialect`), whose it is (`identity`), what is suspicious about
+//! it (`prompt`, `window`, `score`), what follows (`verdict`) and in which order things happen (`machine`).
+//!
+//! No I/O, no clock, no Envoy: the host feeds events in and executes the effects that come out. What cannot be
+//! named here: proxy-wasm, tonic, redis.
+
+pub mod prompt;

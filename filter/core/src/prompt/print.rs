@@ -1,0 +1,149 @@
+//! The fingerprint of a text: small enough to remember for every prompt, good enough to tell repetition from work.
+
+use simhash::{hamming_distance, simhash_stream};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::{normalise::normalise, words::is_unspaced, words::words};
+
+/// Only so many words are normalised and shingled, so that a long prompt costs no more than a page. What comes after
+/// them counts by its digest alone: it must agree to the byte.
+const WORDS: usize = 256;
+/// Words in a shingle.
+const SHINGLE: usize = 3;
+/// Two SimHashes nearer than this are similar (bits of 64).
+const DISTANCE: u32 = 3;
+
+/// Fingerprint of one text. Holds no word of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Print {
+    /// SimHash over the word shingles of the normal form.
+    pub simhash: u64,
+    /// Digest of the words as written, digits included, case and punctuation aside.
+    pub exact: u64,
+    /// Digest of what lies beyond the words that were read; 0 when nothing does.
+    pub rest: u64,
+    /// Number of words that were read; two characters of an unspaced script count as one.
+    pub words: u16,
+}
+
+impl Print {
+    pub fn of(text: &str) -> Self {
+        let (head, rest) = split(text);
+        let mut exact = Xxh3::new();
+        let mut lower = String::new();
+        let (mut spaced, mut unspaced) = (0_u16, 0_u16);
+        for word in words(head) {
+            lower.clear();
+            lower.extend(word.chars().flat_map(char::to_lowercase));
+            exact.update(lower.as_bytes());
+            exact.update(b" ");
+            let counter =
+                if word.chars().next().is_some_and(is_unspaced) { &mut unspaced } else { &mut spaced };
+            *counter = counter.saturating_add(1);
+        }
+        let rest = if rest.is_empty() { 0 } else { digest(rest.as_bytes()) };
+        exact.update(&rest.to_le_bytes());
+        Self {
+            simhash: shingled(&normalise(head)),
+            exact: exact.digest(),
+            rest,
+            words: spaced.saturating_add(unspaced.div_ceil(2)),
+        }
+    }
+
+    /// The same words, digits included.
+    pub fn is_verbatim(&self, other: &Self) -> bool {
+        self.exact == other.exact
+    }
+
+    /// Nearly the same words; numbers, ids and dates may differ.
+    pub fn is_similar(&self, other: &Self) -> bool {
+        self.rest == other.rest && hamming_distance(self.simhash, other.simhash) < DISTANCE
+    }
+}
+
+/// The part of `text` that is read word by word, and what lies beyond.
+fn split(text: &str) -> (&str, &str) {
+    // No word is longer than this, on the average of a page: it also bounds a text without any word end.
+    const BYTES: usize = WORDS * 12;
+    let by_bytes = text.floor_char_boundary(BYTES);
+    let mut end = by_bytes;
+    if let Some(after) = words(text.get(..by_bytes).unwrap_or(text)).nth(WORDS) {
+        end = (after.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    }
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
+/// SimHash over the shingles of `normal`; a text shorter than one shingle is one shingle.
+fn shingled(normal: &str) -> u64 {
+    let words: Vec<&str> = words(normal).collect();
+    if words.len() <= SHINGLE {
+        return simhash_stream(words.first().and(Some(normal)).into_iter());
+    }
+    let base = normal.as_ptr() as usize;
+    simhash_stream(words.windows(SHINGLE).filter_map(|shingle| {
+        let (first, last) = (shingle.first()?, shingle.last()?);
+        let start = (first.as_ptr() as usize).saturating_sub(base);
+        let end = (last.as_ptr() as usize).saturating_add(last.len()).saturating_sub(base);
+        normal.get(start..end)
+    }))
+}
+
+/// Digest of bytes, stable across builds: it is kept in shared data and survives a reload of the filter.
+pub fn digest(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
+}
+
+/// Digest of two digests, in this order.
+pub fn digest_pair(first: u64, second: u64) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(&first.to_le_bytes());
+    hasher.update(&second.to_le_bytes());
+    hasher.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn print(text: &str) -> Print {
+        Print::of(text)
+    }
+
+    #[test]
+    fn case_space_and_punctuation_are_no_difference() {
+        assert!(print("Hello,  World again!").is_verbatim(&print("hello world again")));
+    }
+
+    #[test]
+    fn numbers_make_prompts_similar_but_not_verbatim() {
+        let (a, b) = (print("Process order 17 of today"), print("Process order 18 of today"));
+        assert!(a.is_similar(&b) && !a.is_verbatim(&b));
+    }
+
+    #[test]
+    fn other_words_are_not_similar() {
+        assert!(!print("What is the capital of France?").is_similar(&print("How tall is the Eiffel tower?")));
+    }
+
+    #[test]
+    fn beyond_the_page_the_text_must_agree() {
+        let head = "word ".repeat(400);
+        let (a, b) = (print(&format!("{head} alpha")), print(&format!("{head} beta")));
+        assert_eq!(a.simhash, b.simhash);
+        assert!(!a.is_similar(&b) && !a.is_verbatim(&b));
+        assert!(a.is_verbatim(&print(&format!("{head} alpha"))));
+    }
+
+    #[test]
+    fn words_are_counted_in_every_script() {
+        assert_eq!(print("yes, continue please").words, 3);
+        assert_eq!(print("请继续工作").words, 3);
+        assert_eq!(print("").words, 0);
+    }
+
+    #[test]
+    fn a_text_without_word_ends_is_bounded() {
+        assert_eq!(print(&"x".repeat(1_000_000)).words, 1);
+    }
+}
