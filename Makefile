@@ -1,0 +1,84 @@
+# One command each: `make demo` shows it, `make test` proves it. Both set everything up by themselves.
+# What is set up, and how, is in tests/parts; what is tested, in tests and beside the code.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+CARGO ?= cargo
+# Cargo's own variable moves the whole build; without it, everything is in ./target.
+CARGO_TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))
+export CARGO_TARGET_DIR
+
+WASM_TARGET := wasm32-wasip1
+MODULE := $(CARGO_TARGET_DIR)/$(WASM_TARGET)/release/sentinel_filter.wasm
+SERVICE := $(CARGO_TARGET_DIR)/release/embedding-service
+MODULE_LIMIT := 600000
+
+# Where the programs find the parts, unless the user has said so. Only for the commands that run something:
+# for set-up a variable that is set means "the user brings their own".
+PARTS := $(CURDIR)/.parts
+RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
+	REDIS_SERVER="$${REDIS_SERVER:-$(PARTS)/redis/redis-server}" \
+	REDISEARCH_SO="$${REDISEARCH_SO:-$(PARTS)/redis/redisearch.so}" \
+	ORT_DYLIB_PATH="$${ORT_DYLIB_PATH:-$(PARTS)/onnxruntime/libonnxruntime.so}" \
+	LOOP_EMBEDDING_MODEL_PATH="$${LOOP_EMBEDDING_MODEL_PATH:-$(PARTS)/model/model.onnx}" \
+	NODE_BIN="$${NODE_BIN:-$(PARTS)/node/bin/node}" \
+	SENTINEL_WASM="$${SENTINEL_WASM:-$(MODULE)}" \
+	SENTINEL_SERVICE="$${SENTINEL_SERVICE:-$(SERVICE)}"
+
+.PHONY: help setup filter service build size test demo up bench fmt fmt-check lint clean
+
+help: ## Show the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: ## Fetch Envoy, ONNX Runtime, Redis, the SDK clients; build the model (all below .parts)
+	@echo "== set-up of the parts"
+	@$(PYTHON) tests/parts/setup.py
+
+filter: setup ## Build the filter for Envoy (WebAssembly, release)
+	@echo "== filter"
+	@$(CARGO) build --release -p sentinel-filter --target $(WASM_TARGET)
+
+service: setup ## Build the embedding service (release)
+	@echo "== embedding service"
+	@$(CARGO) build --release -p embedding-service
+
+build: filter service ## Build both
+
+size: filter
+	@size=$$(stat -c %s "$(MODULE)"); echo "== filter module: $$size bytes of $(MODULE_LIMIT)"; \
+	if [ "$$size" -gt $(MODULE_LIMIT) ]; then \
+		echo "the filter module is larger than $(MODULE_LIMIT) bytes: $(MODULE)" >&2; exit 1; fi
+
+test: setup fmt-check lint build size ## Set up, check format and lints, build, run every test
+	@echo "== tests"
+	@$(RUN) $(CARGO) test --workspace --exclude sentinel-filter
+
+demo: build ## Set up, build and play the main job on the real Envoy
+	@echo "== demo"
+	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin demo
+
+up: build ## Start the stack and keep it up
+	@echo "== stack"
+	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin up
+
+bench: build ## Measure what the filter adds, against the same Envoy without it
+	@echo "== bench"
+	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin bench
+
+fmt: ## Format the sources
+	@$(CARGO) fmt --all
+
+fmt-check:
+	@echo "== format"
+	@$(CARGO) fmt --all --check
+
+lint: setup ## Check with clippy: native, and the filter for WebAssembly
+	@echo "== lints"
+	@$(CARGO) clippy --workspace --exclude sentinel-filter --all-targets -- -D warnings
+	@$(CARGO) clippy -p sentinel-filter --target $(WASM_TARGET) -- -D warnings
+
+clean: ## Remove what was built; the parts stay (remove .parts to fetch them again)
+	@$(CARGO) clean
