@@ -1,1 +1,20 @@
-//! Harness shared by the end-to-end tests, the demo and the benches.
+//! The harness: starts the real parts (Envoy with the filter, the embedding service, Redis) and a mock provider on
+//! free ports of this machine, and looks at them from outside. Every value that it returns stops its process when dropped.
+//! What must not live here: assertions about the product (they belong to e2e/ and sdk/).
+
+pub mod bootstrap;
+pub mod client;
+pub mod dialect;
+pub mod envoy;
+pub mod fake_service;
+pub mod metrics;
+pub mod parts;
+pub mod process;
+pub mod provider;
+pub mod raw;
+pub mod redis;
+pub mod service;
+pub mod stack;
+
+pub use dialect::Dialect;
+pub use stack::Stack;

@@ -1,0 +1,73 @@
+//! A shipped bootstrap with a few places changed for a test. Each place must be there exactly once, so that a test never
+//! runs on something other than what it meant.
+
+use std::fs;
+use std::path::Path;
+
+use crate::parts;
+
+const MODULE: &str = "target/wasm32-wasip1/release/sentinel_filter.wasm";
+const CONFIG_BEGIN: &str = "# --- sentinel: configuration ---\n";
+const CONFIG_END: &str = "# --- sentinel: end of configuration ---\n";
+
+pub struct Bootstrap {
+    text: String,
+}
+
+impl Bootstrap {
+    /// `envoy/<name>` as it is shipped.
+    pub fn shipped(name: &str) -> Self {
+        let path = parts::root().join("envoy").join(name);
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self { text }
+    }
+
+    /// `envoy/demo.yaml` on free ports, with the filter's full path.
+    pub fn demo() -> Self {
+        let mut bootstrap = Self::shipped("demo.yaml");
+        bootstrap.replace("address: 127.0.0.1, port_value: 9901", "address: 127.0.0.1, port_value: 0");
+        bootstrap.replace("address: 127.0.0.1, port_value: 10000", "address: 127.0.0.1, port_value: 0");
+        bootstrap.module(&parts::filter());
+        bootstrap
+    }
+
+    pub fn module(&mut self, path: &Path) {
+        self.replace(MODULE, &path.display().to_string());
+    }
+
+    /// The mock provider's port instead of 18080.
+    pub fn provider(&mut self, port: u16) {
+        self.replace("port_value: 18080", &format!("port_value: {port}"));
+    }
+
+    /// The embedding service's socket.
+    pub fn service(&mut self, socket: &Path) {
+        self.replace("path: /tmp/embedding-sidecar.sock", &format!("path: {}", socket.display()));
+    }
+
+    /// The filter's configuration, instead of the one that is shipped.
+    pub fn config(&mut self, json: &str) {
+        let begin = self.position(CONFIG_BEGIN) + CONFIG_BEGIN.len();
+        let end = self.position(CONFIG_END);
+        let quoted = serde_json::to_string(json).expect("a string");
+        self.text.replace_range(begin..end, &format!("                          value: {quoted}\n"));
+    }
+
+    pub fn replace(&mut self, old: &str, new: &str) {
+        let at = self.position(old);
+        self.text.replace_range(at..at + old.len(), new);
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn position(&self, wanted: &str) -> usize {
+        let mut places = self.text.match_indices(wanted);
+        match (places.next(), places.next()) {
+            (Some((at, _)), None) => at,
+            (None, _) => panic!("the bootstrap does not contain {wanted:?}"),
+            (Some(_), Some(_)) => panic!("the bootstrap contains {wanted:?} more than once"),
+        }
+    }
+}

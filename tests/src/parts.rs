@@ -1,0 +1,66 @@
+//! Where the real parts are: an environment variable first, else what `make setup` and `make build` have left.
+//! A missing part ends the test with a sentence that says what to do; nothing is ever skipped.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Root of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the tests live one folder below the root")
+        .to_path_buf()
+}
+
+pub fn envoy() -> PathBuf {
+    part("Envoy", "ENVOY_BIN", ".parts/envoy/envoy", "make setup")
+}
+
+pub fn redis_server() -> PathBuf {
+    part("redis-server", "REDIS_SERVER", ".parts/redis/redis-server", "make setup")
+}
+
+pub fn redisearch() -> PathBuf {
+    part("The Redis search module", "REDISEARCH_SO", ".parts/redis/redisearch.so", "make setup")
+}
+
+pub fn onnxruntime() -> PathBuf {
+    part("ONNX Runtime", "ORT_DYLIB_PATH", ".parts/onnxruntime/libonnxruntime.so", "make setup")
+}
+
+pub fn model() -> PathBuf {
+    part("The embedding model", "LOOP_EMBEDDING_MODEL_PATH", ".parts/model/model.onnx", "make setup")
+}
+
+/// Folder that holds the Python packages `openai`, `anthropic` and `google-genai`.
+pub fn python_sdks() -> PathBuf {
+    part("The folder of the Python SDKs", "SENTINEL_PYTHON_SDKS", ".parts/sdk-python", "make setup")
+}
+
+pub fn node() -> PathBuf {
+    part("Node", "NODE_BIN", ".parts/node/bin/node", "make setup")
+}
+
+/// Folder that holds the npm package `openai`.
+pub fn node_modules() -> PathBuf {
+    part("The folder of the Node SDKs", "SENTINEL_NODE_MODULES", ".parts/sdk-node/node_modules", "make setup")
+}
+
+/// The filter, built for wasm32-wasip1.
+pub fn filter() -> PathBuf {
+    part("The filter", "SENTINEL_WASM", "target/wasm32-wasip1/release/sentinel_filter.wasm", "make build")
+}
+
+/// The embedding service's program.
+pub fn service() -> PathBuf {
+    part("The embedding service", "SENTINEL_SERVICE", "target/release/embedding-service", "make build")
+}
+
+fn part(what: &str, variable: &str, below_root: &str, command: &str) -> PathBuf {
+    let (path, hint) = match env::var_os(variable).filter(|given| !given.is_empty()) {
+        Some(given) => (root().join(given), format!("correct {variable}")),
+        None => (root().join(below_root), format!("run `{command}`, or set {variable}")),
+    };
+    assert!(path.exists(), "{what} is missing: there is no {}: {hint}", path.display());
+    path
+}

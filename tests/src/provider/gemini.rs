@@ -1,0 +1,45 @@
+//! How Gemini's `generateContent` and `streamGenerateContent?alt=sse` look.
+
+use serde_json::{Value, json};
+
+use super::answer::{event, pieces_of};
+use super::reply::Reply;
+
+pub fn body(reply: &Reply) -> Value {
+    match reply {
+        Reply::Tool { name, arguments } => {
+            chunk(json!({"functionCall": {"name": name, "args": arguments}}), true)
+        }
+        Reply::Text(text) => chunk(json!({"text": text}), true),
+        Reply::Error(status) => error(*status),
+    }
+}
+
+pub fn events(reply: &Reply) -> Vec<String> {
+    let Reply::Text(text) = reply else { return vec![event("", &body(reply))] };
+    let pieces = pieces_of(text);
+    let last = pieces.len().saturating_sub(1);
+    pieces
+        .iter()
+        .enumerate()
+        .map(|(at, piece)| event("", &chunk(json!({"text": piece}), at == last)))
+        .collect()
+}
+
+fn chunk(part: Value, last: bool) -> Value {
+    let mut candidate = json!({"content": {"parts": [part], "role": "model"}, "index": 0});
+    if last {
+        candidate["finishReason"] = json!("STOP");
+    }
+    json!({"candidates": [candidate], "modelVersion": "gemini-2.5-flash", "responseId": "mock",
+        "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 9, "totalTokenCount": 21}})
+}
+
+pub fn error(status: u16) -> Value {
+    let kind = match status {
+        401 => "UNAUTHENTICATED",
+        429 => "RESOURCE_EXHAUSTED",
+        _ => "INTERNAL",
+    };
+    json!({"error": {"code": status, "message": "The mock provider refuses.", "status": kind}})
+}

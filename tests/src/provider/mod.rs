@@ -1,0 +1,114 @@
+//! A mock LLM provider: answers as the real ones do, by a script that each test may give, and keeps every request
+//! exactly as it came. Runs on threads of its own, so that a test may block.
+//! What must not live here: how the answers of one provider look (one file each beside this one).
+
+pub mod answer;
+pub mod anthropic;
+pub mod gemini;
+pub mod openai_chat;
+pub mod openai_responses;
+pub mod reply;
+mod server;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use hyper::HeaderMap;
+use tokio::runtime::Runtime;
+
+pub use answer::{Answer, Gate, Piece};
+pub use reply::{Reply, faithful, speak};
+
+/// One request as it reached the provider.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// Counts connections from 0: tells whether two requests came over the same one.
+    pub connection: usize,
+    pub method: String,
+    /// With the query.
+    pub path: String,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    pub trailers: Option<HeaderMap>,
+    /// Whether the body came to its end.
+    pub complete: bool,
+}
+
+impl Received {
+    /// First value of a header, if it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).expect("the provider got JSON")
+    }
+}
+
+/// From a request to its answer.
+pub type Script = Arc<dyn Fn(&Received) -> Answer + Send + Sync>;
+
+pub struct Provider {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    runtime: Option<Runtime>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) script: Mutex<Script>,
+    pub(crate) received: Mutex<Vec<Received>>,
+}
+
+impl Provider {
+    /// On a free port, with the script [`faithful`].
+    pub fn start() -> Self {
+        Self::start_on(SocketAddr::from(([127, 0, 0, 1], 0)))
+    }
+
+    pub fn start_on(address: SocketAddr) -> Self {
+        let shared =
+            Arc::new(Shared { script: Mutex::new(Arc::new(faithful)), received: Mutex::new(Vec::new()) });
+        let listener = std::net::TcpListener::bind(address)
+            .unwrap_or_else(|error| panic!("the mock provider cannot listen on {address}: {error}"));
+        listener.set_nonblocking(true).expect("a socket that does not block");
+        let address = listener.local_addr().expect("an address");
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        runtime.spawn(server::run(listener, Arc::clone(&shared)));
+        Self { address, shared, runtime: Some(runtime) }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    pub fn script(&self, script: impl Fn(&Received) -> Answer + Send + Sync + 'static) {
+        *self.shared.script.lock().expect("no one panics with it") = Arc::new(script);
+    }
+
+    /// Every request whose body has come to its end or been cut, in that order.
+    pub fn received(&self) -> Vec<Received> {
+        self.shared.received.lock().expect("no one panics with it").clone()
+    }
+
+    /// The last one.
+    pub fn last(&self) -> Received {
+        self.received().pop().expect("the provider has got a request")
+    }
+
+    pub fn count(&self) -> usize {
+        self.shared.received.lock().expect("no one panics with it").len()
+    }
+}
+
+impl Drop for Provider {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! How OpenAI's chat completions look (and those of everyone who copied them).
+
+use serde_json::{Value, json};
+
+use super::answer::{event, pieces_of};
+use super::reply::Reply;
+
+const ID: &str = "chatcmpl-mock0000000000000000000";
+const MODEL: &str = "gpt-4o-mini-2024-07-18";
+
+pub fn body(reply: &Reply) -> Value {
+    let (message, reason) = match reply {
+        Reply::Tool { name, arguments } => (
+            json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": [{"id": "call_mock_1", "type": "function",
+                "function": {"name": name, "arguments": arguments.to_string()}}]}),
+            "tool_calls",
+        ),
+        Reply::Text(text) => {
+            (json!({"role": "assistant", "content": text, "refusal": null, "annotations": []}), "stop")
+        }
+        Reply::Error(status) => return error(*status),
+    };
+    json!({"id": ID, "object": "chat.completion", "created": 1_760_000_000, "model": MODEL,
+        "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": reason}],
+        "usage": {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21}, "service_tier": "default"})
+}
+
+pub fn events(reply: &Reply) -> Vec<String> {
+    let (deltas, reason) = match reply {
+        Reply::Tool { name, arguments } => {
+            let arguments = arguments.to_string();
+            let (head, tail) = arguments.split_at(arguments.len() / 2);
+            let call = |function: Value| json!({"tool_calls": [{"index": 0, "function": function}]});
+            let first = json!({"tool_calls": [{"index": 0, "id": "call_mock_1", "type": "function",
+                "function": {"name": name, "arguments": ""}}]});
+            (vec![first, call(json!({"arguments": head})), call(json!({"arguments": tail}))], "tool_calls")
+        }
+        Reply::Text(text) => {
+            (pieces_of(text).into_iter().map(|piece| json!({"content": piece})).collect(), "stop")
+        }
+        Reply::Error(status) => return vec![event("", &error(*status))],
+    };
+    let chunk = |delta: Value, reason: Value| {
+        event(
+            "",
+            &json!({"id": ID, "object": "chat.completion.chunk", "created": 1_760_000_000, "model": MODEL,
+            "system_fingerprint": "fp_mock", "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": reason}]}),
+        )
+    };
+    let mut events = vec![chunk(json!({"role": "assistant", "content": "", "refusal": null}), Value::Null)];
+    events.extend(deltas.into_iter().map(|delta| chunk(delta, Value::Null)));
+    events.push(chunk(json!({}), json!(reason)));
+    events.push("data: [DONE]\n\n".to_owned());
+    events
+}
+
+pub fn error(status: u16) -> Value {
+    let (kind, code) = match status {
+        401 => ("invalid_request_error", "invalid_api_key"),
+        429 => ("requests", "rate_limit_exceeded"),
+        _ => ("server_error", "internal_error"),
+    };
+    json!({"error": {"message": "The mock provider refuses.", "type": kind, "param": null, "code": code}})
+}

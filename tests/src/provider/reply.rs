@@ -1,0 +1,86 @@
+//! What the mock model says, before it takes the shape of a provider.
+
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::{Received, anthropic, gemini, openai_chat, openai_responses};
+use crate::Dialect;
+
+#[derive(Clone, Debug)]
+pub enum Reply {
+    Text(String),
+    /// A call of a tool; `arguments` is an object.
+    Tool {
+        name: String,
+        arguments: Value,
+    },
+    /// An error in the provider's shape, with this status.
+    Error(u16),
+}
+
+/// Says `reply` in the shape that this request asks for: its provider's, as JSON or as server-sent events.
+/// A path that no provider has gets 404.
+pub fn speak(request: &Received, reply: &Reply) -> Answer {
+    let Some(dialect) = Dialect::of_path(&request.path) else {
+        return Answer::json(404, &serde_json::json!({"error": {"message": "no such path"}}));
+    };
+    if let Reply::Error(status) = reply {
+        let status = *status;
+        return Answer::json(
+            status,
+            &match dialect {
+                Dialect::OpenaiChat | Dialect::OpenaiResponses => openai_chat::error(status),
+                Dialect::Anthropic => anthropic::error(status),
+                Dialect::Gemini => gemini::error(status),
+            },
+        );
+    }
+    if dialect.wants_stream(&request.path, &request.body) {
+        Answer::events(match dialect {
+            Dialect::OpenaiChat => openai_chat::events(reply),
+            Dialect::OpenaiResponses => openai_responses::events(reply),
+            Dialect::Anthropic => anthropic::events(reply),
+            Dialect::Gemini => gemini::events(reply),
+        })
+    } else {
+        Answer::json(
+            200,
+            &match dialect {
+                Dialect::OpenaiChat => openai_chat::body(reply),
+                Dialect::OpenaiResponses => openai_responses::body(reply),
+                Dialect::Anthropic => anthropic::body(reply),
+                Dialect::Gemini => gemini::body(reply),
+            },
+        )
+    }
+}
+
+/// The script that a provider starts with: the same question gets the same answer, another question another one.
+/// A request that is not a question to a model is answered 200 with its length.
+pub fn faithful(request: &Received) -> Answer {
+    let question = Dialect::of_path(&request.path).and_then(|dialect| dialect.last_user_text(&request.body));
+    match question {
+        Some(question) => speak(request, &Reply::Text(text_for(&question))),
+        None => Answer::json(200, &serde_json::json!({"received": request.body.len()})),
+    }
+}
+
+/// Twenty words that depend on every byte of the question.
+pub fn text_for(question: &str) -> String {
+    const WORDS: [&str; 32] = [
+        "river", "copper", "lantern", "winter", "garden", "signal", "marble", "harbour", "velvet", "engine",
+        "meadow", "cipher", "bridge", "walnut", "thunder", "canvas", "pepper", "orbit", "ladder", "silver",
+        "forest", "button", "island", "mirror", "rocket", "pillow", "desert", "violin", "anchor", "castle",
+        "window", "feather",
+    ];
+    // FNV-1a, then a step of a linear generator a word.
+    let mut state = question.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let mut words = Vec::new();
+    for _ in 0..20 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        words.push(WORDS[(state >> 59) as usize]);
+    }
+    words.join(" ")
+}

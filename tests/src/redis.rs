@@ -1,0 +1,74 @@
+//! A real Redis 8 with the search module, on a Unix socket in a folder of its own; nothing is kept on disk.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::parts;
+use crate::process::Process;
+
+pub struct Redis {
+    process: Process,
+    socket: PathBuf,
+    // Removed after the process has gone: fields are dropped in this order.
+    _folder: TempDir,
+}
+
+impl Redis {
+    pub fn start() -> Self {
+        let folder = tempfile::Builder::new().prefix("sentinel-redis").tempdir().expect("a temporary folder");
+        let socket = folder.path().join("redis.sock");
+        let process = launch(folder.path(), &socket);
+        Self { process, socket, _folder: folder }
+    }
+
+    /// As `REDIS_URL` wants it.
+    pub fn url(&self) -> String {
+        format!("redis+unix://{}", self.socket.display())
+    }
+
+    /// Ends it at once, as a crash would.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// Starts it again, empty, on the same socket.
+    pub fn restart(&mut self) {
+        self.kill();
+        let _ = fs::remove_file(&self.socket);
+        let folder = self.socket.parent().expect("a folder").to_path_buf();
+        self.process = launch(&folder, &self.socket);
+    }
+
+    /// Answers nothing from now on, but keeps its connections.
+    pub fn freeze(&mut self) {
+        self.process.signal(libc::SIGSTOP);
+    }
+
+    pub fn thaw(&mut self) {
+        self.process.signal(libc::SIGCONT);
+    }
+}
+
+fn launch(folder: &Path, socket: &Path) -> Process {
+    let mut command = Command::new(parts::redis_server());
+    command.args(["--port", "0", "--save", "", "--appendonly", "no", "--dir"]).arg(folder);
+    command.arg("--unixsocket").arg(socket).arg("--loadmodule").arg(parts::redisearch());
+    let mut process = Process::start("redis", folder, command);
+    process.wait_for("an answer to PING", |_| ping(socket));
+    process
+}
+
+fn ping(socket: &Path) -> Option<()> {
+    let mut stream = UnixStream::connect(socket).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
+    stream.write_all(b"PING\r\n").ok()?;
+    let mut answer = [0; 7];
+    stream.read_exact(&mut answer).ok()?;
+    (&answer == b"+PONG\r\n").then_some(())
+}

@@ -1,0 +1,45 @@
+//! The real embedding service, with the real model, on a Unix socket.
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::parts;
+use crate::process::Process;
+
+pub struct Service {
+    process: Process,
+    socket: PathBuf,
+}
+
+impl Service {
+    /// Starts it and waits until its socket opens, which it does when it is warm.
+    /// `settings`: environment variables over the defaults of a test.
+    pub fn start(folder: &Path, socket: &Path, settings: &[(String, String)]) -> Self {
+        let mut command = Command::new(parts::service());
+        for name in ["REDIS_URL", "LISTEN_ADDR", "RUST_LOG"] {
+            command.env_remove(name);
+        }
+        command
+            .env("UDS_PATH", socket)
+            .env("METRICS_ADDR", "127.0.0.1:0")
+            .env("ORT_DYLIB_PATH", parts::onnxruntime())
+            .env("LOOP_EMBEDDING_MODEL_PATH", parts::model())
+            .envs(settings.iter().map(|(name, value)| (name, value)));
+        let mut process = Process::start("embedding-service", folder, command);
+        process.wait_for("an open socket", |_| UnixStream::connect(socket).ok());
+        Self { process, socket: socket.to_path_buf() }
+    }
+
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    pub fn process(&mut self) -> &mut Process {
+        &mut self.process
+    }
+
+    pub fn log(&self) -> String {
+        self.process.log()
+    }
+}

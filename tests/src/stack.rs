@@ -1,0 +1,163 @@
+//! Everything together: agent's address ─► Envoy with the filter ─► mock provider, and beside it the service that a test chose.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::Dialect;
+use crate::bootstrap::Bootstrap;
+use crate::client::{self, Response};
+use crate::envoy::Envoy;
+use crate::fake_service::{Behaviour, FakeService};
+use crate::metrics::Metrics;
+use crate::provider::Provider;
+use crate::service::Service;
+
+/// Dropped in this order: Envoy first, the folder with its logs and sockets last.
+pub struct Stack {
+    pub envoy: Envoy,
+    pub provider: Provider,
+    pub service: Option<Service>,
+    pub fake: Option<FakeService>,
+    folder: TempDir,
+}
+
+enum Beside {
+    Nothing,
+    Real(Vec<(String, String)>),
+    Fake(Behaviour),
+}
+
+pub struct Builder {
+    config: Option<String>,
+    beside: Beside,
+    edits: Vec<(String, String)>,
+}
+
+impl Stack {
+    /// The shipped demo bootstrap, without any service beside it.
+    pub fn builder() -> Builder {
+        Builder { config: None, beside: Beside::Nothing, edits: Vec::new() }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.envoy.address()
+    }
+
+    /// Logs and sockets of this stack.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where Envoy looks for the service.
+    pub fn socket(&self) -> PathBuf {
+        socket(self.folder.path())
+    }
+
+    /// POSTs a body to a dialect's path.
+    pub async fn post(&self, dialect: Dialect, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Response {
+        client::post(self.address(), dialect.path(false), headers, body).await
+    }
+
+    /// An agent asks one thing, in a request of its own.
+    pub async fn ask(&self, dialect: Dialect, agent: &str, text: &str) -> Response {
+        self.post(dialect, &[("x-agent-id", agent)], dialect.ask(text, false).to_string()).await
+    }
+
+    /// The same as a stream, read to its end.
+    pub async fn ask_stream(&self, dialect: Dialect, agent: &str, text: &str) -> Response {
+        let body = dialect.ask(text, true).to_string();
+        client::post(self.address(), dialect.path(true), &[("x-agent-id", agent)], body).await
+    }
+
+    /// An agent asks with this history.
+    pub async fn converse(&self, dialect: Dialect, agent: &str, turns: &[(&str, &str)]) -> Response {
+        self.post(dialect, &[("x-agent-id", agent)], dialect.conversation(turns, false).to_string()).await
+    }
+
+    pub fn metrics(&self) -> Metrics {
+        self.envoy.metrics()
+    }
+
+    /// A counter of the filter; 0 when it has not been counted yet.
+    pub fn count(&self, name: &str, labels: &[(&str, &str)]) -> u64 {
+        self.metrics().sum(name, labels)
+    }
+
+    /// Fails when the filter has panicked or been reloaded, or Envoy has complained of it.
+    pub fn assert_sound(&mut self) {
+        assert!(self.envoy.process().is_running(), "Envoy has ended. Its log:\n{}", self.envoy.log());
+        let log = self.envoy.log();
+        for word in ["panicked", "Function: proxy_", "Uncaught RuntimeError"] {
+            assert!(!log.contains(word), "Envoy's log says {word:?}:\n{log}");
+        }
+        assert_eq!(
+            self.count("envoy_wasm_sentinel_vm_reload", &[]),
+            0,
+            "the module was reloaded. Envoy's log:\n{log}"
+        );
+    }
+}
+
+impl Builder {
+    /// The filter's configuration, instead of the shipped one.
+    pub fn config(mut self, config: &Value) -> Self {
+        self.config = Some(config.to_string());
+        self
+    }
+
+    /// With the real embedding service.
+    pub fn service(self) -> Self {
+        self.service_with(&[])
+    }
+
+    /// With the real embedding service, these environment variables over the defaults.
+    pub fn service_with(mut self, settings: &[(&str, &str)]) -> Self {
+        self.beside = Beside::Real(
+            settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        );
+        self
+    }
+
+    /// With a service that misbehaves as told.
+    pub fn fake(mut self, behaviour: Behaviour) -> Self {
+        self.beside = Beside::Fake(behaviour);
+        self
+    }
+
+    /// Replaces a text of the bootstrap that must be there exactly once.
+    pub fn edit(mut self, old: &str, new: &str) -> Self {
+        self.edits.push((old.to_owned(), new.to_owned()));
+        self
+    }
+
+    pub fn start(self) -> Stack {
+        let folder = tempfile::Builder::new().prefix("sentinel").tempdir().expect("a temporary folder");
+        let socket = socket(folder.path());
+        let provider = Provider::start();
+        let mut bootstrap = Bootstrap::demo();
+        bootstrap.provider(provider.port());
+        bootstrap.service(&socket);
+        if let Some(config) = &self.config {
+            bootstrap.config(config);
+        }
+        for (old, new) in &self.edits {
+            bootstrap.replace(old, new);
+        }
+        let (mut service, mut fake) = (None, None);
+        match self.beside {
+            Beside::Nothing => {}
+            Beside::Real(settings) => service = Some(Service::start(folder.path(), &socket, &settings)),
+            Beside::Fake(behaviour) => fake = Some(FakeService::start(&socket, behaviour)),
+        }
+        let envoy = Envoy::start(folder.path(), &bootstrap);
+        Stack { envoy, provider, service, fake, folder }
+    }
+}
+
+fn socket(folder: &Path) -> PathBuf {
+    folder.join("embedding.sock")
+}
