@@ -4,4 +4,13 @@
 //! No I/O, no clock, no Envoy: the host feeds events in and executes the effects that come out. What cannot be
 //! named here: proxy-wasm, tonic, redis.
 
+pub mod arrival;
+pub mod config;
+pub mod dialect;
+pub mod identity;
+pub mod json;
 pub mod prompt;
+pub mod score;
+pub mod slot;
+pub mod verdict;
+pub mod window;

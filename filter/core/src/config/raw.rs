@@ -1,0 +1,319 @@
+//! The configuration as the user writes it (JSON, or a `google.protobuf.Struct` in Envoy's YAML). Unknown fields are
+//! refused. Every field has a default, so `{}` is a complete configuration. What a value must be beyond its type is
+//! checked in `valid`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+macro_rules! raw {
+    ($(#[$meta:meta])* struct $name:ident { $($body:tt)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Deserialize, Serialize)]
+        #[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $name { $($body)* }
+    };
+}
+
+macro_rules! choice {
+    ($(#[$meta:meta])* enum $name:ident { $($body:tt)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+        #[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($body)* }
+    };
+}
+
+raw! {
+    /// Configuration of the filter.
+    struct RawConfig {
+        /// Whether the filter looks at requests at all.
+        pub enabled: bool,
+        /// `enforce` acts; `observe` measures and logs what it would have done, and touches nothing.
+        pub mode: Mode,
+        /// Envoy cluster of the embedding service.
+        pub cluster: String,
+        /// How long a request may wait for the embedding service. When it is over, the request goes on unchanged.
+        pub timeout: String,
+        /// A prompt matches an earlier one above this similarity, 0 to 1: `1 − cosine distance / 2`, so 0.95 is cosine 0.90.
+        pub similarity_threshold: f64,
+        /// The hint that the model is given, where `hint.messages` has none for the signal.
+        pub intervention_message: String,
+        /// Bodies larger than this many bytes pass without inspection. Keep it well below Envoy's
+        /// `per_connection_buffer_limit_bytes`, beyond which Envoy answers 413.
+        pub max_body_bytes: u64,
+        /// Whether responses carry `x-sentinel-verdict`, `x-sentinel-reason` and `x-sentinel-similarity`.
+        pub response_headers: bool,
+        /// The semantic signal: similarity of a prompt to the last prompts of its scope.
+        pub semantic: RawSemantic,
+        /// The local score: 1.0 for each similar prompt, 2.0 for each similar response, 1.5 for each repeated tool call.
+        pub score: RawScore,
+        /// How the model is told.
+        pub hint: RawHint,
+        /// How an agent is stopped.
+        pub kill: RawKill,
+        /// Where tenant, agent and run are read from.
+        pub identity: RawIdentity,
+        /// Paths of providers that the filter does not know by itself; the first that fits wins over the built-in ones.
+        pub paths: Vec<RawPath>,
+        /// Settings for single agents or groups of them; the first that fits is used.
+        pub agents: Vec<RawAgent>,
+        /// The memory of prompts and responses in Envoy, shared by all workers.
+        pub state: RawState,
+    }
+}
+
+impl Default for RawConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            mode: Mode::Enforce,
+            cluster: "embedding_service".into(),
+            timeout: "50ms".into(),
+            similarity_threshold: 0.95,
+            intervention_message:
+                "You seem to be repeating similar requests. Please take a different approach \
+                or consider that the previous attempts may have already addressed your question."
+                    .into(),
+            max_body_bytes: 1_048_576,
+            response_headers: true,
+            semantic: RawSemantic::default(),
+            score: RawScore::default(),
+            hint: RawHint::default(),
+            kill: RawKill::default(),
+            identity: RawIdentity::default(),
+            paths: Vec::new(),
+            agents: Vec::new(),
+            state: RawState::default(),
+        }
+    }
+}
+
+choice! {
+    /// What the filter does with its verdicts.
+    enum Mode {
+        #[default]
+        Enforce,
+        Observe,
+    }
+}
+
+raw! {
+    /// The semantic signal. It hints and never kills.
+    struct RawSemantic {
+        /// Whether the embedding service is asked.
+        pub enabled: bool,
+        /// How many of the last 5 prompts must match. 1 is the literal contract, and flags one follow-up question in twenty healthy runs.
+        pub repeats: u32,
+        /// Prompts of fewer words are not sent: "continue" and "yes" are no evidence.
+        pub min_words: u16,
+    }
+}
+
+impl Default for RawSemantic {
+    fn default() -> Self {
+        Self { enabled: true, repeats: 2, min_words: 4 }
+    }
+}
+
+raw! {
+    /// The local score. Prompts that differ in numbers, ids or dates, and prompts of fewer than `min_words` words,
+    /// count only where their responses repeat too.
+    struct RawScore {
+        /// Whether prompts and responses are remembered and scored.
+        pub enabled: bool,
+        /// Score from which the model is given a hint.
+        pub hint: f64,
+        /// Score from which the agent is stopped, where responses or tool calls repeat as well.
+        pub kill: f64,
+        /// Shorter prompts are evidence only where their responses repeat.
+        pub min_words: u16,
+    }
+}
+
+impl Default for RawScore {
+    fn default() -> Self {
+        Self { enabled: true, hint: 5.0, kill: 10.0, min_words: 4 }
+    }
+}
+
+raw! {
+    /// The hint.
+    struct RawHint {
+        /// Where an OpenAI chat request gets the hint: as a system message at the `start` or the `end`. `start`
+        /// changes the first bytes of the request, so the provider's prompt cache misses for that one request.
+        pub position: HintPosition,
+        /// Texts for single signals.
+        pub messages: RawMessages,
+    }
+}
+
+#[expect(clippy::derivable_impls, reason = "the other groups spell their defaults out too")]
+impl Default for RawHint {
+    fn default() -> Self {
+        Self { position: HintPosition::Start, messages: RawMessages::default() }
+    }
+}
+
+choice! {
+    /// Place of the hint among the messages.
+    enum HintPosition {
+        #[default]
+        Start,
+        End,
+    }
+}
+
+raw! {
+    /// Hint texts by signal.
+    #[derive(Default)]
+    struct RawMessages {
+        /// Text when the local score is the reason; empty for `intervention_message`.
+        pub score: String,
+        /// Text when semantic similarity is the reason; empty for `intervention_message`.
+        pub semantic: String,
+    }
+}
+
+raw! {
+    /// The kill response.
+    struct RawKill {
+        /// `error`: an error in the provider's own form. `final_message`: an assistant message that ends the run in good order.
+        pub mode: KillMode,
+        /// HTTP status in mode `error`: 400 to 499, but none that SDKs retry (408, 409, 425, 429).
+        pub status: u16,
+        /// What the agent is told.
+        pub message: String,
+        /// A kill ends after this time, or with a genuine new user message.
+        pub expires: String,
+    }
+}
+
+impl Default for RawKill {
+    fn default() -> Self {
+        Self {
+            mode: KillMode::Error,
+            status: 403,
+            message:
+                "This agent was stopped because it keeps repeating the same request with the same outcome. \
+                Send a new user message to go on."
+                    .into(),
+            expires: "10m".into(),
+        }
+    }
+}
+
+choice! {
+    /// Form of the kill response.
+    enum KillMode {
+        #[default]
+        Error,
+        FinalMessage,
+    }
+}
+
+raw! {
+    /// Whose a request is. Everything is hashed as soon as it is read. Without agent and run, nothing is compared
+    /// across requests: people who share one key may well ask the same question.
+    struct RawIdentity {
+        /// The tenant.
+        pub tenant: RawSource,
+        /// The agent.
+        pub agent: RawSource,
+        /// The run. A request with history but without a run gets one from its conversation's first user message.
+        pub run: RawSource,
+        /// Header in which an authentication filter before this one has put the client's id; it becomes part of the
+        /// scope. Empty: none.
+        pub principal: String,
+    }
+}
+
+impl Default for RawIdentity {
+    fn default() -> Self {
+        let source = |headers: &[&str], body: &[&str]| RawSource {
+            headers: headers.iter().map(ToString::to_string).collect(),
+            body: body.iter().map(ToString::to_string).collect(),
+        };
+        Self {
+            tenant: source(&["x-tenant-id"], &[]),
+            agent: source(&["x-agent-id"], &["metadata.agent_id"]),
+            run: source(&["x-run-id"], &["metadata.run_id"]),
+            principal: String::new(),
+        }
+    }
+}
+
+raw! {
+    /// Where one part of the identity is read from; the first that is there wins, headers before body fields.
+    #[derive(Default)]
+    struct RawSource {
+        /// Request headers.
+        pub headers: Vec<String>,
+        /// Body fields: `user`, `safety_identifier` or `metadata.NAME`.
+        pub body: Vec<String>,
+    }
+}
+
+/// A path and what is spoken there. Exactly one of `exact`, `prefix` and `suffix`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RawPath {
+    /// The whole path, without query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<String>,
+    /// How the path begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
+    /// How the path ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suffix: Option<String>,
+    /// The dialect spoken there; `none` leaves the path alone.
+    pub dialect: DialectName,
+}
+
+/// A dialect in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DialectName {
+    OpenaiChat,
+    OpenaiResponses,
+    Anthropic,
+    Gemini,
+    None,
+}
+
+/// Settings of some agents. Exactly one of `name` and `prefix`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RawAgent {
+    /// The agent's exact name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How the agent's name begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
+    /// The fields to change for it: any of `enabled`, `mode`, `similarity_threshold`, `intervention_message`,
+    /// `semantic`, `score`, `hint` and `kill`, each with the single fields that differ.
+    #[serde(default)]
+    pub settings: Map<String, Value>,
+}
+
+raw! {
+    /// State is kept in a fixed number of slots, so its size does not depend on the number of agents.
+    struct RawState {
+        /// Buckets of 4 scopes each, about 5 kB a bucket when full; changing it forgets what was remembered.
+        pub buckets: u32,
+        /// A scope that was silent this long is forgotten.
+        pub ttl: String,
+    }
+}
+
+impl Default for RawState {
+    fn default() -> Self {
+        Self { buckets: 4096, ttl: "1h".into() }
+    }
+}

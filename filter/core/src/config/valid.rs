@@ -1,0 +1,367 @@
+//! The configuration as the filter works with it: every value checked, names lower-cased, agents' settings merged.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{
+    ConfigError,
+    duration::parse_millis,
+    raw::{DialectName, HintPosition, KillMode, Mode, RawAgent, RawConfig, RawIdentity, RawPath, RawSource},
+};
+use crate::dialect::Dialect;
+
+/// Limits of the semantic signal's history, kept by the service (`LOOP_HISTORY_SIZE`).
+const MAX_REPEATS: u32 = 5;
+/// Statuses that SDKs of the providers retry.
+const RETRIED: [u16; 4] = [408, 409, 425, 429];
+
+/// A checked configuration.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub cluster: String,
+    /// Milliseconds.
+    pub timeout: u64,
+    /// Bytes.
+    pub max_body: usize,
+    pub response_headers: bool,
+    pub tenant: IdentitySource,
+    pub agent: IdentitySource,
+    pub run: IdentitySource,
+    /// Lower-case header name.
+    pub principal: Option<String>,
+    pub paths: Vec<PathRule>,
+    pub buckets: u32,
+    /// Milliseconds.
+    pub state_ttl: u64,
+    base: Arc<Policy>,
+    agents: Vec<(AgentMatch, Arc<Policy>)>,
+}
+
+/// What may differ from agent to agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    pub enabled: bool,
+    pub mode: Mode,
+    pub similarity_threshold: f64,
+    pub semantic: SemanticPolicy,
+    pub score: ScorePolicy,
+    pub hint: HintPolicy,
+    pub kill: KillPolicy,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SemanticPolicy {
+    pub enabled: bool,
+    pub repeats: u32,
+    pub min_words: u16,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScorePolicy {
+    pub enabled: bool,
+    pub hint: f64,
+    pub kill: f64,
+    pub min_words: u16,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct HintPolicy {
+    pub position: HintPosition,
+    /// Text by signal; never empty.
+    pub score: String,
+    pub semantic: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct KillPolicy {
+    pub mode: KillMode,
+    pub status: u16,
+    pub message: String,
+    /// Milliseconds.
+    pub expires: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct IdentitySource {
+    /// Lower-case header names.
+    pub headers: Vec<String>,
+    pub body: Vec<BodyField>,
+}
+
+/// A body field that may hold an identifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BodyField {
+    User,
+    SafetyIdentifier,
+    Metadata(String),
+}
+
+#[derive(Clone, Debug)]
+pub struct PathRule {
+    pub path: PathMatch,
+    /// None: leave the path alone.
+    pub dialect: Option<Dialect>,
+}
+
+#[derive(Clone, Debug)]
+pub enum PathMatch {
+    Exact(String),
+    Prefix(String),
+    Suffix(String),
+}
+
+#[derive(Clone, Debug)]
+pub enum AgentMatch {
+    Name(String),
+    Prefix(String),
+}
+
+impl Config {
+    /// Reads the plugin configuration; nothing at all is the default configuration.
+    pub fn from_json(json: &[u8]) -> Result<Self, ConfigError> {
+        if json.iter().all(u8::is_ascii_whitespace) {
+            return Self::try_from(RawConfig::default());
+        }
+        let raw: RawConfig = parse(&mut serde_json::Deserializer::from_slice(json))?;
+        Self::try_from(raw)
+    }
+
+    /// The policy for the agent of this name.
+    pub fn policy(&self, agent: Option<&[u8]>) -> &Arc<Policy> {
+        let Some(agent) = agent else { return &self.base };
+        self.agents.iter().find(|(name, _)| name.fits(agent)).map_or(&self.base, |(_, policy)| policy)
+    }
+}
+
+fn parse<'de, T: serde::Deserialize<'de>, R: serde_json::de::Read<'de>>(
+    deserializer: &mut serde_json::Deserializer<R>,
+) -> Result<T, ConfigError> {
+    let parsed = serde_path_to_error::deserialize(&mut *deserializer)
+        .map_err(|error| ConfigError::new(error.path().to_string(), error.inner().to_string()))?;
+    deserializer.end().map_err(|error| ConfigError::new(".", error.to_string()))?;
+    Ok(parsed)
+}
+
+impl TryFrom<RawConfig> for Config {
+    type Error = ConfigError;
+
+    fn try_from(raw: RawConfig) -> Result<Self, ConfigError> {
+        if raw.cluster.is_empty() {
+            return Err(ConfigError::new("cluster", "must name the Envoy cluster of the embedding service"));
+        }
+        if !(1_024..=67_108_864).contains(&raw.max_body_bytes) {
+            return Err(ConfigError::new("max_body_bytes", "must lie between 1024 and 67108864"));
+        }
+        if !(1..=65_536).contains(&raw.state.buckets) {
+            return Err(ConfigError::new("state.buckets", "must lie between 1 and 65536"));
+        }
+        let base = Policy::try_from(&raw)?;
+        let agents = agents(&raw)?;
+        let RawIdentity { tenant, agent, run, principal } = raw.identity;
+        Ok(Self {
+            timeout: millis("timeout", &raw.timeout)?,
+            state_ttl: millis("state.ttl", &raw.state.ttl)?,
+            cluster: raw.cluster,
+            max_body: usize::try_from(raw.max_body_bytes).unwrap_or(usize::MAX),
+            response_headers: raw.response_headers,
+            tenant: source("identity.tenant", tenant)?,
+            agent: source("identity.agent", agent)?,
+            run: source("identity.run", run)?,
+            principal: if principal.is_empty() {
+                None
+            } else {
+                Some(header_name("identity.principal", &principal)?)
+            },
+            paths: raw.paths.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?,
+            buckets: raw.state.buckets,
+            base: Arc::new(base),
+            agents,
+        })
+    }
+}
+
+impl TryFrom<&RawConfig> for Policy {
+    type Error = ConfigError;
+
+    fn try_from(raw: &RawConfig) -> Result<Self, ConfigError> {
+        let RawConfig { semantic, score, hint, kill, .. } = raw;
+        if !(0.0..=1.0).contains(&raw.similarity_threshold) {
+            return Err(ConfigError::new("similarity_threshold", "must lie between 0 and 1"));
+        }
+        if !(1..=MAX_REPEATS).contains(&semantic.repeats) {
+            return Err(ConfigError::new("semantic.repeats", "must lie between 1 and 5"));
+        }
+        let scores = 1.0..=1_000.0;
+        if !scores.contains(&score.hint) {
+            return Err(ConfigError::new("score.hint", "must lie between 1 and 1000"));
+        }
+        if !scores.contains(&score.kill) || score.kill < score.hint {
+            return Err(ConfigError::new("score.kill", "must lie between score.hint and 1000"));
+        }
+        if !(400..=499).contains(&kill.status) || RETRIED.contains(&kill.status) {
+            return Err(ConfigError::new(
+                "kill.status",
+                format!("{} would be retried or is no client error; take 400, 403 or 422", kill.status),
+            ));
+        }
+        let text = |path: &str, text: &str| {
+            if text.trim().is_empty() {
+                return Err(ConfigError::new(path, "must not be empty"));
+            }
+            Ok(text.to_owned())
+        };
+        let fallback = text("intervention_message", &raw.intervention_message)?;
+        let message = |own: &str| if own.trim().is_empty() { fallback.clone() } else { own.to_owned() };
+        Ok(Self {
+            enabled: raw.enabled,
+            mode: raw.mode,
+            similarity_threshold: raw.similarity_threshold,
+            semantic: SemanticPolicy {
+                enabled: semantic.enabled,
+                repeats: semantic.repeats,
+                min_words: semantic.min_words,
+            },
+            score: ScorePolicy {
+                enabled: score.enabled,
+                hint: score.hint,
+                kill: score.kill,
+                min_words: score.min_words,
+            },
+            hint: HintPolicy {
+                position: hint.position,
+                score: message(&hint.messages.score),
+                semantic: message(&hint.messages.semantic),
+            },
+            kill: KillPolicy {
+                mode: kill.mode,
+                status: kill.status,
+                message: text("kill.message", &kill.message)?,
+                expires: millis("kill.expires", &kill.expires)?,
+            },
+        })
+    }
+}
+
+fn millis(path: &str, text: &str) -> Result<u64, ConfigError> {
+    parse_millis(text).map_err(|problem| ConfigError::new(path, problem))
+}
+
+fn header_name(path: &str, name: &str) -> Result<String, ConfigError> {
+    let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Err(ConfigError::new(path, format!("`{}` is no header name", name.escape_debug())));
+    }
+    Ok(name.to_ascii_lowercase())
+}
+
+fn source(path: &str, raw: RawSource) -> Result<IdentitySource, ConfigError> {
+    let headers =
+        raw.headers.iter().zip(0..).map(|(name, i)| header_name(&format!("{path}.headers[{i}]"), name));
+    let body = raw.body.iter().zip(0..).map(|(name, i)| match name.as_str() {
+        "user" => Ok(BodyField::User),
+        "safety_identifier" => Ok(BodyField::SafetyIdentifier),
+        other => match other.strip_prefix("metadata.") {
+            Some(key) if !key.is_empty() => Ok(BodyField::Metadata(key.to_owned())),
+            _ => Err(ConfigError::new(
+                format!("{path}.body[{i}]"),
+                format!("`{}` is not one of user, safety_identifier, metadata.NAME", other.escape_debug()),
+            )),
+        },
+    });
+    Ok(IdentitySource { headers: headers.collect::<Result<_, _>>()?, body: body.collect::<Result<_, _>>()? })
+}
+
+fn path_rule((index, raw): (usize, RawPath)) -> Result<PathRule, ConfigError> {
+    let path = match (raw.exact, raw.prefix, raw.suffix) {
+        (Some(path), None, None) => PathMatch::Exact(path),
+        (None, Some(path), None) => PathMatch::Prefix(path),
+        (None, None, Some(path)) => PathMatch::Suffix(path),
+        _ => {
+            return Err(ConfigError::new(
+                format!("paths[{index}]"),
+                "needs exactly one of `exact`, `prefix` and `suffix`",
+            ));
+        }
+    };
+    let dialect = match raw.dialect {
+        DialectName::OpenaiChat => Some(Dialect::OpenAiChat),
+        DialectName::OpenaiResponses => Some(Dialect::OpenAiResponses),
+        DialectName::Anthropic => Some(Dialect::Anthropic),
+        DialectName::Gemini => Some(Dialect::Gemini),
+        DialectName::None => None,
+    };
+    Ok(PathRule { path, dialect })
+}
+
+impl PathMatch {
+    pub fn fits(&self, path: &str) -> bool {
+        match self {
+            Self::Exact(exact) => path == exact,
+            Self::Prefix(prefix) => path.starts_with(prefix),
+            Self::Suffix(suffix) => path.ends_with(suffix),
+        }
+    }
+}
+
+impl AgentMatch {
+    fn fits(&self, agent: &[u8]) -> bool {
+        match self {
+            Self::Name(name) => agent == name.as_bytes(),
+            Self::Prefix(prefix) => agent.starts_with(prefix.as_bytes()),
+        }
+    }
+}
+
+/// Each agent's settings laid over the common ones, and the result checked like any configuration.
+fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
+    const MAY_DIFFER: [&str; 8] = [
+        "enabled",
+        "mode",
+        "similarity_threshold",
+        "intervention_message",
+        "semantic",
+        "score",
+        "hint",
+        "kill",
+    ];
+    let common = RawConfig { agents: Vec::new(), ..raw.clone() };
+    let common = serde_json::to_value(common).map_err(|error| ConfigError::new(".", error.to_string()))?;
+    let policy = |RawAgent { name, prefix, settings }: &RawAgent| {
+        let agent = match (name, prefix) {
+            (Some(name), None) => AgentMatch::Name(name.clone()),
+            (None, Some(prefix)) => AgentMatch::Prefix(prefix.clone()),
+            _ => return Err(ConfigError::new("name", "needs exactly one of `name` and `prefix`")),
+        };
+        if let Some(key) = settings.keys().find(|key| !MAY_DIFFER.contains(&key.as_str())) {
+            return Err(ConfigError::new(
+                format!("settings.{key}"),
+                format!("cannot differ between agents; these can: {}", MAY_DIFFER.join(", ")),
+            ));
+        }
+        let mut merged = common.clone();
+        merge(&mut merged, settings);
+        let in_settings = |error: ConfigError| error.below("settings");
+        let merged: RawConfig = serde_path_to_error::deserialize(&merged)
+            .map_err(|error| ConfigError::new(error.path().to_string(), error.inner().to_string()))
+            .map_err(in_settings)?;
+        Ok((agent, Arc::new(Policy::try_from(&merged).map_err(in_settings)?)))
+    };
+    raw.agents
+        .iter()
+        .enumerate()
+        .map(|(index, agent)| policy(agent).map_err(|error| error.below(&format!("agents[{index}]"))))
+        .collect()
+}
+
+fn merge(into: &mut Value, from: &Map<String, Value>) {
+    let Value::Object(into) = into else { return };
+    for (key, value) in from {
+        match (into.get_mut(key), value) {
+            (Some(old @ Value::Object(_)), Value::Object(new)) => merge(old, new),
+            _ => {
+                into.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Answers: content blocks, whole or in events.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::dialect::Answer;
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    input: Option<Box<RawValue>>,
+}
+
+pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
+    #[derive(Deserialize)]
+    struct Body {
+        content: Vec<Block>,
+    }
+    let body: Body = serde_json::from_str(json).ok()?;
+    for block in body.content {
+        match block.kind.as_str() {
+            "text" => answer.push_text(&block.text),
+            "tool_use" => answer.add_call(&block.name, block.input.as_deref().map_or("{}", RawValue::get)),
+            _ => {}
+        }
+    }
+    Some(())
+}
+
+/// A call's arguments come as pieces of JSON after the block has started with an empty `input`.
+pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
+    #[derive(Deserialize)]
+    struct Event {
+        #[serde(rename = "type")]
+        kind: String,
+        #[serde(default)]
+        index: u64,
+        #[serde(default)]
+        content_block: Option<Block>,
+        #[serde(default)]
+        delta: Delta,
+    }
+    #[derive(Default, Deserialize)]
+    struct Delta {
+        #[serde(default)]
+        text: String,
+        #[serde(default)]
+        partial_json: String,
+    }
+    let event: Event = serde_json::from_str(json).ok()?;
+    match event.kind.as_str() {
+        "content_block_start" => {
+            let block = event.content_block?;
+            if block.kind == "tool_use" {
+                answer.push_call(event.index, &block.name, "");
+            }
+        }
+        "content_block_delta" => {
+            answer.push_text(&event.delta.text);
+            if !event.delta.partial_json.is_empty() {
+                answer.push_call(event.index, "", &event.delta.partial_json);
+            }
+        }
+        _ => {}
+    }
+    Some(())
+}

@@ -1,0 +1,5 @@
+//! Anthropic Messages.
+
+pub mod answer;
+pub mod reply;
+pub mod request;

@@ -1,0 +1,69 @@
+//! Answers: the first candidate's parts; a stream is a row of such answers.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::dialect::Answer;
+
+#[derive(Deserialize)]
+struct Body {
+    #[serde(default)]
+    candidates: Vec<Candidate>,
+}
+
+#[derive(Deserialize)]
+struct Candidate {
+    #[serde(default)]
+    content: Content,
+}
+
+#[derive(Default, Deserialize)]
+struct Content {
+    #[serde(default)]
+    parts: Vec<Part>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: String,
+    /// The text is the model's thinking, not its answer.
+    #[serde(default)]
+    thought: bool,
+    #[serde(default, rename = "functionCall")]
+    function_call: Option<FunctionCall>,
+}
+
+#[derive(Deserialize)]
+struct FunctionCall {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    args: Option<Box<RawValue>>,
+}
+
+/// One answer, or the array of them that a stream without `alt=sse` is.
+pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
+    if json.trim_start().starts_with('[') {
+        let bodies: Vec<Body> = serde_json::from_str(json).ok()?;
+        bodies.into_iter().for_each(|body| add(body, answer));
+        return Some(());
+    }
+    event(json, answer)
+}
+
+pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
+    add(serde_json::from_str(json).ok()?, answer);
+    Some(())
+}
+
+fn add(body: Body, answer: &mut Answer) {
+    for part in body.candidates.into_iter().take(1).flat_map(|candidate| candidate.content.parts) {
+        if !part.thought {
+            answer.push_text(&part.text);
+        }
+        if let Some(call) = part.function_call {
+            answer.add_call(&call.name, call.args.as_deref().map_or("{}", RawValue::get));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Gemini `generateContent` and `streamGenerateContent`.
+
+pub mod answer;
+pub mod reply;
+pub mod request;

@@ -1,0 +1,63 @@
+//! Answers: the first choice's message, whole or in deltas.
+
+use serde::Deserialize;
+
+use crate::dialect::Answer;
+
+#[derive(Deserialize)]
+struct Body {
+    choices: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(default)]
+    index: u64,
+    #[serde(alias = "delta")]
+    message: Message,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<ToolCall>>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(default)]
+    function: Function,
+}
+
+#[derive(Default, Deserialize)]
+struct Function {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    arguments: Option<String>,
+}
+
+pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
+    event(json, answer)
+}
+
+/// A chunk of a stream has `delta` where a whole answer has `message`, and is otherwise the same.
+pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
+    let body: Body = serde_json::from_str(json).ok()?;
+    for choice in body.choices.into_iter().filter(|choice| choice.index == 0) {
+        answer.push_text(choice.message.content.as_deref().unwrap_or_default());
+        for call in choice.message.tool_calls.unwrap_or_default() {
+            let name = call.function.name.as_deref().unwrap_or_default();
+            let arguments = call.function.arguments.as_deref().unwrap_or_default();
+            match call.index {
+                Some(index) => answer.push_call(index, name, arguments),
+                None => answer.add_call(name, arguments),
+            }
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,70 @@
+//! Answers: `output` items, whole or in events.
+
+use serde::Deserialize;
+
+use crate::dialect::Answer;
+
+#[derive(Deserialize)]
+struct Item {
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    content: Option<Vec<Part>>,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    arguments: String,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(default, rename = "type")]
+    kind: String,
+    #[serde(default)]
+    text: String,
+}
+
+impl Item {
+    fn add_call(&self, answer: &mut Answer) {
+        if self.kind == "function_call" {
+            answer.add_call(&self.name, &self.arguments);
+        }
+    }
+}
+
+pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
+    #[derive(Deserialize)]
+    struct Body {
+        output: Vec<Item>,
+    }
+    let body: Body = serde_json::from_str(json).ok()?;
+    for item in body.output {
+        item.add_call(answer);
+        for part in item.content.unwrap_or_default() {
+            if part.kind == "output_text" {
+                answer.push_text(&part.text);
+            }
+        }
+    }
+    Some(())
+}
+
+/// Text comes in deltas, a call whole when it is done; the last event's copy of everything is passed over.
+pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
+    #[derive(Deserialize)]
+    struct Event {
+        #[serde(rename = "type")]
+        kind: String,
+        #[serde(default)]
+        delta: String,
+        #[serde(default)]
+        item: Option<Item>,
+    }
+    let event: Event = serde_json::from_str(json).ok()?;
+    match event.kind.as_str() {
+        "response.output_text.delta" => answer.push_text(&event.delta),
+        "response.output_item.done" => event.item?.add_call(answer),
+        _ => {}
+    }
+    Some(())
+}

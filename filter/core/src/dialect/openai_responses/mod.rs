@@ -1,0 +1,5 @@
+//! OpenAI Responses.
+
+pub mod answer;
+pub mod reply;
+pub mod request;

@@ -1,0 +1,56 @@
+//! Verdicts and what they rest on.
+
+/// What is to happen with a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    #[default]
+    Allow,
+    Hint,
+    Kill,
+}
+
+/// A measured reason for suspicion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Similar prompts, similar responses and repeated tool calls, weighed.
+    Score,
+    /// Similarity of the prompt's meaning to the last prompts.
+    Semantic,
+}
+
+/// What was counted for the score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Earlier prompts like this one.
+    pub prompts: u32,
+    /// Of their responses, those like the last one.
+    pub responses: u32,
+    /// Of their tool calls, those like the last ones.
+    pub tools: u32,
+}
+
+impl Verdict {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Hint => "hint",
+            Self::Kill => "kill",
+        }
+    }
+}
+
+impl Signal {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Semantic => "semantic",
+        }
+    }
+}
+
+impl Evidence {
+    /// 1.0 for each prompt, 2.0 for each response, 1.5 for each tool call.
+    pub fn score(&self) -> f64 {
+        f64::from(self.prompts) + 2.0 * f64::from(self.responses) + 1.5 * f64::from(self.tools)
+    }
+}
