@@ -1,1 +1,15 @@
+//! The whole stack from outside: real Envoy with the filter, real service, real Redis, mock provider. One module a subject.
 
+mod bad_input;
+mod bootstraps;
+mod conversations;
+mod fail_open;
+mod healthy;
+mod identity;
+mod kills;
+mod loops;
+mod modes;
+mod privacy;
+mod streaming;
+mod support;
+mod transport;

@@ -106,7 +106,7 @@ def fill_model(store: Store, to: Path) -> None:
 
 
 def model_sources() -> list[Path]:
-    return [*MODEL.glob("*.py"), *MODEL.glob("*.txt"), PINS / "weights.txt"]
+    return [*MODEL.glob("*.py"), *MODEL.glob("texts/*.txt"), MODEL / "requirements.txt", PINS / "weights.txt"]
 
 
 OWN_MODEL = ["LOOP_EMBEDDING_MODEL_PATH"]

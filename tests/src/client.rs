@@ -63,6 +63,19 @@ impl Streaming {
     }
 }
 
+impl Streaming {
+    /// Reads all that still comes; whether it ended in good order.
+    pub async fn to_its_end(&mut self) -> bool {
+        loop {
+            match self.body.frame().await {
+                None => return true,
+                Some(Err(_)) => return false,
+                Some(Ok(_)) => {}
+            }
+        }
+    }
+}
+
 /// POSTs JSON; fails the test when no answer comes.
 pub async fn post(to: SocketAddr, path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Response {
     let request = request(to, Method::POST, path, headers, Full::new(body.into()));

@@ -1,7 +1,7 @@
 //! A real Redis 8 with the search module, on a Unix socket in a folder of its own; nothing is kept on disk.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,6 +30,12 @@ impl Redis {
     /// As `REDIS_URL` wants it.
     pub fn url(&self) -> String {
         format!("redis+unix://{}", self.socket.display())
+    }
+
+    /// How many keys it holds.
+    pub fn keys(&self) -> usize {
+        let answer = ask(&self.socket, b"DBSIZE\r\n").expect("Redis answers");
+        answer.trim_start_matches(':').trim().parse().expect("a number")
     }
 
     /// Ends it at once, as a crash would.
@@ -65,10 +71,15 @@ fn launch(folder: &Path, socket: &Path) -> Process {
 }
 
 fn ping(socket: &Path) -> Option<()> {
+    (ask(socket, b"PING\r\n")? == "+PONG\r\n").then_some(())
+}
+
+/// An inline command whose answer is one line.
+fn ask(socket: &Path, command: &[u8]) -> Option<String> {
     let mut stream = UnixStream::connect(socket).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
-    stream.write_all(b"PING\r\n").ok()?;
-    let mut answer = [0; 7];
-    stream.read_exact(&mut answer).ok()?;
-    (&answer == b"+PONG\r\n").then_some(())
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    stream.write_all(command).ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    Some(line)
 }

@@ -1,8 +1,9 @@
 //! How Gemini's `generateContent` and `streamGenerateContent?alt=sse` look.
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::answer::{event, pieces_of};
+use super::answer::{Answer, Piece, event, pieces_of};
 use super::reply::Reply;
 
 pub fn body(reply: &Reply) -> Value {
@@ -24,6 +25,18 @@ pub fn events(reply: &Reply) -> Vec<String> {
         .enumerate()
         .map(|(at, piece)| event("", &chunk(json!({"text": piece}), at == last)))
         .collect()
+}
+
+/// The stream as it looks without `alt=sse`: one JSON array that grows.
+pub fn array(reply: &Reply) -> Answer {
+    let mut pieces = Vec::new();
+    for event in events(reply) {
+        let start = if pieces.is_empty() { "[" } else { ",\r\n" };
+        let chunk = event.trim_start_matches("data: ").trim_end();
+        pieces.push(Piece::Bytes(Bytes::from(format!("{start}{chunk}"))));
+    }
+    pieces.push(Piece::Bytes(Bytes::from_static(b"]")));
+    Answer::of(200, "application/json; charset=UTF-8", pieces)
 }
 
 fn chunk(part: Value, last: bool) -> Value {

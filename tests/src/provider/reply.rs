@@ -36,6 +36,9 @@ pub fn speak(request: &Received, reply: &Reply) -> Answer {
         );
     }
     if dialect.wants_stream(&request.path, &request.body) {
+        if dialect == Dialect::Gemini && !request.path.contains("alt=sse") {
+            return gemini::array(reply);
+        }
         Answer::events(match dialect {
             Dialect::OpenaiChat => openai_chat::events(reply),
             Dialect::OpenaiResponses => openai_responses::events(reply),

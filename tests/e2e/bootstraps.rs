@@ -1,0 +1,114 @@
+//! What is shipped in envoy/ runs as it is, and a wrong configuration is refused with the path of the field.
+
+use std::fs;
+
+use sentinel_tests::bootstrap::Bootstrap;
+use sentinel_tests::envoy::Envoy;
+use sentinel_tests::{Dialect, Stack, parts};
+use serde_json::json;
+
+use crate::support::{QUESTION, verdicts_of};
+
+#[test]
+fn every_shipped_bootstrap_is_valid() {
+    let mut names: Vec<String> = fs::read_dir(parts::root().join("envoy"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".yaml"))
+        .collect();
+    names.sort();
+    assert!(
+        names.contains(&"demo.yaml".to_owned()) && names.contains(&"providers.yaml".to_owned()),
+        "{names:?}"
+    );
+    for name in names {
+        let mut bootstrap = Bootstrap::shipped(&name);
+        bootstrap.module(&parts::filter());
+        let output = Envoy::validate(&bootstrap);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "envoy/{name} is refused:\n{said}");
+    }
+}
+
+#[test]
+fn a_wrong_configuration_is_refused_with_the_path_of_the_field() {
+    for (config, path) in [
+        (json!({"no_such_field": 1}), "no_such_field"),
+        (json!({"similarity_threshold": 1.5}), "similarity_threshold"),
+        (json!({"similarity_threshold": "high"}), "similarity_threshold"),
+        (json!({"cluster": ""}), "cluster"),
+        (json!({"timeout": "soon"}), "timeout"),
+        (json!({"mode": "panic"}), "mode"),
+        (json!({"kill": {"status": 429}}), "kill.status"),
+        (json!({"kill": {"mode": "explode"}}), "kill.mode"),
+        (json!({"hint": {"position": "middle"}}), "hint.position"),
+        (json!({"semantic": {"repeats": 0}}), "semantic.repeats"),
+        (json!({"intervention_message": " "}), "intervention_message"),
+        (json!({"identity": {"agent": {"headers": ["not a header"]}}}), "identity.agent.headers[0]"),
+        (
+            json!({"agents": [{"name": "a", "settings": {"kill": {"status": 200}}}]}),
+            "agents[0].settings.kill.status",
+        ),
+        (json!({"paths": [{"exact": "/a", "prefix": "/a", "dialect": "gemini"}]}), "paths[0]"),
+        (json!([]), ""),
+    ] {
+        let mut bootstrap = Bootstrap::demo();
+        bootstrap.config(&config.to_string());
+        let output = Envoy::validate(&bootstrap);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{config} was accepted");
+        assert!(
+            said.contains(&format!("configuration field `{path}")),
+            "{config}: the path {path} is not named:\n{said}"
+        );
+    }
+}
+
+#[test]
+fn a_configuration_that_is_not_json_is_refused() {
+    let mut bootstrap = Bootstrap::demo();
+    bootstrap.config("mode: enforce");
+    let output = Envoy::validate(&bootstrap);
+    assert!(!output.status.success());
+}
+
+#[test]
+fn an_empty_configuration_is_the_default_one() {
+    for config in ["", "{}"] {
+        let mut bootstrap = Bootstrap::demo();
+        bootstrap.config(config);
+        let output = Envoy::validate(&bootstrap);
+        assert!(output.status.success(), "{config:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[tokio::test]
+async fn metrics_have_labels_and_our_own_names() {
+    let mut stack = Stack::builder().start();
+    let verdicts = verdicts_of(&stack, Dialect::OpenaiChat, "metrics", QUESTION, 5).await;
+    assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"]);
+    let dialect = ("dialect", "openai_chat");
+    assert_eq!(stack.count("sentinel_requests_total", &[dialect]), 5);
+    for (verdict, times) in [("allow", 3), ("hint", 1), ("kill", 1)] {
+        assert_eq!(
+            stack.count("sentinel_verdicts_total", &[("verdict", verdict), dialect]),
+            times,
+            "{verdict}"
+        );
+    }
+    assert_eq!(
+        stack.count("sentinel_verdicts_total", &[("verdict", "hint"), ("signal", "score"), dialect]),
+        1
+    );
+    assert_eq!(
+        stack.count("sentinel_verdicts_total", &[("verdict", "kill"), ("signal", "score"), dialect]),
+        1
+    );
+    assert!(stack.count("sentinel_service_calls_total", &[]) > 0, "the absent service was asked");
+    assert!(stack.count("sentinel_bytes_inspected_total", &[]) > 0);
+    // Every label of ours has been cut out of the names.
+    for sample in stack.metrics().beginning("sentinel_") {
+        assert!(!sample.name.contains("verdict_") && !sample.name.contains("dialect"), "{sample:?}");
+    }
+    stack.assert_sound();
+}

@@ -1,0 +1,67 @@
+//! One body that carries a history: what counts as new, and what does not.
+
+use sentinel_tests::{Dialect, Stack};
+
+use crate::support::{QUESTION, assert_allowed};
+
+/// An agent that asks the same thing again and again within one conversation.
+#[tokio::test]
+async fn a_loop_inside_one_conversation() {
+    let mut stack = Stack::builder().service().start();
+    for dialect in Dialect::ALL {
+        let mut turns: Vec<(String, String)> = Vec::new();
+        let mut verdicts = Vec::new();
+        for _ in 0..6 {
+            turns.push(("user".into(), QUESTION.into()));
+            let borrowed: Vec<(&str, &str)> =
+                turns.iter().map(|(role, text)| (role.as_str(), text.as_str())).collect();
+            let response = stack.converse(dialect, "one-run", &borrowed).await;
+            verdicts.push(response.verdict().to_owned());
+            let answer = if response.status == 200 { dialect.answer_text(&response.body) } else { break };
+            turns.push(("assistant".into(), answer));
+        }
+        assert_eq!(verdicts[..2], ["allow", "allow"], "{dialect:?}");
+        assert!(verdicts.contains(&"hint".to_owned()), "{dialect:?}: {verdicts:?}");
+        assert_eq!(verdicts.last().map(String::as_str), Some("kill"), "{dialect:?}: {verdicts:?}");
+    }
+    stack.assert_sound();
+}
+
+/// A history without a run id belongs to the run that its head tells: two runs of one nameless agent stay apart.
+#[tokio::test]
+async fn runs_are_told_apart_by_the_head_of_their_history() {
+    let mut stack = Stack::builder().service().start();
+    for run in 0..6 {
+        let opening =
+            format!("Let us talk about {}", sentinel_tests::provider::reply::text_for(&run.to_string()));
+        let turns = [
+            ("user", opening.as_str()),
+            ("assistant", "Gladly, what would you like to know?"),
+            ("user", QUESTION),
+        ];
+        let body = Dialect::OpenaiChat.conversation(&turns, false).to_string();
+        assert_allowed(&stack.post(Dialect::OpenaiChat, &[], body).await, &opening);
+    }
+    stack.assert_sound();
+}
+
+/// The same request again after its answer has come is a repetition; a history that shrinks is compaction.
+#[tokio::test]
+async fn compaction_starts_afresh() {
+    let mut stack = Stack::builder().start();
+    let long: Vec<(&str, &str)> = vec![
+        ("user", "Plan the migration of the old database to the new one"),
+        ("assistant", "First we list the tables and their sizes."),
+        ("user", "Good, and which of them are written to at night?"),
+        ("assistant", "Only the audit log and the queue."),
+        ("user", "Then write down the order in which we move them"),
+    ];
+    assert_allowed(&stack.converse(Dialect::OpenaiChat, "compacts", &long).await, "the long history");
+    let short: Vec<(&str, &str)> = vec![
+        ("user", "Summary so far: tables listed, two are written to at night."),
+        ("assistant", "Understood."),
+        ("user", "Then write down the order in which we move them"),
+    ];
+    assert_allowed(&stack.converse(Dialect::OpenaiChat, "compacts", &short).await, "the short history");
+    stack.assert_sound();
+}

@@ -1,0 +1,149 @@
+//! Settings that change what the filter does: observe, enabled, overrides, texts, places.
+
+use std::time::Duration;
+
+use sentinel_tests::fake_service::Behaviour;
+use sentinel_tests::{Dialect, Stack};
+use serde_json::json;
+
+use crate::support::{QUESTION, assert_hinted, similar, verdicts_of};
+
+const CHAT: Dialect = Dialect::OpenaiChat;
+
+#[tokio::test]
+async fn observe_touches_nothing_and_reports_all() {
+    let mut stack = Stack::builder().config(&json!({"mode": "observe"})).service().start();
+    let sent = CHAT.ask(QUESTION, false).to_string();
+    for turn in 0..8 {
+        let response = stack.ask(CHAT, "watched", QUESTION).await;
+        assert_eq!(response.status, 200, "turn {turn}");
+        assert!(
+            !response.headers.keys().any(|name| name.as_str().starts_with("x-sentinel")),
+            "turn {turn}: {:?}",
+            response.headers
+        );
+        assert_eq!(stack.provider.last().body, sent, "turn {turn}");
+    }
+    for verdict in ["allow", "hint", "kill"] {
+        assert!(
+            stack.count("sentinel_verdicts_total", &[("verdict", verdict)]) >= 1,
+            "{verdict} was not counted"
+        );
+    }
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn switched_off_it_is_not_there() {
+    let mut stack = Stack::builder()
+        .config(&json!({"enabled": false}))
+        .fake(Behaviour::Answer(similar(), Duration::ZERO))
+        .start();
+    for _ in 0..6 {
+        let response = stack.ask(CHAT, "a", QUESTION).await;
+        assert_eq!(response.status, 200);
+        assert_eq!(response.header("x-sentinel-verdict"), None);
+    }
+    assert!(stack.fake.as_ref().unwrap().calls().is_empty());
+    assert_eq!(stack.provider.last().body, CHAT.ask(QUESTION, false).to_string());
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn headers_can_be_switched_off_alone() {
+    let mut stack = Stack::builder().config(&json!({"response_headers": false})).start();
+    let mut statuses = Vec::new();
+    for _ in 0..5 {
+        let response = stack.ask(CHAT, "a", QUESTION).await;
+        assert_eq!(response.header("x-sentinel-verdict"), None);
+        statuses.push(response.status);
+    }
+    assert_eq!(statuses, [200, 200, 200, 200, 403]);
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn single_agents_have_settings_of_their_own() {
+    let config = json!({"agents": [
+        {"name": "trusted", "settings": {"enabled": false}},
+        {"prefix": "batch-", "settings": {"mode": "observe"}},
+        {"prefix": "strict-", "settings": {"score": {"hint": 3.0}, "kill": {"status": 422}}},
+    ]});
+    let mut stack = Stack::builder().config(&config).start();
+    for (agent, verdicts) in [
+        ("trusted", ["", "", "", "", ""]),
+        ("batch-7", ["", "", "", "", ""]),
+        ("strict-1", ["allow", "allow", "hint", "hint", "kill"]),
+        ("strict", ["allow", "allow", "allow", "hint", "kill"]),
+        ("trusted-2", ["allow", "allow", "allow", "hint", "kill"]),
+    ] {
+        assert_eq!(verdicts_of(&stack, CHAT, agent, QUESTION, 5).await, verdicts, "{agent}");
+    }
+    assert_eq!(stack.ask(CHAT, "strict-1", QUESTION).await.status, 422);
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn texts_and_place_of_the_hint() {
+    let config = json!({"intervention_message": "Common words.", "hint": {"position": "end", "messages": {"score": "Score's own words."}}});
+    let stack = Stack::builder().config(&config).start();
+    assert_eq!(verdicts_of(&stack, CHAT, "a", QUESTION, 4).await[3], "hint");
+    let body = stack.provider.last().json();
+    let last = body["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last, json!({"role": "system", "content": "Score's own words."}), "{body}");
+
+    let config = json!({"intervention_message": "Common words."});
+    let mut stack =
+        Stack::builder().config(&config).fake(Behaviour::Answer(similar(), Duration::ZERO)).start();
+    assert_eq!(stack.ask(CHAT, "a", QUESTION).await.reason(), "semantic");
+    let body = stack.provider.last().json();
+    assert_eq!(body["messages"][0], json!({"role": "system", "content": "Common words."}), "{body}");
+    stack.assert_sound();
+}
+
+/// `repeats: 1` is the product's literal contract: one earlier prompt above the threshold.
+#[tokio::test]
+async fn the_literal_contract() {
+    let mut stack = Stack::builder().config(&json!({"semantic": {"repeats": 1}})).service().start();
+    let first = stack.ask(CHAT, "a", QUESTION).await;
+    assert_eq!(first.verdict(), "allow");
+    let second = stack.ask(CHAT, "a", QUESTION).await;
+    assert_eq!((second.verdict(), second.reason()), ("hint", "semantic"));
+    assert_hinted(CHAT, CHAT.ask(QUESTION, false).to_string().as_bytes(), &stack.provider.last());
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn the_semantic_signal_can_be_switched_off() {
+    let mut stack = Stack::builder()
+        .config(&json!({"semantic": {"enabled": false}}))
+        .fake(Behaviour::Answer(similar(), Duration::ZERO))
+        .start();
+    assert_eq!(
+        verdicts_of(&stack, CHAT, "a", QUESTION, 5).await,
+        ["allow", "allow", "allow", "hint", "kill"]
+    );
+    assert!(stack.fake.as_ref().unwrap().calls().is_empty());
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn paths_of_the_configuration() {
+    let config = json!({"paths": [
+        {"exact": "/my/own/talk", "dialect": "anthropic"},
+        {"prefix": "/raw/", "dialect": "none"},
+    ]});
+    let mut stack =
+        Stack::builder().config(&config).fake(Behaviour::Answer(similar(), Duration::ZERO)).start();
+    let body = Dialect::Anthropic.ask(QUESTION, false).to_string();
+    let post = |path: &'static str, body: String| {
+        sentinel_tests::client::post(stack.address(), path, &[("x-agent-id", "a")], body)
+    };
+    let response = post("/my/own/talk", body.clone()).await;
+    assert_eq!(response.verdict(), "hint");
+    assert_hinted(Dialect::Anthropic, body.as_bytes(), &stack.provider.last());
+    let response = post("/raw/v1/messages", body.clone()).await;
+    assert_eq!(response.header("x-sentinel-verdict"), None);
+    assert_eq!(stack.provider.last().body, body);
+    stack.assert_sound();
+}

@@ -1,0 +1,70 @@
+//! What several modules assert.
+
+use sentinel_proto::v1::CheckLoopResponse;
+use sentinel_tests::client::Response;
+use sentinel_tests::provider::Received;
+use sentinel_tests::{Dialect, Stack};
+
+/// First words of the hint that the product specifies.
+pub const HINT: &str = "You seem to be repeating similar requests.";
+
+/// A question of more than four words.
+pub const QUESTION: &str = "Which of the rivers in this region carries the most water in spring?";
+
+/// The service's answer for a scope that is new.
+pub fn nothing_similar() -> CheckLoopResponse {
+    CheckLoopResponse::default()
+}
+
+/// The service's answer for a prompt that has come before.
+pub fn similar() -> CheckLoopResponse {
+    CheckLoopResponse {
+        loop_detected: true,
+        max_similarity: 1.0,
+        matches: 2,
+        compared: 2,
+        ..CheckLoopResponse::default()
+    }
+}
+
+/// What was put into `sent` to make `got`, if that is all that was changed: one insertion at one place.
+pub fn inserted(sent: &[u8], got: &[u8]) -> Option<Vec<u8>> {
+    let extra = got.len().checked_sub(sent.len())?;
+    let head = sent.iter().zip(got).take_while(|(a, b)| a == b).count();
+    let tail = &got[head + extra..];
+    (sent[head..] == *tail).then(|| got[head..head + extra].to_vec())
+}
+
+/// The provider got this request with a hint in its place, and otherwise byte for byte as it was sent.
+pub fn assert_hinted(dialect: Dialect, sent: &[u8], got: &Received) {
+    let body = String::from_utf8_lossy(&got.body).into_owned();
+    let extra = inserted(sent, &got.body)
+        .unwrap_or_else(|| panic!("{dialect:?}: more was changed than a hint put in: {body}"));
+    assert!(!extra.is_empty(), "{dialect:?}: no hint was put in: {body}");
+    let system = dialect.system_text(&got.json());
+    assert!(system.contains(HINT), "{dialect:?}: the hint does not stand where the model looks: {body}");
+    if let Some(length) = got.header("content-length") {
+        assert_eq!(length, got.body.len().to_string(), "{dialect:?}: content-length");
+    }
+}
+
+/// The verdicts of asking the same thing again and again.
+pub async fn verdicts_of(
+    stack: &Stack,
+    dialect: Dialect,
+    agent: &str,
+    text: &str,
+    times: usize,
+) -> Vec<String> {
+    let mut verdicts = Vec::new();
+    for _ in 0..times {
+        verdicts.push(stack.ask(dialect, agent, text).await.verdict().to_owned());
+    }
+    verdicts
+}
+
+/// The provider's own answer, allowed.
+pub fn assert_allowed(response: &Response, what: &str) {
+    assert_eq!(response.status, 200, "{what}: {:?}", response.body);
+    assert_eq!(response.verdict(), "allow", "{what}: reason {}", response.reason());
+}

@@ -1,0 +1,405 @@
+//! How a request may arrive, and what Envoy does with it: every line of its behaviour that a filter can break.
+
+use std::io::Write;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::channel::Channel;
+use http_body_util::{Empty, Full};
+use hyper::{HeaderMap, Method, Version};
+use sentinel_tests::fake_service::Behaviour;
+use sentinel_tests::process::eventually;
+use sentinel_tests::raw::RawConnection;
+use sentinel_tests::{Dialect, Stack, client};
+use serde_json::json;
+
+use crate::support::{QUESTION, assert_allowed, assert_hinted, nothing_similar, similar};
+
+const CHAT: Dialect = Dialect::OpenaiChat;
+
+/// Every request is hinted.
+fn hinting() -> Stack {
+    Stack::builder().fake(Behaviour::Answer(similar(), Duration::ZERO)).start()
+}
+
+/// No request is touched.
+fn allowing() -> Stack {
+    Stack::builder().fake(Behaviour::Answer(nothing_similar(), Duration::ZERO)).start()
+}
+
+fn question(number: usize) -> Vec<u8> {
+    CHAT.ask(&format!("{QUESTION} {}", sentinel_tests::provider::reply::text_for(&number.to_string())), false)
+        .to_string()
+        .into_bytes()
+}
+
+/// A body in pieces and of unknown length, with or without trailers.
+async fn send_pieces(
+    stack: &Stack,
+    version: Version,
+    body: &[u8],
+    pieces: usize,
+    trailers: bool,
+) -> client::Response {
+    let (mut sender, channel) = Channel::<Bytes, std::io::Error>::new(1);
+    let mut request = client::request(
+        stack.address(),
+        Method::POST,
+        CHAT.path(false),
+        &[("x-agent-id", "pieces")],
+        channel,
+    );
+    *request.version_mut() = version;
+    let parts: Vec<Bytes> =
+        body.chunks(body.len().div_ceil(pieces).max(1)).map(Bytes::copy_from_slice).collect();
+    let feeding = tokio::spawn(async move {
+        for part in parts {
+            if sender.send_data(part).await.is_err() {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+        if trailers {
+            let mut map = HeaderMap::new();
+            map.insert("x-checksum", "1234".parse().unwrap());
+            let _ = sender.send_trailers(map).await;
+        }
+    });
+    let response = client::send(request).await.expect("an answer");
+    feeding.await.unwrap();
+    response
+}
+
+#[tokio::test]
+async fn bodies_of_unknown_length_and_trailers() {
+    for (stack, hints) in [(allowing(), false), (hinting(), true)] {
+        for (number, (version, trailers)) in
+            [(Version::HTTP_11, false), (Version::HTTP_2, false), (Version::HTTP_2, true)]
+                .into_iter()
+                .enumerate()
+        {
+            for pieces in [1, 7] {
+                let body = question(number * 10 + pieces);
+                let response = send_pieces(&stack, version, &body, pieces, trailers).await;
+                let what = format!("{version:?}, {pieces} pieces, trailers: {trailers}");
+                assert_eq!(response.status, 200, "{what}");
+                let got = stack.provider.last();
+                assert!(got.complete, "{what}");
+                if hints {
+                    assert_eq!(response.verdict(), "hint", "{what}");
+                    assert_hinted(CHAT, &body, &got);
+                } else {
+                    assert_eq!(got.body, body, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_trailer_behind_an_empty_body() {
+    let mut stack = allowing();
+    let response = send_pieces(&stack, Version::HTTP_2, b"", 1, true).await;
+    assert_eq!(response.status, 200);
+    assert_eq!(stack.provider.last().body, "");
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn requests_without_a_body_do_not_hang() {
+    let mut stack = allowing();
+    for method in [Method::GET, Method::POST, Method::DELETE, Method::OPTIONS] {
+        for dialect in Dialect::ALL {
+            let request = client::request(
+                stack.address(),
+                method.clone(),
+                dialect.path(false),
+                &[],
+                Empty::<Bytes>::new(),
+            );
+            let response = client::send(request).await.expect("an answer");
+            assert_eq!(response.status, 200, "{method} {dialect:?}");
+        }
+    }
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn other_paths_and_methods_are_left_alone() {
+    let mut stack = hinting();
+    let body = question(0);
+    for (method, path) in [
+        (Method::POST, "/v1/embeddings"),
+        (Method::POST, "/v1/threads/t_1/messages"),
+        (Method::POST, "/"),
+        (Method::PUT, "/v1/chat/completions"),
+        (Method::GET, "/v1/models"),
+    ] {
+        let request = client::request(
+            stack.address(),
+            method.clone(),
+            path,
+            &[("x-agent-id", "a")],
+            Full::new(Bytes::from(body.clone())),
+        );
+        let response = client::send(request).await.expect("an answer");
+        assert_eq!(response.status, 200, "{method} {path}");
+        assert_eq!(response.header("x-sentinel-verdict"), None, "{method} {path}");
+        assert_eq!(stack.provider.last().body, body, "{method} {path}");
+    }
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn other_content_types_are_left_alone() {
+    let mut stack = hinting();
+    let body = question(0);
+    for content_type in ["text/plain", "multipart/form-data; boundary=x", "application/x-protobuf"] {
+        let response =
+            stack.post(CHAT, &[("x-agent-id", "a"), ("content-type", content_type)], body.clone()).await;
+        assert_eq!(response.status, 200, "{content_type}");
+        assert_eq!(stack.provider.last().body, body, "{content_type}");
+    }
+    // Parameters and case do not make it another type.
+    for (number, content_type) in
+        ["application/json; charset=utf-8", "Application/JSON"].into_iter().enumerate()
+    {
+        let body = question(number + 1);
+        let response =
+            stack.post(CHAT, &[("x-agent-id", "b"), ("content-type", content_type)], body.clone()).await;
+        assert_eq!(response.verdict(), "hint", "{content_type}");
+        assert_hinted(CHAT, &body, &stack.provider.last());
+    }
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn a_compressed_body_passes_unread() {
+    let mut stack = hinting();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(&question(0)).unwrap();
+    let body = encoder.finish().unwrap();
+    let before = stack.count("sentinel_bypasses_total", &[]);
+    let response = stack.post(CHAT, &[("x-agent-id", "a"), ("content-encoding", "gzip")], body.clone()).await;
+    assert_eq!(response.status, 200);
+    assert_eq!(stack.provider.last().body, body);
+    assert_eq!(stack.count("sentinel_bypasses_total", &[]), before + 1);
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn bodies_beyond_the_cap_pass_whole() {
+    let mut stack = hinting();
+    let mebibyte = 1 << 20;
+    for (size, counted) in [
+        (mebibyte - 1_000, 0),
+        (mebibyte + 1_000, 1),
+        (3 * mebibyte, 1),
+        (5 * mebibyte, 1),
+        (64 * mebibyte, 1),
+    ] {
+        let body = CHAT.ask(&"many words to fill a body ".repeat(size / 26), false).to_string().into_bytes();
+        for chunked in [false, true] {
+            let what = format!("{size} bytes, chunked: {chunked}");
+            let before = stack.count("sentinel_bypasses_total", &[]);
+            let agent = format!("{size}{chunked}");
+            let response = if chunked {
+                send_pieces(&stack, Version::HTTP_11, &body, 1_000, false).await
+            } else {
+                stack.post(CHAT, &[("x-agent-id", &agent)], body.clone()).await
+            };
+            assert_eq!(response.status, 200, "{what}: {:?}", response.body);
+            let got = stack.provider.last();
+            assert!(got.complete, "{what}");
+            if counted == 1 {
+                assert!(got.body == body, "{what}: the provider got {} bytes", got.body.len());
+                assert_eq!(stack.count("sentinel_bypasses_total", &[]), before + counted, "{what}");
+            } else {
+                assert_hinted(CHAT, &body, &got);
+            }
+        }
+    }
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn a_hint_on_a_shared_connection_leaves_the_next_request_whole() {
+    let mut stack = hinting();
+    let mut connection = RawConnection::open(stack.address());
+    let requests: Vec<Vec<u8>> = (0..4).map(question).collect();
+    // Pipelined: all are on the wire before the first is answered.
+    for body in &requests {
+        let head = format!(
+            "POST {} HTTP/1.1\r\nhost: a\r\nx-agent-id: pipe\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            CHAT.path(false),
+            body.len()
+        );
+        connection.write(&[head.as_bytes(), body].concat());
+    }
+    for number in 0..requests.len() {
+        let response = connection.response().unwrap_or_else(|| panic!("request {number} is not answered"));
+        assert_eq!(response.status, 200, "request {number}");
+    }
+    let received = stack.provider.received();
+    assert_eq!(received.len(), requests.len(), "the provider saw other requests than were sent");
+    for (sent, got) in requests.iter().zip(&received) {
+        assert_eq!(got.method, "POST");
+        assert_hinted(CHAT, sent, got);
+    }
+    assert!(
+        received.iter().all(|got| got.connection == received[0].connection),
+        "not one upstream connection"
+    );
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn a_content_length_that_lies() {
+    let mut stack = hinting();
+    let body = question(0);
+    let head = |length: usize| {
+        format!(
+            "POST {} HTTP/1.1\r\nhost: a\r\nx-agent-id: liar\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n",
+            CHAT.path(false)
+        )
+    };
+    // Too short: what follows is no request, and is refused by Envoy.
+    let mut connection = RawConnection::open(stack.address());
+    connection.write(&[head(body.len() - 20).as_bytes(), &body].concat());
+    let mut statuses = Vec::new();
+    while let Some(response) = connection.response() {
+        statuses.push(response.status);
+    }
+    assert!(statuses.contains(&400), "{statuses:?}");
+    // Too long: the rest never comes.
+    let before = stack.provider.received().iter().filter(|got| got.complete).count();
+    let mut connection = RawConnection::open(stack.address());
+    connection.write(&[head(body.len() + 20).as_bytes(), &body].concat());
+    connection.end_of_request();
+    assert!(connection.response().is_none_or(|response| response.status >= 400));
+    assert_eq!(stack.provider.received().iter().filter(|got| got.complete).count(), before);
+    // Two lengths: Envoy refuses.
+    let mut connection = RawConnection::open(stack.address());
+    let two = head(body.len()).replace("\r\n\r\n", "\r\ncontent-length: 7\r\n\r\n");
+    connection.write(&[two.as_bytes(), &body].concat());
+    assert!(connection.response().is_none_or(|response| response.status == 400));
+    // And others are served as ever.
+    assert_eq!(stack.ask(CHAT, "other", QUESTION).await.status, 200);
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn headers_that_are_not_utf8_or_come_twice() {
+    let mut stack = hinting();
+    let body = question(0);
+    let lines: [&[u8]; 12] = [
+        b"x-agent-id: \xff\xfe\x80",
+        b"x-tenant-id: caf\xe9",
+        b"x-run-id: \xc3\x28",
+        b"content-type: application/json; x=\xff",
+        b"content-encoding: \xff",
+        b"x-stainless-retry-count: \xff",
+        b"x-other: \xf0\x28\x8c\x28",
+        b"accept: \xff",
+        b"x-agent-id: one\r\nx-agent-id: two",
+        b"content-type: text/plain\r\ncontent-type: application/json",
+        b"content-encoding: identity\r\ncontent-encoding: gzip",
+        b"x-agent-id: ",
+    ];
+    for line in lines {
+        let what = String::from_utf8_lossy(line).into_owned();
+        let mut connection = RawConnection::open(stack.address());
+        let mut request =
+            format!("POST {} HTTP/1.1\r\nhost: a\r\ncontent-length: {}\r\n", CHAT.path(false), body.len())
+                .into_bytes();
+        if !what.starts_with("content-type") {
+            request.extend_from_slice(b"content-type: application/json\r\n");
+        }
+        request.extend_from_slice(line);
+        request.extend_from_slice(b"\r\n\r\n");
+        request.extend_from_slice(&body);
+        connection.write(&request);
+        let response = connection.response().unwrap_or_else(|| panic!("{what}: no answer"));
+        assert!(response.status == 200 || response.status == 400, "{what}: {}", response.status);
+        if response.status == 200 {
+            let got = stack.provider.last();
+            let extra = crate::support::inserted(&body, &got.body);
+            assert!(extra.is_some(), "{what}: the provider got {:?}", got.body);
+        }
+    }
+    // A path that is not UTF-8.
+    let mut connection = RawConnection::open(stack.address());
+    let request = format!(
+        "?\u{e9} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let latin1: Vec<u8> = request.chars().map(|c| c as u8).collect();
+    connection.write(&[b"POST /v1/chat/completions".as_slice(), &latin1, &body].concat());
+    assert!(connection.response().is_none_or(|response| response.status == 200 || response.status == 400));
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_strands_nobody() {
+    let mut stack = Stack::builder().fake(Behaviour::Silence).config(&json!({"timeout": "2s"})).start();
+    let body = question(0);
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: a\r\nx-agent-id: gone\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        CHAT.path(false),
+        body.len()
+    );
+    for cut in [head.len() / 2, head.len(), head.len() + body.len() / 2, head.len() + body.len()] {
+        let whole = [head.as_bytes(), &body].concat();
+        let calls = stack.fake.as_ref().unwrap().calls().len();
+        let mut connection = RawConnection::open(stack.address());
+        connection.write(&whole[..cut]);
+        if cut == whole.len() {
+            // The verdict is being waited for when the client leaves.
+            let fake = stack.fake.as_ref().unwrap();
+            eventually("the service is asked", async || fake.calls().len() > calls).await;
+        }
+        drop(connection);
+    }
+    // HTTP/2: the stream is reset while the verdict is awaited.
+    let mut request = client::request(
+        stack.address(),
+        Method::POST,
+        CHAT.path(false),
+        &[("x-agent-id", "h2")],
+        Full::new(Bytes::from(question(1))),
+    );
+    *request.version_mut() = Version::HTTP_2;
+    let calls = stack.fake.as_ref().unwrap().calls().len();
+    let sending = tokio::spawn(client::send(request));
+    let fake = stack.fake.as_ref().unwrap();
+    eventually("the service is asked", async || fake.calls().len() > calls).await;
+    sending.abort();
+    eventually("Envoy lets go of all requests", async || {
+        stack.count("envoy_http_downstream_rq_active", &[("envoy_http_conn_manager_prefix", "agents")]) == 0
+    })
+    .await;
+    fake.behave(Behaviour::Answer(nothing_similar(), Duration::ZERO));
+    assert_allowed(&stack.ask(CHAT, "other", QUESTION).await, "the next agent");
+    stack.assert_sound();
+}
+
+/// Two workers, many requests at once, each with an answer of its own.
+#[tokio::test]
+async fn many_requests_at_once_do_not_mix() {
+    let mut stack = hinting();
+    let requests = (0..60).map(|number| {
+        let body = question(number);
+        let address = stack.address();
+        tokio::spawn(async move {
+            let agent = format!("agent-{number}");
+            let text = CHAT.last_user_text(&body).unwrap();
+            let response = client::post(address, CHAT.path(false), &[("x-agent-id", &agent)], body).await;
+            assert_eq!(response.status, 200);
+            assert_eq!(CHAT.answer_text(&response.body), sentinel_tests::provider::reply::text_for(&text));
+        })
+    });
+    for request in requests.collect::<Vec<_>>() {
+        request.await.unwrap();
+    }
+    stack.assert_sound();
+}
