@@ -1,1 +1,77 @@
-fn main() {}
+//! The program: settings, log, start, wait for a signal, stop. Everything else is in the library.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use embedding_service::{
+    server::{self, Running, ServerError},
+    settings::{LogFormat, RawSettings, Settings},
+};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+
+fn main() -> ExitCode {
+    match Settings::try_from(RawSettings::parse()) {
+        Ok(settings) => {
+            start_log(&settings);
+            finish(run(&settings))
+        }
+        Err(e) => finish(Err(e.into())),
+    }
+}
+
+fn finish(result: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("embedding-service: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[tokio::main]
+async fn run(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
+    // Before the start, so that a signal during it is not lost.
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let started = tokio::select! {
+        started = server::start(settings) => started,
+        _ = terminate.recv() => return Ok(()),
+        _ = interrupt.recv() => return Ok(()),
+    };
+    let mut running = started?;
+    announce(&running);
+    let failure: Option<ServerError> = tokio::select! {
+        _ = terminate.recv() => None,
+        _ = interrupt.recv() => None,
+        failure = running.failed() => Some(failure),
+    };
+    tracing::info!("stopping");
+    let lost = running.shutdown().await;
+    tracing::info!(lost, "stopped");
+    failure.map_or(Ok(()), |e| Err(e.into()))
+}
+
+/// One line with the addresses as they really are; `-` where there is none.
+fn announce(running: &Running) {
+    let addresses = running.addresses();
+    let uds = addresses.uds.as_ref();
+    let uds = uds.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
+    let tcp = addresses.tcp;
+    let tcp = tcp.map_or_else(|| "-".to_owned(), |tcp| tcp.to_string());
+    tracing::info!(uds = %uds, tcp = %tcp, metrics = %addresses.metrics, "ready");
+}
+
+/// Only our own lines below warnings: the transport's debug lines show headers.
+fn start_log(settings: &Settings) {
+    let filter = Targets::new()
+        .with_target("embedding_service", settings.log_level)
+        .with_default(tracing::Level::WARN.min(settings.log_level));
+    let registry = tracing_subscriber::registry().with(filter);
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    match settings.log_format {
+        LogFormat::Text => registry.with(layer).init(),
+        LogFormat::Json => registry.with(layer.json().flatten_event(true)).init(),
+    }
+}

@@ -1,0 +1,53 @@
+"""Measures the quantised model against the float one, and refuses it if it is not good enough."""
+
+import statistics
+import time
+from dataclasses import dataclass
+
+import numpy
+
+from session import Embedder
+
+LEAST_MEAN = 0.998
+LEAST_MINIMUM = 0.990
+PIECES = (16, 64, 256)
+RUNS = 40
+CLS, SEP, FIRST_WORD = 101, 102, 2000
+
+
+@dataclass
+class Quality:
+    texts: int
+    cosine_mean: float
+    cosine_min: float
+    # Mean absolute difference of the cosine of two texts, over all pairs.
+    pair_error: float
+
+    def complaint(self) -> str | None:
+        if self.cosine_mean >= LEAST_MEAN and self.cosine_min >= LEAST_MINIMUM:
+            return None
+        return (f"the quantised model is too far from the float one: cosine mean {self.cosine_mean:.4f} (least "
+                f"{LEAST_MEAN}), minimum {self.cosine_min:.4f} (least {LEAST_MINIMUM}) over {self.texts} texts; on a "
+                "processor without 8-bit dot products (VNNI) the sums can overflow: use a float model there, "
+                "with LOOP_EMBEDDING_MODEL_PATH")
+
+
+def compare(whole: Embedder, small: Embedder, texts: list[str]) -> Quality:
+    exact = numpy.array([whole.embed(text) for text in texts])
+    rounded = numpy.array([small.embed(text) for text in texts])
+    cosines = (exact * rounded).sum(axis=1)
+    pairs = numpy.triu_indices(len(texts), 1)
+    errors = numpy.abs((rounded @ rounded.T - exact @ exact.T)[pairs])
+    return Quality(len(texts), float(cosines.mean()), float(cosines.min()), float(errors.mean()))
+
+
+def median_times(embedders: list[Embedder], pieces: int) -> list[float]:
+    """Milliseconds of one call with that many word pieces, the models taking turns."""
+    ids = [CLS, *(FIRST_WORD + 7 * index for index in range(pieces - 2)), SEP]
+    times = [[] for _ in embedders]
+    for _ in range(RUNS):
+        for embedder, taken in zip(embedders, times, strict=True):
+            start = time.perf_counter()
+            embedder.run(ids)
+            taken.append((time.perf_counter() - start) * 1e3)
+    return [statistics.median(taken) for taken in times]

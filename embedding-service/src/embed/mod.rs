@@ -1,0 +1,80 @@
+//! Text to vector. This file holds what every embedder promises; how each does it is in the files beside it.
+
+pub mod deterministic;
+pub mod model_files;
+pub mod onnx;
+pub mod pieces;
+pub mod pool;
+pub mod window;
+
+use std::{sync::Arc, time::Duration};
+
+use window::Digest;
+
+/// One prompt as the model sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedded {
+    /// L2-normalised, as long as the embedder's dimension.
+    pub vector: Arc<[f32]>,
+    /// The part of the prompt that was tokenised, white space folded; at most [`window::HEAD_BYTES`].
+    pub head: String,
+    /// Digest of what the model did not see; `None` if it saw everything.
+    pub unseen: Option<Digest>,
+}
+
+/// How long the two parts of an embedding took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timing {
+    pub tokenise: Duration,
+    pub inference: Duration,
+}
+
+/// Turns one text into one vector. The same text gives the same bits, whatever was embedded before it.
+pub trait Embedder {
+    /// Components of every vector.
+    fn dimension(&self) -> usize;
+
+    /// Embeds any text, whatever its length and its characters.
+    ///
+    /// # Errors
+    /// When the tokeniser or the model fails; the message holds no prompt text.
+    fn embed(&mut self, prompt: &str) -> Result<(Embedded, Timing), EmbedError>;
+}
+
+/// A fault of the tokeniser or the model on one text. Never holds prompt text.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbedError {
+    #[error("the tokeniser failed on a prompt of {bytes} bytes")]
+    Tokenise { bytes: usize },
+    #[error("the model failed on an input of {pieces} word pieces: {cause}")]
+    Inference { pieces: usize, cause: String },
+    #[error("the model gave an output of shape {got}, expected {expected}")]
+    Shape { got: String, expected: String },
+    #[error("the model gave a vector with a value that is no number")]
+    NotFinite,
+    #[error("the embedder panicked; it goes on with the next prompt")]
+    Panicked,
+}
+
+/// A model that cannot be used. Every message says which file or setting, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    #[error(
+        "cannot load ONNX Runtime from {path}: {cause}. Set ORT_DYLIB_PATH to a libonnxruntime.so of version 1.24 or later"
+    )]
+    Library { path: String, cause: String },
+    #[error("LOOP_EMBEDDING_MODEL_PATH: {path} {problem}")]
+    Path { path: String, problem: String },
+    #[error("cannot read the tokeniser {path}: {cause}. It must be the model's own tokenizer.json")]
+    Tokeniser { path: String, cause: String },
+    #[error("cannot load the model {path}: {cause}")]
+    Load { path: String, cause: String },
+    #[error("the model {path} is no sentence embedding model: {problem}")]
+    Graph { path: String, problem: String },
+    #[error("the model's warm-up inference failed: {0}")]
+    WarmUp(#[from] EmbedError),
+    #[error("cannot start a worker thread: {0}")]
+    Thread(#[from] std::io::Error),
+    #[error("a worker thread ended during start-up; its message is above")]
+    WorkerGone,
+}

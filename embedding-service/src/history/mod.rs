@@ -1,0 +1,191 @@
+//! The last prompts of each scope. This file holds what a store of them promises; memory and Redis keep the promise in
+//! the files beside it, and one behavioural suite holds both to it.
+
+pub mod memory;
+pub mod redis;
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use tokio::sync::watch;
+
+use crate::embed::{Embedded, window::Digest};
+
+/// Whose prompts are compared: tenant / agent / run. Histories of different scopes are never mixed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Scope {
+    tenant: Arc<str>,
+    id: ScopeId,
+}
+
+/// A scope as 16 bytes: what stores look it up by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ScopeId([u8; 16]);
+
+impl Scope {
+    #[must_use]
+    pub fn new(tenant: &str, agent: &str, run: &str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for part in [tenant, agent, run] {
+            // With its length before it no part can pass for another.
+            hasher.update(&part.len().to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        let mut id = [0; 16];
+        hasher.finalize_xof().fill(&mut id);
+        Self { tenant: Arc::from(tenant), id: ScopeId(id) }
+    }
+
+    #[must_use]
+    pub fn tenant(&self) -> &str {
+        &self.tenant
+    }
+
+    #[must_use]
+    pub fn id(&self) -> ScopeId {
+        self.id
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scope({})", self.id)
+    }
+}
+
+/// 32 lower-case hex digits.
+impl fmt::Display for ScopeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ScopeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// When a prompt was answered, in microseconds since 1970; strictly rising within one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Moment(pub u64);
+
+impl Moment {
+    #[must_use]
+    pub fn now() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let clock = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |d| u64::try_from(d.as_micros()).unwrap_or(u64::MAX));
+        let next = |last: u64| clock.max(last.saturating_add(1));
+        let last = LAST
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)))
+            .unwrap_or_default();
+        Self(next(last))
+    }
+}
+
+/// A prompt to be remembered.
+#[derive(Clone, Debug)]
+pub struct Record {
+    pub scope: Scope,
+    pub moment: Moment,
+    pub embedded: Embedded,
+}
+
+/// An earlier prompt of the scope, held against a new one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Earlier {
+    pub moment: Moment,
+    /// 1 identical, 0 opposite.
+    pub similarity: f32,
+    pub head: String,
+    pub unseen: Option<Digest>,
+}
+
+/// How many prompts a scope keeps, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention {
+    /// The last this many of each scope; older ones are forgotten.
+    pub size: usize,
+    pub ttl: Duration,
+}
+
+/// Remembers the last prompts of each scope.
+#[tonic::async_trait]
+pub trait PromptHistory: Send + Sync {
+    /// Exactly the last `Retention::size` prompts of the scope that are not yet too old, newest first, each with its
+    /// similarity to `vector`.
+    async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, HistoryError>;
+
+    /// Remembers one prompt, and forgets what thereby is no longer among the last.
+    async fn record(&self, record: &Record) -> Result<(), HistoryError>;
+
+    /// Whether the store is reachable, kept up to date without being asked.
+    fn reachable(&self) -> watch::Receiver<bool>;
+}
+
+/// Why a store did not answer, or cannot be used at all. Never holds prompt text, keys or credentials.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HistoryError {
+    #[error("Redis cannot be reached: {0}. The service tries again by itself")]
+    Unreachable(String),
+    #[error("Redis did not answer within {} ms (LOOP_STORE_TIMEOUT_MS)", .0.as_millis())]
+    Slow(Duration),
+    #[error(
+        "this Redis has no search module. Use Redis 8 or Redis Stack, or start redis-server with --loadmodule redisearch.so"
+    )]
+    NoSearchModule,
+    #[error("the index {0} is not there; the service makes it again by itself")]
+    IndexMissing(&'static str),
+    #[error(
+        "the index {index} does not fit this service: {problem}. Drop it (FT.DROPINDEX {index} DD) or use another Redis"
+    )]
+    IndexUnfit { index: &'static str, problem: String },
+    #[error("Redis refused the command: {0}")]
+    Refused(String),
+    #[error("Redis gave an answer that cannot be read: {0}")]
+    Unreadable(&'static str),
+    #[error("REDIS_URL is no Redis address: {0}. Give redis://host:port/db or unix:///path/to.sock")]
+    Address(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_differ_in_every_part_and_parts_never_run_together() {
+        let scopes = [
+            Scope::new("a", "b", "c"),
+            Scope::new("ab", "", "c"),
+            Scope::new("a", "", "bc"),
+            Scope::new("a", "bc", ""),
+            Scope::new("", "ab", "c"),
+        ];
+        for (i, a) in scopes.iter().enumerate() {
+            for b in &scopes[..i] {
+                assert_ne!(a.id(), b.id());
+            }
+        }
+        assert_eq!(Scope::new("a", "b", "c"), scopes[0]);
+        assert_eq!(scopes[0].id().to_string().len(), 32);
+    }
+
+    #[test]
+    fn moments_rise() {
+        let moments: Vec<_> = (0..10_000).map(|_| Moment::now()).collect();
+        assert!(moments.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn a_scope_shows_no_name() {
+        assert!(!format!("{:?}", Scope::new("acme", "bot", "run-1")).contains("acme"));
+    }
+}

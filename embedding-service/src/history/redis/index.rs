@@ -1,0 +1,95 @@
+//! The search index: its name, its schema, making it, and checking one that is there already.
+
+use redis::{Cmd, Value, aio::MultiplexedConnection, cmd};
+
+use super::{
+    super::{HistoryError, Scope},
+    reply,
+};
+
+/// Name of the index.
+pub const INDEX: &str = "loop:embeddings";
+/// Every hash with this prefix is indexed.
+const PREFIX: &str = "loop:";
+
+/// The scope as the value of a TAG field: letters and digits only, so it needs no escaping in a query.
+pub fn scope_tag(scope: &Scope) -> String {
+    format!("s{}", scope.id())
+}
+
+/// A query for all prompts of a scope.
+pub fn in_scope(scope: &Scope) -> String {
+    format!("@scope:{{{}}}", scope_tag(scope))
+}
+
+/// Makes the index where it is missing, and checks that one that is there fits.
+pub async fn ensure(connection: &mut MultiplexedConnection, dimension: usize) -> Result<(), HistoryError> {
+    match info(connection).await {
+        Ok(info) => return fits(&info, dimension),
+        Err(HistoryError::IndexMissing(_)) => {}
+        Err(e) => return Err(e),
+    }
+    match create(dimension).query_async::<Value>(connection).await {
+        Ok(_) => Ok(()),
+        // Another replica was faster.
+        Err(e) if e.to_string().to_lowercase().contains("already exists") => {
+            fits(&info(connection).await?, dimension)
+        }
+        Err(e) => Err(reply::error(&e)),
+    }
+}
+
+async fn info(connection: &mut MultiplexedConnection) -> Result<Value, HistoryError> {
+    cmd("FT.INFO").arg(INDEX).query_async(connection).await.map_err(|e| reply::error(&e))
+}
+
+fn create(dimension: usize) -> Cmd {
+    let mut command = cmd("FT.CREATE");
+    command
+        .arg(INDEX)
+        .arg(&["ON", "HASH", "PREFIX", "1", PREFIX, "SCHEMA"])
+        .arg(&["tenant_id", "TAG", "SEPARATOR", "\u{1}", "CASESENSITIVE"])
+        .arg(&["scope", "TAG", "CASESENSITIVE"])
+        .arg(&["moment", "NUMERIC", "SORTABLE"])
+        .arg(&["vec", "VECTOR", "HNSW", "6", "TYPE", "FLOAT32", "DIM"])
+        .arg(dimension)
+        .arg(&["DISTANCE_METRIC", "COSINE"]);
+    command
+}
+
+fn fits(info: &Value, dimension: usize) -> Result<(), HistoryError> {
+    let unfit = |problem: String| HistoryError::IndexUnfit { index: INDEX, problem };
+    let prefixes = reply::field(info, "index_definition").and_then(|d| reply::field(d, "prefixes"));
+    if !matches!(prefixes, Some(Value::Array(list)) if list.iter().any(|p| reply::text(p).is_some_and(|p| p == PREFIX)))
+    {
+        return Err(unfit(format!("it does not cover keys that begin with {PREFIX}")));
+    }
+    let Some(Value::Array(attributes)) = reply::field(info, "attributes") else {
+        return Err(HistoryError::Unreadable("FT.INFO without attributes"));
+    };
+    let attribute = |name: &str| {
+        attributes
+            .iter()
+            .find(|a| reply::field(a, "attribute").and_then(reply::text).is_some_and(|n| n == name))
+    };
+    for (name, kind) in [("scope", "TAG"), ("moment", "NUMERIC"), ("vec", "VECTOR")] {
+        let found = attribute(name).and_then(|a| reply::field(a, "type"));
+        if found.and_then(reply::text).is_none_or(|t| t != kind) {
+            return Err(unfit(format!("it has no field {name} of the type {kind}")));
+        }
+    }
+    let vector = |name: &str| {
+        attribute("vec").and_then(|a| reply::field(a, name)).and_then(reply::text).unwrap_or_default()
+    };
+    for (name, wanted) in [
+        ("dim", dimension.to_string()),
+        ("data_type", "FLOAT32".to_owned()),
+        ("distance_metric", "COSINE".to_owned()),
+    ] {
+        let found = vector(name);
+        if found != wanted {
+            return Err(unfit(format!("its vectors have {name} {found}, the model needs {wanted}")));
+        }
+    }
+    Ok(())
+}

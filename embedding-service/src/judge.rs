@@ -1,0 +1,149 @@
+//! Which earlier prompts count as matches of a new one. Rules only: no I/O, no clock.
+
+use sentinel_core::prompt::is_template_variant;
+
+use crate::{
+    embed::{Embedded, window::Digest},
+    history::Earlier,
+};
+
+/// When a call is answered with `loop_detected`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// An earlier prompt matches above this similarity.
+    pub threshold: f32,
+    /// So many have to match; at least 1.
+    pub repeats: u32,
+}
+
+/// What the comparison came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    pub loop_detected: bool,
+    /// 0 when there was nothing to compare with.
+    pub max_similarity: f32,
+    /// The head of the most similar earlier prompt.
+    pub most_similar: Option<String>,
+    pub matches: u32,
+    pub template_matches: u32,
+    pub compared: u32,
+}
+
+/// Holds a prompt against the earlier ones of its scope.
+#[must_use]
+pub fn judge(new: &Embedded, earlier: &[Earlier], rules: Rules) -> Judgement {
+    let mut judgement = Judgement::default();
+    for old in earlier {
+        judgement.compared = judgement.compared.saturating_add(1);
+        if judgement.most_similar.is_none() || old.similarity > judgement.max_similarity {
+            judgement.max_similarity = old.similarity;
+            judgement.most_similar = Some(old.head.clone());
+        }
+        if old.similarity <= rules.threshold || !agree_beyond_sight(new.unseen, old.unseen) {
+            continue;
+        }
+        if is_template_variant(&new.head, &old.head) {
+            judgement.template_matches = judgement.template_matches.saturating_add(1);
+        } else {
+            judgement.matches = judgement.matches.saturating_add(1);
+        }
+    }
+    judgement.loop_detected = judgement.matches >= rules.repeats.max(1);
+    judgement
+}
+
+/// The vectors say nothing about text that the model did not see ("Summarise this: …", and then pages). Two prompts of
+/// which either has such text match only if that text is the same.
+fn agree_beyond_sight(new: Option<Digest>, old: Option<Digest>) -> bool {
+    new == old
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{embed::window::Unseen, history::Moment};
+
+    const RULES: Rules = Rules { threshold: 0.95, repeats: 2 };
+
+    fn new(head: &str, unseen: &str) -> Embedded {
+        Embedded { vector: Arc::from([1.0]), head: head.to_owned(), unseen: digest(unseen) }
+    }
+
+    fn old(similarity: f32, head: &str, unseen: &str) -> Earlier {
+        Earlier { moment: Moment(1), similarity, head: head.to_owned(), unseen: digest(unseen) }
+    }
+
+    fn digest(text: &str) -> Option<Digest> {
+        let mut unseen = Unseen::default();
+        unseen.add(text);
+        unseen.digest()
+    }
+
+    const ASK: &str = "why does the build fail on the second machine";
+
+    #[test]
+    fn nothing_to_compare_with_is_no_loop() {
+        assert_eq!(judge(&new(ASK, ""), &[], RULES), Judgement::default());
+    }
+
+    #[test]
+    fn as_many_as_repeats_have_to_match() {
+        let one = [old(1.0, ASK, ""), old(0.4, "hello", "")];
+        let two = [old(1.0, ASK, ""), old(0.96, ASK, "")];
+        assert!(!judge(&new(ASK, ""), &one, RULES).loop_detected);
+        let judgement = judge(&new(ASK, ""), &two, RULES);
+        assert!(judgement.loop_detected);
+        assert_eq!((judgement.matches, judgement.compared), (2, 2));
+        let literal = Rules { repeats: 0, ..RULES };
+        assert!(judge(&new(ASK, ""), &one, literal).loop_detected);
+    }
+
+    #[test]
+    fn the_threshold_itself_is_no_match() {
+        let at = [old(0.95, ASK, ""), old(0.95, ASK, "")];
+        assert_eq!(judge(&new(ASK, ""), &at, RULES).matches, 0);
+        let above = Rules { threshold: 0.949, ..RULES };
+        assert_eq!(judge(&new(ASK, ""), &at, above).matches, 2);
+    }
+
+    #[test]
+    fn the_same_template_with_other_values_is_counted_apart() {
+        let batch = [
+            old(0.99, "process order 17", ""),
+            old(0.99, "process order 18", ""),
+            old(1.0, "process order 19", ""),
+        ];
+        let judgement = judge(&new("process order 19", ""), &batch, RULES);
+        assert_eq!((judgement.template_matches, judgement.matches), (2, 1));
+        assert_eq!(judgement.max_similarity, 1.0);
+        assert!(!judgement.loop_detected);
+    }
+
+    #[test]
+    fn long_prompts_match_only_if_the_unseen_rest_agrees() {
+        let earlier = [
+            old(1.0, ASK, "page one"),
+            old(1.0, ASK, "Page  ONE"),
+            old(1.0, ASK, "page 1"),
+            old(1.0, ASK, ""),
+        ];
+        let judgement = judge(&new(ASK, "page one"), &earlier, RULES);
+        assert_eq!((judgement.matches, judgement.template_matches), (2, 0));
+        assert_eq!(judgement.compared, 4);
+        let short = judge(&new(ASK, ""), &earlier, RULES);
+        assert_eq!(short.matches, 1);
+        assert_eq!(short.max_similarity, 1.0);
+    }
+
+    #[test]
+    fn the_most_similar_prompt_is_named_even_below_the_threshold() {
+        let earlier = [old(0.2, "a", ""), old(0.7, "b", ""), old(0.6, "c", "")];
+        let judgement = judge(&new(ASK, ""), &earlier, RULES);
+        assert_eq!(judgement.most_similar.as_deref(), Some("b"));
+        assert_eq!(judgement.max_similarity, 0.7);
+        let opposite = judge(&new(ASK, ""), &[old(0.0, "x", "")], RULES);
+        assert_eq!(opposite.most_similar.as_deref(), Some("x"));
+    }
+}

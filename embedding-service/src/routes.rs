@@ -1,0 +1,81 @@
+//! What is served over gRPC: the service itself, health, reflection. And one repair: a message that cannot be decoded is
+//! the caller's fault, not an internal error of ours.
+
+use std::sync::Arc;
+
+use sentinel_proto::v1::embedding_service_server::EmbeddingServiceServer;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_stream::Stream;
+use tokio_util::sync::CancellationToken;
+use tonic::{
+    Code as GrpcCode, Status,
+    body::Body,
+    codegen::http::Response,
+    service::Routes,
+    transport::{Server, server::Connected},
+};
+use tonic_health::server::HealthReporter;
+use tower::util::MapResponseLayer;
+
+use crate::{
+    metrics::{Code, Metrics},
+    service::LoopService,
+};
+
+/// Largest request, in bytes. A prompt of 1 MB is fine; one of 64 MB is a mistake.
+pub const MAX_MESSAGE: usize = 4 << 20;
+
+/// All that is served on every socket, and the handle that sets what health says.
+///
+/// # Errors
+/// When the descriptors that were built in cannot be read.
+pub fn of(service: LoopService) -> Result<(HealthReporter, Routes), tonic_reflection::server::Error> {
+    let (reporter, health) = tonic_health::server::health_reporter();
+    let reflected = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(sentinel_proto::DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let routes = Routes::new(EmbeddingServiceServer::new(service).max_decoding_message_size(MAX_MESSAGE))
+        .add_service(health)
+        .add_service(reflected().build_v1()?)
+        // Older clients know only this one.
+        .add_service(reflected().build_v1alpha()?)
+        .prepare();
+    Ok((reporter, routes))
+}
+
+/// Serves the routes on one listener until told to stop, and then until the calls under way have ended.
+///
+/// # Errors
+/// When accepting fails for good.
+pub async fn serve<I, IO>(
+    routes: Routes,
+    incoming: I,
+    metrics: Arc<Metrics>,
+    stop: CancellationToken,
+) -> Result<(), tonic::transport::Error>
+where
+    I: Stream<Item = std::io::Result<IO>>,
+    IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
+{
+    let mend = move |response| blame_undecodable(response, &metrics);
+    Server::builder()
+        .layer(MapResponseLayer::new(mend))
+        .add_routes(routes)
+        .serve_with_incoming_shutdown(incoming, stop.cancelled_owned())
+        .await
+}
+
+/// The transport answers INTERNAL to a message that is no protobuf or has text that is not UTF-8.
+fn blame_undecodable(response: Response<Body>, metrics: &Metrics) -> Response<Body> {
+    let undecodable = Status::from_header_map(response.headers()).is_some_and(|status| {
+        status.code() == GrpcCode::Internal && status.message().starts_with("failed to decode Protobuf")
+    });
+    if !undecodable {
+        return response;
+    }
+    metrics.checked(Code::INVALID_ARGUMENT, std::time::Duration::ZERO);
+    let message = "the request is no valid CheckLoopRequest: not protobuf, or a text in it is not UTF-8";
+    Status::invalid_argument(message).into_http()
+}

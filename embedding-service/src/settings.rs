@@ -1,0 +1,370 @@
+//! Every setting of the service: as text from flags and environment, and checked. Nothing but [`Settings`] goes further in.
+
+use std::{fmt, net::SocketAddr, num::NonZero, path::PathBuf, str::FromStr, time::Duration};
+
+use clap::Parser;
+
+use crate::history::{Retention, redis::MAX_HISTORY};
+
+/// Compares each prompt with the last ones of its scope, and remembers it. Every flag can be given as the environment
+/// variable named beside it.
+#[derive(Parser, Clone)]
+#[command(name = "embedding-service", version, about)]
+pub struct RawSettings {
+    /// Unix socket for gRPC; empty: none.
+    #[arg(long, env = "UDS_PATH", default_value = "/tmp/embedding-sidecar.sock")]
+    pub uds_path: String,
+    /// Permissions of the Unix socket, octal.
+    #[arg(long, env = "UDS_MODE", default_value = "0660")]
+    pub uds_mode: String,
+    /// IP:port for gRPC over TCP; empty: none.
+    #[arg(long, env = "LISTEN_ADDR", default_value = "")]
+    pub listen_addr: String,
+    /// IP:port for /metrics, /healthz and /readyz; port 0 takes a free one.
+    #[arg(long, env = "METRICS_ADDR", default_value = "127.0.0.1:9464")]
+    pub metrics_addr: String,
+    /// Redis with vector search, redis://[user:password@]host:port[/db] or unix:///path; empty: prompts are kept in memory.
+    #[arg(long, env = "REDIS_URL", default_value = "", hide_env_values = true)]
+    pub redis_url: String,
+    /// Milliseconds that Redis has to answer a call.
+    #[arg(long, env = "LOOP_STORE_TIMEOUT_MS", default_value = "20")]
+    pub store_timeout_ms: String,
+    /// Bytes that prompts kept in memory may take; the scope that is quiet longest goes first.
+    #[arg(long, env = "LOOP_MEMORY_MAX_BYTES", default_value = "67108864")]
+    pub memory_max_bytes: String,
+    /// Similarity (1 - cosine distance / 2) above which a prompt matches; 0.95 is cosine 0.90.
+    #[arg(long, env = "LOOP_SIMILARITY_THRESHOLD", default_value = "0.95")]
+    pub similarity_threshold: String,
+    /// How many prompts of each scope are kept and compared with.
+    #[arg(long, env = "LOOP_HISTORY_SIZE", default_value = "5")]
+    pub history_size: String,
+    /// Seconds that a prompt is kept.
+    #[arg(long, env = "LOOP_EMBEDDING_TTL", default_value = "3600")]
+    pub embedding_ttl: String,
+    /// The model: an .onnx file, or a folder with model.onnx; tokenizer.json lies beside it.
+    #[arg(long, env = "LOOP_EMBEDDING_MODEL_PATH", default_value = "")]
+    pub model_path: String,
+    /// The shared library of ONNX Runtime, 1.24 or later.
+    #[arg(long, env = "ORT_DYLIB_PATH", default_value = "libonnxruntime.so")]
+    pub ort_dylib_path: String,
+    /// Worker threads, each with a session of the model; empty: one per core.
+    #[arg(long, env = "LOOP_WORKERS", default_value = "")]
+    pub workers: String,
+    /// How many prompts may wait to be embedded.
+    #[arg(long, env = "LOOP_QUEUE_LENGTH", default_value = "256")]
+    pub queue_length: String,
+    /// Whether an answer may hold the text of the most similar earlier prompt: true or false.
+    #[arg(long, env = "LOOP_RETURN_SIMILAR_PROMPT", default_value = "false")]
+    pub return_similar_prompt: String,
+    /// Seconds that calls under way, and then background writes, have to finish at shutdown.
+    #[arg(long, env = "SHUTDOWN_GRACE", default_value = "10")]
+    pub shutdown_grace: String,
+    /// Format of the log on stderr: text or json.
+    #[arg(long, env = "LOG_FORMAT", default_value = "text")]
+    pub log_format: String,
+    /// error, warn, info or debug.
+    #[arg(long, env = "LOG_LEVEL", default_value = "info")]
+    pub log_level: String,
+}
+
+/// Settings that can be used as they are.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub uds: Option<Uds>,
+    pub listen: Option<SocketAddr>,
+    pub metrics: SocketAddr,
+    pub store: Store,
+    pub retention: Retention,
+    /// 0..=1
+    pub threshold: f32,
+    pub model: PathBuf,
+    pub library: PathBuf,
+    pub workers: usize,
+    pub queue_length: usize,
+    pub return_similar_prompt: bool,
+    pub shutdown_grace: Duration,
+    pub log_format: LogFormat,
+    pub log_level: tracing::Level,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uds {
+    pub path: PathBuf,
+    pub mode: u32,
+}
+
+/// Where prompts are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Store {
+    Memory { max_bytes: usize },
+    Redis { url: Secret, timeout: Duration },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+/// A text that is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+/// A setting with an impossible value.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} is \"{value}\": {wanted}")]
+pub struct SettingError {
+    /// The environment name.
+    pub name: &'static str,
+    pub value: String,
+    /// What to give instead.
+    pub wanted: String,
+}
+
+impl TryFrom<RawSettings> for Settings {
+    type Error = SettingError;
+
+    fn try_from(raw: RawSettings) -> Result<Self, SettingError> {
+        let listen = optional(&raw.listen_addr).map(|text| address("LISTEN_ADDR", text)).transpose()?;
+        let uds = match optional(&raw.uds_path) {
+            Some(path) => Some(Uds { path: PathBuf::from(path), mode: mode(&raw.uds_mode)? }),
+            None if listen.is_none() => {
+                return Err(wrong(
+                    "UDS_PATH",
+                    "",
+                    "give a path for the Unix socket, or an IP:port in LISTEN_ADDR",
+                ));
+            }
+            None => None,
+        };
+        let timeout = number("LOOP_STORE_TIMEOUT_MS", &raw.store_timeout_ms, 1, 60_000)?;
+        let max_bytes = number("LOOP_MEMORY_MAX_BYTES", &raw.memory_max_bytes, 1 << 20, 1 << 40)?;
+        let store = match optional(&raw.redis_url) {
+            Some(url) => {
+                Store::Redis { url: Secret(redis_url(url)?), timeout: Duration::from_millis(timeout) }
+            }
+            None => Store::Memory { max_bytes },
+        };
+        let retention = Retention {
+            size: number("LOOP_HISTORY_SIZE", &raw.history_size, 1, MAX_HISTORY)?,
+            ttl: Duration::from_secs(number("LOOP_EMBEDDING_TTL", &raw.embedding_ttl, 1, 31_536_000)?),
+        };
+        let model = optional(&raw.model_path).ok_or_else(|| {
+            wrong(
+                "LOOP_EMBEDDING_MODEL_PATH",
+                "",
+                "give the model: an .onnx file with its tokenizer.json beside it, or the folder of both",
+            )
+        })?;
+        let library = optional(&raw.ort_dylib_path).unwrap_or("libonnxruntime.so");
+        let workers = match optional(&raw.workers) {
+            Some(text) => number("LOOP_WORKERS", text, 1, 1024)?,
+            None => std::thread::available_parallelism().map_or(1, NonZero::get),
+        };
+        Ok(Self {
+            uds,
+            listen,
+            metrics: address("METRICS_ADDR", raw.metrics_addr.trim())?,
+            store,
+            retention,
+            threshold: threshold(&raw.similarity_threshold)?,
+            model: PathBuf::from(model),
+            library: PathBuf::from(library),
+            workers,
+            queue_length: number("LOOP_QUEUE_LENGTH", &raw.queue_length, 1, 1_000_000)?,
+            return_similar_prompt: truth("LOOP_RETURN_SIMILAR_PROMPT", &raw.return_similar_prompt)?,
+            shutdown_grace: Duration::from_secs(number("SHUTDOWN_GRACE", &raw.shutdown_grace, 0, 3600)?),
+            log_format: match raw.log_format.trim() {
+                "text" => LogFormat::Text,
+                "json" => LogFormat::Json,
+                other => return Err(wrong("LOG_FORMAT", other, "give text or json")),
+            },
+            log_level: match raw.log_level.trim() {
+                "error" => tracing::Level::ERROR,
+                "warn" => tracing::Level::WARN,
+                "info" => tracing::Level::INFO,
+                "debug" => tracing::Level::DEBUG,
+                other => return Err(wrong("LOG_LEVEL", other, "give error, warn, info or debug")),
+            },
+        })
+    }
+}
+
+fn wrong(name: &'static str, value: &str, wanted: impl Into<String>) -> SettingError {
+    SettingError { name, value: value.to_owned(), wanted: wanted.into() }
+}
+
+fn optional(text: &str) -> Option<&str> {
+    let text = text.trim();
+    (!text.is_empty()).then_some(text)
+}
+
+fn address(name: &'static str, text: &str) -> Result<SocketAddr, SettingError> {
+    text.parse().map_err(|_| wrong(name, text, "give an IP address and a port, like 127.0.0.1:9464"))
+}
+
+fn number<T>(name: &'static str, text: &str, least: T, most: T) -> Result<T, SettingError>
+where
+    T: FromStr + PartialOrd + fmt::Display,
+{
+    match text.trim().parse() {
+        Ok(number) if number >= least && number <= most => Ok(number),
+        _ => Err(wrong(name, text, format!("give a whole number from {least} to {most}"))),
+    }
+}
+
+fn mode(text: &str) -> Result<u32, SettingError> {
+    let digits = text.trim().trim_start_matches("0o");
+    match u32::from_str_radix(digits, 8) {
+        // Without read and write for its owner not even we could serve it.
+        Ok(mode) if mode <= 0o777 && mode & 0o600 == 0o600 => Ok(mode),
+        _ => Err(wrong(
+            "UDS_MODE",
+            text,
+            "give octal permissions from 0600 to 0777 that let the owner read and write, like 0660",
+        )),
+    }
+}
+
+fn threshold(text: &str) -> Result<f32, SettingError> {
+    match text.trim().parse() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => Err(wrong(
+            "LOOP_SIMILARITY_THRESHOLD",
+            text,
+            "give a similarity from 0 to 1; 0.95 is cosine 0.90",
+        )),
+    }
+}
+
+fn truth(name: &'static str, text: &str) -> Result<bool, SettingError> {
+    match text.trim() {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        other => Err(wrong(name, other, "give true or false")),
+    }
+}
+
+fn redis_url(text: &str) -> Result<String, SettingError> {
+    let known = ["redis://", "unix://", "redis+unix://"];
+    if known.iter().any(|scheme| text.starts_with(scheme)) {
+        return Ok(text.to_owned());
+    }
+    // Not shown: it may hold a password.
+    let wanted = if text.starts_with("rediss://") {
+        "TLS to Redis is not built in; give redis:// and put a TLS proxy between, or keep Redis in the same pod network"
+    } else {
+        "give redis://[user:password@]host:port[/db] or unix:///path/to.sock"
+    };
+    Err(wrong("REDIS_URL", "(hidden)", wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(arguments: &[&str]) -> RawSettings {
+        let base = ["embedding-service", "--model-path", "/m"];
+        RawSettings::try_parse_from(base.iter().chain(arguments)).unwrap()
+    }
+
+    fn settings(arguments: &[&str]) -> Result<Settings, SettingError> {
+        Settings::try_from(raw(arguments))
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_contract() {
+        let settings = settings(&[]).unwrap();
+        let uds = settings.uds.unwrap();
+        assert_eq!(uds.path, PathBuf::from("/tmp/embedding-sidecar.sock"));
+        assert_eq!(uds.mode, 0o660);
+        assert_eq!(settings.listen, None);
+        assert_eq!(settings.metrics, "127.0.0.1:9464".parse().unwrap());
+        assert_eq!(settings.threshold, 0.95);
+        assert_eq!(settings.retention.size, 5);
+        assert_eq!(settings.retention.ttl, Duration::from_secs(3600));
+        assert_eq!(settings.store, Store::Memory { max_bytes: 64 << 20 });
+        assert!(!settings.return_similar_prompt);
+        assert!(settings.workers >= 1);
+    }
+
+    #[test]
+    fn impossible_values_are_named_with_what_to_do() {
+        for (flag, value, name) in [
+            ("--uds-mode", "rw", "UDS_MODE"),
+            ("--uds-mode", "0888", "UDS_MODE"),
+            ("--uds-mode", "0060", "UDS_MODE"),
+            ("--listen-addr", "localhost:1", "LISTEN_ADDR"),
+            ("--metrics-addr", "9464", "METRICS_ADDR"),
+            ("--metrics-addr", "", "METRICS_ADDR"),
+            ("--store-timeout-ms", "0", "LOOP_STORE_TIMEOUT_MS"),
+            ("--memory-max-bytes", "64MB", "LOOP_MEMORY_MAX_BYTES"),
+            ("--similarity-threshold", "1.5", "LOOP_SIMILARITY_THRESHOLD"),
+            ("--similarity-threshold", "NaN", "LOOP_SIMILARITY_THRESHOLD"),
+            ("--similarity-threshold", "95%", "LOOP_SIMILARITY_THRESHOLD"),
+            ("--history-size", "0", "LOOP_HISTORY_SIZE"),
+            ("--history-size", "101", "LOOP_HISTORY_SIZE"),
+            ("--history-size", "5.0", "LOOP_HISTORY_SIZE"),
+            ("--embedding-ttl", "0", "LOOP_EMBEDDING_TTL"),
+            ("--embedding-ttl", "1h", "LOOP_EMBEDDING_TTL"),
+            ("--workers", "0", "LOOP_WORKERS"),
+            ("--queue-length", "0", "LOOP_QUEUE_LENGTH"),
+            ("--return-similar-prompt", "yes", "LOOP_RETURN_SIMILAR_PROMPT"),
+            ("--shutdown-grace", "soon", "SHUTDOWN_GRACE"),
+            ("--log-format", "xml", "LOG_FORMAT"),
+            ("--log-level", "trace", "LOG_LEVEL"),
+            ("--uds-path", " ", "UDS_PATH"),
+            ("--redis-url", "localhost:6379", "REDIS_URL"),
+        ] {
+            let e = settings(&[flag, value]).expect_err(&format!("{flag} {value}"));
+            assert_eq!(e.name, name, "{flag} {value}");
+            assert!(e.wanted.contains("give"), "{e}");
+        }
+    }
+
+    #[test]
+    fn the_model_has_to_be_named() {
+        let raw = RawSettings::try_parse_from(["embedding-service", "--model-path", ""]).unwrap();
+        let e = Settings::try_from(raw).unwrap_err();
+        assert_eq!(e.name, "LOOP_EMBEDDING_MODEL_PATH");
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let url = "redis://u:hunter2@h:1/0";
+        let shown = format!("{:?}", settings(&["--redis-url", url]).unwrap());
+        assert!(!shown.contains("hunter2"), "{shown}");
+        for bad in ["rediss://u:hunter2@h:1", "http://u:hunter2@h"] {
+            let e = settings(&["--redis-url", bad]).unwrap_err().to_string();
+            assert!(!e.contains("hunter2"), "{e}");
+        }
+    }
+
+    #[test]
+    fn tcp_alone_is_enough() {
+        let settings = settings(&["--uds-path", "", "--listen-addr", "127.0.0.1:0"]).unwrap();
+        assert_eq!(settings.uds, None);
+        assert!(settings.listen.is_some());
+    }
+
+    #[test]
+    fn nothing_chooses_an_embedder_without_a_model() {
+        use clap::CommandFactory;
+        let help = RawSettings::command().render_long_help().to_string();
+        assert!(!help.to_lowercase().contains("deterministic"));
+        assert!(!help.to_lowercase().contains("bag"));
+    }
+}
