@@ -3,6 +3,7 @@
 use sentinel_proto::v1::CheckLoopResponse;
 use sentinel_tests::client::Response;
 use sentinel_tests::provider::Received;
+use sentinel_tests::said::short;
 use sentinel_tests::{Dialect, Stack};
 
 /// First words of the hint that the product specifies.
@@ -37,7 +38,7 @@ pub fn inserted(sent: &[u8], got: &[u8]) -> Option<Vec<u8>> {
 
 /// The provider got this request with a hint in its place, and otherwise byte for byte as it was sent.
 pub fn assert_hinted(dialect: Dialect, sent: &[u8], got: &Received) {
-    let body = String::from_utf8_lossy(&got.body).into_owned();
+    let body = short(&String::from_utf8_lossy(&got.body), 2_000);
     let extra = inserted(sent, &got.body)
         .unwrap_or_else(|| panic!("{dialect:?}: more was changed than a hint put in: {body}"));
     assert!(!extra.is_empty(), "{dialect:?}: no hint was put in: {body}");

@@ -265,7 +265,7 @@ async fn a_content_length_that_lies() {
     };
     // Too short: what follows is no request, and is refused by Envoy.
     let mut connection = RawConnection::open(stack.address());
-    connection.write(&[head(body.len() - 20).as_bytes(), &body].concat());
+    connection.write(&[head(body.len() - 20).as_bytes(), &body, b"\r\n\r\n"].concat());
     let mut statuses = Vec::new();
     while let Some(response) = connection.response() {
         statuses.push(response.status);

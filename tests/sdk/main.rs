@@ -1,1 +1,90 @@
+//! The providers' own client libraries against the stack, with their default retries: normal, streaming, tools, hinted,
+//! killed. The scripts beside this file are agents; they end with an error when anything is not as an agent needs it.
 
+use std::path::Path;
+use std::process::Command;
+
+use sentinel_tests::provider::{Reply, faithful, speak};
+use sentinel_tests::{Stack, parts};
+use serde_json::json;
+
+/// What a killed agent is told.
+const STOPPED: &str = "Stopped: this agent goes in circles.";
+
+/// Without the service, so that the local signals alone decide: the fourth repetition is hinted, the fifth killed.
+/// Agents whose name begins with `final-` are killed by a final message, the others by an error.
+fn stack() -> Stack {
+    let config = json!({
+        "semantic": {"enabled": false},
+        "kill": {"message": STOPPED},
+        "agents": [{"prefix": "final-", "settings": {"kill": {"mode": "final_message"}}}],
+    });
+    let stack = Stack::builder().config(&config).start();
+    stack.provider.script(|request| {
+        // Gemini's clients write `tools` too.
+        let has_tools = request.json()["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        if has_tools {
+            let arguments = json!({"city": "Hamburg", "unit": "celsius"});
+            speak(request, &Reply::Tool { name: "get_weather".into(), arguments })
+        } else {
+            faithful(request)
+        }
+    });
+    stack
+}
+
+/// Runs an agent to its end. It prints a line for each check that passed; there must be this many.
+fn run(stack: &mut Stack, mut command: Command, checks: usize) {
+    command
+        .env("SENTINEL_URL", format!("http://{}", stack.address()))
+        .env("SENTINEL_ADMIN", format!("http://{}", stack.envoy.admin()))
+        .env("SENTINEL_STOPPED", STOPPED)
+        .env_remove("HTTP_PROXY")
+        .env_remove("http_proxy")
+        .env("NO_PROXY", "*");
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complained = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success(),
+        "the agent failed.\n{said}\n{complained}\nfilter: {:?}",
+        stack.metrics().beginning("sentinel_")
+    );
+    let passed = said.lines().filter(|line| line.starts_with("ok ")).count();
+    assert_eq!(passed, checks, "checks that passed:\n{said}\n{complained}");
+    stack.assert_sound();
+}
+
+fn python(script: &str) -> Command {
+    let mut command = Command::new("python3");
+    command.arg(folder().join("python").join(script));
+    command.env("PYTHONPATH", parts::python_sdks()).env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("sdk")
+}
+
+#[test]
+fn openai_for_python() {
+    run(&mut stack(), python("openai_agent.py"), 2 * 9);
+}
+
+#[test]
+fn anthropic_for_python() {
+    run(&mut stack(), python("anthropic_agent.py"), 9);
+}
+
+#[test]
+fn google_genai_for_python() {
+    run(&mut stack(), python("gemini_agent.py"), 9);
+}
+
+#[test]
+fn openai_for_node() {
+    let mut command = Command::new(parts::node());
+    command.arg(folder().join("node").join("openai_agent.mjs"));
+    command.env("SENTINEL_NODE_MODULES", parts::node_modules());
+    run(&mut stack(), command, 2 * 9);
+}

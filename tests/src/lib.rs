@@ -13,6 +13,7 @@ pub mod process;
 pub mod provider;
 pub mod raw;
 pub mod redis;
+pub mod said;
 pub mod service;
 pub mod stack;
 

@@ -97,11 +97,12 @@ impl Drop for Process {
 }
 
 type Spawned = std::io::Result<Child>;
+type Order = (Command, mpsc::Sender<Spawned>);
 
 /// Starts it from a thread that lives as long as this program: the kernel ends the child when the thread that started it
 /// ends, so that nothing is left running even if this program is killed.
 fn spawn(mut command: Command) -> Spawned {
-    static SPAWNER: OnceLock<Mutex<mpsc::Sender<(Command, mpsc::Sender<Spawned>)>>> = OnceLock::new();
+    static SPAWNER: OnceLock<Mutex<mpsc::Sender<Order>>> = OnceLock::new();
     // SAFETY: prctl(2) is safe to call between fork and exec, and touches no memory of ours.
     unsafe {
         command.pre_exec(|| {
@@ -110,7 +111,7 @@ fn spawn(mut command: Command) -> Spawned {
         });
     }
     let spawner = SPAWNER.get_or_init(|| {
-        let (send, receive) = mpsc::channel::<(Command, mpsc::Sender<Spawned>)>();
+        let (send, receive) = mpsc::channel::<Order>();
         thread::spawn(move || {
             for (mut command, answer) in receive {
                 let _ = answer.send(command.spawn());

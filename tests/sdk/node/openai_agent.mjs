@@ -1,0 +1,161 @@
+// An agent on the openai package for Node: chat completions and responses, each with the nine checks.
+
+import { createRequire } from "node:module";
+import path from "node:path";
+import process from "node:process";
+
+const require = createRequire(path.join(process.env.SENTINEL_NODE_MODULES, "index.js"));
+const { OpenAI } = require("openai");
+
+const { SENTINEL_URL: url, SENTINEL_ADMIN: admin, SENTINEL_STOPPED: stopped } = process.env;
+const model = "gpt-4o-mini";
+const question = "Why does the nightly export of the customer table stop half way?";
+// The mock provider answers with twenty words.
+const words = (text) => text.split(" ").length === 20;
+const parameters = {
+  type: "object",
+  properties: { city: { type: "string" }, unit: { type: "string" } },
+  required: ["city", "unit"],
+  additionalProperties: false,
+};
+
+const client = (agent) =>
+  new OpenAI({ apiKey: "sk-none", baseURL: `${url}/v1`, defaultHeaders: { "x-agent-id": agent } });
+
+const messages = (text) => [{ role: "user", content: text }];
+
+const chat = {
+  tools: [{ type: "function", function: { name: "get_weather", parameters, strict: true } }],
+  async ask(agent, text) {
+    const answer = await client(agent).chat.completions.create({ model, messages: messages(text) });
+    expect(answer.choices[0].finish_reason === "stop", answer);
+    return answer.choices[0].message.content;
+  },
+  async stream(agent, text) {
+    const pieces = [];
+    let reason = null;
+    const chunks = await client(agent).chat.completions.create({ model, messages: messages(text), stream: true });
+    for await (const { choices } of chunks) {
+      for (const choice of choices) {
+        if (choice.delta.content) pieces.push(choice.delta.content);
+        reason = choice.finish_reason ?? reason;
+      }
+    }
+    expect(reason === "stop", reason);
+    return pieces;
+  },
+  async tool(agent, text) {
+    const body = { model, messages: messages(text), tools: this.tools };
+    const answer = await client(agent).chat.completions.create(body);
+    return answer.choices[0].message.tool_calls[0].function;
+  },
+  async streamTool(agent, text) {
+    const body = { model, messages: messages(text), tools: this.tools };
+    const answer = await client(agent).chat.completions.stream(body).finalChatCompletion();
+    return answer.choices[0].message.tool_calls[0].function;
+  },
+  async verdict(agent, text) {
+    const body = { model, messages: messages(text) };
+    const { data, response } = await client(agent).chat.completions.create(body).withResponse();
+    expect(data.choices[0].message.content, "an answer beside the verdict");
+    return response.headers.get("x-sentinel-verdict");
+  },
+};
+
+const responses = {
+  tools: [{ type: "function", name: "get_weather", parameters, strict: true }],
+  async ask(agent, text) {
+    const answer = await client(agent).responses.create({ model, input: text });
+    expect(answer.status === "completed", answer);
+    return answer.output_text;
+  },
+  async stream(agent, text) {
+    const pieces = [];
+    let last = null;
+    for await (const event of await client(agent).responses.create({ model, input: text, stream: true })) {
+      if (event.type === "response.output_text.delta") pieces.push(event.delta);
+      last = event;
+    }
+    expect(last.type === "response.completed", last);
+    return pieces;
+  },
+  async tool(agent, text) {
+    const answer = await client(agent).responses.create({ model, input: text, tools: this.tools });
+    return answer.output[0];
+  },
+  async streamTool(agent, text) {
+    const answer = await client(agent).responses.stream({ model, input: text, tools: this.tools }).finalResponse();
+    return answer.output[0];
+  },
+  async verdict(agent, text) {
+    const { data, response } = await client(agent).responses.create({ model, input: text }).withResponse();
+    expect(data.output_text, "an answer beside the verdict");
+    return response.headers.get("x-sentinel-verdict");
+  },
+};
+
+function expect(condition, what) {
+  if (!condition) throw new Error(typeof what === "string" ? what : JSON.stringify(what));
+}
+
+// Requests that have reached Envoy's listener so far.
+async function attempts() {
+  const text = await (await fetch(`${admin}/stats?filter=http.agents.downstream_rq_total`)).text();
+  const line = text.split("\n").find((line) => line.startsWith("http.agents.downstream_rq_total: "));
+  return Number(line.split(": ")[1]);
+}
+
+async function run(name, api) {
+  const done = (check) => console.log(`ok ${name}: ${check}`);
+
+  const text = await api.ask(`${name}-normal`, "What does the report say about the third quarter?");
+  expect(words(text), text);
+  done("normal");
+
+  const pieces = await api.stream(`${name}-stream`, "What does the report say about the fourth quarter?");
+  expect(pieces.length > 3 && words(pieces.join("")), pieces);
+  done("streaming");
+
+  for (const [check, call] of [["tools", "tool"], ["tools, streaming", "streamTool"]]) {
+    const tool = await api[call](`${name}-tool`, `What is the weather in Hamburg today (${check})?`);
+    const { city, unit } = JSON.parse(tool.arguments);
+    expect(tool.name === "get_weather" && city === "Hamburg" && unit === "celsius", tool);
+    done(check);
+  }
+
+  const verdicts = [];
+  for (let turn = 0; turn < 4; turn++) verdicts.push(await api.verdict(`${name}-hint`, question));
+  expect(verdicts.join() === "allow,allow,allow,hint", verdicts);
+  done("hinted");
+
+  for (const [check, call] of [["killed by an error", "ask"], ["killed by an error, streaming", "stream"]]) {
+    const agent = `${name}-${call}-error`;
+    for (let turn = 0; turn < 4; turn++) await api[call](agent, question);
+    const before = await attempts();
+    let refusal = null;
+    try {
+      await api[call](agent, question);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal instanceof OpenAI.PermissionDeniedError, `the fifth repetition: ${refusal}`);
+    expect(refusal.status === 403 && refusal.message.includes(stopped), String(refusal));
+    const made = (await attempts()) - before;
+    expect(made === 1, `${made} attempts for one killed call`);
+    done(check);
+  }
+
+  for (const [check, call] of [["ended by a message", "ask"], ["ended by a message, streaming", "stream"]]) {
+    const agent = `final-${name}-${call}`;
+    for (let turn = 0; turn < 4; turn++) await api[call](agent, question);
+    const before = await attempts();
+    const said = [await api[call](agent, question)].flat().join("");
+    expect(said === stopped, said);
+    const made = (await attempts()) - before;
+    expect(made === 1, `${made} attempts for one killed call`);
+    done(check);
+  }
+}
+
+await run("chat", chat);
+await run("responses", responses);

@@ -1,0 +1,81 @@
+"""What every agent here needs: where the stack is, how many requests Envoy has seen, and the nine checks."""
+
+import os
+import urllib.request
+
+URL = os.environ["SENTINEL_URL"]
+ADMIN = os.environ["SENTINEL_ADMIN"]
+STOPPED = os.environ["SENTINEL_STOPPED"]
+QUESTION = "Why does the nightly export of the customer table stop half way?"
+# The mock provider answers with twenty words.
+WORDS = 20
+
+
+def attempts():
+    """Requests that have reached Envoy's listener so far."""
+    with urllib.request.urlopen(ADMIN + "/stats?filter=http.agents.downstream_rq_total") as answer:
+        for line in answer.read().decode().splitlines():
+            name, value = line.rsplit(": ", 1)
+            if name == "http.agents.downstream_rq_total":
+                return int(value)
+    raise AssertionError("Envoy does not count its requests")
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+def run(name, api):
+    """The nine checks. `api` has, each for an agent of the given name:
+
+    ask(agent, text) -> text; stream(agent, text) -> list of pieces; tool(agent, text) -> (name, arguments), and
+    stream_tool; verdict(agent, text) -> value of x-sentinel-verdict; refusal: the class of the error that a kill raises,
+    with the status in `code` or `status_code`.
+    """
+
+    def done(check):
+        print(f"ok {name}: {check}")
+
+    text = api.ask(f"{name}-normal", "What does the report say about the third quarter?")
+    expect(len(text.split()) == WORDS, text)
+    done("normal")
+
+    pieces = api.stream(f"{name}-stream", "What does the report say about the fourth quarter?")
+    expect(len(pieces) > 3 and len("".join(pieces).split()) == WORDS, pieces)
+    done("streaming")
+
+    for check, call in (("tools", api.tool), ("tools, streaming", api.stream_tool)):
+        tool, arguments = call(f"{name}-tool", f"What is the weather in Hamburg today ({check})?")
+        expect((tool, arguments) == ("get_weather", {"city": "Hamburg", "unit": "celsius"}), (tool, arguments))
+        done(check)
+
+    verdicts = [api.verdict(f"{name}-hint", QUESTION) for _ in range(4)]
+    expect(verdicts == ["allow", "allow", "allow", "hint"], verdicts)
+    done("hinted")
+
+    for check, call in (("killed by an error", api.ask), ("killed by an error, streaming", api.stream)):
+        agent = f"{name}-{call.__name__}-error"
+        for _ in range(4):
+            call(agent, QUESTION)
+        before = attempts()
+        try:
+            call(agent, QUESTION)
+        except api.refusal as error:
+            status = getattr(error, "status_code", None) or getattr(error, "code", None)
+            expect(status == 403, error)
+            expect(STOPPED in str(error), error)
+        else:
+            raise AssertionError("the fifth repetition was not killed")
+        expect(attempts() - before == 1, f"{attempts() - before} attempts for one killed call")
+        done(check)
+
+    for check, call in (("ended by a message", api.ask), ("ended by a message, streaming", api.stream)):
+        agent = f"final-{name}-{call.__name__}"
+        for _ in range(4):
+            call(agent, QUESTION)
+        before = attempts()
+        said = call(agent, QUESTION)
+        expect("".join(said) == STOPPED, said)
+        expect(attempts() - before == 1, f"{attempts() - before} attempts for one killed call")
+        done(check)

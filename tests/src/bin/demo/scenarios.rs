@@ -1,0 +1,119 @@
+//! The five agents of the demo.
+
+use sentinel_tests::provider::{Reply, faithful, reply::text_for, speak};
+use sentinel_tests::said::short;
+use sentinel_tests::{Dialect, Stack};
+
+use crate::table::{Table, all_untouched};
+
+/// One template, other values: looks alike to any embedding, and is healthy.
+pub async fn batch(stack: &Stack) -> bool {
+    let mut table = Table::new("1. A healthy agent works through a batch with one template");
+    for order in 0..8 {
+        let text =
+            format!("Process order {} and report the shipping state of its parcels", 48_213 + 7 * order);
+        table.ask(stack, "batch-agent", &text).await;
+    }
+    table.end("all allowed, byte for byte", all_untouched)
+}
+
+/// The same few words all day, while the conversation moves on.
+pub async fn chat(stack: &Stack) -> bool {
+    let mut table = Table::new("2. A chat user says \"yes\" and \"continue\" a lot");
+    let turn = std::sync::atomic::AtomicUsize::new(0);
+    stack.provider.script(move |request| {
+        let turn = turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        speak(request, &Reply::Text(text_for(&format!("part {turn} of the story"))))
+    });
+    for text in [
+        "Tell me the story of the lighthouse keeper",
+        "continue",
+        "yes",
+        "continue",
+        "continue",
+        "yes",
+        "continue",
+        "yes",
+    ] {
+        table.ask(stack, "chat-user", text).await;
+    }
+    stack.provider.script(faithful);
+    table.end("all allowed, byte for byte", all_untouched)
+}
+
+/// One question in ever new words: only the embedding can see that.
+pub async fn rephraser(stack: &Stack) -> bool {
+    let mut table = Table::new("3. An agent asks one question in new words");
+    for text in [
+        "How can I reset the password of my account?",
+        "How do I reset the password of my account?",
+        "How can I reset my account password?",
+        "How do I reset my account password?",
+        "How could I reset the password for my account?",
+    ] {
+        table.ask(stack, "rephraser", text).await;
+    }
+    table.end("hinted by the semantic signal from the third or fourth on, never killed", |steps| {
+        let hints = steps.iter().filter(|step| step.verdict == "hint").count();
+        steps[..2].iter().all(|step| step.verdict == "allow")
+            && hints >= 2
+            && steps.iter().all(|step| step.status == 200)
+    })
+}
+
+/// The same words and the same answer, again and again.
+pub async fn repeater(stack: &Stack) -> bool {
+    let mut table = Table::new("4. An agent repeats itself word for word and gets the same answer each time");
+    let mut last = None;
+    for step in 1..=6 {
+        let response = table
+            .ask(stack, "repeater", "Why does the deployment of the billing service fail on staging?")
+            .await;
+        if step == 3 && response.verdict() == "hint" {
+            let system = Dialect::OpenaiChat.system_text(&stack.provider.last().json());
+            table.note(&format!("the model was told: \"{}\"", short(&system, 90)));
+        }
+        last = Some(response);
+    }
+    if let Some(response) = last {
+        let body = String::from_utf8_lossy(&response.body).into_owned();
+        table.note(&format!("the agent was told: {} {}", response.status, short(&body, 90)));
+    }
+    table.end(
+        "allowed twice, hinted twice, then killed; the killed requests never reached the provider",
+        |steps| {
+            let verdicts: Vec<&str> = steps.iter().map(|step| step.verdict.as_str()).collect();
+            verdicts == ["allow", "allow", "hint", "hint", "kill", "kill"]
+                && steps[4..].iter().all(|step| step.status == 403)
+        },
+    )
+}
+
+/// Without the service the semantic signal is gone; every request passes all the same.
+pub async fn service_stopped(stack: &mut Stack) -> bool {
+    let mut table = Table::new("5. The embedding service is stopped in the middle (fail open)");
+    let questions = [
+        "Which port does the metrics endpoint of the gateway use?",
+        "List the three largest tables of the audit database",
+        "Draft a friendly reminder about the open invoice",
+        "What changed in the last release of the scheduler?",
+        "Translate the safety notice into Portuguese",
+        "Suggest a name for the new internal newsletter",
+    ];
+    for (number, text) in questions.into_iter().enumerate() {
+        if number == 3 {
+            if let Some(service) = stack.service.as_mut() {
+                service.process().stop();
+            }
+            table.note("--- the embedding service is stopped ---");
+        }
+        table.ask(stack, "unlucky", text).await;
+    }
+    let metrics = stack.metrics();
+    let calls = metrics.sum("sentinel_service_calls_total", &[]);
+    let failed = calls - metrics.sum("sentinel_service_calls_total", &[("outcome", "ok")]);
+    table.note(&format!("Envoy counted {calls} service calls in all, {failed} of them failed"));
+    table.end("all allowed, byte for byte; the three failed checks are counted", |steps| {
+        all_untouched(steps) && failed == 3
+    })
+}

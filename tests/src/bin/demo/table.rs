@@ -1,0 +1,66 @@
+//! One scenario's table: a line a step, then whether it went as expected.
+
+use std::time::Instant;
+
+use sentinel_tests::client::Response;
+use sentinel_tests::said::short;
+use sentinel_tests::{Dialect, Stack};
+
+pub struct Table {
+    steps: Vec<Step>,
+}
+
+pub struct Step {
+    pub status: u16,
+    pub verdict: String,
+    pub untouched: bool,
+}
+
+impl Table {
+    pub fn new(title: &str) -> Self {
+        println!("{title}");
+        println!(
+            "  {:>4}  {:<58} {:<8} {:<10} {:>10} {:>7}",
+            "step", "the agent says", "verdict", "reason", "similarity", "ms"
+        );
+        Self { steps: Vec::new() }
+    }
+
+    /// Asks, prints the line, and keeps what came of it.
+    pub async fn ask(&mut self, stack: &Stack, agent: &str, text: &str) -> Response {
+        let dialect = Dialect::OpenaiChat;
+        let before = stack.provider.count();
+        let began = Instant::now();
+        let response = stack.ask(dialect, agent, text).await;
+        let milliseconds = began.elapsed().as_secs_f64() * 1e3;
+        let untouched = stack.provider.count() == before + 1
+            && stack.provider.last().body == dialect.ask(text, false).to_string();
+        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { short(text, 10) };
+        println!(
+            "  {:>4}  {:<58} {:<8} {:<10} {:>10} {milliseconds:>7.1}",
+            self.steps.len() + 1,
+            short(text, 58),
+            or_dash(response.verdict()),
+            or_dash(response.reason()),
+            or_dash(response.header("x-sentinel-similarity").unwrap_or_default()),
+        );
+        self.steps.push(Step { status: response.status, verdict: response.verdict().to_owned(), untouched });
+        response
+    }
+
+    pub fn note(&self, text: &str) {
+        println!("        {text}");
+    }
+
+    /// Prints what was expected and whether it came so.
+    pub fn end(&self, expected: &str, met: impl Fn(&[Step]) -> bool) -> bool {
+        let met = met(&self.steps);
+        println!("  {}  expected: {expected}\n", if met { "ok  " } else { "FAIL" });
+        met
+    }
+}
+
+/// Every step was answered by the provider, which got the bytes that the agent sent.
+pub fn all_untouched(steps: &[Step]) -> bool {
+    steps.iter().all(|step| step.status == 200 && step.verdict == "allow" && step.untouched)
+}
