@@ -53,6 +53,8 @@ size: filter
 		echo "the filter module is larger than $(MODULE_LIMIT) bytes: $(MODULE)" >&2; exit 1; fi
 
 test: setup fmt-check lint build size ## Set up, check format and lints, build, run every test
+	@echo "== tests of the set-up"
+	@$(PYTHON) tests/parts/test_parts.py
 	@echo "== tests"
 	@$(RUN) $(CARGO) test --workspace --exclude sentinel-filter
 

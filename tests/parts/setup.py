@@ -5,6 +5,7 @@ packages. What is ready stays as it is, so a second call is quick; several calls
 This file is the command: what the parts are is in `catalogue.py`.
 """
 
+import os
 import platform
 import sys
 import time
@@ -43,10 +44,20 @@ def check_machine(parts: list[Part]) -> None:
                         "run `make PYTHON=python3.11 ...`")
 
 
+def check_own(part: Part) -> None:
+    for name in part.instead:
+        # A relative path means: from the repository, for whatever is started wherever.
+        path = REPOSITORY / os.environ[name]
+        if not path.exists():
+            raise PartError(f"{name} is {os.environ[name]}, and there is nothing at {path}; "
+                            f"correct it, or unset it to have {part.what} set up here")
+
+
 def set_up(store: Store, parts: list[Part]) -> None:
     needed = []
     for part in parts:
         if part.is_replaced():
+            check_own(part)
             print(f"  {part.name}: yours ({', '.join(part.instead)})", flush=True)
         elif not store.is_ready(part.name, digest(part), part.folders):
             needed.append(part)

