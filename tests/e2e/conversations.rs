@@ -15,7 +15,7 @@ async fn a_loop_inside_one_conversation() {
             turns.push(("user".into(), QUESTION.into()));
             let borrowed: Vec<(&str, &str)> =
                 turns.iter().map(|(role, text)| (role.as_str(), text.as_str())).collect();
-            let response = stack.converse(dialect, "one-run", &borrowed).await;
+            let response = stack.converse(dialect, &format!("one-run {dialect:?}"), &borrowed).await;
             verdicts.push(response.verdict().to_owned());
             let answer = if response.status == 200 { dialect.answer_text(&response.body) } else { break };
             turns.push(("assistant".into(), answer));

@@ -113,11 +113,6 @@ async fn service_that_is_slow() {
     stack.fake.as_ref().unwrap().behave(Behaviour::Silence);
     all_pass_and_are_counted(&mut stack, "never").await;
     assert!(stack.count("sentinel_service_calls_total", &[("outcome", "timeout")]) >= 2 * REQUESTS as u64);
-    assert!(
-        stack.count("sentinel_bypasses_total", &[]) >= 2 * REQUESTS as u64,
-        "{:?}",
-        stack.metrics().beginning("sentinel_")
-    );
 }
 
 #[tokio::test]

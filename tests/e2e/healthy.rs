@@ -46,7 +46,7 @@ async fn a_user_who_says_yes_and_continue_a_lot() {
         for turn in 0..25 {
             let text = ["yes", "continue", "go on", "ok, next", "Yes!"][turn % 5];
             assert_allowed(
-                &stack.ask(dialect, "chat", text).await,
+                &stack.ask(dialect, dialect.label(), text).await,
                 &format!("{dialect:?}, {text}, turn {turn}"),
             );
         }
@@ -65,7 +65,7 @@ async fn a_conversation_that_grows() {
         for turn in 0..15 {
             let borrowed: Vec<(&str, &str)> =
                 turns.iter().map(|(role, text)| (role.as_str(), text.as_str())).collect();
-            let response = stack.converse(dialect, "story", &borrowed).await;
+            let response = stack.converse(dialect, &format!("story {dialect:?}"), &borrowed).await;
             assert_allowed(&response, &format!("{dialect:?}, turn {turn}"));
             turns.push(("assistant".into(), dialect.answer_text(&response.body)));
             turns.push(("user".into(), "continue".into()));
@@ -88,7 +88,7 @@ async fn tool_results_that_advance_below_one_question() {
         let mut history: Vec<Value> = Vec::new();
         for step in 0..20 {
             let body = tool_run(dialect, &history);
-            let response = stack.post(dialect, &[("x-agent-id", "tools")], body.clone()).await;
+            let response = stack.post(dialect, &[("x-agent-id", dialect.label())], body.clone()).await;
             assert_allowed(&response, &format!("{dialect:?}, step {step}"));
             assert_eq!(stack.provider.last().body, body);
             history.extend(tool_step(dialect, step));

@@ -29,7 +29,7 @@ async fn an_error_in_the_providers_form_that_no_sdk_retries() {
     let mut stack = Stack::builder().config(&json!({"kill": {"message": WORDS}})).start();
     for dialect in Dialect::ALL {
         for stream in [false, true] {
-            let response = killed(&stack, dialect, &format!("error-{stream}"), stream).await;
+            let response = killed(&stack, dialect, &format!("error {dialect:?} {stream}"), stream).await;
             let what = format!("{dialect:?}, stream {stream}");
             assert_eq!(response.status, 403, "{what}");
             assert_eq!(response.header("x-should-retry"), Some("false"), "{what}");
@@ -61,7 +61,7 @@ async fn a_final_message_that_ends_the_run_in_good_order() {
         Stack::builder().config(&json!({"kill": {"mode": "final_message", "message": WORDS}})).start();
     for dialect in Dialect::ALL {
         for stream in [false, true] {
-            let response = killed(&stack, dialect, &format!("final-{stream}"), stream).await;
+            let response = killed(&stack, dialect, &format!("final {dialect:?} {stream}"), stream).await;
             let what = format!("{dialect:?}, stream {stream}: {:?}", response.body);
             assert_eq!(response.status, 200, "{what}");
             let content_type = response.header("content-type").unwrap_or_default().to_owned();
@@ -90,7 +90,7 @@ async fn a_final_message_that_ends_the_run_in_good_order() {
     // Gemini's other stream is one JSON array.
     let path = "/v1beta/models/gemini-2.5-flash:streamGenerateContent";
     let body = Dialect::Gemini.ask(QUESTION, true).to_string();
-    let response = client::post(stack.address(), path, &[("x-agent-id", "final-true")], body).await;
+    let response = client::post(stack.address(), path, &[("x-agent-id", "final Gemini true")], body).await;
     assert_eq!(response.verdict(), "kill");
     let chunks: Vec<Value> = serde_json::from_slice(&response.body).expect("a JSON array");
     assert!(!chunks.is_empty());
@@ -101,17 +101,20 @@ async fn a_final_message_that_ends_the_run_in_good_order() {
 async fn a_kill_stays_for_the_same_and_ends_with_something_new() {
     let mut stack = Stack::builder().start();
     for dialect in Dialect::ALL {
-        killed(&stack, dialect, "stubborn", false).await;
+        let agent = format!("stubborn {dialect:?}");
+        killed(&stack, dialect, &agent, false).await;
         let before = stack.provider.count();
         for _ in 0..3 {
-            assert_eq!(stack.ask(dialect, "stubborn", QUESTION).await.verdict(), "kill", "{dialect:?}");
+            assert_eq!(stack.ask(dialect, &agent, QUESTION).await.verdict(), "kill", "{dialect:?}");
         }
         assert_eq!(stack.provider.count(), before, "{dialect:?}: a killed request reached the provider");
-        let response =
-            stack.ask(dialect, "stubborn", "Stop that now and summarise what you know so far").await;
+        let response = stack.ask(dialect, &agent, "Stop that now and summarise what you know so far").await;
         assert_allowed(&response, "a genuine new user message");
         // Others never notice.
-        assert_allowed(&stack.ask(dialect, "somebody-else", QUESTION).await, "another agent");
+        assert_allowed(
+            &stack.ask(dialect, &format!("somebody else {dialect:?}"), QUESTION).await,
+            "another agent",
+        );
     }
     stack.assert_sound();
 }

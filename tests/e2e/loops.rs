@@ -4,7 +4,7 @@ use sentinel_tests::provider::{faithful, reply::text_for};
 use sentinel_tests::{Dialect, Stack};
 use serde_json::json;
 
-use crate::support::{QUESTION, assert_hinted, verdicts_of};
+use crate::support::{QUESTION, assert_hinted, signal_of, verdicts_of};
 
 /// Local signals alone.
 #[tokio::test]
@@ -12,7 +12,7 @@ async fn without_the_service_the_fourth_is_hinted_and_the_fifth_killed() {
     let mut stack = Stack::builder().start();
     for dialect in Dialect::ALL {
         for stream in [false, true] {
-            let agent = format!("repeater-{stream}");
+            let agent = format!("repeater {dialect:?} {stream}");
             let mut verdicts = Vec::new();
             for turn in 1..=5 {
                 let sent = dialect.ask(QUESTION, stream).to_string();
@@ -35,7 +35,7 @@ async fn without_the_service_the_fourth_is_hinted_and_the_fifth_killed() {
                     "hint" => {
                         assert_eq!(response.status, 200);
                         assert_hinted(dialect, sent.as_bytes(), &got);
-                        assert_eq!(response.reason(), "score", "{dialect:?}");
+                        assert_eq!(signal_of(&response), "score", "{dialect:?}");
                     }
                     _ => {
                         assert_eq!(response.status, 403, "{dialect:?}, stream {stream}: {:?}", response.body)
@@ -56,7 +56,7 @@ async fn with_the_service_the_third_is_hinted_and_the_fifth_killed() {
     for dialect in Dialect::ALL {
         let mut reasons = Vec::new();
         for turn in 1..=5 {
-            let response = stack.ask(dialect, "repeater", QUESTION).await;
+            let response = stack.ask(dialect, &format!("repeater {dialect:?}"), QUESTION).await;
             if turn == 3 {
                 assert_hinted(
                     dialect,
@@ -70,11 +70,8 @@ async fn with_the_service_the_third_is_hinted_and_the_fifth_killed() {
                     .expect("a number");
                 assert!(similarity > 0.999, "a repeat of the same words has similarity {similarity}");
             }
-            reasons.push(format!(
-                "{} {}",
-                response.verdict(),
-                if response.verdict() == "hint" { response.reason() } else { "" }
-            ));
+            let signal = if response.verdict() == "hint" { signal_of(&response) } else { "" };
+            reasons.push(format!("{} {signal}", response.verdict()));
         }
         assert_eq!(reasons, ["allow ", "allow ", "hint semantic", "hint score", "kill "], "{dialect:?}");
     }

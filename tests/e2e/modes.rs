@@ -6,7 +6,7 @@ use sentinel_tests::fake_service::Behaviour;
 use sentinel_tests::{Dialect, Stack};
 use serde_json::json;
 
-use crate::support::{QUESTION, assert_hinted, similar, verdicts_of};
+use crate::support::{QUESTION, assert_hinted, signal_of, similar, verdicts_of};
 
 const CHAT: Dialect = Dialect::OpenaiChat;
 
@@ -95,7 +95,7 @@ async fn texts_and_place_of_the_hint() {
     let config = json!({"intervention_message": "Common words."});
     let mut stack =
         Stack::builder().config(&config).fake(Behaviour::Answer(similar(), Duration::ZERO)).start();
-    assert_eq!(stack.ask(CHAT, "a", QUESTION).await.reason(), "semantic");
+    assert_eq!(signal_of(&stack.ask(CHAT, "a", QUESTION).await), "semantic");
     let body = stack.provider.last().json();
     assert_eq!(body["messages"][0], json!({"role": "system", "content": "Common words."}), "{body}");
     stack.assert_sound();
@@ -108,7 +108,7 @@ async fn the_literal_contract() {
     let first = stack.ask(CHAT, "a", QUESTION).await;
     assert_eq!(first.verdict(), "allow");
     let second = stack.ask(CHAT, "a", QUESTION).await;
-    assert_eq!((second.verdict(), second.reason()), ("hint", "semantic"));
+    assert_eq!((second.verdict(), signal_of(&second)), ("hint", "semantic"));
     assert_hinted(CHAT, CHAT.ask(QUESTION, false).to_string().as_bytes(), &stack.provider.last());
     stack.assert_sound();
 }

@@ -4,7 +4,7 @@ use sentinel_tests::{Dialect, Stack, raw};
 
 #[tokio::test]
 async fn no_log_and_no_metric_holds_what_agents_say_or_are_called() {
-    let mut stack = Stack::builder().service_with(&[("RUST_LOG", "debug")]).start();
+    let mut stack = Stack::builder().service_with(&[("LOG_LEVEL", "debug")]).start();
     let prompt = "Where did the zanzibarine chancellor hide the marmalade ledger?";
     let headers = [
         ("x-agent-id", "agent-quixotic"),

@@ -29,7 +29,7 @@ impl Redis {
 
     /// As `REDIS_URL` wants it.
     pub fn url(&self) -> String {
-        format!("redis+unix://{}", self.socket.display())
+        format!("unix://{}", self.socket.display())
     }
 
     /// How many keys it holds.

@@ -25,6 +25,23 @@ pub struct Stack {
     folder: TempDir,
 }
 
+impl Drop for Stack {
+    /// A test that has failed shows what the parts said.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- Envoy's log:\n{}", tail(&self.envoy.log()));
+            if let Some(service) = &self.service {
+                eprintln!("--- the service's log:\n{}", tail(&service.log()));
+            }
+        }
+    }
+}
+
+fn tail(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    lines[lines.len().saturating_sub(25)..].join("\n")
+}
+
 enum Beside {
     Nothing,
     Real(Vec<(String, String)>),
