@@ -1,1 +1,14 @@
-//! stub
+//! The Envoy filter: proxy-wasm callbacks become events of sentinel-core, its effects become host calls.
+//! Nothing is decided here. The only crate that knows proxy-wasm.
+
+mod config_context;
+mod metrics;
+mod request_context;
+
+use config_context::ConfigContext;
+use proxy_wasm::{traits::RootContext, types::LogLevel};
+
+proxy_wasm::main! {{
+    proxy_wasm::set_log_level(LogLevel::Info);
+    proxy_wasm::set_root_context(|_| -> Box<dyn RootContext> { Box::new(ConfigContext::default()) });
+}}

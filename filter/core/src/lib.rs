@@ -4,11 +4,15 @@
 //! No I/O, no clock, no Envoy: the host feeds events in and executes the effects that come out. What cannot be
 //! named here: proxy-wasm, tonic, redis.
 
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
 pub mod arrival;
 pub mod config;
 pub mod dialect;
 pub mod identity;
 pub mod json;
+pub mod machine;
+pub mod metric;
 pub mod prompt;
 pub mod score;
 pub mod slot;

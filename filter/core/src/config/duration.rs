@@ -19,7 +19,7 @@ pub fn parse_millis(text: &str) -> Result<u64, String> {
         .parse()
         .map_err(|_| format!("`{text}` has no number before its unit; write for example 50ms"))?;
     let millis = (number * factor).round();
-    if millis < 1.0 || millis > 31_536_000_000.0 {
+    if !(1.0..=31_536_000_000.0).contains(&millis) {
         return Err(format!("`{text}` is out of range; it must lie between 1ms and 8760h"));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]

@@ -2,14 +2,14 @@
 //! refused. Every field has a default, so `{}` is a complete configuration. What a value must be beyond its type is
 //! checked in `valid`.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 macro_rules! raw {
     ($(#[$meta:meta])* struct $name:ident { $($body:tt)* }) => {
         $(#[$meta])*
-        #[derive(Clone, Debug, Deserialize, Serialize)]
-        #[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+        #[derive(Clone, Debug, Deserialize)]
+        #[cfg_attr(feature = "reference", derive(schemars::JsonSchema, serde::Serialize))]
         #[serde(deny_unknown_fields, default)]
         pub struct $name { $($body)* }
     };
@@ -18,8 +18,8 @@ macro_rules! raw {
 macro_rules! choice {
     ($(#[$meta:meta])* enum $name:ident { $($body:tt)* }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-        #[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+        #[cfg_attr(feature = "reference", derive(schemars::JsonSchema, serde::Serialize))]
         #[serde(rename_all = "snake_case")]
         pub enum $name { $($body)* }
     };
@@ -149,7 +149,6 @@ raw! {
     }
 }
 
-#[expect(clippy::derivable_impls, reason = "the other groups spell their defaults out too")]
 impl Default for RawHint {
     fn default() -> Self {
         Self { position: HintPosition::Start, messages: RawMessages::default() }
@@ -256,26 +255,26 @@ raw! {
 }
 
 /// A path and what is spoken there. Exactly one of `exact`, `prefix` and `suffix`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "reference", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(deny_unknown_fields)]
 pub struct RawPath {
     /// The whole path, without query.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub exact: Option<String>,
     /// How the path begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub prefix: Option<String>,
     /// How the path ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub suffix: Option<String>,
     /// The dialect spoken there; `none` leaves the path alone.
     pub dialect: DialectName,
 }
 
 /// A dialect in the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "reference", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "snake_case")]
 pub enum DialectName {
     OpenaiChat,
@@ -286,15 +285,15 @@ pub enum DialectName {
 }
 
 /// Settings of some agents. Exactly one of `name` and `prefix`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "reference", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "reference", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(deny_unknown_fields)]
 pub struct RawAgent {
     /// The agent's exact name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub name: Option<String>,
     /// How the agent's name begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub prefix: Option<String>,
     /// The fields to change for it: any of `enabled`, `mode`, `similarity_threshold`, `intervention_message`,
     /// `semantic`, `score`, `hint` and `kill`, each with the single fields that differ.

@@ -120,11 +120,14 @@ pub enum AgentMatch {
 impl Config {
     /// Reads the plugin configuration; nothing at all is the default configuration.
     pub fn from_json(json: &[u8]) -> Result<Self, ConfigError> {
-        if json.iter().all(u8::is_ascii_whitespace) {
-            return Self::try_from(RawConfig::default());
-        }
-        let raw: RawConfig = parse(&mut serde_json::Deserializer::from_slice(json))?;
-        Self::try_from(raw)
+        let value = if json.iter().all(u8::is_ascii_whitespace) {
+            Value::Object(Map::new())
+        } else {
+            serde_json::from_slice(json).map_err(|error| ConfigError::new(".", error.to_string()))?
+        };
+        let raw = parse(&value)?;
+        let agents = agents(&raw, &value)?;
+        Ok(Self { agents, ..Self::try_from(raw)? })
     }
 
     /// The policy for the agent of this name.
@@ -134,15 +137,12 @@ impl Config {
     }
 }
 
-fn parse<'de, T: serde::Deserialize<'de>, R: serde_json::de::Read<'de>>(
-    deserializer: &mut serde_json::Deserializer<R>,
-) -> Result<T, ConfigError> {
-    let parsed = serde_path_to_error::deserialize(&mut *deserializer)
-        .map_err(|error| ConfigError::new(error.path().to_string(), error.inner().to_string()))?;
-    deserializer.end().map_err(|error| ConfigError::new(".", error.to_string()))?;
-    Ok(parsed)
+fn parse(value: &Value) -> Result<RawConfig, ConfigError> {
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| ConfigError::new(error.path().to_string(), error.inner().to_string()))
 }
 
+/// All but `agents`, whose settings are merged before they are checked.
 impl TryFrom<RawConfig> for Config {
     type Error = ConfigError;
 
@@ -157,7 +157,6 @@ impl TryFrom<RawConfig> for Config {
             return Err(ConfigError::new("state.buckets", "must lie between 1 and 65536"));
         }
         let base = Policy::try_from(&raw)?;
-        let agents = agents(&raw)?;
         let RawIdentity { tenant, agent, run, principal } = raw.identity;
         Ok(Self {
             timeout: millis("timeout", &raw.timeout)?,
@@ -176,7 +175,7 @@ impl TryFrom<RawConfig> for Config {
             paths: raw.paths.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?,
             buckets: raw.state.buckets,
             base: Arc::new(base),
-            agents,
+            agents: Vec::new(),
         })
     }
 }
@@ -314,7 +313,7 @@ impl AgentMatch {
 }
 
 /// Each agent's settings laid over the common ones, and the result checked like any configuration.
-fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
+fn agents(raw: &RawConfig, whole: &Value) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
     const MAY_DIFFER: [&str; 8] = [
         "enabled",
         "mode",
@@ -325,8 +324,10 @@ fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError
         "hint",
         "kill",
     ];
-    let common = RawConfig { agents: Vec::new(), ..raw.clone() };
-    let common = serde_json::to_value(common).map_err(|error| ConfigError::new(".", error.to_string()))?;
+    let mut common = whole.clone();
+    if let Some(common) = common.as_object_mut() {
+        common.remove("agents");
+    }
     let policy = |RawAgent { name, prefix, settings }: &RawAgent| {
         let agent = match (name, prefix) {
             (Some(name), None) => AgentMatch::Name(name.clone()),
@@ -341,11 +342,8 @@ fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError
         }
         let mut merged = common.clone();
         merge(&mut merged, settings);
-        let in_settings = |error: ConfigError| error.below("settings");
-        let merged: RawConfig = serde_path_to_error::deserialize(&merged)
-            .map_err(|error| ConfigError::new(error.path().to_string(), error.inner().to_string()))
-            .map_err(in_settings)?;
-        Ok((agent, Arc::new(Policy::try_from(&merged).map_err(in_settings)?)))
+        let policy = parse(&merged).and_then(|merged| Policy::try_from(&merged));
+        Ok((agent, Arc::new(policy.map_err(|error| error.below("settings"))?)))
     };
     raw.agents
         .iter()

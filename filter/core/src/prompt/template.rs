@@ -14,8 +14,8 @@ const SHARED_PERCENT: usize = 70;
 pub fn is_template_variant(a: &str, b: &str) -> bool {
     let (a, b) = (lower_words(a), lower_words(b));
     let Alignment { shared, substituted } = align(&a, &b);
-    substituted && shared.saturating_mul(100) >= a.len().max(b.len()).saturating_mul(SHARED_PERCENT)
-        || substituted && same_but_for_numbers(&a, &b)
+    let mostly_shared = shared.saturating_mul(100) >= a.len().max(b.len()).saturating_mul(SHARED_PERCENT);
+    substituted && (mostly_shared || same_but_for_numbers(&a, &b))
 }
 
 fn lower_words(text: &str) -> Vec<String> {

@@ -1,0 +1,100 @@
+//! The response's way: it passes untouched, is read as it does, and what it was is noted in the window.
+
+use super::{Effect, Held, Passage, Phase, SlotWrite, Step, request};
+use crate::{
+    config::Config, dialect::AnswerReader, identity::Scope, metric::Bypass, prompt::Print, window::Outcome,
+};
+
+pub fn headers(config: &Config, mut passage: Box<Passage>, end_of_stream: bool, held: &dyn Held) -> Step {
+    let mut effects: Vec<Effect> =
+        passage.headers.drain(..).map(|(name, value)| Effect::SetResponseHeader(name, value)).collect();
+    if passage.entry.is_none() {
+        return (Phase::Done, effects);
+    }
+    let status = held.response_header(":status").unwrap_or_default();
+    passage.succeeded = status.len() == 3 && status.starts_with(b"2");
+    if passage.succeeded {
+        let is_plain = held.response_header("content-encoding").is_none();
+        let content_type = held.response_header("content-type").unwrap_or_default();
+        passage.reader = if is_plain { AnswerReader::new(passage.dialect, &content_type) } else { None };
+        if passage.reader.is_none() {
+            effects.push(Bypass::Response.into());
+        }
+    }
+    if end_of_stream || !passage.succeeded {
+        let (phase, more) = whole(config, *passage);
+        effects.extend(more);
+        return (phase, effects);
+    }
+    (Phase::Passing(passage), effects)
+}
+
+pub fn body(config: &Config, mut passage: Box<Passage>, end_of_stream: bool, held: &dyn Held) -> Step {
+    if let (Some(reader), Some(chunk)) = (&mut passage.reader, held.response_chunk()) {
+        reader.push(&chunk);
+    }
+    if end_of_stream { whole(config, *passage) } else { (Phase::Passing(passage), Vec::new()) }
+}
+
+/// The response is over.
+pub fn whole(config: &Config, passage: Passage) -> Step {
+    let Some(entry) = passage.entry else { return (Phase::Done, Vec::new()) };
+    if !passage.succeeded {
+        return note(config, passage.scope, entry, Outcome::Failed, Vec::new());
+    }
+    let reader = passage.reader;
+    let was_read = reader.is_some();
+    let answer = reader.and_then(AnswerReader::finish);
+    let mut effects = Vec::new();
+    if was_read && answer.is_none() {
+        effects.push(Bypass::Response.into());
+    }
+    let outcome = Outcome::Answered {
+        answer: answer.as_ref().map_or_else(Print::default, |answer| answer.print()),
+        tools: answer.as_ref().map_or(0, |answer| answer.tools()),
+    };
+    note(config, passage.scope, entry, outcome, effects)
+}
+
+/// The response ended before its end.
+pub fn cut_off(config: &Config, passage: &Passage) -> Step {
+    match passage.entry {
+        Some(entry) => note(config, passage.scope, entry, Outcome::Failed, Vec::new()),
+        None => (Phase::Done, Vec::new()),
+    }
+}
+
+fn note(config: &Config, scope: Scope, entry: u32, outcome: Outcome, mut effects: Vec<Effect>) -> Step {
+    effects.push(request::load(config, &scope));
+    (Phase::Recording { scope, entry, outcome, write: SlotWrite::default() }, effects)
+}
+
+pub fn record(
+    config: &Config,
+    (scope, entry, outcome): (Scope, u32, Outcome),
+    write: SlotWrite,
+    bytes: Option<&[u8]>,
+    version: Option<u32>,
+    held: &dyn Held,
+) -> Step {
+    let ((), store) =
+        request::change(config, &scope, held.now(), (bytes, version), |window| window.record(entry, outcome));
+    (Phase::Recording { scope, entry, outcome, write }, vec![store])
+}
+
+pub fn recorded(
+    config: &Config,
+    (scope, entry, outcome): (Scope, u32, Outcome),
+    write: SlotWrite,
+    stored: bool,
+) -> Step {
+    if stored {
+        return (Phase::Done, Vec::new());
+    }
+    match write.again() {
+        Some(write) => {
+            (Phase::Recording { scope, entry, outcome, write }, vec![request::load(config, &scope)])
+        }
+        None => (Phase::Done, vec![Bypass::Contention.into()]),
+    }
+}
