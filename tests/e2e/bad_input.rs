@@ -7,8 +7,8 @@ use sentinel_tests::{Dialect, Stack};
 
 use crate::support::nothing_similar;
 
-/// Bodies that cannot be read: the second part of each dialect's table is made from its own field names.
-fn unreadable(dialect: Dialect) -> Vec<(&'static str, Vec<u8>)> {
+/// Bodies that cannot be read, and the cause that is counted for each.
+fn unreadable(dialect: Dialect) -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let whole = dialect.ask("A question that is cut off in the middle", false).to_string();
     let turns = match dialect {
         Dialect::OpenaiChat | Dialect::Anthropic => "messages",
@@ -18,25 +18,24 @@ fn unreadable(dialect: Dialect) -> Vec<(&'static str, Vec<u8>)> {
     let mut invalid_utf8 = whole.clone().into_bytes();
     let at = whole.find("question").unwrap();
     invalid_utf8[at] = 0xff;
+    let deep = format!("{{\"{turns}\": {}{}}}", "[".repeat(10_000), "]".repeat(10_000));
+    let deep_and_open = format!("{{\"{turns}\": {}", "[{\"a\":".repeat(10_000));
     vec![
-        ("not JSON", b"hello".to_vec()),
-        ("a page", b"<html></html>".to_vec()),
-        ("truncated", whole.as_bytes()[..whole.len() - 9].to_vec()),
-        ("something after it", format!("{whole}{whole}").into_bytes()),
-        ("a list", b"[1, 2]".to_vec()),
-        ("a string", b"\"text\"".to_vec()),
-        ("a number", b"42".to_vec()),
-        ("null", b"null".to_vec()),
-        ("white space", b" \n ".to_vec()),
-        ("turns are a number", format!("{{\"{turns}\": 7}}").into_bytes()),
-        ("turns of numbers", format!("{{\"{turns}\": [1, 2, 3]}}").into_bytes()),
-        (
-            "nested 10 000 deep",
-            format!("{{\"{turns}\": {}{}}}", "[".repeat(10_000), "]".repeat(10_000)).into_bytes(),
-        ),
-        ("nested and never closed", format!("{{\"{turns}\": {}", "[{\"a\":".repeat(10_000)).into_bytes()),
-        ("invalid UTF-8", invalid_utf8),
-        ("a NUL byte", whole.replace("question", "quest\0ion").into_bytes()),
+        ("not JSON", b"hello".to_vec(), "not_json"),
+        ("a page", b"<html></html>".to_vec(), "not_json"),
+        ("truncated", whole.as_bytes()[..whole.len() - 9].to_vec(), "not_json"),
+        ("something after it", format!("{whole}{whole}").into_bytes(), "not_json"),
+        ("a list", b"[1, 2]".to_vec(), "shape"),
+        ("a string", b"\"text\"".to_vec(), "shape"),
+        ("a number", b"42".to_vec(), "shape"),
+        ("null", b"null".to_vec(), "shape"),
+        ("white space", b" \n ".to_vec(), "not_json"),
+        ("turns are a number", format!("{{\"{turns}\": 7}}").into_bytes(), "shape"),
+        ("turns of numbers", format!("{{\"{turns}\": [1, 2, 3]}}").into_bytes(), "shape"),
+        ("nested 10 000 deep", deep.into_bytes(), "shape"),
+        ("nested and never closed", deep_and_open.into_bytes(), "not_json"),
+        ("invalid UTF-8", invalid_utf8, "invalid_utf8"),
+        ("a NUL byte", whole.replace("question", "quest\0ion").into_bytes(), "not_json"),
     ]
 }
 
@@ -74,23 +73,27 @@ fn odd(dialect: Dialect) -> Vec<(&'static str, Vec<u8>)> {
 #[tokio::test]
 async fn what_cannot_be_read_passes_byte_for_byte_and_is_counted() {
     let mut stack = Stack::builder().fake(Behaviour::Answer(nothing_similar(), Duration::ZERO)).start();
+    let mut wrong = Vec::new();
     for dialect in Dialect::ALL {
-        for (what, body) in unreadable(dialect) {
-            let before = stack.count("sentinel_bypasses_total", &[]);
-            let response =
-                stack.post(dialect, &[("x-agent-id", &format!("{what} {dialect:?}"))], body.clone()).await;
+        for (what, body, cause) in unreadable(dialect) {
+            let before = stack.metrics();
+            let response = stack.post(dialect, &[("x-agent-id", what)], body.clone()).await;
             assert_eq!(response.status, 200, "{dialect:?}, {what}");
             assert!(
                 stack.provider.last().body == body,
                 "{dialect:?}, {what}: the provider got something else"
             );
-            assert_eq!(
-                stack.count("sentinel_bypasses_total", &[]),
-                before + 1,
-                "{dialect:?}, {what}: not counted"
-            );
+            let after = stack.metrics();
+            for (labels, times) in [(vec![], 1), (vec![("cause", cause)], 1)] {
+                let counted = after.sum("sentinel_bypasses_total", &labels)
+                    - before.sum("sentinel_bypasses_total", &labels);
+                if counted != times {
+                    wrong.push(format!("{dialect:?}, {what}: {labels:?} counted {counted} times"));
+                }
+            }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(stack.fake.as_ref().unwrap().calls().is_empty(), "there was nothing to ask the service");
     stack.assert_sound();
 }

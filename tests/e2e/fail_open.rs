@@ -43,23 +43,26 @@ async fn all_pass(stack: &Stack, what: &str) {
     assert!(got == sent, "{what}: the provider got something else than was sent");
 }
 
-/// Calls of the service that did not end well.
-fn failed_calls(stack: &Stack) -> u64 {
+/// Any outcome but a good one: which one is up to how Envoy reads the answer.
+const FAILED: &str = "failed";
+
+fn calls(stack: &Stack, outcome: &str) -> u64 {
     let metrics = stack.metrics();
-    metrics.sum("sentinel_service_calls_total", &[])
-        - metrics.sum("sentinel_service_calls_total", &[("outcome", "ok")])
+    let of = |labels: &[(&str, &str)]| metrics.sum("sentinel_service_calls_total", labels);
+    if outcome == FAILED { of(&[]) - of(&[("outcome", "ok")]) } else { of(&[("outcome", outcome)]) }
 }
 
-/// All pass, and each is counted as a request whose check failed.
-async fn all_pass_and_are_counted(stack: &mut Stack, what: &str) {
-    let before = failed_calls(stack);
+/// All pass, and each is counted as a call of the service with this outcome.
+async fn all_pass_and_are_counted(stack: &mut Stack, what: &str, outcome: &str) {
+    let before = calls(stack, outcome);
     all_pass(stack, what).await;
-    let counted = failed_calls(stack) - before;
+    let counted = calls(stack, outcome) - before;
+    let all = stack.metrics();
     assert_eq!(
         counted,
         REQUESTS as u64,
-        "{what}: failed calls counted. {:?}",
-        stack.metrics().beginning("sentinel_")
+        "{what}: {outcome} counted. {:?}",
+        all.beginning("sentinel_service")
     );
     stack.assert_sound();
 }
@@ -67,7 +70,7 @@ async fn all_pass_and_are_counted(stack: &mut Stack, what: &str) {
 #[tokio::test]
 async fn service_absent() {
     let mut stack = Stack::builder().start();
-    all_pass_and_are_counted(&mut stack, "no socket").await;
+    all_pass_and_are_counted(&mut stack, "no socket", "unavailable").await;
 }
 
 #[tokio::test]
@@ -75,29 +78,40 @@ async fn service_that_does_not_listen() {
     let mut stack = Stack::builder().start();
     // The socket's file is there, as after a crash, and nobody listens.
     drop(UnixListener::bind(stack.socket()).expect("the socket is free"));
-    all_pass_and_are_counted(&mut stack, "connection refused").await;
+    all_pass_and_are_counted(&mut stack, "connection refused", "unavailable").await;
 }
 
 #[tokio::test]
 async fn service_that_accepts_and_says_nothing() {
     let mut stack = Stack::builder().start();
     let listener = UnixListener::bind(stack.socket()).expect("the socket is free");
-    all_pass_and_are_counted(&mut stack, "no HTTP/2 settings").await;
+    all_pass_and_are_counted(&mut stack, "no HTTP/2 settings", "timeout").await;
     drop(listener);
 }
 
 #[tokio::test]
 async fn service_that_refuses_or_fails() {
     let mut stack = Stack::builder().fake(Behaviour::Silence).start();
-    for code in [1, 2, 3, 4, 8, 12, 13, 14, 16, 99] {
+    let codes = [
+        (1, "error"),
+        (2, "error"),
+        (3, "error"),
+        (4, "timeout"),
+        (8, "refused"),
+        (12, "error"),
+        (13, "error"),
+        (14, "unavailable"),
+        (99, "error"),
+    ];
+    for (code, outcome) in codes {
         stack.fake.as_ref().unwrap().behave(Behaviour::Refuse(code));
-        all_pass_and_are_counted(&mut stack, &format!("gRPC status {code}")).await;
+        all_pass_and_are_counted(&mut stack, &format!("gRPC status {code}"), outcome).await;
     }
 }
 
 #[tokio::test]
 async fn service_that_is_slow() {
-    let mut stack = Stack::builder().fake(Behaviour::Silence).start();
+    let mut stack = Stack::builder().fake(Behaviour::Silence).in_a_hurry().start();
     // Around the limit of 50 ms either side may win; both must let the request through.
     for late in [49, 51] {
         stack
@@ -109,55 +123,50 @@ async fn service_that_is_slow() {
     }
     // Ten times too late, with a verdict that would have been a hint: it must not count any more.
     stack.fake.as_ref().unwrap().behave(Behaviour::Answer(similar(), Duration::from_millis(500)));
-    all_pass_and_are_counted(&mut stack, "500 ms").await;
+    all_pass_and_are_counted(&mut stack, "500 ms", "timeout").await;
     stack.fake.as_ref().unwrap().behave(Behaviour::Silence);
-    all_pass_and_are_counted(&mut stack, "never").await;
+    all_pass_and_are_counted(&mut stack, "never", "timeout").await;
     assert!(stack.count("sentinel_service_calls_total", &[("outcome", "timeout")]) >= 2 * REQUESTS as u64);
 }
 
 #[tokio::test]
 async fn service_that_answers_garbage() {
     let mut stack = Stack::builder().fake(Behaviour::Silence).start();
+    let similarity =
+        |max_similarity| Behaviour::Answer(CheckLoopResponse { max_similarity, ..similar() }, Duration::ZERO);
     let rows = [
-        ("a field cut short", Behaviour::Bytes(vec![0, 0, 0, 0, 2, 0x1a, 0x7f])),
-        ("a wrong wire type", Behaviour::Bytes(vec![0, 0, 0, 0, 2, 0x0f, 0x01])),
-        (
-            "random bytes",
-            Behaviour::Bytes(vec![0, 0, 0, 0, 8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
-        ),
-        ("not UTF-8", Behaviour::Bytes(vec![0, 0, 0, 0, 4, 0x1a, 0x02, 0xff, 0xfe])),
-        ("a length that lies", Behaviour::Bytes(vec![0, 0xff, 0xff, 0xff, 0xff, 0x08])),
-        ("no message", Behaviour::Bytes(Vec::new())),
-        ("a page", Behaviour::Page),
-        ("broken off", Behaviour::HangUp),
-        (
-            "similarity is no number",
-            Behaviour::Answer(CheckLoopResponse { max_similarity: f32::NAN, ..similar() }, Duration::ZERO),
-        ),
-        (
-            "similarity out of range",
-            Behaviour::Answer(CheckLoopResponse { max_similarity: 7.5, ..similar() }, Duration::ZERO),
-        ),
+        ("a field cut short", Behaviour::Bytes(vec![0, 0, 0, 0, 2, 0x1a, 0x7f]), "garbage"),
+        ("a wrong wire type", Behaviour::Bytes(vec![0, 0, 0, 0, 2, 0x0f, 0x01]), "garbage"),
+        ("random bytes", Behaviour::Bytes([&[0, 0, 0, 0, 8], &[0xff; 8][..]].concat()), "garbage"),
+        ("not UTF-8", Behaviour::Bytes(vec![0, 0, 0, 0, 4, 0x1a, 0x02, 0xff, 0xfe]), "garbage"),
+        ("a length that lies", Behaviour::Bytes(vec![0, 0xff, 0xff, 0xff, 0xff, 0x08]), FAILED),
+        ("no message", Behaviour::Bytes(Vec::new()), FAILED),
+        ("a page", Behaviour::Page, FAILED),
+        ("broken off", Behaviour::HangUp, FAILED),
+        ("similarity is no number", similarity(f32::NAN), "garbage"),
+        ("similarity is infinite", similarity(f32::INFINITY), "garbage"),
+        ("similarity out of range", similarity(7.5), "garbage"),
+        ("similarity is negative", similarity(-0.5), "garbage"),
     ];
-    for (what, behaviour) in rows {
+    for (what, behaviour, outcome) in rows {
         stack.fake.as_ref().unwrap().behave(behaviour);
-        all_pass_and_are_counted(&mut stack, what).await;
+        all_pass_and_are_counted(&mut stack, what, outcome).await;
     }
 }
 
 #[tokio::test]
 async fn service_that_does_not_speak_http() {
     let mut stack = Stack::builder().fake(Behaviour::Noise).start();
-    all_pass_and_are_counted(&mut stack, "noise").await;
+    all_pass_and_are_counted(&mut stack, "noise", "unavailable").await;
 }
 
 #[tokio::test]
 async fn service_killed_in_the_middle_of_a_call() {
-    let mut stack = Stack::builder().service().config(&json!({"timeout": "20s"})).start();
+    let mut stack = Stack::builder().service().start();
     all_pass(&stack, "before").await;
     // It stands still, so that the calls are under way when it dies.
     stack.service.as_mut().unwrap().process().signal(libc::SIGSTOP);
-    let before = failed_calls(&stack);
+    let before = calls(&stack, "unavailable");
     let bodies: Vec<String> =
         (0..4).map(|n| Dialect::ALL[n].ask(&text_for(&format!("killed {n}")), false).to_string()).collect();
     let running: Vec<_> = bodies
@@ -184,7 +193,7 @@ async fn service_killed_in_the_middle_of_a_call() {
     let mut sent = bodies.clone();
     sent.sort();
     assert_eq!(got, sent);
-    assert_eq!(failed_calls(&stack) - before, 4);
+    assert_eq!(calls(&stack, "unavailable") - before, 4);
     stack.assert_sound();
 }
 
@@ -218,10 +227,10 @@ async fn redis_stopped_frozen_and_back() {
     all_pass(&stack, "with Redis").await;
     assert!(stack.count("sentinel_service_calls_total", &[("outcome", "ok")]) > 0, "Redis was never used");
     redis.freeze();
-    all_pass(&stack, "frozen").await;
+    all_pass_and_are_counted(&mut stack, "frozen", FAILED).await;
     redis.thaw();
     redis.kill();
-    all_pass_and_are_counted(&mut stack, "stopped").await;
+    all_pass_and_are_counted(&mut stack, "stopped", "unavailable").await;
     redis.restart();
     let before = stack.count("sentinel_service_calls_total", &[("outcome", "ok")]);
     let mut number = 0;
@@ -256,5 +265,5 @@ async fn two_envoys_share_their_memory_through_redis() {
 #[tokio::test]
 async fn a_cluster_that_envoy_does_not_have() {
     let mut stack = Stack::builder().config(&json!({"cluster": "nowhere"})).start();
-    all_pass_and_are_counted(&mut stack, "unknown cluster").await;
+    all_pass_and_are_counted(&mut stack, "unknown cluster", "unknown_cluster").await;
 }

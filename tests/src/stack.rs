@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::Dialect;
@@ -49,7 +49,8 @@ enum Beside {
 }
 
 pub struct Builder {
-    config: Option<String>,
+    config: Option<Value>,
+    patient: bool,
     beside: Beside,
     edits: Vec<(String, String)>,
 }
@@ -57,7 +58,7 @@ pub struct Builder {
 impl Stack {
     /// The shipped demo bootstrap, without any service beside it.
     pub fn builder() -> Builder {
-        Builder { config: None, beside: Beside::Nothing, edits: Vec::new() }
+        Builder { config: None, patient: true, beside: Beside::Nothing, edits: Vec::new() }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -122,11 +123,12 @@ impl Stack {
 impl Builder {
     /// The filter's configuration, instead of the shipped one.
     pub fn config(mut self, config: &Value) -> Self {
-        self.config = Some(config.to_string());
+        self.config = Some(config.clone());
         self
     }
 
-    /// With the real embedding service.
+    /// With the real embedding service. A request waits for a service as long as it takes, so that a busy machine changes no
+    /// verdict, unless the test's configuration has a `timeout`, or [`Builder::in_a_hurry`].
     pub fn service(self) -> Self {
         self.service_with(&[])
     }
@@ -136,6 +138,12 @@ impl Builder {
         self.beside = Beside::Real(
             settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         );
+        self
+    }
+
+    /// The time-out is the shipped one.
+    pub fn in_a_hurry(mut self) -> Self {
+        self.patient = false;
         self
     }
 
@@ -158,8 +166,16 @@ impl Builder {
         let mut bootstrap = Bootstrap::demo();
         bootstrap.provider(provider.port());
         bootstrap.service(&socket);
-        if let Some(config) = &self.config {
-            bootstrap.config(config);
+        let beside = !matches!(self.beside, Beside::Nothing);
+        let mut config = self.config;
+        if beside && self.patient {
+            let config = config.get_or_insert_with(|| json!({}));
+            if config.get("timeout").is_none() {
+                config["timeout"] = json!("30s");
+            }
+        }
+        if let Some(config) = config {
+            bootstrap.config(&config.to_string());
         }
         for (old, new) in &self.edits {
             bootstrap.replace(old, new);

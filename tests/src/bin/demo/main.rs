@@ -16,7 +16,7 @@ async fn main() -> ExitCode {
     println!(
         "starting Envoy with the filter, the embedding service (loads and warms the model) and a mock provider ..."
     );
-    let mut stack = Stack::builder().service().start();
+    let mut stack = Stack::builder().service().in_a_hurry().start();
     println!("up after {:.1} s: agents talk to http://{}\n", began.elapsed().as_secs_f64(), stack.address());
     let mut met = Vec::new();
     met.push(scenarios::batch(&stack).await);
