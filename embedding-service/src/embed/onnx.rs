@@ -3,7 +3,11 @@
 //! One text at a time and no padding: with dynamic int8 arithmetic one scale covers the whole tensor, so company in a batch
 //! would change a text's vector, and an exact repeat would no longer be exactly similar.
 
-use std::{path::Path, sync::Arc, time::Instant};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 use ort::{
     environment::Environment,
@@ -19,21 +23,31 @@ use crate::similarity;
 /// The fused operator costs 200 µs a call more than what it replaces.
 const DISABLED_OPTIMISERS: &str = "SkipLayerNormFusion";
 
-/// ONNX Runtime, loaded from its shared library once in a process. Cheap to clone.
+/// ONNX Runtime, loaded from its shared library. Cheap to clone.
 #[derive(Clone)]
 pub struct Runtime(Environment);
 
+/// A process can have one environment only, so whoever loads the library again gets the first.
+static LOADED: Mutex<Option<Environment>> = Mutex::new(None);
+
 impl Runtime {
+    /// Loads the library; the path counts the first time only.
+    ///
     /// # Errors
     /// When the library is missing, is no ONNX Runtime, or is too old.
     pub fn load(library: &Path) -> Result<Self, ModelError> {
         let failed = |cause: String| ModelError::Library { path: library.display().to_string(), cause };
-        ort::init_from(library)
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(environment) = &*loaded {
+            return Ok(Self(environment.clone()));
+        }
+        let environment = ort::init_from(library)
             .map_err(|e| failed(e.to_string()))?
             .with_telemetry(false)
             .build()
-            .map(Self)
-            .map_err(|e| failed(e.to_string()))
+            .map_err(|e| failed(e.to_string()))?;
+        *loaded = Some(environment.clone());
+        Ok(Self(environment))
     }
 }
 

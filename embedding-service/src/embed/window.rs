@@ -49,7 +49,7 @@ impl Digest {
     #[must_use]
     pub fn from_hex(hex: &str) -> Option<Self> {
         let mut bytes = [0; 16];
-        if hex.len() != 32 || !hex.is_ascii() {
+        if hex.len() != 32 || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
             return None;
         }
         for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks(2)) {

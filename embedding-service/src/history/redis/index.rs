@@ -32,7 +32,7 @@ pub async fn ensure(connection: &mut MultiplexedConnection, dimension: usize) ->
     match create(dimension).query_async::<Value>(connection).await {
         Ok(_) => Ok(()),
         // Another replica was faster.
-        Err(e) if e.to_string().to_lowercase().contains("already exists") => {
+        Err(e) if e.detail().is_some_and(|e| e.ends_with("already exists")) => {
             fits(&info(connection).await?, dimension)
         }
         Err(e) => Err(reply::error(&e)),

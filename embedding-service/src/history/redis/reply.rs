@@ -19,7 +19,9 @@ pub fn error(e: &RedisError) -> HistoryError {
     if e.is_timeout() {
         return HistoryError::Unreachable("no answer in time".to_owned());
     }
-    let message = e.to_string().to_lowercase();
+    // The client takes the first word for a code, which the search module does not mean as one.
+    let words = [e.code(), e.detail()].map(Option::unwrap_or_default);
+    let message = words.join(" ").to_lowercase();
     let says = |part: &str| message.contains(part);
     if says("unknown command") && says("ft.") {
         HistoryError::NoSearchModule

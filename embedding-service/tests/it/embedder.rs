@@ -1,0 +1,204 @@
+//! Properties of the embedder on the real model.
+
+use embedding_service::{
+    embed::{
+        Embedded, Embedder, ModelError,
+        model_files::ModelFiles,
+        onnx::{OnnxEmbedder, Runtime},
+        pieces::{PieceMaker, WINDOW},
+        window::HEAD_BYTES,
+    },
+    similarity,
+};
+
+use crate::support::{library, model};
+
+fn embedder() -> OnnxEmbedder {
+    let runtime = Runtime::load(&library()).unwrap();
+    OnnxEmbedder::load(&runtime, &ModelFiles::find(&model()).unwrap()).unwrap()
+}
+
+fn pieces() -> PieceMaker {
+    PieceMaker::load(&ModelFiles::find(&model()).unwrap().tokeniser).unwrap()
+}
+
+fn embed(embedder: &mut OnnxEmbedder, text: &str) -> Embedded {
+    embedder.embed(text).unwrap().0
+}
+
+const VARIED: [&str; 12] = [
+    "yes",
+    "continue",
+    "How do I reset my password?",
+    "Summarise the attached report in three sentences.",
+    "def f(x):\n    return x ** 2  # square",
+    "Ünïcödé and ÀCCENTS",
+    "请总结这份报告的主要内容",
+    "これは日本語の文章です。",
+    "🦀🦀 emoji 👩‍👩‍👧‍👦",
+    ".",
+    "\u{0}\u{0}",
+    "{\"a\": [1, 2, 3], \"b\": null}",
+];
+
+#[test]
+fn the_same_text_gives_the_same_bits_whatever_came_before_and_in_every_session() {
+    let mut fresh = embedder();
+    let alone: Vec<Embedded> = VARIED.iter().map(|text| embed(&mut fresh, text)).collect();
+    let mut other = embedder();
+    let long = "lorem ipsum dolor ".repeat(300);
+    for (text, alone) in VARIED.iter().zip(&alone).rev() {
+        embed(&mut other, &long);
+        assert_eq!(&embed(&mut other, text), alone, "{text}");
+        assert_eq!(&embed(&mut other, text), alone, "{text}");
+    }
+}
+
+#[test]
+fn vectors_are_normalised_finite_and_of_the_models_dimension() {
+    let mut embedder = embedder();
+    assert_eq!(embedder.dimension(), 384);
+    for text in VARIED {
+        let vector = embed(&mut embedder, text).vector;
+        assert_eq!(vector.len(), 384);
+        let length: f64 = vector.iter().map(|x| f64::from(*x).powi(2)).sum();
+        assert!((length - 1.0).abs() < 1e-5, "{text}: {length}");
+        assert_eq!(similarity::of_vectors(&vector, &vector), 1.0);
+    }
+}
+
+#[test]
+fn paraphrases_are_closer_than_other_questions() {
+    let mut embedder = embedder();
+    for (a, b) in [
+        ("How do I reset my password?", "I forgot my password, how can I reset it?"),
+        ("What is the weather like in Paris today?", "How is the weather in Paris today?"),
+        ("Please fix the failing unit test.", "The unit test fails, please repair it."),
+    ] {
+        let (a, b) = (embed(&mut embedder, a).vector, embed(&mut embedder, b).vector);
+        let near = similarity::of_vectors(&a, &b);
+        assert!(near > 0.85, "{near}");
+        for other in ["Write a poem about the sea.", "List the prime numbers below one hundred."] {
+            let far = similarity::of_vectors(&a, &embed(&mut embedder, other).vector);
+            assert!(far < 0.7, "{other}: {far}");
+        }
+    }
+}
+
+#[test]
+fn case_and_white_space_make_no_difference() {
+    let mut embedder = embedder();
+    let plain = embed(&mut embedder, "how do i reset my password?");
+    let odd = embed(&mut embedder, "  How do I\n\n\treset   my PASSWORD? ");
+    assert_eq!(plain.vector, odd.vector);
+}
+
+#[test]
+fn a_huge_text_is_cut_before_it_is_tokenised_and_after() {
+    let pieces = pieces();
+    for text in [
+        "word ".repeat(20_000),
+        "x".repeat(100_000),
+        "a,b;c.".repeat(20_000),
+        "語".repeat(50_000),
+        "🦀".repeat(25_000),
+        "w o r d ".repeat(125_000),
+        " ".repeat(1_000_000) + "end",
+    ] {
+        let cut = pieces.pieces(&text).unwrap();
+        assert!((2..=WINDOW).contains(&cut.ids.len()), "{}", cut.ids.len());
+        assert!(cut.head.len() <= HEAD_BYTES);
+    }
+    let mut embedder = embedder();
+    let vector = embed(&mut embedder, &"words and words ".repeat(70_000)).vector;
+    assert_eq!(vector.len(), 384);
+}
+
+#[test]
+fn every_input_begins_and_ends_with_the_special_pieces() {
+    let pieces = pieces();
+    for text in ["hello", &"hello ".repeat(1000), "\u{0}"] {
+        let ids = pieces.pieces(text).unwrap().ids;
+        assert_eq!((ids[0], ids[ids.len() - 1]), (101, 102), "[CLS] and [SEP]");
+    }
+}
+
+#[test]
+fn what_the_model_does_not_see_is_told_apart() {
+    let pieces = pieces();
+    let unseen = |text: &str| pieces.pieces(text).unwrap().unseen;
+    // Read as a whole.
+    assert_eq!(unseen("hello world"), None);
+    assert_eq!(unseen(&"hello ".repeat(254)), None);
+    // One piece too many: the last word is not read.
+    let read = "hello ".repeat(254);
+    assert!(unseen(&format!("{read}alpha")).is_some());
+    assert_ne!(unseen(&format!("{read}alpha")), unseen(&format!("{read}beta")));
+    assert_ne!(unseen(&format!("{read}17")), unseen(&format!("{read}18")));
+    assert_eq!(unseen(&format!("{read}alpha beta")), unseen(&format!("{read} Alpha\nBETA ")));
+    // Far behind the cut in characters.
+    let far = "hello ".repeat(10_000);
+    assert_ne!(unseen(&format!("{far}alpha")), unseen(&format!("{far}beta")));
+}
+
+#[test]
+fn words_unknown_to_the_model_are_told_apart() {
+    let pieces = pieces();
+    let (a, b) = ("q".repeat(300), "z".repeat(300));
+    let [one, two] = [&a, &b].map(|word| pieces.pieces(&format!("decode {word} now")).unwrap());
+    assert_eq!(one.ids, two.ids, "the model sees no difference");
+    assert_ne!(one.unseen, two.unseen);
+    assert_eq!(one.unseen, pieces.pieces(&format!("Decode  {a}  NOW")).unwrap().unseen);
+    let [crab, owl] = ["🦀", "🦉"].map(|text| pieces.pieces(text).unwrap());
+    assert!(crab.ids != owl.ids || crab.unseen != owl.unseen);
+    let [one, two] = ["\u{0}\u{1}", "\u{1}\u{0}"].map(|text| pieces.pieces(text).unwrap());
+    assert_ne!(one.unseen, two.unseen, "control characters are no pieces at all");
+}
+
+#[test]
+fn a_graph_without_pooling_is_pooled_here() {
+    // The fixture gives each piece one of 61 known rows; see fixtures/token_rows.py.
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/token_rows.onnx");
+    let graph = folder.path().join("model.onnx");
+    std::fs::copy(fixture, &graph).unwrap();
+    let tokeniser = ModelFiles::find(&model()).unwrap().tokeniser;
+    std::fs::copy(tokeniser, folder.path().join("tokenizer.json")).unwrap();
+
+    let runtime = Runtime::load(&library()).unwrap();
+    let files = ModelFiles::find(folder.path()).unwrap();
+    let mut embedder = OnnxEmbedder::load(&runtime, &files).unwrap();
+    assert_eq!(embedder.dimension(), 4);
+    let text = "three plain words";
+    let ids = pieces().pieces(text).unwrap().ids;
+    let mut wanted = vec![0.0_f32; 4];
+    for id in &ids {
+        for (at, sum) in wanted.iter_mut().enumerate() {
+            *sum += ((id % 61) as f32 + 1.0) * [1.0, -0.5, 0.25, 2.0][at] + at as f32;
+        }
+    }
+    similarity::normalise(&mut wanted);
+    let got = embed(&mut embedder, text).vector;
+    for (got, wanted) in got.iter().zip(&wanted) {
+        assert!((got - wanted).abs() < 1e-6, "{got} {wanted}");
+    }
+}
+
+#[test]
+fn files_that_are_no_model_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = folder.path().join("model.onnx");
+    let tokeniser = folder.path().join("tokenizer.json");
+    std::fs::write(&graph, b"not a graph").unwrap();
+    std::fs::write(&tokeniser, b"{}").unwrap();
+    let runtime = Runtime::load(&library()).unwrap();
+    let load = || {
+        let files = ModelFiles::find(folder.path()).unwrap();
+        OnnxEmbedder::load(&runtime, &files).err().unwrap()
+    };
+    let e = load();
+    assert!(matches!(&e, ModelError::Tokeniser { .. }) && e.to_string().contains("tokenizer.json"), "{e}");
+    std::fs::copy(ModelFiles::find(&model()).unwrap().tokeniser, &tokeniser).unwrap();
+    let e = load();
+    assert!(matches!(&e, ModelError::Load { .. }) && e.to_string().contains("model.onnx"), "{e}");
+}

@@ -1,0 +1,20 @@
+//! Tests of the service on real parts: the real model in ONNX Runtime, the real Redis with its search module.
+//! A part that is missing fails the test; nothing is skipped.
+
+// Lints for the server's own code: a test may panic.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+
+mod contract;
+mod embedder;
+mod history_suite;
+mod limits;
+mod program;
+mod redis_faults;
+mod redis_layout;
+mod support;
