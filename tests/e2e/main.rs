@@ -10,6 +10,7 @@ mod kills;
 mod loops;
 mod modes;
 mod privacy;
+mod providers;
 mod streaming;
 mod support;
 mod transport;

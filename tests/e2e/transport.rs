@@ -378,8 +378,51 @@ async fn a_client_that_leaves_strands_nobody() {
         stack.count("envoy_http_downstream_rq_active", &[("envoy_http_conn_manager_prefix", "agents")]) == 0
     })
     .await;
+    assert!(
+        stack.count("sentinel_service_calls_total", &[("outcome", "cancelled")]) >= 2,
+        "calls are cancelled with their request"
+    );
     fake.behave(Behaviour::Answer(nothing_similar(), Duration::ZERO));
     assert_allowed(&stack.ask(CHAT, "other", QUESTION).await, "the next agent");
+    stack.assert_sound();
+}
+
+/// One agent that sends the same thing many times at once: its window is changed from both workers.
+#[tokio::test]
+async fn many_requests_of_one_agent_at_once() {
+    let mut stack = allowing();
+    for round in 0..3 {
+        let requests = (0..40).map(|_| {
+            let (address, body) = (stack.address(), question(round));
+            tokio::spawn(async move {
+                client::post(address, CHAT.path(false), &[("x-agent-id", "crowd")], body).await
+            })
+        });
+        for request in requests.collect::<Vec<_>>() {
+            let status = request.await.unwrap().status;
+            assert!(status == 200 || status == 403, "{status}");
+        }
+    }
+    assert_allowed(&stack.ask(CHAT, "other", QUESTION).await, "another agent");
+    stack.assert_sound();
+}
+
+/// Envoy's own way to leave a route out.
+#[tokio::test]
+async fn a_route_without_the_filter() {
+    let mut stack = Stack::builder()
+        .fake(Behaviour::Answer(similar(), Duration::ZERO))
+        .edit(
+            "- match: {prefix: /}\n",
+            "- match: {prefix: /}\n                          typed_per_filter_config: {sentinel: {\"@type\": \
+             type.googleapis.com/envoy.config.route.v3.FilterConfig, disabled: true}}\n",
+        )
+        .start();
+    let body = question(0);
+    let response = stack.post(CHAT, &[("x-agent-id", "a")], body.clone()).await;
+    assert_eq!((response.status, response.header("x-sentinel-verdict")), (200, None));
+    assert_eq!(stack.provider.last().body, body);
+    assert_eq!(stack.count("sentinel_requests_total", &[]), 0);
     stack.assert_sound();
 }
 

@@ -56,7 +56,8 @@ fn run(stack: &mut Stack, mut command: Command, checks: usize) {
 }
 
 fn python(script: &str) -> Command {
-    let mut command = Command::new("python3");
+    // As `make setup` does.
+    let mut command = Command::new(std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into()));
     command.arg(folder().join("python").join(script));
     command.env("PYTHONPATH", parts::python_sdks()).env("PYTHONDONTWRITEBYTECODE", "1");
     command

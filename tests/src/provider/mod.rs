@@ -28,6 +28,8 @@ pub struct Received {
     pub method: String,
     /// With the query.
     pub path: String,
+    /// Host and port of the URI, as HTTP/2 carries them.
+    pub authority: Option<String>,
     pub headers: HeaderMap,
     pub body: Bytes,
     pub trailers: Option<HeaderMap>,
@@ -39,6 +41,11 @@ impl Received {
     /// First value of a header, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Whom the request was meant for, in either HTTP.
+    pub fn host(&self) -> Option<String> {
+        self.authority.clone().or_else(|| self.header("host").map(str::to_owned))
     }
 
     pub fn json(&self) -> serde_json::Value {

@@ -79,6 +79,7 @@ async fn receive(connection: usize, request: Request<Incoming>) -> Received {
         connection,
         method: parts.method.to_string(),
         path: parts.uri.path_and_query().map_or_else(String::new, ToString::to_string),
+        authority: parts.uri.authority().map(ToString::to_string),
         headers: parts.headers,
         body: body.freeze(),
         trailers,

@@ -100,20 +100,25 @@ pub async fn service_stopped(stack: &mut Stack) -> bool {
         "Translate the safety notice into Portuguese",
         "Suggest a name for the new internal newsletter",
     ];
-    for (number, text) in questions.into_iter().enumerate() {
-        if number == 3 {
-            if let Some(service) = stack.service.as_mut() {
-                service.process().stop();
-            }
-            table.note("--- the embedding service is stopped ---");
-        }
+    let (before, after) = questions.split_at(3);
+    for text in before {
         table.ask(stack, "unlucky", text).await;
     }
-    let metrics = stack.metrics();
-    let calls = metrics.sum("sentinel_service_calls_total", &[]);
-    let failed = calls - metrics.sum("sentinel_service_calls_total", &[("outcome", "ok")]);
-    table.note(&format!("Envoy counted {calls} service calls in all, {failed} of them failed"));
-    table.end("all allowed, byte for byte; the three failed checks are counted", |steps| {
-        all_untouched(steps) && failed == 3
+    if let Some(service) = stack.service.as_mut() {
+        service.process().stop();
+    }
+    table.note("--- the embedding service is stopped ---");
+    let unavailable =
+        |stack: &Stack| stack.count("sentinel_service_calls_total", &[("outcome", "unavailable")]);
+    let counted = unavailable(stack);
+    for text in after {
+        table.ask(stack, "unlucky", text).await;
+    }
+    let counted = unavailable(stack) - counted;
+    table.note(&format!(
+        "Envoy's metrics: sentinel_service_calls_total{{outcome=\"unavailable\"}} rose by {counted}"
+    ));
+    table.end("all allowed, byte for byte; the three checks that failed are counted", |steps| {
+        all_untouched(steps) && counted == 3
     })
 }

@@ -20,8 +20,8 @@ impl Table {
     pub fn new(title: &str) -> Self {
         println!("{title}");
         println!(
-            "  {:>4}  {:<58} {:<8} {:<10} {:>10} {:>7}",
-            "step", "the agent says", "verdict", "reason", "similarity", "ms"
+            "  {:>4}  {:<58} {:<8} {:>10} {:>7}  reason",
+            "step", "the agent says", "verdict", "similarity", "ms"
         );
         Self { steps: Vec::new() }
     }
@@ -35,14 +35,14 @@ impl Table {
         let milliseconds = began.elapsed().as_secs_f64() * 1e3;
         let untouched = stack.provider.count() == before + 1
             && stack.provider.last().body == dialect.ask(text, false).to_string();
-        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { short(text, 10) };
+        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { short(text, 50) };
         println!(
-            "  {:>4}  {:<58} {:<8} {:<10} {:>10} {milliseconds:>7.1}",
+            "  {:>4}  {:<58} {:<8} {:>10} {milliseconds:>7.1}  {}",
             self.steps.len() + 1,
             short(text, 58),
             or_dash(response.verdict()),
-            or_dash(response.reason()),
             or_dash(response.header("x-sentinel-similarity").unwrap_or_default()),
+            or_dash(response.reason()),
         );
         self.steps.push(Step { status: response.status, verdict: response.verdict().to_owned(), untouched });
         response
