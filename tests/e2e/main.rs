@@ -11,6 +11,7 @@ mod loops;
 mod modes;
 mod privacy;
 mod providers;
+mod service_calls;
 mod streaming;
 mod support;
 mod transport;

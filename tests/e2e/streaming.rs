@@ -189,6 +189,34 @@ async fn a_retry_is_no_repetition() {
     stack.assert_sound();
 }
 
+/// A hint is a function of the request: the retry of a hinted request whose answer failed gets the same rewrite.
+#[tokio::test]
+async fn the_retry_of_a_hinted_request_is_rewritten_alike() {
+    let mut stack = Stack::builder().start();
+    for dialect in Dialect::ALL {
+        let agent = format!("hinted {dialect:?}");
+        for _ in 0..3 {
+            assert_eq!(stack.ask(dialect, &agent, QUESTION).await.verdict(), "allow", "{dialect:?}");
+        }
+        stack.provider.script(|request| speak(request, &Reply::Error(500)));
+        let mut rewrites = Vec::new();
+        for attempt in 0..3 {
+            let retry = attempt.to_string();
+            let headers = [("x-agent-id", agent.as_str()), ("x-stainless-retry-count", retry.as_str())];
+            let response = stack.post(dialect, &headers, dialect.ask(QUESTION, false).to_string()).await;
+            assert_eq!(
+                (response.status, response.verdict()),
+                (500, "hint"),
+                "{dialect:?}, attempt {attempt}"
+            );
+            rewrites.push(stack.provider.last().body);
+        }
+        assert!(rewrites.iter().all(|rewrite| *rewrite == rewrites[0]), "{dialect:?}: {rewrites:?}");
+        stack.provider.script(faithful);
+    }
+    stack.assert_sound();
+}
+
 /// A client that reads slowly, and leaves: Envoy and the filter go on.
 #[tokio::test]
 async fn an_agent_that_leaves_in_the_middle_of_an_answer() {

@@ -288,6 +288,25 @@ async fn a_content_length_that_lies() {
     stack.assert_sound();
 }
 
+/// curl asks before it sends a larger body; the headers are held, yet the client must be told to go on.
+#[tokio::test]
+async fn a_client_that_expects_100_continue() {
+    let mut stack = hinting();
+    let body = question(0);
+    let mut connection = RawConnection::open(stack.address());
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: a\r\nx-agent-id: curl\r\ncontent-type: application/json\r\nexpect: 100-continue\r\ncontent-length: {}\r\n\r\n",
+        CHAT.path(false),
+        body.len()
+    );
+    connection.write(head.as_bytes());
+    assert_eq!(connection.response().expect("leave to go on").status, 100);
+    connection.write(&body);
+    assert_eq!(connection.response().expect("an answer").status, 200);
+    assert_hinted(CHAT, &body, &stack.provider.last());
+    stack.assert_sound();
+}
+
 #[tokio::test]
 async fn headers_that_are_not_utf8_or_come_twice() {
     let mut stack = hinting();
