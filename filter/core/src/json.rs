@@ -44,6 +44,11 @@ impl Splice {
     }
 }
 
+/// A struct can be read from a list of its fields too: what must be an object is looked at first.
+pub fn must_be_object(text: &str) -> Result<(), Unreadable> {
+    if text.trim_start().starts_with('{') { Ok(()) } else { Err(Unreadable::Shape) }
+}
+
 /// `raw` as a string; nothing where it is anything else or holds half a surrogate pair.
 pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]

@@ -15,6 +15,8 @@ pub mod machine;
 pub mod metric;
 pub mod prompt;
 pub mod score;
+#[cfg(feature = "sim")]
+pub mod sim;
 pub mod slot;
 pub mod verdict;
 pub mod window;

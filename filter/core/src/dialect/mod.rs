@@ -13,9 +13,11 @@ pub use answer::{Answer, AnswerReader};
 pub use reading::{Reading, Tail};
 pub use route::{Form, Route};
 
+use serde_json::value::RawValue;
+
 use crate::{
     config::HintPosition,
-    json::{Splice, Unreadable},
+    json::{self, Splice, Unreadable},
 };
 
 /// One provider wire format.
@@ -43,6 +45,13 @@ impl Dialect {
     /// What a request body says. Borrows from it.
     pub fn read(self, body: &[u8]) -> Result<Reading<'_>, Unreadable> {
         let body = std::str::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
+        if json::must_be_object(body).is_err() {
+            return Err(if serde_json::from_str::<&RawValue>(body).is_ok() {
+                Unreadable::Shape
+            } else {
+                Unreadable::NotJson
+            });
+        }
         match self {
             Self::OpenAiChat => openai_chat::request::read(body),
             Self::OpenAiResponses => openai_responses::request::read(body),
@@ -53,6 +62,7 @@ impl Dialect {
 
     /// The change that puts `text` into a request body as a hint to the model.
     pub fn hint(self, body: &str, text: &str, position: HintPosition) -> Result<Splice, Unreadable> {
+        json::must_be_object(body)?;
         match self {
             Self::OpenAiChat => openai_chat::request::hint(body, text, position),
             Self::OpenAiResponses => openai_responses::request::hint(body, text),

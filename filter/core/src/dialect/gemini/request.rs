@@ -103,6 +103,7 @@ pub fn hint(body: &str, text: &str) -> Result<Splice, Unreadable> {
     if raw.get() == "null" {
         return json::replace(body, raw, whole);
     }
+    json::must_be_object(raw.get())?;
     let instruction: Instruction = serde_json::from_str(raw.get())?;
     match instruction.parts {
         None => json::insert_key_into(body, raw, "parts", &format!("[{part}]")),

@@ -1,0 +1,78 @@
+//! Provider formats, by example: for each `golden/<dialect>/<case>.json` the request with the hint in it stands beside
+//! it as `<case>.hint` (`.hint.start` and `.hint.end` where the place can be chosen), and each dialect's kill
+//! responses as `kill.*`. `UPDATE_GOLDEN=1 cargo test -p sentinel-core --test golden` writes them anew; look at the
+//! difference before committing it.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
+
+use std::{fs, path::Path};
+
+use sentinel_core::{
+    config::HintPosition,
+    dialect::{Dialect, FinalMessage, Form},
+};
+
+const HINT: &str = "Please take a \"different\" approach.";
+
+/// Compares with the file, or writes it.
+fn check(path: &Path, actual: &[u8]) {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(path, actual).unwrap();
+        return;
+    }
+    let expected = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let (expected, actual) = (String::from_utf8_lossy(&expected), String::from_utf8_lossy(actual));
+    assert_eq!(expected, actual, "{} is not what the dialect makes", path.display());
+}
+
+fn folder(dialect: Dialect) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(dialect.label())
+}
+
+#[test]
+fn requests_get_the_hint() {
+    for dialect in Dialect::ALL {
+        let mut cases = 0;
+        for entry in fs::read_dir(folder(dialect)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            cases += 1;
+            let body = fs::read(&path).unwrap();
+            dialect.read(&body).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let body = String::from_utf8(body).unwrap();
+            let hinted = |position| dialect.hint(&body, HINT, position).unwrap().apply(&body).unwrap();
+            if dialect == Dialect::OpenAiChat {
+                check(&path.with_extension("hint.start"), &hinted(HintPosition::Start));
+                check(&path.with_extension("hint.end"), &hinted(HintPosition::End));
+            } else {
+                check(&path.with_extension("hint"), &hinted(HintPosition::Start));
+                assert_eq!(hinted(HintPosition::Start), hinted(HintPosition::End));
+            }
+        }
+        assert!(cases >= 3, "{dialect:?} has too few examples");
+    }
+}
+
+#[test]
+fn kills_speak_the_dialect() {
+    for dialect in Dialect::ALL {
+        let folder = folder(dialect);
+        check(&folder.join("kill.error"), dialect.error(403, "Stopped: \"loop\".").as_bytes());
+        let mut forms = vec![(Form::Json, "kill.final"), (Form::Sse, "kill.final.sse")];
+        if dialect == Dialect::Gemini {
+            forms.push((Form::JsonArray, "kill.final.array"));
+        }
+        for (form, name) in forms {
+            let message = FinalMessage {
+                text: "Stopped: \"loop\".",
+                model: "some-model",
+                form,
+                id: 0xABCD,
+                created: 1_700_000_000,
+                include_usage: true,
+            };
+            check(&folder.join(name), dialect.final_message(&message).as_bytes());
+        }
+    }
+}

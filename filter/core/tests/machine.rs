@@ -1,0 +1,314 @@
+//! The state machine from the outside: requests and responses in, what reaches the provider and the client out.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
+
+use sentinel_core::{
+    config::Config,
+    dialect::Dialect,
+    machine::ServiceReply,
+    metric::{Bypass, Metric, ServiceOutcome},
+    sim::{SimHost, SimOutcome, SimRequest, SimResponse},
+};
+use serde_json::json;
+
+const PROMPT: &str = "Where is the report of last week?";
+const ANSWER: &str = "I could not find any such report.";
+
+fn host(config: &str) -> SimHost {
+    SimHost::new(Config::from_json(config.as_bytes()).unwrap())
+}
+
+fn chat(prompt: &str) -> SimRequest {
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": prompt}]}).to_string();
+    SimRequest::post("/v1/chat/completions", body).with("x-agent-id", "a-1")
+}
+
+fn answer(text: &str) -> SimResponse {
+    SimResponse::json(json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string())
+}
+
+fn send(host: &mut SimHost, prompt: &str) -> SimOutcome {
+    host.now += 1_000;
+    host.exchange(&chat(prompt), &answer(ANSWER))
+}
+
+fn verdicts(host: &mut SimHost, times: usize) -> Vec<String> {
+    (0..times).map(|_| send(host, PROMPT).verdict().unwrap_or("none").to_owned()).collect()
+}
+
+#[test]
+fn a_repeater_is_hinted_then_killed_and_stays_so() {
+    let mut host = host("{}");
+    assert_eq!(verdicts(&mut host, 6), ["allow", "allow", "allow", "hint", "kill", "kill"]);
+    let killed = send(&mut host, PROMPT);
+    let reply = killed.reply.as_ref().unwrap();
+    assert_eq!(reply.status, 403);
+    assert_eq!(killed.header("x-should-retry"), Some("false"));
+    assert!(reply.body.contains("agent_loop_killed"));
+    assert!(killed.sent.is_none());
+    assert_eq!(send(&mut host, "Stop and summarise what you have").verdict(), Some("allow"));
+    assert_eq!(host.log.len(), 4);
+    assert!(host.log.iter().all(|line| !line.contains("report") && !line.contains("a-1")), "{:?}", host.log);
+}
+
+#[test]
+fn the_hint_reaches_the_provider_with_the_right_length() {
+    let mut host = host("{}");
+    verdicts(&mut host, 3);
+    let hinted = send(&mut host, PROMPT);
+    let sent = hinted.sent.as_ref().unwrap();
+    assert!(String::from_utf8_lossy(sent).contains("You seem to be repeating similar requests."));
+    assert_eq!(hinted.changed, [("content-length", sent.len().to_string())]);
+    assert!(hinted.header("x-sentinel-reason").unwrap().starts_with("score; prompts=3; responses=2"));
+}
+
+#[test]
+fn the_service_hints_and_a_retry_is_hinted_again_without_asking() {
+    let mut host = host("{}");
+    host.service = Box::new(|_| Ok(ServiceReply { loop_detected: true, max_similarity: 0.97 }));
+    let failed = SimResponse { status: 500, ..answer("") };
+    let first = host.exchange(&chat(PROMPT), &failed);
+    assert_eq!((first.verdict(), first.header("x-sentinel-similarity")), (Some("hint"), Some("0.9700")));
+    assert_eq!(first.header("x-sentinel-reason"), Some("semantic"));
+    host.service = Box::new(|_| panic!("a retry must not be asked about"));
+    let again = host.exchange(&chat(PROMPT), &answer(ANSWER));
+    assert_eq!(again.verdict(), Some("hint"));
+    assert_eq!(again.sent, first.sent);
+}
+
+#[test]
+fn whatever_the_service_does_the_request_goes_on_unchanged() {
+    for outcome in [
+        ServiceOutcome::Timeout,
+        ServiceOutcome::Refused,
+        ServiceOutcome::Unavailable,
+        ServiceOutcome::Error,
+        ServiceOutcome::Garbage,
+        ServiceOutcome::UnknownCluster,
+    ] {
+        let mut host = host("{}");
+        host.service = Box::new(move |_| Err(outcome));
+        let request = chat(PROMPT);
+        let passed = host.exchange(&request, &answer(ANSWER));
+        assert_eq!(passed.sent, Some(request.body));
+        assert_eq!(host.counted(Metric::ServiceCalls(outcome)), 1);
+        assert_eq!(passed.header("x-sentinel-reason"), Some(format!("service_{}", outcome.label()).as_str()));
+    }
+    for similarity in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+        let mut host = host("{}");
+        host.service =
+            Box::new(move |_| Ok(ServiceReply { loop_detected: true, max_similarity: similarity }));
+        assert_eq!(send(&mut host, PROMPT).verdict(), Some("allow"));
+        assert_eq!(host.counted(Metric::ServiceCalls(ServiceOutcome::Garbage)), 1);
+    }
+}
+
+#[test]
+fn the_service_is_told_no_name_and_only_what_matters() {
+    let mut host = host(r#"{"similarity_threshold":0.9,"semantic":{"repeats":3}}"#);
+    host.service = Box::new(|question| {
+        assert_eq!(question.prompt, PROMPT);
+        assert_eq!((question.similarity_threshold, question.repeats), (0.9, 3));
+        assert_eq!((question.tenant.len(), question.agent.len(), question.run.as_str()), (16, 16, ""));
+        Ok(ServiceReply { loop_detected: false, max_similarity: 0.5 })
+    });
+    assert_eq!(send(&mut host, PROMPT).header("x-sentinel-similarity"), Some("0.5000"));
+}
+
+#[test]
+fn observe_touches_nothing_and_counts_everything() {
+    let mut host = host(r#"{"mode":"observe"}"#);
+    for _ in 0..8 {
+        let request = chat(PROMPT);
+        let outcome = host.exchange(&request, &answer(ANSWER));
+        assert_eq!(outcome.sent, Some(request.body));
+        assert!(outcome.headers.is_empty() && outcome.changed.is_empty() && outcome.reply.is_none());
+    }
+    let killed = host.counters.keys().any(|name| name.contains("verdict.kill"));
+    assert!(killed, "{:?}", host.counters);
+    assert!(host.log.iter().all(|line| line.contains(r#""enforced":false"#)));
+}
+
+#[test]
+fn a_final_message_ends_the_run_in_the_form_that_was_asked_for() {
+    for (dialect, path, body) in [
+        (
+            Dialect::OpenAiChat,
+            "/v1/chat/completions",
+            json!({"stream": true, "messages": [{"role": "user", "content": PROMPT}]}),
+        ),
+        (Dialect::OpenAiResponses, "/v1/responses", json!({"stream": true, "input": PROMPT})),
+        (
+            Dialect::Anthropic,
+            "/v1/messages",
+            json!({"stream": true, "messages": [{"role": "user", "content": PROMPT}]}),
+        ),
+        (
+            Dialect::Gemini,
+            "/v1beta/models/m:streamGenerateContent?alt=sse",
+            json!({"contents": [{"parts": [{"text": PROMPT}]}]}),
+        ),
+    ] {
+        let mut host = host(r#"{"kill":{"mode":"final_message"}}"#);
+        let request = SimRequest::post(path, body.to_string()).with("x-agent-id", "a");
+        let answer = {
+            let form = sentinel_core::dialect::Form::Json;
+            let message = sentinel_core::dialect::FinalMessage {
+                text: ANSWER,
+                model: "m",
+                form,
+                id: 1,
+                created: 1,
+                include_usage: false,
+            };
+            SimResponse::json(dialect.final_message(&message))
+        };
+        let last = (0..5).map(|_| host.exchange(&request, &answer)).last().unwrap();
+        let reply = last.reply.unwrap_or_else(|| panic!("{dialect:?} was not killed"));
+        assert_eq!(reply.status, 200);
+        assert!(reply.headers.contains(&("content-type", "text/event-stream".to_owned())), "{dialect:?}");
+        assert!(reply.body.starts_with("data:") || reply.body.starts_with("event:"), "{dialect:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_passes_and_is_counted() {
+    let deep = format!(r#"{{"messages":{}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
+    let many = format!(r#"{{"messages":[{}]}}"#, vec![r#"{"role":"user","content":"x"}"#; 10_000].join(","));
+    for (body, cause) in [
+        (b"".to_vec(), None),
+        (b"not json".to_vec(), Some("not_json")),
+        (br#"{"messages":[{"role":"us"#.to_vec(), Some("not_json")),
+        (br#"[1,2]"#.to_vec(), Some("shape")),
+        (br#"{"messages":7}"#.to_vec(), Some("shape")),
+        (br#"{"messages":[7]}"#.to_vec(), Some("shape")),
+        (br#"{"prompt":"x"}"#.to_vec(), Some("shape")),
+        (b"{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}".to_vec(), Some("invalid_utf8")),
+        (br#"{"messages":[{"role":"user","content":"\ud800"}]}"#.to_vec(), Some("shape")),
+        (deep.into_bytes(), Some("shape")),
+        (br#"{"messages":[]}"#.to_vec(), None),
+        (br#"{"messages":[{"role":"user","content":"a\u0000b"}]}"#.to_vec(), None),
+        (many.into_bytes(), None),
+    ] {
+        let mut host = host("{}");
+        let request = SimRequest::post("/v1/chat/completions", body.clone()).with("x-agent-id", "a");
+        let outcome = host.exchange(&request, &answer(ANSWER));
+        let shown = String::from_utf8_lossy(&body[..body.len().min(60)]).into_owned();
+        assert_eq!(outcome.sent, Some(body), "{shown}");
+        let counted: Vec<_> = host
+            .counters
+            .keys()
+            .filter_map(|name| name.strip_prefix("sentinel_bypasses_total.cause."))
+            .collect();
+        assert_eq!(counted, cause.into_iter().collect::<Vec<_>>(), "{shown}");
+    }
+}
+
+#[test]
+fn headers_decide_what_is_not_even_read() {
+    let other = |name: &str, value: &str| chat(PROMPT).with(name, value);
+    for (request, metric) in [
+        (other(":method", "GET"), None),
+        (other(":path", "/v1/embeddings"), None),
+        (other("content-type", "text/plain"), Some(Bypass::ContentType)),
+        (other("content-encoding", "gzip"), Some(Bypass::Encoded)),
+        (other("content-length", "99999999"), Some(Bypass::TooLarge)),
+    ] {
+        let mut host = host("{}");
+        let outcome = host.exchange(&request, &answer(ANSWER));
+        assert_eq!(outcome.sent.as_ref(), Some(&request.body));
+        assert!(outcome.headers.is_empty() && host.slots.is_empty());
+        if let Some(cause) = metric {
+            assert_eq!(host.counted(Metric::Bypasses(cause)), 1);
+        }
+    }
+}
+
+#[test]
+fn without_identity_nothing_is_remembered() {
+    let mut host = host("{}");
+    for _ in 0..8 {
+        let body = json!({"messages": [{"role": "user", "content": PROMPT}]}).to_string();
+        let outcome = host.exchange(&SimRequest::post("/v1/chat/completions", body), &answer(ANSWER));
+        assert_eq!(outcome.verdict(), Some("allow"));
+    }
+    assert!(host.slots.is_empty());
+    assert_eq!(host.counted(Metric::Bypasses(Bypass::NoIdentity)), 8);
+}
+
+#[test]
+fn a_store_that_is_lost_is_tried_again_and_given_up_in_the_end() {
+    let mut racing = host("{}");
+    racing.lost_stores = 3;
+    assert_eq!(verdicts(&mut racing, 5), ["allow", "allow", "allow", "hint", "kill"]);
+    let mut stuck = host("{}");
+    stuck.lost_stores = u32::MAX;
+    let request = chat(PROMPT);
+    let outcome = stuck.exchange(&request, &answer(ANSWER));
+    assert_eq!(outcome.sent, Some(request.body));
+    assert_eq!(stuck.counted(Metric::Bypasses(Bypass::Contention)), 2);
+}
+
+#[test]
+fn failures_are_retries_and_cut_off_responses_too() {
+    let mut host = host("{}");
+    for response in [
+        SimResponse { status: 500, ..answer("") },
+        SimResponse { status: 429, ..answer("") },
+        SimResponse { is_cut_off: true, ..answer(ANSWER) },
+    ] {
+        for _ in 0..6 {
+            assert_eq!(host.exchange(&chat(PROMPT), &response).verdict(), Some("allow"));
+        }
+    }
+    assert_eq!(verdicts(&mut host, 5), ["allow", "allow", "allow", "hint", "kill"]);
+}
+
+#[test]
+fn settings_of_an_agent_win_over_the_common_ones() {
+    let config = r#"{"agents":[
+        {"name":"a-1","settings":{"enabled":false}},
+        {"prefix":"a-","settings":{"score":{"hint":1,"kill":1},"hint":{"messages":{"score":"Own words."}}}}
+    ]}"#;
+    let mut host = host(config);
+    let silent = send(&mut host, PROMPT);
+    assert_eq!(silent.verdict(), None);
+    let eager = chat(PROMPT).with("x-agent-id", "a-2");
+    host.exchange(&eager, &answer(ANSWER));
+    let hinted = host.exchange(&eager, &answer(ANSWER));
+    assert_eq!(hinted.verdict(), Some("hint"));
+    assert!(String::from_utf8_lossy(&hinted.sent.unwrap()).contains("Own words."));
+    assert_eq!(host.exchange(&eager, &answer(ANSWER)).verdict(), Some("kill"));
+}
+
+#[test]
+fn refused_configurations_name_the_field() {
+    for (config, path) in [
+        (r#"{"similarity_treshold":0.9}"#, "similarity_treshold"),
+        (r#"{"similarity_threshold":1.5}"#, "similarity_threshold"),
+        (r#"{"similarity_threshold":"high"}"#, "similarity_threshold"),
+        (r#"{"timeout":"50"}"#, "timeout"),
+        (r#"{"cluster":""}"#, "cluster"),
+        (r#"{"mode":"watch"}"#, "mode"),
+        (r#"{"intervention_message":" "}"#, "intervention_message"),
+        (r#"{"kill":{"status":429}}"#, "kill.status"),
+        (r#"{"kill":{"status":200}}"#, "kill.status"),
+        (r#"{"kill":{"expires":"soon"}}"#, "kill.expires"),
+        (r#"{"score":{"hint":8,"kill":4}}"#, "score.kill"),
+        (r#"{"semantic":{"repeats":0}}"#, "semantic.repeats"),
+        (r#"{"identity":{"agent":{"headers":["no good"]}}}"#, "identity.agent.headers[0]"),
+        (r#"{"identity":{"run":{"body":["user","model"]}}}"#, "identity.run.body[1]"),
+        (r#"{"paths":[{"exact":"/a","prefix":"/b","dialect":"gemini"}]}"#, "paths[0]"),
+        (r#"{"paths":[{"exact":"/a","dialect":"cohere"}]}"#, "paths[0].dialect"),
+        (r#"{"agents":[{"settings":{}}]}"#, "agents[0].name"),
+        (r#"{"agents":[{"name":"a","settings":{"cluster":"c"}}]}"#, "agents[0].settings.cluster"),
+        (r#"{"agents":[{"name":"a","settings":{"kill":{"status":500}}}]}"#, "agents[0].settings.kill.status"),
+        (r#"{"agents":[{"name":"a","settings":{"kill":{"sttus":1}}}]}"#, "agents[0].settings.kill.sttus"),
+        (r#"{"state":{"buckets":0}}"#, "state.buckets"),
+        (r#"{"max_body_bytes":10}"#, "max_body_bytes"),
+    ] {
+        let error = Config::from_json(config.as_bytes()).unwrap_err();
+        assert_eq!(error.path, path, "{config}: {error}");
+    }
+    assert!(Config::from_json(b"{").is_err());
+    assert!(Config::from_json(b"").is_ok());
+}

@@ -1,0 +1,95 @@
+//! The law of the splicer: for any bytes, either there is no change, or the result parses and differs from the input
+//! by the hint alone. Shared by the property tests and the fuzz target.
+
+use sentinel_core::{config::HintPosition, dialect::Dialect};
+use serde_json::{Value, value::RawValue};
+
+pub const HINT: &str = "Try something \"else\".\n\u{1F501}";
+
+/// Checks the law for `body` in every dialect and position; says what broke it.
+pub fn check(body: &[u8]) -> Result<(), String> {
+    for dialect in Dialect::ALL {
+        // Reading must end well, whatever it says.
+        let _ = dialect.read(body);
+        let Ok(text) = std::str::from_utf8(body) else { continue };
+        for position in [HintPosition::Start, HintPosition::End] {
+            let Ok(splice) = dialect.hint(text, HINT, position) else { continue };
+            let Some(changed) = splice.apply(text) else { continue };
+            differs_by_the_hint_alone(dialect, text, &changed)
+                .map_err(|problem| format!("{dialect:?} {position:?}: {problem}\n{text}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn differs_by_the_hint_alone(dialect: Dialect, before: &str, after: &[u8]) -> Result<(), String> {
+    serde_json::from_slice::<&RawValue>(after).map_err(|error| format!("the result is no JSON: {error}"))?;
+    // Numbers beyond f64 are JSON, but no `Value`: there the syntax is all that can be compared.
+    let Ok(mut before) = serde_json::from_str::<Value>(before) else { return Ok(()) };
+    let mut after: Value = serde_json::from_slice(after).map_err(|error| error.to_string())?;
+    remove_hint(dialect, &mut before, &mut after).ok_or("the hint is not where it belongs")?;
+    if before == after { Ok(()) } else { Err(format!("more than the hint differs: {after}")) }
+}
+
+/// Takes the hint out of `after`. A place that the hint had to make is made in `before` too.
+fn remove_hint(dialect: Dialect, before: &mut Value, after: &mut Value) -> Option<()> {
+    match dialect {
+        Dialect::OpenAiChat => {
+            let is_hint = |message: &Value| {
+                message.get("role").and_then(Value::as_str) == Some("system")
+                    && message.get("content").and_then(Value::as_str) == Some(HINT)
+            };
+            let messages = after.get_mut("messages")?.as_array_mut()?;
+            let at = if messages.first().is_some_and(is_hint) { 0 } else { messages.len().checked_sub(1)? };
+            is_hint(messages.get(at)?).then(|| messages.remove(at))?;
+        }
+        Dialect::OpenAiResponses => remove_from_text(before, after, "instructions")?,
+        Dialect::Anthropic if after.get("system")?.is_array() => {
+            let block = after.get_mut("system")?.as_array_mut()?.pop()?;
+            (block.get("text")?.as_str()? == HINT).then_some(())?;
+        }
+        Dialect::Anthropic => remove_from_text(before, after, "system")?,
+        Dialect::Gemini => {
+            let key = ["systemInstruction", "system_instruction"]
+                .into_iter()
+                .find(|key| after.get(key).is_some())?;
+            let parts = after.get_mut(key)?.get_mut("parts")?.as_array_mut()?;
+            let part = parts.pop()?;
+            (part.get("text")?.as_str()? == HINT).then_some(())?;
+            let parts = Value::Array(std::mem::take(parts));
+            match before.get_mut(key) {
+                Some(Value::Object(old)) if matches!(old.get("parts"), Some(Value::Array(_))) => {}
+                // A lone part stands for a list of one.
+                Some(Value::Object(old)) if old.get("parts").is_some_and(Value::is_object) => {
+                    let part = old.remove("parts")?;
+                    old.insert("parts".into(), Value::Array(vec![part]));
+                }
+                Some(Value::Object(old)) => {
+                    old.insert("parts".into(), Value::Array(Vec::new()));
+                }
+                _ => {
+                    before.as_object_mut()?.insert(key.into(), serde_json::json!({"parts": []}));
+                }
+            }
+            *after.get_mut(key)?.get_mut("parts")? = parts;
+        }
+    }
+    Some(())
+}
+
+/// The hint is the whole of the text, or its last paragraph.
+fn remove_from_text(before: &mut Value, after: &mut Value, key: &str) -> Option<()> {
+    let text = after.get(key)?.as_str()?.strip_suffix(HINT)?.to_owned();
+    match before.get(key) {
+        Some(Value::String(_)) => {
+            let text = text.strip_suffix("\n\n").unwrap_or(&text).to_owned();
+            *after.get_mut(key)? = text.into();
+        }
+        _ => {
+            text.is_empty().then_some(())?;
+            before.as_object_mut()?.remove(key);
+            after.as_object_mut()?.remove(key);
+        }
+    }
+    Some(())
+}
