@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     match Settings::try_from(RawSettings::parse()) {
         Ok(settings) => {
             start_log(&settings);
+            keep_panics_quiet();
             finish(run(&settings))
         }
         Err(e) => finish(Err(e.into())),
@@ -74,4 +75,12 @@ fn start_log(settings: &Settings) {
         LogFormat::Text => registry.with(layer).init(),
         LogFormat::Json => registry.with(layer.json().flatten_event(true)).init(),
     }
+}
+
+/// A panic's own message can quote the text that it was about; where it happened cannot.
+fn keep_panics_quiet() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        tracing::error!(place = place.unwrap_or_default(), "a thread panicked");
+    }));
 }

@@ -1,7 +1,7 @@
 //! An embedder without a model, for tests of what stands around the model. No setting reaches it: a program has to name
 //! this type in its code to use it, and `main` does not.
 
-use std::{sync::Arc, thread, time::Duration};
+use std::sync::Arc;
 
 use super::{EmbedError, Embedded, Embedder, Timing, window};
 use crate::similarity;
@@ -10,13 +10,11 @@ use crate::similarity;
 #[derive(Clone, Debug)]
 pub struct BagOfWords {
     pub dimension: usize,
-    /// How long each embedding takes, to let queues fill up.
-    pub delay: Duration,
 }
 
 impl Default for BagOfWords {
     fn default() -> Self {
-        Self { dimension: 64, delay: Duration::ZERO }
+        Self { dimension: 64 }
     }
 }
 
@@ -26,7 +24,6 @@ impl Embedder for BagOfWords {
     }
 
     fn embed(&mut self, prompt: &str) -> Result<(Embedded, Timing), EmbedError> {
-        thread::sleep(self.delay);
         let (head, rest) = window::cut(prompt);
         let mut unseen = window::Unseen::default();
         unseen.add(rest);

@@ -1,175 +1,193 @@
-//! Deadlines, overload, callers that go away, and shutdown with calls under way. The embedder here takes a known time.
+//! Deadlines, overload, callers that go away, and shutdown with calls under way.
 
 use std::{sync::Arc, time::Duration};
 
 use embedding_service::{
-    embed::{deterministic::BagOfWords, pool::Pool},
+    embed::pool::Pool,
     history::{Retention, memory::MemoryHistory},
     metrics::Metrics,
     recorder::Recorder,
     service::LoopService,
 };
 use sentinel_proto::v1::{CheckLoopRequest, embedding_service_server::EmbeddingService};
-use tonic::Code;
+use tokio::task::JoinHandle;
+use tonic::{Code, Request, Status};
 
-use crate::support::{Server, channel, check, eventually, http, redis::Redis, request};
+use crate::support::{
+    Server, check, eventually,
+    gate::{Gate, Gated},
+    redis::Redis,
+    request,
+};
 
-const SLOW: Duration = Duration::from_millis(150);
-const DROPPED: &str = "embedding_service_dropped_total";
-
-/// Fills the one worker and the queue with `count` calls whose answers nobody minds.
-async fn occupy(server: &Server, count: usize) -> Vec<tokio::task::JoinHandle<Option<Code>>> {
+/// Sends `count` calls, of which one is in the worker's hands at the end and the others are in the queue.
+async fn occupy(server: &Server, gate: &Gate, count: usize) -> Vec<JoinHandle<Result<(), Status>>> {
     let mut calls = Vec::new();
     for i in 0..count {
         let mut client = server.client().await;
-        let call = async move { check(&mut client, &format!("busy {i}"), "x").await.err().map(|e| e.code()) };
-        calls.push(tokio::spawn(call));
+        let run = format!("busy {i}");
+        calls.push(tokio::spawn(async move { check(&mut client, &run, "x").await.map(|_| ()) }));
+        waiting(server.running.metrics(), gate, i).await;
     }
-    let metrics = server.running.addresses().metrics;
-    let wanted = (count - 1) as f64;
-    eventually("the queue is filled", async || {
-        (http::sample(metrics, "embedding_service_queue_length").await >= wanted).then_some(())
+    calls
+}
+
+async fn waiting(metrics: &Metrics, gate: &Gate, count: usize) {
+    let queue = format!("queue_length {count}\n");
+    eventually("one is in hand and the others wait", async || {
+        (gate.held() == 1 && metrics.exposition().contains(&queue)).then_some(())
     })
     .await;
-    calls
 }
 
 #[tokio::test]
 async fn a_full_queue_refuses_at_once_and_goes_on() {
-    let server = Server::start_without_model(SLOW, &[("--queue-length", "2")]).await;
-    let calls = occupy(&server, 3).await;
+    let gate = Gate::default();
+    let server = Server::start_gated(&gate, &[("--queue-length", "2")]).await;
+    let shut = gate.shut();
+    let calls = occupy(&server, &gate, 3).await;
     let mut client = server.client().await;
     let status = check(&mut client, "r", "one too many").await.unwrap_err();
     assert_eq!(status.code(), Code::ResourceExhausted);
     assert!(status.message().contains("LOOP_QUEUE_LENGTH"), "{status:?}");
+    drop(shut);
     for call in calls {
-        assert_eq!(call.await.unwrap(), None);
+        call.await.unwrap().unwrap();
     }
     assert!(check(&mut client, "r", "room again").await.is_ok());
 }
 
-/// The service without a transport: tonic's client keeps the deadline too, and would often be first.
-async fn service(delay: Duration) -> (LoopService, Arc<Metrics>) {
-    let metrics = Arc::new(Metrics::default());
-    let make = move || Ok(BagOfWords { delay, ..BagOfWords::default() });
-    let pool = Pool::start(1, 16, Arc::clone(&metrics), make).unwrap();
-    let retention = Retention { size: 5, ttl: Duration::from_secs(3600) };
-    let store = Arc::new(MemoryHistory::new(retention, 1 << 20));
-    let service = LoopService {
-        pool: Arc::new(pool),
-        recorder: Arc::new(Recorder::start(store, retention.size, Arc::clone(&metrics))),
-        metrics: Arc::clone(&metrics),
-        threshold: 0.95,
-        return_similar_prompt: false,
-    };
-    (service, metrics)
+#[tokio::test]
+async fn a_full_queue_makes_room_by_throwing_out_the_jobs_of_callers_that_left() {
+    let gate = Gate::default();
+    let server = Server::start_gated(&gate, &[("--queue-length", "2")]).await;
+    let shut = gate.shut();
+    let calls = occupy(&server, &gate, 3).await;
+    for call in &calls {
+        call.abort();
+    }
+    let gone = r#"checks_total{code="CANCELLED"} 3"#;
+    eventually("the calls are counted as cancelled", async || {
+        server.running.metrics().exposition().contains(gone).then_some(())
+    })
+    .await;
+    let mut client = server.client().await;
+    let call = tokio::spawn(async move { check(&mut client, "r", "x").await });
+    let thrown_out = r#"dropped_total{reason="CallerGone"} 2"#;
+    eventually("the jobs that nobody waits for are thrown out", async || {
+        server.running.metrics().exposition().contains(thrown_out).then_some(())
+    })
+    .await;
+    drop(shut);
+    assert!(call.await.unwrap().is_ok());
 }
 
-fn in_a_hurry(run: &str) -> tonic::Request<CheckLoopRequest> {
-    let mut ask = tonic::Request::new(request(run, "x"));
+/// The service without a transport: tonic's client keeps the deadline too, and would often be first.
+async fn service(gate: &Gate, work: Duration) -> Arc<LoopService> {
+    let metrics = Arc::new(Metrics::default());
+    let embedder = Gated { gate: gate.clone(), work, ..Gated::default() };
+    let pool = Pool::start(1, 16, Arc::clone(&metrics), move || Ok(embedder.clone())).unwrap();
+    let retention = Retention { size: 5, ttl: Duration::from_secs(3600) };
+    let store = Arc::new(MemoryHistory::new(retention, 1 << 20));
+    Arc::new(LoopService {
+        pool: Arc::new(pool),
+        recorder: Arc::new(Recorder::start(store, retention.size, Arc::clone(&metrics))),
+        metrics,
+        threshold: 0.95,
+        return_similar_prompt: false,
+    })
+}
+
+fn in_a_hurry(run: &str) -> Request<CheckLoopRequest> {
+    let mut ask = Request::new(request(run, "x"));
     ask.metadata_mut().insert("grpc-timeout", "20m".parse().unwrap());
     ask
 }
 
+fn call(service: &Arc<LoopService>, run: &str) -> JoinHandle<Result<u32, Status>> {
+    let (service, ask) = (Arc::clone(service), Request::new(request(run, "x")));
+    tokio::spawn(async move { Ok(service.check_loop(ask).await?.into_inner().compared) })
+}
+
 #[tokio::test]
 async fn a_deadline_during_inference_is_answered_with_its_code() {
-    let (service, metrics) = service(SLOW).await;
+    let gate = Gate::default();
+    let service = service(&gate, Duration::ZERO).await;
+    let shut = gate.shut();
     let status = service.check_loop(in_a_hurry("r")).await.unwrap_err();
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
+    drop(shut);
     let counted = r#"checks_total{code="DEADLINE_EXCEEDED"} 1"#;
-    assert!(metrics.exposition().contains(counted));
-    let answer = service.check_loop(tonic::Request::new(request("r", "x"))).await.unwrap();
-    assert_eq!(answer.into_inner().compared, 0, "no answer, nothing remembered");
+    assert!(service.metrics.exposition().contains(counted));
+    assert_eq!(call(&service, "r").await.unwrap().unwrap(), 0, "no answer, nothing remembered");
 }
 
 #[tokio::test]
 async fn a_deadline_that_passes_in_the_queue_costs_no_inference() {
-    let (service, metrics) = service(SLOW).await;
-    let slow = service.check_loop(tonic::Request::new(request("busy", "x")));
-    let hurried = async {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        service.check_loop(in_a_hurry("r")).await.unwrap_err()
-    };
-    let (slow, status) = tokio::join!(slow, hurried);
-    slow.unwrap();
+    let gate = Gate::default();
+    let service = service(&gate, Duration::ZERO).await;
+    let shut = gate.shut();
+    let busy = call(&service, "busy");
+    waiting(&service.metrics, &gate, 0).await;
+    let status = service.check_loop(in_a_hurry("r")).await.unwrap_err();
     assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
     // Behind it in the queue: when this one is answered, the hurried one's turn has been.
-    service.check_loop(tonic::Request::new(request("r", "x"))).await.unwrap();
-    let page = metrics.exposition();
+    let last = call(&service, "r");
+    drop(shut);
+    busy.await.unwrap().unwrap();
+    last.await.unwrap().unwrap();
+    let page = service.metrics.exposition();
     assert!(page.contains("inference_seconds_count 2"), "{page}");
 }
 
 #[tokio::test]
 async fn a_deadline_that_cannot_be_met_is_refused_at_once() {
-    let (service, _) = service(SLOW).await;
+    let gate = Gate::default();
+    let service = service(&gate, Duration::from_millis(50)).await;
     // The running mean of a job's time has to be known.
     for _ in 0..3 {
-        service.check_loop(tonic::Request::new(request("r", "x"))).await.unwrap();
+        call(&service, "r").await.unwrap().unwrap();
     }
-    let service = Arc::new(service);
-    let mut busy = Vec::new();
-    for i in 0..6 {
-        let service = Arc::clone(&service);
-        let call = async move { service.check_loop(tonic::Request::new(request(&i.to_string(), "x"))).await };
-        busy.push(tokio::spawn(call));
-    }
-    eventually("the queue fills", async || {
-        service.metrics.exposition().contains("queue_length 5").then_some(())
-    })
-    .await;
+    let shut = gate.shut();
+    let busy: Vec<_> = (0..6).map(|i| call(&service, &i.to_string())).collect();
+    waiting(&service.metrics, &gate, 5).await;
     let status = service.check_loop(in_a_hurry("r")).await.unwrap_err();
     assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
     assert!(status.message().contains("after its deadline"), "{status:?}");
+    drop(shut);
     for call in busy {
         assert!(call.await.unwrap().is_ok());
     }
 }
 
 #[tokio::test]
-async fn a_caller_that_goes_away_costs_no_inference() {
-    let server = Server::start_without_model(SLOW, &[]).await;
-    let metrics = server.running.addresses().metrics;
-    let calls = occupy(&server, 3).await;
-    calls[2].abort();
-    calls[1].abort();
-    calls[0].abort();
-    eventually("the calls are counted as cancelled", async || {
-        let cancelled = r#"embedding_service_checks_total{code="CANCELLED"}"#;
-        (http::sample(metrics, cancelled).await == 3.0).then_some(())
-    })
-    .await;
-    eventually("the waiting ones are thrown out", async || {
-        let gone = format!("{DROPPED}{{reason=\"CallerGone\"}}");
-        (http::sample(metrics, &gone).await == 2.0).then_some(())
-    })
-    .await;
-    let mut client = server.client().await;
-    assert!(check(&mut client, "r", "x").await.is_ok());
-}
-
-#[tokio::test]
 async fn shutdown_lets_a_call_under_way_finish_and_then_refuses() {
-    let server = Server::start_without_model(SLOW, &[]).await;
+    let gate = Gate::default();
+    let server = Server::start_gated(&gate, &[("--shutdown-grace", "3600")]).await;
     let address = server.running.addresses().tcp.unwrap();
     let socket = server.running.addresses().uds.clone().unwrap();
-    let mut client = server.client().await;
-    let call = tokio::spawn(async move { check(&mut client, "r", "under way").await });
-    eventually("the call is under way", async || {
-        (server.running.metrics().in_flight_now() == 1).then_some(())
+    let shut = gate.shut();
+    let calls = occupy(&server, &gate, 2).await;
+    let Server { running, folder } = server;
+    let shutdown = tokio::spawn(running.shutdown());
+    eventually("it takes no new connection", async || {
+        tokio::net::TcpStream::connect(address).await.is_err().then_some(())
     })
     .await;
-    let Server { running, folder } = server;
-    assert_eq!(running.shutdown().await, 0);
-    assert!(call.await.unwrap().is_ok());
+    assert!(!shutdown.is_finished());
+    drop(shut);
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+    assert_eq!(shutdown.await.unwrap(), 0);
     assert!(!socket.exists());
-    assert!(tokio::net::TcpStream::connect(address).await.is_err());
     drop(folder);
 }
 
 #[tokio::test]
 async fn an_open_health_watch_does_not_hold_shutdown_up_for_the_whole_grace_time() {
     use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
-    let server = Server::start_without_model(Duration::ZERO, &[("--shutdown-grace", "3600")]).await;
+    let server = Server::start_without_model(&[("--shutdown-grace", "3600")]).await;
     let mut health = HealthClient::new(server.tcp().await);
     let mut watch = health.watch(HealthCheckRequest::default()).await.unwrap().into_inner();
     assert_eq!(watch.message().await.unwrap().unwrap().status, 1, "serving");
@@ -180,8 +198,7 @@ async fn an_open_health_watch_does_not_hold_shutdown_up_for_the_whole_grace_time
 #[tokio::test]
 async fn a_clean_shutdown_loses_no_prompt() {
     let redis = Redis::start().await;
-    let url = redis.url();
-    let server = Server::start_without_model(Duration::ZERO, &[("--redis-url", &url)]).await;
+    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
     let mut client = server.client().await;
     for i in 0..200 {
         check(&mut client, &i.to_string(), "remember me").await.unwrap();
@@ -195,12 +212,9 @@ async fn a_clean_shutdown_loses_no_prompt() {
 #[tokio::test]
 async fn many_callers_at_once_are_all_answered() {
     let server = Server::start(&[("--workers", "2")]).await;
-    let address = server.running.addresses().tcp.unwrap();
     let mut calls = Vec::new();
     for caller in 0..8 {
-        let mut client = sentinel_proto::v1::embedding_service_client::EmbeddingServiceClient::new(
-            channel(format!("http://{address}")).await,
-        );
+        let mut client = server.client().await;
         calls.push(tokio::spawn(async move {
             for i in 0..20_u32 {
                 let answer = check(&mut client, &caller.to_string(), "the same thing again").await.unwrap();

@@ -1,7 +1,5 @@
 //! Redis gone, back, slow, without its search module, without its index: a named error each time, and recovery alone.
 
-use std::time::Duration;
-
 use embedding_service::{
     history::{HistoryError, redis::INDEX},
     server::{self, ServerError},
@@ -14,8 +12,6 @@ use crate::support::{
     redis::{Redis, Search},
     settings,
 };
-
-const NOW: Duration = Duration::ZERO;
 
 async fn start_error(url: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -90,7 +86,7 @@ async fn ready(server: &Server) -> u16 {
 #[tokio::test]
 async fn gone_and_back_again() {
     let mut redis = Redis::start().await;
-    let server = Server::start_without_model(NOW, &[("--redis-url", &redis.url())]).await;
+    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
     let mut client = server.client().await;
     check(&mut client, "r", "hello").await.unwrap();
     assert_eq!(ready(&server).await, 200);
@@ -118,7 +114,7 @@ async fn gone_and_back_again() {
 #[tokio::test]
 async fn back_without_its_module_it_is_named() {
     let mut redis = Redis::start().await;
-    let server = Server::start_without_model(NOW, &[("--redis-url", &redis.url())]).await;
+    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
     let mut client = server.client().await;
     redis.kill();
     redis.run(Search::Absent).await;
@@ -136,7 +132,7 @@ async fn back_without_its_module_it_is_named() {
 #[tokio::test]
 async fn a_dropped_index_is_named_and_made_again() {
     let redis = Redis::start().await;
-    let server = Server::start_without_model(NOW, &[("--redis-url", &redis.url())]).await;
+    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
     let mut client = server.client().await;
     check(&mut client, "r", "hello").await.unwrap();
     eventually("the prompt is stored", async || (redis.keys().await.len() == 1).then_some(())).await;
@@ -154,7 +150,7 @@ async fn a_dropped_index_is_named_and_made_again() {
 async fn slow_redis_is_given_up_within_its_budget() {
     let redis = Redis::start().await;
     let settings = [("--redis-url", &*redis.url()), ("--store-timeout-ms", "50")];
-    let server = Server::start_without_model(NOW, &settings).await;
+    let server = Server::start_without_model(&settings).await;
     let mut client = server.client().await;
     eventually("a call is answered", async || check(&mut client, "r", "hello").await.ok()).await;
     redis.freeze();
@@ -169,7 +165,7 @@ async fn slow_redis_is_given_up_within_its_budget() {
 #[tokio::test]
 async fn what_cannot_be_stored_is_counted() {
     let redis = Redis::start().await;
-    let server = Server::start_without_model(NOW, &[("--redis-url", &redis.url())]).await;
+    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
     let mut client = server.client().await;
     // Reads go on, writes are refused.
     redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;

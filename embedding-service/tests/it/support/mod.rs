@@ -1,5 +1,6 @@
 //! What the tests share: where the real parts are, settings, a running server and its clients.
 
+pub mod gate;
 pub mod http;
 pub mod redis;
 
@@ -8,9 +9,9 @@ use std::{
     time::Duration,
 };
 
+use self::gate::{Gate, Gated};
 use clap::Parser;
 use embedding_service::{
-    embed::deterministic::BagOfWords,
     server::{self, Running},
     settings::{RawSettings, Settings},
 };
@@ -77,12 +78,17 @@ impl Server {
         Self { running, folder }
     }
 
-    /// Without a model, where what is tested stands around it. Each embedding takes `delay`.
-    pub async fn start_without_model(delay: Duration, extra: &[(&str, &str)]) -> Self {
+    /// Without a model, where what is tested stands around it.
+    pub async fn start_without_model(extra: &[(&str, &str)]) -> Self {
+        Self::start_gated(&Gate::default(), extra).await
+    }
+
+    /// Without a model, and it embeds only while the gate is open.
+    pub async fn start_gated(gate: &Gate, extra: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let make = move || Ok(BagOfWords { delay, ..BagOfWords::default() });
+        let embedder = Gated { gate: gate.clone(), ..Gated::default() };
         let settings = settings(folder.path(), extra);
-        let running = server::start_with(&settings, make).await.unwrap();
+        let running = server::start_with(&settings, move || Ok(embedder.clone())).await.unwrap();
         Self { running, folder }
     }
 
