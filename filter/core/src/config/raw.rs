@@ -104,7 +104,7 @@ raw! {
     struct RawSemantic {
         /// Whether the embedding service is asked.
         pub enabled: bool,
-        /// How many of the last 5 prompts must match. 1 is the literal contract, and flags one follow-up question in twenty healthy runs.
+        /// How many of the last 5 prompts must match. 1 is the literal contract: a single question that is asked again satisfies it.
         pub repeats: u32,
         /// Prompts of fewer words are not sent: "continue" and "yes" are no evidence.
         pub min_words: u16,
@@ -304,7 +304,7 @@ pub struct RawAgent {
 raw! {
     /// State is kept in a fixed number of slots, so its size does not depend on the number of agents.
     struct RawState {
-        /// Buckets of 4 scopes each, about 5 kB a bucket when full; changing it forgets what was remembered.
+        /// Buckets of 4 scopes each, about 6 kB a bucket when full; changing it forgets what was remembered.
         pub buckets: u32,
         /// A scope that was silent this long is forgotten.
         pub ttl: String,

@@ -1,0 +1,148 @@
+//! Time per call, native, of what the filter does to a request: read the body, digest it, fingerprint the prompt, change
+//! the window, splice the hint, and all of it together with a host in memory. In Envoy the same code runs as WebAssembly,
+//! slower; what that adds to a request is measured there (`make bench`).
+
+#![expect(clippy::expect_used, reason = "a bench says by failing that what it measures is not what it says")]
+
+mod conversation;
+
+use std::hint::black_box;
+
+use conversation::{Dice, Ending, SLOT, body, slot_of};
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use sentinel_core::{
+    config::{Config, HintPosition},
+    dialect::Dialect,
+    prompt::{Print, digest, normalise},
+    sim::{SimHost, SimRequest, SimResponse},
+    slot::Slot,
+    verdict::Verdict,
+    window::{Entry, Fate, LENGTH, Window},
+};
+
+/// Bodies and texts, in kB.
+const SIZES: [usize; 3] = [1, 16, 256];
+const DIALECT: Dialect = Dialect::OpenAiChat;
+const HINT: &str = "You seem to be repeating similar requests. Please take a different approach.";
+
+/// Each body in each size.
+fn bodies(criterion: &mut Criterion, name: &str, mut measured: impl FnMut(&str)) {
+    each(criterion, name, |kb| body(kb.saturating_mul(1024), Ending::Prompt), &mut measured);
+}
+
+/// Each prompt text in each size.
+fn texts(criterion: &mut Criterion, name: &str, mut measured: impl FnMut(&str)) {
+    each(criterion, name, |kb| Dice::new(3).text(kb.saturating_mul(1024)), &mut measured);
+}
+
+fn each(
+    criterion: &mut Criterion,
+    name: &str,
+    input: impl Fn(usize) -> String,
+    measured: &mut impl FnMut(&str),
+) {
+    let mut group = criterion.benchmark_group(name);
+    for kb in SIZES {
+        let input = input(kb);
+        group.throughput(Throughput::Bytes(u64::try_from(input.len()).unwrap_or(0)));
+        group.bench_with_input(BenchmarkId::from_parameter(kb), input.as_str(), |bencher, input| {
+            bencher.iter(|| measured(black_box(input)));
+        });
+    }
+    group.finish();
+}
+
+fn parse(criterion: &mut Criterion) {
+    bodies(criterion, "parse", |body| {
+        black_box(DIALECT.read(body.as_bytes()).expect("a readable body"));
+    });
+}
+
+fn body_digest(criterion: &mut Criterion) {
+    bodies(criterion, "digest", |body| {
+        black_box(digest(body.as_bytes()));
+    });
+}
+
+fn splice(criterion: &mut Criterion) {
+    bodies(criterion, "splice", |body| {
+        let splice = DIALECT.hint(body, HINT, HintPosition::Start).expect("a place for the hint");
+        black_box(splice.apply(body).expect("the hint goes in"));
+    });
+}
+
+fn normal_form(criterion: &mut Criterion) {
+    texts(criterion, "normalise", |text| {
+        black_box(normalise(text));
+    });
+}
+
+fn fingerprint(criterion: &mut Criterion) {
+    texts(criterion, "fingerprint", |text| {
+        black_box(Print::of(text));
+    });
+}
+
+/// A slot with four full windows: the largest that there is.
+fn window(criterion: &mut Criterion) {
+    let mut slot = Slot::default();
+    let mut dice = Dice::new(5);
+    for scope in 0..4 {
+        let mut window = Window::default();
+        for body in (0_u64..).take(LENGTH) {
+            let print = Print::of(&dice.text(SLOT));
+            window.push(Entry {
+                number: 0,
+                body,
+                prompt: print,
+                fate: Fate::Answered,
+                verdict: Verdict::Allow,
+                signal: None,
+                answer: print,
+                tools: body,
+            });
+        }
+        slot.put(scope, window);
+    }
+    let bytes = slot.encode();
+    let mut group = criterion.benchmark_group("window");
+    group.bench_function("decode", |bencher| bencher.iter(|| Slot::decode(black_box(&bytes))));
+    group.bench_function("encode", |bencher| bencher.iter(|| black_box(&slot).encode()));
+    group.finish();
+}
+
+/// A new prompt of a known agent and its answer, from the first header to the last byte. The host in memory copies bodies
+/// as Envoy does.
+fn machine(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("machine");
+    let answer = SimResponse::json(
+        r#"{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"The order is on its way."},"finish_reason":"stop"}]}"#,
+    );
+    for kb in SIZES {
+        let body = body(kb.saturating_mul(1024), Ending::Prompt);
+        let slot = slot_of(&body).expect("a slot");
+        let (before, after) = body.split_at(slot);
+        let after = after.get(SLOT..).expect("a whole slot");
+        let config = Config::from_json(br#"{"semantic": {"enabled": false}}"#).expect("a configuration");
+        let mut host = SimHost::new(config);
+        let mut dice = Dice::new(11);
+        group.bench_function(BenchmarkId::from_parameter(kb), |bencher| {
+            bencher.iter_batched(
+                || {
+                    let body = format!("{before}{}{after}", dice.text(SLOT));
+                    SimRequest::post("/v1/chat/completions", body).with("x-agent-id", "bench")
+                },
+                |request| {
+                    let outcome = host.exchange(&request, &answer);
+                    assert_eq!(outcome.verdict(), Some("allow"), "a healthy prompt passes");
+                    (outcome, request)
+                },
+                BatchSize::LargeInput,
+            );
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(core, parse, body_digest, normal_form, fingerprint, splice, window, machine);
+criterion_main!(core);
