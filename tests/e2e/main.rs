@@ -1,7 +1,9 @@
 //! The whole stack from outside: real Envoy with the filter, real service, real Redis, mock provider. One module a subject.
 
 mod bad_input;
+mod bodies;
 mod bootstraps;
+mod connections;
 mod conversations;
 mod fail_open;
 mod healthy;
@@ -14,4 +16,3 @@ mod providers;
 mod service_calls;
 mod streaming;
 mod support;
-mod transport;

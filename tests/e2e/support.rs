@@ -1,8 +1,12 @@
 //! What several modules assert.
 
+use std::time::Duration;
+
 use sentinel_proto::v1::CheckLoopResponse;
 use sentinel_tests::client::Response;
+use sentinel_tests::fake_service::Behaviour;
 use sentinel_tests::provider::Received;
+use sentinel_tests::provider::reply::text_for;
 use sentinel_tests::said::short;
 use sentinel_tests::{Dialect, Stack};
 
@@ -11,6 +15,9 @@ pub const HINT: &str = "You seem to be repeating similar requests.";
 
 /// A question of more than four words.
 pub const QUESTION: &str = "Which of the rivers in this region carries the most water in spring?";
+
+/// Where it does not matter which dialect is spoken.
+pub const CHAT: Dialect = Dialect::OpenaiChat;
 
 /// The service's answer for a scope that is new.
 pub fn nothing_similar() -> CheckLoopResponse {
@@ -26,6 +33,21 @@ pub fn similar() -> CheckLoopResponse {
         compared: 2,
         ..CheckLoopResponse::default()
     }
+}
+
+/// Every request is hinted.
+pub fn hinting() -> Stack {
+    Stack::builder().fake(Behaviour::Answer(similar(), Duration::ZERO)).start()
+}
+
+/// No request is touched.
+pub fn allowing() -> Stack {
+    Stack::builder().fake(Behaviour::Answer(nothing_similar(), Duration::ZERO)).start()
+}
+
+/// A question of its own for each number, as a body.
+pub fn question(number: usize) -> Vec<u8> {
+    CHAT.ask(&format!("{QUESTION} {}", text_for(&number.to_string())), false).to_string().into_bytes()
 }
 
 /// What was put into `sent` to make `got`, if that is all that was changed: one insertion at one place.
