@@ -101,6 +101,43 @@ async fn a_client_that_expects_100_continue() {
     stack.assert_sound();
 }
 
+/// A body without a length of which Envoy first gets a little, which is held, and then more at once than a connection may
+/// buffer: the filter is not asked before Envoy adds the two up. `request_body_buffer_limit` leaves room for that.
+/// Envoy stands still meanwhile, so that the burst waits in the socket.
+#[tokio::test]
+async fn a_body_that_comes_in_one_burst() {
+    // Less than a burst; more would not fit into the kernel's own buffers.
+    let narrow = "per_connection_buffer_limit_bytes: 1310720";
+    let builder = Stack::builder().fake(Behaviour::Answer(similar(), Duration::ZERO));
+    let mut stack = builder.edit("per_connection_buffer_limit_bytes: 4194304", narrow).start();
+    let body = CHAT.ask(&"many words to fill a body ".repeat(1_000_000), false).to_string().into_bytes();
+    let (little, rest) = body.split_at(1_000);
+    let mut connection = RawConnection::open(stack.address());
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: a\r\nx-agent-id: burst\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n",
+        CHAT.path(false)
+    );
+    let chunk = |bytes: &[u8]| [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
+    connection.write(&[head.as_bytes(), &chunk(little)].concat());
+    eventually("Envoy has got the beginning", async || {
+        stack.count("envoy_http_downstream_rq_active", &[("envoy_http_conn_manager_prefix", "agents")]) == 1
+    })
+    .await;
+    stack.envoy.process().signal(libc::SIGSTOP);
+    let rest = [chunk(rest), b"0\r\n\r\n".to_vec()].concat();
+    let writing = std::thread::spawn(move || {
+        connection.write(&rest);
+        connection.response()
+    });
+    // As much as the kernel takes.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    stack.envoy.process().signal(libc::SIGCONT);
+    let response = writing.join().expect("no panic").expect("an answer");
+    assert_eq!(response.status, 200, "{}", String::from_utf8_lossy(&response.body));
+    assert!(stack.provider.last().body == body);
+    stack.assert_sound();
+}
+
 #[tokio::test]
 async fn headers_that_are_not_utf8_or_come_twice() {
     let mut stack = hinting();
