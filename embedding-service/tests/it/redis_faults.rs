@@ -1,6 +1,7 @@
 //! Redis gone, back, slow, without its search module, without its index: a named error each time, and recovery alone.
 
 use embedding_service::{
+    embed::deterministic::BagOfWords,
     history::{HistoryError, redis::INDEX},
     server::{self, ServerError},
 };
@@ -16,7 +17,7 @@ use crate::support::{
 async fn start_error(url: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let settings = settings(folder.path(), &[("--redis-url", url)]);
-    let make = || Ok(embedding_service::embed::deterministic::BagOfWords::default());
+    let make = || Ok(BagOfWords::default());
     let Err(error) = server::start_with(&settings, make).await else { panic!("it started") };
     assert!(matches!(error, ServerError::History(_)), "{error}");
     assert!(!folder.path().join("service.sock").exists(), "no socket before all is well");
@@ -39,6 +40,20 @@ async fn without_the_search_module_the_start_says_what_to_do() {
     redis.run(Search::Absent).await;
     let e = start_error(&redis.url()).await;
     assert!(e.contains("no search module") && e.contains("--loadmodule"), "{e}");
+}
+
+#[tokio::test]
+async fn wrong_credentials_are_named_and_not_shown() {
+    let redis = Redis::start().await;
+    redis.command(&["CONFIG", "SET", "requirepass", "right"]).await;
+    for url in [redis.url(), redis.url() + "?pass=hunter2"] {
+        let e = start_error(&url).await;
+        assert!(e.contains("check REDIS_URL") && !e.contains("hunter2"), "{e}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings(folder.path(), &[("--redis-url", &(redis.url() + "?pass=right&protocol=resp3"))]);
+    let running = server::start_with(&settings, || Ok(BagOfWords::default())).await.unwrap();
+    assert_eq!(running.shutdown().await, 0);
 }
 
 #[tokio::test]

@@ -3,7 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use redis::{AsyncConnectionConfig, Client, aio::MultiplexedConnection, cmd};
+use redis::{
+    AsyncConnectionConfig, Client, IntoConnectionInfo, ProtocolVersion, RedisError,
+    aio::MultiplexedConnection, cmd,
+};
 use tokio::{
     sync::{Notify, watch},
     task::JoinHandle,
@@ -30,7 +33,11 @@ pub struct Target {
 impl Target {
     pub fn new(url: &str, dimension: usize) -> Result<Self, HistoryError> {
         // Neither the address nor the client's message about it is passed on: there may be a password in it.
-        let client = Client::open(url).map_err(|e| HistoryError::Address(e.category().to_owned()))?;
+        let wrong = |e: RedisError| HistoryError::Address(e.category().to_owned());
+        let info = url.into_connection_info().map_err(wrong)?;
+        // The search module's replies have another shape in RESP3.
+        let resp2 = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
+        let client = Client::open(info.set_redis_settings(resp2)).map_err(wrong)?;
         Ok(Self { client, dimension })
     }
 

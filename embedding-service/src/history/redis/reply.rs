@@ -27,7 +27,7 @@ pub fn error(e: &RedisError) -> HistoryError {
         HistoryError::NoSearchModule
     } else if says("no such index") || says("unknown index") || says("index_not_found") {
         HistoryError::IndexMissing(INDEX)
-    } else if e.kind() == ErrorKind::AuthenticationFailed {
+    } else if e.kind() == ErrorKind::AuthenticationFailed || says("noauth") {
         HistoryError::Unreachable("it wants other credentials; check REDIS_URL".to_owned())
     } else if says("loading") {
         HistoryError::Unreachable("it is still loading its data".to_owned())

@@ -1,71 +1,12 @@
 //! Every setting of the service: as text from flags and environment, and checked. Nothing but [`Settings`] goes further in.
 
-use std::{fmt, net::SocketAddr, num::NonZero, path::PathBuf, str::FromStr, time::Duration};
+mod raw;
 
-use clap::Parser;
+use std::{fmt, net::SocketAddr, num::NonZero, path::PathBuf, str::FromStr, time::Duration};
 
 use crate::history::{Retention, redis::MAX_HISTORY};
 
-/// Compares each prompt with the last ones of its scope, and remembers it. Every flag can be given as the environment
-/// variable named beside it.
-#[derive(Parser, Clone)]
-#[command(name = "embedding-service", version, about)]
-pub struct RawSettings {
-    /// Unix socket for gRPC; empty: none.
-    #[arg(long, env = "UDS_PATH", default_value = "/tmp/embedding-sidecar.sock")]
-    pub uds_path: String,
-    /// Permissions of the Unix socket, octal.
-    #[arg(long, env = "UDS_MODE", default_value = "0660")]
-    pub uds_mode: String,
-    /// IP:port for gRPC over TCP; empty: none.
-    #[arg(long, env = "LISTEN_ADDR", default_value = "")]
-    pub listen_addr: String,
-    /// IP:port for /metrics, /healthz and /readyz; port 0 takes a free one.
-    #[arg(long, env = "METRICS_ADDR", default_value = "127.0.0.1:9464")]
-    pub metrics_addr: String,
-    /// Redis with vector search, redis://[user:password@]host:port[/db] or unix:///path; empty: prompts are kept in memory.
-    #[arg(long, env = "REDIS_URL", default_value = "", hide_env_values = true)]
-    pub redis_url: String,
-    /// Milliseconds that Redis has to answer a call.
-    #[arg(long, env = "LOOP_STORE_TIMEOUT_MS", default_value = "20")]
-    pub store_timeout_ms: String,
-    /// Bytes that prompts kept in memory may take; the scope that is quiet longest goes first.
-    #[arg(long, env = "LOOP_MEMORY_MAX_BYTES", default_value = "67108864")]
-    pub memory_max_bytes: String,
-    /// Similarity (1 - cosine distance / 2) above which a prompt matches; 0.95 is cosine 0.90.
-    #[arg(long, env = "LOOP_SIMILARITY_THRESHOLD", default_value = "0.95")]
-    pub similarity_threshold: String,
-    /// How many prompts of each scope are kept and compared with.
-    #[arg(long, env = "LOOP_HISTORY_SIZE", default_value = "5")]
-    pub history_size: String,
-    /// Seconds that a prompt is kept.
-    #[arg(long, env = "LOOP_EMBEDDING_TTL", default_value = "3600")]
-    pub embedding_ttl: String,
-    /// The model: an .onnx file, or a folder with model.onnx; tokenizer.json lies beside it.
-    #[arg(long, env = "LOOP_EMBEDDING_MODEL_PATH", default_value = "")]
-    pub model_path: String,
-    /// The shared library of ONNX Runtime, 1.24 or later.
-    #[arg(long, env = "ORT_DYLIB_PATH", default_value = "libonnxruntime.so")]
-    pub ort_dylib_path: String,
-    /// Worker threads, each with a session of the model; empty: one per core.
-    #[arg(long, env = "LOOP_WORKERS", default_value = "")]
-    pub workers: String,
-    /// How many prompts may wait to be embedded.
-    #[arg(long, env = "LOOP_QUEUE_LENGTH", default_value = "256")]
-    pub queue_length: String,
-    /// Whether an answer may hold the text of the most similar earlier prompt: true or false.
-    #[arg(long, env = "LOOP_RETURN_SIMILAR_PROMPT", default_value = "false")]
-    pub return_similar_prompt: String,
-    /// Seconds that calls under way, and then background writes, have to finish at shutdown.
-    #[arg(long, env = "SHUTDOWN_GRACE", default_value = "10")]
-    pub shutdown_grace: String,
-    /// Format of the log on stderr: text or json.
-    #[arg(long, env = "LOG_FORMAT", default_value = "text")]
-    pub log_format: String,
-    /// error, warn, info or debug.
-    #[arg(long, env = "LOG_LEVEL", default_value = "info")]
-    pub log_level: String,
-}
+pub use raw::RawSettings;
 
 /// Settings that can be used as they are.
 #[derive(Clone, Debug)]
@@ -274,6 +215,8 @@ fn redis_url(text: &str) -> Result<String, SettingError> {
 
 #[cfg(test)]
 mod tests {
+    use clap::{CommandFactory, Parser};
+
     use super::*;
 
     fn raw(arguments: &[&str]) -> RawSettings {
@@ -362,7 +305,6 @@ mod tests {
 
     #[test]
     fn nothing_chooses_an_embedder_without_a_model() {
-        use clap::CommandFactory;
         let help = RawSettings::command().render_long_help().to_string();
         assert!(!help.to_lowercase().contains("deterministic"));
         assert!(!help.to_lowercase().contains("bag"));
