@@ -4,33 +4,116 @@
 /// How a conversation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// A short user text: a prompt event.
-    Prompt,
-    /// A user text of several pages: a prompt event.
-    LongPrompt,
+    /// A user text of some twenty words, and `more` bytes: a prompt event.
+    Prompt { more: usize },
     /// The results of a tool call: no prompt event.
     ToolResult,
 }
 
 /// Bytes of the last user text that a caller may write over, each time with other words, so that no request repeats.
 pub const SLOT: usize = 160;
-/// Bytes of a long prompt after the slot.
-const LONG: usize = 16_384;
 /// What stands in the slot, again and again.
 const UNWRITTEN: &str = "~~~~~~~~";
+const TIMES: usize = SLOT / UNWRITTEN.len();
 
 /// Words of ordinary prompts.
 const WORDS: [&str; 96] = [
-    "account", "address", "after", "again", "agent", "archive", "balance", "before", "between", "branch",
-    "budget", "build", "calendar", "cancel", "change", "check", "client", "cluster", "column", "compare",
-    "contract", "country", "create", "customer", "deliver", "deploy", "describe", "draft", "email", "error",
-    "estimate", "explain", "export", "failure", "figure", "filter", "finance", "first", "folder", "garden",
-    "gather", "harbour", "history", "house", "import", "index", "invoice", "kitchen", "language", "letter",
-    "library", "machine", "market", "measure", "meeting", "message", "minute", "module", "morning", "mountain",
-    "network", "notice", "number", "object", "office", "order", "package", "paper", "parser", "payment",
-    "picture", "policy", "printer", "question", "quote", "reason", "record", "refund", "region", "report",
-    "river", "schedule", "season", "server", "shipment", "signal", "summary", "supplier", "table", "teacher",
-    "ticket", "translate", "travel", "update", "version", "winter",
+    "account",
+    "address",
+    "after",
+    "again",
+    "agent",
+    "archive",
+    "balance",
+    "before",
+    "between",
+    "branch",
+    "budget",
+    "build",
+    "calendar",
+    "cancel",
+    "change",
+    "check",
+    "client",
+    "cluster",
+    "column",
+    "compare",
+    "contract",
+    "country",
+    "create",
+    "customer",
+    "deliver",
+    "deploy",
+    "describe",
+    "draft",
+    "email",
+    "error",
+    "estimate",
+    "explain",
+    "export",
+    "failure",
+    "figure",
+    "filter",
+    "finance",
+    "first",
+    "folder",
+    "garden",
+    "gather",
+    "harbour",
+    "history",
+    "house",
+    "import",
+    "index",
+    "invoice",
+    "kitchen",
+    "language",
+    "letter",
+    "library",
+    "machine",
+    "market",
+    "measure",
+    "meeting",
+    "message",
+    "minute",
+    "module",
+    "morning",
+    "mountain",
+    "network",
+    "notice",
+    "number",
+    "object",
+    "office",
+    "order",
+    "package",
+    "paper",
+    "parser",
+    "payment",
+    "picture",
+    "policy",
+    "printer",
+    "question",
+    "quote",
+    "reason",
+    "record",
+    "refund",
+    "region",
+    "report",
+    "river",
+    "schedule",
+    "season",
+    "server",
+    "shipment",
+    "signal",
+    "summary",
+    "supplier",
+    "table",
+    "teacher",
+    "ticket",
+    "translate",
+    "travel",
+    "update",
+    "version",
+    "winter",
 ];
 
 /// Numbers that look random and are the same in every run.
@@ -107,8 +190,8 @@ impl Dice {
 pub fn body(bytes: usize, ending: Ending) -> String {
     let mut dice = Dice::new(7);
     let end = match ending {
-        Ending::Prompt => user(&slot()),
-        Ending::LongPrompt => user(&format!("{}\\n\\n{}", slot(), dice.prose(LONG))),
+        Ending::Prompt { more: 0 } => user(&slot()),
+        Ending::Prompt { more } => user(&format!("{}\\n\\n{}", slot(), dice.prose(more))),
         Ending::ToolResult => tool_turn(&mut dice, bytes / 8),
     };
     let mut head = String::from(r#"{"model":"gpt-5-mini","temperature":0.2,"#);
@@ -140,7 +223,7 @@ pub fn slot_of(body: &str) -> Option<usize> {
 }
 
 fn slot() -> String {
-    UNWRITTEN.repeat(SLOT / UNWRITTEN.len())
+    UNWRITTEN.repeat(TIMES)
 }
 
 fn user(text: &str) -> String {

@@ -23,11 +23,12 @@ use sentinel_core::{
 /// Bodies and texts, in kB.
 const SIZES: [usize; 3] = [1, 16, 256];
 const DIALECT: Dialect = Dialect::OpenAiChat;
+const PROMPT: Ending = Ending::Prompt { more: 0 };
 const HINT: &str = "You seem to be repeating similar requests. Please take a different approach.";
 
 /// Each body in each size.
 fn bodies(criterion: &mut Criterion, name: &str, mut measured: impl FnMut(&str)) {
-    each(criterion, name, |kb| body(kb.saturating_mul(1024), Ending::Prompt), &mut measured);
+    each(criterion, name, |kb| body(kb.saturating_mul(1024), PROMPT), &mut measured);
 }
 
 /// Each prompt text in each size.
@@ -119,7 +120,7 @@ fn machine(criterion: &mut Criterion) {
         r#"{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"The order is on its way."},"finish_reason":"stop"}]}"#,
     );
     for kb in SIZES {
-        let body = body(kb.saturating_mul(1024), Ending::Prompt);
+        let body = body(kb.saturating_mul(1024), PROMPT);
         let slot = slot_of(&body).expect("a slot");
         let (before, after) = body.split_at(slot);
         let after = after.get(SLOT..).expect("a whole slot");

@@ -1,0 +1,91 @@
+//! What is measured: requests of one kind, on one way through the filter.
+
+use crate::conversation::{self, Ending};
+
+const CHAT: &str = "/v1/chat/completions";
+
+/// Requests of one kind.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// For a person: "local path".
+    pub way: &'static str,
+    /// Body, in kB.
+    pub kb: usize,
+    pub ending: Ending,
+    pub path: &'static str,
+    /// What the agent's id begins with: `rival.rs` gives each beginning its settings. Empty: no agent is named.
+    pub agent: &'static str,
+    /// Each request asks the service, as an agent of its own.
+    pub asks_service: bool,
+    /// `x-sentinel-verdict` that the filter gives to it; nothing where the filter does not look at it.
+    pub verdict: Option<&'static str>,
+    /// The one bypass that the filter is to count.
+    pub bypass: Option<&'static str>,
+    /// Kept-alive connections at the same time.
+    pub connections: usize,
+}
+
+impl Case {
+    pub fn body(&self) -> String {
+        conversation::body(self.kb * 1024, self.ending)
+    }
+
+    pub fn name(&self) -> String {
+        let connections =
+            if self.connections > 1 { format!(", {} connections", self.connections) } else { String::new() };
+        format!("{}, {} kB{connections}", self.way, self.kb)
+    }
+
+    /// Several connections at once.
+    fn at_once(self, connections: usize) -> Self {
+        Self { connections, ..self }
+    }
+}
+
+pub const LOCAL: &str = "local path";
+pub const SERVICE: &str = "service path";
+pub const LONG: &str = "service path, long prompt";
+
+/// A new prompt of a known agent, judged by the window alone.
+fn local(kb: usize) -> Case {
+    Case {
+        way: LOCAL,
+        kb,
+        ending: Ending::Prompt { more: 0 },
+        path: CHAT,
+        agent: "local-",
+        asks_service: false,
+        verdict: Some("allow"),
+        bypass: None,
+        connections: 1,
+    }
+}
+
+/// The first prompt of an agent, which the service is asked about.
+fn service(kb: usize) -> Case {
+    Case { way: SERVICE, agent: "asking-", asks_service: true, ..local(kb) }
+}
+
+/// Everything, in the order in which it is measured.
+pub fn all() -> Vec<Case> {
+    let mut cases = vec![local(1), local(16), local(256), service(1), service(16), service(256)];
+    cases.push(Case { way: LONG, ending: Ending::Prompt { more: 16_384 }, ..service(256) });
+    for kb in [16, 256] {
+        cases.extend(steps(kb));
+    }
+    cases.extend([1, 16, 256].map(|kb| local(kb).at_once(8)));
+    cases.push(service(16).at_once(8));
+    cases
+}
+
+/// The local path in steps, each of which does what the one before does and something more; the last is `local` itself.
+fn steps(kb: usize) -> [Case; 3] {
+    [
+        Case { way: STEPS[0], path: "/v1/embeddings", verdict: None, ..local(kb) },
+        Case { way: STEPS[1], agent: "", bypass: Some("no_identity"), ..local(kb) },
+        Case { way: STEPS[2], ending: Ending::ToolResult, ..local(kb) },
+    ]
+}
+
+pub const STEPS: [&str; 3] =
+    ["path not inspected", "no identity: read, not remembered", "tool step: no new prompt"];

@@ -1,0 +1,132 @@
+//! An agent on one kept-alive HTTP/1.1 connection: the request is ready before the clock starts, the answer is looked at
+//! after it has stopped.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use sentinel_tests::process::PATIENCE;
+
+use crate::case::Case;
+use crate::conversation::{Dice, SLOT, slot_of};
+use crate::upstream::{head_of, header};
+
+/// Digits of an agent's number.
+const DIGITS: usize = 12;
+/// Agents that share a connection, where a case does not want a new one for each request.
+const AGENTS: u64 = 8;
+
+/// Numbers for agents that are to be met once only, and for the words of each client.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+pub struct Client {
+    stream: TcpStream,
+    /// Head and body, as they are sent.
+    request: Vec<u8>,
+    /// Where the agent's number stands in it; nothing where no agent is named.
+    agent_at: Option<usize>,
+    /// Where the words stand that make each request another one.
+    slot_at: Option<usize>,
+    dice: Dice,
+    /// Numbers of this client's agents begin here; nothing where each request has an agent of its own.
+    agents: Option<u64>,
+    sent: u64,
+    answer: Vec<u8>,
+}
+
+impl Client {
+    pub fn open(to: SocketAddr, case: &Case) -> Self {
+        let stream = TcpStream::connect(to).expect("Envoy accepts a connection");
+        stream.set_nodelay(true).expect("no delay");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        let body = case.body();
+        let mut head = format!(
+            "POST {} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json\r\ncontent-type: application/json\r\n\
+             user-agent: OpenAI/Python 2.8.0\r\nx-stainless-lang: python\r\nx-stainless-retry-count: 0\r\n\
+             authorization: Bearer sk-0123456789abcdef0123456789abcdef\r\n",
+            case.path
+        );
+        let agent_at = (!case.agent.is_empty()).then(|| {
+            head.push_str(&format!("x-agent-id: {}", case.agent));
+            let at = head.len();
+            head.push_str(&format!("{}\r\n", "0".repeat(DIGITS)));
+            at
+        });
+        head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+        let slot_at = slot_of(&body).map(|at| head.len() + at);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self {
+            stream,
+            request: [head.as_bytes(), body.as_bytes()].concat(),
+            agent_at,
+            slot_at,
+            dice: Dice::new(number),
+            agents: (!case.asks_service).then_some(number * AGENTS),
+            sent: 0,
+            answer: Vec::with_capacity(4_096),
+        }
+    }
+
+    /// The same agents as `other`'s, so that this client's requests are part of their runs.
+    pub fn with_agents_of(mut self, other: &Self) -> Self {
+        self.agents = other.agents;
+        self
+    }
+
+    /// Sends the next request and reads its answer; gives the time from the first byte sent to the last byte read.
+    /// Fails when the answer is not the provider's or does not carry the verdict that the case is about.
+    pub fn exchange(&mut self, verdict: Option<&str>) -> Duration {
+        self.prepare();
+        self.answer.clear();
+        let began = Instant::now();
+        self.stream.write_all(&self.request).expect("the connection takes the request");
+        let mut whole = None;
+        let mut buffer = [0; 4_096];
+        while whole.is_none_or(|whole| self.answer.len() < whole) {
+            let read = self.stream.read(&mut buffer).expect("Envoy answers in time");
+            assert!(read > 0, "Envoy closed the connection in the middle of an answer");
+            self.answer.extend_from_slice(&buffer[..read]);
+            if whole.is_none() {
+                whole = head_of(&self.answer).map(|head| {
+                    let length = header(&self.answer[..head], "content-length").and_then(|l| l.parse().ok());
+                    head + 4 + length.unwrap_or(0_usize)
+                });
+            }
+        }
+        let took = began.elapsed();
+        self.check(verdict);
+        took
+    }
+
+    /// The next agent, the next words.
+    fn prepare(&mut self) {
+        if let Some(at) = self.agent_at {
+            let number = match self.agents {
+                Some(first) => first + self.sent % AGENTS,
+                None => NEXT.fetch_add(1, Ordering::Relaxed),
+            };
+            self.request[at..at + DIGITS].copy_from_slice(format!("{number:0DIGITS$}").as_bytes());
+        }
+        if let Some(at) = self.slot_at {
+            self.request[at..at + SLOT].copy_from_slice(self.dice.text(SLOT).as_bytes());
+        }
+        self.sent += 1;
+    }
+
+    fn check(&self, verdict: Option<&str>) {
+        let head = &self.answer[..head_of(&self.answer).unwrap_or(0)];
+        let shown = String::from_utf8_lossy(head);
+        assert!(head.starts_with(b"HTTP/1.1 200 "), "the answer is not the provider's:\n{shown}");
+        let met = header(head, "x-sentinel-verdict");
+        assert!(
+            met == verdict,
+            "this is not what was to be measured: verdict {met:?} instead of {verdict:?}:\n{shown}"
+        );
+    }
+}
+
+/// How many agents one client speaks for: each must have been heard before a run of theirs goes on.
+pub const fn agents() -> u64 {
+    AGENTS
+}

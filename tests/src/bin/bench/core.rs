@@ -1,0 +1,70 @@
+//! The core's own figures: runs its criterion bench (filter/core/benches) for a short time and reads what it has left.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use sentinel_tests::parts;
+use serde_json::Value;
+
+/// Steps in the order of a request's way, as the bench names them, and what they are given.
+const STEPS: [(&str, &str); 6] = [
+    ("parse", "read a body"),
+    ("digest", "digest a body"),
+    ("normalise", "normal form of a text of that size"),
+    ("fingerprint", "fingerprint of a prompt of that size"),
+    ("splice", "find the place and put the hint in"),
+    ("machine", "all of it: a new prompt and its answer, host in memory"),
+];
+const WINDOW: [(&str, &str); 2] =
+    [("decode", "read a slot of four full windows"), ("encode", "write a slot of four full windows")];
+
+/// One line of the table: medians in microseconds at 1, 16 and 256 kB, or one for all sizes.
+pub struct Line {
+    pub step: String,
+    pub what: &'static str,
+    pub micros: Vec<f64>,
+}
+
+/// Builds and runs the bench; its files go below `folder`.
+pub fn measure(folder: &Path) -> Vec<Line> {
+    let home = folder.join("criterion");
+    // Figures of an earlier run must not be taken for this one's.
+    let _ = fs::remove_dir_all(&home);
+    fs::create_dir_all(&home).expect("a folder for criterion");
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let log = folder.join("criterion.log");
+    let output = fs::File::create(&log).expect("criterion's log");
+    let status = Command::new(cargo)
+        .args(["bench", "--quiet", "--package", "sentinel-core", "--bench", "core", "--"])
+        .args(["--warm-up-time", "0.2", "--measurement-time", "0.6", "--sample-size", "50"])
+        .env("CRITERION_HOME", &home)
+        .current_dir(parts::root())
+        .stdin(Stdio::null())
+        .stdout(output.try_clone().expect("a second handle"))
+        .stderr(output)
+        .status()
+        .expect("cargo starts");
+    if !status.success() {
+        let said = fs::read_to_string(&log).unwrap_or_default();
+        panic!("the core's bench failed; it said:\n{said}");
+    }
+    let median = |below: &str| {
+        let file = home.join(below).join("new/estimates.json");
+        let text = fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let estimates: Value = serde_json::from_slice(&text).expect("criterion writes JSON");
+        estimates.pointer("/median/point_estimate").and_then(Value::as_f64).expect("a median") / 1e3
+    };
+    let sized = STEPS.map(|(step, what)| Line {
+        step: step.to_owned(),
+        what,
+        micros: ["1", "16", "256"].map(|kb| median(&format!("{step}/{kb}"))).to_vec(),
+    });
+    let window = WINDOW.map(|(step, what)| Line {
+        step: format!("window {step}"),
+        what,
+        micros: vec![median(&format!("window/{step}"))],
+    });
+    sized.into_iter().chain(window).collect()
+}

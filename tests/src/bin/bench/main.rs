@@ -1,0 +1,130 @@
+//! What the filter adds to a request: the same Envoy with and without it side by side, requests in turns, and the core's
+//! own figures. Prints tables and writes them to `target/bench/`. Whatever the figures are, it ends well; it fails only
+//! where it could not measure what it says.
+//!
+//! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 180)
+//! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by commas; `core` is the core's
+//! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
+
+mod case;
+mod client;
+#[path = "../../../../filter/core/benches/core/conversation.rs"]
+mod conversation;
+mod core;
+mod measure;
+mod proof;
+mod report;
+mod rival;
+mod upstream;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use report::{Measured, Report};
+use rival::Rival;
+use sentinel_tests::service::Service;
+use sentinel_tests::{parts, said};
+
+const SECONDS: f64 = 180.0;
+
+fn main() {
+    said::plainly();
+    let began = Instant::now();
+    let seconds = setting("BENCH_SECONDS").map_or(SECONDS, |given| {
+        let seconds = given.parse().ok().filter(|seconds| (1.0..=3600.0).contains(seconds));
+        seconds
+            .unwrap_or_else(|| panic!("BENCH_SECONDS is {given:?}: give a number of seconds from 1 to 3600"))
+    });
+    let only: Option<Vec<String>> =
+        setting("BENCH_ONLY").map(|only| only.split(',').map(str::to_owned).collect());
+    let wanted =
+        |name: &str| only.as_ref().is_none_or(|only| only.iter().any(|text| name.contains(text.as_str())));
+
+    let out = target().join("bench");
+    fs::create_dir_all(&out).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
+    let mut machine = vec![("processor", processor()), ("load at the start (1, 5, 15 minutes)", load())];
+    let core = if wanted("core") {
+        println!("the core alone (builds and runs its bench) ...");
+        core::measure(&out)
+    } else {
+        Vec::new()
+    };
+
+    let cases: Vec<_> = case::all().into_iter().filter(|case| wanted(&case.name())).collect();
+    let (mut rivals, mut measured, mut service) = (Vec::new(), Vec::new(), None);
+    let folder = tempfile::Builder::new().prefix("sentinel-bench").tempdir().expect("a temporary folder");
+    if !cases.is_empty() {
+        println!("starting the embedding service (loads and warms the model) and the Envoys ...");
+        let socket = folder.path().join("embedding.sock");
+        service = Some(Service::start(folder.path(), &socket, &[]));
+        rivals = start(folder.path(), &socket);
+        let share = Duration::from_secs_f64(seconds / cases.len() as f64);
+        let count = cases.len();
+        for (number, case) in (1..).zip(cases) {
+            println!(
+                "[{number:>2}/{count}] {:<55} about {:>3.0} s left",
+                case.name(),
+                share.as_secs_f64() * f64::from(count as u32 - number + 1)
+            );
+            let figures = measure::measure(&case, &rivals, share);
+            measured.push(Measured { case, figures });
+        }
+    }
+    machine.push(("load at the end", load()));
+    machine.push(("measured in", format!("{:.0} s", began.elapsed().as_secs_f64())));
+    for rival in &rivals {
+        machine.extend(rival.module.map(|bytes| ("filter", format!("{}, {bytes} bytes", rival.name))));
+    }
+    let report = Report { rivals, measured, core, machine };
+    let text = report.markdown();
+    println!("\n{text}");
+    for (name, content) in [("bench.md", text), ("bench.json", format!("{:#}\n", report.json()))] {
+        let file = out.join(name);
+        fs::write(&file, content).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        println!("written: {}", file.display());
+    }
+    // Envoy goes before the service and the folder that both use.
+    drop(report);
+    drop(service);
+}
+
+/// The Envoy without the filter, then one for each build of it.
+fn start(folder: &Path, socket: &Path) -> Vec<Rival> {
+    let provider = upstream::start();
+    let mut rivals = vec![
+        Rival::without(folder, provider, socket),
+        Rival::with("filter", folder, provider, socket, parts::filter()),
+    ];
+    for build in setting("BENCH_BUILDS").iter().flat_map(|builds| builds.split(',')) {
+        let (name, path) = build.split_once('=').unwrap_or_else(|| {
+            panic!("BENCH_BUILDS has {build:?}: give name=path.wasm, separated by commas")
+        });
+        let path = parts::root().join(path);
+        assert!(path.is_file(), "BENCH_BUILDS: there is no module {}", path.display());
+        rivals.push(Rival::with(name, folder, provider, socket, path));
+    }
+    rivals
+}
+
+fn setting(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Cargo's folder for what is built.
+fn target() -> PathBuf {
+    parts::root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+fn processor() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let count = std::thread::available_parallelism().map_or(0, usize::from);
+    format!("{} x {}", count, name.map_or("unknown", |(_, name)| name.trim()))
+}
+
+fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}

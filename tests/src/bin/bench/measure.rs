@@ -1,0 +1,161 @@
+//! Measuring one case: blocks of requests to each rival in turn, forwards and backwards, so that whatever else the
+//! machine does meets all of them alike.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::case::Case;
+use crate::client::{self, Client};
+use crate::conversation::Ending;
+use crate::proof::Proof;
+use crate::rival::Rival;
+
+/// Requests of a block, over all connections.
+const BLOCK: usize = 50;
+/// Rounds that are measured even when the time is up.
+const MIN_ROUNDS: usize = 4;
+/// Share of a case's time that is spent before the clock starts: V8 compiles what is called often a second time, and the
+/// windows fill.
+const WARM_UP: f64 = 0.15;
+const WARM_UP_BLOCKS: usize = 6;
+
+/// What one rival needed in one case.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Milliseconds of each request, sorted.
+    pub times: Vec<f64>,
+    /// Median of each block, in the order of the rounds.
+    pub medians: Vec<f64>,
+    /// Requests a second: while one is on its way at a time, or of all connections together.
+    pub rate: f64,
+    /// What the filter counted; nothing for the Envoy without.
+    pub proof: Option<Proof>,
+}
+
+impl Figures {
+    /// `share` 0.5 for the median. Milliseconds.
+    pub fn quantile(&self, share: f64) -> f64 {
+        quantile(&self.times, share)
+    }
+
+    pub fn requests(&self) -> u64 {
+        self.times.len() as u64
+    }
+
+    /// Quartiles of the difference to `other`, round by round: how sure the added median is. Milliseconds.
+    pub fn added(&self, other: &Self) -> [f64; 2] {
+        let mut differences: Vec<f64> = self.medians.iter().zip(&other.medians).map(|(a, b)| a - b).collect();
+        differences.sort_by(f64::total_cmp);
+        [quantile(&differences, 0.25), quantile(&differences, 0.75)]
+    }
+}
+
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1) as f64;
+    sorted.get((last * share).round() as usize).copied().unwrap_or(f64::NAN)
+}
+
+/// One set of figures for each rival, in their order.
+pub fn measure(case: &Case, rivals: &[Rival], time: Duration) -> Vec<Figures> {
+    let mut lanes: Vec<Lane> = rivals.iter().map(|rival| Lane::open(rival, case)).collect();
+    let warm = Instant::now();
+    for round in 0.. {
+        if round >= WARM_UP_BLOCKS && warm.elapsed() > time.mul_f64(WARM_UP) {
+            break;
+        }
+        lanes.iter_mut().for_each(|lane| drop(lane.block()));
+    }
+    let before: Vec<Proof> = rivals.iter().map(|rival| Proof::read(&rival.metrics(), case)).collect();
+    let began = Instant::now();
+    for round in 0.. {
+        if round >= MIN_ROUNDS && round % 2 == 0 && began.elapsed() > time.mul_f64(1.0 - WARM_UP) {
+            break;
+        }
+        let mut order: Vec<usize> = (0..lanes.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for at in order {
+            lanes[at].note();
+        }
+    }
+    let figures = lanes.into_iter().zip(rivals).zip(before).map(|((lane, rival), before)| {
+        let proof = rival.module.map(|_| Proof::read(&rival.metrics(), case).since(before));
+        lane.figures(proof)
+    });
+    figures.collect()
+}
+
+/// One rival's connections.
+struct Lane {
+    clients: Vec<Client>,
+    verdict: Option<&'static str>,
+    figures: Figures,
+    busy: Duration,
+}
+
+impl Lane {
+    fn open(rival: &Rival, case: &Case) -> Self {
+        let verdict = case.verdict.filter(|_| rival.module.is_some());
+        let clients: Vec<Client> =
+            (0..case.connections).map(|_| Client::open(rival.address(), case)).collect();
+        if case.ending == Ending::ToolResult {
+            // A run begins with a prompt.
+            let prompt = Case { kb: 1, ending: Ending::Prompt { more: 0 }, ..case.clone() };
+            for client in &clients {
+                let mut first = Client::open(rival.address(), &prompt).with_agents_of(client);
+                for _ in 0..client::agents() {
+                    first.exchange(verdict);
+                }
+            }
+        }
+        Self { clients, verdict, figures: Figures::default(), busy: Duration::ZERO }
+    }
+
+    /// A block of requests: the time of each, and the time in which they were all done.
+    fn block(&mut self) -> (Vec<Duration>, Duration) {
+        let verdict = self.verdict;
+        if let [client] = self.clients.as_mut_slice() {
+            let times: Vec<Duration> = (0..BLOCK).map(|_| client.exchange(verdict)).collect();
+            let all = times.iter().sum();
+            return (times, all);
+        }
+        let each = BLOCK.div_ceil(self.clients.len()) * 2;
+        let start = Barrier::new(self.clients.len() + 1);
+        thread::scope(|scope| {
+            let threads: Vec<_> = self
+                .clients
+                .iter_mut()
+                .map(|client| {
+                    let start = &start;
+                    scope.spawn(move || {
+                        start.wait();
+                        (0..each).map(|_| client.exchange(verdict)).collect::<Vec<_>>()
+                    })
+                })
+                .collect();
+            start.wait();
+            let began = Instant::now();
+            let times =
+                threads.into_iter().flat_map(|thread| thread.join().expect("no agent failed")).collect();
+            (times, began.elapsed())
+        })
+    }
+
+    fn note(&mut self) {
+        let (times, all) = self.block();
+        let mut times: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+        times.sort_by(f64::total_cmp);
+        self.busy += all;
+        self.figures.medians.push(quantile(&times, 0.5));
+        self.figures.times.append(&mut times);
+    }
+
+    fn figures(mut self, proof: Option<Proof>) -> Figures {
+        self.figures.times.sort_by(f64::total_cmp);
+        self.figures.rate = self.figures.times.len() as f64 / self.busy.as_secs_f64();
+        self.figures.proof = proof;
+        self.figures
+    }
+}

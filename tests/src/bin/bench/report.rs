@@ -1,0 +1,265 @@
+//! The tables, for a person and as JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::case::{Case, LOCAL, SERVICE, STEPS};
+use crate::core::Line;
+use crate::measure::Figures;
+use crate::rival::Rival;
+
+/// Milliseconds that the local path may add at 16 kB (median).
+const GOAL_LOCAL: f64 = 0.1;
+/// Milliseconds that a request on the service path may take (99 of 100).
+const GOAL_SERVICE: f64 = 30.0;
+
+/// One case: figures of each rival, the Envoy without the filter first.
+pub struct Measured {
+    pub case: Case,
+    pub figures: Vec<Figures>,
+}
+
+pub struct Report {
+    pub rivals: Vec<Rival>,
+    pub measured: Vec<Measured>,
+    pub core: Vec<Line>,
+    /// What the machine was and had to do, one fact each.
+    pub machine: Vec<(&'static str, String)>,
+}
+
+/// Rows of cells under a heading, padded so that it reads as text too.
+#[derive(Default)]
+struct Table(Vec<Vec<String>>);
+
+impl Table {
+    fn new(head: &[&str]) -> Self {
+        Self(vec![head.iter().map(ToString::to_string).collect()])
+    }
+
+    fn row(&mut self, cells: Vec<String>) {
+        self.0.push(cells);
+    }
+
+    fn text(&self) -> String {
+        let columns = self.0.first().map_or(0, Vec::len);
+        let widths: Vec<usize> = (0..columns)
+            .map(|at| self.0.iter().map(|row| row[at].chars().count()).max().unwrap_or(0))
+            .collect();
+        let mut text = String::new();
+        for (number, row) in self.0.iter().enumerate() {
+            for (cell, width) in row.iter().zip(&widths) {
+                let _ = write!(text, "| {cell:<width$} ");
+            }
+            text.push_str("|\n");
+            if number == 0 {
+                widths.iter().for_each(|width| text.push_str(&format!("|{}", "-".repeat(width + 2))));
+                text.push_str("|\n");
+            }
+        }
+        text
+    }
+}
+
+impl Report {
+    pub fn markdown(&self) -> String {
+        let mut text = String::from("# What the filter costs\n\n");
+        for (name, fact) in &self.machine {
+            let _ = writeln!(text, "- {name}: {fact}");
+        }
+        text.push_str(
+            "\nAll times are in milliseconds and compare within this run only. Blocks of requests go to each Envoy in turn; \
+             \"quartiles\" are those of the difference of medians, round by round. \"Proof\" is what the filter counted.\n",
+        );
+        if !self.measured.is_empty() {
+            let _ = write!(text, "\n## Goals\n\n{}", self.goals().text());
+            let _ = write!(
+                text,
+                "\n## Latency, one request at a time\n\n{}",
+                self.latency(|case| !is_step(case)).text()
+            );
+            let steps = self.latency(|case| is_step(case) || (case.way == LOCAL && case.kb > 1));
+            let _ = write!(
+                text,
+                "\n## Where the local path's time goes: each line does more than the one before\n\n{}",
+                steps.text()
+            );
+            let _ = write!(text, "\n## Throughput, requests a second\n\n{}", self.throughput().text());
+            let _ = write!(text, "\n## Proof\n\n{}", self.proofs().text());
+        }
+        if !self.core.is_empty() {
+            let _ = write!(
+                text,
+                "\n## The core alone: microseconds a call, native (not WebAssembly), median\n\n{}",
+                self.core().text()
+            );
+        }
+        text
+    }
+
+    /// Each case with each build of the filter.
+    fn pairs(&self) -> impl Iterator<Item = (&Case, &Figures, &Rival, &Figures)> {
+        self.measured
+            .iter()
+            .filter_map(|Measured { case, figures }| Some((case, figures.split_first()?)))
+            .flat_map(|(case, (without, with))| {
+                let rivals = self.rivals.iter().skip(1);
+                rivals.zip(with).map(move |(rival, with)| (case, without, rival, with))
+            })
+    }
+
+    fn goals(&self) -> Table {
+        let mut table = Table::new(&["goal", "build", "measured", "met"]);
+        for (case, without, rival, with) in self.pairs().filter(|(case, ..)| case.connections == 1) {
+            let (goal, value, limit) = if case.way == LOCAL && case.kb == 16 {
+                let goal = format!("local path, 16 kB: adds at most {GOAL_LOCAL} ms (p50)");
+                (goal, with.quantile(0.5) - without.quantile(0.5), GOAL_LOCAL)
+            } else if case.way == SERVICE {
+                let goal = format!("service path, {} kB: under {GOAL_SERVICE} ms in all (p99)", case.kb);
+                (goal, with.quantile(0.99), GOAL_SERVICE)
+            } else {
+                continue;
+            };
+            let met = if !holds(case, with) {
+                "not measured: see the proof"
+            } else if value <= limit {
+                "yes"
+            } else {
+                "no"
+            };
+            table.row(vec![goal, rival.name.clone(), ms(value), met.to_owned()]);
+        }
+        table
+    }
+
+    fn latency(&self, wanted: impl Fn(&Case) -> bool) -> Table {
+        let mut table = Table::new(&[
+            "way",
+            "kB",
+            "build",
+            "p50 without",
+            "p50 with",
+            "added",
+            "quartiles",
+            "ratio",
+            "p99 without",
+            "p99 with",
+            "added",
+            "requests",
+            "proof",
+        ]);
+        let mut pairs: Vec<_> =
+            self.pairs().filter(|(case, ..)| case.connections == 1 && wanted(case)).collect();
+        // A path in steps ends with the whole of it.
+        if pairs.iter().any(|(case, ..)| is_step(case)) {
+            pairs.sort_by_key(|(case, ..)| case.kb);
+            pairs.sort_by_key(|(case, ..)| (case.kb, !is_step(case)));
+        }
+        for (case, without, rival, with) in pairs {
+            let [before, after] = [0.5, 0.99].map(|share| (without.quantile(share), with.quantile(share)));
+            let [low, high] = with.added(without);
+            table.row(vec![
+                case.way.to_owned(),
+                case.kb.to_string(),
+                rival.name.clone(),
+                ms(before.0),
+                ms(before.1),
+                ms(before.1 - before.0),
+                format!("{} to {}", ms(low), ms(high)),
+                format!("{:.2}", before.1 / before.0),
+                ms(after.0),
+                ms(after.1),
+                ms(after.1 - after.0),
+                with.requests().to_string(),
+                proof(case, with),
+            ]);
+        }
+        table
+    }
+
+    fn throughput(&self) -> Table {
+        let mut table =
+            Table::new(&["way", "kB", "connections", "build", "without", "with", "ratio", "proof"]);
+        for (case, without, rival, with) in self.pairs().filter(|(case, ..)| !is_step(case)) {
+            table.row(vec![
+                case.way.to_owned(),
+                case.kb.to_string(),
+                case.connections.to_string(),
+                rival.name.clone(),
+                format!("{:.0}", without.rate),
+                format!("{:.0}", with.rate),
+                format!("{:.2}", with.rate / without.rate),
+                proof(case, with),
+            ]);
+        }
+        table
+    }
+
+    fn proofs(&self) -> Table {
+        let mut table = Table::new(&["case", "build", "all went the way that was meant"]);
+        for (case, _, rival, with) in self.pairs() {
+            if let Some(proof) = with.proof {
+                table.row(vec![case.name(), rival.name.clone(), proof.text(case, with.requests())]);
+            }
+        }
+        table
+    }
+
+    fn core(&self) -> Table {
+        let mut table = Table::new(&["step", "1 kB", "16 kB", "256 kB", "what"]);
+        for Line { step, what, micros } in &self.core {
+            let cell =
+                |at: usize| micros.get(at).map_or_else(|| "same".to_owned(), |micros| format!("{micros:.2}"));
+            table.row(vec![step.clone(), cell(0), cell(1), cell(2), (*what).to_owned()]);
+        }
+        table
+    }
+
+    pub fn json(&self) -> Value {
+        let figures = |figures: &Figures| {
+            json!({
+                "p50_ms": figures.quantile(0.5), "p90_ms": figures.quantile(0.9), "p99_ms": figures.quantile(0.99),
+                "requests": figures.requests(), "requests_per_second": figures.rate,
+            })
+        };
+        let cases: Vec<Value> = self
+            .pairs()
+            .map(|(case, without, rival, with)| {
+                json!({
+                    "way": case.way, "body_kb": case.kb, "connections": case.connections, "build": rival.name,
+                    "without": figures(without), "with": figures(with),
+                    "added_p50_quartiles_ms": with.added(without),
+                    "proof_holds": holds(case, with), "counted": with.proof.map(|proof| proof.json()),
+                })
+            })
+            .collect();
+        let builds: Vec<Value> = self
+            .rivals
+            .iter()
+            .filter_map(|rival| Some(json!({"build": rival.name, "bytes": rival.module?})))
+            .collect();
+        let core: Vec<Value> = self
+            .core
+            .iter()
+            .map(|line| json!({"step": line.step, "what": line.what, "native_micros": line.micros}))
+            .collect();
+        let machine: Vec<Value> = self.machine.iter().map(|(name, fact)| json!({*name: fact})).collect();
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core})
+    }
+}
+
+fn is_step(case: &Case) -> bool {
+    STEPS.contains(&case.way)
+}
+
+fn holds(case: &Case, with: &Figures) -> bool {
+    with.proof.is_some_and(|proof| proof.holds(case, with.requests()))
+}
+
+fn proof(case: &Case, with: &Figures) -> String {
+    if holds(case, with) { "yes" } else { "see below" }.to_owned()
+}
+
+fn ms(value: f64) -> String {
+    format!("{value:.3}")
+}

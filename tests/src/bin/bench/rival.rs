@@ -1,0 +1,76 @@
+//! Who is measured: the same Envoy, once without the filter, once with it (or with each of several builds of it). One
+//! bootstrap, one number of workers, one provider, one service.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use sentinel_tests::bootstrap::Bootstrap;
+use sentinel_tests::envoy::Envoy;
+use sentinel_tests::metrics::Metrics;
+
+/// The shipped configuration, and agents whose prompts the window judges alone.
+const CONFIG: &str = r#"{"mode": "enforce", "cluster": "embedding_service", "timeout": "50ms", "similarity_threshold": 0.95,
+    "agents": [{"prefix": "local-", "settings": {"semantic": {"enabled": false}}}]}"#;
+
+pub struct Rival {
+    pub name: String,
+    /// Size of the module in bytes; nothing for the Envoy without.
+    pub module: Option<u64>,
+    envoy: Envoy,
+}
+
+impl Rival {
+    pub fn without(folder: &Path, provider: u16, service: &Path) -> Self {
+        Self::start("without", folder, provider, service, None)
+    }
+
+    /// `module`: the filter, built for wasm32-wasip1.
+    pub fn with(name: &str, folder: &Path, provider: u16, service: &Path, module: PathBuf) -> Self {
+        Self::start(name, folder, provider, service, Some(module))
+    }
+
+    fn start(name: &str, folder: &Path, provider: u16, service: &Path, module: Option<PathBuf>) -> Self {
+        let mut bootstrap = Bootstrap::shipped("demo.yaml");
+        bootstrap.replace("address: 127.0.0.1, port_value: 9901", "address: 127.0.0.1, port_value: 0");
+        bootstrap.replace("address: 127.0.0.1, port_value: 10000", "address: 127.0.0.1, port_value: 0");
+        bootstrap.provider(provider);
+        bootstrap.service(service);
+        // The kernel may give one worker all connections, and not the same ones in both Envoys.
+        bootstrap.replace(
+            "      per_connection_buffer_limit_bytes: 4194304\n",
+            "      per_connection_buffer_limit_bytes: 4194304\n      connection_balance_config: {exact_balance: {}}\n",
+        );
+        match &module {
+            Some(module) => {
+                bootstrap.module(module);
+                bootstrap.config(CONFIG);
+            }
+            None => cut_filter(&mut bootstrap),
+        }
+        let folder = folder.join(name);
+        fs::create_dir_all(&folder).expect("a folder for Envoy");
+        let envoy = Envoy::start(&folder, &bootstrap);
+        let module = module.map(|path| fs::metadata(path).expect("the module is there").len());
+        Self { name: name.to_owned(), module, envoy }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.envoy.address()
+    }
+
+    pub fn metrics(&self) -> Metrics {
+        self.envoy.metrics()
+    }
+}
+
+/// Takes the filter out of the bootstrap; all else stays.
+fn cut_filter(bootstrap: &mut Bootstrap) {
+    let text = bootstrap.text();
+    let begin = text.find("                  - name: sentinel\n").expect("the bootstrap has the filter");
+    let end = text
+        .find("                  - name: envoy.filters.http.router\n")
+        .expect("the bootstrap has a router");
+    let filter = text[begin..end].to_owned();
+    bootstrap.replace(&filter, "");
+}
