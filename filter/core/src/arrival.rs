@@ -4,7 +4,7 @@ use crate::{
     config::Policy,
     dialect::Tail,
     prompt::Print,
-    score,
+    signal::score,
     verdict::{Evidence, Signal, Verdict},
     window::{Entry, Fate, Window},
 };

@@ -14,9 +14,10 @@ pub mod json;
 pub mod machine;
 pub mod metric;
 pub mod prompt;
-pub mod score;
+pub mod signal;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod slot;
+pub mod step;
 pub mod verdict;
 pub mod window;

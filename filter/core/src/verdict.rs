@@ -12,6 +12,18 @@ pub enum Verdict {
 /// A measured reason for suspicion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
+    /// The last step, with the same outcome, again and again.
+    RepeatedStep,
+    /// The same few steps round after round.
+    Cycle,
+    /// Old approaches that bring old outcomes.
+    Stagnation,
+    /// New approaches that bring old outcomes.
+    Stuck,
+    /// One tool, any arguments, one outcome.
+    SameOutcome,
+    /// Too many assistant turns without a user message.
+    RunLimit,
     /// Similar prompts, similar responses and repeated tool calls, weighed.
     Score,
     /// Similarity of the prompt's meaning to the last prompts.
@@ -42,6 +54,12 @@ impl Verdict {
 impl Signal {
     pub fn label(self) -> &'static str {
         match self {
+            Self::RepeatedStep => "repeated_step",
+            Self::Cycle => "cycle",
+            Self::Stagnation => "stagnation",
+            Self::Stuck => "stuck",
+            Self::SameOutcome => "same_outcome",
+            Self::RunLimit => "run_limit",
             Self::Score => "score",
             Self::Semantic => "semantic",
         }

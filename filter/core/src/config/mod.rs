@@ -11,8 +11,7 @@ pub use raw::{DialectName, HintPosition, KillMode, Mode, RawConfig};
 #[cfg(feature = "reference")]
 pub use reference::reference_table;
 pub use valid::{
-    AgentMatch, BodyField, Config, HintPolicy, IdentitySource, KillPolicy, PathMatch, PathRule, Policy,
-    ScorePolicy, SemanticPolicy,
+    AgentMatch, BodyField, Config, HintPolicy, IdentitySource, KillPolicy, PathMatch, PathRule, Policy, Rungs, ScorePolicy, SemanticPolicy, StepsPolicy,
 };
 
 /// Why a configuration was refused: where, and what to do about it.

@@ -1,4 +1,4 @@
-//! The configuration as the user writes it (JSON, or a `google.protobuf.Struct` in Envoy's YAML). Unknown fields are
+//! The configuration as the user writes it (JSON). Unknown fields are
 //! refused. Every field has a default, so `{}` is a complete configuration. What a value must be beyond its type is
 //! checked in `valid`.
 
@@ -47,6 +47,10 @@ raw! {
         pub response_headers: bool,
         /// The semantic signal: similarity of a prompt to the last prompts of its scope.
         pub semantic: RawSemantic,
+        /// The signals in what the agent does: steps, each a call with its result, read from the request's own history.
+        pub steps: RawSteps,
+        /// Most assistant turns after the last user message: hint at four fifths of it, kill at the limit. 0: no limit.
+        pub run_limit: u32,
         /// The local score: 1.0 for each similar prompt, 2.0 for each similar response, 1.5 for each repeated tool call.
         pub score: RawScore,
         /// How the model is told.
@@ -79,6 +83,8 @@ impl Default for RawConfig {
             max_body_bytes: 1_048_576,
             response_headers: true,
             semantic: RawSemantic::default(),
+            steps: RawSteps::default(),
+            run_limit: 0,
             score: RawScore::default(),
             hint: RawHint::default(),
             kill: RawKill::default(),
@@ -114,6 +120,51 @@ raw! {
 impl Default for RawSemantic {
     fn default() -> Self {
         Self { enabled: true, repeats: 2, min_words: 4 }
+    }
+}
+
+raw! {
+    /// The signals in steps. Only steps after the last user message count, and a loop must reach the last one.
+    struct RawSteps {
+        /// Whether steps are looked at.
+        pub enabled: bool,
+        /// Whether "Action: …" in an assistant's text with "Observation: …" in the next user message is a step too.
+        pub react: bool,
+        /// The last step, with the same outcome, so often among the last 20.
+        pub repeated_step: RawRungs,
+        /// The same 2 to 5 steps with the same outcomes, so many rounds.
+        pub cycle: RawRungs,
+        /// Steps in a row that repeat an approach and an outcome.
+        pub stagnation: RawRungs,
+        /// Steps in a row that try something new and bring an outcome that was there before.
+        pub stuck: RawRungs,
+        /// Steps in a row with one tool and one outcome, whatever the arguments.
+        pub same_outcome: RawRungs,
+    }
+}
+
+impl Default for RawSteps {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            react: true,
+            repeated_step: RawRungs { hint: 3, kill: 5 },
+            cycle: RawRungs { hint: 3, kill: 5 },
+            stagnation: RawRungs { hint: 3, kill: 5 },
+            stuck: RawRungs { hint: 5, kill: 0 },
+            same_outcome: RawRungs { hint: 6, kill: 0 },
+        }
+    }
+}
+
+raw! {
+    /// Counts from which a signal hints and kills.
+    #[derive(Default)]
+    struct RawRungs {
+        /// Count from which the model is given a hint; 0: never.
+        pub hint: u32,
+        /// Count from which the agent is stopped; 0: never.
+        pub kill: u32,
     }
 }
 
@@ -296,7 +347,7 @@ pub struct RawAgent {
     #[serde(default)]
     pub prefix: Option<String>,
     /// The fields to change for it: any of `enabled`, `mode`, `similarity_threshold`, `intervention_message`,
-    /// `semantic`, `score`, `hint` and `kill`, each with the single fields that differ.
+    /// `semantic`, `steps`, `run_limit`, `score`, `hint` and `kill`, each with the single fields that differ.
     #[serde(default)]
     pub settings: Map<String, Value>,
 }

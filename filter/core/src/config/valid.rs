@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     ConfigError,
     duration::parse_millis,
-    raw::{DialectName, HintPosition, KillMode, Mode, RawAgent, RawConfig, RawIdentity, RawPath, RawSource},
+    raw::{DialectName, HintPosition, KillMode, Mode, RawAgent, RawConfig, RawIdentity, RawPath, RawRungs, RawSource, RawSteps},
 };
 use crate::dialect::Dialect;
 
@@ -45,6 +45,9 @@ pub struct Policy {
     pub mode: Mode,
     pub similarity_threshold: f64,
     pub semantic: SemanticPolicy,
+    pub steps: StepsPolicy,
+    /// 0: none.
+    pub run_limit: u32,
     pub score: ScorePolicy,
     pub hint: HintPolicy,
     pub kill: KillPolicy,
@@ -55,6 +58,25 @@ pub struct SemanticPolicy {
     pub enabled: bool,
     pub repeats: u32,
     pub min_words: u16,
+}
+
+/// Signals in the steps of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepsPolicy {
+    pub enabled: bool,
+    pub react: bool,
+    pub repeated_step: Rungs,
+    pub cycle: Rungs,
+    pub stagnation: Rungs,
+    pub stuck: Rungs,
+    pub same_outcome: Rungs,
+}
+
+/// Counts from which a signal hints and kills; 0: never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rungs {
+    pub hint: u32,
+    pub kill: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -138,8 +160,34 @@ impl Config {
 }
 
 fn parse(value: &Value) -> Result<RawConfig, ConfigError> {
+    no_lists_for_groups(value, "")?;
     serde_path_to_error::deserialize(value)
         .map_err(|error| ConfigError::new(error.path().to_string(), error.inner().to_string()))
+}
+
+/// A group could be read from a list of its fields too, in their order. That is nobody's intention.
+fn no_lists_for_groups(value: &Value, path: &str) -> Result<(), ConfigError> {
+    const LISTS: [&str; 4] = ["paths", "agents", "headers", "body"];
+    let Value::Object(members) = value else {
+        let path = if path.is_empty() { "." } else { path };
+        return Err(ConfigError::new(path, "must be an object, in braces"));
+    };
+    for (key, value) in members {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match value {
+            Value::Array(items) if matches!(key.as_str(), "paths" | "agents") => {
+                for (item, index) in items.iter().zip(0..) {
+                    no_lists_for_groups(item, &format!("{path}[{index}]"))?;
+                }
+            }
+            Value::Object(_) => no_lists_for_groups(value, &path)?,
+            Value::Array(_) if !LISTS.contains(&key.as_str()) => {
+                return Err(ConfigError::new(path, "must not be a list"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// All but `agents`, whose settings are merged before they are checked.
@@ -221,6 +269,8 @@ impl TryFrom<&RawConfig> for Policy {
                 repeats: semantic.repeats,
                 min_words: semantic.min_words,
             },
+            steps: steps(&raw.steps)?,
+            run_limit: raw.run_limit,
             score: ScorePolicy {
                 enabled: score.enabled,
                 hint: score.hint,
@@ -240,6 +290,33 @@ impl TryFrom<&RawConfig> for Policy {
             },
         })
     }
+}
+
+fn steps(raw: &RawSteps) -> Result<StepsPolicy, ConfigError> {
+    let rungs = |name: &str, raw: &RawRungs| {
+        if raw.hint == 1 || raw.kill == 1 {
+            return Err(ConfigError::new(
+                format!("steps.{name}"),
+                "a single step is no loop; take 2 or more, or 0 for never",
+            ));
+        }
+        if raw.kill > 0 && raw.kill < raw.hint {
+            return Err(ConfigError::new(
+                format!("steps.{name}.kill"),
+                "must not be below `hint`; 0 means never",
+            ));
+        }
+        Ok(Rungs { hint: raw.hint, kill: raw.kill })
+    };
+    Ok(StepsPolicy {
+        enabled: raw.enabled,
+        react: raw.react,
+        repeated_step: rungs("repeated_step", &raw.repeated_step)?,
+        cycle: rungs("cycle", &raw.cycle)?,
+        stagnation: rungs("stagnation", &raw.stagnation)?,
+        stuck: rungs("stuck", &raw.stuck)?,
+        same_outcome: rungs("same_outcome", &raw.same_outcome)?,
+    })
 }
 
 fn millis(path: &str, text: &str) -> Result<u64, ConfigError> {
@@ -314,12 +391,14 @@ impl AgentMatch {
 
 /// Each agent's settings laid over the common ones, and the result checked like any configuration.
 fn agents(raw: &RawConfig, whole: &Value) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
-    const MAY_DIFFER: [&str; 8] = [
+    const MAY_DIFFER: [&str; 10] = [
         "enabled",
         "mode",
         "similarity_threshold",
         "intervention_message",
         "semantic",
+        "steps",
+        "run_limit",
         "score",
         "hint",
         "kill",

@@ -2,7 +2,7 @@
 //! without holding a byte back.
 
 use super::{Dialect, Form, anthropic, gemini, openai_chat, openai_responses};
-use crate::prompt::{Print, digest, digest_pair};
+use crate::prompt::{Print, canonical, digest, digest_pair};
 
 /// A JSON response longer than this, or a single event longer than this, is not read (bytes).
 const MAX_JSON: usize = 262_144;
@@ -62,53 +62,6 @@ impl Answer {
         let next = self.calls.iter().map(|call| call.index.saturating_add(1)).max().unwrap_or(0);
         self.push_call(next, name, arguments);
     }
-}
-
-/// Arguments as text with sorted keys, so that order and white space do not count; what is no JSON stays as it is.
-/// JSON inside a string is read as JSON.
-fn canonical(arguments: &str) -> String {
-    use serde_json::Value;
-
-    fn write(value: &Value, out: &mut String) {
-        match value {
-            Value::Object(members) => {
-                let mut members: Vec<_> = members.iter().collect();
-                members.sort_by_key(|(key, _)| *key);
-                out.push('{');
-                for (key, value) in members {
-                    out.push_str(&crate::json::quoted(key));
-                    out.push(':');
-                    write(value, out);
-                    out.push(',');
-                }
-                out.push('}');
-            }
-            Value::Array(items) => {
-                out.push('[');
-                for item in items {
-                    write(item, out);
-                    out.push(',');
-                }
-                out.push(']');
-            }
-            other => out.push_str(&other.to_string()),
-        }
-    }
-
-    // A stream says no arguments by sending no piece of them.
-    let arguments = if arguments.is_empty() { "{}" } else { arguments };
-    let mut value: Value = match serde_json::from_str(arguments) {
-        Ok(value) => value,
-        Err(_) => return arguments.to_owned(),
-    };
-    if let Value::String(inner) = &value
-        && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(inner)
-    {
-        value = inner;
-    }
-    let mut out = String::with_capacity(arguments.len());
-    write(&value, &mut out);
-    out
 }
 
 /// Reads one response.
@@ -265,14 +218,5 @@ mod tests {
         assert_eq!(read(Dialect::OpenAiChat, "application/json", &long, 1000), None);
         assert_eq!(read(Dialect::OpenAiChat, "application/json", "{\"choices\":", 4), None);
         assert!(AnswerReader::new(Dialect::OpenAiChat, b"text/html").is_none());
-    }
-
-    #[test]
-    fn canonical_arguments_ignore_order_space_and_wrapping() {
-        let canonical_form = canonical(r#"{"a": {"y":1,"x":2}, "b":[1, 2]}"#);
-        assert_eq!(canonical_form, canonical(r#"{"b":[1,2],"a":{"x":2,"y":1}}"#));
-        assert_eq!(canonical_form, canonical(r#""{\"b\":[1,2],\"a\":{\"x\":2,\"y\":1}}""#));
-        assert_ne!(canonical_form, canonical(r#"{"b":[2,1],"a":{"x":2,"y":1}}"#));
-        assert_eq!(canonical("not json"), "not json");
     }
 }

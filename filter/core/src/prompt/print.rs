@@ -3,7 +3,7 @@
 use simhash::{hamming_distance, simhash_stream};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::{normalise::normalise, words::is_unspaced, words::words};
+use super::{normalise::normalise, words::count, words::words};
 
 /// Only so many words are normalised and shingled, so that a long prompt costs no more than a page. What comes after
 /// them counts by its digest alone: it must agree to the byte.
@@ -31,15 +31,11 @@ impl Print {
         let (head, rest) = split(text);
         let mut exact = Xxh3::new();
         let mut lower = String::new();
-        let (mut spaced, mut unspaced) = (0_u16, 0_u16);
         for word in words(head) {
             lower.clear();
             lower.extend(word.chars().flat_map(char::to_lowercase));
             exact.update(lower.as_bytes());
             exact.update(b" ");
-            let counter =
-                if word.chars().next().is_some_and(is_unspaced) { &mut unspaced } else { &mut spaced };
-            *counter = counter.saturating_add(1);
         }
         let rest = if rest.is_empty() { 0 } else { digest(rest.as_bytes()) };
         exact.update(&rest.to_le_bytes());
@@ -47,7 +43,7 @@ impl Print {
             simhash: shingled(&normalise(head)),
             exact: exact.digest(),
             rest,
-            words: spaced.saturating_add(unspaced.div_ceil(2)),
+            words: u16::try_from(count(head)).unwrap_or(u16::MAX),
         }
     }
 

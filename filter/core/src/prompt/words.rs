@@ -6,6 +6,16 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
     Words { rest: text }
 }
 
+/// How many words `text` has; two characters of an unspaced script count as one.
+pub fn count(text: &str) -> usize {
+    let (mut spaced, mut unspaced) = (0_usize, 0_usize);
+    for word in words(text) {
+        let counter = if word.chars().next().is_some_and(is_unspaced) { &mut unspaced } else { &mut spaced };
+        *counter = counter.saturating_add(1);
+    }
+    spaced.saturating_add(unspaced.div_ceil(2))
+}
+
 struct Words<'a> {
     rest: &'a str,
 }
@@ -33,7 +43,7 @@ fn is_word(c: char) -> bool {
 }
 
 /// Han, kana, hangul syllables excepted (Korean writes spaces), Thai, Lao, Khmer, Myanmar.
-pub fn is_unspaced(c: char) -> bool {
+fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF
         | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x2FA1F)

@@ -1,0 +1,129 @@
+//! What must be found in steps, and what must not: each public detector missed or misjudged some of these.
+
+use super::*;
+use crate::{config::Config, prompt::digest};
+
+/// A step of one call: tool, arguments, result.
+fn step(tool: &str, arguments: &str, result: &str) -> Step {
+    Step {
+        approach: digest(format!("{tool} {arguments}").as_bytes()),
+        outcome: digest(result.as_bytes()),
+        tools: digest(tool.as_bytes()),
+        tool: tool.to_owned(),
+        is_receipt: result == "OK.",
+    }
+}
+
+fn judged(steps: &[Step]) -> Option<(Verdict, Signal, u32)> {
+    let config = Config::from_json(b"{}").unwrap();
+    let finding = in_steps(steps, &config.policy(None).steps)?;
+    Some((finding.verdict, finding.signal, finding.count))
+}
+
+/// Nothing is found at any point of the run.
+fn assert_quiet(steps: &[Step], what: &str) {
+    for len in 0..=steps.len() {
+        assert_eq!(judged(&steps[..len]), None, "{what}, after {len} steps");
+    }
+}
+
+fn work(n: usize) -> Step {
+    step("read", &format!("file {n}"), &format!("content {n}"))
+}
+
+fn failing() -> Step {
+    step("deploy", "prod", "error: permission denied")
+}
+
+#[test]
+fn a_failing_call_is_hinted_at_the_third_time_and_killed_at_the_fifth() {
+    use Verdict::{Hint, Kill};
+    let steps = vec![failing(); 6];
+    let verdicts: Vec<_> = (1..=6).map(|len| judged(&steps[..len]).map(|found| (found.0, found.2))).collect();
+    assert_eq!(verdicts, [None, None, Some((Hint, 3)), Some((Hint, 4)), Some((Kill, 5)), Some((Kill, 6))]);
+    assert_eq!(judged(&steps[..3]).unwrap().1, Signal::RepeatedStep);
+}
+
+#[test]
+fn what_lies_before_and_between_does_not_hide_it() {
+    let mut behind: Vec<_> = (0..40).map(work).collect();
+    behind.extend(vec![failing(); 3]);
+    assert_eq!(judged(&behind).unwrap().0, Verdict::Hint);
+    let interleaved: Vec<_> = (0..5).flat_map(|n| [work(n), failing()]).collect();
+    assert_eq!(judged(&interleaved), Some((Verdict::Kill, Signal::RepeatedStep, 5)));
+}
+
+#[test]
+fn cycles_of_every_period() {
+    for period in 2..=5 {
+        let round: Vec<_> = (0..period).map(work).collect();
+        for (rounds, verdict) in [(2, None), (3, Some(Verdict::Hint)), (5, Some(Verdict::Kill))] {
+            let steps = round.repeat(rounds);
+            assert_eq!(judged(&steps).map(|found| found.0), verdict, "period {period}, {rounds} rounds");
+            assert_eq!(cycle::rounds(&steps), count(rounds), "period {period}, {rounds} rounds");
+        }
+    }
+}
+
+#[test]
+fn one_tool_with_one_outcome_is_hinted_and_never_killed() {
+    for result in ["[]", "No results were found for this query."] {
+        let steps: Vec<_> = (0..30).map(|n| step("search", &format!("query {n}"), result)).collect();
+        let first = (1..=30).find(|len| judged(&steps[..*len]).is_some());
+        assert_eq!(first, Some(6), "{result}");
+        assert!((1..=30).all(|len| judged(&steps[..len]).is_none_or(|found| found.0 == Verdict::Hint)));
+    }
+}
+
+#[test]
+fn polling_and_alternation_with_changing_results_are_progress() {
+    let poll: Vec<_> = (0..30).map(|n| step("status", "job", &format!("{n} %"))).collect();
+    assert_quiet(&poll, "polling");
+    let alternation: Vec<_> = (0..30).map(|n| step(["a", "b"][n % 2], "", &n.to_string())).collect();
+    assert_quiet(&alternation, "alternation");
+    let spaced: Vec<_> = (0..15)
+        .flat_map(|n| [step("sleep", "5", "slept"), step("status", "job", &format!("{n} %"))])
+        .collect();
+    assert_quiet(&spaced, "a spacer beside a poll");
+}
+
+#[test]
+fn batches_are_work() {
+    let writes: Vec<_> = (0..30).map(|n| step("write", &format!("row {n}"), "OK.")).collect();
+    assert_quiet(&writes, "30 distinct writes");
+    let passes: Vec<_> = (0..15).map(work).collect::<Vec<_>>().repeat(2);
+    assert_quiet(&passes, "two passes over 15 files");
+    let slices: Vec<_> = (0..30).map(|n| step("read", &format!("lines {n}"), &format!("text {n}"))).collect();
+    assert_quiet(&slices, "slices of one file");
+}
+
+#[test]
+fn fixing_and_testing_again_is_work() {
+    let steps: Vec<_> = (0..10)
+        .flat_map(|n| {
+            [
+                step("read", "main.rs", "the same file"),
+                step("edit", &format!("change {n}"), "OK."),
+                step("test", "", &format!("{} tests failed", 20 - n)),
+            ]
+        })
+        .collect();
+    assert_quiet(&steps, "fix and test");
+}
+
+#[test]
+fn an_old_loop_is_forgotten() {
+    let mut steps = vec![failing(); 2];
+    steps.extend((0..20).map(work));
+    steps.push(failing());
+    assert_eq!(judged(&steps), None);
+}
+
+#[test]
+fn a_run_limit_hints_before_it_kills() {
+    assert_eq!(in_turns(100, 0), None);
+    assert_eq!(in_turns(15, 20), None);
+    assert_eq!(in_turns(16, 20).map(|found| found.verdict), Some(Verdict::Hint));
+    assert_eq!(in_turns(20, 20).map(|found| found.verdict), Some(Verdict::Kill));
+    assert_eq!(in_turns(1, 1).map(|found| found.verdict), Some(Verdict::Kill));
+}

@@ -1,0 +1,314 @@
+//! Steps: what the agent did and what came of it, read from the history that every request carries. No signal is
+//! judged here, and nothing of a dialect is known: its reader calls in the order of the history.
+
+use std::{borrow::Cow, collections::VecDeque};
+
+use serde_json::{Value, value::RawValue};
+
+use crate::{
+    json,
+    prompt::{canonical, digest, digest_pair, word_count},
+};
+
+/// Steps that are remembered: five rounds of the longest cycle, and room for what lies between.
+pub const LENGTH: usize = 48;
+/// Results are looked into up to this size (bytes); beyond it their digest must do.
+const MAX_RESULT: usize = 4_096;
+/// Receipts ("3 lines written to notes.txt") are not longer than this (words).
+const RECEIPT_WORDS: usize = 12;
+
+/// One assistant turn and its outcome. A parallel fan-out is one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Digest of the multiset of (tool name, canonical arguments).
+    pub approach: u64,
+    /// Digest of the multiset of results.
+    pub outcome: u64,
+    /// Digest of the multiset of tool names.
+    pub tools: u64,
+    /// Name of the first tool, for people to read: letters, digits and `_.-/:` only.
+    pub tool: String,
+    /// Every result merely says that something was done: different writes end alike.
+    pub is_receipt: bool,
+}
+
+/// Collects the steps of one history.
+#[derive(Debug, Default)]
+pub struct StepReader {
+    turns: VecDeque<Turn>,
+}
+
+#[derive(Debug, Default)]
+struct Turn {
+    calls: Vec<Call>,
+}
+
+#[derive(Debug)]
+struct Call {
+    id: u64,
+    name: u64,
+    approach: u64,
+    is_send: bool,
+    /// Digest of the result, and whether it is a receipt.
+    result: Option<(u64, bool)>,
+    shown: Option<String>,
+}
+
+impl StepReader {
+    /// A new assistant turn begins.
+    pub fn turn(&mut self) {
+        // A turn without calls is no step and leaves no trace.
+        if self.turns.back().is_none_or(|turn| !turn.calls.is_empty()) {
+            if self.turns.len() >= LENGTH {
+                self.turns.pop_front();
+            }
+            self.turns.push_back(Turn::default());
+        }
+    }
+
+    /// A call of the turn. `arguments` is JSON, or JSON inside a JSON string, or whatever the model wrote.
+    pub fn call(&mut self, id: &str, name: &str, arguments: &str) {
+        if self.turns.is_empty() {
+            self.turn();
+        }
+        let Some(turn) = self.turns.back_mut() else { return };
+        let shown = turn.calls.is_empty().then(|| shown(name));
+        turn.calls.push(Call {
+            id: digest(id.as_bytes()),
+            name: digest(name.as_bytes()),
+            approach: digest_pair(digest(name.as_bytes()), digest(canonical(arguments).as_bytes())),
+            is_send: is_send(name),
+            result: None,
+            shown,
+        });
+    }
+
+    /// The result of the call that has this id: of the last such call that has none yet. Others say nothing.
+    pub fn result(&mut self, id: &str, result: Option<&RawValue>, is_error: bool) {
+        let id = digest(id.as_bytes());
+        self.resolve(|call| call.id == id, result, is_error);
+    }
+
+    /// The result of a call that only its tool's name is known of: of the first such call of the last turn.
+    pub fn result_of_tool(&mut self, name: &str, result: Option<&RawValue>) {
+        let name = digest(name.as_bytes());
+        self.resolve(|call| call.name == name, result, false);
+    }
+
+    fn resolve(&mut self, is_meant: impl Fn(&Call) -> bool, result: Option<&RawValue>, is_error: bool) {
+        let mut open = self
+            .turns
+            .iter_mut()
+            .rev()
+            .map(|turn| turn.calls.iter_mut().find(|call| call.result.is_none() && is_meant(call)));
+        let Some(call) = open.find_map(|call| call) else { return };
+        let raw = result.map_or("", RawValue::get);
+        call.result = Some((outcome(raw, call.is_send), !is_error && is_receipt(raw)));
+    }
+
+    /// A genuine user message: only what follows it counts.
+    pub fn user(&mut self) {
+        self.turns.clear();
+    }
+
+    /// The steps, oldest first. A turn with a call that has no result is none.
+    pub fn finish(self) -> Vec<Step> {
+        self.turns.into_iter().filter_map(Turn::into_step).collect()
+    }
+}
+
+impl Turn {
+    fn into_step(self) -> Option<Step> {
+        let results: Vec<(u64, bool)> = self.calls.iter().map(|call| call.result).collect::<Option<_>>()?;
+        // Sums, since the order within a turn does not count.
+        let sum = |numbers: &mut dyn Iterator<Item = u64>| numbers.fold(0, u64::wrapping_add);
+        Some(Step {
+            approach: sum(&mut self.calls.iter().map(|call| call.approach)),
+            outcome: sum(&mut results.iter().map(|(digest, _)| *digest)),
+            tools: sum(&mut self.calls.iter().map(|call| call.name)),
+            is_receipt: results.iter().all(|(_, is_receipt)| *is_receipt),
+            tool: self.calls.into_iter().next()?.shown.unwrap_or_default(),
+        })
+    }
+}
+
+/// A tool's name as it may stand in a header and a log.
+fn shown(name: &str) -> String {
+    name.chars().filter(|c| c.is_ascii_alphanumeric() || "_.-/:".contains(*c)).take(64).collect()
+}
+
+/// Whether the tool sends something, so that its receipt has a new id each time.
+fn is_send(name: &str) -> bool {
+    const VERBS: [&str; 8] = ["send", "post", "publish", "notify", "reply", "submit", "email", "message"];
+    let name = name.to_ascii_lowercase();
+    VERBS.iter().any(|verb| name.contains(verb))
+}
+
+/// Digest of a result. The id that a send returns does not count.
+fn outcome(raw: &str, is_send: bool) -> u64 {
+    if is_send && raw.len() <= MAX_RESULT {
+        let text = serde_json::from_str::<String>(raw).unwrap_or_else(|_| raw.to_owned());
+        if let Ok(mut value) = serde_json::from_str::<Value>(&text)
+            && (value.is_object() || value.is_array())
+        {
+            remove_ids(&mut value);
+            return digest(canonical(&value.to_string()).as_bytes());
+        }
+    }
+    digest(raw.trim().as_bytes())
+}
+
+fn remove_ids(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|key, _| !is_id_key(key));
+            members.values_mut().for_each(remove_ids);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_ids),
+        _ => {}
+    }
+}
+
+fn is_id_key(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    key == "id" || key == "ts" || key.ends_with("_id") || key.ends_with("uuid") || key == "messageid"
+}
+
+/// A short text that reports no failure and is not empty. What is said about nothing or about a failure is an outcome
+/// of its own; what merely confirms is not.
+fn is_receipt(raw: &str) -> bool {
+    const FAILURES: [&str; 22] = [
+        "error",
+        "errors",
+        "fail",
+        "failed",
+        "failure",
+        "exception",
+        "invalid",
+        "unknown",
+        "unable",
+        "cannot",
+        "can't",
+        "denied",
+        "refused",
+        "forbidden",
+        "missing",
+        "not",
+        "no",
+        "none",
+        "nothing",
+        "null",
+        "timeout",
+        "unavailable",
+    ];
+    if raw.len() > MAX_RESULT {
+        return false;
+    }
+    let text = match serde_json::from_str::<Cow<'_, str>>(raw) {
+        Ok(text) => text,
+        Err(_) => Cow::Borrowed(raw),
+    };
+    let words = word_count(&text);
+    let is_failure =
+        || crate::prompt::words(&text).any(|word| FAILURES.contains(&word.to_ascii_lowercase().as_str()));
+    (1..=RECEIPT_WORDS).contains(&words) && !is_failure()
+}
+
+/// A call's arguments where they may be text or an object.
+pub fn arguments(raw: Option<&RawValue>) -> Cow<'_, str> {
+    match raw {
+        None => Cow::Borrowed("{}"),
+        Some(raw) => json::string(raw).unwrap_or(Cow::Borrowed(raw.get())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(serde_json::to_string(text).unwrap()).unwrap()
+    }
+
+    fn step(calls: &[(&str, &str, &str)]) -> Step {
+        let mut reader = StepReader::default();
+        reader.turn();
+        for (n, (name, arguments, _)) in calls.iter().enumerate() {
+            reader.call(&n.to_string(), name, arguments);
+        }
+        for (n, (.., result)) in calls.iter().enumerate() {
+            reader.result(&n.to_string(), Some(&raw(result)), false);
+        }
+        reader.finish().pop().unwrap()
+    }
+
+    #[test]
+    fn order_ids_and_wrapping_do_not_count() {
+        let one = step(&[("read", r#"{"a":1,"b":2}"#, "x"), ("list", "{}", "y")]);
+        let two = step(&[("list", "", "y"), ("read", r#""{\"b\": 2, \"a\": 1}""#, "x")]);
+        assert_eq!((one.approach, one.outcome, one.tools), (two.approach, two.outcome, two.tools));
+        assert_eq!(one.tool, "read");
+    }
+
+    #[test]
+    fn arguments_and_results_count() {
+        let one = step(&[("read", r#"{"a":1}"#, "x")]);
+        assert_ne!(one.approach, step(&[("read", r#"{"a":2}"#, "x")]).approach);
+        assert_ne!(one.outcome, step(&[("read", r#"{"a":1}"#, "y")]).outcome);
+        assert_eq!(one.outcome, step(&[("other", r#"{"a":2}"#, "x")]).outcome);
+    }
+
+    #[test]
+    fn a_call_without_result_is_no_step_and_a_stray_result_says_nothing() {
+        let mut reader = StepReader::default();
+        reader.result("1", Some(&raw("early")), false);
+        reader.turn();
+        reader.call("1", "f", "{}");
+        reader.call("2", "g", "{}");
+        reader.result("1", Some(&raw("x")), false);
+        reader.result("1", Some(&raw("again")), false);
+        reader.result("unknown", Some(&raw("x")), false);
+        assert_eq!(reader.finish(), []);
+    }
+
+    #[test]
+    fn ids_count_except_in_what_a_send_returns() {
+        let receipt = |id: &str| format!(r#"{{"message_id":"{id}","status":"queued for delivery"}}"#);
+        assert_eq!(
+            step(&[("send_mail", "{}", &receipt("a1"))]).outcome,
+            step(&[("send_mail", "{}", &receipt("b2"))]).outcome
+        );
+        assert_ne!(
+            step(&[("list_mail", "{}", &receipt("a1"))]).outcome,
+            step(&[("list_mail", "{}", &receipt("b2"))]).outcome
+        );
+    }
+
+    #[test]
+    fn receipts_confirm_and_say_nothing_else() {
+        for text in ["OK.", "Done", "3 lines written to notes.txt", "true"] {
+            assert!(step(&[("write", "{}", text)]).is_receipt, "{text}");
+        }
+        for text in ["", "[]", "{}", "No results found", "error: file is locked", "null", &"word ".repeat(30)]
+        {
+            assert!(!step(&[("write", "{}", text)]).is_receipt, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_last_steps_are_kept_and_a_user_message_ends_them() {
+        let mut reader = StepReader::default();
+        for n in 0..200 {
+            reader.turn();
+            reader.call(&n.to_string(), "f", &n.to_string());
+            reader.result(&n.to_string(), None, false);
+        }
+        reader.user();
+        assert_eq!(reader.finish(), []);
+    }
+
+    #[test]
+    fn a_shown_name_holds_no_surprises() {
+        assert_eq!(step(&[("get\r\nx: y\u{0}", "{}", "")]).tool, "getx:y");
+    }
+}
