@@ -1,4 +1,4 @@
-//! The configuration as the user writes it (JSON, or a `google.protobuf.Struct` in Envoy's YAML). Unknown fields are
+//! The configuration as the user writes it (JSON). Unknown fields are
 //! refused. Every field has a default, so `{}` is a complete configuration. What a value must be beyond its type is
 //! checked in `valid`.
 

@@ -138,8 +138,34 @@ impl Config {
 }
 
 fn parse(value: &Value) -> Result<RawConfig, ConfigError> {
+    no_lists_for_groups(value, "")?;
     serde_path_to_error::deserialize(value)
         .map_err(|error| ConfigError::new(error.path().to_string(), error.inner().to_string()))
+}
+
+/// A group could be read from a list of its fields too, in their order. That is nobody's intention.
+fn no_lists_for_groups(value: &Value, path: &str) -> Result<(), ConfigError> {
+    const LISTS: [&str; 4] = ["paths", "agents", "headers", "body"];
+    let Value::Object(members) = value else {
+        let path = if path.is_empty() { "." } else { path };
+        return Err(ConfigError::new(path, "must be an object, in braces"));
+    };
+    for (key, value) in members {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match value {
+            Value::Array(items) if matches!(key.as_str(), "paths" | "agents") => {
+                for (item, index) in items.iter().zip(0..) {
+                    no_lists_for_groups(item, &format!("{path}[{index}]"))?;
+                }
+            }
+            Value::Object(_) => no_lists_for_groups(value, &path)?,
+            Value::Array(_) if !LISTS.contains(&key.as_str()) => {
+                return Err(ConfigError::new(path, "must not be a list"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// All but `agents`, whose settings are merged before they are checked.
