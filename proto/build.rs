@@ -13,9 +13,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::write(out, descriptors.encode_to_vec())?;
 
     let grpc = env::var_os("CARGO_FEATURE_GRPC").is_some();
-    tonic_prost_build::configure()
-        .build_client(grpc)
-        .build_server(grpc)
-        .compile_fds(descriptors)?;
+    tonic_prost_build::configure().build_client(grpc).build_server(grpc).compile_fds(descriptors)?;
     Ok(())
 }
