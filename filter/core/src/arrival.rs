@@ -4,7 +4,7 @@ use crate::{
     config::Policy,
     dialect::Tail,
     prompt::Print,
-    signal::score,
+    signal::{Finding, score},
     verdict::{Evidence, Signal, Verdict},
     window::{Entry, Fate, Window},
 };
@@ -57,8 +57,38 @@ pub struct Judgement {
     pub is_open: bool,
 }
 
-/// Judges `arrival` and notes it in `window`.
-pub fn judge(window: &mut Window, arrival: &Arrival, policy: &Policy) -> Judgement {
+/// Judges `arrival` and notes it in `window`. `finding` is what the steps say; the stronger of both counts.
+pub fn judge(
+    window: &mut Window,
+    arrival: &Arrival,
+    policy: &Policy,
+    finding: Option<&Finding>,
+) -> Judgement {
+    let judgement = by_window(window, arrival, policy).or_finding(finding);
+    if judgement.verdict == Verdict::Kill && window.killed_until <= arrival.now {
+        window.killed_until = arrival.now.saturating_add(policy.kill.expires);
+    }
+    judgement
+}
+
+impl Judgement {
+    /// The stronger of the two; of equal ones the finding, which tells more.
+    #[must_use]
+    pub fn or_finding(self, finding: Option<&Finding>) -> Self {
+        match finding {
+            Some(finding) if finding.verdict >= self.verdict => Self {
+                verdict: finding.verdict,
+                signal: Some(finding.signal),
+                evidence: Evidence::default(),
+                is_open: false,
+                ..self
+            },
+            _ => self,
+        }
+    }
+}
+
+fn by_window(window: &mut Window, arrival: &Arrival, policy: &Policy) -> Judgement {
     // A history that shrank was compacted or rewritten: what was counted before has lost its ground.
     if arrival.has_history {
         if arrival.turns < window.turns {
@@ -129,9 +159,6 @@ fn event(window: &mut Window, arrival: &Arrival, prompt: Print, policy: &Policy)
         answer: Print::default(),
         tools: 0,
     });
-    if verdict == Verdict::Kill {
-        window.killed_until = arrival.now.saturating_add(policy.kill.expires);
-    }
     let is_long_enough = prompt.words >= policy.semantic.min_words.max(1);
     Judgement {
         verdict,
@@ -175,7 +202,7 @@ mod tests {
                 is_retry,
                 occasion,
             };
-            judge(&mut self.window, &arrival, &self.policy)
+            judge(&mut self.window, &arrival, &self.policy, None)
         }
 
         fn say(&mut self, text: &str) -> Judgement {

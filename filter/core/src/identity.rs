@@ -95,7 +95,7 @@ mod tests {
         let header = |name: &str| {
             headers.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_bytes().to_vec())
         };
-        let reading = Dialect::OpenAiChat.read(body.as_bytes()).unwrap();
+        let reading = Dialect::OpenAiChat.read(body.as_bytes(), crate::dialect::Scan::default()).unwrap();
         Claims::from_headers(config, header).with_body(config, &reading).scope(reading.run)
     }
 

@@ -112,6 +112,14 @@ pub fn extend_string(body: &str, string: &RawValue, text: &str) -> Result<Splice
     Ok(Splice::insert(span.end.saturating_sub(1), inside.to_owned()))
 }
 
+/// `text` after what `content` says: at the end of a string, or as one more part of this type.
+pub fn extend_text(body: &str, content: &RawValue, text: &str, kind: &str) -> Result<Splice, Unreadable> {
+    if content.get().starts_with('[') {
+        return append(body, content, &format!(r#"{{"type":{},"text":{}}}"#, quoted(kind), quoted(text)));
+    }
+    extend_string(body, content, text)
+}
+
 /// The value `old`, a part of `body`, replaced.
 pub fn replace(body: &str, old: &RawValue, new: String) -> Result<Splice, Unreadable> {
     Ok(Splice { at: span(body, old).ok_or(Unreadable::Shape)?, with: new })

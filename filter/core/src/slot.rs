@@ -83,13 +83,22 @@ fn encode_entry(entry: &Entry, out: &mut Vec<u8>) {
         Verdict::Hint => 1,
         Verdict::Kill => 2,
     });
-    out.push(match entry.signal {
-        None => 0,
-        Some(Signal::Score) => 1,
-        Some(Signal::Semantic) => 2,
-    });
+    out.push(signal_code(entry.signal));
     encode_print(&entry.answer, out);
     put(out, &entry.tools.to_le_bytes());
+}
+
+/// 0 for none, else its place in `Signal::ALL`, from 1.
+fn signal_code(signal: Option<Signal>) -> u8 {
+    let codes = Signal::ALL.iter().zip(1_u8..);
+    codes.clone().find(|(known, _)| Some(**known) == signal).map_or(0, |(_, code)| code)
+}
+
+fn signal_of(code: u8) -> Option<Option<Signal>> {
+    match code {
+        0 => Some(None),
+        code => Signal::ALL.get(usize::from(code).checked_sub(1)?).map(|signal| Some(*signal)),
+    }
 }
 
 fn encode_print(print: &Print, out: &mut Vec<u8>) {
@@ -160,12 +169,7 @@ fn decode_entry(cursor: &mut Cursor<'_>) -> Option<Entry> {
             2 => Verdict::Kill,
             _ => return None,
         },
-        signal: match cursor.u8()? {
-            0 => None,
-            1 => Some(Signal::Score),
-            2 => Some(Signal::Semantic),
-            _ => return None,
-        },
+        signal: signal_of(cursor.u8()?)?,
         answer: decode_print(cursor)?,
         tools: cursor.u64()?,
     })

@@ -52,6 +52,17 @@ impl Verdict {
 }
 
 impl Signal {
+    pub const ALL: [Self; 8] = [
+        Self::Score,
+        Self::Semantic,
+        Self::RepeatedStep,
+        Self::Cycle,
+        Self::Stagnation,
+        Self::Stuck,
+        Self::SameOutcome,
+        Self::RunLimit,
+    ];
+
     pub fn label(self) -> &'static str {
         match self {
             Self::RepeatedStep => "repeated_step",

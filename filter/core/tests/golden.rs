@@ -39,7 +39,9 @@ fn requests_get_the_hint() {
             }
             cases += 1;
             let body = fs::read(&path).unwrap();
-            dialect.read(&body).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            dialect
+                .read(&body, sentinel_core::dialect::Scan::default())
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let body = String::from_utf8(body).unwrap();
             let hinted = |position| dialect.hint(&body, HINT, position).unwrap().apply(&body).unwrap();
             if dialect == Dialect::OpenAiChat {

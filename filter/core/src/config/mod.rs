@@ -11,7 +11,8 @@ pub use raw::{DialectName, HintPosition, KillMode, Mode, RawConfig};
 #[cfg(feature = "reference")]
 pub use reference::reference_table;
 pub use valid::{
-    AgentMatch, BodyField, Config, HintPolicy, IdentitySource, KillPolicy, PathMatch, PathRule, Policy, Rungs, ScorePolicy, SemanticPolicy, StepsPolicy,
+    AgentMatch, BodyField, Config, HintPolicy, IdentitySource, KillPolicy, PathMatch, PathRule, Policy,
+    Rungs, ScorePolicy, SemanticPolicy, StepsPolicy,
 };
 
 /// Why a configuration was refused: where, and what to do about it.

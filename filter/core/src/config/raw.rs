@@ -5,6 +5,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::verdict::Signal;
+
 macro_rules! raw {
     ($(#[$meta:meta])* struct $name:ident { $($body:tt)* }) => {
         $(#[$meta])*
@@ -148,12 +150,18 @@ impl Default for RawSteps {
         Self {
             enabled: true,
             react: true,
-            repeated_step: RawRungs { hint: 3, kill: 5 },
-            cycle: RawRungs { hint: 3, kill: 5 },
-            stagnation: RawRungs { hint: 3, kill: 5 },
-            stuck: RawRungs { hint: 5, kill: 0 },
-            same_outcome: RawRungs { hint: 6, kill: 0 },
+            repeated_step: RawRungs::new(3, 5),
+            cycle: RawRungs::new(3, 5),
+            stagnation: RawRungs::new(3, 5),
+            stuck: RawRungs::new(5, 0),
+            same_outcome: RawRungs::new(6, 0),
         }
+    }
+}
+
+impl RawRungs {
+    fn new(hint: u32, kill: u32) -> Self {
+        Self { hint: Some(hint), kill: Some(kill) }
     }
 }
 
@@ -162,9 +170,9 @@ raw! {
     #[derive(Default)]
     struct RawRungs {
         /// Count from which the model is given a hint; 0: never.
-        pub hint: u32,
+        pub hint: Option<u32>,
         /// Count from which the agent is stopped; 0: never.
-        pub kill: u32,
+        pub kill: Option<u32>,
     }
 }
 
@@ -217,12 +225,70 @@ choice! {
 
 raw! {
     /// Hint texts by signal.
-    #[derive(Default)]
     struct RawMessages {
-        /// Text when the local score is the reason; empty for `intervention_message`.
+        /// Text when the local score is the reason; empty for `intervention_message`, as with all of them.
         pub score: String,
-        /// Text when semantic similarity is the reason; empty for `intervention_message`.
+        /// Text when semantic similarity is the reason.
         pub semantic: String,
+        /// Text when a step is repeated; `{tool}` and `{count}` are filled in, as with those below.
+        pub repeated_step: String,
+        /// Text when steps are walked in a circle.
+        pub cycle: String,
+        /// Text when old approaches bring old outcomes.
+        pub stagnation: String,
+        /// Text when new approaches bring old outcomes.
+        pub stuck: String,
+        /// Text when one tool brings one outcome whatever the arguments.
+        pub same_outcome: String,
+        /// Text when the run limit is near.
+        pub run_limit: String,
+    }
+}
+
+impl RawMessages {
+    pub fn of(&self, signal: Signal) -> &str {
+        match signal {
+            Signal::Score => &self.score,
+            Signal::Semantic => &self.semantic,
+            Signal::RepeatedStep => &self.repeated_step,
+            Signal::Cycle => &self.cycle,
+            Signal::Stagnation => &self.stagnation,
+            Signal::Stuck => &self.stuck,
+            Signal::SameOutcome => &self.same_outcome,
+            Signal::RunLimit => &self.run_limit,
+        }
+    }
+}
+
+impl Default for RawMessages {
+    fn default() -> Self {
+        let then = |what: &str| {
+            format!(
+                "{what} Do not try it again: use what you know, take a different approach, or tell the user \
+                what stops you."
+            )
+        };
+        Self {
+            score: String::new(),
+            semantic: String::new(),
+            repeated_step: then(
+                "You have called `{tool}` {count} times with the same arguments and got the same result.",
+            ),
+            cycle: then(
+                "You have gone through the same steps {count} times with the same results, `{tool}` the last.",
+            ),
+            stagnation: then(
+                "Your last {count} steps repeat what you have done before and bring nothing new.",
+            ),
+            stuck: then("Your last {count} attempts brought only results that you have seen before."),
+            same_outcome: then(
+                "`{tool}` has brought the same result {count} times in a row, whatever the arguments.",
+            ),
+            run_limit:
+                "You have taken {count} turns without a word from the user. Come to an end: sum up what \
+                you have and what is missing."
+                    .into(),
+        }
     }
 }
 
@@ -233,7 +299,7 @@ raw! {
         pub mode: KillMode,
         /// HTTP status in mode `error`: 400 to 499, but none that SDKs retry (408, 409, 425, 429).
         pub status: u16,
-        /// What the agent is told.
+        /// What the agent is told; `{reason}` is filled in.
         pub message: String,
         /// A kill ends after this time, or with a genuine new user message.
         pub expires: String,
@@ -245,10 +311,7 @@ impl Default for RawKill {
         Self {
             mode: KillMode::Error,
             status: 403,
-            message:
-                "This agent was stopped because it keeps repeating the same request with the same outcome. \
-                Send a new user message to go on."
-                    .into(),
+            message: "This agent was stopped because {reason}. Send a new user message to go on.".into(),
             expires: "10m".into(),
         }
     }

@@ -7,9 +7,12 @@ use serde_json::{Map, Value};
 use super::{
     ConfigError,
     duration::parse_millis,
-    raw::{DialectName, HintPosition, KillMode, Mode, RawAgent, RawConfig, RawIdentity, RawPath, RawRungs, RawSource, RawSteps},
+    raw::{
+        DialectName, HintPosition, KillMode, Mode, RawAgent, RawConfig, RawIdentity, RawPath, RawRungs,
+        RawSource, RawSteps,
+    },
 };
-use crate::dialect::Dialect;
+use crate::{dialect::Dialect, verdict::Signal};
 
 /// Limits of the semantic signal's history, kept by the service (`LOOP_HISTORY_SIZE`).
 const MAX_REPEATS: u32 = 5;
@@ -90,9 +93,15 @@ pub struct ScorePolicy {
 #[derive(Clone, Debug, PartialEq)]
 pub struct HintPolicy {
     pub position: HintPosition,
-    /// Text by signal; never empty.
-    pub score: String,
-    pub semantic: String,
+    /// Never empty.
+    texts: [(Signal, String); 8],
+}
+
+impl HintPolicy {
+    /// The text for a signal, as configured: placeholders are not filled in.
+    pub fn text(&self, signal: Signal) -> &str {
+        self.texts.iter().find(|(known, _)| *known == signal).map_or("", |(_, text)| text.as_str())
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -279,8 +288,7 @@ impl TryFrom<&RawConfig> for Policy {
             },
             hint: HintPolicy {
                 position: hint.position,
-                score: message(&hint.messages.score),
-                semantic: message(&hint.messages.semantic),
+                texts: Signal::ALL.map(|signal| (signal, message(hint.messages.of(signal)))),
             },
             kill: KillPolicy {
                 mode: kill.mode,
@@ -293,29 +301,27 @@ impl TryFrom<&RawConfig> for Policy {
 }
 
 fn steps(raw: &RawSteps) -> Result<StepsPolicy, ConfigError> {
-    let rungs = |name: &str, raw: &RawRungs| {
-        if raw.hint == 1 || raw.kill == 1 {
-            return Err(ConfigError::new(
-                format!("steps.{name}"),
-                "a single step is no loop; take 2 or more, or 0 for never",
-            ));
+    let defaults = RawSteps::default();
+    let rungs = |name: &str, raw: &RawRungs, default: &RawRungs| {
+        let hint = raw.hint.or(default.hint).unwrap_or(0);
+        let kill = raw.kill.or(default.kill).unwrap_or(0);
+        let refuse = |problem| Err(ConfigError::new(format!("steps.{name}"), problem));
+        if hint == 1 || kill == 1 {
+            return refuse("a single step is no loop; take 2 or more, or 0 for never");
         }
-        if raw.kill > 0 && raw.kill < raw.hint {
-            return Err(ConfigError::new(
-                format!("steps.{name}.kill"),
-                "must not be below `hint`; 0 means never",
-            ));
+        if kill > 0 && kill < hint {
+            return refuse("`kill` must not be below `hint`; 0 means never");
         }
-        Ok(Rungs { hint: raw.hint, kill: raw.kill })
+        Ok(Rungs { hint, kill })
     };
     Ok(StepsPolicy {
         enabled: raw.enabled,
         react: raw.react,
-        repeated_step: rungs("repeated_step", &raw.repeated_step)?,
-        cycle: rungs("cycle", &raw.cycle)?,
-        stagnation: rungs("stagnation", &raw.stagnation)?,
-        stuck: rungs("stuck", &raw.stuck)?,
-        same_outcome: rungs("same_outcome", &raw.same_outcome)?,
+        repeated_step: rungs("repeated_step", &raw.repeated_step, &defaults.repeated_step)?,
+        cycle: rungs("cycle", &raw.cycle, &defaults.cycle)?,
+        stagnation: rungs("stagnation", &raw.stagnation, &defaults.stagnation)?,
+        stuck: rungs("stuck", &raw.stuck, &defaults.stuck)?,
+        same_outcome: rungs("same_outcome", &raw.same_outcome, &defaults.same_outcome)?,
     })
 }
 

@@ -4,12 +4,14 @@
 mod answer;
 mod anthropic;
 mod gemini;
+mod history;
 mod openai_chat;
 mod openai_responses;
 mod reading;
 mod route;
 
 pub use answer::{Answer, AnswerReader};
+pub use history::Scan;
 pub use reading::{Reading, Tail};
 pub use route::{Form, Route};
 
@@ -42,8 +44,8 @@ impl Dialect {
         }
     }
 
-    /// What a request body says. Borrows from it.
-    pub fn read(self, body: &[u8]) -> Result<Reading<'_>, Unreadable> {
+    /// What a request body says. Borrows from it. `scan` says how much of the history is looked at.
+    pub fn read(self, body: &[u8], scan: Scan) -> Result<Reading<'_>, Unreadable> {
         let body = std::str::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
         if json::must_be_object(body).is_err() {
             return Err(if serde_json::from_str::<&RawValue>(body).is_ok() {
@@ -53,10 +55,10 @@ impl Dialect {
             });
         }
         match self {
-            Self::OpenAiChat => openai_chat::request::read(body),
-            Self::OpenAiResponses => openai_responses::request::read(body),
-            Self::Anthropic => anthropic::request::read(body),
-            Self::Gemini => gemini::request::read(body),
+            Self::OpenAiChat => openai_chat::request::read(body, scan),
+            Self::OpenAiResponses => openai_responses::request::read(body, scan),
+            Self::Anthropic => anthropic::request::read(body, scan),
+            Self::Gemini => gemini::request::read(body, scan),
         }
     }
 
@@ -68,6 +70,18 @@ impl Dialect {
             Self::OpenAiResponses => openai_responses::request::hint(body, text),
             Self::Anthropic => anthropic::request::hint(body, text),
             Self::Gemini => gemini::request::hint(body, text),
+        }
+    }
+
+    /// The change that puts `text` into the last tool result, where the model reads it with the result; nothing where
+    /// the history does not end with one.
+    pub fn hint_in_result(self, body: &str, text: &str) -> Result<Splice, Unreadable> {
+        json::must_be_object(body)?;
+        match self {
+            Self::OpenAiChat => openai_chat::request::hint_in_result(body, text),
+            Self::OpenAiResponses => openai_responses::request::hint_in_result(body, text),
+            Self::Anthropic => anthropic::request::hint_in_result(body, text),
+            Self::Gemini => gemini::request::hint_in_result(body, text),
         }
     }
 

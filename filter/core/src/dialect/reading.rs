@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashMap};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{config::BodyField, json};
+use crate::{config::BodyField, json, step::Step};
 
 /// One request body, borrowed.
 #[derive(Debug, Default)]
@@ -19,6 +19,10 @@ pub struct Reading<'a> {
     /// Fingerprint of the conversation's head, where the request carries history.
     pub run: Option<u64>,
     pub tail: Tail,
+    /// What the agent did since the last user message.
+    pub steps: Vec<Step>,
+    /// Assistant turns since the last user message.
+    pub turns_alone: u32,
     pub ids: BodyIds<'a>,
 }
 

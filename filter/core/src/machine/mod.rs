@@ -10,6 +10,7 @@ mod effect;
 mod log;
 mod request;
 mod response;
+mod text;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use crate::{
     dialect::{AnswerReader, Dialect, Form, Route},
     identity::{Claims, Scope},
     metric::ServiceOutcome,
+    signal::Finding,
     window::Outcome,
 };
 
@@ -121,12 +123,21 @@ struct Case {
     policy: Arc<Policy>,
     scope: Scope,
     arrival: Arrival,
+    /// What the steps in the history say.
+    finding: Option<Finding>,
     body: Vec<u8>,
     /// The text to ask about.
     prompt: String,
     judgement: Judgement,
     similarity: Option<f64>,
     service: Option<ServiceOutcome>,
+}
+
+impl Case {
+    /// The finding, where it is the reason for the verdict.
+    fn finding_at_hand(&self) -> Option<&Finding> {
+        self.finding.as_ref().filter(|finding| Some(finding.signal) == self.judgement.signal)
+    }
 }
 
 /// A read-change-write of a slot, tried again while others are faster.

@@ -1,15 +1,16 @@
 //! The request's way: headers, body, window, embedding service, and out.
 
 use super::{
-    Case, Effect, Held, Opening, Passage, Phase, Question, Reply, ServiceReply, SlotWrite, Step, log,
+    Case, Effect, Held, Opening, Passage, Phase, Question, Reply, ServiceReply, SlotWrite, Step, log, text,
 };
 use crate::{
     arrival::{self, Arrival, Judgement, Occasion},
-    config::{Config, HintPolicy, KillMode, Mode},
-    dialect::{FinalMessage, Form, Route, Tail},
+    config::{Config, HintPosition, KillMode, Mode},
+    dialect::{FinalMessage, Form, Route, Scan, Tail},
     identity::{Claims, Scope},
     metric::{Bypass, Metric, ServiceOutcome},
     prompt::{digest, digest_pair},
+    signal::{self, Finding},
     slot::Slot,
     verdict::{Signal, Verdict},
 };
@@ -85,7 +86,8 @@ pub fn whole(config: &Config, opening: Opening, held: &dyn Held) -> Step {
         return bypass(Bypass::Empty);
     }
     let dialect = opening.route.dialect;
-    let reading = match dialect.read(&body) {
+    let known = config.policy(opening.claims.agent());
+    let reading = match dialect.read(&body, Scan::of(&known.steps, known.run_limit)) {
         Ok(reading) => reading,
         Err(error) => return bypass(Bypass::Unreadable(error)),
     };
@@ -95,6 +97,7 @@ pub fn whole(config: &Config, opening: Opening, held: &dyn Held) -> Step {
         return (Phase::Done, vec![Effect::Release]);
     }
     let scope = claims.scope(reading.run);
+    let finding = signal::strongest(&reading, &policy);
     let counted = Effect::Count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0));
     let case = Case {
         dialect,
@@ -117,12 +120,13 @@ pub fn whole(config: &Config, opening: Opening, held: &dyn Held) -> Step {
             Tail::Aside(_) | Tail::Other => String::new(),
         },
         body,
-        judgement: Judgement::default(),
+        judgement: Judgement::default().or_finding(finding.as_ref()),
+        finding,
         similarity: None,
         service: None,
     };
     if !scope.is_identified() {
-        let (phase, mut effects) = release(config, case, held);
+        let (phase, mut effects) = settle(config, Box::new(case), held);
         effects.insert(0, counted);
         effects.insert(1, Bypass::NoIdentity.into());
         return (phase, effects);
@@ -160,7 +164,7 @@ pub fn decide(
     version: Option<u32>,
 ) -> Step {
     let (judgement, store) = change(config, &case.scope, case.arrival.now, (bytes, version), |window| {
-        arrival::judge(window, &case.arrival, &case.policy)
+        arrival::judge(window, &case.arrival, &case.policy, case.finding.as_ref())
     });
     case.judgement = judgement;
     (Phase::Deciding(case, write), vec![store])
@@ -172,18 +176,19 @@ pub fn decided(config: &Config, case: Box<Case>, write: SlotWrite, stored: bool,
         let load = load(config, &case.scope);
         return (Phase::Deciding(case, again), vec![load]);
     }
-    let (phase, mut effects) = if case.judgement.verdict == Verdict::Kill && case.policy.mode == Mode::Enforce
-    {
-        kill(config, &case, held)
-    } else if case.judgement.is_open {
-        ask(case)
-    } else {
-        release(config, *case, held)
-    };
+    let (phase, mut effects) = if case.judgement.is_open { ask(case) } else { settle(config, case, held) };
     if !stored {
         effects.insert(0, Bypass::Contention.into());
     }
     (phase, effects)
+}
+
+/// What is known is all that will be.
+fn settle(config: &Config, case: Box<Case>, held: &dyn Held) -> Step {
+    if case.judgement.verdict == Verdict::Kill && case.policy.mode == Mode::Enforce {
+        return kill(config, &case, held);
+    }
+    release(config, *case, held)
 }
 
 fn ask(case: Box<Case>) -> Step {
@@ -278,13 +283,18 @@ fn release(config: &Config, case: Case, held: &dyn Held) -> Step {
 }
 
 fn hinted(case: &Case) -> Option<Vec<u8>> {
-    let HintPolicy { position, score, semantic } = &case.policy.hint;
-    let text = match case.judgement.signal {
-        Some(Signal::Semantic) => semantic,
-        Some(Signal::Score) | None => score,
-    };
     let body = std::str::from_utf8(&case.body).ok()?;
-    case.dialect.hint(body, text, *position).ok()?.apply(body)
+    let text = text::hint(case);
+    let position = case.policy.hint.position;
+    let splice = match case.finding_at_hand() {
+        // After the last result; where that has no place for it, after everything.
+        Some(_) => case
+            .dialect
+            .hint_in_result(body, &text)
+            .or_else(|_| case.dialect.hint(body, &text, HintPosition::End)),
+        None => case.dialect.hint(body, &text, position),
+    };
+    splice.ok()?.apply(body)
 }
 
 fn verdict_effects(case: &Case, held: &dyn Held) -> Vec<Effect> {
@@ -304,6 +314,7 @@ fn headers(case: &Case) -> Vec<(&'static str, String)> {
     let Judgement { verdict, signal, evidence, .. } = case.judgement;
     let mut headers = vec![("x-sentinel-verdict", verdict.label().to_owned())];
     let reason = match (signal, case.service) {
+        (Some(_), _) if case.finding_at_hand().is_some() => case.finding_at_hand().map(Finding::reason),
         (Some(Signal::Score), _) if evidence.prompts > 0 => Some(format!(
             "score; prompts={}; responses={}; tools={}; score={}",
             evidence.prompts,
@@ -324,13 +335,12 @@ fn headers(case: &Case) -> Vec<(&'static str, String)> {
 
 fn kill(config: &Config, case: &Case, held: &dyn Held) -> Step {
     let policy = &case.policy.kill;
+    let text = text::kill(case);
     let (status, content_type, body) = match policy.mode {
-        KillMode::Error => {
-            (policy.status, "application/json", case.dialect.error(policy.status, &policy.message))
-        }
+        KillMode::Error => (policy.status, "application/json", case.dialect.error(policy.status, &text)),
         KillMode::FinalMessage => {
             let message = FinalMessage {
-                text: &policy.message,
+                text: &text,
                 model: &case.model,
                 form: case.form,
                 id: digest_pair(case.scope.id(), case.arrival.now),

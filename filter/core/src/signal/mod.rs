@@ -6,8 +6,11 @@ mod repeated_step;
 mod same_outcome;
 pub mod score;
 
+use progress::{OLD, VERY_OLD};
+
 use crate::{
-    config::{Rungs, StepsPolicy},
+    config::{Policy, Rungs, StepsPolicy},
+    dialect::Reading,
     step::Step,
     verdict::{Signal, Verdict},
 };
@@ -23,6 +26,41 @@ pub struct Finding {
     pub tool: String,
 }
 
+impl Finding {
+    /// For a header: signal, count and tool.
+    pub fn reason(&self) -> String {
+        let tool = if self.tool.is_empty() { String::new() } else { format!("; tool={}", self.tool) };
+        format!("{}; count={}{tool}", self.signal.label(), self.count)
+    }
+
+    /// For the agent: a clause that goes on after "because".
+    pub fn told(&self) -> String {
+        let Self { count, tool, .. } = self;
+        match self.signal {
+            Signal::RepeatedStep => {
+                format!("it called `{tool}` {count} times with the same arguments and the same result")
+            }
+            Signal::Cycle => format!("it went through the same steps {count} times, with the same results"),
+            Signal::Stagnation => format!("{count} steps in a row repeated what it had done and seen before"),
+            Signal::Stuck => format!("{count} new attempts in a row brought results that it had seen before"),
+            Signal::SameOutcome => format!("`{tool}` brought the same result {count} times in a row"),
+            Signal::RunLimit => format!("it took {count} turns without a word from the user"),
+            Signal::Score | Signal::Semantic => "it keeps repeating itself".to_owned(),
+        }
+    }
+}
+
+/// The strongest finding in what a request says.
+pub fn strongest(reading: &Reading<'_>, policy: &Policy) -> Option<Finding> {
+    let (steps, turns) =
+        (in_steps(&reading.steps, &policy.steps), in_turns(reading.turns_alone, policy.run_limit));
+    match (steps, turns) {
+        (Some(steps), Some(turns)) if turns.verdict > steps.verdict => Some(turns),
+        (Some(steps), _) => Some(steps),
+        (None, turns) => turns,
+    }
+}
+
 /// The strongest finding in `steps`, which end with the last step before the request. Of equal ones the most telling:
 /// in the order below.
 pub fn in_steps(steps: &[Step], policy: &StepsPolicy) -> Option<Finding> {
@@ -30,10 +68,12 @@ pub fn in_steps(steps: &[Step], policy: &StepsPolicy) -> Option<Finding> {
         return None;
     }
     let tool = &steps.last()?.tool;
+    let Rungs { hint, kill } = policy.stagnation;
     let found = [
         (Signal::RepeatedStep, repeated_step::count(steps), policy.repeated_step),
         (Signal::Cycle, cycle::rounds(steps), policy.cycle),
-        (Signal::Stagnation, progress::stagnation(steps), policy.stagnation),
+        (Signal::Stagnation, progress::stagnation(steps, VERY_OLD), Rungs { hint: 0, kill }),
+        (Signal::Stagnation, progress::stagnation(steps, OLD), Rungs { hint, kill: 0 }),
         (Signal::SameOutcome, same_outcome::count(steps), policy.same_outcome),
         (Signal::Stuck, progress::stuck(steps), policy.stuck),
     ];

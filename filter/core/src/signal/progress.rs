@@ -3,14 +3,16 @@
 use super::count;
 use crate::step::Step;
 
-/// What was done this often before is old: a second pass over a batch is not stagnation yet.
-const OLD: usize = 2;
+/// What was done twice before is old: a second pass over a batch is not stagnation yet.
+pub const OLD: usize = 2;
+/// What was done four times before is old beyond doubt.
+pub const VERY_OLD: usize = 4;
 
-/// Steps at the tail that did what was done before and brought what had come before.
-pub fn stagnation(steps: &[Step]) -> u32 {
+/// Steps at the tail that did what was done `age` times before and brought what had come as often.
+pub fn stagnation(steps: &[Step], age: usize) -> u32 {
     streak(steps, |step, earlier| {
-        seen(earlier, |other| other.approach == step.approach) >= OLD
-            && seen(earlier, |other| other.outcome == step.outcome) >= OLD
+        seen(earlier, |other| other.approach == step.approach) >= age
+            && seen(earlier, |other| other.outcome == step.outcome) >= age
     })
 }
 

@@ -10,7 +10,7 @@ pub const HINT: &str = "Try something \"else\".\n\u{1F501}";
 pub fn check(body: &[u8]) -> Result<(), String> {
     for dialect in Dialect::ALL {
         // Reading must end well, whatever it says.
-        let _ = dialect.read(body);
+        let _ = dialect.read(body, sentinel_core::dialect::Scan::default());
         let Ok(text) = std::str::from_utf8(body) else { continue };
         for position in [HintPosition::Start, HintPosition::End] {
             let Ok(splice) = dialect.hint(text, HINT, position) else { continue };

@@ -6,9 +6,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    dialect::reading::{BodyIds, Reading, Tail, content_text, count, model, parts},
+    dialect::{
+        history::{Scan, Walk},
+        reading::{BodyIds, Reading, Tail, content_text, count, model, parts},
+    },
     json::{self, Splice, Unreadable},
     prompt::digest,
+    step::arguments,
 };
 
 #[derive(Deserialize)]
@@ -31,11 +35,33 @@ struct Message<'a> {
     content: Option<&'a RawValue>,
 }
 
-pub fn read(body: &str) -> Result<Reading<'_>, Unreadable> {
+/// A content block, as far as steps are concerned.
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_use_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    is_error: Option<&'a RawValue>,
+}
+
+pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     let request: Request = serde_json::from_str(body)?;
     let messages = &request.messages;
+    let (walk, ends_with_observation) = walk(messages, scan)?;
     let tail = match messages.last() {
-        Some(Message { role, content: Some(content) }) if role == "user" => tail(content)?,
+        Some(Message { role, content: Some(content) }) if role == "user" && !ends_with_observation => {
+            tail(content)?
+        }
         _ => Tail::Other,
     };
     let has_history = messages.iter().any(|message| message.role == "assistant");
@@ -48,6 +74,8 @@ pub fn read(body: &str) -> Result<Reading<'_>, Unreadable> {
         turns: count(messages.len()),
         run: head.filter(|_| has_history),
         tail,
+        turns_alone: walk.turns,
+        steps: walk.steps.finish(),
         // `metadata.user_id` is what the other dialects call `user`.
         ids: BodyIds { user: user_id(request.metadata), safety_identifier: None, metadata: request.metadata },
     })
@@ -60,6 +88,49 @@ fn user_id(metadata: Option<&RawValue>) -> Option<&RawValue> {
         user_id: Option<&'a RawValue>,
     }
     serde_json::from_str::<Metadata>(metadata?.get()).ok()?.user_id
+}
+
+/// Reads the steps. Says too whether the history ends with a ReAct observation.
+fn walk(messages: &[Message<'_>], scan: Scan) -> Result<(Walk, bool), Unreadable> {
+    let mut walk = Walk::default();
+    let mut ends_with_observation = false;
+    let start = scan.start(messages.iter(), |message| message.role == "assistant");
+    for message in messages.get(start..).unwrap_or_default() {
+        ends_with_observation = false;
+        let Some(content) = message.content else { continue };
+        let blocks: Vec<Block> = serde_json::from_str(content.get()).unwrap_or_default();
+        if message.role == "assistant" {
+            walk.turn();
+            let mut calls = blocks.iter().filter(|block| block.kind == "tool_use").peekable();
+            if calls.peek().is_none() {
+                walk.text(&content_text(content, &["text"]).unwrap_or_default(), scan);
+            }
+            calls.for_each(|call| walk.steps.call(&call.id, &call.name, &arguments(call.input)));
+        } else if message.role == "user" {
+            for result in blocks.iter().filter(|block| block.kind == "tool_result") {
+                walk.steps.result(&result.tool_use_id, result.content, json::is_true(result.is_error));
+            }
+            match tail(content)? {
+                Tail::Prompt(text) => ends_with_observation = walk.user(&text),
+                Tail::Aside(text) => walk.aside(&text),
+                Tail::Other => {}
+            }
+        }
+    }
+    Ok((walk, ends_with_observation))
+}
+
+/// After the tool results of the last message.
+pub fn hint_in_result(body: &str, text: &str) -> Result<Splice, Unreadable> {
+    #[derive(Deserialize)]
+    struct Outer<'a> {
+        #[serde(borrow)]
+        messages: Vec<&'a RawValue>,
+    }
+    let outer: Outer = serde_json::from_str(body)?;
+    let message: Message = serde_json::from_str(outer.messages.last().ok_or(Unreadable::Shape)?.get())?;
+    let content = message.content.filter(|_| message.role == "user");
+    json::extend_text(body, content.ok_or(Unreadable::Shape)?, text, "text")
 }
 
 /// A text beside tool results is no prompt of its own.

@@ -7,9 +7,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    dialect::reading::{BodyIds, Reading, Tail, count},
+    dialect::{
+        history::{Scan, Walk},
+        reading::{BodyIds, Reading, Tail, count},
+    },
     json::{self, Splice, Unreadable},
     prompt::digest,
+    step::arguments,
 };
 
 #[derive(Deserialize)]
@@ -38,15 +42,33 @@ impl Content<'_> {
 struct Part<'a> {
     #[serde(borrow, default)]
     text: Option<&'a RawValue>,
+    #[serde(borrow, default, alias = "function_call", rename = "functionCall")]
+    function_call: Option<&'a RawValue>,
     #[serde(borrow, default, alias = "function_response", rename = "functionResponse")]
     function_response: Option<&'a RawValue>,
 }
 
-pub fn read(body: &str) -> Result<Reading<'_>, Unreadable> {
+/// A call or a response: older ones have no id and are paired by name.
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    response: Option<&'a RawValue>,
+}
+
+pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     let request: Request = serde_json::from_str(body)?;
     let contents = &request.contents;
+    let (walk, ends_with_observation) = walk(contents, scan)?;
     let tail = match contents.last() {
-        Some(content @ Content { parts: Some(parts), .. }) if content.is_user() => tail(parts)?,
+        Some(content @ Content { parts: Some(parts), .. }) if content.is_user() && !ends_with_observation => {
+            tail(parts)?
+        }
         _ => Tail::Other,
     };
     let has_history = contents.iter().any(|content| content.role == "model");
@@ -56,19 +78,82 @@ pub fn read(body: &str) -> Result<Reading<'_>, Unreadable> {
         turns: count(contents.len()),
         run: head.filter(|_| has_history),
         tail,
+        turns_alone: walk.turns,
+        steps: walk.steps.finish(),
         ids: BodyIds { metadata: request.labels, ..BodyIds::default() },
         ..Reading::default()
     })
 }
 
-fn tail(parts: &RawValue) -> Result<Tail, Unreadable> {
+/// Reads the steps. Says too whether the history ends with a ReAct observation.
+fn walk(contents: &[Content<'_>], scan: Scan) -> Result<(Walk, bool), Unreadable> {
+    let mut walk = Walk::default();
+    let mut ends_with_observation = false;
+    let start = scan.start(contents.iter(), |content| content.role == "model");
+    for content in contents.get(start..).unwrap_or_default() {
+        ends_with_observation = false;
+        let Some(raw) = content.parts else { continue };
+        let parts: Vec<Part> = serde_json::from_str(raw.get())?;
+        if content.role == "model" {
+            walk.turn();
+            let calls: Vec<Function> = parts.iter().filter_map(|part| function(part.function_call)).collect();
+            if calls.is_empty() {
+                walk.text(&text_of(&parts)?, scan);
+            }
+            for call in calls {
+                let id = call.id.and_then(json::string).unwrap_or_default();
+                walk.steps.call(&id, &call.name, &arguments(call.args));
+            }
+            continue;
+        }
+        for response in parts.iter().filter_map(|part| function(part.function_response)) {
+            match response.id.and_then(json::string) {
+                Some(id) => walk.steps.result(&id, response.response, false),
+                None => walk.steps.result_of_tool(&response.name, response.response),
+            }
+        }
+        match tail(raw)? {
+            Tail::Prompt(text) => ends_with_observation = walk.user(&text),
+            Tail::Aside(text) => walk.aside(&text),
+            Tail::Other => {}
+        }
+    }
+    Ok((walk, ends_with_observation))
+}
+
+fn function(raw: Option<&RawValue>) -> Option<Function<'_>> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// Into the last function's response: as one more member, so that the number of parts stays what it was.
+pub fn hint_in_result(body: &str, text: &str) -> Result<Splice, Unreadable> {
+    #[derive(Deserialize)]
+    struct Outer<'a> {
+        #[serde(borrow)]
+        contents: Vec<Content<'a>>,
+    }
+    let outer: Outer = serde_json::from_str(body)?;
+    let parts = outer.contents.last().and_then(|content| content.parts).ok_or(Unreadable::Shape)?;
     let parts: Vec<Part> = serde_json::from_str(parts.get())?;
-    let has_results = parts.iter().any(|part| part.function_response.is_some());
+    let last = parts.last().ok_or(Unreadable::Shape)?;
+    if let Some(response) = function(last.function_response).and_then(|function| function.response) {
+        return json::insert_key_into(body, response, "sentinel_hint", &json::quoted(text));
+    }
+    json::extend_string(body, last.text.ok_or(Unreadable::Shape)?, text)
+}
+
+fn text_of(parts: &[Part<'_>]) -> Result<String, Unreadable> {
     let mut texts = Vec::new();
     for text in parts.iter().filter_map(|part| part.text) {
         texts.push(json::string(text).ok_or(Unreadable::Shape)?);
     }
-    let text = texts.join("\n");
+    Ok(texts.join("\n"))
+}
+
+fn tail(parts: &RawValue) -> Result<Tail, Unreadable> {
+    let parts: Vec<Part> = serde_json::from_str(parts.get())?;
+    let has_results = parts.iter().any(|part| part.function_response.is_some());
+    let text = text_of(&parts)?;
     Ok(match (has_results, text.is_empty()) {
         (false, _) => Tail::Prompt(text),
         (true, false) => Tail::Aside(text),

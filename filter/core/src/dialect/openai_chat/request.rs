@@ -7,9 +7,13 @@ use serde_json::value::RawValue;
 
 use crate::{
     config::HintPosition,
-    dialect::reading::{BodyIds, Reading, Tail, content_text, count, model},
+    dialect::{
+        history::{Scan, Walk},
+        reading::{BodyIds, Reading, Tail, content_text, count, model},
+    },
     json::{self, Splice, Unreadable},
     prompt::digest,
+    step::arguments,
 };
 
 #[derive(Deserialize)]
@@ -36,6 +40,30 @@ struct Message<'a> {
     role: Cow<'a, str>,
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_calls: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    function_call: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_call_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall<'a> {
+    #[serde(borrow, default)]
+    id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    function: Function<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct Function<'a> {
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
 }
 
 impl Message<'_> {
@@ -44,7 +72,7 @@ impl Message<'_> {
     }
 }
 
-pub fn read(body: &str) -> Result<Reading<'_>, Unreadable> {
+pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     #[derive(Default, Deserialize)]
     struct StreamOptions {
         #[serde(default)]
@@ -52,8 +80,9 @@ pub fn read(body: &str) -> Result<Reading<'_>, Unreadable> {
     }
     let request: Request = serde_json::from_str(body)?;
     let messages = &request.messages;
+    let (walk, ends_with_observation) = walk(messages, scan)?;
     let tail = match messages.iter().rev().find(|message| !message.is_instruction()) {
-        Some(Message { role, content: Some(content) }) if role == "user" => {
+        Some(Message { role, content: Some(content), .. }) if role == "user" && !ends_with_observation => {
             Tail::Prompt(content_text(content, &["text"]).ok_or(Unreadable::Shape)?)
         }
         _ => Tail::Other,
@@ -71,12 +100,78 @@ pub fn read(body: &str) -> Result<Reading<'_>, Unreadable> {
         turns: count(messages.len()),
         run: head.filter(|_| has_history),
         tail,
+        turns_alone: walk.turns,
+        steps: walk.steps.finish(),
         ids: BodyIds {
             user: request.user,
             safety_identifier: request.safety_identifier,
             metadata: request.metadata,
         },
     })
+}
+
+/// Reads the steps. Says too whether the history ends with a ReAct observation.
+fn walk(messages: &[Message<'_>], scan: Scan) -> Result<(Walk, bool), Unreadable> {
+    let mut walk = Walk::default();
+    let mut ends_with_observation = false;
+    let start = scan.start(messages.iter(), |message| message.role == "assistant");
+    for message in messages.get(start..).unwrap_or_default() {
+        ends_with_observation = false;
+        match message.role.as_ref() {
+            "assistant" => {
+                walk.turn();
+                calls(message, &mut walk, scan);
+            }
+            "tool" => {
+                let id = message.tool_call_id.and_then(json::string).unwrap_or_default();
+                walk.steps.result(&id, message.content, false);
+            }
+            "function" => {
+                let name = message.name.and_then(json::string).unwrap_or_default();
+                walk.steps.result_of_tool(&name, message.content);
+            }
+            "user" => {
+                let text = message.content.map(|content| content_text(content, &["text"]));
+                let text = text.unwrap_or_default().ok_or(Unreadable::Shape)?;
+                ends_with_observation = walk.user(&text);
+            }
+            _ => {}
+        }
+    }
+    Ok((walk, ends_with_observation))
+}
+
+fn calls(message: &Message<'_>, walk: &mut Walk, scan: Scan) {
+    let calls = message.tool_calls.and_then(|raw| serde_json::from_str::<Vec<ToolCall>>(raw.get()).ok());
+    let function = message.function_call.and_then(|raw| serde_json::from_str::<Function>(raw.get()).ok());
+    for ToolCall { id, function } in calls.iter().flatten() {
+        walk.steps.call(id, &function.name, &arguments(function.arguments));
+    }
+    if let Some(function) = &function {
+        walk.steps.call("", &function.name, &arguments(function.arguments));
+    }
+    if calls.is_none()
+        && function.is_none()
+        && let Some(text) = message.content.and_then(|content| content_text(content, &["text"]))
+    {
+        walk.text(&text, scan);
+    }
+}
+
+/// Into the last tool's result, where the model reads it with the result.
+pub fn hint_in_result(body: &str, text: &str) -> Result<Splice, Unreadable> {
+    #[derive(Deserialize)]
+    struct Outer<'a> {
+        #[serde(borrow)]
+        messages: Vec<&'a RawValue>,
+    }
+    let outer: Outer = serde_json::from_str(body)?;
+    let last = outer.messages.last().ok_or(Unreadable::Shape)?;
+    let message: Message = serde_json::from_str(last.get())?;
+    if !matches!(message.role.as_ref(), "tool" | "function" | "user") {
+        return Err(Unreadable::Shape);
+    }
+    json::extend_text(body, message.content.ok_or(Unreadable::Shape)?, text, "text")
 }
 
 /// A system message, before or after all others.

@@ -6,9 +6,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    dialect::reading::{BodyIds, Reading, Tail, content_text, count, model},
+    dialect::{
+        history::{Scan, Walk},
+        reading::{BodyIds, Reading, Tail, content_text, count, model},
+    },
     json::{self, Splice, Unreadable},
     prompt::digest,
+    step::arguments,
 };
 
 #[derive(Deserialize)]
@@ -39,6 +43,18 @@ struct Item<'a> {
     role: Cow<'a, str>,
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    call_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    action: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    output: Option<&'a RawValue>,
 }
 
 impl Item<'_> {
@@ -50,20 +66,30 @@ impl Item<'_> {
         self.is_message() && self.role == "user"
     }
 
+    fn is_call(&self) -> bool {
+        self.kind.ends_with("_call")
+    }
+
+    fn is_output(&self) -> bool {
+        self.kind.ends_with("_call_output")
+    }
+
     fn is_instruction(&self) -> bool {
         self.is_message() && matches!(self.role.as_ref(), "system" | "developer")
     }
 }
 
-pub fn read(body: &str) -> Result<Reading<'_>, Unreadable> {
+pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     let request: Request = serde_json::from_str(body)?;
+    let mut walked = Walk::default();
     let (turns, tail, head) = if request.input.get().starts_with('"') {
         let text = json::string(request.input).ok_or(Unreadable::Shape)?;
         (1, Tail::Prompt(text.into_owned()), None)
     } else {
         let items: Vec<Item> = serde_json::from_str(request.input.get()).map_err(Unreadable::from)?;
+        let ends_with_observation = walk(&items, scan, &mut walked)?;
         let tail = match items.iter().rev().find(|item| !item.is_instruction()) {
-            Some(item) if item.is_user() => match item.content {
+            Some(item) if item.is_user() && !ends_with_observation => match item.content {
                 Some(content) => {
                     Tail::Prompt(content_text(content, &["input_text", "text"]).ok_or(Unreadable::Shape)?)
                 }
@@ -89,12 +115,71 @@ pub fn read(body: &str) -> Result<Reading<'_>, Unreadable> {
         turns,
         run,
         tail,
+        turns_alone: walked.turns,
+        steps: walked.steps.finish(),
         ids: BodyIds {
             user: request.user,
             safety_identifier: request.safety_identifier,
             metadata: request.metadata,
         },
     })
+}
+
+/// Reads the steps: calls that follow each other without an output between them are one turn. Says too whether the
+/// history ends with a ReAct observation.
+fn walk(items: &[Item<'_>], scan: Scan, walk: &mut Walk) -> Result<bool, Unreadable> {
+    let mut ends_with_observation = false;
+    let mut in_turn = false;
+    let start = scan.start(items.iter(), Item::is_call);
+    for item in items.get(start..).unwrap_or_default() {
+        ends_with_observation = false;
+        let id = item.call_id.and_then(json::string).unwrap_or_default();
+        if item.is_call() {
+            if !std::mem::replace(&mut in_turn, true) {
+                walk.turn();
+            }
+            let name = item.name.and_then(json::string).unwrap_or(Cow::Borrowed(item.kind.as_ref()));
+            let given = item.arguments.or(item.input).or(item.action);
+            walk.steps.call(&id, &name, &arguments(given));
+            // Tools that the provider runs bring their output along.
+            if item.output.is_some() {
+                walk.steps.result(&id, item.output, false);
+            }
+        } else if item.is_output() {
+            in_turn = false;
+            walk.steps.result(&id, item.output, false);
+        } else if item.is_user() {
+            in_turn = false;
+            let text = item.content.map(|content| content_text(content, &["input_text", "text"]));
+            ends_with_observation = walk.user(&text.unwrap_or_default().ok_or(Unreadable::Shape)?);
+        } else if item.is_message() && item.role == "assistant" {
+            if !std::mem::replace(&mut in_turn, true) {
+                walk.turn();
+            }
+            let text = item.content.and_then(|content| content_text(content, &["output_text", "text"]));
+            walk.text(&text.unwrap_or_default(), scan);
+        }
+    }
+    Ok(ends_with_observation)
+}
+
+/// Into the last tool's output, where the model reads it with the output.
+pub fn hint_in_result(body: &str, text: &str) -> Result<Splice, Unreadable> {
+    #[derive(Deserialize)]
+    struct Outer<'a> {
+        #[serde(borrow)]
+        input: Vec<&'a RawValue>,
+    }
+    let outer: Outer = serde_json::from_str(body)?;
+    let item: Item = serde_json::from_str(outer.input.last().ok_or(Unreadable::Shape)?.get())?;
+    let told = if item.is_output() {
+        item.output
+    } else if item.is_user() {
+        item.content
+    } else {
+        None
+    };
+    json::extend_text(body, told.ok_or(Unreadable::Shape)?, text, "input_text")
 }
 
 /// `conversation` is an id, or an object with an id.

@@ -1,0 +1,168 @@
+//! How the readers of the dialects walk a history: how far back, and what a ReAct agent writes as text.
+
+use std::borrow::Cow;
+
+use crate::{
+    config::StepsPolicy,
+    step::{self, StepReader},
+};
+
+/// How much of a history is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan {
+    /// Assistant turns from the tail; 0: no steps are read.
+    pub turns: usize,
+    /// Actions in assistants' texts count, with the observations in the next user messages.
+    pub react: bool,
+}
+
+impl Default for Scan {
+    fn default() -> Self {
+        Self { turns: step::LENGTH, react: true }
+    }
+}
+
+impl Scan {
+    /// What a policy needs to see.
+    pub fn of(steps: &StepsPolicy, run_limit: u32) -> Self {
+        let limit = usize::try_from(run_limit).unwrap_or(usize::MAX);
+        Self { turns: limit.max(if steps.enabled { step::LENGTH } else { 0 }), react: steps.react }
+    }
+
+    /// Where to begin in a history: at the assistant turn that is the first of the last so many.
+    pub fn start<'a, T: 'a>(
+        self,
+        history: impl DoubleEndedIterator<Item = &'a T> + ExactSizeIterator,
+        is_turn: impl Fn(&T) -> bool,
+    ) -> usize {
+        let len = history.len();
+        let mut turns = (0..len).zip(history).rev().filter(|(_, item)| is_turn(item)).map(|(at, _)| at);
+        if self.turns == 0 { len } else { turns.nth(self.turns.saturating_sub(1)).unwrap_or(0) }
+    }
+}
+
+/// Steps and turns since the last genuine user message, collected while a history is read forwards.
+#[derive(Debug, Default)]
+pub struct Walk {
+    pub steps: StepReader,
+    pub turns: u32,
+    /// The assistant's last turn wrote a ReAct action.
+    awaits_observation: bool,
+    /// Texts that stood beside tool results: a framework's reminder comes again and again.
+    asides: Vec<u64>,
+}
+
+/// The id of the one call that a ReAct turn makes.
+const REACT: &str = "react";
+
+impl Walk {
+    pub fn turn(&mut self) {
+        self.steps.turn();
+        self.turns = self.turns.saturating_add(1);
+        self.awaits_observation = false;
+    }
+
+    /// An assistant's text: is there an action in it?
+    pub fn text(&mut self, text: &str, scan: Scan) {
+        if let Some((tool, input)) = scan.react.then(|| action(text)).flatten() {
+            self.steps.call(REACT, tool, input);
+            self.awaits_observation = true;
+        }
+    }
+
+    /// A user's text. True where it is the observation that a ReAct agent has put there, and no user's word.
+    pub fn user(&mut self, text: &str) -> bool {
+        if std::mem::take(&mut self.awaits_observation) && is_observation(text) {
+            let raw = serde_json::value::RawValue::from_string(crate::json::quoted(text)).ok();
+            self.steps.result(REACT, raw.as_deref(), false);
+            return true;
+        }
+        self.steps.user();
+        self.turns = 0;
+        false
+    }
+
+    /// A text beside tool results: a user's word unless it was there before.
+    pub fn aside(&mut self, text: &str) {
+        let digest = crate::prompt::digest(text.as_bytes());
+        if !self.asides.contains(&digest) {
+            self.asides.push(digest);
+            self.steps.user();
+            self.turns = 0;
+        }
+    }
+}
+
+/// The last action in a text: `Action: tool[input]`, or `Action: tool` with `Action Input: input` after it.
+fn action(text: &str) -> Option<(&str, &str)> {
+    let after = |text: &'_ str, label: &str| -> Option<usize> {
+        let at = text.rfind(label)?;
+        let starts_line = text.get(..at)?.chars().next_back().is_none_or(|c| c == '\n');
+        starts_line.then(|| at.saturating_add(label.len()))
+    };
+    let rest = text.get(after(text, "Action:")?..)?;
+    let line = rest.lines().next()?.trim();
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.len() <= 64
+            && name.chars().all(|c| c.is_alphanumeric() || "_-. ".contains(c))
+    };
+    if let Some((tool, input)) = line.split_once(['[', '(']) {
+        let input = input.strip_suffix([']', ')'])?;
+        return is_name(tool.trim()).then_some((tool.trim(), input));
+    }
+    let input = after(rest, "Action Input:").and_then(|at| rest.get(at..)).unwrap_or("").trim();
+    is_name(line).then_some((line, input))
+}
+
+fn is_observation(text: &str) -> bool {
+    let start: Cow<'_, str> = text.trim_start().chars().take(12).collect();
+    start.to_ascii_lowercase().starts_with("observation")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_in_both_spellings() {
+        for (text, found) in [
+            ("Thought: hm\nAction: Search[Paris, France]", Some(("Search", "Paris, France"))),
+            ("Thought: hm\nAction: search\nAction Input: {\"q\": 1}\n", Some(("search", "{\"q\": 1}"))),
+            ("Action: finish(42)", Some(("finish", "42"))),
+            ("The plan. Action: Search[x]", None),
+            ("Action: do this! and then that", None),
+            ("No plan at all", None),
+        ] {
+            assert_eq!(action(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_observation_counts_only_after_an_action() {
+        let mut walk = Walk::default();
+        assert!(!walk.user("Observation: it rains"));
+        walk.turn();
+        walk.text("Action: look[out]", Scan::default());
+        assert!(walk.user("Observation: it rains"));
+        assert_eq!((walk.turns, walk.steps.finish().len()), (1, 1));
+    }
+
+    #[test]
+    fn a_reminder_beside_results_is_a_users_word_once() {
+        let mut walk = Walk::default();
+        walk.turn();
+        walk.aside("remember the rules");
+        assert_eq!(walk.turns, 0);
+        walk.turn();
+        walk.aside("remember the rules");
+        assert_eq!(walk.turns, 1);
+    }
+
+    #[test]
+    fn a_scan_begins_at_a_turn() {
+        let history = ["u", "a", "t", "a", "t", "a", "t"];
+        let start = |turns| Scan { turns, react: true }.start(history.iter(), |item| *item == "a");
+        assert_eq!((start(0), start(1), start(2), start(3), start(9)), (7, 5, 3, 1, 0));
+    }
+}
