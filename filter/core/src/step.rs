@@ -7,7 +7,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     json,
-    prompt::{canonical, digest, digest_pair, word_count},
+    prompt::{canonical, digest, digest_pair, word_count, words},
 };
 
 /// Steps that are remembered: five rounds of the longest cycle, and room for what lies between.
@@ -16,6 +16,8 @@ pub const LENGTH: usize = 48;
 const MAX_RESULT: usize = 4_096;
 /// Receipts ("3 lines written to notes.txt") are not longer than this (words).
 const RECEIPT_WORDS: usize = 12;
+/// Nor are reports that nothing came of a call (words).
+const SHORT_WORDS: usize = 60;
 
 /// One assistant turn and its outcome. A parallel fan-out is one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +30,17 @@ pub struct Step {
     pub tools: u64,
     /// Name of the first tool, for people to read: letters, digits and `_.-/:` only.
     pub tool: String,
-    /// Every result merely says that something was done: different writes end alike.
-    pub is_receipt: bool,
+    pub kind: Kind,
+}
+
+/// What a result amounts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It merely says that something was done ("OK.", "3 lines written"): different writes end alike.
+    Receipt,
+    /// It says that nothing came of it: an error, nothing found, nothing at all.
+    Failure,
+    Substance,
 }
 
 /// Collects the steps of one history.
@@ -49,8 +60,7 @@ struct Call {
     name: u64,
     approach: u64,
     is_send: bool,
-    /// Digest of the result, and whether it is a receipt.
-    result: Option<(u64, bool)>,
+    result: Option<(u64, Kind)>,
     shown: Option<String>,
 }
 
@@ -103,7 +113,8 @@ impl StepReader {
             .map(|turn| turn.calls.iter_mut().find(|call| call.result.is_none() && is_meant(call)));
         let Some(call) = open.find_map(|call| call) else { return };
         let raw = result.map_or("", RawValue::get);
-        call.result = Some((outcome(raw, call.is_send), !is_error && is_receipt(raw)));
+        let kind = if is_error { Kind::Failure } else { kind(raw) };
+        call.result = Some((outcome(raw, call.is_send), kind));
     }
 
     /// A genuine user message: only what follows it counts.
@@ -119,14 +130,20 @@ impl StepReader {
 
 impl Turn {
     fn into_step(self) -> Option<Step> {
-        let results: Vec<(u64, bool)> = self.calls.iter().map(|call| call.result).collect::<Option<_>>()?;
+        let results: Vec<(u64, Kind)> = self.calls.iter().map(|call| call.result).collect::<Option<_>>()?;
         // Sums, since the order within a turn does not count.
         let sum = |numbers: &mut dyn Iterator<Item = u64>| numbers.fold(0, u64::wrapping_add);
         Some(Step {
             approach: sum(&mut self.calls.iter().map(|call| call.approach)),
             outcome: sum(&mut results.iter().map(|(digest, _)| *digest)),
             tools: sum(&mut self.calls.iter().map(|call| call.name)),
-            is_receipt: results.iter().all(|(_, is_receipt)| *is_receipt),
+            kind: if results.iter().any(|(_, kind)| *kind == Kind::Failure) {
+                Kind::Failure
+            } else if results.iter().all(|(_, kind)| *kind == Kind::Receipt) {
+                Kind::Receipt
+            } else {
+                Kind::Substance
+            },
             tool: self.calls.into_iter().next()?.shown.unwrap_or_default(),
         })
     }
@@ -174,10 +191,9 @@ fn is_id_key(key: &str) -> bool {
     key == "id" || key == "ts" || key.ends_with("_id") || key.ends_with("uuid") || key == "messageid"
 }
 
-/// A short text that reports no failure and is not empty. What is said about nothing or about a failure is an outcome
-/// of its own; what merely confirms is not.
-fn is_receipt(raw: &str) -> bool {
-    const FAILURES: [&str; 22] = [
+/// What a short text says, by the words that it begins with; a long text is substance whatever it says.
+fn kind(raw: &str) -> Kind {
+    const FAILURES: [&str; 23] = [
         "error",
         "errors",
         "fail",
@@ -200,18 +216,25 @@ fn is_receipt(raw: &str) -> bool {
         "null",
         "timeout",
         "unavailable",
+        "couldn't",
     ];
     if raw.len() > MAX_RESULT {
-        return false;
+        return Kind::Substance;
     }
     let text = match serde_json::from_str::<Cow<'_, str>>(raw) {
         Ok(text) => text,
         Err(_) => Cow::Borrowed(raw),
     };
-    let words = word_count(&text);
-    let is_failure =
-        || crate::prompt::words(&text).any(|word| FAILURES.contains(&word.to_ascii_lowercase().as_str()));
-    (1..=RECEIPT_WORDS).contains(&words) && !is_failure()
+    let count = word_count(&text);
+    let is_failure = || {
+        words(&text).take(RECEIPT_WORDS).any(|word| FAILURES.contains(&word.to_ascii_lowercase().as_str()))
+    };
+    match count {
+        0 => Kind::Failure,
+        1..=SHORT_WORDS if is_failure() => Kind::Failure,
+        1..=RECEIPT_WORDS => Kind::Receipt,
+        _ => Kind::Substance,
+    }
 }
 
 /// A call's arguments where they may be text or an object.
@@ -285,14 +308,16 @@ mod tests {
     }
 
     #[test]
-    fn receipts_confirm_and_say_nothing_else() {
+    fn results_are_told_apart_by_what_they_say() {
+        let kind = |text: &str| step(&[("write", "{}", text)]).kind;
         for text in ["OK.", "Done", "3 lines written to notes.txt", "true"] {
-            assert!(step(&[("write", "{}", text)]).is_receipt, "{text}");
+            assert_eq!(kind(text), Kind::Receipt, "{text}");
         }
-        for text in ["", "[]", "{}", "No results found", "error: file is locked", "null", &"word ".repeat(30)]
-        {
-            assert!(!step(&[("write", "{}", text)]).is_receipt, "{text}");
+        for text in ["", "[]", "{}", "No results found", "error: file is locked", "null"] {
+            assert_eq!(kind(text), Kind::Failure, "{text}");
         }
+        assert_eq!(kind(&"word ".repeat(30)), Kind::Substance);
+        assert_eq!(kind(&format!("No {}", "word ".repeat(100))), Kind::Substance);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub enum Signal {
     Cycle,
     /// Old approaches that bring old outcomes.
     Stagnation,
-    /// New approaches that bring old outcomes.
+    /// New approaches that bring nothing new.
     Stuck,
     /// One tool, any arguments, one outcome.
     SameOutcome,

@@ -138,7 +138,7 @@ raw! {
         pub cycle: RawRungs,
         /// Steps in a row that repeat an approach and an outcome.
         pub stagnation: RawRungs,
-        /// Steps in a row that try something new and bring an outcome that was there before.
+        /// Steps in a row that try something new and bring nothing new: a failure, or what was there before.
         pub stuck: RawRungs,
         /// Steps in a row with one tool and one outcome, whatever the arguments.
         pub same_outcome: RawRungs,
@@ -236,7 +236,7 @@ raw! {
         pub cycle: String,
         /// Text when old approaches bring old outcomes.
         pub stagnation: String,
-        /// Text when new approaches bring old outcomes.
+        /// Text when new approaches bring nothing new.
         pub stuck: String,
         /// Text when one tool brings one outcome whatever the arguments.
         pub same_outcome: String,
@@ -280,7 +280,7 @@ impl Default for RawMessages {
             stagnation: then(
                 "Your last {count} steps repeat what you have done before and bring nothing new.",
             ),
-            stuck: then("Your last {count} attempts brought only results that you have seen before."),
+            stuck: then("Your last {count} attempts all failed or brought what you had seen before."),
             same_outcome: then(
                 "`{tool}` has brought the same result {count} times in a row, whatever the arguments.",
             ),

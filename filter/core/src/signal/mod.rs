@@ -6,8 +6,6 @@ mod repeated_step;
 mod same_outcome;
 pub mod score;
 
-use progress::{OLD, VERY_OLD};
-
 use crate::{
     config::{Policy, Rungs, StepsPolicy},
     dialect::Reading,
@@ -42,7 +40,9 @@ impl Finding {
             }
             Signal::Cycle => format!("it went through the same steps {count} times, with the same results"),
             Signal::Stagnation => format!("{count} steps in a row repeated what it had done and seen before"),
-            Signal::Stuck => format!("{count} new attempts in a row brought results that it had seen before"),
+            Signal::Stuck => {
+                format!("{count} new attempts in a row failed or brought what it had seen before")
+            }
             Signal::SameOutcome => format!("`{tool}` brought the same result {count} times in a row"),
             Signal::RunLimit => format!("it took {count} turns without a word from the user"),
             Signal::Score | Signal::Semantic => "it keeps repeating itself".to_owned(),
@@ -68,12 +68,13 @@ pub fn in_steps(steps: &[Step], policy: &StepsPolicy) -> Option<Finding> {
         return None;
     }
     let tool = &steps.last()?.tool;
-    let Rungs { hint, kill } = policy.stagnation;
+    let (repeated, stagnation) = (repeated_step::repeated(steps), progress::stagnation(steps));
     let found = [
-        (Signal::RepeatedStep, repeated_step::count(steps), policy.repeated_step),
+        (Signal::RepeatedStep, repeated.without_progress, policy.repeated_step.killing()),
+        (Signal::RepeatedStep, repeated.in_window, policy.repeated_step.hinting()),
         (Signal::Cycle, cycle::rounds(steps), policy.cycle),
-        (Signal::Stagnation, progress::stagnation(steps, VERY_OLD), Rungs { hint: 0, kill }),
-        (Signal::Stagnation, progress::stagnation(steps, OLD), Rungs { hint, kill: 0 }),
+        (Signal::Stagnation, stagnation.very_old, policy.stagnation.killing()),
+        (Signal::Stagnation, stagnation.old, policy.stagnation.hinting()),
         (Signal::SameOutcome, same_outcome::count(steps), policy.same_outcome),
         (Signal::Stuck, progress::stuck(steps), policy.stuck),
     ];
@@ -100,6 +101,16 @@ pub fn in_turns(turns: u32, limit: u32) -> Option<Finding> {
 }
 
 impl Rungs {
+    /// Without the hint.
+    fn killing(self) -> Self {
+        Self { hint: 0, ..self }
+    }
+
+    /// Without the kill.
+    fn hinting(self) -> Self {
+        Self { kill: 0, ..self }
+    }
+
     fn verdict(self, count: u32) -> Verdict {
         if self.kill > 0 && count >= self.kill {
             Verdict::Kill

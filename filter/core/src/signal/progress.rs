@@ -1,39 +1,66 @@
-//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak.
+//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak. A receipt
+//! of something new ("OK." to a note) is neither progress nor evidence and is passed over.
 
-use super::count;
-use crate::step::Step;
+use crate::step::{Kind, Step};
 
-/// What was done twice before is old: a second pass over a batch is not stagnation yet.
-pub const OLD: usize = 2;
-/// What was done four times before is old beyond doubt.
-pub const VERY_OLD: usize = 4;
-
-/// Steps at the tail that did what was done `age` times before and brought what had come as often.
-pub fn stagnation(steps: &[Step], age: usize) -> u32 {
-    streak(steps, |step, earlier| {
-        seen(earlier, |other| other.approach == step.approach) >= age
-            && seen(earlier, |other| other.outcome == step.outcome) >= age
-    })
+/// How far a streak of stagnation at the tail counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stagnation {
+    /// Steps that repeat what was old: enough for a hint.
+    pub old: u32,
+    /// Steps that repeat what was very old: enough for a kill.
+    pub very_old: u32,
 }
 
-/// Steps at the tail that tried something new and brought what had come before. A receipt is no outcome: different
-/// writes end alike.
+/// Steps at the tail that did what was done before and brought what had come before. Where the streak holds failures,
+/// once before is old. Where all went well it may be a second pass over a batch: then it takes a third pass to be
+/// old, and a fifth to be very old.
+pub fn stagnation(steps: &[Step]) -> Stagnation {
+    let with_failures = streak(steps, repeats(1));
+    if with_failures.holds_failure {
+        return Stagnation { old: with_failures.length, very_old: with_failures.length };
+    }
+    Stagnation { old: streak(steps, repeats(2)).length, very_old: streak(steps, repeats(4)).length }
+}
+
+/// Steps at the tail that tried something new and brought nothing new: a failure, or what had come before.
 pub fn stuck(steps: &[Step]) -> u32 {
-    streak(steps, |step, earlier| {
-        !step.is_receipt
+    let is_stuck = |step: &Step, earlier: &[Step]| {
+        step.kind != Kind::Receipt
             && seen(earlier, |other| other.approach == step.approach) == 0
-            && seen(earlier, |other| other.outcome == step.outcome) > 0
-    })
+            && (step.kind == Kind::Failure || seen(earlier, |other| other.outcome == step.outcome) > 0)
+    };
+    streak(steps, is_stuck).length
+}
+
+/// The step's approach and its outcome were there before, so often each.
+fn repeats(times: usize) -> impl Fn(&Step, &[Step]) -> bool {
+    move |step, earlier| {
+        seen(earlier, |other| other.approach == step.approach) >= times
+            && seen(earlier, |other| other.outcome == step.outcome) >= times
+    }
 }
 
 fn seen(earlier: &[Step], is_it: impl Fn(&Step) -> bool) -> usize {
     earlier.iter().filter(|step| is_it(step)).count()
 }
 
-fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool) -> u32 {
-    let at_tail = (0..steps.len()).rev().take_while(|at| {
-        let step = steps.get(*at).zip(steps.get(..*at));
-        step.is_some_and(|(step, earlier)| belongs(step, earlier))
-    });
-    count(at_tail.count())
+#[derive(Default)]
+struct Streak {
+    length: u32,
+    holds_failure: bool,
+}
+
+fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool) -> Streak {
+    let mut streak = Streak::default();
+    for at in (0..steps.len()).rev() {
+        let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
+        if belongs(step, earlier) {
+            streak.length = streak.length.saturating_add(1);
+            streak.holds_failure |= step.kind == Kind::Failure;
+        } else if step.kind != Kind::Receipt {
+            break;
+        }
+    }
+    streak
 }

@@ -1,24 +1,48 @@
 //! Repeated step: the last step was there before, with the same outcome. Other work may lie between, but no progress
 //! of something that is polled: then the repetition belongs to the polling.
 
-use super::count as count_of;
-use crate::step::Step;
+use super::count;
+use crate::step::{Kind, Step};
 
 /// Steps back from the tail that are looked at.
 const WINDOW: usize = 20;
 
-/// How often the last step occurs among the last 20, itself included.
-pub fn count(steps: &[Step]) -> u32 {
-    let Some(last) = steps.last() else { return 0 };
+/// How often the last step occurs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repeated {
+    /// Among the last 20, itself included.
+    pub in_window: u32,
+    /// Of these, since anything new came of any step: who goes back to one page between reading others is at work.
+    pub without_progress: u32,
+}
+
+pub fn repeated(steps: &[Step]) -> Repeated {
+    let Some(last) = steps.last() else { return Repeated::default() };
     let same = |step: &Step| step.approach == last.approach && step.outcome == last.outcome;
-    let recent = steps.iter().enumerate().rev().take(WINDOW);
-    let since_progress = recent.take_while(|(at, step)| same(step) || !is_poll_progress(steps, *at));
-    count_of(since_progress.filter(|(_, step)| same(step)).count())
+    let recent = || steps.iter().enumerate().rev().take(WINDOW);
+    let since = |ends: &dyn Fn(usize) -> bool| {
+        let run = recent().take_while(|(at, step)| same(step) || !ends(*at));
+        count(run.filter(|(_, step)| same(step)).count())
+    };
+    Repeated {
+        in_window: since(&|at| is_poll_progress(steps, at)),
+        without_progress: since(&|at| is_poll_progress(steps, at) || is_progress(steps, at)),
+    }
 }
 
 /// The step did what was done before, and something new came of it.
 fn is_poll_progress(steps: &[Step], at: usize) -> bool {
-    let Some((step, earlier)) = steps.get(..=at).and_then(<[Step]>::split_last) else { return false };
+    let Some((step, earlier)) = split(steps, at) else { return false };
     let mut same_approach = earlier.iter().filter(|other| other.approach == step.approach).peekable();
     same_approach.peek().is_some() && same_approach.all(|other| other.outcome != step.outcome)
+}
+
+/// Something came of the step that had not come before.
+fn is_progress(steps: &[Step], at: usize) -> bool {
+    let Some((step, earlier)) = split(steps, at) else { return false };
+    step.kind == Kind::Substance && earlier.iter().all(|other| other.outcome != step.outcome)
+}
+
+fn split(steps: &[Step], at: usize) -> Option<(&Step, &[Step])> {
+    steps.get(..=at).and_then(<[Step]>::split_last)
 }

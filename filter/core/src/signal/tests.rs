@@ -1,7 +1,7 @@
 //! What must be found in steps, and what must not: each public detector missed or misjudged some of these.
 
 use super::*;
-use crate::{config::Config, prompt::digest};
+use crate::{config::Config, prompt::digest, step::Kind};
 
 /// A step of one call: tool, arguments, result.
 fn step(tool: &str, arguments: &str, result: &str) -> Step {
@@ -10,7 +10,12 @@ fn step(tool: &str, arguments: &str, result: &str) -> Step {
         outcome: digest(result.as_bytes()),
         tools: digest(tool.as_bytes()),
         tool: tool.to_owned(),
-        is_receipt: result == "OK.",
+        kind: match result {
+            "OK." => Kind::Receipt,
+            "[]" => Kind::Failure,
+            _ if result.starts_with("error") || result.starts_with("No ") => Kind::Failure,
+            _ => Kind::Substance,
+        },
     }
 }
 
@@ -50,7 +55,23 @@ fn what_lies_before_and_between_does_not_hide_it() {
     behind.extend(vec![failing(); 3]);
     assert_eq!(judged(&behind).unwrap().0, Verdict::Hint);
     let interleaved: Vec<_> = (0..5).flat_map(|n| [work(n), failing()]).collect();
-    assert_eq!(judged(&interleaved), Some((Verdict::Kill, Signal::RepeatedStep, 5)));
+    assert_eq!(judged(&interleaved), Some((Verdict::Hint, Signal::RepeatedStep, 5)), "work goes on between");
+    let noted: Vec<_> = (0..5).flat_map(|n| [step("note", &n.to_string(), "OK."), failing()]).collect();
+    assert_eq!(judged(&noted), Some((Verdict::Kill, Signal::RepeatedStep, 5)), "notes are no work");
+}
+
+#[test]
+fn going_back_between_pages_is_never_killed() {
+    let steps: Vec<_> = (0..10).flat_map(|n| [work(n), step("back", "", "the list of all pages")]).collect();
+    assert!((1..=20).all(|len| judged(&steps[..len]).is_none_or(|found| found.0 == Verdict::Hint)));
+}
+
+#[test]
+fn failures_in_a_round_make_it_old_sooner() {
+    let round = [step("think", "a", "OK."), step("click", "b", "opened the page b"), failing()];
+    let steps: Vec<_> = (0..12).map(|n| round[n % 3].clone()).collect();
+    let first = |verdict| (1..=12).find(|len| judged(&steps[..*len]).is_some_and(|found| found.0 == verdict));
+    assert_eq!((first(Verdict::Hint), first(Verdict::Kill)), (Some(6), Some(8)));
 }
 
 #[test]
@@ -70,9 +91,26 @@ fn one_tool_with_one_outcome_is_hinted_and_never_killed() {
     for result in ["[]", "No results were found for this query."] {
         let steps: Vec<_> = (0..30).map(|n| step("search", &format!("query {n}"), result)).collect();
         let first = (1..=30).find(|len| judged(&steps[..*len]).is_some());
-        assert_eq!(first, Some(6), "{result}");
+        assert_eq!(first, Some(5), "{result}");
         assert!((1..=30).all(|len| judged(&steps[..len]).is_none_or(|found| found.0 == Verdict::Hint)));
     }
+}
+
+#[test]
+fn a_page_that_does_not_change_whatever_is_asked() {
+    let steps: Vec<_> = (0..30).map(|n| step("open", &format!("page {n}"), "the start page")).collect();
+    let found = (1..=30).find_map(|len| judged(&steps[..len]));
+    assert_eq!(found, Some((Verdict::Hint, Signal::SameOutcome, 6)));
+    assert!((1..=30).all(|len| judged(&steps[..len]).is_none_or(|found| found.0 == Verdict::Hint)));
+}
+
+#[test]
+fn failures_one_after_the_other_are_hinted_and_a_success_ends_them() {
+    let fail = |n: usize| step("search", &n.to_string(), &format!("error: nothing for {n}"));
+    let steps: Vec<_> = (0..5).map(fail).collect();
+    assert_eq!(judged(&steps), Some((Verdict::Hint, Signal::Stuck, 5)));
+    let with_success: Vec<_> = (0..30).map(|n| if n % 5 == 4 { work(n) } else { fail(n) }).collect();
+    assert_quiet(&with_success, "four failures and a success");
 }
 
 #[test]
