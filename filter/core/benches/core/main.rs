@@ -55,7 +55,9 @@ fn each(
 
 fn parse(criterion: &mut Criterion) {
     bodies(criterion, "parse", |body| {
-        black_box(DIALECT.read(body.as_bytes()).expect("a readable body"));
+        black_box(
+            DIALECT.read(body.as_bytes(), sentinel_core::dialect::Scan::default()).expect("a readable body"),
+        );
     });
 }
 

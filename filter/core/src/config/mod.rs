@@ -2,6 +2,7 @@
 //! documented in `raw`; the README's table is made from there (`reference`).
 
 mod duration;
+mod field;
 mod raw;
 #[cfg(feature = "reference")]
 mod reference;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     ConfigError,
     duration::parse_millis,
+    field::Field,
     raw::{
         DialectName, HintPosition, KillMode, Mode, RawAgent, RawConfig, RawIdentity, RawPath, RawRungs,
         RawSource, RawSteps,
@@ -151,14 +152,13 @@ pub enum AgentMatch {
 impl Config {
     /// Reads the plugin configuration; nothing at all is the default configuration.
     pub fn from_json(json: &[u8]) -> Result<Self, ConfigError> {
-        let value = if json.iter().all(u8::is_ascii_whitespace) {
-            Value::Object(Map::new())
-        } else {
-            serde_json::from_slice(json).map_err(|error| ConfigError::new(".", error.to_string()))?
-        };
-        let raw = parse(&value)?;
-        let agents = agents(&raw, &value)?;
-        Ok(Self { agents, ..Self::try_from(raw)? })
+        let mut raw = RawConfig::default();
+        if !json.iter().all(u8::is_ascii_whitespace) {
+            let value: Value =
+                serde_json::from_slice(json).map_err(|error| ConfigError::new(".", error.to_string()))?;
+            raw.set(&value, "")?;
+        }
+        Self::try_from(raw)
     }
 
     /// The policy for the agent of this name.
@@ -168,38 +168,6 @@ impl Config {
     }
 }
 
-fn parse(value: &Value) -> Result<RawConfig, ConfigError> {
-    no_lists_for_groups(value, "")?;
-    serde_path_to_error::deserialize(value)
-        .map_err(|error| ConfigError::new(error.path().to_string(), error.inner().to_string()))
-}
-
-/// A group could be read from a list of its fields too, in their order. That is nobody's intention.
-fn no_lists_for_groups(value: &Value, path: &str) -> Result<(), ConfigError> {
-    const LISTS: [&str; 4] = ["paths", "agents", "headers", "body"];
-    let Value::Object(members) = value else {
-        let path = if path.is_empty() { "." } else { path };
-        return Err(ConfigError::new(path, "must be an object, in braces"));
-    };
-    for (key, value) in members {
-        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        match value {
-            Value::Array(items) if matches!(key.as_str(), "paths" | "agents") => {
-                for (item, index) in items.iter().zip(0..) {
-                    no_lists_for_groups(item, &format!("{path}[{index}]"))?;
-                }
-            }
-            Value::Object(_) => no_lists_for_groups(value, &path)?,
-            Value::Array(_) if !LISTS.contains(&key.as_str()) => {
-                return Err(ConfigError::new(path, "must not be a list"));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// All but `agents`, whose settings are merged before they are checked.
 impl TryFrom<RawConfig> for Config {
     type Error = ConfigError;
 
@@ -214,6 +182,7 @@ impl TryFrom<RawConfig> for Config {
             return Err(ConfigError::new("state.buckets", "must lie between 1 and 65536"));
         }
         let base = Policy::try_from(&raw)?;
+        let agents = agents(&raw)?;
         let RawIdentity { tenant, agent, run, principal } = raw.identity;
         Ok(Self {
             timeout: millis("timeout", &raw.timeout)?,
@@ -232,7 +201,7 @@ impl TryFrom<RawConfig> for Config {
             paths: raw.paths.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?,
             buckets: raw.state.buckets,
             base: Arc::new(base),
-            agents: Vec::new(),
+            agents,
         })
     }
 }
@@ -301,27 +270,24 @@ impl TryFrom<&RawConfig> for Policy {
 }
 
 fn steps(raw: &RawSteps) -> Result<StepsPolicy, ConfigError> {
-    let defaults = RawSteps::default();
-    let rungs = |name: &str, raw: &RawRungs, default: &RawRungs| {
-        let hint = raw.hint.or(default.hint).unwrap_or(0);
-        let kill = raw.kill.or(default.kill).unwrap_or(0);
+    let rungs = |name: &str, RawRungs { hint, kill }: &RawRungs| {
         let refuse = |problem| Err(ConfigError::new(format!("steps.{name}"), problem));
-        if hint == 1 || kill == 1 {
+        if *hint == 1 || *kill == 1 {
             return refuse("a single step is no loop; take 2 or more, or 0 for never");
         }
-        if kill > 0 && kill < hint {
+        if *kill > 0 && kill < hint {
             return refuse("`kill` must not be below `hint`; 0 means never");
         }
-        Ok(Rungs { hint, kill })
+        Ok(Rungs { hint: *hint, kill: *kill })
     };
     Ok(StepsPolicy {
         enabled: raw.enabled,
         react: raw.react,
-        repeated_step: rungs("repeated_step", &raw.repeated_step, &defaults.repeated_step)?,
-        cycle: rungs("cycle", &raw.cycle, &defaults.cycle)?,
-        stagnation: rungs("stagnation", &raw.stagnation, &defaults.stagnation)?,
-        stuck: rungs("stuck", &raw.stuck, &defaults.stuck)?,
-        same_outcome: rungs("same_outcome", &raw.same_outcome, &defaults.same_outcome)?,
+        repeated_step: rungs("repeated_step", &raw.repeated_step)?,
+        cycle: rungs("cycle", &raw.cycle)?,
+        stagnation: rungs("stagnation", &raw.stagnation)?,
+        stuck: rungs("stuck", &raw.stuck)?,
+        same_outcome: rungs("same_outcome", &raw.same_outcome)?,
     })
 }
 
@@ -367,11 +333,14 @@ fn path_rule((index, raw): (usize, RawPath)) -> Result<PathRule, ConfigError> {
         }
     };
     let dialect = match raw.dialect {
-        DialectName::OpenaiChat => Some(Dialect::OpenAiChat),
-        DialectName::OpenaiResponses => Some(Dialect::OpenAiResponses),
-        DialectName::Anthropic => Some(Dialect::Anthropic),
-        DialectName::Gemini => Some(Dialect::Gemini),
-        DialectName::None => None,
+        Some(DialectName::OpenaiChat) => Some(Dialect::OpenAiChat),
+        Some(DialectName::OpenaiResponses) => Some(Dialect::OpenAiResponses),
+        Some(DialectName::Anthropic) => Some(Dialect::Anthropic),
+        Some(DialectName::Gemini) => Some(Dialect::Gemini),
+        Some(DialectName::None) => None,
+        None => {
+            return Err(ConfigError::new(format!("paths[{index}].dialect"), "must say what is spoken there"));
+        }
     };
     Ok(PathRule { path, dialect })
 }
@@ -396,7 +365,7 @@ impl AgentMatch {
 }
 
 /// Each agent's settings laid over the common ones, and the result checked like any configuration.
-fn agents(raw: &RawConfig, whole: &Value) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
+fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
     const MAY_DIFFER: [&str; 10] = [
         "enabled",
         "mode",
@@ -409,42 +378,23 @@ fn agents(raw: &RawConfig, whole: &Value) -> Result<Vec<(AgentMatch, Arc<Policy>
         "hint",
         "kill",
     ];
-    let mut common = whole.clone();
-    if let Some(common) = common.as_object_mut() {
-        common.remove("agents");
-    }
-    let policy = |RawAgent { name, prefix, settings }: &RawAgent| {
+    let policy = |(RawAgent { name, prefix, settings }, index): (&RawAgent, usize)| {
+        let path = format!("agents[{index}]");
         let agent = match (name, prefix) {
             (Some(name), None) => AgentMatch::Name(name.clone()),
             (None, Some(prefix)) => AgentMatch::Prefix(prefix.clone()),
-            _ => return Err(ConfigError::new("name", "needs exactly one of `name` and `prefix`")),
+            _ => return Err(ConfigError::new(path, "needs exactly one of `name` and `prefix`")),
         };
         if let Some(key) = settings.keys().find(|key| !MAY_DIFFER.contains(&key.as_str())) {
             return Err(ConfigError::new(
-                format!("settings.{key}"),
+                format!("{path}.settings.{key}"),
                 format!("cannot differ between agents; these can: {}", MAY_DIFFER.join(", ")),
             ));
         }
-        let mut merged = common.clone();
-        merge(&mut merged, settings);
-        let policy = parse(&merged).and_then(|merged| Policy::try_from(&merged));
-        Ok((agent, Arc::new(policy.map_err(|error| error.below("settings"))?)))
+        let mut merged = RawConfig { agents: Vec::new(), ..raw.clone() };
+        merged.set(&Value::Object(settings.clone()), &format!("{path}.settings"))?;
+        let policy = Policy::try_from(&merged).map_err(|error| error.below(&format!("{path}.settings")))?;
+        Ok((agent, Arc::new(policy)))
     };
-    raw.agents
-        .iter()
-        .enumerate()
-        .map(|(index, agent)| policy(agent).map_err(|error| error.below(&format!("agents[{index}]"))))
-        .collect()
-}
-
-fn merge(into: &mut Value, from: &Map<String, Value>) {
-    let Value::Object(into) = into else { return };
-    for (key, value) in from {
-        match (into.get_mut(key), value) {
-            (Some(old @ Value::Object(_)), Value::Object(new)) => merge(old, new),
-            _ => {
-                into.insert(key.clone(), value.clone());
-            }
-        }
-    }
+    raw.agents.iter().zip(0..).map(policy).collect()
 }
