@@ -3,7 +3,7 @@
 //! where it could not measure what it says.
 //!
 //! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 180)
-//! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by commas; `core` is the core's
+//! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
 mod case;
@@ -38,7 +38,7 @@ fn main() {
             .unwrap_or_else(|| panic!("BENCH_SECONDS is {given:?}: give a number of seconds from 1 to 3600"))
     });
     let only: Option<Vec<String>> =
-        setting("BENCH_ONLY").map(|only| only.split(',').map(str::to_owned).collect());
+        setting("BENCH_ONLY").map(|only| only.split(';').map(str::to_owned).collect());
     let wanted =
         |name: &str| only.as_ref().is_none_or(|only| only.iter().any(|text| name.contains(text.as_str())));
 

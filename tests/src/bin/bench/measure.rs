@@ -29,6 +29,8 @@ pub struct Figures {
     pub medians: Vec<f64>,
     /// Requests a second: while one is on its way at a time, or of all connections together.
     pub rate: f64,
+    /// Processor time of Envoy for one request, in microseconds: median over the blocks.
+    pub processor: f64,
     /// What the filter counted; nothing for the Envoy without.
     pub proof: Option<Proof>,
 }
@@ -77,7 +79,7 @@ pub fn measure(case: &Case, rivals: &[Rival], time: Duration) -> Vec<Figures> {
             order.reverse();
         }
         for at in order {
-            lanes[at].note();
+            lanes[at].note(&rivals[at]);
         }
     }
     let figures = lanes.into_iter().zip(rivals).zip(before).map(|((lane, rival), before)| {
@@ -92,7 +94,10 @@ struct Lane {
     clients: Vec<Client>,
     verdict: Option<&'static str>,
     figures: Figures,
-    busy: Duration,
+    /// While requests were on their way.
+    spent: Duration,
+    /// Envoy's processor time for a request, block by block, in microseconds.
+    processor: Vec<f64>,
 }
 
 impl Lane {
@@ -110,7 +115,7 @@ impl Lane {
                 }
             }
         }
-        Self { clients, verdict, figures: Figures::default(), busy: Duration::ZERO }
+        Self { clients, verdict, figures: Figures::default(), spent: Duration::ZERO, processor: Vec::new() }
     }
 
     /// A block of requests: the time of each, and the time in which they were all done.
@@ -143,18 +148,23 @@ impl Lane {
         })
     }
 
-    fn note(&mut self) {
+    fn note(&mut self, rival: &Rival) {
+        let before = rival.busy();
         let (times, all) = self.block();
+        let busy = rival.busy().saturating_sub(before);
+        self.processor.push(busy.as_secs_f64() * 1e6 / times.len() as f64);
         let mut times: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
         times.sort_by(f64::total_cmp);
-        self.busy += all;
+        self.spent += all;
         self.figures.medians.push(quantile(&times, 0.5));
         self.figures.times.append(&mut times);
     }
 
     fn figures(mut self, proof: Option<Proof>) -> Figures {
         self.figures.times.sort_by(f64::total_cmp);
-        self.figures.rate = self.figures.times.len() as f64 / self.busy.as_secs_f64();
+        self.figures.rate = self.figures.times.len() as f64 / self.spent.as_secs_f64();
+        self.processor.sort_by(f64::total_cmp);
+        self.figures.processor = quantile(&self.processor, 0.5);
         self.figures.proof = proof;
         self.figures
     }
