@@ -28,6 +28,8 @@ use sentinel_tests::service::Service;
 use sentinel_tests::{parts, said};
 
 const SECONDS: f64 = 180.0;
+/// Share of it that is spent on warming the Envoys.
+const WARM_UP: f64 = 0.12;
 
 fn main() {
     said::plainly();
@@ -60,7 +62,10 @@ fn main() {
         let socket = folder.path().join("embedding.sock");
         service = Some(Service::start(folder.path(), &socket, &[]));
         rivals = start(folder.path(), &socket);
-        let share = Duration::from_secs_f64(seconds / cases.len() as f64);
+        println!("warming them for {:.0} s ...", seconds * WARM_UP);
+        let sent = measure::warm(&case::warm_up(), &rivals, Duration::from_secs_f64(seconds * WARM_UP));
+        machine.push(("requests to each Envoy before the measuring", sent.to_string()));
+        let share = Duration::from_secs_f64(seconds * (1.0 - WARM_UP) / cases.len() as f64);
         let count = cases.len();
         for (number, case) in (1..).zip(cases) {
             println!(

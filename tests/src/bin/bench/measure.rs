@@ -15,10 +15,9 @@ use crate::rival::Rival;
 const BLOCK: usize = 50;
 /// Rounds that are measured even when the time is up.
 const MIN_ROUNDS: usize = 4;
-/// Share of a case's time that is spent before the clock starts: V8 compiles what is called often a second time, and the
-/// windows fill.
+/// Share of a case's time that is spent before the clock starts: connections open, windows fill.
 const WARM_UP: f64 = 0.15;
-const WARM_UP_BLOCKS: usize = 6;
+const WARM_UP_BLOCKS: usize = 2;
 
 /// What one rival needed in one case.
 #[derive(Clone, Debug, Default)]
@@ -58,12 +57,24 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get((last * share).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
+/// Sends requests that are not measured until the time is up; gives how many each rival got. V8 first compiles quickly and
+/// then, what has been called some ten thousand times, well: figures from before that are those of the first minutes only.
+pub fn warm(case: &Case, rivals: &[Rival], time: Duration) -> usize {
+    let mut lanes: Vec<Lane> = rivals.iter().map(|rival| Lane::open(rival, case)).collect();
+    let began = Instant::now();
+    let mut sent = 0;
+    while began.elapsed() < time {
+        sent += lanes.iter_mut().map(|lane| lane.block().0.len()).max().unwrap_or(0);
+    }
+    sent
+}
+
 /// One set of figures for each rival, in their order.
 pub fn measure(case: &Case, rivals: &[Rival], time: Duration) -> Vec<Figures> {
     let mut lanes: Vec<Lane> = rivals.iter().map(|rival| Lane::open(rival, case)).collect();
-    let warm = Instant::now();
+    let opened = Instant::now();
     for round in 0.. {
-        if round >= WARM_UP_BLOCKS && warm.elapsed() > time.mul_f64(WARM_UP) {
+        if round >= WARM_UP_BLOCKS && opened.elapsed() > time.mul_f64(WARM_UP) {
             break;
         }
         lanes.iter_mut().for_each(|lane| drop(lane.block()));
