@@ -66,6 +66,11 @@ fn service(kb: usize) -> Case {
     Case { way: SERVICE, agent: "asking-", asks_service: true, ..local(kb) }
 }
 
+/// What the Envoys are warmed with.
+pub fn warm_up() -> Case {
+    local(16).at_once(8)
+}
+
 /// Everything, in the order in which it is measured.
 pub fn all() -> Vec<Case> {
     let mut cases = vec![local(1), local(16), local(256), service(1), service(16), service(256)];

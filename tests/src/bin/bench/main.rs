@@ -3,7 +3,7 @@
 //! where it could not measure what it says.
 //!
 //! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 180)
-//! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by commas; `core` is the core's
+//! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
 mod case;
@@ -28,6 +28,8 @@ use sentinel_tests::service::Service;
 use sentinel_tests::{parts, said};
 
 const SECONDS: f64 = 180.0;
+/// Share of it that is spent on warming the Envoys.
+const WARM_UP: f64 = 0.12;
 
 fn main() {
     said::plainly();
@@ -38,7 +40,7 @@ fn main() {
             .unwrap_or_else(|| panic!("BENCH_SECONDS is {given:?}: give a number of seconds from 1 to 3600"))
     });
     let only: Option<Vec<String>> =
-        setting("BENCH_ONLY").map(|only| only.split(',').map(str::to_owned).collect());
+        setting("BENCH_ONLY").map(|only| only.split(';').map(str::to_owned).collect());
     let wanted =
         |name: &str| only.as_ref().is_none_or(|only| only.iter().any(|text| name.contains(text.as_str())));
 
@@ -60,7 +62,10 @@ fn main() {
         let socket = folder.path().join("embedding.sock");
         service = Some(Service::start(folder.path(), &socket, &[]));
         rivals = start(folder.path(), &socket);
-        let share = Duration::from_secs_f64(seconds / cases.len() as f64);
+        println!("warming them for {:.0} s ...", seconds * WARM_UP);
+        let sent = measure::warm(&case::warm_up(), &rivals, Duration::from_secs_f64(seconds * WARM_UP));
+        machine.push(("requests to each Envoy before the measuring", sent.to_string()));
+        let share = Duration::from_secs_f64(seconds * (1.0 - WARM_UP) / cases.len() as f64);
         let count = cases.len();
         for (number, case) in (1..).zip(cases) {
             println!(

@@ -15,10 +15,9 @@ use crate::rival::Rival;
 const BLOCK: usize = 50;
 /// Rounds that are measured even when the time is up.
 const MIN_ROUNDS: usize = 4;
-/// Share of a case's time that is spent before the clock starts: V8 compiles what is called often a second time, and the
-/// windows fill.
+/// Share of a case's time that is spent before the clock starts: connections open, windows fill.
 const WARM_UP: f64 = 0.15;
-const WARM_UP_BLOCKS: usize = 6;
+const WARM_UP_BLOCKS: usize = 2;
 
 /// What one rival needed in one case.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +28,8 @@ pub struct Figures {
     pub medians: Vec<f64>,
     /// Requests a second: while one is on its way at a time, or of all connections together.
     pub rate: f64,
+    /// Processor time of Envoy for one request, in microseconds: median over the blocks.
+    pub processor: f64,
     /// What the filter counted; nothing for the Envoy without.
     pub proof: Option<Proof>,
 }
@@ -56,12 +57,24 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get((last * share).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
+/// Sends requests that are not measured until the time is up; gives how many each rival got. V8 first compiles quickly and
+/// then, what has been called some ten thousand times, well: figures from before that are those of the first minutes only.
+pub fn warm(case: &Case, rivals: &[Rival], time: Duration) -> usize {
+    let mut lanes: Vec<Lane> = rivals.iter().map(|rival| Lane::open(rival, case)).collect();
+    let began = Instant::now();
+    let mut sent = 0;
+    while began.elapsed() < time {
+        sent += lanes.iter_mut().map(|lane| lane.block().0.len()).max().unwrap_or(0);
+    }
+    sent
+}
+
 /// One set of figures for each rival, in their order.
 pub fn measure(case: &Case, rivals: &[Rival], time: Duration) -> Vec<Figures> {
     let mut lanes: Vec<Lane> = rivals.iter().map(|rival| Lane::open(rival, case)).collect();
-    let warm = Instant::now();
+    let opened = Instant::now();
     for round in 0.. {
-        if round >= WARM_UP_BLOCKS && warm.elapsed() > time.mul_f64(WARM_UP) {
+        if round >= WARM_UP_BLOCKS && opened.elapsed() > time.mul_f64(WARM_UP) {
             break;
         }
         lanes.iter_mut().for_each(|lane| drop(lane.block()));
@@ -77,7 +90,7 @@ pub fn measure(case: &Case, rivals: &[Rival], time: Duration) -> Vec<Figures> {
             order.reverse();
         }
         for at in order {
-            lanes[at].note();
+            lanes[at].note(&rivals[at]);
         }
     }
     let figures = lanes.into_iter().zip(rivals).zip(before).map(|((lane, rival), before)| {
@@ -92,7 +105,10 @@ struct Lane {
     clients: Vec<Client>,
     verdict: Option<&'static str>,
     figures: Figures,
-    busy: Duration,
+    /// While requests were on their way.
+    spent: Duration,
+    /// Envoy's processor time for a request, block by block, in microseconds.
+    processor: Vec<f64>,
 }
 
 impl Lane {
@@ -110,7 +126,7 @@ impl Lane {
                 }
             }
         }
-        Self { clients, verdict, figures: Figures::default(), busy: Duration::ZERO }
+        Self { clients, verdict, figures: Figures::default(), spent: Duration::ZERO, processor: Vec::new() }
     }
 
     /// A block of requests: the time of each, and the time in which they were all done.
@@ -143,18 +159,23 @@ impl Lane {
         })
     }
 
-    fn note(&mut self) {
+    fn note(&mut self, rival: &Rival) {
+        let before = rival.busy();
         let (times, all) = self.block();
+        let busy = rival.busy().saturating_sub(before);
+        self.processor.push(busy.as_secs_f64() * 1e6 / times.len() as f64);
         let mut times: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
         times.sort_by(f64::total_cmp);
-        self.busy += all;
+        self.spent += all;
         self.figures.medians.push(quantile(&times, 0.5));
         self.figures.times.append(&mut times);
     }
 
     fn figures(mut self, proof: Option<Proof>) -> Figures {
         self.figures.times.sort_by(f64::total_cmp);
-        self.figures.rate = self.figures.times.len() as f64 / self.busy.as_secs_f64();
+        self.figures.rate = self.figures.times.len() as f64 / self.spent.as_secs_f64();
+        self.processor.sort_by(f64::total_cmp);
+        self.figures.processor = quantile(&self.processor, 0.5);
         self.figures.proof = proof;
         self.figures
     }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::Envoy;
@@ -18,6 +19,8 @@ pub struct Rival {
     /// Size of the module in bytes; nothing for the Envoy without.
     pub module: Option<u64>,
     envoy: Envoy,
+    /// Its process.
+    id: u32,
 }
 
 impl Rival {
@@ -50,13 +53,24 @@ impl Rival {
         }
         let folder = folder.join(name);
         fs::create_dir_all(&folder).expect("a folder for Envoy");
-        let envoy = Envoy::start(&folder, &bootstrap);
+        let mut envoy = Envoy::start(&folder, &bootstrap);
+        let id = envoy.process().id();
         let module = module.map(|path| fs::metadata(path).expect("the module is there").len());
-        Self { name: name.to_owned(), module, envoy }
+        Self { name: name.to_owned(), module, envoy, id }
     }
 
     pub fn address(&self) -> SocketAddr {
         self.envoy.address()
+    }
+
+    /// Processor time of all threads of this Envoy since it started. What else runs on the machine is not in it.
+    pub fn busy(&self) -> Duration {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.id)).expect("Envoy runs");
+        let nanos = threads.flatten().filter_map(|thread| {
+            let stat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            stat.split(' ').next()?.parse::<u64>().ok()
+        });
+        Duration::from_nanos(nanos.sum())
     }
 
     pub fn metrics(&self) -> Metrics {
