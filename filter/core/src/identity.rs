@@ -64,6 +64,14 @@ impl Claims {
     }
 }
 
+impl Claims {
+    /// The scope of a client of an MCP server: its session is its run.
+    pub fn mcp_scope(&self, session: Option<&[u8]>) -> Scope {
+        let session = session.map(digest);
+        Scope { identified: self.agent.is_some() || session.is_some(), ..self.scope(session) }
+    }
+}
+
 impl Scope {
     /// Without agent and run, nothing may be compared across requests.
     pub fn is_identified(&self) -> bool {

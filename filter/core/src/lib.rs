@@ -7,11 +7,13 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 pub mod arrival;
+mod bytes;
 pub mod config;
 pub mod dialect;
 pub mod identity;
 pub mod json;
 pub mod machine;
+pub mod mcp;
 pub mod metric;
 pub mod prompt;
 pub mod signal;

@@ -2,7 +2,6 @@
 //! `stats_tags` find them.
 
 use crate::{
-    dialect::Dialect,
     json::Unreadable,
     verdict::{Signal, Verdict},
 };
@@ -10,14 +9,19 @@ use crate::{
 /// A counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Requests in a dialect, before anything else is known of them.
-    Requests(Dialect),
-    Verdicts(Verdict, Option<Signal>, Dialect),
+    /// Requests in a dialect, before anything else is known of them. The dialect's label, or `MCP`.
+    Requests(&'static str),
+    Verdicts(Verdict, Option<Signal>, &'static str),
+    /// Tools called through an MCP route.
+    McpCalls,
     ServiceCalls(ServiceOutcome),
     Bypasses(Bypass),
     /// Bytes of request bodies that were read.
     BytesInspected,
 }
+
+/// Label of the MCP breaker among the dialects.
+pub const MCP: &str = "mcp";
 
 /// The histogram of milliseconds for which requests were held.
 pub const LATENCY: &str = "sentinel_latency_ms";
@@ -25,13 +29,13 @@ pub const LATENCY: &str = "sentinel_latency_ms";
 impl Metric {
     pub fn name(self) -> String {
         match self {
-            Self::Requests(dialect) => format!("sentinel_requests_total.dialect.{}", dialect.label()),
+            Self::Requests(dialect) => format!("sentinel_requests_total.dialect.{dialect}"),
             Self::Verdicts(verdict, signal, dialect) => format!(
-                "sentinel_verdicts_total.verdict.{}.signal.{}.dialect.{}",
+                "sentinel_verdicts_total.verdict.{}.signal.{}.dialect.{dialect}",
                 verdict.label(),
                 signal.map_or("none", Signal::label),
-                dialect.label()
             ),
+            Self::McpCalls => "sentinel_mcp_calls_total".to_owned(),
             Self::ServiceCalls(outcome) => {
                 format!("sentinel_service_calls_total.outcome.{}", outcome.label())
             }

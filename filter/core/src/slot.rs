@@ -3,6 +3,7 @@
 //! The layout carries a version; what cannot be read is forgotten, never an error.
 
 use crate::{
+    bytes::Cursor,
     prompt::Print,
     verdict::{Signal, Verdict},
     window::{Entry, Fate, LENGTH, Window},
@@ -106,32 +107,6 @@ fn encode_print(print: &Print, out: &mut Vec<u8>) {
     put(out, &print.exact.to_le_bytes());
     put(out, &print.rest.to_le_bytes());
     put(out, &print.words.to_le_bytes());
-}
-
-struct Cursor<'a>(&'a [u8]);
-
-impl Cursor<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (bytes, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*bytes)
-    }
-
-    fn u8(&mut self) -> Option<u8> {
-        self.take().map(u8::from_le_bytes)
-    }
-
-    fn u16(&mut self) -> Option<u16> {
-        self.take().map(u16::from_le_bytes)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
-    }
 }
 
 fn decode(cursor: &mut Cursor<'_>) -> Option<Slot> {

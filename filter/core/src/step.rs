@@ -150,7 +150,7 @@ impl Turn {
 }
 
 /// A tool's name as it may stand in a header and a log.
-fn shown(name: &str) -> String {
+pub fn shown(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric() || "_.-/:".contains(*c)).take(64).collect()
 }
 

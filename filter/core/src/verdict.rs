@@ -24,6 +24,8 @@ pub enum Signal {
     SameOutcome,
     /// Too many assistant turns without a user message.
     RunLimit,
+    /// One MCP tool with the same arguments, too often in too short a time.
+    McpBreaker,
     /// Similar prompts, similar responses and repeated tool calls, weighed.
     Score,
     /// Similarity of the prompt's meaning to the last prompts.
@@ -52,7 +54,7 @@ impl Verdict {
 }
 
 impl Signal {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Score,
         Self::Semantic,
         Self::RepeatedStep,
@@ -61,6 +63,7 @@ impl Signal {
         Self::Stuck,
         Self::SameOutcome,
         Self::RunLimit,
+        Self::McpBreaker,
     ];
 
     pub fn label(self) -> &'static str {
@@ -71,6 +74,7 @@ impl Signal {
             Self::Stuck => "stuck",
             Self::SameOutcome => "same_outcome",
             Self::RunLimit => "run_limit",
+            Self::McpBreaker => "mcp_breaker",
             Self::Score => "score",
             Self::Semantic => "semantic",
         }

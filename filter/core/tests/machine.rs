@@ -323,3 +323,103 @@ fn refused_configurations_name_the_field() {
     assert!(Config::from_json(b"{").is_err());
     assert!(Config::from_json(b"").is_ok());
 }
+
+/// A chat request whose history has these steps (arguments, result) of one tool, after a user's word.
+fn run_of(steps: &[(String, String)]) -> SimRequest {
+    let mut messages = vec![json!({"role": "user", "content": "Deploy the new release, please"})];
+    for (n, (arguments, result)) in steps.iter().enumerate() {
+        let function = json!({"name": "deploy", "arguments": arguments});
+        messages.push(json!({"role": "assistant", "content": null,
+            "tool_calls": [{"id": format!("c{n}"), "type": "function", "function": function}]}));
+        messages.push(json!({"role": "tool", "tool_call_id": format!("c{n}"), "content": result}));
+    }
+    SimRequest::post("/v1/chat/completions", json!({"messages": messages}).to_string())
+}
+
+fn failing(times: usize) -> Vec<(String, String)> {
+    vec![(r#"{"to":"prod"}"#.to_owned(), "error: permission denied".to_owned()); times]
+}
+
+#[test]
+fn a_repeated_step_is_hinted_in_the_result_and_killed_without_any_identity() {
+    let mut host = host("{}");
+    let verdicts: Vec<_> = (0..7)
+        .map(|times| host.exchange(&run_of(&failing(times)), &answer(ANSWER)).verdict().unwrap().to_owned())
+        .collect();
+    assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "hint", "kill", "kill"]);
+    let hinted = host.exchange(&run_of(&failing(3)), &answer(ANSWER));
+    assert_eq!(hinted.header("x-sentinel-reason"), Some("repeated_step; count=3; tool=deploy"));
+    let sent: serde_json::Value = serde_json::from_slice(&hinted.sent.unwrap()).unwrap();
+    let last = sent["messages"].as_array().unwrap().last().unwrap();
+    let told = last["content"].as_str().unwrap();
+    assert!(told.starts_with("error: permission denied\n\nYou have called `deploy` 3 times"), "{told}");
+    let killed = host.exchange(&run_of(&failing(5)), &answer(ANSWER)).reply.unwrap();
+    assert!(killed.body.contains("it called `deploy` 5 times"), "{}", killed.body);
+    assert!(host.slots.is_empty(), "the history says it all");
+}
+
+#[test]
+fn a_kill_by_steps_stays_and_a_new_user_message_lifts_it() {
+    let mut host = host("{}");
+    let identified = |request: SimRequest| request.with("x-run-id", "r");
+    assert_eq!(host.exchange(&identified(run_of(&failing(5))), &answer(ANSWER)).verdict(), Some("kill"));
+    let mut moved_on = failing(5);
+    moved_on.push(("{}".to_owned(), "something else entirely".to_owned()));
+    assert_eq!(host.exchange(&identified(run_of(&moved_on)), &answer(ANSWER)).verdict(), Some("kill"));
+    let mut body: serde_json::Value = serde_json::from_slice(&run_of(&failing(5)).body).unwrap();
+    body["messages"].as_array_mut().unwrap().push(json!({"role": "user", "content": "Stop, and summarise"}));
+    let asked = SimRequest::post("/v1/chat/completions", body.to_string());
+    assert_eq!(host.exchange(&identified(asked), &answer(ANSWER)).verdict(), Some("allow"));
+}
+
+#[test]
+fn the_run_limit_counts_turns_since_the_user() {
+    let mut host = host(r#"{"run_limit":10}"#);
+    let steps: Vec<_> = (0..12).map(|n| (format!("{{\"n\":{n}}}"), format!("result {n}"))).collect();
+    let verdict = |host: &mut SimHost, turns: usize| {
+        host.exchange(&run_of(&steps[..turns]), &answer(ANSWER)).verdict().unwrap().to_owned()
+    };
+    assert_eq!([7, 8, 9, 10].map(|turns| verdict(&mut host, turns)), ["allow", "hint", "hint", "kill"]);
+}
+
+fn tool_call(id: usize, arguments: &str) -> SimRequest {
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{arguments}}}}}"#
+    );
+    SimRequest::post("/mcp", body).with("mcp-session-id", "s-1")
+}
+
+#[test]
+fn the_mcp_breaker_answers_a_call_too_many() {
+    let mut host = host(r#"{"mcp":{"paths":[{"prefix":"/mcp"}]}}"#);
+    for n in 0..20 {
+        let request = tool_call(n, r#"{"a":1,"b":2}"#);
+        assert_eq!(host.exchange(&request, &answer("")).sent, Some(request.body));
+    }
+    let denied = host.exchange(&tool_call(20, r#"{"b":2,"a":1}"#), &answer(""));
+    assert_eq!(denied.header("x-sentinel-reason"), Some("mcp_breaker; count=21; tool=echo"));
+    let reply = denied.reply.unwrap();
+    let body: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
+    assert_eq!((reply.status, &body["id"], &body["result"]["isError"]), (200, &json!(20), &json!(true)));
+    for other in [
+        tool_call(21, r#"{"a":2}"#),
+        tool_call(22, r#"{"a":1,"b":2}"#).with("mcp-session-id", "s-2"),
+        SimRequest::post("/mcp", r#"{"id":1,"method":"tools/list"}"#).with("mcp-session-id", "s-1"),
+        SimRequest::post("/mcp", "no json").with("mcp-session-id", "s-1"),
+    ] {
+        assert_eq!(host.exchange(&other, &answer("")).sent, Some(other.body));
+    }
+    host.now += 120_000;
+    assert!(host.exchange(&tool_call(23, r#"{"a":1,"b":2}"#), &answer("")).sent.is_some());
+    assert_eq!(host.counted(Metric::McpCalls), 24);
+}
+
+#[test]
+fn an_mcp_client_without_session_and_agent_is_left_alone() {
+    let mut host = host(r#"{"mcp":{"paths":[{"exact":"/mcp"}],"calls":1}}"#);
+    for n in 0..5 {
+        let request = tool_call(n, "{}").with("mcp-session-id", "");
+        assert!(host.exchange(&request, &answer("")).sent.is_some());
+    }
+    assert!(host.slots.is_empty());
+}

@@ -8,12 +8,12 @@ mod raw;
 mod reference;
 mod valid;
 
-pub use raw::{DialectName, HintPosition, KillMode, Mode, RawConfig};
+pub use raw::{DialectName, HintPosition, KillMode, McpAnswer, Mode, RawConfig};
 #[cfg(feature = "reference")]
 pub use reference::reference_table;
 pub use valid::{
-    AgentMatch, BodyField, Config, HintPolicy, IdentitySource, KillPolicy, PathMatch, PathRule, Policy,
-    Rungs, ScorePolicy, SemanticPolicy, StepsPolicy,
+    AgentMatch, BodyField, Config, HintPolicy, IdentitySource, KillPolicy, McpPolicy, PathMatch, PathRule,
+    Policy, Rungs, ScorePolicy, SemanticPolicy, StepsPolicy,
 };
 
 /// Why a configuration was refused: where, and what to do about it.

@@ -53,6 +53,8 @@ group! {
         paths: Vec<RawPath> = Vec::new(),
         /// Settings for single agents or groups of them; the first that fits is used.
         agents: Vec<RawAgent> = Vec::new(),
+        /// The breaker for MCP servers: one tool called with the same arguments too often is answered in the server's place.
+        mcp: RawMcp = RawMcp::default(),
         /// The memory of prompts and responses in Envoy, shared by all workers: a fixed number of slots, so its size does
         /// not depend on the number of agents.
         state: RawState = RawState::default(),
@@ -185,6 +187,8 @@ impl RawMessages {
             Signal::Stuck => &self.stuck,
             Signal::SameOutcome => &self.same_outcome,
             Signal::RunLimit => &self.run_limit,
+            // The breaker answers the agent, not the model.
+            Signal::McpBreaker => "",
         }
     }
 }
@@ -275,6 +279,37 @@ group! {
         /// `semantic`, `steps`, `run_limit`, `score`, `hint` and `kill`, each with the single fields that differ.
         settings: Map<String, Value> = Map::new(),
     }
+}
+
+group! {
+    /// The breaker for MCP servers.
+    struct RawMcp {
+        /// Paths where MCP is spoken (JSON-RPC over streamable HTTP); none by default.
+        paths: Vec<RawMcpPath> = Vec::new(),
+        /// A tool may be called so often with the same arguments in one session or by one agent.
+        calls: u32 = 20,
+        /// The time in which these calls are counted.
+        window: String = "60s".into(),
+        /// `result`: a tool result that says why (`isError`). `error`: a JSON-RPC error.
+        answer: McpAnswer = McpAnswer::Result,
+    }
+}
+
+group! {
+    /// A path. Exactly one of `exact`, `prefix` and `suffix`.
+    struct RawMcpPath {
+        /// The whole path, without query.
+        exact: Option<String> = None,
+        /// How the path begins.
+        prefix: Option<String> = None,
+        /// How the path ends.
+        suffix: Option<String> = None,
+    }
+}
+
+choice! {
+    /// What a call too many is answered with.
+    enum McpAnswer { Result = "result", Error = "error", }
 }
 
 group! {

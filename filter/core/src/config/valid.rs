@@ -9,8 +9,8 @@ use super::{
     duration::parse_millis,
     field::Field,
     raw::{
-        DialectName, HintPosition, KillMode, Mode, RawAgent, RawConfig, RawIdentity, RawPath, RawRungs,
-        RawSource, RawSteps,
+        DialectName, HintPosition, KillMode, McpAnswer, Mode, RawAgent, RawConfig, RawIdentity, RawMcp,
+        RawMcpPath, RawPath, RawRungs, RawSource, RawSteps,
     },
 };
 use crate::{dialect::Dialect, verdict::Signal};
@@ -35,6 +35,7 @@ pub struct Config {
     /// Lower-case header name.
     pub principal: Option<String>,
     pub paths: Vec<PathRule>,
+    pub mcp: McpPolicy,
     pub buckets: u32,
     /// Milliseconds.
     pub state_ttl: u64,
@@ -95,7 +96,7 @@ pub struct ScorePolicy {
 pub struct HintPolicy {
     pub position: HintPosition,
     /// Never empty.
-    texts: [(Signal, String); 8],
+    texts: [(Signal, String); 9],
 }
 
 impl HintPolicy {
@@ -112,6 +113,24 @@ pub struct KillPolicy {
     pub message: String,
     /// Milliseconds.
     pub expires: u64,
+}
+
+/// The breaker for MCP servers.
+#[derive(Clone, Debug)]
+pub struct McpPolicy {
+    paths: Vec<PathMatch>,
+    pub calls: u32,
+    /// Milliseconds.
+    pub window: u64,
+    pub answer: McpAnswer,
+}
+
+impl McpPolicy {
+    /// Whether MCP is spoken on `path` (with its query).
+    pub fn is_spoken_on(&self, path: &str) -> bool {
+        let path = path.split('?').next().unwrap_or(path);
+        self.paths.iter().any(|known| known.fits(path))
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -199,6 +218,7 @@ impl TryFrom<RawConfig> for Config {
                 Some(header_name("identity.principal", &principal)?)
             },
             paths: raw.paths.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?,
+            mcp: mcp(raw.mcp)?,
             buckets: raw.state.buckets,
             base: Arc::new(base),
             agents,
@@ -320,18 +340,38 @@ fn source(path: &str, raw: RawSource) -> Result<IdentitySource, ConfigError> {
     Ok(IdentitySource { headers: headers.collect::<Result<_, _>>()?, body: body.collect::<Result<_, _>>()? })
 }
 
-fn path_rule((index, raw): (usize, RawPath)) -> Result<PathRule, ConfigError> {
-    let path = match (raw.exact, raw.prefix, raw.suffix) {
-        (Some(path), None, None) => PathMatch::Exact(path),
-        (None, Some(path), None) => PathMatch::Prefix(path),
-        (None, None, Some(path)) => PathMatch::Suffix(path),
-        _ => {
-            return Err(ConfigError::new(
-                format!("paths[{index}]"),
-                "needs exactly one of `exact`, `prefix` and `suffix`",
-            ));
-        }
+fn mcp(raw: RawMcp) -> Result<McpPolicy, ConfigError> {
+    if raw.calls == 0 {
+        return Err(ConfigError::new(
+            "mcp.calls",
+            "must be 1 or more; to switch the breaker off, name no paths",
+        ));
+    }
+    let path = |(index, raw): (usize, RawMcpPath)| {
+        path_match(&format!("mcp.paths[{index}]"), (raw.exact, raw.prefix, raw.suffix))
     };
+    Ok(McpPolicy {
+        paths: raw.paths.into_iter().enumerate().map(path).collect::<Result<_, _>>()?,
+        calls: raw.calls,
+        window: millis("mcp.window", &raw.window)?,
+        answer: raw.answer,
+    })
+}
+
+fn path_match(
+    path: &str,
+    one_of: (Option<String>, Option<String>, Option<String>),
+) -> Result<PathMatch, ConfigError> {
+    match one_of {
+        (Some(path), None, None) => Ok(PathMatch::Exact(path)),
+        (None, Some(path), None) => Ok(PathMatch::Prefix(path)),
+        (None, None, Some(path)) => Ok(PathMatch::Suffix(path)),
+        _ => Err(ConfigError::new(path, "needs exactly one of `exact`, `prefix` and `suffix`")),
+    }
+}
+
+fn path_rule((index, raw): (usize, RawPath)) -> Result<PathRule, ConfigError> {
+    let path = path_match(&format!("paths[{index}]"), (raw.exact, raw.prefix, raw.suffix))?;
     let dialect = match raw.dialect {
         Some(DialectName::OpenaiChat) => Some(Dialect::OpenAiChat),
         Some(DialectName::OpenaiResponses) => Some(Dialect::OpenAiResponses),

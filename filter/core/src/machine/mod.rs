@@ -8,11 +8,14 @@
 
 mod effect;
 mod log;
+mod mcp;
 mod request;
 mod response;
 mod text;
 
 use std::sync::Arc;
+
+use mcp::McpCase;
 
 pub use effect::{Effect, Question, Reply, ServiceReply};
 
@@ -91,6 +94,8 @@ enum Phase {
     Asking(Box<Case>),
     /// The service's verdict is being noted in the window.
     Marking(Box<Case>, SlotWrite),
+    /// The calls of an MCP request are being counted.
+    Counting(Box<McpCase>, SlotWrite),
     /// The request has gone on; the response is read as it passes.
     Passing(Box<Passage>),
     /// What the response was is being noted in the window.
@@ -106,7 +111,8 @@ enum Phase {
 /// What is known after the headers.
 #[derive(Debug)]
 struct Opening {
-    route: Route,
+    /// None: MCP.
+    route: Option<Route>,
     claims: Claims,
     has_length: bool,
     is_retry: bool,
@@ -212,6 +218,12 @@ fn step(config: &Config, phase: Phase, event: Event<'_>, held: &dyn Held) -> Ste
         }
         (Phase::Marking(case, write), Event::SlotStored { stored }) => {
             request::marked(config, case, write, stored, held)
+        }
+        (Phase::Counting(case, write), Event::SlotLoaded { bytes, version }) => {
+            mcp::count(config, case, write, bytes, version)
+        }
+        (Phase::Counting(case, write), Event::SlotStored { stored }) => {
+            mcp::counted(config, case, write, stored)
         }
         (Phase::Passing(passage), Event::ResponseHeaders { end_of_stream }) => {
             response::headers(config, passage, end_of_stream, held)

@@ -1,14 +1,15 @@
 //! The request's way: headers, body, window, embedding service, and out.
 
 use super::{
-    Case, Effect, Held, Opening, Passage, Phase, Question, Reply, ServiceReply, SlotWrite, Step, log, text,
+    Case, Effect, Held, Opening, Passage, Phase, Question, Reply, ServiceReply, SlotWrite, Step, log, mcp,
+    text,
 };
 use crate::{
     arrival::{self, Arrival, Judgement, Occasion},
     config::{Config, HintPosition, KillMode, Mode},
     dialect::{FinalMessage, Form, Route, Scan, Tail},
     identity::{Claims, Scope},
-    metric::{Bypass, Metric, ServiceOutcome},
+    metric::{Bypass, MCP, Metric, ServiceOutcome},
     prompt::{digest, digest_pair},
     signal::{self, Finding},
     slot::Slot,
@@ -23,8 +24,13 @@ pub fn open(config: &Config, end_of_stream: bool, held: &dyn Held) -> Step {
         return ignore;
     }
     let path = header(":path").unwrap_or_default();
-    let Some(route) = std::str::from_utf8(&path).ok().and_then(|path| Route::of(path, &config.paths)) else {
-        return ignore;
+    let Ok(path) = std::str::from_utf8(&path) else { return ignore };
+    let is_mcp = config.mcp.is_spoken_on(path);
+    let route = if is_mcp { None } else { Route::of(path, &config.paths) };
+    let label = match &route {
+        Some(route) => route.dialect.label(),
+        None if is_mcp => MCP,
+        None => return ignore,
     };
     let claims = Claims::from_headers(config, header);
     if !config.policy(claims.agent()).enabled {
@@ -37,7 +43,7 @@ pub fn open(config: &Config, end_of_stream: bool, held: &dyn Held) -> Step {
             .and_then(|length| length.parse().ok())
             .is_some_and(|length: usize| length > config.max_body)
     };
-    let mut effects = vec![Effect::Count(Metric::Requests(route.dialect), 1)];
+    let mut effects = vec![Effect::Count(Metric::Requests(label), 1)];
     let bypass = if !header("content-type").is_none_or(|value| is_json(&value)) {
         Some(Bypass::ContentType)
     } else if header("content-encoding").is_some_and(|value| !value.eq_ignore_ascii_case(b"identity")) {
@@ -85,7 +91,8 @@ pub fn whole(config: &Config, opening: Opening, held: &dyn Held) -> Step {
     if body.is_empty() {
         return bypass(Bypass::Empty);
     }
-    let dialect = opening.route.dialect;
+    let Some(route) = opening.route else { return mcp::whole(config, &opening.claims, &body, held) };
+    let dialect = route.dialect;
     let known = config.policy(opening.claims.agent());
     let reading = match dialect.read(&body, Scan::of(&known.steps, known.run_limit)) {
         Ok(reading) => reading,
@@ -101,8 +108,8 @@ pub fn whole(config: &Config, opening: Opening, held: &dyn Held) -> Step {
     let counted = Effect::Count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0));
     let case = Case {
         dialect,
-        form: opening.route.form.unwrap_or(if reading.stream { Form::Sse } else { Form::Json }),
-        model: opening.route.model.unwrap_or_else(|| reading.model.into_owned()),
+        form: route.form.unwrap_or(if reading.stream { Form::Sse } else { Form::Json }),
+        model: route.model.unwrap_or_else(|| reading.model.into_owned()),
         include_usage: reading.include_usage,
         has_length: opening.has_length,
         policy,
@@ -300,7 +307,7 @@ fn hinted(case: &Case) -> Option<Vec<u8>> {
 fn verdict_effects(case: &Case, held: &dyn Held) -> Vec<Effect> {
     let Judgement { verdict, signal, .. } = case.judgement;
     let mut effects = vec![
-        Effect::Count(Metric::Verdicts(verdict, signal, case.dialect), 1),
+        Effect::Count(Metric::Verdicts(verdict, signal, case.dialect.label()), 1),
         Effect::Held(held.now().saturating_sub(case.arrival.now)),
     ];
     if verdict != Verdict::Allow {

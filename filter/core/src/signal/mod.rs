@@ -45,7 +45,7 @@ impl Finding {
             }
             Signal::SameOutcome => format!("`{tool}` brought the same result {count} times in a row"),
             Signal::RunLimit => format!("it took {count} turns without a word from the user"),
-            Signal::Score | Signal::Semantic => "it keeps repeating itself".to_owned(),
+            Signal::Score | Signal::Semantic | Signal::McpBreaker => "it keeps repeating itself".to_owned(),
         }
     }
 }
