@@ -49,6 +49,12 @@ pub fn must_be_object(text: &str) -> Result<(), Unreadable> {
     if text.trim_start().starts_with('{') { Ok(()) } else { Err(Unreadable::Shape) }
 }
 
+/// An object read into a struct.
+pub fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unreadable> {
+    must_be_object(raw.get())?;
+    Ok(serde_json::from_str(raw.get())?)
+}
+
 /// `raw` as a string; nothing where it is anything else or holds half a surrogate pair.
 pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]

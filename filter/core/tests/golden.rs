@@ -1,5 +1,6 @@
 //! Provider formats, by example: for each `golden/<dialect>/<case>.json` the request with the hint in it stands beside
-//! it as `<case>.hint` (`.hint.start` and `.hint.end` where the place can be chosen), and each dialect's kill
+//! it as `<case>.hint` (`.hint.start` and `.hint.end` where the place can be chosen), as `<case>.hint.result` with the
+//! hint in the last tool result where there is one, and each dialect's kill
 //! responses as `kill.*`. `UPDATE_GOLDEN=1 cargo test -p sentinel-core --test golden` writes them anew; look at the
 //! difference before committing it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
@@ -31,7 +32,7 @@ fn folder(dialect: Dialect) -> std::path::PathBuf {
 #[test]
 fn requests_get_the_hint() {
     for dialect in Dialect::ALL {
-        let mut cases = 0;
+        let (mut cases, mut in_results) = (0, 0);
         for entry in fs::read_dir(folder(dialect)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_none_or(|extension| extension != "json") {
@@ -43,6 +44,10 @@ fn requests_get_the_hint() {
                 .read(&body, sentinel_core::dialect::Scan::default())
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let body = String::from_utf8(body).unwrap();
+            if let Ok(splice) = dialect.hint_in_result(&body, HINT) {
+                in_results += 1;
+                check(&path.with_extension("hint.result"), &splice.apply(&body).unwrap());
+            }
             let hinted = |position| dialect.hint(&body, HINT, position).unwrap().apply(&body).unwrap();
             if dialect == Dialect::OpenAiChat {
                 check(&path.with_extension("hint.start"), &hinted(HintPosition::Start));
@@ -53,6 +58,7 @@ fn requests_get_the_hint() {
             }
         }
         assert!(cases >= 3, "{dialect:?} has too few examples");
+        assert!(in_results >= 1, "{dialect:?} has no example that ends with a tool's result");
     }
 }
 

@@ -318,7 +318,7 @@ fn millis(path: &str, text: &str) -> Result<u64, ConfigError> {
 fn header_name(path: &str, name: &str) -> Result<String, ConfigError> {
     let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     if name.is_empty() || !name.bytes().all(is_token) {
-        return Err(ConfigError::new(path, format!("`{}` is no header name", name.escape_debug())));
+        return Err(ConfigError::new(path, format!("`{name}` is no header name")));
     }
     Ok(name.to_ascii_lowercase())
 }
@@ -333,7 +333,7 @@ fn source(path: &str, raw: RawSource) -> Result<IdentitySource, ConfigError> {
             Some(key) if !key.is_empty() => Ok(BodyField::Metadata(key.to_owned())),
             _ => Err(ConfigError::new(
                 format!("{path}.body[{i}]"),
-                format!("`{}` is not one of user, safety_identifier, metadata.NAME", other.escape_debug()),
+                format!("`{other}` is not one of user, safety_identifier, metadata.NAME"),
             )),
         },
     });

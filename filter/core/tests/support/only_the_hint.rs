@@ -15,19 +15,31 @@ pub fn check(body: &[u8]) -> Result<(), String> {
         for position in [HintPosition::Start, HintPosition::End] {
             let Ok(splice) = dialect.hint(text, HINT, position) else { continue };
             let Some(changed) = splice.apply(text) else { continue };
-            differs_by_the_hint_alone(dialect, text, &changed)
+            let remove = |before: &mut Value, after: &mut Value| remove_hint(dialect, before, after);
+            differs_by_the_hint_alone(text, &changed, remove)
                 .map_err(|problem| format!("{dialect:?} {position:?}: {problem}\n{text}"))?;
+        }
+        if let Ok(splice) = dialect.hint_in_result(text, HINT)
+            && let Some(changed) = splice.apply(text)
+        {
+            let remove = |_: &mut Value, after: &mut Value| remove_from_result(dialect, after);
+            differs_by_the_hint_alone(text, &changed, remove)
+                .map_err(|problem| format!("{dialect:?} in a result: {problem}\n{text}"))?;
         }
     }
     Ok(())
 }
 
-fn differs_by_the_hint_alone(dialect: Dialect, before: &str, after: &[u8]) -> Result<(), String> {
+fn differs_by_the_hint_alone(
+    before: &str,
+    after: &[u8],
+    remove_hint: impl Fn(&mut Value, &mut Value) -> Option<()>,
+) -> Result<(), String> {
     serde_json::from_slice::<&RawValue>(after).map_err(|error| format!("the result is no JSON: {error}"))?;
     // Numbers beyond f64 are JSON, but no `Value`: there the syntax is all that can be compared.
     let Ok(mut before) = serde_json::from_str::<Value>(before) else { return Ok(()) };
     let mut after: Value = serde_json::from_slice(after).map_err(|error| error.to_string())?;
-    remove_hint(dialect, &mut before, &mut after).ok_or("the hint is not where it belongs")?;
+    remove_hint(&mut before, &mut after).ok_or("the hint is not where it belongs")?;
     if before == after { Ok(()) } else { Err(format!("more than the hint differs: {after}")) }
 }
 
@@ -74,6 +86,49 @@ fn remove_hint(dialect: Dialect, before: &mut Value, after: &mut Value) -> Optio
             *after.get_mut(key)?.get_mut("parts")? = parts;
         }
     }
+    Some(())
+}
+
+/// Takes the hint out of the last message's tool result.
+fn remove_from_result(dialect: Dialect, after: &mut Value) -> Option<()> {
+    let list = match dialect {
+        Dialect::OpenAiChat | Dialect::Anthropic => "messages",
+        Dialect::OpenAiResponses => "input",
+        Dialect::Gemini => "contents",
+    };
+    let last = after.get_mut(list)?.as_array_mut()?.last_mut()?;
+    if dialect == Dialect::Gemini {
+        let part = last.get_mut("parts")?.as_array_mut()?.last_mut()?;
+        let function =
+            ["functionResponse", "function_response"].into_iter().find(|key| part.get(key).is_some());
+        if let Some(response) =
+            function.and_then(|key| part.get_mut(key)?.get_mut("response")?.as_object_mut())
+            && response.get("sentinel_hint").and_then(Value::as_str) == Some(HINT)
+        {
+            return response.remove("sentinel_hint").map(|_| ());
+        }
+        return cut(part.get_mut("text")?);
+    }
+    match ["output", "content"].into_iter().find(|key| last.get(key).is_some_and(ends_with_hint))? {
+        key if last.get(key)?.is_array() => last.get_mut(key)?.as_array_mut()?.pop().map(|_| ()),
+        key => cut(last.get_mut(key)?),
+    }
+}
+
+fn ends_with_hint(content: &Value) -> bool {
+    match content {
+        Value::Array(parts) => {
+            parts.last().and_then(|part| part.get("text")).and_then(Value::as_str) == Some(HINT)
+        }
+        other => other.as_str().is_some_and(|text| text.ends_with(HINT)),
+    }
+}
+
+/// The hint off the end of a text.
+fn cut(text: &mut Value) -> Option<()> {
+    let kept = text.as_str()?.strip_suffix(HINT)?;
+    let kept = kept.strip_suffix("\n\n").unwrap_or(kept).to_owned();
+    *text = kept.into();
     Some(())
 }
 

@@ -1,8 +1,9 @@
-//! Kill responses.
+//! Kill responses, written as text: the golden files show that it is what the provider sends.
 
-use serde_json::{Value, json};
-
-use crate::dialect::{FinalMessage, Form};
+use crate::{
+    dialect::{FinalMessage, Form},
+    json::quoted,
+};
 
 pub fn error(status: u16, message: &str) -> String {
     let kind = match status {
@@ -12,43 +13,34 @@ pub fn error(status: u16, message: &str) -> String {
         413 => "request_too_large",
         _ => "invalid_request_error",
     };
-    json!({"type": "error", "error": {"type": kind, "message": message}}).to_string()
+    format!(r#"{{"type":"error","error":{{"type":"{kind}","message":{}}}}}"#, quoted(message))
 }
 
 pub fn final_message(message: &FinalMessage<'_>) -> String {
-    let usage = json!({"input_tokens": 0, "output_tokens": 0});
-    let whole = |content: Value, stop: Value| {
-        json!({
-            "id": format!("msg_sentinel_{:016x}", message.id),
-            "type": "message",
-            "role": "assistant",
-            "model": message.model,
-            "content": content,
-            "stop_reason": stop,
-            "stop_sequence": null,
-            "usage": usage,
-        })
+    let FinalMessage { text, model, id, form, .. } = message;
+    let (text, model) = (quoted(text), quoted(model));
+    let whole = |content: &str, stop: &str| {
+        format!(
+            r#"{{"id":"msg_sentinel_{id:016x}","type":"message","role":"assistant","model":{model},"content":[{content}],"stop_reason":{stop},"stop_sequence":null,"usage":{{"input_tokens":0,"output_tokens":0}}}}"#
+        )
     };
-    if message.form == Form::Json {
-        return whole(json!([{"type": "text", "text": message.text}]), "end_turn".into()).to_string();
+    if *form == Form::Json {
+        return whole(&format!(r#"{{"type":"text","text":{text}}}"#), "\"end_turn\"");
     }
     let events = [
-        json!({"type": "message_start", "message": whole(json!([]), Value::Null)}),
-        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
-        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": message.text}}),
-        json!({"type": "content_block_stop", "index": 0}),
-        json!({
-            "type": "message_delta",
-            "delta": {"stop_reason": "end_turn", "stop_sequence": null},
-            "usage": {"output_tokens": 0},
-        }),
-        json!({"type": "message_stop"}),
+        ("message_start", format!(r#","message":{}"#, whole("", "null"))),
+        ("content_block_start", r#","index":0,"content_block":{"type":"text","text":""}"#.to_owned()),
+        ("content_block_delta", format!(r#","index":0,"delta":{{"type":"text_delta","text":{text}}}"#)),
+        ("content_block_stop", r#","index":0"#.to_owned()),
+        (
+            "message_delta",
+            r#","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":0}"#
+                .to_owned(),
+        ),
+        ("message_stop", String::new()),
     ];
     events
         .iter()
-        .map(|event| {
-            let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
-            format!("event: {kind}\ndata: {event}\n\n")
-        })
+        .map(|(kind, data)| format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{data}}}\n\n"))
         .collect()
 }

@@ -128,7 +128,7 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Splice, Unreadable> {
         messages: Vec<&'a RawValue>,
     }
     let outer: Outer = serde_json::from_str(body)?;
-    let message: Message = serde_json::from_str(outer.messages.last().ok_or(Unreadable::Shape)?.get())?;
+    let message: Message = json::object(outer.messages.last().ok_or(Unreadable::Shape)?)?;
     let content = message.content.filter(|_| message.role == "user");
     json::extend_text(body, content.ok_or(Unreadable::Shape)?, text, "text")
 }

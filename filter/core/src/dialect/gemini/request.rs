@@ -122,7 +122,7 @@ fn walk(contents: &[Content<'_>], scan: Scan) -> Result<(Walk, bool), Unreadable
 }
 
 fn function(raw: Option<&RawValue>) -> Option<Function<'_>> {
-    serde_json::from_str(raw?.get()).ok()
+    json::object(raw?).ok()
 }
 
 /// Into the last function's response: as one more member, so that the number of parts stays what it was.
@@ -130,12 +130,12 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Splice, Unreadable> {
     #[derive(Deserialize)]
     struct Outer<'a> {
         #[serde(borrow)]
-        contents: Vec<Content<'a>>,
+        contents: Vec<&'a RawValue>,
     }
     let outer: Outer = serde_json::from_str(body)?;
-    let parts = outer.contents.last().and_then(|content| content.parts).ok_or(Unreadable::Shape)?;
-    let parts: Vec<Part> = serde_json::from_str(parts.get())?;
-    let last = parts.last().ok_or(Unreadable::Shape)?;
+    let content: Content = json::object(outer.contents.last().ok_or(Unreadable::Shape)?)?;
+    let parts: Vec<&RawValue> = serde_json::from_str(content.parts.ok_or(Unreadable::Shape)?.get())?;
+    let last: Part = json::object(parts.last().ok_or(Unreadable::Shape)?)?;
     if let Some(response) = function(last.function_response).and_then(|function| function.response) {
         return json::insert_key_into(body, response, "sentinel_hint", &json::quoted(text));
     }
@@ -188,8 +188,7 @@ pub fn hint(body: &str, text: &str) -> Result<Splice, Unreadable> {
     if raw.get() == "null" {
         return json::replace(body, raw, whole);
     }
-    json::must_be_object(raw.get())?;
-    let instruction: Instruction = serde_json::from_str(raw.get())?;
+    let instruction: Instruction = json::object(raw)?;
     match instruction.parts {
         None => json::insert_key_into(body, raw, "parts", &format!("[{part}]")),
         Some(parts) if parts.get() == "null" => json::replace(body, parts, format!("[{part}]")),

@@ -1,62 +1,44 @@
-//! Kill responses. The error form is shared with Responses.
+//! Kill responses. The error form is shared with Responses. Written as text: the module has to stay small, and the
+//! golden files show that it is what the provider sends.
 
-use serde_json::{Value, json};
-
-use crate::dialect::{FinalMessage, Form};
+use crate::{
+    dialect::{FinalMessage, Form},
+    json::quoted,
+};
 
 pub fn error(message: &str) -> String {
-    json!({"error": {
-        "message": message,
-        "type": "agent_loop",
-        "param": null,
-        "code": "agent_loop_killed",
-    }})
-    .to_string()
+    let message = quoted(message);
+    format!(
+        r#"{{"error":{{"message":{message},"type":"agent_loop","param":null,"code":"agent_loop_killed"}}}}"#
+    )
 }
 
+const USAGE: &str = r#","usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#;
+
 pub fn final_message(message: &FinalMessage<'_>) -> String {
-    let envelope = |object: &str, choice: Value| {
-        json!({
-            "id": format!("chatcmpl-sentinel-{:016x}", message.id),
-            "object": object,
-            "created": message.created,
-            "model": message.model,
-            "choices": [choice],
-        })
+    let FinalMessage { text, model, id, created, .. } = message;
+    let (text, model) = (quoted(text), quoted(model));
+    let envelope = |object: &str, choices: &str, usage: &str| {
+        format!(
+            r#"{{"id":"chatcmpl-sentinel-{id:016x}","object":"{object}","created":{created},"model":{model},"choices":[{choices}]{usage}}}"#
+        )
     };
-    let usage = json!({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0});
     if message.form == Form::Json {
-        let mut whole = envelope(
-            "chat.completion",
-            json!({
-                "index": 0,
-                "message": {"role": "assistant", "content": message.text, "refusal": null},
-                "logprobs": null,
-                "finish_reason": "stop",
-            }),
+        let choice = format!(
+            r#"{{"index":0,"message":{{"role":"assistant","content":{text},"refusal":null}},"logprobs":null,"finish_reason":"stop"}}"#
         );
-        if let Some(whole) = whole.as_object_mut() {
-            whole.insert("usage".into(), usage);
-        }
-        return whole.to_string();
+        return envelope("chat.completion", &choice, USAGE);
     }
-    let chunk = |delta: Value, finish: Value| {
-        envelope("chat.completion.chunk", json!({"index": 0, "delta": delta, "finish_reason": finish}))
+    let chunk = |choices: &str, usage: &str| {
+        format!("data: {}\n\n", envelope("chat.completion.chunk", choices, usage))
     };
-    let mut chunks = vec![
-        chunk(json!({"role": "assistant", "content": ""}), Value::Null),
-        chunk(json!({"content": message.text}), Value::Null),
-        chunk(json!({}), "stop".into()),
-    ];
-    if message.include_usage {
-        let mut last = chunk(json!({}), Value::Null);
-        if let Some(last) = last.as_object_mut() {
-            last.insert("choices".into(), json!([]));
-            last.insert("usage".into(), usage);
-        }
-        chunks.push(last);
-    }
-    let mut out: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
-    out.push_str("data: [DONE]\n\n");
-    out
+    let last = if message.include_usage { chunk("", USAGE) } else { String::new() };
+    [
+        chunk(r#"{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}"#, ""),
+        chunk(&format!(r#"{{"index":0,"delta":{{"content":{text}}},"finish_reason":null}}"#), ""),
+        chunk(r#"{"index":0,"delta":{},"finish_reason":"stop"}"#, ""),
+        last,
+        "data: [DONE]\n\n".to_owned(),
+    ]
+    .concat()
 }

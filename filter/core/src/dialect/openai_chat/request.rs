@@ -167,7 +167,7 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Splice, Unreadable> {
     }
     let outer: Outer = serde_json::from_str(body)?;
     let last = outer.messages.last().ok_or(Unreadable::Shape)?;
-    let message: Message = serde_json::from_str(last.get())?;
+    let message: Message = json::object(last)?;
     if !matches!(message.role.as_ref(), "tool" | "function" | "user") {
         return Err(Unreadable::Shape);
     }

@@ -171,7 +171,7 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Splice, Unreadable> {
         input: Vec<&'a RawValue>,
     }
     let outer: Outer = serde_json::from_str(body)?;
-    let item: Item = serde_json::from_str(outer.input.last().ok_or(Unreadable::Shape)?.get())?;
+    let item: Item = json::object(outer.input.last().ok_or(Unreadable::Shape)?)?;
     let told = if item.is_output() {
         item.output
     } else if item.is_user() {
