@@ -32,7 +32,7 @@ pub fn model() -> PathBuf {
     part("The embedding model", "LOOP_EMBEDDING_MODEL_PATH", ".parts/model/model.onnx", "make setup")
 }
 
-/// Folder that holds the Python packages `openai`, `anthropic` and `google-genai`.
+/// Folder that holds the Python packages `openai`, `anthropic`, `google-genai` and `mcp`.
 pub fn python_sdks() -> PathBuf {
     part("The folder of the Python SDKs", "SENTINEL_PYTHON_SDKS", ".parts/sdk-python", "make setup")
 }
