@@ -211,7 +211,14 @@ mod tests {
 
         fn answer(&mut self, judgement: Judgement, text: &str) {
             if let Some(entry) = judgement.entry {
-                self.window.record(entry, Outcome::Answered { answer: Print::of(text), tools: 0 });
+                self.window.record(
+                    entry,
+                    Outcome::Answered {
+                        answer: Print::of(text),
+                        tools: 0,
+                        calls: crate::step::StepReader::default(),
+                    },
+                );
             }
         }
 

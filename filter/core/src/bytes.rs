@@ -10,6 +10,13 @@ impl Cursor<'_> {
         Some(*bytes)
     }
 
+    /// So many bytes as they are.
+    pub fn slice(&mut self, len: usize) -> Option<&[u8]> {
+        let (bytes, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
     pub fn u8(&mut self) -> Option<u8> {
         self.take().map(u8::from_le_bytes)
     }

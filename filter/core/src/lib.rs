@@ -16,6 +16,7 @@ pub mod machine;
 pub mod mcp;
 pub mod metric;
 pub mod prompt;
+pub mod remote;
 pub mod signal;
 #[cfg(feature = "sim")]
 pub mod sim;

@@ -5,12 +5,13 @@
 use crate::{
     bytes::Cursor,
     prompt::Print,
+    step::StepReader,
     verdict::{Signal, Verdict},
     window::{Entry, Fate, LENGTH, Window},
 };
 
 /// Layout of the bytes. Raise it with every change: old slots are then forgotten.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Scopes in one slot.
 const WAYS: usize = 4;
 
@@ -56,6 +57,7 @@ impl Slot {
             put(&mut out, &window.next.to_le_bytes());
             out.push(u8::try_from(window.entries.len()).unwrap_or(0));
             window.entries.iter().for_each(|entry| encode_entry(entry, &mut out));
+            window.remote.encode(&mut out);
         }
         out
     }
@@ -124,7 +126,8 @@ fn decode_window(cursor: &mut Cursor<'_>) -> Option<(u64, Window)> {
     let (turns, next) = (cursor.u32()?, cursor.u32()?);
     let entries = usize::from(cursor.u8()?).min(LENGTH);
     let entries = (0..entries).map(|_| decode_entry(cursor)).collect::<Option<_>>()?;
-    Some((scope, Window { touched, killed_until, turns, next, entries }))
+    let remote = StepReader::decode(cursor)?;
+    Some((scope, Window { touched, killed_until, turns, next, entries, remote }))
 }
 
 fn decode_entry(cursor: &mut Cursor<'_>) -> Option<Entry> {

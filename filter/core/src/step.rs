@@ -44,24 +44,46 @@ pub enum Kind {
 }
 
 /// Collects the steps of one history.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepReader {
-    turns: VecDeque<Turn>,
+    pub(crate) turns: VecDeque<Turn>,
 }
 
-#[derive(Debug, Default)]
-struct Turn {
-    calls: Vec<Call>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub calls: Vec<Call>,
 }
 
-#[derive(Debug)]
-struct Call {
+/// A call, and its result once there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub id: u64,
+    pub name: u64,
+    pub approach: u64,
+    pub is_send: bool,
+    pub result: Option<(u64, Kind)>,
+    /// The tool's name, at the first call of a turn.
+    pub shown: Option<String>,
+}
+
+/// A result whose call is not in the same body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StrayResult {
     id: u64,
-    name: u64,
-    approach: u64,
-    is_send: bool,
-    result: Option<(u64, Kind)>,
-    shown: Option<String>,
+    /// Digest of the result, for most tools and for those that send.
+    outcomes: [u64; 2],
+    kind: Kind,
+}
+
+impl StrayResult {
+    pub fn of(id: &str, result: Option<&RawValue>) -> Self {
+        let raw = result.map_or("", RawValue::get);
+        Self {
+            id: digest(id.as_bytes()),
+            outcomes: [outcome(raw, false), outcome(raw, true)],
+            kind: kind(raw),
+        }
+    }
 }
 
 impl StepReader {
@@ -96,25 +118,32 @@ impl StepReader {
     /// The result of the call that has this id: of the last such call that has none yet. Others say nothing.
     pub fn result(&mut self, id: &str, result: Option<&RawValue>, is_error: bool) {
         let id = digest(id.as_bytes());
-        self.resolve(|call| call.id == id, result, is_error);
+        if let Some(call) = self.open_call(|call| call.id == id) {
+            call.resolve(result, is_error);
+        }
+    }
+
+    /// A result that was read before its call was known.
+    pub fn stray_result(&mut self, result: &StrayResult) {
+        if let Some(call) = self.open_call(|call| call.id == result.id) {
+            let [plain, sent] = result.outcomes;
+            call.result = Some((if call.is_send { sent } else { plain }, result.kind));
+        }
     }
 
     /// The result of a call that only its tool's name is known of: of the first such call of the last turn.
     pub fn result_of_tool(&mut self, name: &str, result: Option<&RawValue>) {
         let name = digest(name.as_bytes());
-        self.resolve(|call| call.name == name, result, false);
+        if let Some(call) = self.open_call(|call| call.name == name) {
+            call.resolve(result, false);
+        }
     }
 
-    fn resolve(&mut self, is_meant: impl Fn(&Call) -> bool, result: Option<&RawValue>, is_error: bool) {
-        let mut open = self
-            .turns
-            .iter_mut()
-            .rev()
-            .map(|turn| turn.calls.iter_mut().find(|call| call.result.is_none() && is_meant(call)));
-        let Some(call) = open.find_map(|call| call) else { return };
-        let raw = result.map_or("", RawValue::get);
-        let kind = if is_error { Kind::Failure } else { kind(raw) };
-        call.result = Some((outcome(raw, call.is_send), kind));
+    fn open_call(&mut self, is_meant: impl Fn(&Call) -> bool) -> Option<&mut Call> {
+        let turns = self.turns.iter_mut().rev();
+        let mut open =
+            turns.map(|turn| turn.calls.iter_mut().find(|call| call.result.is_none() && is_meant(call)));
+        open.find_map(|call| call)
     }
 
     /// A genuine user message: only what follows it counts.
@@ -125,6 +154,14 @@ impl StepReader {
     /// The steps, oldest first. A turn with a call that has no result is none.
     pub fn finish(self) -> Vec<Step> {
         self.turns.into_iter().filter_map(Turn::into_step).collect()
+    }
+}
+
+impl Call {
+    fn resolve(&mut self, result: Option<&RawValue>, is_error: bool) {
+        let raw = result.map_or("", RawValue::get);
+        let kind = if is_error { Kind::Failure } else { kind(raw) };
+        self.result = Some((outcome(raw, self.is_send), kind));
     }
 }
 

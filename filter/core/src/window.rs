@@ -3,6 +3,7 @@
 
 use crate::{
     prompt::Print,
+    step::StepReader,
     verdict::{Signal, Verdict},
 };
 
@@ -22,6 +23,8 @@ pub struct Window {
     pub next: u32,
     /// Oldest first, at most `LENGTH`.
     pub entries: Vec<Entry>,
+    /// Calls and results, where the provider keeps the history.
+    pub remote: StepReader,
 }
 
 /// One prompt event.
@@ -52,12 +55,14 @@ pub enum Fate {
 }
 
 /// What a response turned out to be.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// Text and tools; default and 0 where the response could not be read.
     Answered {
         answer: Print,
         tools: u64,
+        /// The calls, where the next request may not carry them.
+        calls: StepReader,
     },
     Failed,
 }
@@ -82,12 +87,13 @@ impl Window {
     pub fn record(&mut self, number: u32, outcome: Outcome) {
         let Some(entry) = self.entry(number) else { return };
         match outcome {
-            Outcome::Answered { answer, tools } => {
+            Outcome::Answered { answer, tools, calls } => {
                 entry.fate = Fate::Answered;
                 if answer.words > 0 {
                     entry.answer = answer;
                 }
                 entry.tools = entry.tools.wrapping_add(tools);
+                self.remote.append(calls);
             }
             // A later request of the same prompt event may fail after an earlier one was answered.
             Outcome::Failed if entry.fate == Fate::Pending => entry.fate = Fate::Failed,

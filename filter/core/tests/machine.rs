@@ -423,3 +423,34 @@ fn an_mcp_client_without_session_and_agent_is_left_alone() {
     }
     assert!(host.slots.is_empty());
 }
+
+#[test]
+fn a_history_that_the_provider_keeps_is_judged_like_one_in_the_body() {
+    let mut host = host(r#"{"semantic":{"enabled":false}}"#);
+    let post =
+        |body: serde_json::Value| SimRequest::post("/v1/responses", body.to_string()).with("x-run-id", "r");
+    let calls = |n: usize| {
+        SimResponse::json(
+            json!({"output": [{"type": "function_call", "call_id": format!("c{n}"), "name": "deploy", "arguments": "{}"}]})
+                .to_string(),
+        )
+    };
+    let first = host.exchange(&post(json!({"input": "Deploy the new release, please"})), &calls(0));
+    assert_eq!(first.verdict(), Some("allow"));
+    let mut verdicts = Vec::new();
+    for n in 0..6 {
+        let output =
+            json!({"type": "function_call_output", "call_id": format!("c{n}"), "output": "error: denied"});
+        let request = post(json!({"previous_response_id": format!("resp_{n}"), "input": [output]}));
+        let outcome = host.exchange(&request, &calls(n + 1));
+        if n == 2 {
+            let sent = String::from_utf8(outcome.sent.clone().unwrap()).unwrap();
+            assert!(sent.contains(r"error: denied\n\nYou have called `deploy` 3 times"), "{sent}");
+        }
+        verdicts.push(outcome.verdict().unwrap().to_owned());
+    }
+    assert_eq!(verdicts, ["allow", "allow", "hint", "hint", "kill", "kill"]);
+    let asked =
+        post(json!({"previous_response_id": "resp_6", "input": "Stop now, and tell me what is wrong"}));
+    assert_eq!(host.exchange(&asked, &calls(9)).verdict(), Some("allow"));
+}

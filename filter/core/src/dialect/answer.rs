@@ -2,7 +2,10 @@
 //! without holding a byte back.
 
 use super::{Dialect, Form, anthropic, gemini, openai_chat, openai_responses};
-use crate::prompt::{Print, canonical, digest, digest_pair};
+use crate::{
+    prompt::{Print, canonical, digest, digest_pair},
+    step::StepReader,
+};
 
 /// A JSON response longer than this, or a single event longer than this, is not read (bytes).
 const MAX_JSON: usize = 262_144;
@@ -20,6 +23,8 @@ pub struct Answer {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Call {
     index: u64,
+    /// Where the dialect gives the whole call at once (Responses).
+    id: String,
     name: String,
     arguments: String,
 }
@@ -40,6 +45,23 @@ impl Answer {
             .fold(0, u64::wrapping_add)
     }
 
+    /// The calls that can be told by their ids, as one turn.
+    pub fn calls(&self) -> StepReader {
+        let mut reader = StepReader::default();
+        reader.turn();
+        for call in self.calls.iter().filter(|call| !call.id.is_empty()) {
+            reader.call(&call.id, &call.name, &call.arguments);
+        }
+        reader
+    }
+
+    /// Names the last call.
+    pub(super) fn name_call(&mut self, id: &str) {
+        if let Some(call) = self.calls.last_mut() {
+            call.id.push_str(id);
+        }
+    }
+
     pub(super) fn push_text(&mut self, text: &str) {
         let room = MAX_TEXT.saturating_sub(self.text.len());
         self.text.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
@@ -53,7 +75,12 @@ impl Answer {
                 call.arguments.push_str(arguments);
             }
         } else if self.calls.len() < MAX_CALLS {
-            self.calls.push(Call { index, name: name.to_owned(), arguments: arguments.to_owned() });
+            self.calls.push(Call {
+                index,
+                id: String::new(),
+                name: name.to_owned(),
+                arguments: arguments.to_owned(),
+            });
         }
     }
 

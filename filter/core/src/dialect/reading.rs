@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashMap};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{config::BodyField, json, step::Step};
+use crate::{config::BodyField, json, remote::RemoteTail, step::Step};
 
 /// One request body, borrowed.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub struct Reading<'a> {
     pub tail: Tail,
     /// What the agent did since the last user message.
     pub steps: Vec<Step>,
+    /// What is new, where the provider keeps the history.
+    pub remote: Option<RemoteTail>,
     /// Assistant turns since the last user message.
     pub turns_alone: u32,
     pub ids: BodyIds<'a>,

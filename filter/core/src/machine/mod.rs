@@ -25,6 +25,7 @@ use crate::{
     dialect::{AnswerReader, Dialect, Form, Route},
     identity::{Claims, Scope},
     metric::ServiceOutcome,
+    remote::RemoteTail,
     signal::Finding,
     window::Outcome,
 };
@@ -131,6 +132,8 @@ struct Case {
     arrival: Arrival,
     /// What the steps in the history say.
     finding: Option<Finding>,
+    /// What is new, where the provider keeps the history.
+    remote: Option<RemoteTail>,
     body: Vec<u8>,
     /// The text to ask about.
     prompt: String,

@@ -13,7 +13,9 @@ use crate::{
     prompt::{digest, digest_pair},
     signal::{self, Finding},
     slot::Slot,
+    step::StepReader,
     verdict::{Signal, Verdict},
+    window::Window,
 };
 
 /// Headers: is this a request that we can read?
@@ -126,6 +128,7 @@ pub fn whole(config: &Config, opening: Opening, held: &dyn Held) -> Step {
             Tail::Prompt(text) => text,
             Tail::Aside(_) | Tail::Other => String::new(),
         },
+        remote: reading.remote,
         body,
         judgement: Judgement::default().or_finding(finding.as_ref()),
         finding,
@@ -153,7 +156,7 @@ pub fn change<T>(
     scope: &Scope,
     now: u64,
     (bytes, version): (Option<&[u8]>, Option<u32>),
-    change: impl FnOnce(&mut crate::window::Window) -> T,
+    change: impl FnOnce(&mut Window) -> T,
 ) -> (T, Effect) {
     let mut slot = bytes.map(Slot::decode).unwrap_or_default();
     let mut window = slot.take(scope.id(), now, config.state_ttl);
@@ -170,11 +173,26 @@ pub fn decide(
     bytes: Option<&[u8]>,
     version: Option<u32>,
 ) -> Step {
-    let (judgement, store) = change(config, &case.scope, case.arrival.now, (bytes, version), |window| {
-        arrival::judge(window, &case.arrival, &case.policy, case.finding.as_ref())
-    });
+    let ((judgement, finding), store) =
+        change(config, &case.scope, case.arrival.now, (bytes, version), |window| {
+            let finding = case.finding.clone().or_else(|| in_remote(window, &case));
+            let judgement = arrival::judge(window, &case.arrival, &case.policy, finding.as_ref());
+            (judgement, finding)
+        });
     case.judgement = judgement;
+    case.finding = finding;
     (Phase::Deciding(case, write), vec![store])
+}
+
+/// What the steps of a history say that the provider keeps. A history in the body needs no memory.
+fn in_remote(window: &mut Window, case: &Case) -> Option<Finding> {
+    match &case.remote {
+        Some(tail) => signal::in_steps(&window.remote.follow(tail), &case.policy.steps),
+        None => {
+            window.remote = StepReader::default();
+            None
+        }
+    }
 }
 
 /// The window has taken note, or has not: the verdict stands either way.

@@ -52,6 +52,7 @@ pub fn whole(config: &Config, passage: Passage) -> Step {
     let outcome = Outcome::Answered {
         answer: answer.as_ref().map_or_else(Print::default, |answer| answer.print()),
         tools: answer.as_ref().map_or(0, |answer| answer.tools()),
+        calls: answer.as_ref().map(|answer| answer.calls()).unwrap_or_default(),
     };
     note(config, passage.scope, entry, outcome, effects)
 }
@@ -77,8 +78,9 @@ pub fn record(
     version: Option<u32>,
     held: &dyn Held,
 ) -> Step {
-    let ((), store) =
-        request::change(config, &scope, held.now(), (bytes, version), |window| window.record(entry, outcome));
+    let ((), store) = request::change(config, &scope, held.now(), (bytes, version), |window| {
+        window.record(entry, outcome.clone())
+    });
     (Phase::Recording { scope, entry, outcome, write }, vec![store])
 }
 

@@ -91,7 +91,14 @@ mod tests {
                 answer: Print::default(),
                 tools: 0,
             });
-            window.record(number, Outcome::Answered { answer: Print::of(answer), tools: 0 });
+            window.record(
+                number,
+                Outcome::Answered {
+                    answer: Print::of(answer),
+                    tools: 0,
+                    calls: crate::step::StepReader::default(),
+                },
+            );
         }
         verdicts
     }

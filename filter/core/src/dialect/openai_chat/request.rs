@@ -100,6 +100,7 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
         turns: count(messages.len()),
         run: head.filter(|_| has_history),
         tail,
+        remote: None,
         turns_alone: walk.turns,
         steps: walk.steps.finish(),
         ids: BodyIds {

@@ -13,6 +13,8 @@ struct Item {
     #[serde(default)]
     name: String,
     #[serde(default)]
+    call_id: String,
+    #[serde(default)]
     arguments: String,
 }
 
@@ -28,6 +30,7 @@ impl Item {
     fn add_call(&self, answer: &mut Answer) {
         if self.kind == "function_call" {
             answer.add_call(&self.name, &self.arguments);
+            answer.name_call(&self.call_id);
         }
     }
 }

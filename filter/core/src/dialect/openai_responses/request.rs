@@ -12,7 +12,8 @@ use crate::{
     },
     json::{self, Splice, Unreadable},
     prompt::digest,
-    step::arguments,
+    remote::RemoteTail,
+    step::{StrayResult, arguments},
 };
 
 #[derive(Deserialize)]
@@ -82,12 +83,17 @@ impl Item<'_> {
 pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     let request: Request = serde_json::from_str(body)?;
     let mut walked = Walk::default();
+    let is_remote = request.conversation.is_some() || request.previous_response_id.is_some();
+    let mut remote = RemoteTail::default();
     let (turns, tail, head) = if request.input.get().starts_with('"') {
         let text = json::string(request.input).ok_or(Unreadable::Shape)?;
         (1, Tail::Prompt(text.into_owned()), None)
     } else {
         let items: Vec<Item> = serde_json::from_str(request.input.get()).map_err(Unreadable::from)?;
         let ends_with_observation = walk(&items, scan, &mut walked)?;
+        if is_remote {
+            remote = remote_tail(&items);
+        }
         let tail = match items.iter().rev().find(|item| !item.is_instruction()) {
             Some(item) if item.is_user() && !ends_with_observation => match item.content {
                 Some(content) => {
@@ -114,6 +120,10 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
         include_usage: false,
         turns,
         run,
+        remote: is_remote.then_some(RemoteTail {
+            has_user_word: remote.has_user_word || matches!(tail, Tail::Prompt(_)),
+            ..remote
+        }),
         tail,
         turns_alone: walked.turns,
         steps: walked.steps.finish(),
@@ -161,6 +171,15 @@ fn walk(items: &[Item<'_>], scan: Scan, walk: &mut Walk) -> Result<bool, Unreada
         }
     }
     Ok(ends_with_observation)
+}
+
+/// The outputs whose calls the provider keeps.
+fn remote_tail(items: &[Item<'_>]) -> RemoteTail {
+    let outputs = items.iter().filter(|item| item.is_output());
+    let result = |item: &Item<'_>| {
+        StrayResult::of(&item.call_id.and_then(json::string).unwrap_or_default(), item.output)
+    };
+    RemoteTail { results: outputs.map(result).collect(), has_user_word: items.iter().any(Item::is_user) }
 }
 
 /// Into the last tool's output, where the model reads it with the output.
