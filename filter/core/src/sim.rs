@@ -41,7 +41,7 @@ pub struct SimResponse {
     pub status: u16,
     pub content_type: String,
     pub body: Vec<u8>,
-    /// The connection ends before the body does.
+    /// The connection ends after this body without saying that it was the end.
     pub is_cut_off: bool,
 }
 
@@ -158,8 +158,8 @@ impl SimHost {
             flight.outcome.sent = Some(sent);
             let view = View { response: Some(response), ..view };
             flight.drive(self, Event::ResponseHeaders { end_of_stream: response.body.is_empty() }, &view);
-            if !response.is_cut_off {
-                flight.drive(self, Event::ResponseBody { end_of_stream: true }, &view);
+            if !response.body.is_empty() {
+                flight.drive(self, Event::ResponseBody { end_of_stream: !response.is_cut_off }, &view);
             }
         }
         flight.drive(self, Event::Closed, &view);

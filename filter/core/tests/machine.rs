@@ -454,3 +454,16 @@ fn a_history_that_the_provider_keeps_is_judged_like_one_in_the_body() {
         post(json!({"previous_response_id": "resp_6", "input": "Stop now, and tell me what is wrong"}));
     assert_eq!(host.exchange(&asked, &calls(9)).verdict(), Some("allow"));
 }
+
+#[test]
+fn a_client_that_leaves_after_the_last_event_has_its_answer() {
+    let stream = SimResponse { content_type: "text/event-stream".into(), is_cut_off: true, ..answer(ANSWER) };
+    let mut host = host("{}");
+    for (body, verdict) in [("data: [DONE]\n\n", "kill"), ("", "allow")] {
+        host.slots.clear();
+        let text = json!({"choices": [{"index": 0, "delta": {"content": ANSWER}}]});
+        let response = SimResponse { body: format!("data: {text}\n\n{body}").into_bytes(), ..stream.clone() };
+        let last = (0..5).map(|_| host.exchange(&chat(PROMPT), &response)).last().unwrap();
+        assert_eq!(last.verdict(), Some(verdict));
+    }
+}

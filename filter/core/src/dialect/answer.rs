@@ -18,6 +18,8 @@ const MAX_CALLS: usize = 128;
 pub struct Answer {
     text: String,
     calls: Vec<Call>,
+    /// The stream has said that nothing more will come.
+    pub(super) is_over: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -131,6 +133,11 @@ impl AnswerReader {
         }
     }
 
+    /// Whether the last event of a stream has come. Clients go on from there and do not wait for the last byte.
+    pub fn is_over(&self) -> bool {
+        self.answer.is_over
+    }
+
     /// What was said, after the last byte; nothing where it could not be read as a whole.
     pub fn finish(mut self) -> Option<Answer> {
         match self.form {
@@ -164,6 +171,9 @@ impl AnswerReader {
         let Ok(data) = std::str::from_utf8(data) else { return };
         let data = data.trim();
         let answer = &mut self.answer;
+        if data == "[DONE]" {
+            answer.is_over = true;
+        }
         // An event of a shape that is not known says nothing: `[DONE]`, pings, whatever comes next year.
         let _: Option<()> = match self.dialect {
             Dialect::OpenAiChat => openai_chat::answer::event(data, answer),
@@ -202,6 +212,7 @@ mod tests {
                 let body = dialect.final_message(&message);
                 for step in [1, 3, 7, body.len()] {
                     let answer = read(dialect, content_type, &body, step).unwrap();
+                    assert!(answer.is_over || form == Form::Json, "{dialect:?}");
                     assert_eq!(answer.text, message.text, "{dialect:?} {form:?} {step}");
                     assert_eq!(answer.tools(), 0);
                 }

@@ -33,7 +33,8 @@ pub fn body(config: &Config, mut passage: Box<Passage>, end_of_stream: bool, hel
     if let (Some(reader), Some(chunk)) = (&mut passage.reader, held.response_chunk()) {
         reader.push(&chunk);
     }
-    if end_of_stream { whole(config, *passage) } else { (Phase::Passing(passage), Vec::new()) }
+    let is_over = passage.reader.as_ref().is_some_and(AnswerReader::is_over);
+    if end_of_stream || is_over { whole(config, *passage) } else { (Phase::Passing(passage), Vec::new()) }
 }
 
 /// The response is over.

@@ -67,6 +67,7 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
                 answer.push_call(event.index, "", &event.delta.partial_json);
             }
         }
+        "message_stop" => answer.is_over = true,
         _ => {}
     }
     Some(())

@@ -15,6 +15,8 @@ struct Body {
 struct Candidate {
     #[serde(default)]
     content: Content,
+    #[serde(default, rename = "finishReason")]
+    finish_reason: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -58,7 +60,9 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
 }
 
 fn add(body: Body, answer: &mut Answer) {
-    for part in body.candidates.into_iter().take(1).flat_map(|candidate| candidate.content.parts) {
+    let Some(candidate) = body.candidates.into_iter().next() else { return };
+    answer.is_over |= candidate.finish_reason.is_some();
+    for part in candidate.content.parts {
         if !part.thought {
             answer.push_text(&part.text);
         }

@@ -66,6 +66,7 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     let event: Event = serde_json::from_str(json).ok()?;
     match event.kind.as_str() {
         "response.output_text.delta" => answer.push_text(&event.delta),
+        "response.completed" | "response.incomplete" | "response.failed" => answer.is_over = true,
         "response.output_item.done" => event.item?.add_call(answer),
         _ => {}
     }
