@@ -7,7 +7,7 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{
     json,
-    prompt::{canonical, digest, digest_pair, word_count, words},
+    prompt::{canonical, digest, digest_pair, words},
 };
 
 /// Steps that are remembered: five rounds of the longest cycle, and room for what lies between.
@@ -108,7 +108,7 @@ impl StepReader {
         turn.calls.push(Call {
             id: digest(id.as_bytes()),
             name: digest(name.as_bytes()),
-            approach: digest_pair(digest(name.as_bytes()), digest(canonical(arguments).as_bytes())),
+            approach: digest_pair(digest(name.as_bytes()), canonical(arguments)),
             is_send: is_send(name),
             result: None,
             shown,
@@ -206,7 +206,7 @@ fn outcome(raw: &str, is_send: bool) -> u64 {
             && (value.is_object() || value.is_array())
         {
             remove_ids(&mut value);
-            return digest(canonical(&value.to_string()).as_bytes());
+            return canonical(&value.to_string());
         }
     }
     digest(raw.trim().as_bytes())
@@ -262,13 +262,16 @@ fn kind(raw: &str) -> Kind {
         Ok(text) => text,
         Err(_) => Cow::Borrowed(raw),
     };
-    let count = word_count(&text);
-    let is_failure = || {
-        words(&text).take(RECEIPT_WORDS).any(|word| FAILURES.contains(&word.to_ascii_lowercase().as_str()))
-    };
+    let mut count = 0_usize;
+    let mut is_failure = false;
+    for word in words(&text).take(SHORT_WORDS.saturating_add(1)) {
+        count = count.saturating_add(1);
+        is_failure |=
+            count <= RECEIPT_WORDS && FAILURES.iter().any(|failure| word.eq_ignore_ascii_case(failure));
+    }
     match count {
         0 => Kind::Failure,
-        1..=SHORT_WORDS if is_failure() => Kind::Failure,
+        1..=SHORT_WORDS if is_failure => Kind::Failure,
         1..=RECEIPT_WORDS => Kind::Receipt,
         _ => Kind::Substance,
     }

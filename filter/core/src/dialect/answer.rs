@@ -41,9 +41,7 @@ impl Answer {
     pub fn tools(&self) -> u64 {
         self.calls
             .iter()
-            .map(|call| {
-                digest_pair(digest(call.name.as_bytes()), digest(canonical(&call.arguments).as_bytes()))
-            })
+            .map(|call| digest_pair(digest(call.name.as_bytes()), canonical(&call.arguments)))
             .fold(0, u64::wrapping_add)
     }
 

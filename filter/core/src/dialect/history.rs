@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
 use crate::{
     config::StepsPolicy,
     step::{self, StepReader},
@@ -29,16 +31,31 @@ impl Scan {
         Self { turns: limit.max(if steps.enabled { step::LENGTH } else { 0 }), react: steps.react }
     }
 
-    /// Where to begin in a history: at the assistant turn that is the first of the last so many.
-    pub fn start<'a, T: 'a>(
+    /// Where to begin in a history: at the last message that is a user's word beyond doubt, and not before the last
+    /// so many assistant turns.
+    pub fn start<T>(
         self,
-        history: impl DoubleEndedIterator<Item = &'a T> + ExactSizeIterator,
+        history: &[T],
         is_turn: impl Fn(&T) -> bool,
+        is_word: impl Fn(&T) -> bool,
     ) -> usize {
-        let len = history.len();
-        let mut turns = (0..len).zip(history).rev().filter(|(_, item)| is_turn(item)).map(|(at, _)| at);
-        if self.turns == 0 { len } else { turns.nth(self.turns.saturating_sub(1)).unwrap_or(0) }
+        let mut turns = 0_usize;
+        for (at, item) in (0..history.len()).zip(history).rev() {
+            if turns >= self.turns {
+                return at.saturating_add(1);
+            }
+            if is_word(item) {
+                return at;
+            }
+            turns = turns.saturating_add(usize::from(is_turn(item)));
+        }
+        0
     }
+}
+
+/// Whether a message's content is a user's word beyond doubt: plain text that is no observation.
+pub fn is_word(content: Option<&RawValue>) -> bool {
+    content.and_then(|content| content.get().strip_prefix('"')).is_some_and(|text| !is_observation(text))
 }
 
 /// Steps and turns since the last genuine user message, collected while a history is read forwards.
@@ -73,7 +90,7 @@ impl Walk {
     /// A user's text. True where it is the observation that a ReAct agent has put there, and no user's word.
     pub fn user(&mut self, text: &str) -> bool {
         if std::mem::take(&mut self.awaits_observation) && is_observation(text) {
-            let raw = serde_json::value::RawValue::from_string(crate::json::quoted(text)).ok();
+            let raw = RawValue::from_string(crate::json::quoted(text)).ok();
             self.steps.result(REACT, raw.as_deref(), false);
             return true;
         }
@@ -160,9 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_begins_at_a_turn() {
+    fn a_scan_begins_at_a_turn_or_at_a_users_word() {
         let history = ["u", "a", "t", "a", "t", "a", "t"];
-        let start = |turns| Scan { turns, react: true }.start(history.iter(), |item| *item == "a");
-        assert_eq!((start(0), start(1), start(2), start(3), start(9)), (7, 5, 3, 1, 0));
+        let start =
+            |turns| Scan { turns, react: true }.start(&history, |item| *item == "a", |item| *item == "u");
+        assert_eq!([0, 1, 2, 3, 9].map(start), [7, 5, 3, 1, 0]);
+        let word =
+            |turns| Scan { turns, react: true }.start(&history, |item| *item == "a", |item| *item == "t");
+        assert_eq!(word(9), 6);
     }
 }

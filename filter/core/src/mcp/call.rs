@@ -67,7 +67,7 @@ fn call(params: &RawValue) -> Option<Call> {
     must_be_object(params.get()).ok()?;
     let Params { name, arguments } = serde_json::from_str(params.get()).ok()?;
     let arguments = canonical(arguments.map_or("{}", RawValue::get));
-    let digest = digest_pair(digest(name.as_bytes()), digest(arguments.as_bytes()));
+    let digest = digest_pair(digest(name.as_bytes()), arguments);
     Some(Call { digest, tool: shown(&name) })
 }
 

@@ -11,4 +11,4 @@ pub use canonical::canonical;
 pub use normalise::normalise;
 pub use print::{Print, digest, digest_pair};
 pub use template::is_template_variant;
-pub use words::{count as word_count, words};
+pub use words::words;

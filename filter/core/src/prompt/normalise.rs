@@ -23,7 +23,11 @@ pub fn normalise(text: &str) -> String {
                 c.len_utf8()
             }
             None => {
-                out.extend(c.to_lowercase());
+                if c.is_ascii() {
+                    out.push(c.to_ascii_lowercase());
+                } else {
+                    out.extend(c.to_lowercase());
+                }
                 previous = c;
                 c.len_utf8()
             }
@@ -52,7 +56,7 @@ fn token_at(text: &str) -> Option<(&'static str, usize)> {
 }
 
 fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
+    if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { c.is_alphanumeric() }
 }
 
 /// `shape` holds a byte for each byte of the text: `x` a hexadecimal digit, `0` a digit, anything else itself.

@@ -33,7 +33,12 @@ impl Print {
         let mut lower = String::new();
         for word in words(head) {
             lower.clear();
-            lower.extend(word.chars().flat_map(char::to_lowercase));
+            if word.is_ascii() {
+                lower.push_str(word);
+                lower.make_ascii_lowercase();
+            } else {
+                lower.extend(word.chars().flat_map(char::to_lowercase));
+            }
             exact.update(lower.as_bytes());
             exact.update(b" ");
         }
@@ -92,10 +97,7 @@ pub fn digest(bytes: &[u8]) -> u64 {
 
 /// Digest of two digests, in this order.
 pub fn digest_pair(first: u64, second: u64) -> u64 {
-    let mut hasher = Xxh3::new();
-    hasher.update(&first.to_le_bytes());
-    hasher.update(&second.to_le_bytes());
-    hasher.digest()
+    xxh3_64(&((u128::from(first) << 64) | u128::from(second)).to_le_bytes())
 }
 
 #[cfg(test)]

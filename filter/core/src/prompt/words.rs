@@ -24,7 +24,9 @@ impl<'a> Iterator for Words<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let start = self.rest.find(char::is_alphanumeric)?;
+        let start = self
+            .rest
+            .find(|c: char| if c.is_ascii() { c.is_ascii_alphanumeric() } else { c.is_alphanumeric() })?;
         let (_, from) = self.rest.split_at_checked(start)?;
         let first = from.chars().next()?;
         let len = if is_unspaced(first) {
@@ -39,12 +41,17 @@ impl<'a> Iterator for Words<'a> {
 }
 
 fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '\'' | '’' | '_')
+    if c.is_ascii() {
+        c.is_ascii_alphanumeric() || matches!(c, '\'' | '_')
+    } else {
+        c.is_alphanumeric() || c == '’'
+    }
 }
 
 /// Han, kana, hangul syllables excepted (Korean writes spaces), Thai, Lao, Khmer, Myanmar.
 fn is_unspaced(c: char) -> bool {
-    matches!(u32::from(c),
+    !c.is_ascii()
+        && matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF
         | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x2FA1F)
 }

@@ -89,7 +89,7 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
 fn walk(contents: &[Content<'_>], scan: Scan) -> Result<(Walk, bool), Unreadable> {
     let mut walk = Walk::default();
     let mut ends_with_observation = false;
-    let start = scan.start(contents.iter(), |content| content.role == "model");
+    let start = scan.start(contents, |content| content.role == "model", |_| false);
     for content in contents.get(start..).unwrap_or_default() {
         ends_with_observation = false;
         let Some(raw) = content.parts else { continue };

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::{
     config::HintPosition,
     dialect::{
-        history::{Scan, Walk},
+        history::{Scan, Walk, is_word},
         reading::{BodyIds, Reading, Tail, content_text, count, model},
     },
     json::{self, Splice, Unreadable},
@@ -115,7 +115,11 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
 fn walk(messages: &[Message<'_>], scan: Scan) -> Result<(Walk, bool), Unreadable> {
     let mut walk = Walk::default();
     let mut ends_with_observation = false;
-    let start = scan.start(messages.iter(), |message| message.role == "assistant");
+    let start = scan.start(
+        messages,
+        |message| message.role == "assistant",
+        |message| message.role == "user" && is_word(message.content),
+    );
     for message in messages.get(start..).unwrap_or_default() {
         ends_with_observation = false;
         match message.role.as_ref() {

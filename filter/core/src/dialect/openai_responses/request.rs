@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     dialect::{
-        history::{Scan, Walk},
+        history::{Scan, Walk, is_word},
         reading::{BodyIds, Reading, Tail, content_text, count, model},
     },
     json::{self, Splice, Unreadable},
@@ -140,7 +140,7 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
 fn walk(items: &[Item<'_>], scan: Scan, walk: &mut Walk) -> Result<bool, Unreadable> {
     let mut ends_with_observation = false;
     let mut in_turn = false;
-    let start = scan.start(items.iter(), Item::is_call);
+    let start = scan.start(items, Item::is_call, |item| item.is_user() && is_word(item.content));
     for item in items.get(start..).unwrap_or_default() {
         ends_with_observation = false;
         let id = item.call_id.and_then(json::string).unwrap_or_default();
