@@ -28,7 +28,7 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	SENTINEL_WASM="$${SENTINEL_WASM:-$(MODULE)}" \
 	SENTINEL_SERVICE="$${SENTINEL_SERVICE:-$(SERVICE)}"
 
-.PHONY: help setup filter service build size test demo up bench fmt fmt-check lint clean
+.PHONY: help setup filter service build size test demo up bench eval fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -69,6 +69,12 @@ up: build ## Start the stack and keep it up
 bench: build ## Measure what the filter adds, against the same Envoy without it
 	@echo "== bench"
 	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin bench
+
+# Only the way through Envoy needs Envoy and the filter.
+eval: $(if $(findstring --through-envoy,$(ARGS)),filter) ## Replay recorded runs: TRACES=runs.jsonl [OUT=dir] [ARGS="..."; --help lists them]
+	@$(if $(TRACES),,echo 'eval: say which runs: make eval TRACES=runs.jsonl [OUT=dir] [ARGS="--dialect anthropic"]' >&2; exit 2)
+	@echo "== replay"
+	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 fmt: ## Format the sources
 	@$(CARGO) fmt --all

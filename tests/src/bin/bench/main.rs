@@ -2,7 +2,7 @@
 //! own figures. Prints tables and writes them to `target/bench/`. Whatever the figures are, it ends well; it fails only
 //! where it could not measure what it says.
 //!
-//! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 180)
+//! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 150)
 //! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
@@ -27,7 +27,7 @@ use rival::Rival;
 use sentinel_tests::service::Service;
 use sentinel_tests::{parts, said};
 
-const SECONDS: f64 = 180.0;
+const SECONDS: f64 = 150.0;
 /// Share of it that is spent on warming the Envoys.
 const WARM_UP: f64 = 0.12;
 

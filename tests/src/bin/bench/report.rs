@@ -120,12 +120,12 @@ impl Report {
             } else {
                 continue;
             };
-            let met = if !holds(case, with) {
-                "not measured: see the proof"
-            } else if value <= limit {
+            let met = if value > limit {
+                "no"
+            } else if holds(case, with) {
                 "yes"
             } else {
-                "no"
+                "not measured: see the proof"
             };
             table.row(vec![goal, rival.name.clone(), ms(value), met.to_owned()]);
         }

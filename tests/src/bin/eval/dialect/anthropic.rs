@@ -1,0 +1,94 @@
+//! Anthropic Messages: `system`, and messages of user and assistant in turns. Results are blocks of a user message, before
+//! whatever the user says.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{instructions, object, text};
+use crate::history::{Message, Said};
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    system: String,
+    messages: Vec<Told<'a>>,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    role: &'a str,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    id: &'a str,
+    r#type: &'a str,
+    role: &'a str,
+    model: &'a str,
+    content: Vec<Block<'a>>,
+    stop_reason: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text { text: &'a str },
+    ToolUse { id: String, name: &'a str, input: Box<RawValue> },
+    ToolResult { tool_use_id: String, content: &'a str },
+}
+
+pub fn request(history: &[Message]) -> String {
+    let mut messages: Vec<Told> = Vec::new();
+    for message in history {
+        let (role, blocks) = match &message.said {
+            Said::Instruction(_) => continue,
+            Said::Assistant { .. } => ("assistant", blocks(message)),
+            Said::User(_) | Said::Result { .. } => ("user", blocks(message)),
+        };
+        // Turns alternate, and none is empty.
+        match messages.last_mut() {
+            _ if blocks.is_empty() => {}
+            Some(last) if last.role == role => last.content.extend(blocks),
+            _ => messages.push(Told { role, content: blocks }),
+        }
+    }
+    text(&Request { model: "claude-sonnet-4-5", max_tokens: 1024, system: instructions(history), messages })
+}
+
+pub fn answer(turn: &Message) -> String {
+    let stop_reason = if super::turn(turn).1.is_empty() { "end_turn" } else { "tool_use" };
+    text(&Answer {
+        id: "msg_replay",
+        r#type: "message",
+        role: "assistant",
+        model: "claude-sonnet-4-5",
+        content: blocks(turn),
+        stop_reason,
+    })
+}
+
+fn blocks(message: &Message) -> Vec<Block<'_>> {
+    let told = |text: &'_ str| !text.is_empty();
+    match &message.said {
+        Said::Instruction(_) => Vec::new(),
+        Said::User(text) => vec![Block::Text { text }].into_iter().filter(|_| told(text)).collect(),
+        Said::Assistant { text, calls } => {
+            let text = told(text).then_some(Block::Text { text });
+            let calls = calls.iter().map(|call| Block::ToolUse {
+                id: id(&call.id),
+                name: &call.name,
+                input: object(&call.arguments),
+            });
+            text.into_iter().chain(calls).collect()
+        }
+        Said::Result { call, text, .. } => vec![Block::ToolResult { tool_use_id: id(call), content: text }],
+    }
+}
+
+/// Ids hold letters, digits, `_` and `-` only.
+fn id(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}

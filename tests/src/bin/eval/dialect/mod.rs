@@ -1,0 +1,89 @@
+//! A run in the words of each provider: the request that carries a history, and the answer that is the next turn.
+//! Written from the providers' documentation, not from the filter's code: it is the other side of the test.
+//! One file a dialect; what they share is here.
+
+pub mod anthropic;
+pub mod gemini;
+pub mod openai_chat;
+pub mod openai_responses;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use sentinel_tests::Dialect;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::history::{Call, Message, Said};
+
+/// The body of the request that an agent sends when this is its history.
+pub fn request(dialect: Dialect, history: &[Message]) -> String {
+    match dialect {
+        Dialect::OpenaiChat => openai_chat::request(history),
+        Dialect::OpenaiResponses => openai_responses::request(history),
+        Dialect::Anthropic => anthropic::request(history),
+        Dialect::Gemini => gemini::request(history),
+    }
+}
+
+/// The body of the answer in which the provider says an assistant's turn.
+pub fn answer(dialect: Dialect, turn: &Message) -> String {
+    match dialect {
+        Dialect::OpenaiChat => openai_chat::answer(turn),
+        Dialect::OpenaiResponses => openai_responses::answer(turn),
+        Dialect::Anthropic => anthropic::answer(turn),
+        Dialect::Gemini => gemini::answer(turn),
+    }
+}
+
+/// The instructions of a history, for the dialects that have one place for all of them.
+fn instructions(history: &[Message]) -> String {
+    let texts = history.iter().filter_map(|message| match &message.said {
+        Said::Instruction(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Arguments as the object that some dialects demand. The key order of the model is kept. What is no object becomes a
+/// member of one.
+fn object(arguments: &str) -> Box<RawValue> {
+    #[derive(Serialize)]
+    struct Wrapped<'a> {
+        arguments: Cow<'a, RawValue>,
+    }
+    if arguments.trim().is_empty() {
+        return raw(&serde_json::Map::new());
+    }
+    let parsed = |text: &str| serde_json::from_str::<Box<RawValue>>(text).ok();
+    let Some(value) = parsed(arguments) else {
+        return raw(&Wrapped { arguments: Cow::Owned(raw(arguments)) });
+    };
+    // JSON inside a string: what was meant is the inner one.
+    let inner = serde_json::from_str::<String>(value.get()).ok().and_then(|text| parsed(&text));
+    let value = inner.filter(|inner| inner.get().starts_with(['{', '['])).unwrap_or(value);
+    if value.get().starts_with('{') { value } else { raw(&Wrapped { arguments: Cow::Owned(value) }) }
+}
+
+/// A text of JSON as it is, where it is an object.
+fn as_object(text: &str) -> Option<Box<RawValue>> {
+    serde_json::from_str::<Box<RawValue>>(text).ok().filter(|value| value.get().starts_with('{'))
+}
+
+fn raw<T: Serialize + ?Sized>(value: &T) -> Box<RawValue> {
+    to_raw_value(value).expect("nothing here refuses to become JSON")
+}
+
+fn text<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("nothing here refuses to become JSON")
+}
+
+/// An assistant's text and calls; nothing of any other message.
+fn turn(message: &Message) -> (&str, &[Call]) {
+    match &message.said {
+        Said::Assistant { text, calls } => (text, calls),
+        _ => ("", &[]),
+    }
+}

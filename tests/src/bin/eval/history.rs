@@ -1,0 +1,85 @@
+//! A recorded run as it is held here: what was said, in order, beside the message as it stood in the file.
+//! What must not live here: how a file is read (`traces.rs`) and how a provider wants to hear it (`dialect/`).
+
+use serde_json::value::RawValue;
+
+/// One whole run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub id: String,
+    pub source: String,
+    /// `healthy`, `stuck`, `failed` or anything else.
+    pub label: String,
+    pub messages: Vec<Message>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// In OpenAI chat form: this dialect sends it as it is.
+    pub raw: Box<RawValue>,
+    pub said: Said,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A system's or developer's text.
+    Instruction(String),
+    User(String),
+    Assistant {
+        text: String,
+        calls: Vec<Call>,
+    },
+    /// The result of the call that has the id `call`.
+    Result {
+        call: String,
+        /// The tool; empty where neither the message nor a call with its id names one.
+        name: String,
+        text: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub id: String,
+    pub name: String,
+    /// As the model wrote it: JSON as a rule.
+    pub arguments: String,
+}
+
+impl Message {
+    /// A message that no file had, in the chat form.
+    pub fn new(said: Said) -> Self {
+        let raw = crate::dialect::openai_chat::message(&said);
+        Self { raw, said }
+    }
+
+    pub fn is_assistant(&self) -> bool {
+        matches!(self.said, Said::Assistant { .. })
+    }
+}
+
+/// An assistant turn whose calls all have their results right behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Message of the assistant turn.
+    pub start: usize,
+    /// First message behind the results.
+    pub end: usize,
+}
+
+/// The steps of a history, in order.
+pub fn steps(messages: &[Message]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (start, message) in messages.iter().enumerate() {
+        let Said::Assistant { calls, .. } = &message.said else { continue };
+        let results = messages[start + 1..].iter().map_while(|message| match &message.said {
+            Said::Result { call, .. } => Some(call),
+            _ => None,
+        });
+        let results: Vec<&String> = results.collect();
+        if !calls.is_empty() && calls.iter().all(|call| results.contains(&&call.id)) {
+            steps.push(Step { start, end: start + 1 + results.len() });
+        }
+    }
+    steps
+}

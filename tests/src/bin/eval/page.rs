@@ -1,0 +1,214 @@
+//! The report as one page: figures, the table, and every flagged run to be opened and read, its evidence marked. No script,
+//! nothing from a network.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::evidence;
+use crate::figure::{Bar, bars, histogram};
+use crate::group::{Group, turns};
+use crate::history::{Message, Said};
+use crate::replay::{Case, Replayed, Verdict};
+use crate::report::Report;
+
+/// Characters of all runs' texts together: the page stays small however many runs are flagged.
+const TEXT: usize = 1_500_000;
+/// Characters of one message.
+const MOST: usize = 1_500;
+const LEAST: usize = 120;
+
+const STYLE: &str = include_str!("page.css");
+
+pub fn page(report: &Report<'_>) -> String {
+    let mut html = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <title>Agent Sentinel: replay</title><style>{STYLE}</style></head><body>\n<h1>Replay of recorded agent runs</h1>\n"
+    );
+    let _ = write!(
+        html,
+        "<p>{} runs, {} requests, {:.0} requests a second. <span class=\"key hint\"></span> hinted <span class=\"key kill\"></span> killed</p>\n",
+        report.cases.len(),
+        report.requests(),
+        report.requests_per_second()
+    );
+    figures(report, &mut html);
+    let _ = write!(html, "<h2>By source and label</h2>\n<pre>{}</pre>\n", escaped(&report.table()));
+    let _ = write!(
+        html,
+        "<details><summary>Configuration</summary><pre>{}</pre></details>\n",
+        escaped(&format!("{:#}", report.config))
+    );
+    runs(report, &mut html);
+    html.push_str("</body></html>\n");
+    html
+}
+
+fn figures(report: &Report<'_>, html: &mut String) {
+    let bar = |group: &Group| {
+        let part = |class, count: usize| {
+            let share = count as f64 / group.runs as f64;
+            (class, share, format!("{count} of {} ({:.0} %)", group.runs, share * 100.0))
+        };
+        Bar {
+            name: format!("{}: {}", group.source, group.title()),
+            parts: vec![part("hint", group.hinted), part("kill", group.killed)],
+        }
+    };
+    let all: Vec<Bar> = report.groups.iter().map(bar).collect();
+    let _ = write!(html, "<h2>Runs hinted and killed</h2>\n{}\n", bars(&all));
+    let gather = |of: fn(&Group) -> &Vec<usize>| -> Vec<usize> {
+        report.groups.iter().flat_map(|group| of(group).iter().copied()).collect()
+    };
+    let (hints, kills) = (gather(|group| &group.hint_at), gather(|group| &group.kill_at));
+    if !hints.is_empty() || !kills.is_empty() {
+        let svg =
+            histogram("steps taken when the hint, or the kill, came", &[("hint", &hints), ("kill", &kills)]);
+        let _ = write!(html, "<h2>How early</h2>\n{svg}\n");
+    }
+    let (hints, kills) = (gather(|group| &group.found.hint_rounds), gather(|group| &group.found.kill_rounds));
+    if !hints.is_empty() || !kills.is_empty() {
+        let svg = histogram(
+            "rounds of the injected loop when the hint, or the kill, came",
+            &[("hint", &hints), ("kill", &kills)],
+        );
+        let _ = write!(html, "<h2>Detection delay</h2>\n{svg}\n");
+    }
+}
+
+fn runs(report: &Report<'_>, html: &mut String) {
+    let flagged: Vec<_> = report.flagged().collect();
+    let _ = write!(
+        html,
+        "<h2>Flagged runs</h2>\n<p>{} of {}. Open one to read it; what the verdict rests on is marked.</p>\n",
+        flagged.len(),
+        report.cases.len()
+    );
+    let messages: usize = flagged.iter().map(|(case, _)| case.run.messages.len()).sum();
+    let most = (TEXT / messages.max(1)).clamp(LEAST, MOST);
+    for (case, replayed) in flagged {
+        run(case, replayed, most, html);
+    }
+}
+
+fn run(case: &Case, replayed: &Replayed, most: usize, html: &mut String) {
+    let flags: Vec<_> =
+        [Verdict::Hint, Verdict::Kill].into_iter().filter_map(|verdict| replayed.first(verdict)).collect();
+    let mut marked = BTreeSet::new();
+    let mut said = Vec::new();
+    for sent in &flags {
+        marked.extend(evidence::messages(&case.run.messages, sent));
+        said.push(format!(
+            "{} after step {}: {}",
+            word(sent.judged.verdict),
+            turns(case, sent),
+            sent.judged.reason
+        ));
+    }
+    let class = flags.last().map_or("", |sent| class(sent.judged.verdict));
+    let _ = write!(
+        html,
+        "<details class=\"run\"><summary><span class=\"key {class}\"></span> <b>{}</b> {} \u{b7} {} \u{b7} {}</summary>\n",
+        escaped(&case.run.id),
+        escaped(&case.run.source),
+        escaped(&case.run.label),
+        escaped(&said.join("; "))
+    );
+    for (at, message) in case.run.messages.iter().enumerate() {
+        for sent in flags.iter().filter(|sent| sent.history == at) {
+            let verdict = sent.judged.verdict;
+            let _ = write!(
+                html,
+                "<p class=\"flag {}\">{} here: {}</p>\n",
+                class_of(verdict),
+                word(verdict),
+                escaped(&sent.judged.reason)
+            );
+        }
+        if case.injected.is_some_and(|injected| injected.onset == at) {
+            html.push_str("<p class=\"flag\">the injected loop begins</p>\n");
+        }
+        tell(at, message, marked.contains(&at), most, html);
+    }
+    html.push_str("</details>\n");
+}
+
+fn tell(at: usize, message: &Message, is_evidence: bool, most: usize, html: &mut String) {
+    let (who, text) = match &message.said {
+        Said::Instruction(text) => ("system", text.clone()),
+        Said::User(text) => ("user", text.clone()),
+        Said::Assistant { text, calls } => {
+            let calls = calls.iter().map(|call| format!("\u{2192} {}({})", call.name, call.arguments));
+            let all = Some(text.clone()).filter(|text| !text.is_empty()).into_iter().chain(calls);
+            ("assistant", all.collect::<Vec<_>>().join("\n"))
+        }
+        Said::Result { text, .. } => ("result", text.clone()),
+    };
+    let evidence = if is_evidence { " evidence" } else { "" };
+    let _ = write!(
+        html,
+        "<div class=\"{who}{evidence}\"><i>{at} {who}</i><pre>{}</pre></div>\n",
+        escaped(&cut(&text, most))
+    );
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    if verdict == Verdict::Kill { "killed" } else { "hinted" }
+}
+
+fn class(verdict: Verdict) -> &'static str {
+    class_of(verdict)
+}
+
+fn class_of(verdict: Verdict) -> &'static str {
+    if verdict == Verdict::Kill { "kill" } else { "hint" }
+}
+
+/// Beginning and end of a text that is too long.
+fn cut(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let (head, tail) = (most * 2 / 3, most / 3);
+    let head: String = text.chars().take(head).collect();
+    let tail: String = text.chars().skip(count - tail).collect();
+    format!("{head} [\u{2026} {} characters \u{2026}] {tail}", count - most)
+}
+
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // A page must not hold them, escaped or not.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_keeps_its_ends() {
+        let text = format!("begin{}end", "x".repeat(1_000));
+        let short = cut(&text, 90);
+        assert!(
+            short.starts_with("begin") && short.ends_with("end") && short.contains("918 characters"),
+            "{short}"
+        );
+        assert_eq!(cut("short", 90), "short");
+    }
+
+    #[test]
+    fn a_text_stays_a_text() {
+        assert_eq!(escaped("<script>'&\"\u{0}\u{1b}"), "&lt;script&gt;&#39;&amp;&quot;\u{fffd}\u{fffd}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Replays one run: the requests that its agent must have sent, one before each assistant turn, until it is killed.
+//! Whether they go through the core alone or through Envoy is the business of a `Way`.
+
+use sentinel_tests::Dialect;
+
+use crate::dialect;
+use crate::history::{Message, Run, Said};
+use crate::inject::Injected;
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It passed without being looked at.
+    Bypassed,
+    Allow,
+    Hint,
+    Kill,
+}
+
+/// A verdict and, where it is not `allow`, the filter's words for it: signal, count, tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    pub verdict: Verdict,
+    pub reason: String,
+}
+
+/// A way for requests to go.
+pub trait Way {
+    /// Sends a request of the run; `answer` is what the provider says where the request gets there.
+    fn send(&mut self, run: &str, body: String, answer: String) -> Judged;
+}
+
+/// A request of a run and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Messages in its history; the first of the rest is the turn that it asked for.
+    pub history: usize,
+    pub judged: Judged,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// In order; nothing comes after a kill.
+    pub sent: Vec<Sent>,
+    /// Where there was a hint or a kill: what became of the request in which the user then says something new.
+    pub after_user: Option<Judged>,
+}
+
+/// A run to be replayed.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub run: Run,
+    pub injected: Option<Injected>,
+}
+
+impl Judged {
+    /// From the filter's two headers.
+    pub fn new(verdict: Option<&str>, reason: Option<&str>) -> Self {
+        let verdict = match verdict {
+            None => Verdict::Bypassed,
+            Some("hint") => Verdict::Hint,
+            Some("kill") => Verdict::Kill,
+            Some(_) => Verdict::Allow,
+        };
+        Self { verdict, reason: reason.unwrap_or_default().to_owned() }
+    }
+
+    pub fn signal(&self) -> &str {
+        self.reason.split(';').next().unwrap_or_default()
+    }
+
+    /// A number of the reason: `count=3`.
+    pub fn number(&self, name: &str) -> Option<usize> {
+        let mut fields = self.reason.split(';').filter_map(|field| field.trim().split_once('='));
+        fields.find(|(known, _)| *known == name)?.1.parse().ok()
+    }
+}
+
+impl Replayed {
+    pub fn first(&self, verdict: Verdict) -> Option<&Sent> {
+        self.sent.iter().find(|sent| sent.judged.verdict == verdict)
+    }
+
+    /// The first hint, or the kill where there was none before it.
+    pub fn flagged(&self) -> Option<&Sent> {
+        self.sent.iter().find(|sent| sent.judged.verdict >= Verdict::Hint)
+    }
+}
+
+/// Says nothing that any run has said.
+const NEW_WORD: &str = "Please stop here and tell me in two sentences how far you have come.";
+
+/// `name` is the run's, for the filter; no other run of this way may have it.
+pub fn replay(run: &Run, name: &str, dialect: Dialect, way: &mut dyn Way) -> Replayed {
+    let mut replayed = Replayed::default();
+    for (at, turn) in run.messages.iter().enumerate().filter(|(_, message)| message.is_assistant()) {
+        let history = &run.messages[..at];
+        // An agent that begins by itself has sent nothing before its first turn.
+        if history.iter().all(|message| matches!(message.said, Said::Instruction(_))) {
+            continue;
+        }
+        let body = dialect::request(dialect, history);
+        let judged = way.send(name, body, dialect::answer(dialect, turn));
+        let ends = judged.verdict == Verdict::Kill;
+        replayed.sent.push(Sent { history: at, judged });
+        if ends {
+            break;
+        }
+    }
+    let last = replayed.sent.iter().rev().find(|sent| sent.judged.verdict >= Verdict::Hint);
+    if let Some(last) = last {
+        let mut history = run.messages[..last.history].to_vec();
+        history.push(Message::new(Said::User(NEW_WORD.to_owned())));
+        let answer = Message::new(Said::Assistant { text: "This is how far.".to_owned(), calls: Vec::new() });
+        let body = dialect::request(dialect, &history);
+        replayed.after_user = Some(way.send(name, body, dialect::answer(dialect, &answer)));
+    }
+    replayed
+}

@@ -1,0 +1,98 @@
+//! The filter's configuration for a replay: the user's, with the changes without which there would be nothing to see.
+
+use std::fs;
+use std::path::Path;
+
+use sentinel_core::config::{Config, Rungs};
+use serde_json::{Value, json};
+
+/// What a replay runs with.
+pub struct Settings {
+    /// As the user gave it.
+    pub given: Value,
+    /// As the filter gets it.
+    pub json: Value,
+    pub config: Config,
+}
+
+/// Why `semantic` is off, for the report.
+pub const SEMANTIC: &str = "off: the embedding service is not part of a replay";
+
+pub fn read(path: Option<&Path>) -> Result<Settings, String> {
+    let Some(path) = path else { return with(json!({}), "the default configuration") };
+    let name = path.display().to_string();
+    let text = fs::read(path)
+        .map_err(|error| format!("{name}: {error}. Give the path of the filter's configuration, in JSON."))?;
+    let given = serde_json::from_slice(&text).map_err(|error| format!("{name}: not JSON ({error})."))?;
+    with(given, &name)
+}
+
+fn with(given: Value, name: &str) -> Result<Settings, String> {
+    // Judged as it is first: an error must be about what the user wrote.
+    Config::from_json(given.to_string().as_bytes()).map_err(|error| format!("{name}: {error}"))?;
+    let mut json = given.clone();
+    json["mode"] = json!("enforce");
+    json["response_headers"] = json!(true);
+    json["semantic"]["enabled"] = json!(false);
+    let config =
+        Config::from_json(json.to_string().as_bytes()).map_err(|error| format!("{name}: {error}"))?;
+    Ok(Settings { given, json, config })
+}
+
+impl Settings {
+    /// For the report: what was given, and the thresholds that follow.
+    pub fn report(&self) -> Value {
+        let policy = self.config.policy(None);
+        let steps = &policy.steps;
+        let rungs = |rungs: Rungs| json!({"hint": rungs.hint, "kill": rungs.kill});
+        json!({
+            "given": self.given,
+            "used": self.json,
+            "semantic": SEMANTIC,
+            "thresholds": {
+                "steps": {
+                    "enabled": steps.enabled,
+                    "react": steps.react,
+                    "repeated_step": rungs(steps.repeated_step),
+                    "cycle": rungs(steps.cycle),
+                    "stagnation": rungs(steps.stagnation),
+                    "stuck": rungs(steps.stuck),
+                    "same_outcome": rungs(steps.same_outcome),
+                },
+                "run_limit": policy.run_limit,
+                "score": {"enabled": policy.score.enabled, "hint": policy.score.hint, "kill": policy.score.kill},
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_hide_the_verdicts_is_overruled_and_the_rest_kept() {
+        let given =
+            json!({"mode": "observe", "response_headers": false, "steps": {"repeated_step": {"hint": 2}}});
+        let settings = with(given.clone(), "c").expect("a configuration");
+        let policy = settings.config.policy(None);
+        assert!(!policy.semantic.enabled && settings.config.response_headers);
+        assert_eq!(policy.steps.repeated_step, Rungs { hint: 2, kill: 5 });
+        assert_eq!(settings.report()["given"], given);
+        assert_eq!(settings.report()["thresholds"]["steps"]["repeated_step"], json!({"hint": 2, "kill": 5}));
+    }
+
+    #[test]
+    fn a_wrong_configuration_is_named() {
+        for (given, says) in [
+            (json!({"stepz": {}}), "stepz"),
+            (json!([]), "c: "),
+            (json!({"kill": {"status": 429}}), "kill.status"),
+        ] {
+            let said = with(given, "c").err().expect("refused");
+            assert!(said.contains(says), "{said}");
+        }
+        let said = read(Some(Path::new("/nowhere/at/all"))).err().expect("refused");
+        assert!(said.contains("/nowhere/at/all"));
+    }
+}
