@@ -41,11 +41,14 @@ fn healthy(id: &str) -> String {
 /// The same is sought, and not found, over and over.
 fn stuck(id: &str) -> String {
     let spelt = |number: usize| {
-        let spelling =
-            if number % 2 == 0 { r#"{"limit":5,"query":"q"}"# } else { r#"{ "query": "q", "limit": 5 }"# };
+        let spelling = if number.is_multiple_of(2) {
+            r#"{"limit":5,"query":"q"}"#
+        } else {
+            r#"{ "query": "q", "limit": 5 }"#
+        };
         (spelling.to_owned(), "The page cannot be shown.".to_owned())
     };
-    run(id, "stuck", &(0..8).map(spelt).collect::<Vec<_>>())
+    run(id, "stuck", &(0_usize..8).map(spelt).collect::<Vec<_>>())
 }
 
 /// Six healthy runs and two that are stuck.

@@ -78,7 +78,7 @@ fn prompts(history: &[Message]) -> BTreeSet<usize> {
             _ => None,
         })
     };
-    let Some((_, last)) = users().last() else { return BTreeSet::new() };
+    let Some((_, last)) = users().next_back() else { return BTreeSet::new() };
     let like = users().filter(|(_, print)| print.is_verbatim(&last) || print.is_similar(&last));
     like.flat_map(|(at, _)| [at, (at + 1).min(history.len() - 1)]).collect()
 }

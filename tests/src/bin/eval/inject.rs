@@ -162,9 +162,15 @@ fn same_outcome(messages: &[Message], at: At, chance: &mut Chance) -> Option<Loo
     let step = *steps.get(choose(&steps, at, chance)?)?;
     let Said::Assistant { calls, .. } = &messages[step.start].said else { return None };
     let call = calls.first()?;
-    let nothing = *chance.pick(&NOTHING)?;
+    // What the step brought, or one of the ways in which a tool says that it has nothing.
+    let outcome = match &messages.get(step.start + 1)?.said {
+        Said::Result { text, .. } if chance.once_in(2) => text.clone(),
+        _ => (*chance.pick(&NOTHING)?).to_owned(),
+    };
+    let is_first =
+        matches!(&messages.get(step.start + 1)?.said, Said::Result { text, .. } if *text == outcome);
+    let onset = if is_first { step.start } else { step.end };
     let mut told = recorded(&messages[..step.end]);
-    let onset = told.len();
     for number in 0..SAME_OUTCOMES {
         let id = call_id(chance);
         let call = Call {
@@ -173,7 +179,7 @@ fn same_outcome(messages: &[Message], at: At, chance: &mut Chance) -> Option<Loo
             arguments: other_arguments(&call.arguments, number),
         };
         told.push(Told::New(Said::Assistant { text: remark(chance), calls: vec![call.clone()] }));
-        told.push(Told::New(Said::Result { call: id, name: call.name, text: nothing.to_owned() }));
+        told.push(Told::New(Said::Result { call: id, name: call.name, text: outcome.clone() }));
     }
     Some((told, onset, 1))
 }

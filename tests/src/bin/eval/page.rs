@@ -24,18 +24,18 @@ pub fn page(report: &Report<'_>) -> String {
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Agent Sentinel: replay</title><style>{STYLE}</style></head><body>\n<h1>Replay of recorded agent runs</h1>\n"
     );
-    let _ = write!(
+    let _ = writeln!(
         html,
-        "<p>{} runs, {} requests, {:.0} requests a second. <span class=\"key hint\"></span> hinted <span class=\"key kill\"></span> killed</p>\n",
+        "<p>{} runs, {} requests, {:.0} requests a second. <span class=\"key hint\"></span> hinted <span class=\"key kill\"></span> killed</p>",
         report.cases.len(),
         report.requests(),
         report.requests_per_second()
     );
     figures(report, &mut html);
-    let _ = write!(html, "<h2>By source and label</h2>\n<pre>{}</pre>\n", escaped(&report.table()));
-    let _ = write!(
+    let _ = writeln!(html, "<h2>By source and label</h2>\n<pre>{}</pre>", escaped(&report.table()));
+    let _ = writeln!(
         html,
-        "<details><summary>Configuration</summary><pre>{}</pre></details>\n",
+        "<details><summary>Configuration</summary><pre>{}</pre></details>",
         escaped(&format!("{:#}", report.config))
     );
     runs(report, &mut html);
@@ -55,7 +55,7 @@ fn figures(report: &Report<'_>, html: &mut String) {
         }
     };
     let all: Vec<Bar> = report.groups.iter().map(bar).collect();
-    let _ = write!(html, "<h2>Runs hinted and killed</h2>\n{}\n", bars(&all));
+    let _ = writeln!(html, "<h2>Runs hinted and killed</h2>\n{}", bars(&all));
     let gather = |of: fn(&Group) -> &Vec<usize>| -> Vec<usize> {
         report.groups.iter().flat_map(|group| of(group).iter().copied()).collect()
     };
@@ -63,7 +63,7 @@ fn figures(report: &Report<'_>, html: &mut String) {
     if !hints.is_empty() || !kills.is_empty() {
         let svg =
             histogram("steps taken when the hint, or the kill, came", &[("hint", &hints), ("kill", &kills)]);
-        let _ = write!(html, "<h2>How early</h2>\n{svg}\n");
+        let _ = writeln!(html, "<h2>How early</h2>\n{svg}");
     }
     let (hints, kills) = (gather(|group| &group.found.hint_rounds), gather(|group| &group.found.kill_rounds));
     if !hints.is_empty() || !kills.is_empty() {
@@ -71,21 +71,28 @@ fn figures(report: &Report<'_>, html: &mut String) {
             "rounds of the injected loop when the hint, or the kill, came",
             &[("hint", &hints), ("kill", &kills)],
         );
-        let _ = write!(html, "<h2>Detection delay</h2>\n{svg}\n");
+        let _ = writeln!(html, "<h2>Detection delay</h2>\n{svg}");
     }
 }
 
 fn runs(report: &Report<'_>, html: &mut String) {
-    let flagged: Vec<_> = report.flagged().collect();
-    let _ = write!(
+    let shown: Vec<_> = report.to_read().collect();
+    let flagged = report.flagged().count();
+    let missed = if shown.len() > flagged {
+        format!(" The {} in which the injected loop was not found come first.", shown.len() - flagged)
+    } else {
+        String::new()
+    };
+    let _ = writeln!(
         html,
-        "<h2>Flagged runs</h2>\n<p>{} of {}. Open one to read it; what the verdict rests on is marked.</p>\n",
-        flagged.len(),
+        "<h2>Flagged runs</h2>\n<p>{flagged} of {}. Open one to read it; what the verdict rests on is marked.{missed}</p>",
         report.cases.len()
     );
-    let messages: usize = flagged.iter().map(|(case, _)| case.run.messages.len()).sum();
+    let messages: usize = shown.iter().map(|(case, _)| case.run.messages.len()).sum();
     let most = (TEXT / messages.max(1)).clamp(LEAST, MOST);
-    for (case, replayed) in flagged {
+    let (flagged, missed): (Vec<_>, Vec<_>) =
+        shown.into_iter().partition(|(_, replayed)| replayed.flagged().is_some());
+    for (case, replayed) in missed.into_iter().chain(flagged) {
         run(case, replayed, most, html);
     }
 }
@@ -104,10 +111,13 @@ fn run(case: &Case, replayed: &Replayed, most: usize, html: &mut String) {
             sent.judged.reason
         ));
     }
-    let class = flags.last().map_or("", |sent| class(sent.judged.verdict));
-    let _ = write!(
+    if flags.is_empty() {
+        said.push("not found".to_owned());
+    }
+    let colour = flags.last().map_or("", |sent| class(sent.judged.verdict));
+    let _ = writeln!(
         html,
-        "<details class=\"run\"><summary><span class=\"key {class}\"></span> <b>{}</b> {} \u{b7} {} \u{b7} {}</summary>\n",
+        "<details class=\"run\"><summary><span class=\"key {colour}\"></span> <b>{}</b> {} \u{b7} {} \u{b7} {}</summary>",
         escaped(&case.run.id),
         escaped(&case.run.source),
         escaped(&case.run.label),
@@ -116,10 +126,10 @@ fn run(case: &Case, replayed: &Replayed, most: usize, html: &mut String) {
     for (at, message) in case.run.messages.iter().enumerate() {
         for sent in flags.iter().filter(|sent| sent.history == at) {
             let verdict = sent.judged.verdict;
-            let _ = write!(
+            let _ = writeln!(
                 html,
-                "<p class=\"flag {}\">{} here: {}</p>\n",
-                class_of(verdict),
+                "<p class=\"flag {}\">{} here: {}</p>",
+                class(verdict),
                 word(verdict),
                 escaped(&sent.judged.reason)
             );
@@ -144,9 +154,9 @@ fn tell(at: usize, message: &Message, is_evidence: bool, most: usize, html: &mut
         Said::Result { text, .. } => ("result", text.clone()),
     };
     let evidence = if is_evidence { " evidence" } else { "" };
-    let _ = write!(
+    let _ = writeln!(
         html,
-        "<div class=\"{who}{evidence}\"><i>{at} {who}</i><pre>{}</pre></div>\n",
+        "<div class=\"{who}{evidence}\"><i>{at} {who}</i><pre>{}</pre></div>",
         escaped(&cut(&text, most))
     );
 }
@@ -156,10 +166,6 @@ fn word(verdict: Verdict) -> &'static str {
 }
 
 fn class(verdict: Verdict) -> &'static str {
-    class_of(verdict)
-}
-
-fn class_of(verdict: Verdict) -> &'static str {
     if verdict == Verdict::Kill { "kill" } else { "hint" }
 }
 

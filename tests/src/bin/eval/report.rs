@@ -37,6 +37,13 @@ impl Report<'_> {
         self.cases.iter().zip(self.replayed).filter(|(_, replayed)| replayed.flagged().is_some())
     }
 
+    /// Runs that a person may want to read: the flagged ones, and those whose loop was not found.
+    pub fn to_read(&self) -> impl Iterator<Item = (&Case, &Replayed)> {
+        let wanted =
+            |(case, replayed): &(&Case, &Replayed)| case.injected.is_some() || replayed.flagged().is_some();
+        self.cases.iter().zip(self.replayed).filter(wanted)
+    }
+
     pub fn json(&self) -> Value {
         let groups: Vec<Value> = self.groups.iter().map(Group::json).collect();
         let runs: Vec<Value> = self.flagged().map(|(case, replayed)| run(case, replayed)).collect();
