@@ -55,9 +55,20 @@ fn back_from_tail(signal: &str, count: usize, steps: &[Step]) -> Vec<usize> {
             let period = (2..=5).find(is_period).unwrap_or(2);
             (0..period * count).collect()
         }
-        "same_outcome" | "stagnation" | "stuck" => back().filter_map(of_substance).take(count).collect(),
+        // A repeated receipt counts; one of something new lies between.
+        "stagnation" => back().filter(|(at, _)| is_old(steps, *at)).map(|(at, _)| at).take(count).collect(),
+        "same_outcome" | "stuck" => back().filter_map(of_substance).take(count).collect(),
         _ => (0..count).collect(),
     }
+}
+
+/// The step so far before the last did what an earlier one did, and brought what an earlier one brought.
+fn is_old(steps: &[Step], back: usize) -> bool {
+    let Some((step, earlier)) = steps.get(..steps.len() - back).and_then(<[Step]>::split_last) else {
+        return false;
+    };
+    earlier.iter().any(|other| other.approach == step.approach)
+        && earlier.iter().any(|other| other.outcome == step.outcome)
 }
 
 /// Each turn that did something, with what came of it: where it begins and ends. A ReAct turn has its action in its text.

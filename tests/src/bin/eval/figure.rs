@@ -98,9 +98,9 @@ pub fn histogram(axis: &str, series: &[(&'static str, &[usize])]) -> String {
     );
     format!(
         r#"<svg viewBox="0 0 {} {}" role="img" style="max-width:{}px">{svg}</svg>"#,
-        width.max(300),
+        width.max(WIDTH),
         HEIGHT + 48,
-        width.max(300)
+        width.max(WIDTH)
     )
 }
 

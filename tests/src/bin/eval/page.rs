@@ -16,6 +16,8 @@ const TEXT: usize = 1_500_000;
 /// Characters of one message.
 const MOST: usize = 1_500;
 const LEAST: usize = 120;
+/// Characters of an instruction: no verdict rests on one.
+const INSTRUCTION: usize = 300;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -143,6 +145,7 @@ fn run(case: &Case, replayed: &Replayed, most: usize, html: &mut String) {
 }
 
 fn tell(at: usize, message: &Message, is_evidence: bool, most: usize, html: &mut String) {
+    let most = if matches!(message.said, Said::Instruction(_)) { most.min(INSTRUCTION) } else { most };
     let (who, text) = match &message.said {
         Said::Instruction(text) => ("system", text.clone()),
         Said::User(text) => ("user", text.clone()),
