@@ -70,8 +70,8 @@ bench: build ## Measure what the filter adds, against the same Envoy without it
 	@echo "== bench"
 	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin bench
 
-# Only the way through Envoy needs Envoy and the filter.
-eval: $(if $(findstring --through-envoy,$(ARGS)),filter) ## Replay recorded runs: TRACES=runs.jsonl [OUT=dir] [ARGS="..."; --help lists them]
+# By itself it needs no part.
+eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --with-service,$(ARGS)),service) ## Replay recorded runs: TRACES=runs.jsonl [OUT=dir] [ARGS="..."; --help lists them]
 	@$(if $(TRACES),,echo 'eval: say which runs: make eval TRACES=runs.jsonl [OUT=dir] [ARGS="--dialect anthropic"]' >&2; exit 2)
 	@echo "== replay"
 	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)

@@ -206,6 +206,30 @@ fn envoy_comes_to_the_same_verdicts() {
     }
 }
 
+/// A question of a user, asked again in other words, is known by its meaning: natively and through Envoy.
+#[test]
+fn with_the_service_other_words_are_found() {
+    let folder = folder();
+    let traces = traces(&folder);
+    let without = report(&folder, &[&traces, "--inject", "paraphrase"]);
+    assert_eq!(
+        (&group(&without, "healthy")["runs"], &group(&without, "healthy")["found"]),
+        (&json!(6), &json!(0))
+    );
+    let config = folder.path().join("config.json");
+    fs::write(&config, r#"{"similarity_threshold": 0.8}"#).expect("it is written");
+    let args =
+        [&traces, "--inject", "paraphrase", "--with-service", "--config", &config.display().to_string()];
+    let args: Vec<&str> = args.into_iter().chain(["--through-envoy", "2"]).collect();
+    let with = report(&folder, &args);
+    let healthy = group(&with, "healthy");
+    assert_eq!((&healthy["found"], &healthy["killed"]), (&json!(6), &json!(0)), "{healthy:#}");
+    assert_eq!(healthy["by_signal"], json!({"semantic": 6}));
+    // Two earlier ones must match: the third prompt is the first that can be told.
+    assert_eq!(healthy["delay_steps"], 3);
+    assert_eq!(with["through_envoy"], json!({"runs": 2, "differences": []}));
+}
+
 #[test]
 fn wrong_input_ends_with_a_sentence_that_says_where() {
     let folder = folder();

@@ -10,8 +10,8 @@ use crate::inject::{At, Loop};
 /// Replays recorded agent runs through the filter and says which it would have hinted and killed.
 ///
 /// Input: JSON lines {"id", "source", "label", "messages"}, `messages` a whole run in OpenAI chat form. Each request that
-/// the agent must have sent (the history up to each assistant turn) is judged by the filter's core, without Envoy and
-/// without the embedding service. Output: a table, and report.json and report.html below --out.
+/// the agent must have sent (the history up to each assistant turn) is judged by the filter's core, without Envoy and,
+/// unless --with-service is given, without the embedding service. Output: a table, and report.json and report.html below --out.
 #[derive(Debug, Parser)]
 #[command(name = "eval")]
 pub struct Args {
@@ -22,7 +22,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// The filter's configuration (JSON), instead of the defaults. `semantic` is switched off, `mode` is `enforce`.
+    /// The filter's configuration (JSON), instead of the defaults. `mode` is always `enforce`, and `semantic` is off
+    /// without --with-service.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
@@ -37,6 +38,10 @@ pub struct Args {
     /// Replays this many runs through the real Envoy too (needs `make build`); ends with 1 where the verdicts differ.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub through_envoy: usize,
+
+    /// Judges prompts by their meaning too, with the real embedding service (needs `make build`).
+    #[arg(long)]
+    pub with_service: bool,
 
     /// Writes a loop into each healthy run and replays those alone.
     #[arg(long, value_name = "LOOP")]

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::history::Message;
+use crate::inject::Loop;
 use crate::replay::{Case, Replayed, Sent, Verdict};
 
 /// Runs of one source and label.
@@ -42,7 +44,7 @@ pub struct Found {
     pub missed: Vec<String>,
     /// Flagged before the onset: a false alarm.
     pub early: usize,
-    /// Assistant turns of the loop that had been taken when the first hint, and the kill, came.
+    /// Turns of the loop (of paraphrases: prompts) that had been taken when the first hint, and the kill, came.
     pub hint_delay: Vec<usize>,
     pub kill_delay: Vec<usize>,
     /// The same in rounds; one that has begun counts.
@@ -145,7 +147,11 @@ impl Found {
         let since = |verdict| {
             let sent = replayed.sent.iter().filter(loops).find(|sent| sent.judged.verdict == verdict)?;
             let messages = &case.run.messages[injected.onset..sent.history];
-            Some(messages.iter().filter(|message| message.is_assistant()).count())
+            // What comes again is an assistant's turn, or what the user asks.
+            let is_asked = injected.kind == Loop::Paraphrase;
+            let counts =
+                |message: &&Message| if is_asked { message.is_user() } else { message.is_assistant() };
+            Some(messages.iter().filter(counts).count())
         };
         let (hint, kill) = (since(Verdict::Hint), since(Verdict::Kill));
         match hint.or(kill) {

@@ -56,6 +56,10 @@ impl Message {
     pub fn is_assistant(&self) -> bool {
         matches!(self.said, Said::Assistant { .. })
     }
+
+    pub fn is_user(&self) -> bool {
+        matches!(self.said, Said::User(_))
+    }
 }
 
 /// An assistant turn whose calls all have their results right behind it.

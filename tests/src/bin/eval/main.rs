@@ -3,6 +3,7 @@
 //! What must not live here: anything that judges a run.
 
 mod args;
+mod asking;
 mod chance;
 mod dialect;
 mod evidence;
@@ -25,8 +26,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
+use sentinel_tests::service::Service;
 use sentinel_tests::{Dialect, parts, said};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use args::Args;
 use history::Run;
@@ -53,15 +56,17 @@ fn main() -> ExitCode {
 
 /// Does everything. Checks that failed come back as sentences.
 fn evaluate(args: &Args) -> Result<Vec<String>, String> {
-    let settings = settings::read(args.config.as_deref())?;
+    let settings = settings::read(args.config.as_deref(), args.with_service)?;
     let traces = traces::read(&args.traces)?;
     if traces.other_parts > 0 && args.dialect != Dialect::OpenaiChat {
         eprintln!("note: {} parts that are no text do not come along into this dialect", traces.other_parts);
     }
     let (cases, not_injected) = cases(traces.runs, args)?;
+    let service = args.with_service.then(Beside::start);
     eprintln!("replaying {} runs as {} ...", cases.len(), args.dialect.label());
     let began = Instant::now();
-    let replayed = native::replay_all(&cases, &settings.config, args.dialect);
+    let socket = service.as_ref().map(|service| service.0.socket());
+    let replayed = native::replay_all(&cases, &settings.config, args.dialect, socket);
     let took = began.elapsed();
     let mut problems = Vec::new();
     let through_envoy = (args.through_envoy > 0).then(|| {
@@ -88,6 +93,17 @@ fn evaluate(args: &Args) -> Result<Vec<String>, String> {
     notes(&report);
     write(&report, args.out.as_deref())?;
     Ok(problems)
+}
+
+/// The embedding service, and the folder of its socket and log.
+struct Beside(Service, #[expect(dead_code, reason = "it goes when the service has gone")] TempDir);
+
+impl Beside {
+    fn start() -> Self {
+        eprintln!("starting the embedding service (loads and warms the model) ...");
+        let folder = tempfile::Builder::new().prefix("sentinel-eval").tempdir().expect("a temporary folder");
+        Self(Service::start(folder.path(), &folder.path().join("embedding.sock"), &[]), folder)
+    }
 }
 
 /// The runs that are replayed, and how many could not take the loop.
@@ -126,7 +142,8 @@ fn cases(runs: Vec<Run>, args: &Args) -> Result<(Vec<Case>, usize), String> {
 fn through(args: &Args, settings: &Settings, cases: &[Case], replayed: &[Replayed]) -> (usize, Vec<Value>) {
     let chosen = through::choose(replayed, args.through_envoy);
     eprintln!("replaying {} of them through Envoy ...", chosen.len());
-    let differences = through::compare(cases, replayed, &chosen, &settings.json, args.dialect);
+    let differences =
+        through::compare(cases, replayed, &chosen, &settings.json, args.dialect, args.with_service);
     let told = differences.iter().map(|difference| {
         json!({
             "id": cases[difference.case].run.id,
@@ -151,11 +168,17 @@ fn config(args: &Args, settings: &Settings, runs: usize) -> Value {
         "label": args.label,
         "inject": args.inject.map(|kind| json!({"loop": kind.label(), "at": format!("{:?}", args.at).to_lowercase(), "seed": args.seed})),
         "through_envoy": args.through_envoy,
+        "with_service": args.with_service,
         "filter": settings.report(),
     })
 }
 
 fn notes(report: &Report<'_>) {
+    if report.groups.iter().any(|group| group.injected == Some("paraphrase"))
+        && report.config["with_service"] == false
+    {
+        println!("other words are found by their meaning alone: add --with-service");
+    }
     println!("{} requests, {:.0} a second", report.requests(), report.requests_per_second());
     let sum = |of: fn(&group::Group) -> usize| report.groups.iter().map(of).sum::<usize>();
     let checked = sum(|group| group.checked_after_user);

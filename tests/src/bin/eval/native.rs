@@ -1,6 +1,7 @@
-//! The way through the core alone: as fast as it goes, all runs, all processors. The embedding service is not there.
+//! The way through the core alone: as fast as it goes, all runs, all processors.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use sentinel_core::config::Config;
 use sentinel_core::sim::{SimHost, SimRequest, SimResponse};
 use sentinel_tests::Dialect;
 
+use crate::asking::Asking;
 use crate::chance::Chance;
 use crate::replay::{Case, Judged, Replayed, Way, replay};
 
@@ -20,8 +22,14 @@ pub struct Native {
 }
 
 impl Native {
-    pub fn new(config: Config, dialect: Dialect) -> Self {
-        Self { host: SimHost::new(config), path: dialect.path(false), chance: Chance::new(0, "time") }
+    /// `service`: socket of the embedding service, where there is one.
+    pub fn new(config: Config, dialect: Dialect, service: Option<&Path>) -> Self {
+        let mut host = SimHost::new(config);
+        if let Some(socket) = service {
+            let mut asking = Asking::connect(socket);
+            host.service = Box::new(move |question| Ok(asking.ask(question)));
+        }
+        Self { host, path: dialect.path(false), chance: Chance::new(0, "time") }
     }
 }
 
@@ -36,7 +44,12 @@ impl Way for Native {
 }
 
 /// Replays every case, in the order given, on all processors.
-pub fn replay_all(cases: &[Case], config: &Config, dialect: Dialect) -> Vec<Replayed> {
+pub fn replay_all(
+    cases: &[Case],
+    config: &Config,
+    dialect: Dialect,
+    service: Option<&Path>,
+) -> Vec<Replayed> {
     let next = AtomicUsize::new(0);
     let progress = Mutex::new(Progress::new(cases.len()));
     let work = || {
@@ -44,7 +57,7 @@ pub fn replay_all(cases: &[Case], config: &Config, dialect: Dialect) -> Vec<Repl
         while let Some((at, case)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, cases.get(at)?)))
         {
-            let mut way = Native::new(config.clone(), dialect);
+            let mut way = Native::new(config.clone(), dialect, service);
             let replayed = replay(&case.run, &name(at), dialect, &mut way);
             progress.lock().expect("no one panics with it").one_more(replayed.sent.len());
             done.push((at, replayed));

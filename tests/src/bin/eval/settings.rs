@@ -6,6 +6,10 @@ use std::path::Path;
 use sentinel_core::config::{Config, Rungs};
 use serde_json::{Value, json};
 
+/// What is said of the semantic signal in the report.
+const SEMANTIC: &str = "on: the real embedding service is asked";
+const NO_SEMANTIC: &str = "off: prompts are not judged by their meaning";
+
 /// What a replay runs with.
 pub struct Settings {
     /// As the user gave it.
@@ -15,25 +19,25 @@ pub struct Settings {
     pub config: Config,
 }
 
-/// Why `semantic` is off, for the report.
-pub const SEMANTIC: &str = "off: the embedding service is not part of a replay";
-
-pub fn read(path: Option<&Path>) -> Result<Settings, String> {
-    let Some(path) = path else { return with(json!({}), "the default configuration") };
+/// `with_service`: the embedding service is there.
+pub fn read(path: Option<&Path>, with_service: bool) -> Result<Settings, String> {
+    let Some(path) = path else { return with(json!({}), "the default configuration", with_service) };
     let name = path.display().to_string();
     let text = fs::read(path)
         .map_err(|error| format!("{name}: {error}. Give the path of the filter's configuration, in JSON."))?;
     let given = serde_json::from_slice(&text).map_err(|error| format!("{name}: not JSON ({error})."))?;
-    with(given, &name)
+    with(given, &name, with_service)
 }
 
-fn with(given: Value, name: &str) -> Result<Settings, String> {
+fn with(given: Value, name: &str, with_service: bool) -> Result<Settings, String> {
     // Judged as it is first: an error must be about what the user wrote.
     Config::from_json(given.to_string().as_bytes()).map_err(|error| format!("{name}: {error}"))?;
     let mut json = given.clone();
     json["mode"] = json!("enforce");
     json["response_headers"] = json!(true);
-    json["semantic"]["enabled"] = json!(false);
+    if !with_service {
+        json["semantic"]["enabled"] = json!(false);
+    }
     let config =
         Config::from_json(json.to_string().as_bytes()).map_err(|error| format!("{name}: {error}"))?;
     Ok(Settings { given, json, config })
@@ -48,8 +52,10 @@ impl Settings {
         json!({
             "given": self.given,
             "used": self.json,
-            "semantic": SEMANTIC,
+            "semantic": if policy.semantic.enabled { SEMANTIC } else { NO_SEMANTIC },
             "thresholds": {
+                "similarity_threshold": policy.similarity_threshold,
+                "semantic_repeats": policy.semantic.repeats,
                 "steps": {
                     "enabled": steps.enabled,
                     "react": steps.react,
@@ -74,11 +80,13 @@ mod tests {
     fn what_would_hide_the_verdicts_is_overruled_and_the_rest_kept() {
         let given =
             json!({"mode": "observe", "response_headers": false, "steps": {"repeated_step": {"hint": 2}}});
-        let settings = with(given.clone(), "c").expect("a configuration");
+        let settings = with(given.clone(), "c", false).expect("a configuration");
         let policy = settings.config.policy(None);
         assert!(!policy.semantic.enabled && settings.config.response_headers);
         assert_eq!(policy.steps.repeated_step, Rungs { hint: 2, kill: 5 });
         assert_eq!(settings.report()["given"], given);
+        let asking = with(given.clone(), "c", true).expect("a configuration");
+        assert!(asking.config.policy(None).semantic.enabled);
         assert_eq!(settings.report()["thresholds"]["steps"]["repeated_step"], json!({"hint": 2, "kill": 5}));
     }
 
@@ -89,10 +97,10 @@ mod tests {
             (json!([]), "c: "),
             (json!({"kill": {"status": 429}}), "kill.status"),
         ] {
-            let said = with(given, "c").err().expect("refused");
+            let said = with(given, "c", false).err().expect("refused");
             assert!(said.contains(says), "{said}");
         }
-        let said = read(Some(Path::new("/nowhere/at/all"))).err().expect("refused");
+        let said = read(Some(Path::new("/nowhere/at/all")), false).err().expect("refused");
         assert!(said.contains("/nowhere/at/all"));
     }
 }

@@ -1,5 +1,5 @@
-//! The way through the real Envoy with the real filter; the embedding service is off, as it is natively, so that both ways
-//! must come to the same verdicts.
+//! The way through the real Envoy with the real filter, and beside it an embedding service of its own where the native way has
+//! one: both ways must come to the same verdicts.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,8 +19,9 @@ pub struct Through {
 }
 
 impl Through {
-    pub fn start(config: &Value, dialect: Dialect) -> Self {
-        let stack = Stack::builder().config(config).start();
+    pub fn start(config: &Value, dialect: Dialect, with_service: bool) -> Self {
+        let builder = Stack::builder().config(config);
+        let stack = if with_service { builder.service() } else { builder }.start();
         let answer = Arc::new(Mutex::new(String::new()));
         let said = Arc::clone(&answer);
         stack.provider.script(move |_| {
@@ -55,8 +56,9 @@ pub fn compare(
     chosen: &[usize],
     config: &Value,
     dialect: Dialect,
+    with_service: bool,
 ) -> Vec<Difference> {
-    let mut way = Through::start(config, dialect);
+    let mut way = Through::start(config, dialect, with_service);
     let mut progress = Progress::new(chosen.len());
     let mut differences = Vec::new();
     for &case in chosen {
@@ -116,13 +118,13 @@ mod tests {
 
     #[test]
     fn a_verdict_that_differs_is_found_and_an_equal_one_is_not() {
-        let settings = settings::read(None).expect("the defaults");
+        let settings = settings::read(None, false).expect("the defaults");
         let cases = [stuck(), stuck()];
         for dialect in [Dialect::OpenaiChat, Dialect::Gemini] {
-            let mut native = native::replay_all(&cases, &settings.config, dialect);
+            let mut native = native::replay_all(&cases, &settings.config, dialect, None);
             assert_eq!(native[0].first(Verdict::Kill).expect("it is stuck").history, 11);
             native[1].sent[2].judged.reason = "another".to_owned();
-            let differences = compare(&cases, &native, &[0, 1], &json!(settings.json), dialect);
+            let differences = compare(&cases, &native, &[0, 1], &json!(settings.json), dialect, false);
             assert_eq!(differences.iter().map(|difference| difference.case).collect::<Vec<_>>(), [1]);
         }
     }
