@@ -23,8 +23,11 @@ fn run(count: usize) -> Run {
     Run { id: format!("run of {count}"), source: "made".to_owned(), label: "healthy".to_owned(), messages }
 }
 
-/// Approach and result of each step since the onset.
-fn looped(run: &Run, injected: Injected) -> Vec<(Vec<(String, String)>, Vec<String>)> {
+/// A step's calls, as name and arguments, and its results.
+type Taken = (Vec<(String, String)>, Vec<String>);
+
+/// What was done in each step since the onset.
+fn looped(run: &Run, injected: Injected) -> Vec<Taken> {
     let messages = &run.messages[injected.onset..];
     let unwrapped = |(name, arguments): (String, String)| {
         let inner = serde_json::from_str::<String>(&arguments).ok();
