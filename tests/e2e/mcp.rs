@@ -11,7 +11,8 @@ use crate::support::CHAT;
 const CALLS: u64 = 20;
 
 fn stack(more: &Value) -> Stack {
-    let mut config = json!({"mcp": {"paths": [{"prefix": "/mcp"}]}});
+    // Long enough for a machine that is busy.
+    let mut config = json!({"mcp": {"paths": [{"prefix": "/mcp"}], "window": "10m"}});
     for (name, value) in more.as_object().into_iter().flatten() {
         config[name] = value.clone();
     }

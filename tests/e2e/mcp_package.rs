@@ -23,7 +23,8 @@ fn real_client_and_server(answer: &str, flags: &[&str]) {
     command.args(flags);
     let mut server = Process::start("mcp-server", folder.path(), command);
     let port: u16 = server.wait_for("a port", |server| server.log().lines().next()?.trim().parse().ok());
-    let config = json!({"mcp": {"paths": [{"prefix": "/mcp"}], "answer": answer}});
+    // Long enough for a machine that is busy.
+    let config = json!({"mcp": {"paths": [{"prefix": "/mcp"}], "window": "10m", "answer": answer}});
     let mut stack = Stack::builder()
         .config(&config)
         .edit(
