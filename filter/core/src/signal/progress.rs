@@ -12,15 +12,15 @@ pub struct Stagnation {
     pub very_old: u32,
 }
 
-/// Steps at the tail that did what was done before and brought what had come before. Where the streak holds failures,
-/// once before is old. Where all went well it may be a second pass over a batch: then it takes a third pass to be
-/// old, and a fifth to be very old.
+/// Steps at the tail that did what was done before and brought what had come before. From a failure on, once before is
+/// old. Where all goes well it may be a second pass over a batch: then it takes a third pass to be old, and a fifth to
+/// be very old. Nothing new may have been tried in between where it is to be very old.
 pub fn stagnation(steps: &[Step]) -> Stagnation {
-    let with_failures = streak(steps, repeats(1));
-    if with_failures.holds_failure {
-        return Stagnation { old: with_failures.length, very_old: with_failures.length };
+    let failing = |passes_over: bool| streak(steps, repeats(1), passes_over).from_failure;
+    Stagnation {
+        old: failing(true).max(streak(steps, repeats(2), true).length),
+        very_old: failing(false).max(streak(steps, repeats(4), false).length),
     }
-    Stagnation { old: streak(steps, repeats(2)).length, very_old: streak(steps, repeats(4)).length }
 }
 
 /// Steps at the tail that tried something new and brought nothing new: a failure, or what had come before.
@@ -30,7 +30,7 @@ pub fn stuck(steps: &[Step]) -> u32 {
             && seen(earlier, |other| other.approach == step.approach) == 0
             && (step.kind == Kind::Failure || seen(earlier, |other| other.outcome == step.outcome) > 0)
     };
-    streak(steps, is_stuck).length
+    streak(steps, is_stuck, true).length
 }
 
 /// The step's approach and its outcome were there before, so often each.
@@ -48,17 +48,21 @@ fn seen(earlier: &[Step], is_it: impl Fn(&Step) -> bool) -> usize {
 #[derive(Default)]
 struct Streak {
     length: u32,
-    holds_failure: bool,
+    /// Of these, the steps since the first failure among them, itself included.
+    from_failure: u32,
 }
 
-fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool) -> Streak {
+/// The steps at the tail that belong. With `passes_over`, receipts among them do not end the streak.
+fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool, passes_over: bool) -> Streak {
     let mut streak = Streak::default();
     for at in (0..steps.len()).rev() {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
         if belongs(step, earlier) {
             streak.length = streak.length.saturating_add(1);
-            streak.holds_failure |= step.kind == Kind::Failure;
-        } else if step.kind != Kind::Receipt {
+            if step.kind == Kind::Failure {
+                streak.from_failure = streak.length;
+            }
+        } else if !(passes_over && step.kind == Kind::Receipt) {
             break;
         }
     }

@@ -2,7 +2,7 @@
 //! of something that is polled: then the repetition belongs to the polling.
 
 use super::count;
-use crate::step::{Kind, Step};
+use crate::step::Step;
 
 /// Steps back from the tail that are looked at.
 const WINDOW: usize = 20;
@@ -12,7 +12,8 @@ const WINDOW: usize = 20;
 pub struct Repeated {
     /// Among the last 20, itself included.
     pub in_window: u32,
-    /// Of these, since anything new came of any step: who goes back to one page between reading others is at work.
+    /// Of these, since anything new was tried or found: who goes back to one page between reading others, or runs one
+    /// test after each of several changes, is at work.
     pub without_progress: u32,
 }
 
@@ -26,7 +27,7 @@ pub fn repeated(steps: &[Step]) -> Repeated {
     };
     Repeated {
         in_window: since(&|at| is_poll_progress(steps, at)),
-        without_progress: since(&|at| is_poll_progress(steps, at) || is_progress(steps, at)),
+        without_progress: since(&|at| is_poll_progress(steps, at) || is_new(steps, at)),
     }
 }
 
@@ -37,10 +38,10 @@ fn is_poll_progress(steps: &[Step], at: usize) -> bool {
     same_approach.peek().is_some() && same_approach.all(|other| other.outcome != step.outcome)
 }
 
-/// Something came of the step that had not come before.
-fn is_progress(steps: &[Step], at: usize) -> bool {
+/// The step tried what had not been tried before.
+fn is_new(steps: &[Step], at: usize) -> bool {
     let Some((step, earlier)) = split(steps, at) else { return false };
-    step.kind == Kind::Substance && earlier.iter().all(|other| other.outcome != step.outcome)
+    earlier.iter().all(|other| other.approach != step.approach)
 }
 
 fn split(steps: &[Step], at: usize) -> Option<(&Step, &[Step])> {

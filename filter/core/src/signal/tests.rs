@@ -57,7 +57,9 @@ fn what_lies_before_and_between_does_not_hide_it() {
     let interleaved: Vec<_> = (0..5).flat_map(|n| [work(n), failing()]).collect();
     assert_eq!(judged(&interleaved), Some((Verdict::Hint, Signal::RepeatedStep, 5)), "work goes on between");
     let noted: Vec<_> = (0..5).flat_map(|n| [step("note", &n.to_string(), "OK."), failing()]).collect();
-    assert_eq!(judged(&noted), Some((Verdict::Kill, Signal::RepeatedStep, 5)), "notes are no work");
+    assert_eq!(judged(&noted), Some((Verdict::Hint, Signal::RepeatedStep, 5)), "something is tried between");
+    let circling: Vec<_> = (0..5).flat_map(|_| [step("note", "again", "OK."), failing()]).collect();
+    assert_eq!(judged(&circling).unwrap().0, Verdict::Kill);
 }
 
 #[test]
@@ -71,7 +73,21 @@ fn failures_in_a_round_make_it_old_sooner() {
     let round = [step("think", "a", "OK."), step("click", "b", "opened the page b"), failing()];
     let steps: Vec<_> = (0..12).map(|n| round[n % 3].clone()).collect();
     let first = |verdict| (1..=12).find(|len| judged(&steps[..*len]).is_some_and(|found| found.0 == verdict));
-    assert_eq!((first(Verdict::Hint), first(Verdict::Kill)), (Some(6), Some(8)));
+    assert_eq!((first(Verdict::Hint), first(Verdict::Kill)), (Some(7), Some(10)));
+}
+
+#[test]
+fn a_second_pass_that_ends_in_a_failure_is_not_killed() {
+    let pass: Vec<_> = (0..4).map(work).chain([failing()]).collect();
+    assert_quiet(&[pass.clone(), pass].concat(), "two passes");
+}
+
+#[test]
+fn the_same_failure_after_each_of_several_changes_is_never_killed() {
+    let test = step("test", "", "error: 1 test failed");
+    let steps: Vec<_> =
+        (0..12).flat_map(|n| [step("edit", &format!("change {n}"), "OK."), test.clone()]).collect();
+    assert!((1..=24).all(|len| judged(&steps[..len]).is_none_or(|found| found.0 == Verdict::Hint)));
 }
 
 #[test]
