@@ -82,6 +82,54 @@ async fn a_call_is_its_tool_and_its_arguments() {
     stack.assert_sound();
 }
 
+/// The loop is found however much other work lies between.
+#[tokio::test]
+async fn a_loop_with_other_calls_between() {
+    let mut stack = stack(&json!({}));
+    for n in 0..CALLS {
+        for body in [call(n, "echo", &json!({"text": "same"})), call(n, "echo", &json!({"text": n}))] {
+            assert_eq!(post(&stack, "s", &body).await.verdict(), "", "call {n}");
+        }
+    }
+    assert_denied(&post(&stack, "s", &call(99, "echo", &json!({"text": "same"}))).await, &json!(99), "echo");
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn batches() {
+    let mut stack = stack(&json!({}));
+    let same = |id: u64| call(id, "echo", &json!({"text": "same"}));
+    exhaust(&stack, "s", "echo", &json!({"text": "same"})).await;
+    let reached = stack.provider.count();
+    // Nothing but calls too many: each is answered, in a list.
+    for ids in [vec![1, 2, 3], vec![4]] {
+        let batch = json!(ids.iter().map(|id| same(*id)).collect::<Vec<_>>());
+        let response = post(&stack, "s", &batch).await;
+        assert_eq!((response.status, response.verdict()), (200, "kill"));
+        let answers = response.json();
+        let answers = answers.as_array().unwrap_or_else(|| panic!("no list: {answers}"));
+        let found: Vec<u64> = answers.iter().filter_map(|answer| answer["id"].as_u64()).collect();
+        assert_eq!(found, ids, "{answers:?}");
+        assert!(answers.iter().all(|answer| answer["result"]["isError"] == true), "{answers:?}");
+    }
+    assert_eq!(stack.provider.count(), reached);
+    // With anything else that waits for an answer it goes on, as it was sent.
+    for other in
+        [call(8, "echo", &json!({"text": "new"})), json!({"jsonrpc": "2.0", "id": 9, "method": "ping"})]
+    {
+        let batch = json!([same(7), other]);
+        let response = post(&stack, "s", &batch).await;
+        assert_eq!((response.status, response.verdict()), (200, ""), "{batch}");
+        assert_eq!(stack.provider.last().body, batch.to_string());
+    }
+    // Calls of one batch count one by one.
+    let batch = json!((0..=CALLS).map(|id| call(id, "echo", &json!({"text": "batch"}))).collect::<Vec<_>>());
+    assert_eq!(post(&stack, "s", &batch).await.verdict(), "", "the first of them are allowed");
+    let again = call(50, "echo", &json!({"text": "batch"}));
+    assert_denied(&post(&stack, "s", &again).await, &json!(50), "echo");
+    stack.assert_sound();
+}
+
 /// What is no call is none of our business, however often it comes.
 #[tokio::test]
 async fn everything_else_passes() {

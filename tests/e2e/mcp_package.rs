@@ -62,6 +62,16 @@ fn real_client_and_server(answer: &str, flags: &[&str]) {
 }
 
 #[test]
+fn the_mcp_package_with_server_sent_events() {
+    real_client_and_server("result", &[]);
+}
+
+#[test]
+fn the_mcp_package_with_json() {
+    real_client_and_server("result", &["--json"]);
+}
+
+#[test]
 fn the_mcp_package_with_errors() {
     real_client_and_server("error", &[]);
 }

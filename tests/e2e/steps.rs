@@ -203,6 +203,44 @@ async fn cycles() {
     stack.assert_sound();
 }
 
+/// Weak evidence: it is hinted and never kills. What a result is wrapped in makes no difference.
+#[tokio::test]
+async fn one_outcome_whatever_the_arguments() {
+    let mut stack = stack(&json!({}));
+    for dialect in Dialect::ALL {
+        for mut run in [Run::new(dialect, QUESTION), Run::new(dialect, QUESTION).in_blocks()] {
+            let mut seen = Vec::new();
+            for guess in 1..=12 {
+                run.step("find", &json!({"name": format!("guess {guess}")}).to_string(), "[]");
+                let response = send(&stack, &run, None, false).await;
+                seen.push(format!("{} {}", response.verdict(), signal_of(&response)));
+            }
+            assert_eq!(seen[..4], ["allow "; 4], "{dialect:?}");
+            assert_eq!(seen[4], "hint stuck", "{dialect:?}");
+            assert_eq!(seen[5..], ["hint same_outcome"; 7], "{dialect:?}");
+        }
+    }
+    stack.assert_sound();
+}
+
+/// A send is known by what it sends: the id of its receipt is another one each time.
+#[tokio::test]
+async fn receipts_of_a_repeated_send() {
+    let mut stack = stack(&json!({}));
+    for dialect in Dialect::ALL {
+        for mut run in [Run::new(dialect, QUESTION), Run::new(dialect, QUESTION).in_blocks()] {
+            let mut verdicts = Vec::new();
+            for n in 1..=5 {
+                let receipt = json!({"message_id": format!("m-{n}"), "status": "queued"}).to_string();
+                run.step("send_mail", r#"{"to": "a", "text": "Are you there?"}"#, &receipt);
+                verdicts.push(send(&stack, &run, None, false).await.verdict().to_owned());
+            }
+            assert_eq!(verdicts, ["allow", "allow", "hint", "hint", "kill"], "{dialect:?}");
+        }
+    }
+    stack.assert_sound();
+}
+
 /// No argument, no result and no question in any log or metric; one line for each hint and kill.
 #[tokio::test]
 async fn the_log_tells_the_signal_and_nothing_that_the_agent_said() {

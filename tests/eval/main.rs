@@ -53,7 +53,7 @@ fn stuck(id: &str) -> String {
 
 /// Six healthy runs and two that are stuck.
 fn traces(folder: &TempDir) -> String {
-    let mut lines: Vec<String> = (1..7).map(|number| healthy(&format!("farm-{number}"))).collect();
+    let mut lines: Vec<String> = (1..7).map(|number| healthy(&format!("barn-{number}"))).collect();
     lines.extend([stuck("mill-1"), stuck("mill-2")]);
     let path = folder.path().join("traces.jsonl");
     fs::write(&path, lines.join("\n")).expect("it is written");
@@ -135,7 +135,7 @@ fn the_table_and_the_page_tell_the_same() {
     ] {
         assert!(page.contains(part), "{part:?} is not in the page");
     }
-    for part in ["<script", "http:", "https:", "<its>", "farm-1"] {
+    for part in ["<script", "http:", "https:", "<its>", "barn-1"] {
         assert!(!page.contains(part), "{part:?} is in the page");
     }
 }
@@ -239,7 +239,7 @@ fn wrong_input_ends_with_a_sentence_that_says_where() {
         fs::write(&path, text).expect("it is written");
         path.display().to_string()
     };
-    let broken = path("broken.jsonl", &format!("{}\n{{\"id\": \"x\"\n", healthy("farm-1")));
+    let broken = path("broken.jsonl", &format!("{}\n{{\"id\": \"x\"\n", healthy("barn-1")));
     let shapeless =
         path("shapeless.jsonl", "{\"id\":\"x\",\"source\":\"s\",\"label\":\"l\",\"messages\":{}}");
     let stuck_only = path("stuck.jsonl", &stuck("mill-1"));

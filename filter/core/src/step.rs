@@ -14,6 +14,8 @@ use crate::{
 pub const LENGTH: usize = 48;
 /// Results are looked into up to this size (bytes); beyond it their digest must do.
 const MAX_RESULT: usize = 4_096;
+/// Results are taken out of what they are wrapped in up to this size (bytes).
+const MAX_WRAPPED: usize = 65_536;
 /// Receipts ("3 lines written to notes.txt") are not longer than this (words).
 const RECEIPT_WORDS: usize = 12;
 /// Nor are reports that nothing came of a call (words).
@@ -200,16 +202,47 @@ fn is_send(name: &str) -> bool {
 
 /// Digest of a result. The id that a send returns does not count.
 fn outcome(raw: &str, is_send: bool) -> u64 {
-    if is_send && raw.len() <= MAX_RESULT {
-        let text = serde_json::from_str::<String>(raw).unwrap_or_else(|_| raw.to_owned());
-        if let Ok(mut value) = serde_json::from_str::<Value>(&text)
-            && (value.is_object() || value.is_array())
-        {
-            remove_ids(&mut value);
-            return canonical(&value.to_string());
-        }
+    let text = said(raw);
+    if is_send
+        && raw.len() <= MAX_RESULT
+        && let Ok(mut value) = serde_json::from_str::<Value>(&text)
+        && (value.is_object() || value.is_array())
+    {
+        remove_ids(&mut value);
+        return canonical(&value.to_string());
     }
-    digest(raw.trim().as_bytes())
+    digest(text.trim().as_bytes())
+}
+
+/// What a result says, out of what it is wrapped in: a string, a list of texts, or an object with one member that
+/// dialects and frameworks call `output` or `result`. Anything else stands for itself.
+fn said(raw: &str) -> Cow<'_, str> {
+    let unwrapped = match raw.trim_start().bytes().next() {
+        Some(b'"') => return serde_json::from_str(raw).unwrap_or(Cow::Borrowed(raw)),
+        Some(b'[' | b'{') if raw.len() <= MAX_WRAPPED => serde_json::from_str(raw).ok().and_then(unwrap),
+        _ => None,
+    };
+    unwrapped.map_or(Cow::Borrowed(raw), Cow::Owned)
+}
+
+fn unwrap(value: Value) -> Option<String> {
+    match value {
+        Value::Array(blocks) if !blocks.is_empty() => {
+            let texts: Option<Vec<&str>> =
+                blocks.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();
+            Some(texts?.join("\n"))
+        }
+        Value::Object(members) if members.len() == 1 => match members.into_iter().next()? {
+            (key, Value::String(text)) if is_wrapper(&key) => Some(text),
+            (key, inner) if is_wrapper(&key) => Some(inner.to_string()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_wrapper(key: &str) -> bool {
+    matches!(key, "output" | "result")
 }
 
 fn remove_ids(value: &mut Value) {
@@ -258,10 +291,7 @@ fn kind(raw: &str) -> Kind {
     if raw.len() > MAX_RESULT {
         return Kind::Substance;
     }
-    let text = match serde_json::from_str::<Cow<'_, str>>(raw) {
-        Ok(text) => text,
-        Err(_) => Cow::Borrowed(raw),
-    };
+    let text = said(raw);
     let mut count = 0_usize;
     let mut is_failure = false;
     for word in words(&text).take(SHORT_WORDS.saturating_add(1)) {
@@ -358,6 +388,29 @@ mod tests {
         }
         assert_eq!(kind(&"word ".repeat(30)), Kind::Substance);
         assert_eq!(kind(&format!("No {}", "word ".repeat(100))), Kind::Substance);
+    }
+
+    #[test]
+    fn what_a_result_is_wrapped_in_does_not_count() {
+        for text in ["[]", "No results found", "OK.", "{\"a\": 1}"] {
+            let quoted = serde_json::to_string(text).unwrap();
+            for wrapped in [
+                format!(r#"[{{"type":"text","text":{quoted}}}]"#),
+                format!(r#"[{{"type":"text","text":{quoted},"cache_control":{{"type":"ephemeral"}}}}]"#),
+                format!(r#"{{"output":{quoted}}}"#),
+                format!(r#"{{ "result" : {quoted} }}"#),
+            ] {
+                assert_eq!(outcome(&wrapped, false), outcome(&quoted, false), "{wrapped}");
+                assert_eq!(kind(&wrapped), kind(&quoted), "{wrapped}");
+            }
+        }
+        assert_ne!(
+            outcome(r#"{"output":"a","more":1}"#, false),
+            outcome(r#"{"output":"a","more":2}"#, false)
+        );
+        assert_ne!(outcome(r#"[{"type":"image","data":"a"}]"#, false), outcome("\"\"", false));
+        let receipt = |id: &str| format!(r#"{{"output":{{"message_id":"{id}","status":"sent"}}}}"#);
+        assert_eq!(outcome(&receipt("a"), true), outcome(&receipt("b"), true));
     }
 
     #[test]

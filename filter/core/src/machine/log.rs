@@ -14,6 +14,8 @@ pub fn line(case: &Case, held: &dyn Held) -> String {
         "enforced": case.policy.mode == Mode::Enforce,
         "dialect": case.dialect.label(),
         "scope": format!("{:016x}", case.scope.id()),
+        "count": case.finding_at_hand().map(|finding| finding.count),
+        "tool": case.finding_at_hand().map(|finding| finding.tool.as_str()),
         "prompts": judgement.evidence.prompts,
         "responses": judgement.evidence.responses,
         "tools": judgement.evidence.tools,

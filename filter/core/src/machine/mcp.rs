@@ -5,7 +5,7 @@ use super::{Effect, Held, Phase, Reply, SlotWrite, Step};
 use crate::{
     config::{Config, Mode},
     identity::{Claims, Scope},
-    mcp::{Ledger, Request, reply, requests},
+    mcp::{Ledger, Request, is_batch, reply, requests},
     metric::{Bypass, MCP, Metric},
     signal::Finding,
     verdict::{Signal, Verdict},
@@ -17,6 +17,7 @@ pub struct McpCase {
     scope: Scope,
     mode: Mode,
     now: u64,
+    is_batch: bool,
     requests: Vec<Request>,
     /// The finding for each request that is one call too many.
     denied: Vec<Option<Finding>>,
@@ -40,7 +41,8 @@ pub fn whole(config: &Config, claims: &Claims, body: &[u8], held: &dyn Held) -> 
         return release(vec![counted, Bypass::NoIdentity.into()]);
     }
     let mode = config.policy(claims.agent()).mode;
-    let case = McpCase { scope, mode, now: held.now(), requests, denied: Vec::new() };
+    let case =
+        McpCase { scope, mode, now: held.now(), is_batch: is_batch(body), requests, denied: Vec::new() };
     let load = load(config, &case);
     (Phase::Counting(Box::new(case), SlotWrite::default()), vec![counted, load])
 }
@@ -109,7 +111,7 @@ pub fn counted(config: &Config, case: Box<McpCase>, write: SlotWrite, stored: bo
         headers.push(("x-sentinel-verdict", finding.verdict.label().to_owned()));
         headers.push(("x-sentinel-reason", finding.reason()));
     }
-    let body = reply(&case.requests, &message, config.mcp.answer);
+    let body = reply(&case.requests, case.is_batch, &message, config.mcp.answer);
     effects.push(Effect::Reply(Reply { status: 200, headers, body }));
     (Phase::Done, effects)
 }

@@ -38,10 +38,16 @@ struct Message<'a> {
     params: Option<&'a RawValue>,
 }
 
+/// Whether a body is a batch.
+pub fn is_batch(body: &[u8]) -> bool {
+    body.trim_ascii_start().starts_with(b"[")
+}
+
 /// The requests in a body. Notifications and responses want no answer and are none.
 pub fn requests(body: &[u8]) -> Result<Vec<Request>, Unreadable> {
+    let is_batch = is_batch(body);
     let body = std::str::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
-    if !body.trim_start().starts_with('[') {
+    if !is_batch {
         return Ok(request(body)?.into_iter().collect());
     }
     let batch: Vec<&RawValue> = serde_json::from_str(body)?;

@@ -4,7 +4,7 @@
 use crate::bytes::Cursor;
 
 /// Layout of the bytes; raise it with every change.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const SCOPES: usize = 4;
 const CALLS: usize = 16;
 
@@ -25,6 +25,8 @@ struct Account {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rate {
     call: u64,
+    /// When it was made last (milliseconds since 1970).
+    touched: u64,
     /// When the current stretch began (milliseconds since 1970).
     started: u64,
     current: u32,
@@ -48,11 +50,12 @@ impl Ledger {
         let known = account.calls.iter().position(|rate| rate.call == call);
         let mut rate = match known {
             Some(at) => account.calls.swap_remove(at),
-            None => Rate { call, started: now, current: 0, previous: 0 },
+            None => Rate { call, touched: now, started: now, current: 0, previous: 0 },
         };
         let count = rate.count(now, window);
+        rate.touched = now;
         account.touched = now;
-        push(&mut account.calls, rate, CALLS, |rate| rate.started);
+        push(&mut account.calls, rate, CALLS, |rate| rate.touched);
         push(&mut self.scopes, account, SCOPES, |account| account.touched);
         count
     }
@@ -63,8 +66,9 @@ impl Ledger {
             out.extend_from_slice(&scope.to_le_bytes());
             out.extend_from_slice(&touched.to_le_bytes());
             out.push(u8::try_from(calls.len()).unwrap_or(0));
-            for Rate { call, started, current, previous } in calls {
+            for Rate { call, touched, started, current, previous } in calls {
                 out.extend_from_slice(&call.to_le_bytes());
+                out.extend_from_slice(&touched.to_le_bytes());
                 out.extend_from_slice(&started.to_le_bytes());
                 out.extend_from_slice(&current.to_le_bytes());
                 out.extend_from_slice(&previous.to_le_bytes());
@@ -120,6 +124,7 @@ fn decode_account(cursor: &mut Cursor<'_>) -> Option<Account> {
     let rate = |_| {
         Some(Rate {
             call: cursor.u64()?,
+            touched: cursor.u64()?,
             started: cursor.u64()?,
             current: cursor.u32()?,
             previous: cursor.u32()?,
@@ -143,6 +148,18 @@ mod tests {
         assert_eq!(ledger.count(1, 8, 5, MINUTE), 1);
         assert_eq!(ledger.count(2, 7, 5, MINUTE), 1);
         assert_eq!(ledger.count(1, 7, 3 * MINUTE, MINUTE), 1);
+    }
+
+    #[test]
+    fn a_loop_is_kept_while_other_calls_come_and_go() {
+        let mut ledger = Ledger::default();
+        let counts: Vec<_> = (0..100)
+            .map(|n| {
+                ledger.count(1, 1_000 + n, n, MINUTE);
+                ledger.count(1, 7, n, MINUTE)
+            })
+            .collect();
+        assert_eq!(counts, (1..=100).collect::<Vec<_>>());
     }
 
     #[test]

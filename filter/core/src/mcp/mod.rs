@@ -5,6 +5,6 @@ mod call;
 mod ledger;
 mod reply;
 
-pub use call::{Call, Request, requests};
+pub use call::{Call, Request, is_batch, requests};
 pub use ledger::Ledger;
 pub use reply::reply;

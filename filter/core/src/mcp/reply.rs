@@ -5,11 +5,13 @@ use serde_json::json;
 use super::Request;
 use crate::config::McpAnswer;
 
-/// The JSON-RPC answer to all of `requests`; a list where there was a batch of them.
-pub fn reply(requests: &[Request], message: &str, answer: McpAnswer) -> String {
+/// The JSON-RPC answer to all of `requests`; a list where they came in a batch, even in a batch of one.
+pub fn reply(requests: &[Request], is_batch: bool, message: &str, answer: McpAnswer) -> String {
     let content = match answer {
         McpAnswer::Result => {
-            let result = json!({"content": [{"type": "text", "text": message}], "isError": true});
+            // `resultType` is required since protocol 2026-07-28; older clients pass over it.
+            let text = json!([{"type": "text", "text": message}]);
+            let result = json!({"content": text, "isError": true, "resultType": "complete"});
             format!(r#""result":{result}"#)
         }
         McpAnswer::Error => format!(r#""error":{}"#, json!({"code": -32000, "message": message})),
@@ -18,10 +20,8 @@ pub fn reply(requests: &[Request], message: &str, answer: McpAnswer) -> String {
         .iter()
         .map(|request| format!(r#"{{"jsonrpc":"2.0","id":{},{content}}}"#, request.id))
         .collect();
-    match answers.as_slice() {
-        [one] => one.clone(),
-        many => format!("[{}]", many.join(",")),
-    }
+    let answers = answers.join(",");
+    if is_batch { format!("[{answers}]") } else { answers }
 }
 
 #[cfg(test)]
@@ -32,12 +32,19 @@ mod tests {
     fn answers_carry_the_ids_of_their_requests() {
         let request = |id: &str| Request { id: id.to_owned(), call: None };
         let one: serde_json::Value =
-            serde_json::from_str(&reply(&[request("\"a\"")], "why", McpAnswer::Result)).unwrap();
+            serde_json::from_str(&reply(&[request("\"a\"")], false, "why", McpAnswer::Result)).unwrap();
         assert_eq!(one["id"], "a");
-        assert_eq!(one["result"]["isError"], true);
+        assert_eq!(
+            (&one["result"]["isError"], &one["result"]["resultType"]),
+            (&json!(true), &json!("complete"))
+        );
         assert_eq!(one["result"]["content"][0]["text"], "why");
         let two: serde_json::Value =
-            serde_json::from_str(&reply(&[request("1"), request("2")], "why", McpAnswer::Error)).unwrap();
+            serde_json::from_str(&reply(&[request("1"), request("2")], true, "why", McpAnswer::Error))
+                .unwrap();
         assert_eq!((&two[1]["id"], &two[1]["error"]["code"]), (&json!(2), &json!(-32000)));
+        let lone: serde_json::Value =
+            serde_json::from_str(&reply(&[request("1")], true, "why", McpAnswer::Result)).unwrap();
+        assert_eq!(lone[0]["id"], 1);
     }
 }
