@@ -315,7 +315,8 @@ choice! {
 group! {
     /// State in Envoy.
     struct RawState {
-        /// Buckets of 4 scopes each, about 6 kB a bucket when full; changing it forgets what was remembered.
+        /// Buckets of 4 scopes each, about 6 kB a bucket when full, and more where providers keep
+        /// the histories; changing it forgets what was remembered.
         buckets: u32 = 4096,
         /// A scope that was silent this long is forgotten.
         ttl: String = "1h".into(),
