@@ -3,19 +3,37 @@
 
 use std::sync::Arc;
 
-use super::{EmbedError, Embedded, Embedder, Timing, window};
+use super::{Cut, Cutter, EmbedError, Embedder, window};
 use crate::similarity;
 
 /// Counts words into buckets by their hash, so that texts with common words come out similar. Says nothing about meaning.
 #[derive(Clone, Debug)]
 pub struct BagOfWords {
     pub dimension: usize,
+    /// Words of one inference at most; longer prompts take several.
+    pub chunk: usize,
 }
 
 impl Default for BagOfWords {
     fn default() -> Self {
-        Self { dimension: 64 }
+        Self { dimension: 64, chunk: usize::MAX }
     }
+}
+
+impl Cutter for BagOfWords {
+    fn cut(&self, prompt: &str) -> Result<Cut, EmbedError> {
+        let (head, rest) = window::cut(prompt);
+        let mut unseen = window::Unseen::default();
+        unseen.add(rest);
+        let ids: Vec<i64> = head.split(' ').map(number).collect();
+        let chunks = ids.chunks(self.chunk.max(1)).map(<[i64]>::to_vec).collect();
+        Ok(Cut { chunks, head, unseen: unseen.digest() })
+    }
+}
+
+fn number(word: &str) -> i64 {
+    let hash = blake3::hash(word.to_lowercase().as_bytes());
+    hash.as_bytes().first_chunk::<8>().map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }
 
 impl Embedder for BagOfWords {
@@ -23,21 +41,19 @@ impl Embedder for BagOfWords {
         self.dimension
     }
 
-    fn embed(&mut self, prompt: &str) -> Result<(Embedded, Timing), EmbedError> {
-        let (head, rest) = window::cut(prompt);
-        let mut unseen = window::Unseen::default();
-        unseen.add(rest);
+    fn cutter(&self) -> Arc<dyn Cutter> {
+        Arc::new(self.clone())
+    }
+
+    fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError> {
         let mut vector = vec![0.0; self.dimension];
-        for word in head.split(' ') {
-            let hash = blake3::hash(word.to_lowercase().as_bytes());
-            let number = hash.as_bytes().first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-            let bucket = usize::try_from(number).unwrap_or_default().checked_rem(self.dimension);
+        for id in chunk {
+            let bucket = usize::try_from(id.unsigned_abs()).unwrap_or_default().checked_rem(self.dimension);
             if let Some(count) = bucket.and_then(|at| vector.get_mut(at)) {
                 *count += 1.0;
             }
         }
         similarity::normalise(&mut vector);
-        let embedded = Embedded { vector: Arc::from(vector), head, unseen: unseen.digest() };
-        Ok((embedded, Timing::default()))
+        Ok(vector)
     }
 }

@@ -7,9 +7,14 @@ pub mod pieces;
 pub mod pool;
 pub mod window;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use window::Digest;
+
+use crate::similarity;
 
 /// One prompt as the model sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,16 +34,68 @@ pub struct Timing {
     pub inference: Duration,
 }
 
+/// A prompt as the inferences that it takes: what workers are given, one chunk at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// Word piece ids of each inference, special ones included; at least one chunk.
+    pub chunks: Vec<Vec<i64>>,
+    /// As in [`Embedded`].
+    pub head: String,
+    /// As in [`Embedded`].
+    pub unseen: Option<Digest>,
+}
+
+impl Cut {
+    /// The prompt's vector from those of its chunks, in their order. That of a single chunk stays as it is, to the bit.
+    #[must_use]
+    pub fn join(self, vectors: Vec<Vec<f32>>) -> Embedded {
+        let mut vectors = vectors.into_iter();
+        let mut vector = vectors.next().unwrap_or_default();
+        if vectors.len() > 0 {
+            for other in vectors {
+                vector.iter_mut().zip(other).for_each(|(sum, x)| *sum += x);
+            }
+            similarity::normalise(&mut vector);
+        }
+        Embedded { vector: Arc::from(vector), head: self.head, unseen: self.unseen }
+    }
+}
+
+/// Cuts prompts into chunks. Shared by all callers, and done before a prompt waits for a worker.
+pub trait Cutter: Send + Sync {
+    /// Cuts any text, whatever its length and its characters.
+    ///
+    /// # Errors
+    /// When the tokeniser fails; the message holds no prompt text.
+    fn cut(&self, prompt: &str) -> Result<Cut, EmbedError>;
+}
+
 /// Turns one text into one vector. The same text gives the same bits, whatever was embedded before it.
 pub trait Embedder {
     /// Components of every vector.
     fn dimension(&self) -> usize;
 
-    /// Embeds any text, whatever its length and its characters.
+    /// What makes this model's chunks.
+    fn cutter(&self) -> Arc<dyn Cutter>;
+
+    /// One inference: the normalised vector of one chunk.
+    ///
+    /// # Errors
+    /// When the model fails.
+    fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError>;
+
+    /// Cuts a text and infers its chunks, one after the other.
     ///
     /// # Errors
     /// When the tokeniser or the model fails; the message holds no prompt text.
-    fn embed(&mut self, prompt: &str) -> Result<(Embedded, Timing), EmbedError>;
+    fn embed(&mut self, prompt: &str) -> Result<(Embedded, Timing), EmbedError> {
+        let start = Instant::now();
+        let cut = self.cutter().cut(prompt)?;
+        let tokenise = start.elapsed();
+        let start = Instant::now();
+        let vectors = cut.chunks.iter().map(|chunk| self.infer(chunk)).collect::<Result<_, _>>()?;
+        Ok((cut.join(vectors), Timing { tokenise, inference: start.elapsed() }))
+    }
 }
 
 /// A fault of the tokeniser or the model on one text. Never holds prompt text.

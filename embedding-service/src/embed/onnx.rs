@@ -6,7 +6,6 @@
 use std::{
     path::Path,
     sync::{Arc, Mutex, PoisonError},
-    time::Instant,
 };
 
 use ort::{
@@ -15,9 +14,7 @@ use ort::{
     value::{Outlet, Tensor, ValueType},
 };
 
-use super::{
-    EmbedError, Embedded, Embedder, ModelError, Timing, model_files::ModelFiles, pieces::PieceMaker,
-};
+use super::{Cutter, EmbedError, Embedder, ModelError, model_files::ModelFiles, pieces::PieceMaker};
 use crate::similarity;
 
 /// The fused operator costs 200 µs a call more than what it replaces.
@@ -63,7 +60,7 @@ enum Output {
 /// One session of the model. Each worker thread has its own.
 pub struct OnnxEmbedder {
     session: Session,
-    pieces: PieceMaker,
+    pieces: Arc<PieceMaker>,
     takes_types: bool,
     output: Output,
     output_name: String,
@@ -75,7 +72,7 @@ impl OnnxEmbedder {
     /// When a file cannot be read, or the graph is not one of a sentence embedding model.
     pub fn load(runtime: &Runtime, files: &ModelFiles) -> Result<Self, ModelError> {
         let path = files.graph.display().to_string();
-        let pieces = PieceMaker::load(&files.tokeniser)?;
+        let pieces = Arc::new(PieceMaker::load(&files.tokeniser)?);
         let session = open(runtime, &files.graph)
             .map_err(|e| ModelError::Load { path: path.clone(), cause: e.to_string() })?;
         let wrong = |problem: String| ModelError::Graph { path: path.clone(), problem };
@@ -90,13 +87,25 @@ impl OnnxEmbedder {
         let (output_name, output, dimension) = choose_output(session.outputs()).map_err(&wrong)?;
         Ok(Self { takes_types, output, output_name, dimension, session, pieces })
     }
+}
 
-    fn infer(&mut self, ids: Vec<i64>) -> Result<Vec<f32>, EmbedError> {
-        let count = ids.len();
+impl Embedder for OnnxEmbedder {
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn cutter(&self) -> Arc<dyn Cutter> {
+        Arc::<PieceMaker>::clone(&self.pieces)
+    }
+
+    fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        let count = chunk.len();
         let failed = |e: ort::Error| EmbedError::Inference { pieces: count, cause: e.to_string() };
         let tensor = |values: Vec<i64>| Tensor::from_array(([1, count], values)).map_err(failed);
-        let mut inputs: Vec<(&str, SessionInputValue<'_>)> =
-            vec![("input_ids", tensor(ids)?.into()), ("attention_mask", tensor(vec![1; count])?.into())];
+        let mut inputs: Vec<(&str, SessionInputValue<'_>)> = vec![
+            ("input_ids", tensor(chunk.to_vec())?.into()),
+            ("attention_mask", tensor(vec![1; count])?.into()),
+        ];
         if self.takes_types {
             inputs.push(("token_type_ids", tensor(vec![0; count])?.into()));
         }
@@ -124,23 +133,6 @@ impl OnnxEmbedder {
         }
         similarity::normalise(&mut vector);
         if vector.iter().all(|x| x.is_finite()) { Ok(vector) } else { Err(EmbedError::NotFinite) }
-    }
-}
-
-impl Embedder for OnnxEmbedder {
-    fn dimension(&self) -> usize {
-        self.dimension
-    }
-
-    fn embed(&mut self, prompt: &str) -> Result<(Embedded, Timing), EmbedError> {
-        let start = Instant::now();
-        let pieces = self.pieces.pieces(prompt)?;
-        let tokenise = start.elapsed();
-        let start = Instant::now();
-        let vector = self.infer(pieces.ids)?;
-        let inference = start.elapsed();
-        let embedded = Embedded { vector: Arc::from(vector), head: pieces.head, unseen: pieces.unseen };
-        Ok((embedded, Timing { tokenise, inference }))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use tokenizers::{Encoding, Tokenizer};
 
 use super::{
-    EmbedError, ModelError,
+    Cut, Cutter, EmbedError, ModelError,
     window::{self, Digest, Unseen},
 };
 
@@ -81,6 +81,13 @@ impl PieceMaker {
         // The head was cut inside the text: at a gap or inside a word, the rest tells by itself.
         unseen.add(rest);
         unseen.digest()
+    }
+}
+
+impl Cutter for PieceMaker {
+    fn cut(&self, prompt: &str) -> Result<Cut, EmbedError> {
+        let Pieces { ids, head, unseen } = self.pieces(prompt)?;
+        Ok(Cut { chunks: vec![ids], head, unseen })
     }
 }
 

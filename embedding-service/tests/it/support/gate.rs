@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use embedding_service::embed::{EmbedError, Embedded, Embedder, Timing, deterministic::BagOfWords};
+use embedding_service::embed::{Cutter, EmbedError, Embedder, deterministic::BagOfWords};
 
 /// Open at first.
 #[derive(Clone, Default)]
@@ -66,9 +66,13 @@ impl Embedder for Gated {
         self.inner.dimension()
     }
 
-    fn embed(&mut self, prompt: &str) -> Result<(Embedded, Timing), EmbedError> {
+    fn cutter(&self) -> Arc<dyn Cutter> {
+        self.inner.cutter()
+    }
+
+    fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError> {
         self.gate.pass();
         thread::sleep(self.work);
-        self.inner.embed(prompt)
+        self.inner.infer(chunk)
     }
 }
