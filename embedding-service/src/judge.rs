@@ -7,6 +7,10 @@ use crate::{
     history::Earlier,
 };
 
+/// Highest similarity of two prompts of which the model was given parts only, when the other parts differ: 0.5 is what
+/// unrelated texts have, and nothing better is known of those parts.
+const UNREAD: f32 = 0.5;
+
 /// When a call is answered with `loop_detected`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
@@ -35,11 +39,12 @@ pub fn judge(new: &Embedded, earlier: &[Earlier], rules: Rules) -> Judgement {
     let mut judgement = Judgement::default();
     for old in earlier {
         judgement.compared = judgement.compared.saturating_add(1);
-        if judgement.most_similar.is_none() || old.similarity > judgement.max_similarity {
-            judgement.max_similarity = old.similarity;
+        let similarity = similarity(new.unseen, old);
+        if judgement.most_similar.is_none() || similarity > judgement.max_similarity {
+            judgement.max_similarity = similarity;
             judgement.most_similar = Some(old.head.clone());
         }
-        if old.similarity <= rules.threshold || !agree_beyond_sight(new.unseen, old.unseen) {
+        if similarity <= rules.threshold || new.unseen != old.unseen {
             continue;
         }
         if is_template_variant(&new.head, &old.head) {
@@ -52,10 +57,10 @@ pub fn judge(new: &Embedded, earlier: &[Earlier], rules: Rules) -> Judgement {
     judgement
 }
 
-/// The vectors say nothing about text that the model did not see ("Summarise this: …", and then pages). Two prompts of
-/// which either has such text match only if that text is the same.
-fn agree_beyond_sight(new: Option<Digest>, old: Option<Digest>) -> bool {
-    new == old
+/// The vectors say nothing about text that the model was not given ("Summarise this: …", and then pages). Two prompts of
+/// which either has such text are as similar as their vectors only if that text is the same.
+fn similarity(unseen: Option<Digest>, old: &Earlier) -> f32 {
+    if unseen == old.unseen { old.similarity } else { old.similarity.min(UNREAD) }
 }
 
 #[cfg(test)]
@@ -131,7 +136,11 @@ mod tests {
         ];
         let judgement = judge(&new(ASK, "page one"), &earlier, RULES);
         assert_eq!((judgement.matches, judgement.template_matches), (2, 0));
-        assert_eq!(judgement.compared, 4);
+        assert_eq!((judgement.compared, judgement.max_similarity), (4, 1.0));
+        let other = judge(&new(ASK, "page two"), &earlier, RULES);
+        assert_eq!((other.matches, other.max_similarity), (0, UNREAD));
+        let all = judge(&new(ASK, "page two"), &earlier, Rules { threshold: 0.0, ..RULES });
+        assert_eq!(all.matches, 0, "whatever the threshold");
         let short = judge(&new(ASK, ""), &earlier, RULES);
         assert_eq!(short.matches, 1);
         assert_eq!(short.max_similarity, 1.0);

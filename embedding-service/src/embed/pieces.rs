@@ -1,4 +1,4 @@
-//! Prompt to word pieces, never more than the model's window, and a digest of what fell outside.
+//! Prompt to word pieces, a bounded number of them, and a digest of what the model is not given.
 
 use std::path::Path;
 
@@ -9,13 +9,17 @@ use super::{
     window::{self, Digest, Unseen},
 };
 
-/// Word pieces that the model reads, its two special ones included (all-MiniLM-L6-v2 was trained with 256).
-pub const WINDOW: usize = 256;
+/// A text of at most so many word pieces, the special ones included, is read as a whole. Rewordings are that short: of 999
+/// public pairs, 99 in 100 stay below 98 pieces.
+pub const WHOLE: usize = 128;
+/// So many are read of a longer text, the special ones included. What follows must agree by its digest anyway, so more
+/// inference would tell nothing more.
+pub const HEAD: usize = 32;
 
 /// A prompt ready for the model.
 #[derive(Debug)]
 pub struct Pieces {
-    /// Piece ids with the special ones; 2 to [`WINDOW`] of them.
+    /// Piece ids with the special ones; at most [`WHOLE`] of them.
     pub ids: Vec<i64>,
     pub head: String,
     pub unseen: Option<Digest>,
@@ -51,23 +55,27 @@ impl PieceMaker {
             // Only here are the positions in the text needed, which cost a little more.
             encoding = self.tokeniser.encode(head.as_str(), true).map_err(failed)?;
         }
-        let unseen = (!whole).then(|| self.unseen(&encoding, &head, rest)).flatten();
-        Ok(Pieces { ids: within_window(encoding.get_ids()), head, unseen })
+        let ids = if rest.is_empty() && encoding.len() <= WHOLE {
+            first(encoding.get_ids(), WHOLE)
+        } else {
+            first(encoding.get_ids(), HEAD)
+        };
+        let unseen = (!whole).then(|| self.unseen(&encoding, ids.len(), &head, rest)).flatten();
+        Ok(Pieces { ids, head, unseen })
     }
 
     fn reads_all(&self, encoding: &Encoding, head: &str) -> bool {
         let ids = encoding.get_ids();
         let only_special = ids.len() <= 2 && !head.is_empty();
-        ids.len() <= WINDOW && !only_special && !self.unknown.is_some_and(|unknown| ids.contains(&unknown))
+        ids.len() <= WHOLE && !only_special && !self.unknown.is_some_and(|unknown| ids.contains(&unknown))
     }
 
-    /// What the model does not see: words that are unknown to it (it sees that there is one, not which), and all that
-    /// follows the last piece in the window.
-    fn unseen(&self, encoding: &Encoding, head: &str, rest: &str) -> Option<Digest> {
+    /// What the model is not given: words that are unknown to it (it sees that there is one, not which), and all that
+    /// follows the last of the `given` pieces.
+    fn unseen(&self, encoding: &Encoding, given: usize, head: &str, rest: &str) -> Option<Digest> {
         let mut unseen = Unseen::default();
-        let cut = encoding.len() > WINDOW;
-        // The last place in the window belongs to the closing special piece.
-        let read = if cut { WINDOW.saturating_sub(1) } else { encoding.len() };
+        // Of a text that was cut, the last piece given is the closing special one.
+        let read = if given < encoding.len() { given.saturating_sub(1) } else { given };
         let mut end = 0;
         for (id, (from, to)) in encoding.get_ids().iter().zip(encoding.get_offsets()).take(read) {
             end = end.max(*to);
@@ -91,12 +99,12 @@ impl Cutter for PieceMaker {
     }
 }
 
-/// The ids that fit: all of them, or the first and the closing special piece.
-fn within_window(ids: &[u32]) -> Vec<i64> {
-    if ids.len() <= WINDOW {
+/// The ids if they are no more than `limit`, else the first of them and the closing special one.
+fn first(ids: &[u32], limit: usize) -> Vec<i64> {
+    if ids.len() <= limit {
         return ids.iter().map(|id| i64::from(*id)).collect();
     }
-    ids.iter().take(WINDOW.saturating_sub(1)).chain(ids.last()).map(|id| i64::from(*id)).collect()
+    ids.iter().take(limit.saturating_sub(1)).chain(ids.last()).map(|id| i64::from(*id)).collect()
 }
 
 #[cfg(test)]
@@ -104,13 +112,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_keeps_the_first_pieces_and_the_closing_one() {
+    fn a_cut_keeps_the_first_pieces_and_the_closing_one() {
         let ids: Vec<u32> = (0..1000).collect();
-        let kept = within_window(&ids);
-        assert_eq!(kept.len(), WINDOW);
-        assert_eq!(kept[..255], (0..255).collect::<Vec<i64>>());
-        assert_eq!(kept[255], 999);
-        assert_eq!(within_window(&ids[..256]).len(), 256);
-        assert_eq!(within_window(&ids[..256])[255], 255);
+        let kept = first(&ids, 64);
+        assert_eq!(kept.len(), 64);
+        assert_eq!(kept[..63], (0..63).collect::<Vec<i64>>());
+        assert_eq!(kept[63], 999);
+        assert_eq!(first(&ids[..64], 64), (0..64).collect::<Vec<i64>>());
     }
 }

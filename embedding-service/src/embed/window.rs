@@ -3,9 +3,9 @@
 
 use std::fmt;
 
-/// Longest head that is given to the tokeniser, in bytes. 256 word pieces of ordinary text are about 1.1 kB; tokenising
-/// is linear in the text, so cutting first bounds its cost.
-pub const HEAD_BYTES: usize = 2048;
+/// Longest head that is given to the tokeniser, in bytes. The 128 word pieces that a model is given at most are some 550
+/// bytes of ordinary text; tokenising is linear in the text, so cutting first bounds its cost.
+pub const HEAD_BYTES: usize = 1024;
 
 /// Splits a prompt into the head that may be tokenised (white space folded, at most [`HEAD_BYTES`], cut on a character
 /// boundary) and the rest, untouched.
@@ -93,7 +93,11 @@ impl Unseen {
             if std::mem::take(&mut self.gap) {
                 folded.push(' ');
             }
-            folded.extend(c.to_lowercase());
+            if c.is_ascii() {
+                folded.push(c.to_ascii_lowercase());
+            } else {
+                folded.extend(c.to_lowercase());
+            }
             self.any = true;
             if folded.len() > 4000 {
                 self.hasher.update(folded.as_bytes());

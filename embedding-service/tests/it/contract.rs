@@ -80,20 +80,6 @@ async fn a_batch_with_one_template_is_no_loop() {
 }
 
 #[tokio::test]
-async fn long_prompts_with_another_middle_are_no_loop() {
-    let server = Server::start(&[]).await;
-    let mut client = server.client().await;
-    let prompt =
-        |word: &str| format!("Summarise this: {}{word} {}", "as before ".repeat(2000), "the end".repeat(9));
-    check(&mut client, "r", &prompt("alpha")).await.unwrap();
-    let other = check(&mut client, "r", &prompt("beta")).await.unwrap();
-    assert_eq!((other.matches, other.template_matches), (0, 0));
-    assert_eq!(other.max_similarity, 1.0, "told as it is");
-    let same = check(&mut client, "r", &prompt("alpha")).await.unwrap();
-    assert_eq!((same.compared, same.matches), (2, 1));
-}
-
-#[tokio::test]
 async fn what_is_not_to_be_recorded_is_not() {
     let server = Server::start(&[]).await;
     let mut client = server.client().await;

@@ -14,6 +14,7 @@ mod contract;
 mod embedder;
 mod history_suite;
 mod limits;
+mod long_prompts;
 mod program;
 mod redis_faults;
 mod redis_layout;

@@ -3,6 +3,7 @@
 pub mod gate;
 pub mod http;
 pub mod redis;
+pub mod texts;
 
 use std::{
     path::{Path, PathBuf},

@@ -7,15 +7,18 @@ use super::words::words;
 const WORDS: usize = 256;
 /// Of the longer prompt's words, at least so many in a hundred stand in both, in order.
 const SHARED_PERCENT: usize = 70;
+/// Or so many words are the same before the first difference and after the last: instructions around a text. Who rewords a
+/// prompt does not leave so much of it as it was: in 541 public rewordings of cosine over 0.90, one did.
+const SHARED_ENDS: usize = 15;
 
-/// Whether `a` and `b` are one template with other values: most words are shared in their order, and somewhere a
-/// word of one stands where another word stands in the other. The same words throughout are a repetition, and words
+/// Whether `a` and `b` are one template with other values: most words are shared in their order, or many at the ends, and
+/// somewhere a word of one stands where another word stands in the other. The same words throughout are a repetition, and words
 /// that were only added or only left out are a rewording: neither is a variant.
 pub fn is_template_variant(a: &str, b: &str) -> bool {
     let (a, b) = (lower_words(a), lower_words(b));
-    let Alignment { shared, substituted } = align(&a, &b);
+    let Alignment { shared, ends, substituted } = align(&a, &b);
     let mostly_shared = shared.saturating_mul(100) >= a.len().max(b.len()).saturating_mul(SHARED_PERCENT);
-    substituted && (mostly_shared || same_but_for_numbers(&a, &b))
+    substituted && (mostly_shared || ends >= SHARED_ENDS || same_but_for_numbers(&a, &b))
 }
 
 fn lower_words(text: &str) -> Vec<String> {
@@ -31,6 +34,8 @@ fn same_but_for_numbers(a: &[String], b: &[String]) -> bool {
 struct Alignment {
     /// Length of the longest common subsequence.
     shared: usize,
+    /// Words before the first difference and after the last.
+    ends: usize,
     /// A gap of that subsequence has words on both sides.
     substituted: bool,
 }
@@ -68,10 +73,8 @@ fn align(a: &[String], b: &[String]) -> Alignment {
         }
     }
     let last = row.last().copied().unwrap_or_default().closed();
-    Alignment {
-        shared: prefix.saturating_add(suffix).saturating_add(last.shared),
-        substituted: last.substituted,
-    }
+    let ends = prefix.saturating_add(suffix);
+    Alignment { shared: ends.saturating_add(last.shared), ends, substituted: last.substituted }
 }
 
 #[derive(Clone, Copy, Default)]
@@ -131,6 +134,23 @@ mod tests {
         ] {
             assert!(!is_template_variant(a, b) && !is_template_variant(b, a), "{a} | {b}");
         }
+    }
+
+    #[test]
+    fn instructions_around_another_text_are_a_variant() {
+        let ask = |text: &str| {
+            format!(
+                "Give the product, the price and the place of delivery in the text as JSON. The text: {text}"
+            )
+        };
+        let a = ask(
+            "Send the kettle to Osaka, it costs more than Olga wanted to pay, and tell her on Friday that the lamp waits",
+        );
+        let b = ask(
+            "Nobody knew why John had left his violin in Hanoi; the team says that a new one is too much for this month",
+        );
+        assert!(is_template_variant(&a, &b) && is_template_variant(&b, &a));
+        assert!(!is_template_variant(&a, &format!("{a} please")));
     }
 
     #[test]
