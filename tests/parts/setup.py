@@ -2,9 +2,10 @@
 
 `python3 tests/parts/setup.py [PART ...]`: all parts, or those named. Needs Python 3.11 to 3.13, no root and no
 packages. What is ready stays as it is, so a second call is quick; several calls at once are safe.
-This file is the command: what the parts are is in `catalogue.py`.
+This file is the command: what the parts are is in `catalogue.py` and `operations.py`.
 """
 
+import inspect
 import os
 import platform
 import sys
@@ -13,15 +14,20 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from catalogue import PARTS, REPOSITORY, Part  # noqa: E402
+import catalogue  # noqa: E402
+import operations  # noqa: E402
+from catalogue import REPOSITORY, Part  # noqa: E402
 from pip_tool import PartError  # noqa: E402
 from store import Store, digest_of, seconds_since  # noqa: E402
 from wasm_target import ensure_wasm_target  # noqa: E402
 
 
+PARTS = catalogue.PARTS + operations.PARTS
+
+
 def digest(part: Part) -> str:
     python = ".".join(platform.python_version_tuple()[:2]) if part.per_python else ""
-    recipe = Path(__file__).with_name("catalogue.py")
+    recipe = Path(inspect.getfile(part.fill))
     return digest_of([*part.sources, recipe], python)
 
 

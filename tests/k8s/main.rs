@@ -1,0 +1,10 @@
+//! What k8s/ and the Dockerfiles promise, checked with the real tools as far as that goes without a cluster: kubectl renders,
+//! the published schemas judge every object, the real Envoy every configuration in them, and the real service, Redis,
+//! Prometheus and Alertmanager run with the settings that the manifests give them.
+
+mod bootstraps;
+mod golden;
+mod manifests;
+mod meshes;
+mod policies;
+mod schemas;

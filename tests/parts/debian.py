@@ -1,0 +1,67 @@
+"""How files come out of Debian packages without root: fetched by apt into a folder of our own, each held to its pinned
+digest, unpacked by dpkg-deb.
+
+apt reads the machine's own sources, which are the only thing that says where packages come from; its lists and its
+cache are ours, so nothing of the machine is written.
+"""
+
+import hashlib
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from fetch import run
+from pip_tool import PartError
+
+PIN = re.compile(r"^(?P<name>[a-z0-9.+-]+)=(?P<version>\S+) +sha256:(?P<digest>[0-9a-f]{64})$")
+
+
+def read_pins(file: Path) -> list[tuple[str, str, str]]:
+    """(name, version, SHA-256) of each line that is no comment."""
+    pins = []
+    for line in file.read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        found = PIN.match(line)
+        if found is None:
+            raise PartError(f"{file.name}: {line!r} is not NAME=VERSION sha256:DIGEST")
+        pins.append((found["name"], found["version"], found["digest"]))
+    return pins
+
+
+def check_digest(package: Path, wanted: str) -> None:
+    digest = hashlib.sha256(package.read_bytes()).hexdigest()
+    if digest != wanted:
+        raise PartError(f"{package.name} has SHA-256 {digest}, not the pinned {wanted}")
+
+
+def extract_debian(pins: Path, to: Path, wanted: dict[str, str]) -> None:
+    """Fetches the packages that `pins` names and lays out `wanted`: {path inside a package: path below `to`}."""
+    for tool in ["apt-get", "dpkg-deb"]:
+        if shutil.which(tool) is None:
+            raise PartError(f"the packages of {pins.name} are Debian's, and there is no {tool} here; install them your own "
+                            "way and point at the programs by PROMETHEUS_BIN, PROMTOOL_BIN, ALERTMANAGER_BIN and AMTOOL_BIN")
+    packages = read_pins(pins)
+    with tempfile.TemporaryDirectory(dir=to) as folder:
+        scratch = Path(folder)
+        for name in ["lists/partial", "cache/archives/partial", "packages", "files"]:
+            (scratch / name).mkdir(parents=True)
+        # The sandbox user could not write into a folder of ours.
+        options = ["-o", f"Dir::State::Lists={scratch}/lists", "-o", f"Dir::Cache={scratch}/cache", "-q",
+                   "-o", "APT::Sandbox::User="]
+        run(["apt-get", *options, "update"], "fetching Debian's package lists")
+        names = [f"{name}={version}" for name, version, _ in packages]
+        run(["apt-get", *options, "download", *names], f"fetching the packages of {pins.name}", cwd=scratch / "packages")
+        for name, _, digest in packages:
+            files = list((scratch / "packages").glob(f"{name}_*.deb"))
+            if len(files) != 1:
+                raise PartError(f"apt-get has left {len(files)} files of {name}, not one")
+            check_digest(files[0], digest)
+            run(["dpkg-deb", "-x", str(files[0]), str(scratch / "files")], f"unpacking {name}")
+        for source, target in wanted.items():
+            path = scratch / "files" / source
+            if not path.is_file():
+                raise PartError(f"none of the packages of {pins.name} holds {source}; their layout has changed")
+            (to / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(path, to / target)

