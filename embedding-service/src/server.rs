@@ -234,9 +234,8 @@ async fn open_store(settings: &Settings, dimension: usize) -> Result<Arc<dyn Pro
             tracing::info!("prompts are kept in memory: one replica only, lost at exit");
             Arc::new(MemoryHistory::new(settings.retention, *max_bytes))
         }
-        Store::Redis { url, timeout } => {
-            let (retention, timeout) = (settings.retention, *timeout);
-            let redis = RedisHistory::connect(url.reveal(), dimension, retention, timeout).await?;
+        Store::Redis(redis) => {
+            let redis = RedisHistory::connect(redis, dimension, settings.retention).await?;
             tracing::info!("prompts are kept in Redis");
             Arc::new(redis)
         }

@@ -257,7 +257,7 @@ async fn two_envoys_share_their_memory_through_redis() {
         let response = stacks[turn % 2].ask(Dialect::Anthropic, "roams", crate::support::QUESTION).await;
         verdicts.push(response.verdict().to_owned());
         // It is stored after the answer has gone.
-        eventually("the prompt is stored", async || redis.keys() > turn).await;
+        eventually("the prompt is stored", async || redis.prompts() > turn).await;
     }
     assert_eq!(verdicts, ["allow", "allow", "hint"]);
 }

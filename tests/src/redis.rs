@@ -1,4 +1,4 @@
-//! A real Redis 8 with the search module, on a Unix socket in a folder of its own; nothing is kept on disk.
+//! A real Redis 8, on a Unix socket in a folder of its own; nothing is kept on disk.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -13,6 +13,7 @@ use crate::parts;
 use crate::process::Process;
 
 pub struct Redis {
+    search: bool,
     process: Process,
     socket: PathBuf,
     // Removed after the process has gone: fields are dropped in this order.
@@ -20,11 +21,20 @@ pub struct Redis {
 }
 
 impl Redis {
+    /// Without the search module.
     pub fn start() -> Self {
+        Self::start_with(false)
+    }
+
+    pub fn start_with_search() -> Self {
+        Self::start_with(true)
+    }
+
+    fn start_with(search: bool) -> Self {
         let folder = tempfile::Builder::new().prefix("sentinel-redis").tempdir().expect("a temporary folder");
         let socket = folder.path().join("redis.sock");
-        let process = launch(folder.path(), &socket);
-        Self { process, socket, _folder: folder }
+        let process = launch(folder.path(), &socket, search);
+        Self { search, process, socket, _folder: folder }
     }
 
     /// As `REDIS_URL` wants it.
@@ -32,9 +42,18 @@ impl Redis {
         format!("unix://{}", self.socket.display())
     }
 
-    /// How many keys it holds.
-    pub fn keys(&self) -> usize {
-        let answer = ask(&self.socket, b"DBSIZE\r\n").expect("Redis answers");
+    /// How many prompts it holds.
+    pub fn prompts(&self) -> usize {
+        let count = b"EVAL \"return #redis.call('KEYS', 'loop:{*}:*-*')\" 0\r\n";
+        let answer = ask(&self.socket, count).expect("Redis answers");
+        answer.trim_start_matches(':').trim().parse().expect("a number")
+    }
+
+    /// Bytes that it has taken for what it holds, by its own count.
+    pub fn bytes(&self) -> u64 {
+        let count =
+            b"EVAL \"return tonumber(redis.call('INFO', 'memory'):match('used_memory:(%d+)'))\" 0\r\n";
+        let answer = ask(&self.socket, count).expect("Redis answers");
         answer.trim_start_matches(':').trim().parse().expect("a number")
     }
 
@@ -48,7 +67,7 @@ impl Redis {
         self.kill();
         let _ = fs::remove_file(&self.socket);
         let folder = self.socket.parent().expect("a folder").to_path_buf();
-        self.process = launch(&folder, &self.socket);
+        self.process = launch(&folder, &self.socket, self.search);
     }
 
     /// Answers nothing from now on, but keeps its connections.
@@ -61,10 +80,13 @@ impl Redis {
     }
 }
 
-fn launch(folder: &Path, socket: &Path) -> Process {
+fn launch(folder: &Path, socket: &Path, search: bool) -> Process {
     let mut command = Command::new(parts::redis_server());
     command.args(["--port", "0", "--save", "", "--appendonly", "no", "--dir"]).arg(folder);
-    command.arg("--unixsocket").arg(socket).arg("--loadmodule").arg(parts::redisearch());
+    command.arg("--unixsocket").arg(socket);
+    if search {
+        command.arg("--loadmodule").arg(parts::redisearch());
+    }
     let mut process = Process::start("redis", folder, command);
     process.wait_for("an answer to PING", |_| ping(socket));
     process

@@ -139,7 +139,21 @@ pub enum HistoryError {
     #[error("Redis did not answer within {} ms (LOOP_STORE_TIMEOUT_MS)", .0.as_millis())]
     Slow(Duration),
     #[error(
-        "this Redis has no search module. Use Redis 8 or Redis Stack, or start redis-server with --loadmodule redisearch.so"
+        "Redis has no memory left (maxmemory) and takes no new prompts; what it has can still be read. Give it more, or a maxmemory-policy that evicts, like volatile-ttl"
+    )]
+    Full,
+    #[error(
+        "this Redis is a replica and takes no new prompts. The service connects again to find the primary"
+    )]
+    Replica,
+    #[error("{0}")]
+    WrongKind(&'static str),
+    #[error(
+        "Redis holds prompts of a model with {found} dimensions, and this one has {wanted}. Use another Redis or database, or delete the keys that begin with loop:"
+    )]
+    OtherModel { found: String, wanted: usize },
+    #[error(
+        "this Redis has no search module. Use Redis 8 or Redis Stack, start redis-server with --loadmodule redisearch.so, or set REDIS_LOOKUP=direct"
     )]
     NoSearchModule,
     #[error("the index {0} is not there; the service makes it again by itself")]
@@ -154,6 +168,8 @@ pub enum HistoryError {
     Unreadable(&'static str),
     #[error("REDIS_URL is no Redis address: {0}. Give redis://host:port/db or unix:///path/to.sock")]
     Address(String),
+    #[error("{name}: cannot use {path}: {problem}")]
+    File { name: &'static str, path: String, problem: String },
 }
 
 #[cfg(test)]

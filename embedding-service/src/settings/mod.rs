@@ -1,12 +1,16 @@
 //! Every setting of the service: as text from flags and environment, and checked. Nothing but [`Settings`] goes further in.
 
 mod raw;
+mod redis;
 
 use std::{fmt, net::SocketAddr, num::NonZero, path::PathBuf, str::FromStr, time::Duration};
 
 use crate::history::{Retention, redis::MAX_HISTORY};
 
-pub use raw::RawSettings;
+pub use self::{
+    raw::RawSettings,
+    redis::{ClientCertificate, Lookup, RedisSettings},
+};
 
 /// Settings that can be used as they are.
 #[derive(Clone, Debug)]
@@ -38,7 +42,7 @@ pub struct Uds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Store {
     Memory { max_bytes: usize },
-    Redis { url: Secret, timeout: Duration },
+    Redis(RedisSettings),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +95,9 @@ impl TryFrom<RawSettings> for Settings {
             }
             None => None,
         };
-        let timeout = number("LOOP_STORE_TIMEOUT_MS", &raw.store_timeout_ms, 1, 60_000)?;
         let max_bytes = number("LOOP_MEMORY_MAX_BYTES", &raw.memory_max_bytes, 1 << 20, 1 << 40)?;
-        let store = match optional(&raw.redis_url) {
-            Some(url) => {
-                Store::Redis { url: Secret(redis_url(url)?), timeout: Duration::from_millis(timeout) }
-            }
+        let store = match RedisSettings::of(&raw)? {
+            Some(redis) => Store::Redis(redis),
             None => Store::Memory { max_bytes },
         };
         let retention = Retention {
@@ -199,20 +200,6 @@ fn truth(name: &'static str, text: &str) -> Result<bool, SettingError> {
     }
 }
 
-fn redis_url(text: &str) -> Result<String, SettingError> {
-    let known = ["redis://", "unix://", "redis+unix://"];
-    if known.iter().any(|scheme| text.starts_with(scheme)) {
-        return Ok(text.to_owned());
-    }
-    // Not shown: it may hold a password.
-    let wanted = if text.starts_with("rediss://") {
-        "TLS to Redis is not built in; give redis:// and put a TLS proxy between, or keep Redis in the same pod network"
-    } else {
-        "give redis://[user:password@]host:port[/db] or unix:///path/to.sock"
-    };
-    Err(wrong("REDIS_URL", "(hidden)", wanted))
-}
-
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory, Parser};
@@ -270,7 +257,6 @@ mod tests {
             ("--log-format", "xml", "LOG_FORMAT"),
             ("--log-level", "trace", "LOG_LEVEL"),
             ("--uds-path", " ", "UDS_PATH"),
-            ("--redis-url", "localhost:6379", "REDIS_URL"),
         ] {
             let e = settings(&[flag, value]).expect_err(&format!("{flag} {value}"));
             assert_eq!(e.name, name, "{flag} {value}");
@@ -283,17 +269,6 @@ mod tests {
         let raw = RawSettings::try_parse_from(["embedding-service", "--model-path", ""]).unwrap();
         let e = Settings::try_from(raw).unwrap_err();
         assert_eq!(e.name, "LOOP_EMBEDDING_MODEL_PATH");
-    }
-
-    #[test]
-    fn a_password_is_never_shown() {
-        let url = "redis://u:hunter2@h:1/0";
-        let shown = format!("{:?}", settings(&["--redis-url", url]).unwrap());
-        assert!(!shown.contains("hunter2"), "{shown}");
-        for bad in ["rediss://u:hunter2@h:1", "http://u:hunter2@h"] {
-            let e = settings(&["--redis-url", bad]).unwrap_err().to_string();
-            assert!(!e.contains("hunter2"), "{e}");
-        }
     }
 
     #[test]

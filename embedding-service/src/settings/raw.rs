@@ -19,9 +19,27 @@ pub struct RawSettings {
     /// IP:port for /metrics, /healthz and /readyz; port 0 takes a free one.
     #[arg(long, env = "METRICS_ADDR", default_value = "127.0.0.1:9464")]
     pub metrics_addr: String,
-    /// Redis with vector search, redis://[user:password@]host:port[/db] or unix:///path; empty: prompts are kept in memory.
+    /// Redis, redis://[user[:password]@]host:port[/db], rediss:// for TLS, or unix:///path; of a cluster some nodes, separated by commas; empty: prompts are kept in memory.
     #[arg(long, env = "REDIS_URL", default_value = "", hide_env_values = true)]
     pub redis_url: String,
+    /// File that holds the password for Redis, read anew for each connection.
+    #[arg(long, env = "REDIS_PASSWORD_FILE", default_value = "")]
+    pub redis_password_file: String,
+    /// Whether Redis is a cluster: true or false.
+    #[arg(long, env = "REDIS_CLUSTER", default_value = "false")]
+    pub redis_cluster: String,
+    /// PEM file of the authorities that may have signed Redis's certificate; empty: those that the system trusts.
+    #[arg(long, env = "REDIS_CA_FILE", default_value = "")]
+    pub redis_ca_file: String,
+    /// PEM file of the certificate to show to Redis; empty: none.
+    #[arg(long, env = "REDIS_CERT_FILE", default_value = "")]
+    pub redis_cert_file: String,
+    /// PEM file of that certificate's key.
+    #[arg(long, env = "REDIS_KEY_FILE", default_value = "")]
+    pub redis_key_file: String,
+    /// How earlier prompts are looked up in Redis: direct, or search (by the search module, with an index).
+    #[arg(long, env = "REDIS_LOOKUP", default_value = "direct")]
+    pub redis_lookup: String,
     /// Milliseconds that Redis has to answer a call.
     #[arg(long, env = "LOOP_STORE_TIMEOUT_MS", default_value = "20")]
     pub store_timeout_ms: String,

@@ -1,4 +1,5 @@
-//! One behavioural suite for every prompt history: memory and Redis keep the same promise.
+//! One behavioural suite for every prompt history: memory and Redis, however it is asked, keep the same
+//! promise.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,12 +9,18 @@ use embedding_service::{
         window::{Digest, Unseen},
     },
     history::{
-        Earlier, Moment, PromptHistory, Record, Retention, Scope, memory::MemoryHistory, redis::RedisHistory,
+        Earlier, HistoryError, Moment, PromptHistory, Record, Retention, Scope, memory::MemoryHistory,
+        redis::RedisHistory,
     },
+    settings::RedisSettings,
     similarity,
 };
 
-use crate::support::{eventually, redis::Redis};
+use crate::support::{
+    cluster::Cluster,
+    eventually,
+    redis::{Redis, Search, redis_settings},
+};
 
 pub const DIMENSION: usize = 16;
 pub const HOUR: Duration = Duration::from_secs(3600);
@@ -29,13 +36,33 @@ macro_rules! suite {
                 super::$behaviour(&MemoryHistory::new(retention, 64 << 20)).await;
             })*
         }
-        mod redis {
+        mod redis_direct {
             use super::*;
             $(#[tokio::test]
             async fn $behaviour() {
                 let redis = Redis::start().await;
                 let retention = Retention { size: $size, ttl: $ttl };
                 super::$behaviour(&store(&redis, retention).await).await;
+            })*
+        }
+        mod redis_search {
+            use super::*;
+            $(#[tokio::test]
+            async fn $behaviour() {
+                let redis = Redis::start_with(Search::Loaded).await;
+                let retention = Retention { size: $size, ttl: $ttl };
+                let settings = redis_settings(&redis.url(), &[("--redis-lookup", "search")]);
+                super::$behaviour(&connect(&settings, retention).await.unwrap()).await;
+            })*
+        }
+        mod redis_cluster {
+            use super::*;
+            $(#[tokio::test]
+            async fn $behaviour() {
+                let cluster = Cluster::start().await;
+                let retention = Retention { size: $size, ttl: $ttl };
+                let settings = redis_settings(&cluster.url(), &[("--redis-cluster", "true")]);
+                super::$behaviour(&connect(&settings, retention).await.unwrap()).await;
             })*
         }
     };
@@ -57,9 +84,13 @@ suite! {
     it_says_that_it_is_reachable(5, HOUR);
 }
 
+pub async fn connect(settings: &RedisSettings, retention: Retention) -> Result<RedisHistory, HistoryError> {
+    RedisHistory::connect(settings, DIMENSION, retention).await
+}
+
+/// Read directly, in a Redis without the search module.
 pub async fn store(redis: &Redis, retention: Retention) -> RedisHistory {
-    let budget = Duration::from_secs(10);
-    RedisHistory::connect(&redis.url(), DIMENSION, retention, budget).await.unwrap()
+    connect(&redis_settings(&redis.url(), &[]), retention).await.unwrap()
 }
 
 /// A unit vector that depends on nothing but `seed`.

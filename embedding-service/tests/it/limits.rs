@@ -206,7 +206,7 @@ async fn a_clean_shutdown_loses_no_prompt() {
     let Server { running, folder } = server;
     assert_eq!(running.shutdown().await, 0);
     drop(folder);
-    assert_eq!(redis.keys().await.len(), 200);
+    assert_eq!(redis.prompts().await.len(), 200);
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! Tests of the service on real parts: the real model in ONNX Runtime, the real Redis with its search module.
+//! Tests of the service on real parts: the real model in ONNX Runtime, the real Redis, alone, with its search module and
+//! as a cluster.
 //! A part that is missing fails the test; nothing is skipped.
 
 // Lints for the server's own code: a test may panic.
@@ -16,6 +17,9 @@ mod history_suite;
 mod limits;
 mod long_prompts;
 mod program;
+mod redis_access;
+mod redis_cluster;
 mod redis_faults;
 mod redis_layout;
+mod redis_search;
 mod support;

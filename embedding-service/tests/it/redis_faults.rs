@@ -1,22 +1,28 @@
-//! Redis gone, back, slow, without its search module, without its index: a named error each time, and recovery alone.
+//! Redis gone, back, slow, full, a replica, another model's: a named error each time, and recovery alone.
+
+use std::time::Duration;
 
 use embedding_service::{
     embed::deterministic::BagOfWords,
-    history::{HistoryError, redis::INDEX},
+    history::{HistoryError, PromptHistory, Retention, Scope},
     server::{self, ServerError},
 };
 use tonic::Code;
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
-use crate::support::{
-    Server, check, eventually, http,
-    redis::{Redis, Search},
-    settings,
+use crate::{
+    history_suite::{self, HOUR, record, vector},
+    support::{
+        Server, check, eventually, http,
+        proxy::Proxy,
+        redis::{Redis, Search},
+        settings,
+    },
 };
 
-async fn start_error(url: &str) -> String {
+pub async fn start_error(url: &str, flags: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let settings = settings(folder.path(), &[("--redis-url", url)]);
+    let settings = settings(folder.path(), &[&[("--redis-url", url)], flags].concat());
     let make = || Ok(BagOfWords::default());
     let Err(error) = server::start_with(&settings, make).await else { panic!("it started") };
     assert!(matches!(error, ServerError::History(_)), "{error}");
@@ -26,67 +32,12 @@ async fn start_error(url: &str) -> String {
 
 #[tokio::test]
 async fn absent_at_start_is_a_clear_error() {
-    let e = start_error("unix:///nowhere/redis.sock").await;
+    let e = start_error("unix:///nowhere/redis.sock", &[]).await;
     assert!(e.contains("Redis cannot be reached"), "{e}");
-    let e = start_error("redis://127.0.0.1:1/").await;
+    let e = start_error("redis://127.0.0.1:1/", &[]).await;
     assert!(e.contains("Redis cannot be reached"), "{e}");
-    let e = start_error("redis://user:hunter2@127.0.0.1:notaport/").await;
+    let e = start_error("redis://user:hunter2@127.0.0.1:notaport/", &[]).await;
     assert!(e.contains("REDIS_URL") && !e.contains("hunter2"), "{e}");
-}
-
-#[tokio::test]
-async fn without_the_search_module_the_start_says_what_to_do() {
-    let mut redis = Redis::stopped();
-    redis.run(Search::Absent).await;
-    let e = start_error(&redis.url()).await;
-    assert!(e.contains("no search module") && e.contains("--loadmodule"), "{e}");
-}
-
-#[tokio::test]
-async fn wrong_credentials_are_named_and_not_shown() {
-    let redis = Redis::start().await;
-    redis.command(&["CONFIG", "SET", "requirepass", "right"]).await;
-    for url in [redis.url(), redis.url() + "?pass=hunter2"] {
-        let e = start_error(&url).await;
-        assert!(e.contains("check REDIS_URL") && !e.contains("hunter2"), "{e}");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let settings = settings(folder.path(), &[("--redis-url", &(redis.url() + "?pass=right&protocol=resp3"))]);
-    let running = server::start_with(&settings, || Ok(BagOfWords::default())).await.unwrap();
-    assert_eq!(running.shutdown().await, 0);
-}
-
-#[tokio::test]
-async fn another_models_index_stops_the_start() {
-    let redis = Redis::start().await;
-    redis
-        .command(&[
-            "FT.CREATE",
-            INDEX,
-            "ON",
-            "HASH",
-            "PREFIX",
-            "1",
-            "loop:",
-            "SCHEMA",
-            "scope",
-            "TAG",
-            "moment",
-            "NUMERIC",
-            "vec",
-            "VECTOR",
-            "HNSW",
-            "6",
-            "TYPE",
-            "FLOAT32",
-            "DIM",
-            "768",
-            "DISTANCE_METRIC",
-            "COSINE",
-        ])
-        .await;
-    let e = start_error(&redis.url()).await;
-    assert!(e.contains("dim 768, the model needs 64"), "{e}");
 }
 
 async fn serving(server: &Server) -> bool {
@@ -117,7 +68,7 @@ async fn gone_and_back_again() {
     assert_eq!(http::get(metrics, "/healthz").await.0, 200, "alive all the same");
     assert_eq!(http::sample(metrics, "embedding_service_store_up").await, 0.0);
 
-    redis.run(Search::Loaded).await;
+    redis.run(Search::Absent).await;
     let answer =
         eventually("calls are answered again", async || check(&mut client, "r", "hello").await.ok()).await;
     assert_eq!(answer.compared, 0, "Redis kept nothing");
@@ -126,74 +77,149 @@ async fn gone_and_back_again() {
     eventually("health says so", async || serving(&server).await.then_some(())).await;
 }
 
-#[tokio::test]
-async fn back_without_its_module_it_is_named() {
-    let mut redis = Redis::start().await;
-    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
+/// Calls are refused with `words`, and the service says that it is not ready.
+async fn refuses(server: &Server, words: &str) {
     let mut client = server.client().await;
-    redis.kill();
-    redis.run(Search::Absent).await;
-    eventually("the missing module is named", async || {
-        let status = check(&mut client, "r", "hello").await.err()?;
-        assert_eq!(status.code(), Code::Unavailable);
-        status.message().contains("no search module").then_some(())
-    })
-    .await;
-    redis.kill();
-    redis.run(Search::Loaded).await;
-    eventually("calls are answered again", async || check(&mut client, "r", "hello").await.ok()).await;
-}
-
-#[tokio::test]
-async fn a_dropped_index_is_named_and_made_again() {
-    let redis = Redis::start().await;
-    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
-    let mut client = server.client().await;
-    check(&mut client, "r", "hello").await.unwrap();
-    eventually("the prompt is stored", async || (redis.keys().await.len() == 1).then_some(())).await;
-    redis.command(&["FT.DROPINDEX", INDEX]).await;
     let status = check(&mut client, "r", "hello").await.unwrap_err();
     assert_eq!(status.code(), Code::Unavailable);
-    assert!(status.message().contains("the index loop:embeddings is not there"), "{status:?}");
-    eventually("the prompt is found again", async || {
-        check(&mut client, "r", "hello").await.ok().filter(|answer| answer.matches >= 1)
-    })
-    .await;
+    assert!(status.message().contains(words), "{status:?}");
+    eventually("it is not ready", async || (ready(server).await == 503).then_some(())).await;
 }
 
-#[tokio::test]
-async fn slow_redis_is_given_up_within_its_budget() {
-    let redis = Redis::start().await;
-    let settings = [("--redis-url", &*redis.url()), ("--store-timeout-ms", "50")];
-    let server = Server::start_without_model(&settings).await;
+async fn answers_again(server: &Server) {
     let mut client = server.client().await;
-    eventually("a call is answered", async || check(&mut client, "r", "hello").await.ok()).await;
+    eventually("calls are answered again", async || check(&mut client, "r", "hello").await.ok()).await;
+    eventually("it is ready again", async || (ready(server).await == 200).then_some(())).await;
+}
+
+const BUDGET: (&str, &str) = ("--store-timeout-ms", "100");
+
+#[tokio::test]
+async fn frozen_redis_is_given_up_within_its_budget() {
+    let redis = Redis::start().await;
+    let server = Server::start_without_model(&[("--redis-url", &redis.url()), BUDGET]).await;
+    answers_again(&server).await;
     redis.freeze();
-    let status = check(&mut client, "r", "hello").await.unwrap_err();
-    assert_eq!(status.code(), Code::Unavailable);
-    assert!(status.message().contains("did not answer within 50 ms"), "{status:?}");
-    eventually("it is not ready", async || (ready(&server).await == 503).then_some(())).await;
+    refuses(&server, "did not answer within 100 ms").await;
     redis.thaw();
-    eventually("calls are answered again", async || check(&mut client, "r", "hello").await.ok()).await;
+    answers_again(&server).await;
+}
+
+/// Unlike a frozen one it takes connections and answers, only too late.
+#[tokio::test]
+async fn slow_redis_is_given_up_until_it_is_fast_again() {
+    let redis = Redis::start().await;
+    let proxy = Proxy::start(&redis.socket()).await;
+    let server = Server::start_without_model(&[("--redis-url", &proxy.url("redis")), BUDGET]).await;
+    answers_again(&server).await;
+    proxy.delay(Duration::from_millis(300));
+    refuses(&server, "did not answer within 100 ms").await;
+    let mut client = server.client().await;
+    for _ in 0..20 {
+        let status = check(&mut client, "r", "hello").await.unwrap_err();
+        assert!(status.message().contains("did not answer within 100 ms"), "{status:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    proxy.delay(Duration::ZERO);
+    answers_again(&server).await;
 }
 
 #[tokio::test]
-async fn what_cannot_be_stored_is_counted() {
+async fn out_of_memory_prompts_are_read_and_not_stored_and_that_is_counted() {
     let redis = Redis::start().await;
     let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
     let mut client = server.client().await;
-    // Reads go on, writes are refused.
-    redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
-    check(&mut client, "r", "hello").await.unwrap();
     let metrics = server.running.addresses().metrics;
-    eventually("the loss is counted", async || {
-        let failed = r#"embedding_service_records_total{outcome="StoreFailed"}"#;
-        (http::sample(metrics, failed).await == 1.0).then_some(())
+    let counted = async |outcome: &str, count: f64| {
+        let sample = format!("embedding_service_records_total{{outcome=\"{outcome}\"}}");
+        eventually("it is counted", async || (http::sample(metrics, &sample).await == count).then_some(()))
+            .await;
+    };
+    check(&mut client, "r", "hello").await.unwrap();
+    counted("Stored", 1.0).await;
+
+    redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 1, "what is there is read");
+    counted("StoreFailed", 1.0).await;
+    assert_eq!(redis.prompts().await.len(), 1, "nothing is stored by halves");
+    assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 1);
+    counted("StoreFailed", 2.0).await;
+    assert_eq!(ready(&server).await, 200, "it can answer");
+
+    redis.command(&["CONFIG", "SET", "maxmemory", "0"]).await;
+    assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 1);
+    counted("Stored", 2.0).await;
+    assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 2);
+}
+
+#[tokio::test]
+async fn a_full_redis_can_be_started_with_and_says_so() {
+    let redis = Redis::start().await;
+    redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
+    let history = history_suite::store(&redis, Retention { size: 5, ttl: HOUR }).await;
+    let scope = Scope::new("t", "", "");
+    assert_eq!(history.recall(&scope, &vector(1)).await, Ok(vec![]));
+    assert_eq!(history.record(&record(&scope, "x", vector(1))).await, Err(HistoryError::Full));
+}
+
+/// The address leads to another server after a failover, but connections that are open stay with the old one, which is
+/// a replica then: nothing but its refusals of writes tells.
+#[tokio::test]
+async fn after_a_failover_the_primary_is_found() {
+    let (old, new) = (Redis::start().await, Redis::start().await);
+    let proxy = Proxy::start(&old.socket()).await;
+    let behind = Proxy::start(&new.socket()).await;
+    let server = Server::start_without_model(&[("--redis-url", &proxy.url("redis"))]).await;
+    let mut client = server.client().await;
+    check(&mut client, "r", "hello").await.unwrap();
+    eventually("the prompt is stored", async || (old.prompts().await.len() == 1).then_some(())).await;
+
+    let port = behind.address.port().to_string();
+    old.command(&["REPLICAOF", "127.0.0.1", &port]).await;
+    proxy.lead_to(&new.socket());
+    eventually("prompts are stored in the new primary", async || {
+        check(&mut client, "other", "hello").await.ok();
+        (!new.prompts().await.is_empty()).then_some(())
     })
     .await;
-    redis.command(&["CONFIG", "SET", "maxmemory", "0"]).await;
-    assert_eq!(check(&mut client, "r", "hello").await.unwrap().compared, 0);
-    assert_eq!(check(&mut client, "r", "hello").await.unwrap().compared, 1);
+    answers_again(&server).await;
+}
+
+#[tokio::test]
+async fn a_replica_that_stays_one_is_read() {
+    let (primary, redis) = (Redis::start().await, Redis::start().await);
+    let to_primary = Proxy::start(&primary.socket()).await;
+    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
+    let mut client = server.client().await;
+    redis.command(&["REPLICAOF", "127.0.0.1", &to_primary.address.port().to_string()]).await;
+    let metrics = server.running.addresses().metrics;
+    let refused = r#"embedding_service_records_total{outcome="StoreFailed"}"#;
+    eventually("a refused write is counted", async || {
+        check(&mut client, "r", "hello").await.ok();
+        (http::sample(metrics, refused).await >= 1.0).then_some(())
+    })
+    .await;
+    for _ in 0..10 {
+        check(&mut client, "r", "hello").await.unwrap();
+    }
+    redis.command(&["REPLICAOF", "NO", "ONE"]).await;
+    eventually("prompts are stored again", async || {
+        let answer = check(&mut client, "r", "hello").await.ok()?;
+        (answer.matches >= 1).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn prompts_of_another_models_dimension_stop_the_start() {
+    let redis = Redis::start().await;
+    drop(history_suite::store(&redis, Retention { size: 5, ttl: HOUR }).await);
+    let e = start_error(&redis.url(), &[]).await;
+    assert!(e.contains("prompts of a model with 16 dimensions, and this one has 64"), "{e}");
+    assert!(e.contains("delete the keys that begin with loop:"), "{e}");
+    redis.command(&["DEL", "loop:dimension"]).await;
+    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
+    answers_again(&server).await;
 }
 
 #[test]

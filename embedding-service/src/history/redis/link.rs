@@ -1,85 +1,71 @@
 //! The connection to Redis: one, shared, looked after by a task of its own. A caller never waits for a reconnection:
 //! while Redis is away it gets the reason at once.
 
-use std::{sync::Arc, time::Duration};
-
-use redis::{
-    AsyncConnectionConfig, Client, IntoConnectionInfo, ProtocolVersion, RedisError,
-    aio::MultiplexedConnection, cmd,
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
+
 use tokio::{
     sync::{Notify, watch},
     task::JoinHandle,
-    time::timeout,
+    time::{Instant, sleep, timeout},
 };
 
-use super::{super::HistoryError, index, reply};
+use super::{
+    super::HistoryError,
+    connection::Connection,
+    fit::Fit,
+    reply,
+    target::{CONNECT, Target},
+};
 
-/// Budget of a connection attempt, with the check of the index.
-const CONNECT: Duration = Duration::from_secs(2);
-/// How long a sign of life may take.
+/// How long a sign of life may take, unless callers have even less time.
 const PING: Duration = Duration::from_millis(250);
+/// So many in a row must fail before Redis counts as lost: one late answer is nothing.
+const PINGS: u32 = 3;
 /// How often one is asked for, besides whenever a command went wrong.
 const PING_EVERY: Duration = Duration::from_secs(1);
 /// First and longest pause between attempts to reconnect; each is twice the last.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// Where to connect and what the index must be like.
-pub struct Target {
-    client: Client,
-    dimension: usize,
-}
-
-impl Target {
-    pub fn new(url: &str, dimension: usize) -> Result<Self, HistoryError> {
-        // Neither the address nor the client's message about it is passed on: there may be a password in it.
-        let wrong = |e: RedisError| HistoryError::Address(e.category().to_owned());
-        let info = url.into_connection_info().map_err(wrong)?;
-        // The search module's replies have another shape in RESP3.
-        let resp2 = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
-        let client = Client::open(info.set_redis_settings(resp2)).map_err(wrong)?;
-        Ok(Self { client, dimension })
-    }
-
-    async fn connect(&self) -> Result<MultiplexedConnection, HistoryError> {
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT))
-            // Every use has a budget of its own.
-            .set_response_timeout(None);
-        let ready = async {
-            let mut connection = self
-                .client
-                .get_multiplexed_async_connection_with_config(&config)
-                .await
-                .map_err(|e| reply::error(&e))?;
-            index::ensure(&mut connection, self.dimension).await?;
-            Ok(connection)
-        };
-        timeout(CONNECT, ready)
-            .await
-            .unwrap_or_else(|_| Err(HistoryError::Unreachable("no answer in time".to_owned())))
-    }
-}
-
-type State = Result<MultiplexedConnection, HistoryError>;
+type State = Result<Connection, HistoryError>;
 
 /// The shared connection, or why there is none.
 pub struct Link {
     state: watch::Receiver<State>,
     reachable: watch::Receiver<bool>,
-    doubt: Arc<Notify>,
+    doubts: Arc<Doubts>,
     keeper: JoinHandle<()>,
 }
 
+/// What callers have told the keeper.
+#[derive(Default)]
+struct Doubts {
+    told: Notify,
+    /// The server is there but is the wrong one.
+    replica: AtomicBool,
+}
+
 impl Link {
-    /// Connects for the first time, and then looks after the connection until dropped.
-    pub async fn open(target: Target) -> Result<Self, HistoryError> {
-        let connection = target.connect().await?;
+    /// Connects for the first time, and then looks after the connection until dropped. `budget` is what callers have.
+    pub async fn open(target: Target, fit: Fit, budget: Duration) -> Result<Self, HistoryError> {
+        let connection = connect(&target, &fit).await?;
         let (reachable_tx, reachable) = watch::channel(true);
         let (state_tx, state) = watch::channel(Ok(connection));
-        let doubt = Arc::new(Notify::new());
-        let keeper = Keeper { target, state: state_tx, reachable: reachable_tx, doubt: Arc::clone(&doubt) };
-        Ok(Self { state, reachable, doubt, keeper: tokio::spawn(keeper.run()) })
+        let doubts = Arc::<Doubts>::default();
+        let keeper = Keeper {
+            target,
+            fit,
+            budget,
+            state: state_tx,
+            reachable: reachable_tx,
+            doubts: Arc::clone(&doubts),
+        };
+        Ok(Self { state, reachable, doubts, keeper: tokio::spawn(keeper.run()) })
     }
 
     /// The connection, if Redis was there when last looked at.
@@ -87,9 +73,14 @@ impl Link {
         self.state.borrow().clone()
     }
 
-    /// Tells that a command went wrong in a way that the connection or the index may be to blame for.
-    pub fn doubt(&self) {
-        self.doubt.notify_one();
+    /// Tells that a command went wrong, so that what may be to blame for it is looked at.
+    pub fn doubt(&self, error: &HistoryError) {
+        match error {
+            HistoryError::Refused(_) | HistoryError::Full => return,
+            HistoryError::Replica => self.doubts.replica.store(true, Ordering::Relaxed),
+            _ => {}
+        }
+        self.doubts.told.notify_one();
     }
 
     pub fn reachable(&self) -> watch::Receiver<bool> {
@@ -103,11 +94,24 @@ impl Drop for Link {
     }
 }
 
+/// A connection to a Redis that fits.
+async fn connect(target: &Target, fit: &Fit) -> State {
+    let mut connection = target.connect().await?;
+    let fitting = async {
+        fit.claim(&mut connection).await?;
+        fit.index(&mut connection).await
+    };
+    timeout(CONNECT, fitting).await.unwrap_or_else(|_| Err(target.late()))?;
+    Ok(connection)
+}
+
 struct Keeper {
     target: Target,
+    fit: Fit,
+    budget: Duration,
     state: watch::Sender<State>,
     reachable: watch::Sender<bool>,
-    doubt: Arc<Notify>,
+    doubts: Arc<Doubts>,
 }
 
 impl Keeper {
@@ -126,46 +130,96 @@ impl Keeper {
 
     /// Returns what is wrong, as soon as something is.
     async fn watch_over(&self) -> HistoryError {
+        let mut claimed = Instant::now();
+        let mut was_replica = false;
         loop {
-            let doubted = timeout(PING_EVERY, self.doubt.notified()).await.is_ok();
-            let state = self.state.borrow().clone();
-            let mut connection = match state {
+            let doubted = timeout(PING_EVERY, self.doubts.told.notified()).await.is_ok();
+            let replica = self.doubts.replica.swap(false, Ordering::Relaxed);
+            if replica {
+                if !was_replica {
+                    tracing::warn!(error = %HistoryError::Replica, "prompts are not stored");
+                }
+                self.look_for_primary().await;
+            }
+            was_replica = replica;
+            let mut connection = match self.state.borrow().clone() {
                 Ok(connection) => connection,
                 Err(trouble) => return trouble,
             };
-            let sign = async {
-                cmd("PING").query_async::<()>(&mut connection).await.map_err(|e| reply::error(&e))?;
+            if let Err(trouble) = self.sign_of_life(&mut connection).await {
+                return trouble;
+            }
+            let claim = claimed.elapsed() > self.fit.ttl.checked_div(3).unwrap_or_default();
+            let fitting = async {
+                if claim {
+                    self.fit.claim(&mut connection).await?;
+                }
                 if doubted {
                     // Mends a dropped index without a new connection.
-                    index::ensure(&mut connection, self.target.dimension).await?;
+                    self.fit.index(&mut connection).await?;
                 }
                 Ok(())
             };
-            match timeout(PING, sign).await {
+            match timeout(CONNECT, fitting).await {
+                Ok(Ok(())) if claim => claimed = Instant::now(),
                 Ok(Ok(())) => {}
-                Ok(Err(trouble)) => return trouble,
-                Err(_) => return HistoryError::Unreachable("no sign of life".to_owned()),
+                Ok(Err(trouble @ (HistoryError::OtherModel { .. } | HistoryError::IndexUnfit { .. }))) => {
+                    return trouble;
+                }
+                // One that comes and goes; signs of life tell whether Redis is there.
+                Ok(Err(_)) | Err(_) => {}
             }
         }
     }
 
-    async fn reconnect(&self) -> MultiplexedConnection {
+    async fn sign_of_life(&self, connection: &mut Connection) -> Result<(), HistoryError> {
+        let budget = self.budget.min(PING);
+        let mut trouble = HistoryError::Slow(budget);
+        for _ in 0..PINGS {
+            match timeout(budget, connection.ping()).await {
+                Ok(Ok(())) => return Ok(()),
+                Ok(Err(e)) => trouble = reply::error(&e),
+                Err(_) => trouble = HistoryError::Slow(budget),
+            }
+        }
+        Err(trouble)
+    }
+
+    /// Replaces the connection by one to whatever the address leads to now. Until then, and if that fails, what the
+    /// replica has is read.
+    async fn look_for_primary(&self) {
+        if let Ok(connection) = connect(&self.target, &self.fit).await {
+            let _ = self.state.send_replace(Ok(connection));
+        }
+        // Should it still be a replica, the next write says so; that must not become a storm.
+        sleep(PING_EVERY).await;
+    }
+
+    async fn reconnect(&self) -> Connection {
         let (mut pause, longest) = BACK_OFF;
         loop {
-            tokio::time::sleep(pause).await;
-            match self.target.connect().await {
+            sleep(pause).await;
+            let attempt = async {
+                let mut connection = connect(&self.target, &self.fit).await?;
+                // One that takes connections and then answers too late is of no use.
+                self.sign_of_life(&mut connection).await?;
+                Ok(connection)
+            };
+            match attempt.await {
                 Ok(connection) => return connection,
-                Err(trouble) => {
-                    let is_news = |state: &mut State| match std::mem::replace(state, Err(trouble.clone())) {
-                        Err(before) => before != trouble,
-                        Ok(_) => true,
-                    };
-                    if self.state.send_if_modified(is_news) {
-                        tracing::warn!(error = %trouble, "the prompt history is still not usable");
-                    }
-                }
+                Err(trouble) => self.tell(trouble),
             }
             pause = pause.saturating_mul(2).min(longest);
+        }
+    }
+
+    fn tell(&self, trouble: HistoryError) {
+        let is_news = |state: &mut State| match std::mem::replace(state, Err(trouble.clone())) {
+            Err(before) => before != trouble,
+            Ok(_) => true,
+        };
+        if self.state.send_if_modified(is_news) {
+            tracing::warn!(error = %trouble, "the prompt history is still not usable");
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What the tests share: where the real parts are, settings, a running server and its clients.
 
+pub mod cluster;
 pub mod gate;
 pub mod http;
+pub mod proxy;
 pub mod redis;
 pub mod texts;
 

@@ -1,15 +1,17 @@
 //! A real Redis server of a test's own, on a Unix socket, without persistence.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
-use redis::{Client, Value, aio::MultiplexedConnection, cmd};
+use embedding_service::settings::{RedisSettings, Store};
+use redis::{AsyncConnectionConfig, Client, Value, aio::MultiplexedConnection, cmd};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::{eventually, part};
+use super::{eventually, part, settings};
 
 /// Whether the search module is loaded.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,10 +25,31 @@ pub struct Redis {
     child: Option<Child>,
 }
 
+/// The settings of Redis that these flags give.
+pub fn redis_settings(url: &str, flags: &[(&str, &str)]) -> RedisSettings {
+    let flags = [&[("--redis-url", url)], flags].concat();
+    match settings(Path::new("/nowhere"), &flags).store {
+        Store::Redis(redis) => redis,
+        Store::Memory { .. } => panic!("no address of Redis"),
+    }
+}
+
+/// Without what a test has no use for.
+pub fn server() -> Command {
+    let mut command = Command::new(part("REDIS_SERVER", "redis/redis-server"));
+    command.args(["--save", "", "--appendonly", "no"]).stdout(Stdio::null());
+    command
+}
+
 impl Redis {
+    /// Without the search module.
     pub async fn start() -> Self {
+        Self::start_with(Search::Absent).await
+    }
+
+    pub async fn start_with(search: Search) -> Self {
         let mut redis = Self::stopped();
-        redis.run(Search::Loaded).await;
+        redis.run(search).await;
         redis
     }
 
@@ -36,13 +59,8 @@ impl Redis {
 
     /// Starts the process; data of an earlier run are gone.
     pub async fn run(&mut self, search: Search) {
-        let mut command = Command::new(part("REDIS_SERVER", "redis/redis-server"));
-        command
-            .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
-            .arg(self.socket())
-            .arg("--dir")
-            .arg(self.folder.path())
-            .stdout(Stdio::null());
+        let mut command = server();
+        command.args(["--port", "0", "--unixsocket"]).arg(self.socket()).arg("--dir").arg(self.folder.path());
         if search == Search::Loaded {
             command.arg("--loadmodule").arg(part("REDISEARCH_SO", "redis/redisearch.so"));
         }
@@ -62,7 +80,7 @@ impl Redis {
         }
     }
 
-    fn socket(&self) -> PathBuf {
+    pub fn socket(&self) -> PathBuf {
         self.folder.path().join("r.sock")
     }
 
@@ -71,23 +89,27 @@ impl Redis {
     }
 
     async fn try_connect(&self) -> Option<MultiplexedConnection> {
-        Client::open(self.url()).unwrap().get_multiplexed_async_connection().await.ok()
+        connect(&self.url()).await
     }
 
     pub async fn connection(&self) -> MultiplexedConnection {
         self.try_connect().await.unwrap()
     }
 
-    pub async fn command(&self, words: &[&str]) -> Value {
-        let mut command = redis::Cmd::new();
-        command.arg(words);
-        command.query_async(&mut self.connection().await).await.unwrap()
+    pub async fn authenticated(&self, password: &str) -> MultiplexedConnection {
+        connect(&format!("{}?pass={password}", self.url())).await.unwrap()
     }
 
-    /// Every key, sorted.
-    pub async fn keys(&self) -> Vec<String> {
+    pub async fn command(&self, words: &[&str]) -> Value {
+        command(&mut self.connection().await, words).await
+    }
+
+    /// Every prompt's key, sorted.
+    pub async fn prompts(&self) -> Vec<String> {
         let mut connection = self.connection().await;
-        let mut keys: Vec<String> = cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
+        let mut scan = cmd("SCAN");
+        scan.arg(&["0", "COUNT", "100000", "TYPE", "hash"]);
+        let (_, mut keys): (u64, Vec<String>) = scan.query_async(&mut connection).await.unwrap();
         keys.sort();
         keys
     }
@@ -111,4 +133,17 @@ impl Drop for Redis {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// A connection of the test's own, which waits where the machine is busy.
+pub async fn connect(url: &str) -> Option<MultiplexedConnection> {
+    let patient = Some(Duration::from_secs(30));
+    let config = AsyncConnectionConfig::new().set_connection_timeout(patient).set_response_timeout(patient);
+    Client::open(url).unwrap().get_multiplexed_async_connection_with_config(&config).await.ok()
+}
+
+pub async fn command(connection: &mut MultiplexedConnection, words: &[&str]) -> Value {
+    let mut command = redis::Cmd::new();
+    command.arg(words);
+    command.query_async(connection).await.unwrap()
 }

@@ -3,7 +3,8 @@
 //! where it could not measure what it says.
 //!
 //! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 150)
-//! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's
+//! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's, `store`
+//!   Redis's, which has settings of its own (`store.rs`)
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
 mod case;
@@ -15,6 +16,7 @@ mod measure;
 mod proof;
 mod report;
 mod rival;
+mod store;
 mod upstream;
 
 use std::env;
@@ -54,6 +56,13 @@ fn main() {
         Vec::new()
     };
 
+    let store = if wanted("store") {
+        println!("Redis as the prompt history ...");
+        store::measure()
+    } else {
+        Vec::new()
+    };
+
     let cases: Vec<_> = case::all().into_iter().filter(|case| wanted(&case.name())).collect();
     let (mut rivals, mut measured, mut service) = (Vec::new(), Vec::new(), None);
     let folder = tempfile::Builder::new().prefix("sentinel-bench").tempdir().expect("a temporary folder");
@@ -82,7 +91,7 @@ fn main() {
     for rival in &rivals {
         machine.extend(rival.module.map(|bytes| ("filter", format!("{}, {bytes} bytes", rival.name))));
     }
-    let report = Report { rivals, measured, core, machine };
+    let report = Report { rivals, measured, core, store, machine };
     let text = report.markdown();
     println!("\n{text}");
     for (name, content) in [("bench.md", text), ("bench.json", format!("{:#}\n", report.json()))] {

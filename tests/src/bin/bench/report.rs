@@ -8,6 +8,7 @@ use crate::case::{Case, LOCAL, STEPS};
 use crate::core::Line;
 use crate::measure::Figures;
 use crate::rival::Rival;
+use crate::store;
 
 /// Milliseconds that the local path may add at 16 kB (median).
 const GOAL_LOCAL: f64 = 0.1;
@@ -24,6 +25,7 @@ pub struct Report {
     pub rivals: Vec<Rival>,
     pub measured: Vec<Measured>,
     pub core: Vec<Line>,
+    pub store: Vec<store::Line>,
     /// What the machine was and had to do, one fact each.
     pub machine: Vec<(&'static str, String)>,
 }
@@ -92,6 +94,13 @@ impl Report {
                 text,
                 "\n## The core alone: microseconds a call, native (not WebAssembly), median\n\n{}",
                 self.core().text()
+            );
+        }
+        if !self.store.is_empty() {
+            let _ = write!(
+                text,
+                "\n## Redis as the prompt history: read directly, or by the search module\n\n{}",
+                self.store().text()
             );
         }
         text
@@ -218,6 +227,29 @@ impl Report {
         table
     }
 
+    fn store(&self) -> Table {
+        let mut table = Table::new(&[
+            "lookup",
+            "prompts held",
+            "filled, a second",
+            "bytes each",
+            "read p50",
+            "p99",
+            "write p50",
+            "p99",
+            "reads a second, 16 at once",
+            "writes",
+        ]);
+        for line in &self.store {
+            let times = |times: &store::Times| [0.5, 0.99].map(|share| ms(times.quantile(share)));
+            let head = [line.lookup.to_owned(), line.held.to_string(), format!("{:.0}", line.filled)];
+            let tail = [format!("{:.0}", line.reads), format!("{:.0}", line.writes)];
+            let cells = head.into_iter().chain([line.bytes.to_string()]).chain(times(&line.read));
+            table.row(cells.chain(times(&line.write)).chain(tail).collect());
+        }
+        table
+    }
+
     pub fn json(&self) -> Value {
         let figures = |figures: &Figures| {
             json!({
@@ -247,7 +279,19 @@ impl Report {
             .map(|line| json!({"step": line.step, "what": line.what, "native_micros": line.micros}))
             .collect();
         let machine: Vec<Value> = self.machine.iter().map(|(name, fact)| json!({*name: fact})).collect();
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core})
+        let store: Vec<Value> = self
+            .store
+            .iter()
+            .map(|line| {
+                json!({
+                    "lookup": line.lookup, "prompts": line.held, "filled_per_second": line.filled, "bytes_per_prompt": line.bytes,
+                    "read_p50_ms": line.read.quantile(0.5), "read_p99_ms": line.read.quantile(0.99),
+                    "write_p50_ms": line.write.quantile(0.5), "write_p99_ms": line.write.quantile(0.99),
+                    "reads_per_second": line.reads, "writes_per_second": line.writes,
+                })
+            })
+            .collect();
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "store": store})
     }
 }
 

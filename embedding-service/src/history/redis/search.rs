@@ -1,9 +1,11 @@
-//! The search index: its name, its schema, making it, and checking one that is there already.
+//! Looking up by the search module: the index over the prompts' hashes, and the question that is asked of it.
 
-use redis::{Cmd, Value, aio::MultiplexedConnection, cmd};
+use redis::{Cmd, Value, cmd};
 
 use super::{
     super::{HistoryError, Scope},
+    MAX_HISTORY, bytes,
+    connection::Connection,
     reply,
 };
 
@@ -17,13 +19,28 @@ pub fn scope_tag(scope: &Scope) -> String {
     format!("s{}", scope.id())
 }
 
-/// A query for all prompts of a scope.
-pub fn in_scope(scope: &Scope) -> String {
-    format!("@scope:{{{}}}", scope_tag(scope))
+/// One KNN search over the prompts of the scope. They are a handful, so it is told to compare with every one of them
+/// (`ADHOC_BF`): walking the HNSW graph under a filter this narrow is approximate, and here it must not be.
+pub fn recall(scope: &Scope, vector: &[f32]) -> Cmd {
+    let query = format!(
+        "(@scope:{{{}}})=>[KNN {MAX_HISTORY} @vec $vec HYBRID_POLICY ADHOC_BF AS distance]",
+        scope_tag(scope)
+    );
+    let mut command = cmd("FT.SEARCH");
+    command
+        .arg(INDEX)
+        .arg(query)
+        .arg(&["PARAMS", "2", "vec"])
+        .arg(bytes(vector))
+        .arg(&["RETURN", "4", "distance", "moment", "prompt", "unseen"])
+        .arg(&["LIMIT", "0"])
+        .arg(MAX_HISTORY)
+        .arg(&["DIALECT", "2"]);
+    command
 }
 
 /// Makes the index where it is missing, and checks that one that is there fits.
-pub async fn ensure(connection: &mut MultiplexedConnection, dimension: usize) -> Result<(), HistoryError> {
+pub async fn ensure_index(connection: &mut Connection, dimension: usize) -> Result<(), HistoryError> {
     match info(connection).await {
         Ok(info) => return fits(&info, dimension),
         Err(HistoryError::IndexMissing(_)) => {}
@@ -39,7 +56,7 @@ pub async fn ensure(connection: &mut MultiplexedConnection, dimension: usize) ->
     }
 }
 
-async fn info(connection: &mut MultiplexedConnection) -> Result<Value, HistoryError> {
+async fn info(connection: &mut Connection) -> Result<Value, HistoryError> {
     cmd("FT.INFO").arg(INDEX).query_async(connection).await.map_err(|e| reply::error(&e))
 }
 

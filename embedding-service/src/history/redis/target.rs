@@ -1,0 +1,149 @@
+//! Where Redis is and who we are there. Each connection reads the files of secrets and certificates anew, so that what
+//! was changed is found without a restart.
+
+use std::{fs, path::Path, time::Duration};
+
+use redis::{
+    AsyncConnectionConfig, Client, ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo,
+    ProtocolVersion, RedisError, TlsCertificates, cluster::ClusterClientBuilder, io::tcp::TcpSettings,
+};
+use tokio::time::timeout;
+
+use super::{super::HistoryError, connection::Connection, reply};
+use crate::settings::{ClientCertificate, RedisSettings};
+
+/// Budget of a connection attempt.
+pub const CONNECT: Duration = Duration::from_secs(2);
+/// Budget of one node of a cluster.
+const NODE: Duration = Duration::from_secs(1);
+/// How often a cluster is asked again when slots move or a node is lost, and the longest pause between, in milliseconds.
+const CLUSTER_RETRIES: (u32, u64) = (4, 100);
+
+pub struct Target {
+    nodes: Vec<ConnectionInfo>,
+    settings: RedisSettings,
+}
+
+impl Target {
+    pub fn new(settings: &RedisSettings) -> Result<Self, HistoryError> {
+        // A process can have one provider of cryptography only; whoever else has set one has set this one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let nodes = settings.urls.iter().map(|url| {
+            let info = url.reveal().into_connection_info().map_err(|e| address(&e))?;
+            // The search module's replies have another shape in RESP3.
+            let redis = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
+            Ok(info.set_redis_settings(redis).set_tcp_settings(tcp()))
+        });
+        Ok(Self { nodes: nodes.collect::<Result<_, _>>()?, settings: settings.clone() })
+    }
+
+    pub async fn connect(&self) -> Result<Connection, HistoryError> {
+        let nodes = self.with_password()?;
+        let certificates = self.certificates()?;
+        let connecting = async {
+            if self.settings.cluster {
+                cluster(nodes, certificates).await
+            } else {
+                one(nodes, certificates).await
+            }
+        };
+        timeout(CONNECT, connecting).await.unwrap_or_else(|_| Err(self.late()))
+    }
+
+    /// A Redis without TLS waits for the rest of what it takes for a command.
+    pub fn late(&self) -> HistoryError {
+        let tls = self.nodes.iter().any(|node| matches!(node.addr(), ConnectionAddr::TcpTls { .. }));
+        let hint = if tls { "; does it speak TLS?" } else { "" };
+        HistoryError::Unreachable(format!("no answer in time{hint}"))
+    }
+
+    fn with_password(&self) -> Result<Vec<ConnectionInfo>, HistoryError> {
+        let Some(file) = &self.settings.password_file else { return Ok(self.nodes.clone()) };
+        let text = String::from_utf8(read("REDIS_PASSWORD_FILE", file)?)
+            .map_err(|_| unusable("REDIS_PASSWORD_FILE", file, "it is no UTF-8 text"))?;
+        // An editor's last line break is no part of it.
+        let password = text.trim_end_matches(['\r', '\n']);
+        let with = |node: &ConnectionInfo| {
+            let redis = node.redis_settings().clone().set_password(password);
+            node.clone().set_redis_settings(redis)
+        };
+        Ok(self.nodes.iter().map(with).collect())
+    }
+
+    /// `None` where neither an authority nor a certificate of ours is named.
+    fn certificates(&self) -> Result<Option<TlsCertificates>, HistoryError> {
+        let RedisSettings { ca_file, certificate, .. } = &self.settings;
+        if ca_file.is_none() && certificate.is_none() {
+            return Ok(None);
+        }
+        let root_cert = ca_file.as_deref().map(|file| pem("REDIS_CA_FILE", file)).transpose()?;
+        let client_tls = match certificate {
+            Some(ClientCertificate { certificate, key }) => Some(ClientTlsConfig {
+                client_cert: pem("REDIS_CERT_FILE", certificate)?,
+                client_key: pem("REDIS_KEY_FILE", key)?,
+            }),
+            None => None,
+        };
+        Ok(Some(TlsCertificates { client_tls, root_cert }))
+    }
+}
+
+async fn one(nodes: Vec<ConnectionInfo>, tls: Option<TlsCertificates>) -> Result<Connection, HistoryError> {
+    let node = nodes.into_iter().next().ok_or_else(|| HistoryError::Address("there is none".to_owned()))?;
+    let client = match tls {
+        Some(tls) => Client::build_with_tls(node, tls),
+        None => Client::open(node),
+    };
+    let config = AsyncConnectionConfig::new()
+        // Every use has a budget of its own, and so has this.
+        .set_connection_timeout(None)
+        .set_response_timeout(None);
+    let connection =
+        client.map_err(|e| address(&e))?.get_multiplexed_async_connection_with_config(&config).await;
+    connection.map(Connection::One).map_err(|e| reply::error(&e))
+}
+
+async fn cluster(
+    nodes: Vec<ConnectionInfo>,
+    tls: Option<TlsCertificates>,
+) -> Result<Connection, HistoryError> {
+    let (retries, pause) = CLUSTER_RETRIES;
+    let mut builder = ClusterClientBuilder::new(nodes)
+        .connection_timeout(NODE)
+        .response_timeout(NODE)
+        .retries(retries)
+        .min_retry_wait(1)
+        .max_retry_wait(pause)
+        .tcp_settings(tcp());
+    if let Some(tls) = tls {
+        builder = builder.certs(tls);
+    }
+    let client = builder.build().map_err(|e| address(&e))?;
+    client.get_async_connection().await.map(Connection::Cluster).map_err(|e| reply::error(&e))
+}
+
+/// Questions are small and many: none may wait for another's acknowledgement.
+fn tcp() -> TcpSettings {
+    TcpSettings::default().set_nodelay(true)
+}
+
+/// Neither the address nor the client's message about it is passed on: there may be a password in it.
+fn address(e: &RedisError) -> HistoryError {
+    HistoryError::Address(e.category().to_owned())
+}
+
+fn read(name: &'static str, path: &Path) -> Result<Vec<u8>, HistoryError> {
+    fs::read(path).map_err(|e| unusable(name, path, &e.kind().to_string()))
+}
+
+fn pem(name: &'static str, path: &Path) -> Result<Vec<u8>, HistoryError> {
+    let bytes = read(name, path)?;
+    if bytes.windows(10).any(|w| w == b"-----BEGIN") {
+        return Ok(bytes);
+    }
+    Err(unusable(name, path, "it is no PEM file"))
+}
+
+fn unusable(name: &'static str, path: &Path, problem: &str) -> HistoryError {
+    HistoryError::File { name, path: path.display().to_string(), problem: problem.to_owned() }
+}

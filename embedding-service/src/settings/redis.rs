@@ -1,0 +1,182 @@
+//! The settings of Redis: where it is, who we are there, how it is asked. Files are only named here; they are read when
+//! a connection is made, so that a secret that was changed is found.
+
+use std::{path::PathBuf, time::Duration};
+
+use super::{RawSettings, Secret, SettingError, number, optional, truth, wrong};
+
+/// How Redis is reached and used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RedisSettings {
+    /// Addresses with credentials: one, or any nodes of a cluster.
+    pub urls: Vec<Secret>,
+    pub cluster: bool,
+    pub password_file: Option<PathBuf>,
+    pub ca_file: Option<PathBuf>,
+    pub certificate: Option<ClientCertificate>,
+    pub lookup: Lookup,
+    /// Budget of one question while a caller waits.
+    pub timeout: Duration,
+}
+
+/// What we show to a Redis that wants to know who connects: two PEM files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCertificate {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+/// How the earlier prompts of a scope are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// Their vectors are read and compared here.
+    Direct,
+    /// The search module compares: KNN over an index.
+    Search,
+}
+
+impl RedisSettings {
+    /// `None` where no address is given: prompts are kept in memory then.
+    pub(super) fn of(raw: &RawSettings) -> Result<Option<Self>, SettingError> {
+        let timeout = number("LOOP_STORE_TIMEOUT_MS", &raw.store_timeout_ms, 1, 60_000)?;
+        let cluster = truth("REDIS_CLUSTER", &raw.redis_cluster)?;
+        let lookup = match raw.redis_lookup.trim() {
+            "direct" => Lookup::Direct,
+            "search" if cluster => {
+                let wanted = "the search module sees one node only: give direct where REDIS_CLUSTER is true";
+                return Err(wrong("REDIS_LOOKUP", "search", wanted));
+            }
+            "search" => Lookup::Search,
+            other => return Err(wrong("REDIS_LOOKUP", other, "give direct or search")),
+        };
+        let Some(text) = optional(&raw.redis_url) else { return Ok(None) };
+        let urls: Vec<&str> = text.split(',').map(str::trim).collect();
+        check_urls(&urls, cluster)?;
+        let tls = urls.iter().all(|url| url.starts_with("rediss://"));
+        let [ca_file, certificate, key] = [
+            ("REDIS_CA_FILE", &raw.redis_ca_file),
+            ("REDIS_CERT_FILE", &raw.redis_cert_file),
+            ("REDIS_KEY_FILE", &raw.redis_key_file),
+        ]
+        .map(|(name, text)| match optional(text) {
+            Some(path) if !tls => Err(wrong(
+                name,
+                path,
+                "it is for TLS: give an address with rediss:// in REDIS_URL, or leave it out",
+            )),
+            path => Ok(path.map(PathBuf::from)),
+        });
+        let certificate = match (certificate?, key?) {
+            (Some(certificate), Some(key)) => Some(ClientCertificate { certificate, key }),
+            (None, None) => None,
+            (Some(_), None) => return Err(wrong("REDIS_KEY_FILE", "", "give the key of REDIS_CERT_FILE")),
+            (None, Some(_)) => {
+                return Err(wrong("REDIS_CERT_FILE", "", "give the certificate of REDIS_KEY_FILE"));
+            }
+        };
+        Ok(Some(Self {
+            urls: urls.into_iter().map(|url| Secret(url.to_owned())).collect(),
+            cluster,
+            password_file: optional(&raw.redis_password_file).map(PathBuf::from),
+            ca_file: ca_file?,
+            certificate,
+            lookup,
+            timeout: Duration::from_millis(timeout),
+        }))
+    }
+}
+
+/// No address is ever shown: it may hold a password.
+fn check_urls(urls: &[&str], cluster: bool) -> Result<(), SettingError> {
+    let wrong = |wanted: &str| Err(wrong("REDIS_URL", "(hidden)", wanted));
+    let begins =
+        |schemes: &[&str]| urls.iter().all(|url| schemes.iter().any(|scheme| url.starts_with(scheme)));
+    if !begins(&["redis://", "rediss://", "unix://"]) {
+        return wrong(
+            "give redis://[user[:password]@]host:port[/db], rediss:// for TLS, or unix:///path/to.sock",
+        );
+    }
+    if urls.iter().any(|url| url.contains('#')) {
+        return wrong("give an address without #; a # in a password is written %23");
+    }
+    if cluster && !(begins(&["redis://"]) || begins(&["rediss://"])) {
+        return wrong("give redis:// for all nodes of a cluster, or rediss:// for all");
+    }
+    if !cluster && urls.len() > 1 {
+        return wrong(
+            "give one address, or REDIS_CLUSTER=true where they are nodes of a cluster; a comma in a password is written %2C",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    fn redis(arguments: &[&str]) -> Result<Option<RedisSettings>, SettingError> {
+        RedisSettings::of(
+            &RawSettings::try_parse_from(["embedding-service"].iter().chain(arguments)).unwrap(),
+        )
+    }
+
+    #[test]
+    fn without_an_address_there_is_no_redis() {
+        assert_eq!(redis(&[]), Ok(None));
+        assert_eq!(redis(&["--redis-url", " "]), Ok(None));
+    }
+
+    #[test]
+    fn the_defaults_are_one_redis_read_directly_with_20_ms() {
+        let redis = redis(&["--redis-url", "redis://h:1"]).unwrap().unwrap();
+        assert_eq!((redis.cluster, redis.lookup), (false, Lookup::Direct));
+        assert_eq!(redis.timeout, Duration::from_millis(20));
+        assert_eq!(redis.urls.len(), 1);
+    }
+
+    #[test]
+    fn everything_for_a_cluster_with_tls() {
+        let urls = "rediss://u@a:1, rediss://u@b:1";
+        let files = ["--redis-ca-file", "/ca", "--redis-cert-file", "/cert", "--redis-key-file", "/key"];
+        let rest = ["--redis-url", urls, "--redis-cluster", "true", "--redis-password-file", "/password"];
+        let redis = redis(&[files.as_slice(), rest.as_slice()].concat()).unwrap().unwrap();
+        assert!(redis.cluster);
+        assert_eq!(redis.urls[1].reveal(), "rediss://u@b:1");
+        assert_eq!(redis.ca_file, Some(PathBuf::from("/ca")));
+        assert_eq!(redis.password_file, Some(PathBuf::from("/password")));
+        let certificate = redis.certificate.unwrap();
+        assert_eq!(
+            (certificate.certificate, certificate.key),
+            (PathBuf::from("/cert"), PathBuf::from("/key"))
+        );
+    }
+
+    #[test]
+    fn impossible_values_are_named_with_what_to_do_and_no_password_is_shown() {
+        let plain = "redis://u:hunter2@h:1";
+        for (flags, name) in [
+            (["--redis-url", "u:hunter2@h:6379"].as_slice(), "REDIS_URL"),
+            (&["--redis-url", "http://u:hunter2@h"], "REDIS_URL"),
+            (&["--redis-url", "rediss://u:hunter2@h:1/#insecure"], "REDIS_URL"),
+            (&["--redis-url", "redis://u:hunter2@h:1,redis://h:2"], "REDIS_URL"),
+            (&["--redis-url", "unix:///r.sock?pass=hunter2", "--redis-cluster", "true"], "REDIS_URL"),
+            (&["--redis-url", "redis://u:hunter2@h:1,rediss://h:2", "--redis-cluster", "true"], "REDIS_URL"),
+            (&["--redis-url", plain, "--redis-ca-file", "/ca"], "REDIS_CA_FILE"),
+            (&["--redis-url", "rediss://h:1", "--redis-cert-file", "/c"], "REDIS_KEY_FILE"),
+            (&["--redis-url", "rediss://h:1", "--redis-key-file", "/k"], "REDIS_CERT_FILE"),
+            (&["--redis-url", plain, "--redis-lookup", "fast"], "REDIS_LOOKUP"),
+            (&["--redis-url", plain, "--redis-lookup", "search", "--redis-cluster", "1"], "REDIS_LOOKUP"),
+            (&["--redis-cluster", "maybe"], "REDIS_CLUSTER"),
+            (&["--store-timeout-ms", "0"], "LOOP_STORE_TIMEOUT_MS"),
+        ] {
+            let e = redis(flags).expect_err(&format!("{flags:?}"));
+            assert_eq!(e.name, name, "{flags:?}");
+            assert!(e.wanted.contains("give"), "{e}");
+            assert!(!e.to_string().contains("hunter2"), "{e}");
+        }
+        let shown = format!("{:?}", redis(&["--redis-url", plain]).unwrap());
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+}
