@@ -1,8 +1,13 @@
-//! Every way in which a CheckLoop call can fail, and the one place where these become gRPC codes.
+//! Every way in which a CheckLoop call can fail, and the one place where these become reasons and gRPC codes.
 
 use tonic::Status;
 
-use crate::{check::InvalidRequest, embed::pool::PoolError, history::HistoryError, metrics::Code};
+use crate::{
+    check::InvalidRequest,
+    embed::pool::PoolError,
+    history::HistoryError,
+    metrics::{Code, Unanswered},
+};
 
 /// Why a call was not answered. Messages hold no prompt text.
 #[derive(Debug, thiserror::Error)]
@@ -19,27 +24,32 @@ pub enum CheckError {
 
 impl CheckError {
     #[must_use]
-    pub fn code(&self) -> Code {
+    pub fn reason(&self) -> Unanswered {
         match self {
-            Self::Invalid(_) => Code::INVALID_ARGUMENT,
-            Self::Embed(PoolError::Full { .. } | PoolError::TooLate { .. }) => Code::RESOURCE_EXHAUSTED,
-            Self::Embed(PoolError::DeadlinePassed) | Self::DeadlinePassed => Code::DEADLINE_EXCEEDED,
-            Self::Embed(PoolError::Stopped) | Self::History(_) => Code::UNAVAILABLE,
-            Self::Embed(PoolError::Embed(_)) => Code::INTERNAL,
+            Self::Invalid(_) => Unanswered::InvalidRequest,
+            Self::Embed(PoolError::Full { .. }) => Unanswered::QueueFull,
+            Self::Embed(PoolError::TooLate) => Unanswered::NotInTime,
+            Self::Embed(PoolError::DeadlinePassed) => Unanswered::DeadlinePassed,
+            Self::Embed(PoolError::Stopped) => Unanswered::Stopping,
+            Self::Embed(PoolError::Embed(_)) => Unanswered::EmbeddingFailed,
+            Self::History(HistoryError::Slow(_)) => Unanswered::StoreTimeout,
+            Self::History(HistoryError::Unreachable(_)) => Unanswered::StoreDown,
+            Self::History(_) => Unanswered::StoreFailed,
+            Self::DeadlinePassed => Unanswered::DeadlinePassedInStore,
         }
     }
 }
 
 impl From<CheckError> for Status {
     fn from(error: CheckError) -> Self {
-        let code = match error.code() {
-            Code::OK => tonic::Code::Ok,
-            Code::INVALID_ARGUMENT => tonic::Code::InvalidArgument,
-            Code::RESOURCE_EXHAUSTED => tonic::Code::ResourceExhausted,
-            Code::DEADLINE_EXCEEDED => tonic::Code::DeadlineExceeded,
-            Code::UNAVAILABLE => tonic::Code::Unavailable,
-            Code::INTERNAL => tonic::Code::Internal,
-            Code::CANCELLED => tonic::Code::Cancelled,
+        let code = match error.reason().code() {
+            Code::Ok => tonic::Code::Ok,
+            Code::InvalidArgument => tonic::Code::InvalidArgument,
+            Code::ResourceExhausted => tonic::Code::ResourceExhausted,
+            Code::DeadlineExceeded => tonic::Code::DeadlineExceeded,
+            Code::Unavailable => tonic::Code::Unavailable,
+            Code::Internal => tonic::Code::Internal,
+            Code::Cancelled => tonic::Code::Cancelled,
         };
         Self::new(code, error.to_string())
     }

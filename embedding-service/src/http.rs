@@ -11,21 +11,21 @@ use axum::{
 };
 use tokio::sync::watch;
 
-use crate::metrics::Metrics;
+use crate::{metrics::Metrics, readiness::Reasons};
 
 #[derive(Clone)]
 struct Shared {
     metrics: Arc<Metrics>,
-    ready: watch::Receiver<bool>,
+    not_ready: watch::Receiver<Reasons>,
 }
 
-/// The three pages. `ready` is looked at, not waited for.
-pub fn router(metrics: Arc<Metrics>, ready: watch::Receiver<bool>) -> Router {
+/// The three pages. `not_ready` is looked at, not waited for.
+pub fn router(metrics: Arc<Metrics>, not_ready: watch::Receiver<Reasons>) -> Router {
     Router::new()
         .route("/metrics", get(metrics_page))
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(ready_page))
-        .with_state(Shared { metrics, ready })
+        .with_state(Shared { metrics, not_ready })
 }
 
 async fn metrics_page(State(shared): State<Shared>) -> impl IntoResponse {
@@ -34,10 +34,10 @@ async fn metrics_page(State(shared): State<Shared>) -> impl IntoResponse {
 }
 
 async fn ready_page(State(shared): State<Shared>) -> impl IntoResponse {
-    if *shared.ready.borrow() {
-        (StatusCode::OK, "ready\n")
-    } else {
-        let why = "not ready: the prompt history is not reachable, or the service is stopping\n";
-        (StatusCode::SERVICE_UNAVAILABLE, why)
+    let reasons = shared.not_ready.borrow();
+    if reasons.is_empty() {
+        return (StatusCode::OK, "ready\n".to_owned());
     }
+    let texts: Vec<_> = reasons.iter().map(|reason| reason.text()).collect();
+    (StatusCode::SERVICE_UNAVAILABLE, format!("not ready: {}\n", texts.join(" ")))
 }

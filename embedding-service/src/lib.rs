@@ -12,6 +12,7 @@
 //! | [`judge`] | which earlier prompts count as matches: the rules, no I/O |
 //! | [`history`] | the last prompts of each scope: in memory, or in Redis |
 //! | [`recorder`] | storing after the answer has gone, without a gap in what the next call sees |
+//! | [`readiness`] | whether callers should be sent here |
 //! | [`metrics`], [`http`] | what an operator sees |
 
 pub mod check;
@@ -23,6 +24,7 @@ pub mod http;
 pub mod judge;
 pub mod listen;
 pub mod metrics;
+pub mod readiness;
 pub mod recorder;
 pub mod routes;
 pub mod server;

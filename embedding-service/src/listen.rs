@@ -1,16 +1,29 @@
-//! Opens the sockets. A Unix socket that a dead process left behind is removed; anything else in its place is not.
+//! Opens the sockets and takes connections from them. A Unix socket that a dead process left behind is removed; anything
+//! else in its place is not. One whose file is deleted while it is served is opened anew.
 
 use std::{
     fs, io,
     net::SocketAddr,
-    os::unix::{
-        fs::{FileTypeExt, MetadataExt, PermissionsExt},
-        net::UnixStream,
-    },
+    os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime},
 };
 
-use tokio::net::{TcpListener, UnixListener};
+use tokio::{
+    net::{TcpListener, TcpStream, UnixListener, UnixStream},
+    sync::mpsc,
+    task::JoinSet,
+    time::{MissedTickBehavior, interval, sleep},
+};
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::metrics::Metrics;
+
+/// How often it is looked whether the socket's file is still there.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long nothing is accepted after an error, of which the most likely is that there are no file handles left.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Why a socket could not be opened, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -27,20 +40,32 @@ pub enum ListenError {
     Tcp { setting: &'static str, address: SocketAddr, cause: io::Error },
 }
 
+/// A Unix socket with its file, which is removed when this is dropped.
+#[derive(Debug)]
+pub struct Unix {
+    listener: UnixListener,
+    file: SocketFile,
+    mode: u32,
+}
+
 /// Opens a Unix socket with these permissions.
 ///
 /// # Errors
 /// When the path is taken by a living process or by something that is no socket, or cannot be used.
-pub fn unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), ListenError> {
+pub async fn unix(path: &Path, mode: u32) -> Result<Unix, ListenError> {
     let failed = |cause| ListenError::Unix { path: path.to_owned(), cause };
     match fs::symlink_metadata(path) {
         Ok(found) if !found.file_type().is_socket() => {
             return Err(ListenError::NoSocket(path.to_owned()));
         }
-        Ok(_) => match UnixStream::connect(path) {
+        Ok(_) => match UnixStream::connect(path).await {
             Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => {
                 tracing::info!(path = %path.display(), "removing the socket that a dead process left");
                 fs::remove_file(path).map_err(failed)?;
+            }
+            // It has more callers waiting than it takes.
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                return Err(ListenError::InUse(path.to_owned()));
             }
             Ok(_) => return Err(ListenError::InUse(path.to_owned())),
             Err(e) => return Err(failed(e)),
@@ -49,9 +74,10 @@ pub fn unix(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), Listen
         Err(e) => return Err(failed(e)),
     }
     let listener = UnixListener::bind(path).map_err(failed)?;
+    let permitted = fs::set_permissions(path, fs::Permissions::from_mode(mode));
     let file = SocketFile::of(path).map_err(failed)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(failed)?;
-    Ok((listener, file))
+    permitted.map_err(failed)?;
+    Ok(Unix { listener, file, mode })
 }
 
 /// Opens a TCP socket; port 0 takes a free one.
@@ -62,27 +88,113 @@ pub async fn tcp(setting: &'static str, address: SocketAddr) -> Result<TcpListen
     TcpListener::bind(address).await.map_err(|cause| ListenError::Tcp { setting, address, cause })
 }
 
+/// The connections of a socket. An error in accepting one is logged and never ends the stream; when the stream is
+/// dropped, the task in `tasks` ends and the socket closes.
+type Connections<T> = ReceiverStream<io::Result<T>>;
+
+/// Connections of a Unix socket, which is opened anew when its file goes.
+pub fn unix_connections(
+    mut socket: Unix,
+    metrics: Arc<Metrics>,
+    tasks: &mut JoinSet<()>,
+) -> Connections<UnixStream> {
+    let (send, receive) = mpsc::channel(1);
+    tasks.spawn(async move {
+        let mut look = interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut trouble = Trouble::default();
+        while let Ok(room) = send.reserve().await {
+            tokio::select! {
+                () = send.closed() => return,
+                accepted = socket.listener.accept() => match accepted {
+                    Ok((stream, _)) => room.send(Ok(stream)),
+                    Err(error) => could_not_accept(&error).await,
+                },
+                _ = look.tick() => if !socket.file.is_there() {
+                    match unix(&socket.file.path, socket.mode).await {
+                        Ok(again) => {
+                            trouble = Trouble::default();
+                            tracing::warn!(path = %again.file.path.display(), "the socket's file had gone; it is open again");
+                            metrics.socket_reopened();
+                            socket = again;
+                        }
+                        Err(error) => trouble.say(&error),
+                    }
+                },
+            }
+        }
+    });
+    ReceiverStream::new(receive)
+}
+
+/// Connections of a TCP socket.
+pub fn tcp_connections(listener: TcpListener, tasks: &mut JoinSet<()>) -> Connections<TcpStream> {
+    let (send, receive) = mpsc::channel(1);
+    tasks.spawn(async move {
+        while let Ok(room) = send.reserve().await {
+            tokio::select! {
+                () = send.closed() => return,
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        // Answers are small: waiting for more to send would only delay them.
+                        let _ = stream.set_nodelay(true);
+                        room.send(Ok(stream));
+                    }
+                    Err(error) => could_not_accept(&error).await,
+                },
+            }
+        }
+    });
+    ReceiverStream::new(receive)
+}
+
+async fn could_not_accept(error: &io::Error) {
+    tracing::warn!(%error, "a connection could not be accepted; those that are open go on");
+    sleep(PAUSE).await;
+}
+
+/// Says each trouble once.
+#[derive(Default)]
+struct Trouble(String);
+
+impl Trouble {
+    fn say(&mut self, error: &ListenError) {
+        let text = error.to_string();
+        if text != self.0 {
+            tracing::error!(%error, "the socket's file has gone and cannot be opened again yet; it is tried on");
+            self.0 = text;
+        }
+    }
+}
+
 /// The file of our Unix socket. Removed when this is dropped, unless another process has put its own there by then.
 #[derive(Debug)]
-pub struct SocketFile {
+struct SocketFile {
     path: PathBuf,
-    inode: u64,
+    identity: Identity,
+}
+
+/// A number alone may be given to the next file.
+type Identity = (u64, u64, Option<SystemTime>);
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    let found = fs::symlink_metadata(path)?;
+    Ok((found.dev(), found.ino(), found.created().ok()))
 }
 
 impl SocketFile {
     fn of(path: &Path) -> io::Result<Self> {
-        Ok(Self { path: path.to_owned(), inode: fs::symlink_metadata(path)?.ino() })
+        Ok(Self { path: path.to_owned(), identity: identity(path)? })
     }
 
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+    fn is_there(&self) -> bool {
+        identity(&self.path).is_ok_and(|found| found == self.identity)
     }
 }
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        if fs::symlink_metadata(&self.path).is_ok_and(|found| found.ino() == self.inode) {
+        if self.is_there() {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -96,10 +208,10 @@ mod tests {
     async fn the_mode_is_set_and_the_file_goes_with_its_owner() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.sock");
-        let (_listener, file) = unix(&path, 0o600).unwrap();
+        let socket = unix(&path, 0o600).await.unwrap();
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        drop(file);
+        drop(socket);
         assert!(!path.exists());
     }
 
@@ -109,8 +221,8 @@ mod tests {
         let path = folder.path().join("s.sock");
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         assert!(path.exists());
-        let (_listener, _file) = unix(&path, 0o660).unwrap();
-        assert!(matches!(unix(&path, 0o660), Err(ListenError::InUse(_))));
+        let _socket = unix(&path, 0o660).await.unwrap();
+        assert!(matches!(unix(&path, 0o660).await, Err(ListenError::InUse(_))));
         assert!(path.exists());
     }
 
@@ -119,22 +231,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("precious.txt");
         fs::write(&path, "keep me").unwrap();
-        assert!(matches!(unix(&path, 0o660), Err(ListenError::NoSocket(_))));
+        assert!(matches!(unix(&path, 0o660).await, Err(ListenError::NoSocket(_))));
         assert_eq!(fs::read_to_string(&path).unwrap(), "keep me");
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(matches!(unix(&link, 0o660), Err(ListenError::NoSocket(_))));
+        assert!(matches!(unix(&link, 0o660).await, Err(ListenError::NoSocket(_))));
     }
 
     #[tokio::test]
     async fn a_successors_socket_is_not_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.sock");
-        let (listener, file) = unix(&path, 0o660).unwrap();
-        let keep_inode = fs::hard_link(&path, folder.path().join("held"));
-        keep_inode.unwrap();
+        let Unix { listener, file, .. } = unix(&path, 0o660).await.unwrap();
         drop(listener);
-        let (_successor, _its_file) = unix(&path, 0o660).unwrap();
+        let _successor = unix(&path, 0o660).await.unwrap();
         drop(file);
         assert!(path.exists());
     }
@@ -142,9 +252,9 @@ mod tests {
     #[tokio::test]
     async fn an_impossible_path_says_so() {
         let long = PathBuf::from(format!("/tmp/{}", "x".repeat(200)));
-        let e = unix(&long, 0o660).unwrap_err().to_string();
+        let e = unix(&long, 0o660).await.unwrap_err().to_string();
         assert!(e.contains("108 bytes"), "{e}");
-        let e = unix(Path::new("/nowhere/at/all.sock"), 0o660).unwrap_err();
+        let e = unix(Path::new("/nowhere/at/all.sock"), 0o660).await.unwrap_err();
         assert!(matches!(e, ListenError::Unix { .. }));
     }
 }

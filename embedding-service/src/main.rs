@@ -7,6 +7,7 @@ use embedding_service::{
     server::{self, Running, ServerError},
     settings::{LogFormat, RawSettings, Settings},
 };
+use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
         Ok(settings) => {
             start_log(&settings);
             keep_panics_quiet();
+            allow_many_connections();
             finish(run(&settings))
         }
         Err(e) => finish(Err(e.into())),
@@ -74,6 +76,15 @@ fn start_log(settings: &Settings) {
     match settings.log_format {
         LogFormat::Text => registry.with(layer).init(),
         LogFormat::Json => registry.with(layer.json().flatten_event(true)).init(),
+    }
+}
+
+/// As many open files as the system lets us have: each connection is one.
+fn allow_many_connections() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
     }
 }
 

@@ -1,14 +1,17 @@
-//! What Prometheus sees. Every label value is from a closed set; nothing of a request's content is one.
+//! What Prometheus sees. The values of labels are in the file beside this one.
+
+mod labels;
 
 use std::time::Duration;
 
 use prometheus_client::{
-    encoding::{EncodeLabelSet, EncodeLabelValue, text},
+    encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::{Registry, Unit},
 };
 
-use crate::embed::Timing;
+use labels::Label;
+pub use labels::{Code, Dropped, Lookup, NotReady, Recorded, StoreOp, Unanswered};
 
 /// Upper bounds in seconds: fine below the caller's 50 ms, coarse above.
 const LATENCY: [f64; 16] = [
@@ -16,79 +19,26 @@ const LATENCY: [f64; 16] = [
     2.0,
 ];
 
-/// How a CheckLoop call ended, as its gRPC code.
-#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, EncodeLabelValue)]
-#[allow(non_camel_case_types, clippy::upper_case_acronyms)] // the names that gRPC gives them
-pub enum Code {
-    OK,
-    INVALID_ARGUMENT,
-    RESOURCE_EXHAUSTED,
-    DEADLINE_EXCEEDED,
-    UNAVAILABLE,
-    INTERNAL,
-    /// The caller went away before the answer.
-    CANCELLED,
-}
-
-/// Why a waiting prompt was thrown out of the queue.
-#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, EncodeLabelValue)]
-#[allow(non_camel_case_types)]
-pub enum Dropped {
-    CallerGone,
-    DeadlinePassed,
-}
-
-/// What became of a prompt that was to be remembered.
-#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, EncodeLabelValue)]
-pub enum Recorded {
-    Stored,
-    /// The store did not take it.
-    StoreFailed,
-    /// Too many others were waiting to be stored.
-    QueueFull,
-}
-
-/// Which half of the store was used.
-#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, EncodeLabelValue)]
-pub enum StoreOp {
-    Recall,
-    Record,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByCode {
-    code: Code,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByReason {
-    reason: Dropped,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByOutcome {
-    outcome: Recorded,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByOp {
-    op: StoreOp,
-}
-
 /// All counters of one server. Shared by reference; every method is cheap and never blocks for long.
 pub struct Metrics {
     registry: Registry,
-    checks: Family<ByCode, Counter>,
+    checks: Family<Label, Counter>,
+    unanswered: Family<Label, Counter>,
     check_time: Histogram,
     loops: Counter,
     tokenise: Histogram,
     inference: Histogram,
-    store: Family<ByOp, Histogram>,
-    store_errors: Family<ByOp, Counter>,
+    queue_wait: Histogram,
+    recent: Family<Label, Counter>,
+    recent_bytes: Gauge,
+    store: Family<Label, Histogram>,
+    store_errors: Family<Label, Counter>,
     store_up: Gauge,
     queue: Gauge,
-    dropped: Family<ByReason, Counter>,
-    recorded: Family<ByOutcome, Counter>,
+    dropped: Family<Label, Counter>,
+    not_ready: Family<Label, Gauge>,
+    socket_reopened: Counter,
+    recorded: Family<Label, Counter>,
     pending: Gauge,
     in_flight: Gauge,
     similarity: Histogram,
@@ -103,15 +53,21 @@ impl Default for Metrics {
         let metrics = Self {
             registry: Registry::with_prefix("embedding_service"),
             checks: Family::default(),
+            unanswered: Family::default(),
             check_time: latency(),
             loops: Counter::default(),
             tokenise: latency(),
             inference: latency(),
+            queue_wait: latency(),
+            recent: Family::default(),
+            recent_bytes: Gauge::default(),
             store: Family::new_with_constructor(latency),
             store_errors: Family::default(),
             store_up: Gauge::default(),
             queue: Gauge::default(),
             dropped: Family::default(),
+            not_ready: Family::default(),
+            socket_reopened: Counter::default(),
             recorded: Family::default(),
             pending: Gauge::default(),
             in_flight: Gauge::default(),
@@ -126,6 +82,11 @@ impl Metrics {
         let r = &mut self.registry;
         let seconds = || Unit::Seconds;
         r.register("checks", "CheckLoop calls by gRPC code", self.checks.clone());
+        r.register(
+            "unanswered",
+            "CheckLoop calls without an answer, so that the caller goes on without one, by reason",
+            self.unanswered.clone(),
+        );
         r.register_with_unit(
             "check",
             "Time of an answered CheckLoop call",
@@ -141,9 +102,26 @@ impl Metrics {
         );
         r.register_with_unit(
             "inference",
-            "Time of the model for a prompt",
+            "Time of one inference; a long prompt takes several",
             seconds(),
             self.inference.clone(),
+        );
+        r.register_with_unit(
+            "queue_wait",
+            "Time that an inference waited for a worker",
+            seconds(),
+            self.queue_wait.clone(),
+        );
+        r.register(
+            "recent_embeddings",
+            "Prompts looked up among the recent embeddings, by outcome",
+            self.recent.clone(),
+        );
+        r.register_with_unit(
+            "recent_embeddings",
+            "Bytes that the recent embeddings take",
+            Unit::Bytes,
+            self.recent_bytes.clone(),
         );
         r.register_with_unit(
             "store",
@@ -157,8 +135,18 @@ impl Metrics {
             self.store_errors.clone(),
         );
         r.register("store_up", "1 while the prompt history is reachable", self.store_up.clone());
-        r.register("queue_length", "Prompts waiting to be embedded", self.queue.clone());
-        r.register("dropped", "Waiting prompts thrown out before inference, by reason", self.dropped.clone());
+        r.register("queue_length", "Inferences that wait for a worker", self.queue.clone());
+        r.register(
+            "dropped",
+            "Waiting prompts thrown out before an inference, by reason",
+            self.dropped.clone(),
+        );
+        r.register("not_ready", "1 while this is a reason not to be ready", self.not_ready.clone());
+        r.register(
+            "socket_reopened",
+            "Times that the Unix socket was opened anew because its file had gone",
+            self.socket_reopened.clone(),
+        );
         r.register("records", "Prompts to be remembered, by outcome", self.recorded.clone());
         r.register("records_pending", "Prompts answered and not yet stored", self.pending.clone());
         r.register("checks_in_flight", "CheckLoop calls being answered", self.in_flight.clone());
@@ -167,6 +155,13 @@ impl Metrics {
             "Highest similarity of answered calls that had something to compare with",
             self.similarity.clone(),
         );
+        // There from the start, so that a rate can be taken of the first one.
+        for reason in Unanswered::ALL {
+            drop(self.unanswered.get_or_create(&reason.label()));
+        }
+        for reason in NotReady::ALL {
+            drop(self.not_ready.get_or_create(&reason.label()));
+        }
         self
     }
 
@@ -180,10 +175,15 @@ impl Metrics {
         out
     }
 
-    pub fn checked(&self, code: Code, time: Duration) {
-        self.checks.get_or_create(&ByCode { code }).inc();
-        if code == Code::OK {
-            self.check_time.observe(time.as_secs_f64());
+    /// A CheckLoop call ended: after `time` with an answer, or without one for this reason.
+    pub fn checked(&self, unanswered: Option<Unanswered>, time: Duration) {
+        let code = unanswered.map_or(Code::Ok, Unanswered::code);
+        self.checks.get_or_create(&code.label()).inc();
+        match unanswered {
+            None => self.check_time.observe(time.as_secs_f64()),
+            Some(reason) => {
+                self.unanswered.get_or_create(&reason.label()).inc();
+            }
         }
     }
 
@@ -194,13 +194,28 @@ impl Metrics {
         }
     }
 
-    pub fn embedded(&self, timing: Timing) {
-        self.tokenise.observe(timing.tokenise.as_secs_f64());
-        self.inference.observe(timing.inference.as_secs_f64());
+    pub fn tokenised(&self, time: Duration) {
+        self.tokenise.observe(time.as_secs_f64());
+    }
+
+    pub fn inferred(&self, time: Duration) {
+        self.inference.observe(time.as_secs_f64());
+    }
+
+    pub fn waited(&self, time: Duration) {
+        self.queue_wait.observe(time.as_secs_f64());
+    }
+
+    pub fn looked_up(&self, outcome: Lookup) {
+        self.recent.get_or_create(&outcome.label()).inc();
+    }
+
+    pub fn recent_bytes(&self, bytes: u64) {
+        self.recent_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 
     pub fn stored(&self, op: StoreOp, time: Duration, ok: bool) {
-        let by = ByOp { op };
+        let by = op.label();
         self.store.get_or_create(&by).observe(time.as_secs_f64());
         if !ok {
             self.store_errors.get_or_create(&by).inc();
@@ -216,11 +231,19 @@ impl Metrics {
     }
 
     pub fn dropped(&self, reason: Dropped) {
-        self.dropped.get_or_create(&ByReason { reason }).inc();
+        self.dropped.get_or_create(&reason.label()).inc();
+    }
+
+    pub fn not_ready(&self, reason: NotReady, so: bool) {
+        self.not_ready.get_or_create(&reason.label()).set(i64::from(so));
+    }
+
+    pub fn socket_reopened(&self) {
+        self.socket_reopened.inc();
     }
 
     pub fn recorded(&self, outcome: Recorded) {
-        self.recorded.get_or_create(&ByOutcome { outcome }).inc();
+        self.recorded.get_or_create(&outcome.label()).inc();
     }
 
     pub fn pending(&self, change: i64) {

@@ -1,7 +1,7 @@
 //! What is served over gRPC: the service itself, health, reflection. And one repair: a message that cannot be decoded is
 //! the caller's fault, not an internal error of ours.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use sentinel_proto::v1::embedding_service_server::EmbeddingServiceServer;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -18,9 +18,14 @@ use tonic_health::server::HealthReporter;
 use tower::util::MapResponseLayer;
 
 use crate::{
-    metrics::{Code, Metrics},
+    metrics::{Metrics, Unanswered},
     service::LoopService,
 };
+
+/// Calls at once on one connection; a caller with more waits by itself.
+const MAX_STREAMS: u32 = 1024;
+/// How often a silent connection is asked whether its other end still lives, and how long it has to say so.
+const KEEP_ALIVE: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(20)];
 
 /// Largest request, in bytes. A prompt of 1 MB is fine; one of 64 MB is a mistake.
 pub const MAX_MESSAGE: usize = 4 << 20;
@@ -45,7 +50,8 @@ pub fn of(service: LoopService) -> Result<(HealthReporter, Routes), tonic_reflec
     Ok((reporter, routes))
 }
 
-/// Serves the routes on one listener until told to stop, and then until the calls under way have ended.
+/// Serves the routes on one listener until told to stop, and then until the calls under way have ended. A call is given
+/// up after `call_timeout`, also one whose message never comes whole.
 ///
 /// # Errors
 /// When accepting fails for good.
@@ -53,6 +59,7 @@ pub async fn serve<I, IO>(
     routes: Routes,
     incoming: I,
     metrics: Arc<Metrics>,
+    call_timeout: Duration,
     stop: CancellationToken,
 ) -> Result<(), tonic::transport::Error>
 where
@@ -60,7 +67,12 @@ where
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
     let mend = move |response| blame_undecodable(response, &metrics);
+    let [keep_alive, answer] = KEEP_ALIVE;
     Server::builder()
+        .timeout(call_timeout)
+        .max_concurrent_streams(MAX_STREAMS)
+        .http2_keepalive_interval(Some(keep_alive))
+        .http2_keepalive_timeout(Some(answer))
         .layer(MapResponseLayer::new(mend))
         .add_routes(routes)
         .serve_with_incoming_shutdown(incoming, stop.cancelled_owned())
@@ -75,7 +87,7 @@ fn blame_undecodable(response: Response<Body>, metrics: &Metrics) -> Response<Bo
     if !undecodable {
         return response;
     }
-    metrics.checked(Code::INVALID_ARGUMENT, std::time::Duration::ZERO);
+    metrics.checked(Some(Unanswered::InvalidRequest), Duration::ZERO);
     let message = "the request is no valid CheckLoopRequest: not protobuf, or a text in it is not UTF-8";
     Status::invalid_argument(message).into_http()
 }

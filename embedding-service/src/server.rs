@@ -8,22 +8,20 @@ use tokio::{
     task::{JoinHandle, JoinSet},
     time::{sleep, timeout},
 };
-use tokio_stream::wrappers::UnixListenerStream;
 use tokio_util::sync::CancellationToken;
-use tonic::transport::server::TcpIncoming;
-use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
     embed::{
         Embedder, ModelError,
         model_files::ModelFiles,
         onnx::{OnnxEmbedder, Runtime},
-        pool::Pool,
+        pool::{Pool, Size},
     },
     history::{HistoryError, PromptHistory, memory::MemoryHistory, redis::RedisHistory},
     http,
-    listen::{self, ListenError, SocketFile},
-    metrics::Metrics,
+    listen::{self, ListenError},
+    metrics::{Metrics, NotReady},
+    readiness::{self, Reasons, Teller},
     recorder::Recorder,
     routes,
     service::LoopService,
@@ -62,14 +60,13 @@ pub struct Running {
     metrics: Arc<Metrics>,
     pool: Arc<Pool>,
     recorder: Arc<Recorder>,
-    health: HealthReporter,
-    ready: Arc<watch::Sender<bool>>,
-    watcher: JoinHandle<()>,
+    teller: Arc<Teller>,
+    follower: JoinHandle<()>,
     stop_grpc: CancellationToken,
     stop_http: CancellationToken,
     grpc: JoinSet<Result<(), tonic::transport::Error>>,
     http: JoinHandle<()>,
-    socket: Option<SocketFile>,
+    accepting: JoinSet<()>,
     grace: Duration,
 }
 
@@ -93,13 +90,14 @@ where
     F: Fn() -> Result<E, ModelError> + Send + Sync + 'static,
 {
     let metrics = Arc::new(Metrics::default());
-    let (workers, queue) = (settings.workers, settings.queue_length);
+    let size =
+        Size { workers: settings.workers, queue: settings.queue_length, recent_bytes: settings.recent_bytes };
     let pool = tokio::task::spawn_blocking({
         let metrics = Arc::clone(&metrics);
-        move || Pool::start(workers, queue, metrics, make)
+        move || Pool::start(size, metrics, make)
     });
     let pool = Arc::new(pool.await.map_err(|_| ModelError::WorkerGone)??);
-    tracing::info!(workers, dimension = pool.dimension(), "the model is warm");
+    tracing::info!(workers = size.workers, dimension = pool.dimension(), "the model is warm");
 
     let store = open_store(settings, pool.dimension()).await?;
     let reachable = store.reachable();
@@ -114,12 +112,9 @@ where
     };
     let (health, routes) = routes::of(service)?;
 
-    let (unix, socket) = match &settings.uds {
-        Some(uds) => {
-            let (listener, file) = listen::unix(&uds.path, uds.mode)?;
-            (Some(listener), Some(file))
-        }
-        None => (None, None),
+    let unix = match &settings.uds {
+        Some(uds) => Some(listen::unix(&uds.path, uds.mode).await?),
+        None => None,
     };
     let tcp = match settings.listen {
         Some(address) => Some(listen::tcp("LISTEN_ADDR", address).await?),
@@ -133,34 +128,40 @@ where
     };
 
     let stop_grpc = CancellationToken::new();
-    let mut grpc = JoinSet::new();
+    let (mut grpc, mut accepting) = (JoinSet::new(), JoinSet::new());
+    let call_timeout = settings.call_timeout;
     if let Some(unix) = unix {
-        let incoming = UnixListenerStream::new(unix);
-        grpc.spawn(routes::serve(routes.clone(), incoming, Arc::clone(&metrics), stop_grpc.clone()));
+        let incoming = listen::unix_connections(unix, Arc::clone(&metrics), &mut accepting);
+        let (routes, metrics, stop) = (routes.clone(), Arc::clone(&metrics), stop_grpc.clone());
+        grpc.spawn(routes::serve(routes, incoming, metrics, call_timeout, stop));
     }
     if let Some(tcp) = tcp {
-        let incoming = TcpIncoming::from(tcp).with_nodelay(Some(true));
-        grpc.spawn(routes::serve(routes, incoming, Arc::clone(&metrics), stop_grpc.clone()));
+        let incoming = listen::tcp_connections(tcp, &mut accepting);
+        grpc.spawn(routes::serve(routes, incoming, Arc::clone(&metrics), call_timeout, stop_grpc.clone()));
     }
-    let ready = Arc::new(watch::Sender::new(true));
+    let teller = Arc::new(Teller {
+        health,
+        reasons: watch::Sender::new(Reasons::new()),
+        metrics: Arc::clone(&metrics),
+    });
     let stop_http = CancellationToken::new();
-    let pages = http::router(Arc::clone(&metrics), ready.subscribe());
+    let pages = http::router(Arc::clone(&metrics), teller.reasons.subscribe());
     let http = tokio::spawn(serve_http(pages, operators, stop_http.clone()));
-    let watcher = tokio::spawn(follow(reachable, Arc::clone(&ready), health.clone(), Arc::clone(&metrics)));
+    let follow = readiness::follow(Arc::clone(&teller), reachable, Arc::clone(&pool), settings.patience);
+    let follower = tokio::spawn(follow);
 
     Ok(Running {
         addresses,
         metrics,
         pool,
         recorder,
-        health,
-        ready,
-        watcher,
+        teller,
+        follower,
         stop_grpc,
         stop_http,
         grpc,
         http,
-        socket,
+        accepting,
         grace: settings.shutdown_grace,
     })
 }
@@ -188,9 +189,10 @@ impl Running {
     /// Says that it is not ready, stops accepting, lets calls under way finish, and stores what is to be remembered.
     /// Returns how many prompts were lost because the store did not take them in time.
     pub async fn shutdown(mut self) -> usize {
-        self.watcher.abort();
-        self.ready.send_replace(false);
-        say(&self.health, ServingStatus::NotServing).await;
+        self.follower.abort();
+        // It may be in the middle of saying something else, and it holds the pool.
+        let _ = self.follower.await;
+        self.teller.tell(vec![NotReady::Stopping]).await;
         self.stop_grpc.cancel();
 
         let metrics = Arc::clone(&self.metrics);
@@ -213,7 +215,8 @@ impl Running {
             tracing::warn!("calls were still under way when the grace time was over");
         }
         self.grpc.shutdown().await;
-        drop(self.socket.take());
+        // The sockets close, and the file of the Unix socket goes.
+        self.accepting.shutdown().await;
 
         let lost = self.recorder.drain(self.grace).await;
         if lost > 0 {
@@ -247,29 +250,4 @@ async fn serve_http(pages: axum::Router, listener: TcpListener, stop: Cancellati
     if let Err(error) = served.await {
         tracing::error!(%error, "the metrics port failed");
     }
-}
-
-/// Lets readiness and gRPC health follow the store.
-async fn follow(
-    mut reachable: watch::Receiver<bool>,
-    ready: Arc<watch::Sender<bool>>,
-    health: HealthReporter,
-    metrics: Arc<Metrics>,
-) {
-    loop {
-        let up = *reachable.borrow_and_update();
-        metrics.store_up(up);
-        ready.send_replace(up);
-        let status = if up { ServingStatus::Serving } else { ServingStatus::NotServing };
-        say(&health, status).await;
-        if reachable.changed().await.is_err() {
-            // A store that ends its reports is one that cannot change.
-            return;
-        }
-    }
-}
-
-async fn say(health: &HealthReporter, status: ServingStatus) {
-    health.set_service_status("", status).await;
-    health.set_service_status(sentinel_proto::SERVICE, status).await;
 }

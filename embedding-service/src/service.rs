@@ -1,9 +1,6 @@
 //! One CheckLoop call, from request to answer: check, embed, recall, judge, remember. Each step lives elsewhere.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use sentinel_proto::v1::{CheckLoopRequest, CheckLoopResponse, embedding_service_server::EmbeddingService};
 use tonic::{Request, Response, Status};
@@ -15,7 +12,7 @@ use crate::{
     error::CheckError,
     history::{Moment, Record},
     judge::{Judgement, judge},
-    metrics::{Code, Metrics},
+    metrics::{Metrics, Unanswered},
     recorder::Recorder,
 };
 
@@ -77,10 +74,10 @@ impl EmbeddingService for LoopService {
         let mut count = Count::start(&self.metrics);
         let deadline = deadline::of(request.metadata(), count.start);
         let result = self.check(request.into_inner(), deadline).await;
-        count.code = result.as_ref().map_or_else(CheckError::code, |_| Code::OK);
+        count.unanswered = result.as_ref().err().map(CheckError::reason);
         if let Err(error) = &result {
-            match count.code {
-                Code::INTERNAL => tracing::error!(%error, "a call failed"),
+            match count.unanswered {
+                Some(Unanswered::EmbeddingFailed) => tracing::error!(%error, "a call failed"),
                 _ => tracing::debug!(%error, "a call was refused"),
             }
         }
@@ -92,23 +89,19 @@ impl EmbeddingService for LoopService {
 struct Count<'a> {
     metrics: &'a Metrics,
     start: Instant,
-    code: Code,
+    unanswered: Option<Unanswered>,
 }
 
 impl<'a> Count<'a> {
     fn start(metrics: &'a Metrics) -> Self {
         metrics.in_flight(1);
-        Self { metrics, start: Instant::now(), code: Code::CANCELLED }
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.start.elapsed()
+        Self { metrics, start: Instant::now(), unanswered: Some(Unanswered::CallerGone) }
     }
 }
 
 impl Drop for Count<'_> {
     fn drop(&mut self) {
         self.metrics.in_flight(-1);
-        self.metrics.checked(self.code, self.elapsed());
+        self.metrics.checked(self.unanswered, self.start.elapsed());
     }
 }

@@ -1,11 +1,15 @@
 //! Text to vector. This file holds what every embedder promises; how each does it is in the files beside it.
 
+pub mod cache;
 pub mod deterministic;
 pub mod model_files;
 pub mod onnx;
+mod pace;
 pub mod pieces;
 pub mod pool;
+mod queue;
 pub mod window;
+mod work;
 
 use std::{
     sync::Arc,

@@ -1,32 +1,37 @@
-//! Worker threads that embed, one embedder each, behind one bounded queue. Full means refused at once; a job whose
-//! caller has gone or whose deadline has passed is dropped before it costs an inference.
+//! Worker threads that embed, one embedder each, behind one bounded queue of inferences. What cannot be done in time is
+//! refused at once; what nobody waits for any more is dropped before it costs an inference.
 
 use std::{
-    collections::VecDeque,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc},
+    sync::{Arc, mpsc},
     thread::JoinHandle,
     time::{Duration, Instant},
 };
 
 use tokio::sync::oneshot;
 
-use super::{EmbedError, Embedded, Embedder, ModelError};
-use crate::metrics::{Dropped, Metrics};
+use super::{
+    Cutter, EmbedError, Embedded, Embedder, ModelError,
+    cache::{RecentEmbeddings, TextDigest},
+    work::{Prompt, Shared, work},
+};
+use crate::metrics::{Lookup, Metrics};
 
-/// Texts of the warm-up, by the number of times that they are repeated: a few pieces, some tens, the whole window.
-const WARM_UP_REPEATS: [usize; 4] = [1, 8, 60, 200];
-/// How much of each new measurement goes in the running mean of a job's time: 1/8.
-const SMOOTHING: u32 = 8;
+/// Texts of the warm-up, by the number of times that they are repeated: from a few pieces to the whole window. They are
+/// the first measurements of how long an inference takes.
+const WARM_UP_REPEATS: [usize; 6] = [1, 4, 10, 22, 60, 200];
+/// Rounds of the warm-up: the first is slower than what follows and is not counted.
+const WARM_UP_ROUNDS: usize = 2;
+/// Cutting a longer prompt than this, in bytes, is left to a thread that may be busy for a while.
+const LONG: usize = 64 << 10;
 
 /// Why a text was not embedded.
 #[derive(Debug, thiserror::Error)]
 pub enum PoolError {
     #[error("{waiting} prompts wait to be embedded, which is all the queue holds (LOOP_QUEUE_LENGTH)")]
     Full { waiting: usize },
-    #[error("{waiting} prompts wait to be embedded: this one's turn would come after its deadline")]
-    TooLate { waiting: usize },
-    #[error("the deadline passed before the prompt's turn came")]
+    #[error("there is too much to do: this prompt could not be embedded before its deadline")]
+    TooLate,
+    #[error("the deadline passed before the prompt was embedded")]
     DeadlinePassed,
     #[error(transparent)]
     Embed(#[from] EmbedError),
@@ -34,90 +39,69 @@ pub enum PoolError {
     Stopped,
 }
 
-struct Job {
-    prompt: String,
-    deadline: Option<Instant>,
-    reply: oneshot::Sender<Result<Embedded, PoolError>>,
+/// How large a pool is.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    pub workers: usize,
+    /// Inferences that may wait.
+    pub queue: usize,
+    /// Bytes of recent embeddings that are kept; 0: none.
+    pub recent_bytes: usize,
 }
 
-#[derive(Default)]
-struct Queue {
-    jobs: VecDeque<Job>,
-    /// Running mean of the time that a worker spends on a job.
-    job_time: Duration,
-    stopped: bool,
-}
-
-struct Shared {
-    queue: Mutex<Queue>,
-    changed: Condvar,
-    length: usize,
-    workers: u32,
-    metrics: Arc<Metrics>,
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        // A worker never panics with the lock in its hands, and the queue is sound at every line anyway.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The running worker threads. They end when this is dropped, after the job in hand.
+/// The running worker threads. They end when this is dropped, after the inference in hand.
 pub struct Pool {
     shared: Arc<Shared>,
+    cutter: Arc<dyn Cutter>,
     threads: Vec<JoinHandle<()>>,
     dimension: usize,
 }
 
+/// What a worker tells when it is warm.
+struct Warm {
+    dimension: usize,
+    cutter: Arc<dyn Cutter>,
+}
+
 impl Pool {
-    /// Starts `workers` threads, lets each make its embedder with `make` and warm it up, and returns when all are warm.
+    /// Starts the worker threads, lets each make its embedder with `make` and warm it up, and returns when all are warm.
     ///
     /// # Errors
     /// The first embedder's failure to be made or warmed up.
-    pub fn start<E, F>(
-        workers: usize,
-        length: usize,
-        metrics: Arc<Metrics>,
-        make: F,
-    ) -> Result<Self, ModelError>
+    pub fn start<E, F>(size: Size, metrics: Arc<Metrics>, make: F) -> Result<Self, ModelError>
     where
         E: Embedder,
         F: Fn() -> Result<E, ModelError> + Send + Sync + 'static,
     {
-        let shared = Arc::new(Shared {
-            queue: Mutex::default(),
-            changed: Condvar::new(),
-            length,
-            workers: u32::try_from(workers).unwrap_or(u32::MAX).max(1),
-            metrics,
-        });
+        let recent = RecentEmbeddings::new(size.recent_bytes);
+        let shared = Arc::new(Shared::new(size.workers, size.queue, recent, metrics));
+        // Dropped on the way out when one fails, which ends the others.
+        let mut threads = Threads { shared: Arc::clone(&shared), handles: Vec::with_capacity(size.workers) };
         let make = Arc::new(make);
         let (report, reports) = mpsc::channel();
-        let mut pool =
-            Self { shared: Arc::clone(&shared), threads: Vec::with_capacity(workers), dimension: 0 };
-        for number in 0..workers {
+        for number in 0..size.workers {
             let (shared, make, report) = (Arc::clone(&shared), Arc::clone(&make), report.clone());
-            let thread =
-                std::thread::Builder::new().name(format!("embed-{number}")).spawn(move || {
-                    match warm(&*make) {
-                        Ok(mut embedder) => {
-                            let _ = report.send(Ok(embedder.dimension()));
-                            drop((report, make));
-                            work(&shared, &mut embedder);
-                        }
-                        Err(e) => {
-                            let _ = report.send(Err(e));
-                        }
+            let run =
+                move || match make().and_then(|mut embedder| Ok((warm(&shared, &mut embedder)?, embedder))) {
+                    Ok((warm, mut embedder)) => {
+                        let _ = report.send(Ok(warm));
+                        drop((report, make));
+                        work(&shared, number, &mut embedder);
                     }
-                })?;
-            pool.threads.push(thread);
+                    Err(e) => {
+                        let _ = report.send(Err(e));
+                    }
+                };
+            threads.handles.push(std::thread::Builder::new().name(format!("embed-{number}")).spawn(run)?);
         }
         drop(report);
-        for _ in 0..workers {
-            pool.dimension = reports.recv().map_err(|_| ModelError::WorkerGone)??;
+        let mut first = None;
+        for _ in 0..size.workers {
+            let warm = reports.recv().map_err(|_| ModelError::WorkerGone)??;
+            first.get_or_insert(warm);
         }
-        Ok(pool)
+        let Warm { dimension, cutter } = first.ok_or(ModelError::WorkerGone)?;
+        Ok(Self { cutter, dimension, threads: std::mem::take(&mut threads.handles), shared })
     }
 
     /// Components of every vector.
@@ -126,13 +110,30 @@ impl Pool {
         self.dimension
     }
 
-    /// Embeds `prompt` when its turn comes. Dropping the future withdraws it.
+    /// How long a prompt that came now would wait for its turn.
+    #[must_use]
+    pub fn delay(&self) -> Duration {
+        self.shared.delay()
+    }
+
+    /// Embeds `prompt` when its turn comes, or finds it among the recent ones. Dropping the future withdraws it.
     ///
     /// # Errors
     /// At once when there is no room, or no chance to meet the deadline; later when the deadline passes or the model fails.
     pub async fn embed(&self, prompt: String, deadline: Option<Instant>) -> Result<Embedded, PoolError> {
+        let digest = self.shared.recent.is_on().then(|| TextDigest::of(&prompt));
+        if let Some(digest) = &digest {
+            let found = self.shared.recent.get(digest);
+            self.shared.metrics.looked_up(if found.is_some() { Lookup::Hit } else { Lookup::Miss });
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
+        // Even the shortest could not be done: then it is not worth cutting.
+        self.shared.could_take(&[1], deadline)?;
         let (reply, answer) = oneshot::channel();
-        self.submit(Job { prompt, deadline, reply })?;
+        let cut = self.cut(prompt).await?;
+        self.shared.submit(Prompt::new(cut, digest, deadline, reply))?;
         let answer = async { answer.await.unwrap_or(Err(PoolError::Stopped)) };
         match deadline {
             Some(deadline) => tokio::time::timeout_at(deadline.into(), answer)
@@ -142,117 +143,57 @@ impl Pool {
         }
     }
 
-    fn submit(&self, job: Job) -> Result<(), PoolError> {
-        let mut queue = self.shared.lock();
-        if queue.stopped {
-            return Err(PoolError::Stopped);
-        }
-        if queue.jobs.len() >= self.shared.length {
-            self.shared.sweep(&mut queue);
-        }
-        let waiting = queue.jobs.len();
-        if waiting >= self.shared.length {
-            return Err(PoolError::Full { waiting });
-        }
-        let ahead = u32::try_from(waiting).unwrap_or(u32::MAX);
-        let turn = queue.job_time.saturating_mul(ahead).checked_div(self.shared.workers).unwrap_or_default();
-        let left = job.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        // With nobody ahead a job is always taken, so that a mean gone astray mends itself.
-        if waiting > 0 && left.is_some_and(|left| turn >= left) {
-            return Err(PoolError::TooLate { waiting });
-        }
-        queue.jobs.push_back(job);
-        self.shared.metrics.queue_length(queue.jobs.len());
-        drop(queue);
-        self.shared.changed.notify_one();
-        Ok(())
-    }
-}
-
-impl Shared {
-    /// Throws out the jobs that nobody waits for any more.
-    fn sweep(&self, queue: &mut Queue) {
-        let now = Instant::now();
-        queue.jobs.retain(|job| match worthless(job, now) {
-            Some(why) => {
-                self.metrics.dropped(why);
-                false
-            }
-            None => true,
-        });
-    }
-
-    /// The next job worth doing; `None` when the pool stops.
-    fn next(&self) -> Option<Job> {
-        let mut queue = self.lock();
-        loop {
-            if queue.stopped {
-                return None;
-            }
-            while let Some(job) = queue.jobs.pop_front() {
-                self.metrics.queue_length(queue.jobs.len());
-                match worthless(&job, Instant::now()) {
-                    None => return Some(job),
-                    Some(why) => {
-                        self.metrics.dropped(why);
-                        let _ = job.reply.send(Err(PoolError::DeadlinePassed));
-                    }
-                }
-            }
-            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn took(&self, time: Duration) {
-        let mut queue = self.lock();
-        let mean = queue.job_time;
-        queue.job_time = mean
-            .saturating_sub(mean.checked_div(SMOOTHING).unwrap_or_default())
-            .saturating_add(time.checked_div(SMOOTHING).unwrap_or_default());
+    async fn cut(&self, prompt: String) -> Result<super::Cut, PoolError> {
+        let start = Instant::now();
+        let cut = if prompt.len() > LONG {
+            let cutter = Arc::clone(&self.cutter);
+            let cut = tokio::task::spawn_blocking(move || cutter.cut(&prompt));
+            cut.await.map_err(|_| EmbedError::Panicked)?
+        } else {
+            self.cutter.cut(&prompt)
+        };
+        self.shared.metrics.tokenised(start.elapsed());
+        Ok(cut?)
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        let mut queue = self.shared.lock();
-        queue.stopped = true;
-        queue.jobs.clear();
-        drop(queue);
-        self.shared.changed.notify_all();
-        for thread in self.threads.drain(..) {
+        drop(Threads { shared: Arc::clone(&self.shared), handles: std::mem::take(&mut self.threads) });
+    }
+}
+
+/// Ends and joins the threads when it is dropped.
+struct Threads {
+    shared: Arc<Shared>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if self.handles.is_empty() {
+            return;
+        }
+        self.shared.stop();
+        for thread in self.handles.drain(..) {
             let _ = thread.join();
         }
     }
 }
 
-fn worthless(job: &Job, now: Instant) -> Option<Dropped> {
-    if job.reply.is_closed() {
-        Some(Dropped::CallerGone)
-    } else if job.deadline.is_some_and(|deadline| deadline <= now) {
-        Some(Dropped::DeadlinePassed)
-    } else {
-        None
+fn warm<E: Embedder>(shared: &Shared, embedder: &mut E) -> Result<Warm, ModelError> {
+    let cutter = embedder.cutter();
+    for round in 0..WARM_UP_ROUNDS {
+        for repeats in WARM_UP_REPEATS {
+            let cut = cutter.cut(&"Please try this again. ".repeat(repeats))?;
+            for chunk in &cut.chunks {
+                let start = Instant::now();
+                embedder.infer(chunk)?;
+                if round > 0 {
+                    shared.took(chunk.len(), start.elapsed());
+                }
+            }
+        }
     }
-}
-
-fn warm<E: Embedder>(make: &impl Fn() -> Result<E, ModelError>) -> Result<E, ModelError> {
-    let mut embedder = make()?;
-    for repeats in WARM_UP_REPEATS {
-        embedder.embed(&"Please try this again. ".repeat(repeats))?;
-    }
-    Ok(embedder)
-}
-
-fn work(shared: &Shared, embedder: &mut impl Embedder) {
-    while let Some(job) = shared.next() {
-        let start = Instant::now();
-        let result = catch_unwind(AssertUnwindSafe(|| embedder.embed(&job.prompt)))
-            .unwrap_or(Err(EmbedError::Panicked));
-        shared.took(start.elapsed());
-        let result = result.map_err(PoolError::from).map(|(embedded, timing)| {
-            shared.metrics.embedded(timing);
-            embedded
-        });
-        let _ = job.reply.send(result);
-    }
+    Ok(Warm { dimension: embedder.dimension(), cutter })
 }

@@ -5,7 +5,10 @@ mod redis;
 
 use std::{fmt, net::SocketAddr, num::NonZero, path::PathBuf, str::FromStr, time::Duration};
 
-use crate::history::{Retention, redis::MAX_HISTORY};
+use crate::{
+    history::{Retention, redis::MAX_HISTORY},
+    readiness::Patience,
+};
 
 pub use self::{
     raw::RawSettings,
@@ -26,6 +29,10 @@ pub struct Settings {
     pub library: PathBuf,
     pub workers: usize,
     pub queue_length: usize,
+    /// 0: no recent embeddings are kept.
+    pub recent_bytes: usize,
+    pub patience: Patience,
+    pub call_timeout: Duration,
     pub return_similar_prompt: bool,
     pub shutdown_grace: Duration,
     pub log_format: LogFormat,
@@ -127,6 +134,17 @@ impl TryFrom<RawSettings> for Settings {
             library: PathBuf::from(library),
             workers,
             queue_length: number("LOOP_QUEUE_LENGTH", &raw.queue_length, 1, 1_000_000)?,
+            recent_bytes: number("LOOP_RECENT_MAX_BYTES", &raw.recent_max_bytes, 0, 1 << 40)?,
+            patience: Patience {
+                delay: Duration::from_millis(number("LOOP_READY_DELAY_MS", &raw.ready_delay_ms, 1, 60_000)?),
+                window: Duration::from_millis(number(
+                    "LOOP_READY_WINDOW_MS",
+                    &raw.ready_window_ms,
+                    0,
+                    3_600_000,
+                )?),
+            },
+            call_timeout: Duration::from_secs(number("LOOP_CALL_TIMEOUT", &raw.call_timeout, 1, 3600)?),
             return_similar_prompt: truth("LOOP_RETURN_SIMILAR_PROMPT", &raw.return_similar_prompt)?,
             shutdown_grace: Duration::from_secs(number("SHUTDOWN_GRACE", &raw.shutdown_grace, 0, 3600)?),
             log_format: match raw.log_format.trim() {
@@ -252,6 +270,10 @@ mod tests {
             ("--embedding-ttl", "1h", "LOOP_EMBEDDING_TTL"),
             ("--workers", "0", "LOOP_WORKERS"),
             ("--queue-length", "0", "LOOP_QUEUE_LENGTH"),
+            ("--recent-max-bytes", "16MB", "LOOP_RECENT_MAX_BYTES"),
+            ("--ready-delay-ms", "0", "LOOP_READY_DELAY_MS"),
+            ("--ready-window-ms", "3s", "LOOP_READY_WINDOW_MS"),
+            ("--call-timeout", "0", "LOOP_CALL_TIMEOUT"),
             ("--return-similar-prompt", "yes", "LOOP_RETURN_SIMILAR_PROMPT"),
             ("--shutdown-grace", "soon", "SHUTDOWN_GRACE"),
             ("--log-format", "xml", "LOG_FORMAT"),

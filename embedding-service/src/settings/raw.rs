@@ -64,9 +64,21 @@ pub struct RawSettings {
     /// Worker threads, each with a session of the model; empty: one per core.
     #[arg(long, env = "LOOP_WORKERS", default_value = "")]
     pub workers: String,
-    /// How many prompts may wait to be embedded.
+    /// How many prompts may wait to be embedded; one that cannot be done before its deadline is refused earlier.
     #[arg(long, env = "LOOP_QUEUE_LENGTH", default_value = "256")]
     pub queue_length: String,
+    /// Bytes that recent embeddings may take, so that a prompt sent again costs no inference; 0: none are kept.
+    #[arg(long, env = "LOOP_RECENT_MAX_BYTES", default_value = "16777216")]
+    pub recent_max_bytes: String,
+    /// Milliseconds that prompts may wait for their turn on average before /readyz says no.
+    #[arg(long, env = "LOOP_READY_DELAY_MS", default_value = "20")]
+    pub ready_delay_ms: String,
+    /// Milliseconds that they have to wait longer for that, or less than half as long until /readyz says yes again.
+    #[arg(long, env = "LOOP_READY_WINDOW_MS", default_value = "3000")]
+    pub ready_window_ms: String,
+    /// Seconds after which a call is given up whatever its own deadline, also one that never comes whole.
+    #[arg(long, env = "LOOP_CALL_TIMEOUT", default_value = "30")]
+    pub call_timeout: String,
     /// Whether an answer may hold the text of the most similar earlier prompt: true or false.
     #[arg(long, env = "LOOP_RETURN_SIMILAR_PROMPT", default_value = "false")]
     pub return_similar_prompt: String,

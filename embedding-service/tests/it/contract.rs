@@ -190,7 +190,7 @@ async fn text_that_is_not_utf8_is_the_callers_fault() {
         assert!(status.message().contains("not UTF-8"), "{status:?}");
     }
     let metrics = server.running.addresses().metrics;
-    let refused = r#"embedding_service_checks_total{code="INVALID_ARGUMENT"}"#;
+    let refused = r#"embedding_service_checks_total{code="invalid_argument"}"#;
     assert_eq!(http::sample(metrics, refused).await, 2.0);
 }
 
@@ -251,13 +251,16 @@ async fn the_operators_pages_tell_what_happened() {
     }
     check(&mut client, "r", "").await.unwrap_err();
     for (sample, wanted) in [
-        (r#"embedding_service_checks_total{code="OK"}"#, 3.0),
-        (r#"embedding_service_checks_total{code="INVALID_ARGUMENT"}"#, 1.0),
+        (r#"embedding_service_checks_total{code="ok"}"#, 3.0),
+        (r#"embedding_service_checks_total{code="invalid_argument"}"#, 1.0),
         ("embedding_service_loops_total", 2.0),
         ("embedding_service_max_similarity_count", 2.0),
-        ("embedding_service_inference_seconds_count", 3.0),
-        ("embedding_service_tokenise_seconds_count", 3.0),
-        (r#"embedding_service_store_seconds_count{op="Recall"}"#, 3.0),
+        ("embedding_service_inference_seconds_count", 1.0),
+        ("embedding_service_tokenise_seconds_count", 1.0),
+        (r#"embedding_service_store_seconds_count{op="recall"}"#, 3.0),
+        (r#"embedding_service_recent_embeddings_total{outcome="hit"}"#, 2.0),
+        (r#"embedding_service_recent_embeddings_total{outcome="miss"}"#, 1.0),
+        (r#"embedding_service_unanswered_total{reason="invalid_request"}"#, 1.0),
         ("embedding_service_queue_length", 0.0),
         ("embedding_service_checks_in_flight", 0.0),
         ("embedding_service_store_up", 1.0),

@@ -13,10 +13,13 @@
 
 mod contract;
 mod embedder;
+mod faults;
 mod history_suite;
 mod limits;
 mod long_prompts;
+mod overload;
 mod program;
+mod queueing;
 mod redis_access;
 mod redis_cluster;
 mod redis_faults;

@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::support::{Client, channel, check, library, model};
 
-fn command(folder: &Path) -> Command {
+pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_embedding-service"));
     command
         .env_clear()
@@ -39,14 +39,14 @@ async fn gives_up(command: &mut Command) -> String {
     message
 }
 
-struct Program {
+pub struct Program {
     child: Child,
     log: Lines<BufReader<ChildStderr>>,
     ready: String,
 }
 
 impl Program {
-    async fn start(command: &mut Command) -> Self {
+    pub async fn start(command: &mut Command) -> Self {
         let mut child = command.spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut seen = String::new();
@@ -66,17 +66,17 @@ impl Program {
         field.unwrap().to_owned()
     }
 
-    async fn client(&self) -> Client {
+    pub async fn client(&self) -> Client {
         Client::new(channel(format!("unix://{}", self.field("uds"))).await)
     }
 
-    fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.child.id().unwrap()).unwrap();
         kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
     }
 
     /// Exit code, and the rest of the log.
-    async fn end(mut self) -> (Option<i32>, String) {
+    pub async fn end(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         while let Some(line) = self.log.next_line().await.unwrap() {
             rest.push_str(&line);

@@ -136,19 +136,19 @@ async fn out_of_memory_prompts_are_read_and_not_stored_and_that_is_counted() {
             .await;
     };
     check(&mut client, "r", "hello").await.unwrap();
-    counted("Stored", 1.0).await;
+    counted("stored", 1.0).await;
 
     redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
     assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 1, "what is there is read");
-    counted("StoreFailed", 1.0).await;
+    counted("store_failed", 1.0).await;
     assert_eq!(redis.prompts().await.len(), 1, "nothing is stored by halves");
     assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 1);
-    counted("StoreFailed", 2.0).await;
+    counted("store_failed", 2.0).await;
     assert_eq!(ready(&server).await, 200, "it can answer");
 
     redis.command(&["CONFIG", "SET", "maxmemory", "0"]).await;
     assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 1);
-    counted("Stored", 2.0).await;
+    counted("stored", 2.0).await;
     assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 2);
 }
 
@@ -193,7 +193,7 @@ async fn a_replica_that_stays_one_is_read() {
     let mut client = server.client().await;
     redis.command(&["REPLICAOF", "127.0.0.1", &to_primary.address.port().to_string()]).await;
     let metrics = server.running.addresses().metrics;
-    let refused = r#"embedding_service_records_total{outcome="StoreFailed"}"#;
+    let refused = r#"embedding_service_records_total{outcome="store_failed"}"#;
     eventually("a refused write is counted", async || {
         check(&mut client, "r", "hello").await.ok();
         (http::sample(metrics, refused).await >= 1.0).then_some(())

@@ -59,6 +59,8 @@ pub struct Gated {
     /// How long each embedding takes at least.
     pub work: Duration,
     pub inner: BagOfWords,
+    /// Word pieces of each inference, in their order.
+    pub seen: Arc<Mutex<Vec<usize>>>,
 }
 
 impl Embedder for Gated {
@@ -71,6 +73,7 @@ impl Embedder for Gated {
     }
 
     fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        self.seen.lock().unwrap().push(chunk.len());
         self.gate.pass();
         thread::sleep(self.work);
         self.inner.infer(chunk)

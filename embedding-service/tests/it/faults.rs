@@ -1,0 +1,222 @@
+//! Faults around the service: its socket's file, its callers' connections, a signal under load. Each: a clear message, no
+//! crash, recovery by itself.
+
+use std::{
+    fs,
+    io::Cursor,
+    os::unix::net::UnixListener,
+    path::Path,
+    process::Stdio,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use rustix::process::Signal;
+use tokio::{net::UnixStream, process::Command};
+use tonic::codegen::http::Request;
+
+use crate::{
+    program::{Program, command},
+    support::{Client, Server, channel, check, eventually, http, redis::Redis},
+};
+
+async fn answers(socket: &Path) -> bool {
+    let Ok(endpoint) = tonic::transport::Endpoint::from_shared(format!("unix://{}", socket.display())) else {
+        return false;
+    };
+    let Ok(channel) = endpoint.connect().await else { return false };
+    check(&mut Client::new(channel), "r", "x").await.is_ok()
+}
+
+#[tokio::test]
+async fn a_socket_whose_file_is_deleted_is_opened_again() {
+    let server = Server::start_without_model(&[]).await;
+    let socket = server.running.addresses().uds.clone().unwrap();
+    let mut old = Client::new(server.unix().await);
+    check(&mut old, "r", "x").await.unwrap();
+    fs::remove_file(&socket).unwrap();
+    eventually("it answers again", async || answers(&socket).await.then_some(())).await;
+    assert!(check(&mut old, "r", "x").await.is_ok(), "the connection from before goes on");
+    let reopened = "embedding_service_socket_reopened_total";
+    assert_eq!(http::sample(server.running.addresses().metrics, reopened).await, 1.0);
+    server.running.shutdown().await;
+    assert!(!socket.exists());
+}
+
+#[tokio::test]
+async fn a_path_that_others_have_taken_is_left_to_them_and_taken_back_when_it_is_free() {
+    let server = Server::start_without_model(&[]).await;
+    let socket = server.running.addresses().uds.clone().unwrap();
+    let mut client = server.client().await;
+
+    fs::remove_file(&socket).unwrap();
+    let other = UnixListener::bind(&socket).unwrap();
+    other.set_nonblocking(true).unwrap();
+    // It is asked whether it lives, which it does.
+    eventually("the other one is asked", async || other.accept().ok().map(drop)).await;
+    check(&mut client, "r", "x").await.unwrap();
+    drop(other);
+    eventually("it answers again", async || answers(&socket).await.then_some(())).await;
+
+    fs::remove_file(&socket).unwrap();
+    fs::write(&socket, "precious").unwrap();
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(fs::read_to_string(&socket).unwrap(), "precious");
+    fs::remove_file(&socket).unwrap();
+    eventually("it answers again", async || answers(&socket).await.then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_folder_that_goes_and_comes_back_is_no_end() {
+    let server = Server::start_without_model(&[]).await;
+    let socket = server.running.addresses().uds.clone().unwrap();
+    let folder = socket.parent().unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    let mut client = server.client().await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    check(&mut client, "r", "x").await.unwrap();
+    fs::create_dir(folder).unwrap();
+    eventually("it answers again", async || answers(&socket).await.then_some(())).await;
+}
+
+/// A call of which only the first bytes come.
+async fn half_a_call(socket: &Path) -> (h2::client::ResponseFuture, h2::SendStream<Cursor<Vec<u8>>>) {
+    let stream = UnixStream::connect(socket).await.unwrap();
+    let (mut send, connection) =
+        h2::client::Builder::new().handshake::<_, Cursor<Vec<u8>>>(stream).await.unwrap();
+    tokio::spawn(connection);
+    let call = Request::post("http://service/sentinel.v1.EmbeddingService/CheckLoop")
+        .header("content-type", "application/grpc")
+        .header("te", "trailers")
+        .body(())
+        .unwrap();
+    let (answer, mut body) = send.send_request(call, false).unwrap();
+    // A message of 100 bytes begins, of which 3 come.
+    body.send_data(Cursor::new(vec![0, 0, 0, 0, 100, 10, 1, b't']), false).unwrap();
+    (answer, body)
+}
+
+#[tokio::test]
+async fn half_a_message_holds_nobody_up_and_is_given_up() {
+    let server = Server::start_without_model(&[("--call-timeout", "1")]).await;
+    let socket = server.running.addresses().uds.clone().unwrap();
+    let mut halves = Vec::new();
+    for _ in 0..20 {
+        halves.push(half_a_call(&socket).await);
+    }
+    let mut client = Client::new(server.unix().await);
+    for _ in 0..20 {
+        check(&mut client, "r", "x").await.unwrap();
+    }
+    // Half of them go away, the others wait to be told.
+    halves.truncate(10);
+    for (answer, _body) in halves {
+        let answer = answer.await.unwrap();
+        let status = answer.headers().get("grpc-status").expect("a status");
+        assert_ne!(status, "0");
+    }
+    // Not even a whole preface.
+    let torn = UnixStream::connect(&socket).await.unwrap();
+    torn.try_write(b"PRI * HT").unwrap();
+    drop(torn);
+    check(&mut client, "r", "x").await.unwrap();
+    assert_eq!(server.running.metrics().in_flight_now(), 0);
+}
+
+#[tokio::test]
+async fn ten_thousand_connections_are_held_and_callers_answered() {
+    const MANY: usize = 10_000;
+    let folder = tempfile::tempdir().unwrap();
+    let program = Program::start(&mut command(folder.path())).await;
+    let socket = folder.path().join("s.sock");
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = limit.maximum;
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
+    let mut client = program.client().await;
+    let mut connections = Vec::with_capacity(MANY);
+    while connections.len() < MANY {
+        // More at once than wait to be accepted is refused for the moment.
+        match UnixStream::connect(&socket).await {
+            Ok(connection) => connections.push(connection),
+            Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    }
+    check(&mut client, "r", "x").await.unwrap();
+    check(&mut program.client().await, "r", "a new connection").await.unwrap();
+    drop(connections);
+    check(&mut program.client().await, "r", "and afterwards").await.unwrap();
+    program.signal(Signal::TERM);
+    let (code, log) = program.end().await;
+    assert_eq!(code, Some(0), "{log}");
+}
+
+#[tokio::test]
+async fn without_file_handles_it_goes_on_and_takes_connections_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = command(folder.path());
+    let plain = plain.as_std();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 64; exec \"$0\""]).arg(plain.get_program()).env_clear();
+    limited.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    limited.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let program = Program::start(&mut limited).await;
+    let socket = folder.path().join("s.sock");
+    let mut client = program.client().await;
+    let mut connections = Vec::new();
+    for _ in 0..200 {
+        connections.push(UnixStream::connect(&socket).await.unwrap());
+    }
+    check(&mut client, "r", "x").await.unwrap();
+    drop(connections);
+    eventually("it takes connections again", async || answers(&socket).await.then_some(())).await;
+    program.signal(Signal::TERM);
+    let (code, log) = program.end().await;
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("a connection could not be accepted"), "{log}");
+}
+
+#[tokio::test]
+async fn a_signal_under_load_loses_nothing_that_was_accepted() {
+    let redis = Redis::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = command(folder.path());
+    command.env("REDIS_URL", redis.url()).env("LOOP_STORE_TIMEOUT_MS", "10000");
+    let program = Program::start(&mut command).await;
+    let answered = Arc::new(AtomicUsize::new(0));
+    let mut callers = Vec::new();
+    for caller in 0..8 {
+        let channel = channel(format!("unix://{}", folder.path().join("s.sock").display())).await;
+        let (mut client, answered) = (Client::new(channel), Arc::clone(&answered));
+        callers.push(tokio::spawn(async move {
+            let mut number = 0;
+            loop {
+                // Each in a scope of its own, so that each answered one is a key of its own in the store.
+                let (run, prompt) = (format!("{caller}/{number}"), format!("prompt {number} of {caller}"));
+                if let Err(status) = check(&mut client, &run, &prompt).await {
+                    return status;
+                }
+                answered.fetch_add(1, Ordering::Relaxed);
+                number += 1;
+            }
+        }));
+    }
+    eventually("there is load", async || (answered.load(Ordering::Relaxed) > 100).then_some(())).await;
+    program.signal(Signal::TERM);
+    for caller in callers {
+        let status = caller.await.unwrap();
+        // Never "your call was taken and then failed": the connection has gone before the call was taken.
+        assert!([tonic::Code::Unavailable, tonic::Code::Unknown].contains(&status.code()), "{status:?}");
+        assert!(!status.message().contains("shutting down"), "{status:?}");
+    }
+    let (code, log) = program.end().await;
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("stopped lost=0"), "{log}");
+    assert_eq!(
+        redis.prompts().await.len(),
+        answered.load(Ordering::Relaxed),
+        "all that was answered is stored"
+    );
+}

@@ -1,0 +1,111 @@
+//! Embedding under load: the same bits in any company, short prompts between the chunks of long ones.
+
+use std::sync::{Arc, Mutex};
+
+use embedding_service::{
+    embed::{
+        Embedder,
+        deterministic::BagOfWords,
+        model_files::ModelFiles,
+        onnx::{OnnxEmbedder, Runtime},
+        pool::{Pool, Size},
+    },
+    metrics::Metrics,
+};
+use tokio::task::JoinSet;
+
+use crate::support::{
+    eventually,
+    gate::{Gate, Gated},
+    library, model,
+};
+
+const TEXTS: [&str; 6] = [
+    "yes",
+    "How do I reset my password?",
+    "请总结这份报告的主要内容",
+    "fn main() { println!(\"{}\", 6 * 7); }",
+    "🦀🦀 emoji 👩‍👩‍👧‍👦",
+    "Summarise the attached report in three sentences, and say who wrote it, when, and for whom.",
+];
+
+fn bits(vector: &[f32]) -> Vec<u32> {
+    vector.iter().map(|x| x.to_bits()).collect()
+}
+
+#[tokio::test]
+async fn a_vector_is_the_same_to_the_bit_alone_under_load_and_from_the_recent_ones() {
+    let runtime = Runtime::load(&library()).unwrap();
+    let files = ModelFiles::find(&model()).unwrap();
+    let long = "a long text, over and over ".repeat(60);
+    let texts: Vec<String> = TEXTS.iter().map(ToString::to_string).chain([long]).collect();
+    let mut alone = OnnxEmbedder::load(&runtime, &files).unwrap();
+    let alone: Vec<_> = texts.iter().map(|text| bits(&alone.embed(text).unwrap().0.vector)).collect();
+
+    let metrics = Arc::new(Metrics::default());
+    let size = Size { workers: 2, queue: 256, recent_bytes: 1 << 20 };
+    let make = move || OnnxEmbedder::load(&runtime, &files);
+    let pool = Arc::new(Pool::start(size, Arc::clone(&metrics), make).unwrap());
+    let count = texts.len() * 5;
+    for round in 0..2 {
+        let mut calls = JoinSet::new();
+        for (at, text) in texts.iter().enumerate().cycle().take(count) {
+            let (pool, text) = (Arc::clone(&pool), text.clone());
+            calls.spawn(async move { (at, bits(&pool.embed(text, None).await.unwrap().vector)) });
+        }
+        for (at, vector) in calls.join_all().await {
+            assert_eq!(vector, alone[at], "round {round}: {}", texts[at]);
+        }
+    }
+    let page = metrics.exposition();
+    let hits = page.lines().find_map(|line| line.split_once(r#"recent_embeddings_total{outcome="hit"} "#));
+    let hits: usize = hits.unwrap().1.parse().unwrap();
+    assert!((count..2 * count).contains(&hits), "the second round at least: {hits} of {count}");
+}
+
+#[tokio::test]
+async fn a_short_prompt_waits_for_one_inference_of_a_long_one() {
+    let gate = Gate::default();
+    let seen = Arc::<Mutex<Vec<usize>>>::default();
+    let inner = BagOfWords { chunk: 64, ..BagOfWords::default() };
+    let embedder = Gated { gate: gate.clone(), inner, seen: Arc::clone(&seen), ..Gated::default() };
+    let metrics = Arc::new(Metrics::default());
+    let size = Size { workers: 1, queue: 16, recent_bytes: 0 };
+    let pool = Arc::new(Pool::start(size, Arc::clone(&metrics), move || Ok(embedder.clone())).unwrap());
+    seen.lock().unwrap().clear();
+
+    let shut = gate.shut();
+    let call = |text: String| {
+        let pool = Arc::clone(&pool);
+        tokio::spawn(async move { pool.embed(text, None).await.unwrap() })
+    };
+    let long = call(vec!["w"; 64 * 5].join(" "));
+    eventually("its first chunk is in hand", async || (gate.held() == 1).then_some(())).await;
+    let short = call("hello".to_owned());
+    eventually("the short one waits", async || {
+        metrics.exposition().contains("queue_length 1\n").then_some(())
+    })
+    .await;
+    drop(shut);
+    short.await.unwrap();
+    long.await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), [64, 1, 64, 64, 64, 64]);
+}
+
+#[tokio::test]
+async fn the_chunks_of_a_prompt_come_together_whoever_infers_them() {
+    let inner = BagOfWords { chunk: 3, ..BagOfWords::default() };
+    let text = "one two three four five six seven eight nine ten eleven";
+    let wanted = inner.clone().embed(text).unwrap().0;
+    let size = Size { workers: 4, queue: 256, recent_bytes: 0 };
+    let make = move || Ok(Gated { inner: inner.clone(), ..Gated::default() });
+    let pool = Arc::new(Pool::start(size, Arc::default(), make).unwrap());
+    let mut calls = JoinSet::new();
+    for _ in 0..50 {
+        let pool = Arc::clone(&pool);
+        calls.spawn(async move { pool.embed(text.to_owned(), None).await.unwrap() });
+    }
+    for embedded in calls.join_all().await {
+        assert_eq!(embedded, wanted);
+    }
+}
