@@ -1,4 +1,5 @@
-"""Builds the embedding model from the published weights: `OUT/model-fp32` and `OUT/model`, the int8 one.
+"""Builds the embedding model from the published weights: `OUT/model-fp32` and `OUT/model`, the int8 one; and
+`OUT/model-second`, which only the tests use.
 
 `python3 build.py --weights FOLDER --out FOLDER`, with the packages of requirements.txt importable. Each result folder
 holds model.onnx, tokenizer.json, model.json and MODEL.md. The same weights give the same bytes on every run.
@@ -13,6 +14,7 @@ from pathlib import Path
 import card
 import check
 import graph
+import second
 import smoothing
 import texts
 from quantise import quantised
@@ -22,9 +24,10 @@ from weights import read_safetensors, read_tokeniser
 
 def stage(what: str, work: Callable):
     """Does `work` and says what it was and how long it took."""
+    print(f"      {what}: ", end="", flush=True)
     start = time.monotonic()
     result = work()
-    print(f"      {what}: {time.monotonic() - start:.1f} s", flush=True)
+    print(f"{time.monotonic() - start:.1f} s", flush=True)
     return result
 
 
@@ -58,13 +61,15 @@ def build(source: Path, out: Path) -> str | None:
         (folder / "model.onnx").write_bytes(model)
         (folder / "tokenizer.json").write_text(shipped, encoding="utf-8")
         card.write(folder, card.describe(folder, source / "model.safetensors", precision, its_quality))
+    stage("write the second model of the tests",
+          lambda: second.write(out / "model-second", tensors, tokeniser, shipped))
     return None
 
 
 def main() -> int:
     options = argparse.ArgumentParser(description="Builds the embedding model from the published weights.")
     options.add_argument("--weights", type=Path, required=True, help="folder with model.safetensors and tokenizer.json")
-    options.add_argument("--out", type=Path, required=True, help="folder that gets model-fp32 and model")
+    options.add_argument("--out", type=Path, required=True, help="folder that gets model-fp32, model and model-second")
     given = options.parse_args()
     complaint = build(given.weights, given.out)
     if complaint:

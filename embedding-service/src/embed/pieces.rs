@@ -30,18 +30,31 @@ pub struct Pieces {
 pub struct PieceMaker {
     tokeniser: Tokenizer,
     unknown: Option<u32>,
+    /// [`WHOLE`] and [`HEAD`], or less where the model reads less.
+    whole: usize,
+    head: usize,
 }
 
 impl PieceMaker {
+    /// `longest`: word pieces that the model reads, if that is known.
+    ///
     /// # Errors
     /// When the file cannot be read or is no tokeniser.
-    pub fn load(path: &Path) -> Result<Self, ModelError> {
+    pub fn load(path: &Path, longest: Option<usize>) -> Result<Self, ModelError> {
         let failed = |cause: String| ModelError::Tokeniser { path: path.display().to_string(), cause };
         let mut tokeniser = Tokenizer::from_file(path).map_err(|e| failed(e.to_string()))?;
         tokeniser.with_padding(None);
         tokeniser.with_truncation(None).map_err(|e| failed(e.to_string()))?;
-        let unknown = tokeniser.token_to_id("[UNK]");
-        Ok(Self { tokeniser, unknown })
+        // BERT's name and that of the others.
+        let unknown = tokeniser.token_to_id("[UNK]").or_else(|| tokeniser.token_to_id("<unk>"));
+        let longest = longest.unwrap_or(WHOLE);
+        Ok(Self { tokeniser, unknown, whole: WHOLE.min(longest), head: HEAD.min(longest) })
+    }
+
+    /// The largest id that a piece can have.
+    #[must_use]
+    pub fn largest_id(&self) -> i64 {
+        self.tokeniser.get_vocab(true).into_values().max().map_or(0, i64::from)
     }
 
     /// # Errors
@@ -55,19 +68,19 @@ impl PieceMaker {
             // Only here are the positions in the text needed, which cost a little more.
             encoding = self.tokeniser.encode(head.as_str(), true).map_err(failed)?;
         }
-        let ids = if rest.is_empty() && encoding.len() <= WHOLE {
-            first(encoding.get_ids(), WHOLE)
-        } else {
-            first(encoding.get_ids(), HEAD)
-        };
+        let is_short = rest.is_empty() && encoding.len() <= self.whole;
+        let ids = first(encoding.get_ids(), if is_short { self.whole } else { self.head });
         let unseen = (!whole).then(|| self.unseen(&encoding, ids.len(), &head, rest)).flatten();
         Ok(Pieces { ids, head, unseen })
     }
 
     fn reads_all(&self, encoding: &Encoding, head: &str) -> bool {
         let ids = encoding.get_ids();
-        let only_special = ids.len() <= 2 && !head.is_empty();
-        ids.len() <= WHOLE && !only_special && !self.unknown.is_some_and(|unknown| ids.contains(&unknown))
+        let only_special =
+            !head.is_empty() && encoding.get_special_tokens_mask().iter().all(|special| *special == 1);
+        ids.len() <= self.whole
+            && !only_special
+            && !self.unknown.is_some_and(|unknown| ids.contains(&unknown))
     }
 
     /// What the model is not given: words that are unknown to it (it sees that there is one, not which), and all that

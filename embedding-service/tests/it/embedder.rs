@@ -2,7 +2,7 @@
 
 use embedding_service::{
     embed::{
-        Embedded, Embedder, ModelError,
+        Embedded, Embedder,
         model_files::ModelFiles,
         onnx::{OnnxEmbedder, Runtime},
         pieces::{PieceMaker, WHOLE},
@@ -18,7 +18,7 @@ fn embedder() -> OnnxEmbedder {
 }
 
 fn pieces() -> PieceMaker {
-    PieceMaker::load(&ModelFiles::find(&model()).unwrap().tokeniser).unwrap()
+    PieceMaker::load(&ModelFiles::find(&model()).unwrap().tokeniser, None).unwrap()
 }
 
 fn embed(embedder: &mut OnnxEmbedder, text: &str) -> Embedded {
@@ -160,23 +160,4 @@ fn a_graph_without_pooling_is_pooled_here() {
     for (got, wanted) in got.iter().zip(&wanted) {
         assert!((got - wanted).abs() < 1e-6, "{got} {wanted}");
     }
-}
-
-#[test]
-fn files_that_are_no_model_are_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let graph = folder.path().join("model.onnx");
-    let tokeniser = folder.path().join("tokenizer.json");
-    std::fs::write(&graph, b"not a graph").unwrap();
-    std::fs::write(&tokeniser, b"{}").unwrap();
-    let runtime = Runtime::load(&library()).unwrap();
-    let load = || {
-        let files = ModelFiles::find(folder.path()).unwrap();
-        OnnxEmbedder::load(&runtime, &files).err().unwrap()
-    };
-    let e = load();
-    assert!(matches!(&e, ModelError::Tokeniser { .. }) && e.to_string().contains("tokenizer.json"), "{e}");
-    std::fs::copy(ModelFiles::find(&model()).unwrap().tokeniser, &tokeniser).unwrap();
-    let e = load();
-    assert!(matches!(&e, ModelError::Load { .. }) && e.to_string().contains("model.onnx"), "{e}");
 }

@@ -74,7 +74,7 @@ async fn a_long_text_repeats_only_itself() {
 
 #[test]
 fn the_work_is_bounded() {
-    let pieces = PieceMaker::load(&ModelFiles::find(&model()).unwrap().tokeniser).unwrap();
+    let pieces = PieceMaker::load(&ModelFiles::find(&model()).unwrap().tokeniser, None).unwrap();
     for text in [
         texts::page(1, 100),
         texts::page(2, 1000),

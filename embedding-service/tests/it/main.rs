@@ -14,9 +14,11 @@
 mod contract;
 mod embedder;
 mod faults;
+mod golden;
 mod history_suite;
 mod limits;
 mod long_prompts;
+mod models;
 mod overload;
 mod program;
 mod queueing;

@@ -12,7 +12,7 @@ use tokio::{
     process::{Child, ChildStderr, Command},
 };
 
-use crate::support::{Client, channel, check, library, model};
+use crate::support::{Client, built_part, channel, check, library, model};
 
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_embedding-service"));
@@ -154,9 +154,11 @@ async fn the_socket_of_a_living_process_is_not() {
 #[tokio::test]
 async fn what_is_missing_is_named_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
+    let old = built_part("onnxruntime-old/libonnxruntime.so");
     for (name, value, words) in [
         ("ORT_DYLIB_PATH", "/nowhere/libonnxruntime.so", "Set ORT_DYLIB_PATH to"),
         ("ORT_DYLIB_PATH", "/etc/passwd", "Set ORT_DYLIB_PATH to"),
+        ("ORT_DYLIB_PATH", old.to_str().unwrap(), "of version 1.24 or later"),
         ("LOOP_EMBEDDING_MODEL_PATH", "/nowhere", "is not there. Give an .onnx file"),
         ("LOOP_EMBEDDING_MODEL_PATH", "", "give the model"),
         ("LOOP_HISTORY_SIZE", "many", "give a whole number from 1 to 100"),

@@ -45,6 +45,13 @@ pub fn model() -> PathBuf {
     part("LOOP_EMBEDDING_MODEL_PATH", "model/model.onnx")
 }
 
+/// A part as set-up made it, whatever the user brings: what only the tests need, or what only set-up's own model has.
+pub fn built_part(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.parts").join(name);
+    assert!(path.exists(), "{} is not there: run `make setup`", path.display());
+    path
+}
+
 /// Settings for a test: everything inside `folder` or on free ports. `extra` are flags and their values.
 pub fn settings(folder: &Path, extra: &[(&str, &str)]) -> Settings {
     let mut flags = vec![
