@@ -4,6 +4,7 @@ use std::fs;
 
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::Envoy;
+use sentinel_tests::gateway::shipped;
 use sentinel_tests::{Dialect, Stack, parts};
 use serde_json::json;
 
@@ -17,10 +18,9 @@ fn every_shipped_bootstrap_is_valid() {
         .filter(|name| name.ends_with(".yaml"))
         .collect();
     names.sort();
-    assert!(
-        names.contains(&"demo.yaml".to_owned()) && names.contains(&"providers.yaml".to_owned()),
-        "{names:?}"
-    );
+    for name in ["demo.yaml", "production.yaml", "providers.yaml"] {
+        assert!(names.contains(&name.to_owned()), "{names:?}");
+    }
     for name in names {
         let mut bootstrap = Bootstrap::shipped(&name);
         bootstrap.module(&parts::filter());
@@ -28,6 +28,49 @@ fn every_shipped_bootstrap_is_valid() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "envoy/{name} is refused:\n{said}");
     }
+}
+
+/// `envoy --mode validate` does not open the files that are read anew, so each is put into the bootstrap in its place.
+#[test]
+fn every_file_that_is_read_anew_is_valid() {
+    let validate = |name: &str, bootstrap: &Bootstrap, valid: bool| {
+        let output = Envoy::validate(bootstrap);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), valid, "envoy/production/{name}:\n{said}");
+    };
+    for (name, filter) in
+        [("clients.yaml", "clients"), ("limits.yaml", "limits"), ("limits-global.yaml", "limits")]
+    {
+        for (spoiled, valid) in [("", true), ("                      no_such_field: 1\n", false)] {
+            let config = indented(&after("    typed_config:\n", &shipped(name)), 16);
+            let mut bootstrap = Bootstrap::shipped("production.yaml");
+            bootstrap.module(&parts::filter());
+            bootstrap.inline(filter, &format!("                    typed_config:\n{config}{spoiled}"));
+            validate(name, &bootstrap, valid);
+        }
+    }
+    let keys = fs::read_dir(parts::root().join("envoy/production/keys")).unwrap();
+    let mut secrets = String::new();
+    for key in keys {
+        let name = key.unwrap().file_name().into_string().unwrap();
+        let secret = after("v3.Secret\n", &shipped(&format!("keys/{name}")));
+        assert!(secret.contains(&format!("name: {}\n", name.trim_end_matches(".yaml"))), "{name}: {secret}");
+        secrets.push_str(&format!("    -\n{}", indented(&secret, 2)));
+    }
+    for (spoiled, valid) in [("", true), ("      no_such_field: 1\n", false)] {
+        let mut bootstrap = Bootstrap::shipped("production.yaml");
+        bootstrap.module(&parts::filter());
+        bootstrap.replace("\n  clusters:\n", &format!("\n  secrets:\n{secrets}{spoiled}\n  clusters:\n"));
+        validate("keys", &bootstrap, valid);
+    }
+}
+
+fn after(mark: &str, text: &str) -> String {
+    text.split_once(mark).unwrap_or_else(|| panic!("no {mark:?} in {text}")).1.to_owned()
+}
+
+fn indented(text: &str, by: usize) -> String {
+    text.lines().map(|line| format!("{:by$}{line}\n", "")).collect()
 }
 
 #[test]

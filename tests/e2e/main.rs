@@ -1,5 +1,6 @@
 //! The whole stack from outside: real Envoy with the filter, real service, real Redis, mock provider. One module a subject.
 
+mod access;
 mod bad_input;
 mod bodies;
 mod bootstraps;
@@ -10,6 +11,7 @@ mod healthy;
 mod history;
 mod identity;
 mod kills;
+mod limits;
 mod loops;
 mod mcp;
 mod mcp_package;
@@ -22,3 +24,4 @@ mod steps_everywhere;
 mod steps_shapes;
 mod streaming;
 mod support;
+mod upstream;

@@ -2,20 +2,14 @@
 
 use std::fs;
 use std::io::Write;
-use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
-use rcgen::{CertificateParams, KeyPair};
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::Envoy;
 use sentinel_tests::provider::{Piece, Provider, faithful, reply::text_for};
+use sentinel_tests::tls::{Certificate, Relay};
 use sentinel_tests::{Dialect, client, parts};
 use tempfile::TempDir;
-use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use crate::support::QUESTION;
 
@@ -25,24 +19,21 @@ const HOSTS: [&str; 4] =
 struct Tls {
     envoy: Envoy,
     provider: Provider,
-    /// Server names that Envoy asked for.
-    names: Arc<Mutex<Vec<String>>>,
+    relay: Relay,
     _folder: TempDir,
 }
 
 impl Tls {
     /// `trusted`: whether Envoy's CA bundle holds the provider's certificate.
-    async fn start(trusted: bool) -> Self {
+    fn start(trusted: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let provider = Provider::start();
-        let (certificate, config) = certificate();
-        let (other, _) = self::certificate();
+        let [certificate, other] = [Certificate::of(&HOSTS), Certificate::of(&HOSTS)];
         let bundle = folder.path().join("roots.pem");
-        fs::write(&bundle, if trusted { certificate } else { other }).unwrap();
-        let names = Arc::new(Mutex::new(Vec::new()));
-        let relay = relay(provider.port(), config, Arc::clone(&names)).await;
-        let envoy = Envoy::start(folder.path(), &bootstrap(relay, &bundle));
-        Self { envoy, provider, names, _folder: folder }
+        fs::write(&bundle, if trusted { &certificate.pem } else { &other.pem }).unwrap();
+        let relay = Relay::start(provider.port(), &certificate);
+        let envoy = Envoy::start(folder.path(), &bootstrap(relay.port(), &bundle));
+        Self { envoy, provider, relay, _folder: folder }
     }
 
     async fn ask(&self, path: &str, dialect: Dialect, headers: &[(&str, &str)]) -> client::Response {
@@ -50,7 +41,7 @@ impl Tls {
     }
 }
 
-fn bootstrap(relay: SocketAddr, bundle: &Path) -> Bootstrap {
+fn bootstrap(relay: u16, bundle: &Path) -> Bootstrap {
     let mut bootstrap = Bootstrap::shipped("providers.yaml");
     bootstrap.module(&parts::filter());
     bootstrap.replace("address: 127.0.0.1, port_value: 9901", "address: 127.0.0.1, port_value: 0");
@@ -59,51 +50,15 @@ fn bootstrap(relay: SocketAddr, bundle: &Path) -> Bootstrap {
     bootstrap.service(&bundle.with_file_name("no-service.sock"));
     bootstrap.replace("/etc/ssl/certs/ca-certificates.crt", &bundle.display().to_string());
     for host in HOSTS {
-        let here = format!("address: 127.0.0.1, port_value: {}", relay.port());
+        let here = format!("address: 127.0.0.1, port_value: {relay}");
         bootstrap.replace(&format!("address: {host}, port_value: 443"), &here);
     }
     bootstrap
 }
 
-/// A certificate for all four names, made for this test, as PEM and as a server's configuration.
-fn certificate() -> (String, ServerConfig) {
-    let key = KeyPair::generate().unwrap();
-    let names: Vec<String> = HOSTS.iter().map(ToString::to_string).collect();
-    let certificate = CertificateParams::new(names).unwrap().self_signed(&key).unwrap();
-    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
-        .unwrap();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    (certificate.pem(), config)
-}
-
-/// Ends TLS and passes the bytes on to the mock provider.
-async fn relay(port: u16, config: ServerConfig, names: Arc<Mutex<Vec<String>>>) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let (acceptor, names) = (acceptor.clone(), Arc::clone(&names));
-            tokio::spawn(async move {
-                // It fails where Envoy does not trust us.
-                let Ok(mut stream) = acceptor.accept(stream).await else { return };
-                names.lock().unwrap().push(stream.get_ref().1.server_name().unwrap_or_default().to_owned());
-                let mut onward = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-                let _ = tokio::io::copy_bidirectional(&mut stream, &mut onward).await;
-            });
-        }
-    });
-    address
-}
-
 #[tokio::test]
 async fn each_prefix_leads_to_its_provider() {
-    let tls = Tls::start(true).await;
+    let tls = Tls::start(true);
     for (path, there, host, dialect) in [
         ("/openai/v1/chat/completions", "/v1/chat/completions", HOSTS[0], Dialect::OpenaiChat),
         ("/openai/v1/responses?x=1", "/v1/responses?x=1", HOSTS[0], Dialect::OpenaiResponses),
@@ -126,7 +81,7 @@ async fn each_prefix_leads_to_its_provider() {
         assert_eq!(got.host().as_deref(), Some(host), "{path}");
         assert_eq!(got.header("authorization"), Some("Bearer sk-of-the-agent"), "{path}");
         assert_eq!(got.body, dialect.ask(QUESTION, false).to_string(), "{path}");
-        assert!(tls.names.lock().unwrap().contains(&host.to_owned()), "{path}: TLS asked for another name");
+        assert!(tls.relay.names().contains(&host.to_owned()), "{path}: TLS asked for another name");
     }
     let elsewhere = tls.ask("/v1/chat/completions", Dialect::OpenaiChat, &[]).await;
     assert_eq!(elsewhere.status, 404);
@@ -136,7 +91,7 @@ async fn each_prefix_leads_to_its_provider() {
 /// The filter must read answers to know that they repeat: compressed ones are unpacked before it.
 #[tokio::test]
 async fn compressed_answers_are_read_too() {
-    let tls = Tls::start(true).await;
+    let tls = Tls::start(true);
     tls.provider.script(|request| {
         let mut answer = faithful(request).with("content-encoding", "gzip");
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -161,7 +116,7 @@ async fn compressed_answers_are_read_too() {
 
 #[tokio::test]
 async fn a_provider_that_is_not_who_it_says_gets_nothing() {
-    let tls = Tls::start(false).await;
+    let tls = Tls::start(false);
     let response = tls.ask("/openai/v1/chat/completions", Dialect::OpenaiChat, &[("x-agent-id", "a")]).await;
     assert_eq!(response.status, 503, "{:?}", response.body);
     assert_eq!(tls.provider.count(), 0, "the request and its key went to a stranger");

@@ -63,6 +63,33 @@ impl Bootstrap {
         self.text.replace_range(at..at + old.len(), new);
     }
 
+    /// Replaces a text that must be there so many times.
+    pub fn replace_each(&mut self, old: &str, new: &str, times: usize) {
+        assert_eq!(
+            self.text.matches(old).count(),
+            times,
+            "the bootstrap contains {old:?} another number of times"
+        );
+        self.text = self.text.replace(old, new);
+    }
+
+    /// The folder with the files that `envoy/production.yaml` reads anew.
+    pub fn production(&mut self, folder: &Path) {
+        assert!(
+            self.text.contains(": envoy/production"),
+            "the bootstrap reads no files from envoy/production"
+        );
+        self.text = self.text.replace(": envoy/production", &format!(": {}", folder.display()));
+    }
+
+    /// A filter's configuration in the bootstrap itself, instead of in a file of its own.
+    pub fn inline(&mut self, filter: &str, config: &str) {
+        let begin = self.position(&format!("- name: {filter}\n                    config_discovery:\n"));
+        let begin = begin + format!("- name: {filter}\n").len();
+        let length = self.text[begin..].find("                  - name:").expect("a filter after it");
+        self.text.replace_range(begin..begin + length, config);
+    }
+
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -7,15 +7,18 @@ pub mod client;
 pub mod dialect;
 pub mod envoy;
 pub mod fake_service;
+pub mod gateway;
 pub mod metrics;
 pub mod parts;
 pub mod process;
 pub mod provider;
+pub mod ratelimit;
 pub mod raw;
 pub mod redis;
 pub mod said;
 pub mod service;
 pub mod stack;
+pub mod tls;
 
 pub use dialect::Dialect;
 pub use stack::Stack;

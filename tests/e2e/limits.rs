@@ -1,0 +1,157 @@
+//! How often each client may ask: by one Envoy's own buckets, and counted over several in Redis.
+
+use sentinel_tests::Dialect;
+use sentinel_tests::client::Response;
+use sentinel_tests::gateway::{ALICE, BOB, Client, Gateway};
+use sentinel_tests::provider::{Received, faithful};
+use sentinel_tests::ratelimit::{Asked, Descriptor, Entry, RateLimitService};
+use sentinel_tests::redis::Redis;
+use serde_json::json;
+
+use crate::support::{CHAT, QUESTION};
+
+/// So few, and refilled so slowly, that the time a test takes does not matter.
+const SHIPPED: &str = "- entries: [{key: client}]\n          token_bucket: &each {max_tokens: 100, tokens_per_fill: 100, fill_interval: 60s}";
+const THREE: &str = "- entries: [{key: client}]\n          token_bucket: &each {max_tokens: 3, tokens_per_fill: 3, fill_interval: 36000s}";
+
+const FORGED: [(&str, &str); 4] = [
+    ("x-ratelimit-limit", "9999"),
+    ("x-ratelimit-remaining", "9999"),
+    ("x-ratelimit-reset", "1"),
+    ("x-sentinel-client", "someone-else"),
+];
+
+/// Limit, remaining and reset, each of which must be there once.
+fn limits_of(response: &Response) -> [u64; 3] {
+    ["limit", "remaining", "reset"].map(|name| {
+        let values: Vec<_> = response.headers.get_all(format!("x-ratelimit-{name}")).iter().collect();
+        assert_eq!(values.len(), 1, "x-ratelimit-{name}: {values:?}");
+        // The global filter adds the limits it has chosen from: `3, 3;w=3600`.
+        let value = values[0].to_str().unwrap().split(',').next().unwrap().to_owned();
+        value.parse().unwrap_or_else(|_| panic!("x-ratelimit-{name}: {value:?}"))
+    })
+}
+
+async fn ask(gateway: &Gateway, client: Client) -> Response {
+    gateway.ask(CHAT, client, &[], QUESTION).await
+}
+
+/// 429 in the dialect's form, and a time to wait that fits the limits.
+fn assert_limited(dialect: Dialect, response: &Response) {
+    assert_eq!(response.status, 429, "{dialect:?}: {:?}", response.body);
+    let body = response.json();
+    let message = body["error"]["message"].as_str().unwrap_or_default().to_owned();
+    assert!(message.contains("too many requests"), "{dialect:?}: {body}");
+    let shape = match dialect {
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+            json!({"error": {"message": message, "type": "requests", "param": null, "code": "rate_limit_exceeded"}})
+        }
+        Dialect::Anthropic => {
+            json!({"type": "error", "error": {"type": "rate_limit_error", "message": message}})
+        }
+        Dialect::Gemini => {
+            json!({"error": {"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED"}})
+        }
+    };
+    assert_eq!(body, shape, "{dialect:?}");
+    let [_, remaining, reset] = limits_of(response);
+    assert_eq!(remaining, 0);
+    assert!(reset > 0);
+    assert_eq!(response.header("retry-after"), Some(reset.to_string().as_str()));
+}
+
+fn assert_not_forwarded(got: &Received) {
+    for name in got.headers.keys() {
+        assert!(!name.as_str().starts_with("x-ratelimit") && name != "x-sentinel-client", "{name} went on");
+    }
+}
+
+#[tokio::test]
+async fn a_hundred_a_minute_for_each_client_as_it_is_shipped() {
+    let gateway = Gateway::builder().start();
+    for client in [ALICE, BOB] {
+        let response = ask(&gateway, client).await;
+        assert_eq!(response.status, 200);
+        assert_eq!(limits_of(&response), [100, 99, 0], "{}", client.name);
+        assert_eq!(response.header("retry-after"), None);
+    }
+}
+
+#[tokio::test]
+async fn over_the_limit_a_client_is_refused_in_its_dialect_and_nobody_else() {
+    let gateway = Gateway::builder().limit(SHIPPED, THREE).start();
+    // A provider's own count is not the gateway's.
+    gateway.provider.script(|request| faithful(request).with("x-ratelimit-remaining", "77"));
+    for remaining in [2, 1, 0] {
+        let response = gateway.ask(CHAT, ALICE, &[FORGED[0], FORGED[1], ("x-agent-id", "a")], QUESTION).await;
+        assert_eq!(response.status, 200);
+        assert_eq!(limits_of(&response)[..2], [3, remaining]);
+        assert_not_forwarded(&gateway.provider.last());
+    }
+    for dialect in Dialect::ALL {
+        for headers in [&[][..], &FORGED, &[("x-agent-id", "another"), ("x-tenant-id", "another")]] {
+            assert_limited(dialect, &gateway.ask(dialect, ALICE, headers, QUESTION).await);
+        }
+    }
+    assert_eq!(gateway.provider.count(), 3, "a refused request went to the provider");
+    assert_eq!(gateway.count("sentinel_requests_total", &[]), 3, "a refused request was looked at");
+
+    let other = gateway.ask(CHAT, BOB, &[("x-sentinel-client", "alice")], QUESTION).await;
+    assert_eq!((other.status, limits_of(&other)[..2].to_vec()), (200, vec![3, 2]));
+    // Health is asked by machines without a key, as often as they like.
+    for _ in 0..10 {
+        assert_eq!(gateway.get("/health", &[]).await.status, 200);
+    }
+}
+
+/// The example in the shipped file, as it stands there.
+#[tokio::test]
+async fn one_client_may_have_a_limit_of_its_own() {
+    let example = "        # - entries: [{key: client, value: nightly-batch}]\n        #   token_bucket:";
+    let real = "        - entries: [{key: client, value: bob}]\n          token_bucket:";
+    let gateway = Gateway::builder().limit(example, real).limit(SHIPPED, THREE).start();
+    assert_eq!(limits_of(&ask(&gateway, ALICE).await)[..2], [3, 2]);
+    assert_eq!(limits_of(&ask(&gateway, BOB).await)[..2], [1000, 999]);
+}
+
+#[tokio::test]
+async fn the_global_limit_counts_over_several_envoys() {
+    let redis = Redis::start();
+    let service = RateLimitService::start(3, redis.counters());
+    let patient = |gateway: sentinel_tests::gateway::Builder| {
+        gateway.global_limits(service.port()).limit("timeout: 0.05s", "timeout: 60s").start()
+    };
+    let gateways = [patient(Gateway::builder()), patient(Gateway::builder())];
+    for (turn, remaining) in [(0, 2), (1, 1), (0, 0)] {
+        let response = gateways[turn].ask(CHAT, ALICE, &FORGED, QUESTION).await;
+        assert_eq!(response.status, 200, "{:?}", response.body);
+        assert_eq!(limits_of(&response)[..2], [3, remaining]);
+        assert_not_forwarded(&gateways[turn].provider.last());
+    }
+    for gateway in &gateways {
+        for dialect in Dialect::ALL {
+            assert_limited(dialect, &gateway.ask(dialect, ALICE, &[], QUESTION).await);
+        }
+        assert_eq!(ask(gateway, BOB).await.status, 200);
+    }
+    assert_eq!(gateways[0].provider.count() + gateways[1].provider.count(), 3 + 2);
+    assert_eq!(redis.keys(), 2, "one counter for each client");
+    let entry = |value: &str| Entry { key: "client".into(), value: value.into() };
+    for asked in service.asked() {
+        let Asked { domain, descriptors, .. } = &asked;
+        assert_eq!(domain, "sentinel");
+        assert!(
+            [ALICE, BOB]
+                .iter()
+                .any(|client| *descriptors == [Descriptor { entries: vec![entry(client.name)] }]),
+            "{asked:?}"
+        );
+    }
+    assert_eq!(service.asked().len(), 3 + 2 * 5);
+
+    // Without the service nobody is refused.
+    drop(service);
+    for gateway in &gateways {
+        assert_eq!(ask(gateway, ALICE).await.status, 200);
+    }
+}

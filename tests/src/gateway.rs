@@ -1,0 +1,251 @@
+//! envoy/production.yaml as it is shipped, with two mock providers behind the names of the real ones, over real TLS.
+//! The files that Envoy reads anew are copies of the shipped ones, so that a test can replace them.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use tempfile::TempDir;
+
+use crate::Dialect;
+use crate::bootstrap::Bootstrap;
+use crate::client::{self, Response};
+use crate::envoy::Envoy;
+use crate::parts;
+use crate::provider::Provider;
+use crate::tls::{Certificate, Relay};
+
+/// The names in the shipped file; behind the last one is [`Gateway::backup`], behind the others [`Gateway::provider`].
+pub const HOSTS: [&str; 5] = [
+    "api.openai.com",
+    "api.anthropic.com",
+    "generativelanguage.googleapis.com",
+    "api.groq.com",
+    "eu.api.openai.com",
+];
+
+/// A client of the gateway and its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client {
+    pub name: &'static str,
+    pub key: &'static str,
+}
+
+pub const ALICE: Client = Client { name: "alice", key: "5d1f0c-alice" };
+pub const BOB: Client = Client { name: "bob", key: "77ab3e-bob" };
+pub const ADMIN: Client = Client { name: "admin", key: "e0c4f9-admin" };
+
+/// Dropped in this order: Envoy first.
+pub struct Gateway {
+    pub envoy: Envoy,
+    pub provider: Provider,
+    pub backup: Provider,
+    relays: [Relay; 2],
+    folder: TempDir,
+}
+
+pub struct Builder {
+    edits: Vec<(String, String)>,
+    limits: (&'static str, Vec<(String, String)>),
+    certificate: Certificate,
+    trusted: Certificate,
+}
+
+impl Gateway {
+    /// The clients are [`ALICE`], [`BOB`] and [`ADMIN`].
+    pub fn builder() -> Builder {
+        let certificate = Certificate::of(&HOSTS);
+        Builder {
+            edits: Vec::new(),
+            limits: ("limits.yaml", Vec::new()),
+            trusted: certificate.clone(),
+            certificate,
+        }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.envoy.address()
+    }
+
+    /// An agent asks one thing; the key goes where the dialect's SDK puts it.
+    pub async fn ask(
+        &self,
+        dialect: Dialect,
+        client: Client,
+        headers: &[(&str, &str)],
+        text: &str,
+    ) -> Response {
+        let (name, value) = key_header(dialect, client.key);
+        let mut all = vec![(name, value.as_str())];
+        all.extend_from_slice(headers);
+        self.post(path(dialect), &all, dialect.ask(text, false).to_string()).await
+    }
+
+    pub async fn post(&self, path: &str, headers: &[(&str, &str)], body: String) -> Response {
+        client::post(self.address(), path, headers, body).await
+    }
+
+    pub async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let body = http_body_util::Empty::<bytes::Bytes>::new();
+        let request = client::request(self.address(), hyper::Method::GET, path, headers, body);
+        client::send(request).await.unwrap_or_else(|error| panic!("GET {path} is not answered: {error}"))
+    }
+
+    /// Replaces the clients, as `mv` does.
+    pub fn clients(&self, clients: &[Client]) {
+        self.replace("clients.yaml", &with_clients(&shipped("clients.yaml"), clients));
+    }
+
+    /// Replaces a file that Envoy reads anew, as `mv` does.
+    pub fn replace(&self, name: &str, text: &str) {
+        replace(self.folder.path(), name, text);
+    }
+
+    /// Server names that Envoy asked the first provider for.
+    pub fn names(&self) -> Vec<String> {
+        self.relays[0].names()
+    }
+
+    /// A counter of Envoy; 0 when it has not been counted yet.
+    pub fn count(&self, name: &str, labels: &[(&str, &str)]) -> u64 {
+        self.envoy.metrics().sum(name, labels)
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- Envoy's log:\n{}", self.envoy.log());
+        }
+    }
+}
+
+impl Builder {
+    /// Replaces a text of the bootstrap that must be there exactly once.
+    pub fn edit(mut self, old: &str, new: &str) -> Self {
+        self.edits.push((old.to_owned(), new.to_owned()));
+        self
+    }
+
+    /// The same in the file of limits.
+    pub fn limit(mut self, old: &str, new: &str) -> Self {
+        self.limits.1.push((old.to_owned(), new.to_owned()));
+        self
+    }
+
+    /// limits-global.yaml in the place of limits.yaml, and the rate limit service on this port.
+    pub fn global_limits(mut self, port: u16) -> Self {
+        self.limits.0 = "limits-global.yaml";
+        self.edit("port_value: 8081", &format!("port_value: {port}"))
+    }
+
+    /// The providers say that they are someone else, and are believed to be that.
+    pub fn providers_named(mut self, host: &str) -> Self {
+        self.certificate = Certificate::of(&[host]);
+        self.trusted = self.certificate.clone();
+        self
+    }
+
+    /// The providers have the right names, from an authority that is not trusted.
+    pub fn untrusted(mut self) -> Self {
+        self.trusted = Certificate::of(&HOSTS);
+        self
+    }
+
+    pub fn start(self) -> Gateway {
+        let folder =
+            tempfile::Builder::new().prefix("sentinel-gateway").tempdir().expect("a temporary folder");
+        let [provider, backup] = [Provider::start(), Provider::start()];
+        let relays = [&provider, &backup].map(|behind| Relay::start(behind.port(), &self.certificate));
+
+        fs::create_dir(folder.path().join("keys")).expect("a folder");
+        for name in ["openai", "openai_backup", "anthropic", "gemini", "groq"] {
+            let key = shipped(&format!("keys/{name}.yaml")).replace("replace-me", &provider_key(name));
+            replace(folder.path(), &format!("keys/{name}.yaml"), &key);
+        }
+        replace(folder.path(), "clients.yaml", &with_clients(&shipped("clients.yaml"), &[ALICE, BOB, ADMIN]));
+        let (limits, edits) = &self.limits;
+        let limits = edits.iter().fold(shipped(limits), |text, (old, new)| {
+            assert_eq!(text.matches(old).count(), 1, "{limits} does not contain once {old:?}");
+            text.replace(old, new)
+        });
+        replace(folder.path(), "limits.yaml", &limits);
+
+        let bundle = folder.path().join("roots.pem");
+        fs::write(&bundle, &self.trusted.pem).expect("the bundle is written");
+        let mut bootstrap = Bootstrap::shipped("production.yaml");
+        for (old, new) in &self.edits {
+            bootstrap.replace(old, new);
+        }
+        bootstrap.module(&parts::filter());
+        bootstrap.production(folder.path());
+        // No service: a stack that is up on this machine must not be asked.
+        bootstrap.service(&folder.path().join("no-service.sock"));
+        bootstrap.replace("/etc/ssl/certs/ca-certificates.crt", &bundle.display().to_string());
+        bootstrap.replace("address: 127.0.0.1, port_value: 10000", "address: 127.0.0.1, port_value: 0");
+        // The admin interface is a cluster too, so its address must be known before Envoy starts.
+        bootstrap.replace_each("address: 127.0.0.1, port_value: 9901", &own_address(), 2);
+        for (index, host) in HOSTS.iter().enumerate() {
+            let port = relays[usize::from(index == HOSTS.len() - 1)].port();
+            let here = format!(" address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}");
+            let there = format!(" address: {{socket_address: {{address: {host}, port_value: 443}}}}");
+            if bootstrap.text().contains(&there) {
+                bootstrap.replace(&there, &here);
+            }
+        }
+        let envoy = Envoy::start(folder.path(), &bootstrap);
+        Gateway { envoy, provider, backup, relays, folder }
+    }
+}
+
+/// Where the SDK of a dialect finds its provider.
+pub fn path(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::OpenaiChat => "/openai/v1/chat/completions",
+        Dialect::OpenaiResponses => "/openai/v1/responses",
+        Dialect::Anthropic => "/anthropic/v1/messages",
+        Dialect::Gemini => "/gemini/v1beta/models/gemini-2.5-flash:generateContent",
+    }
+}
+
+/// How the SDK of a dialect sends a key.
+pub fn key_header(dialect: Dialect, key: &str) -> (&'static str, String) {
+    match dialect {
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => ("authorization", format!("Bearer {key}")),
+        Dialect::Anthropic => ("x-api-key", key.to_owned()),
+        Dialect::Gemini => ("x-goog-api-key", key.to_owned()),
+    }
+}
+
+/// Envoy's own key at a provider, by the name of its cluster.
+pub fn provider_key(cluster: &str) -> String {
+    format!("sk-of-the-gateway-at-{cluster}")
+}
+
+/// A file of envoy/production.
+pub fn shipped(name: &str) -> String {
+    let path = parts::root().join("envoy/production").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn with_clients(text: &str, clients: &[Client]) -> String {
+    let lines: Vec<String> =
+        clients.iter().map(|Client { name, key }| format!("{{client: {name}, key: {key}}}")).collect();
+    assert_eq!(text.matches("credentials: []").count(), 1, "clients.yaml is not empty");
+    text.replace("credentials: []", &format!("credentials: [{}]", lines.join(", ")))
+}
+
+fn replace(folder: &Path, name: &str, text: &str) {
+    let (file, new) = (folder.join(name), folder.join("new"));
+    fs::write(&new, text).expect("the file is written");
+    fs::rename(new, file).expect("the file is put in its place");
+}
+
+/// A loopback address and port that no other test takes: the address is this process's, the port counts.
+fn own_address() -> String {
+    static PORT: AtomicU16 = AtomicU16::new(20_000);
+    let [_, high, middle, low] = std::process::id().to_be_bytes();
+    let port = PORT.fetch_add(1, Ordering::Relaxed);
+    format!("address: 127.{}.{middle}.{low}, port_value: {port}", 64 + high % 64)
+}

@@ -1,0 +1,101 @@
+//! TLS before a mock provider: certificates made for the test, and a relay that ends TLS and passes the bytes on.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use rcgen::{CertificateParams, KeyPair};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+/// Who a server says it is; self-signed, so that it is its own root.
+#[derive(Clone)]
+pub struct Certificate {
+    /// As a CA bundle holds it.
+    pub pem: String,
+    config: Arc<ServerConfig>,
+}
+
+impl Certificate {
+    pub fn of(hosts: &[&str]) -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+        let certificate =
+            CertificateParams::new(names).expect("host names").self_signed(&key).expect("a certificate");
+        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("TLS 1.2 and 1.3")
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![certificate.der().clone()],
+                PrivateKeyDer::Pkcs8(key.serialize_der().into()),
+            )
+            .expect("the key of this certificate");
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Self { pem: certificate.pem(), config: Arc::new(config) }
+    }
+}
+
+/// Ends TLS before `127.0.0.1:port`, on threads of its own.
+pub struct Relay {
+    address: SocketAddr,
+    names: Arc<Mutex<Vec<String>>>,
+    runtime: Option<Runtime>,
+}
+
+impl Relay {
+    pub fn start(port: u16, certificate: &Certificate) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        listener.set_nonblocking(true).expect("a socket that does not block");
+        let address = listener.local_addr().expect("an address");
+        let names = Arc::new(Mutex::new(Vec::new()));
+        let acceptor = TlsAcceptor::from(Arc::clone(&certificate.config));
+        runtime.spawn(run(listener, acceptor, port, Arc::clone(&names)));
+        Self { address, names, runtime: Some(runtime) }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// Server names that were asked for.
+    pub fn names(&self) -> Vec<String> {
+        self.names.lock().expect("no one panics with it").clone()
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+async fn run(
+    listener: std::net::TcpListener,
+    acceptor: TlsAcceptor,
+    port: u16,
+    names: Arc<Mutex<Vec<String>>>,
+) {
+    let listener = TcpListener::from_std(listener).expect("inside the runtime");
+    while let Ok((stream, _)) = listener.accept().await {
+        let (acceptor, names) = (acceptor.clone(), Arc::clone(&names));
+        tokio::spawn(async move {
+            let Ok(mut stream) = acceptor.accept(stream).await else { return };
+            if let Some(name) = stream.get_ref().1.server_name() {
+                names.lock().expect("no one panics with it").push(name.to_owned());
+            }
+            let Ok(mut onward) = TcpStream::connect(("127.0.0.1", port)).await else { return };
+            let _ = tokio::io::copy_bidirectional(&mut stream, &mut onward).await;
+        });
+    }
+}
