@@ -10,10 +10,6 @@ use serde_json::json;
 
 use crate::support::{CHAT, QUESTION};
 
-/// So few, and refilled so slowly, that the time a test takes does not matter.
-const SHIPPED: &str = "- entries: [{key: client}]\n          token_bucket: &each {max_tokens: 100, tokens_per_fill: 100, fill_interval: 60s}";
-const THREE: &str = "- entries: [{key: client}]\n          token_bucket: &each {max_tokens: 3, tokens_per_fill: 3, fill_interval: 36000s}";
-
 const FORGED: [(&str, &str); 4] = [
     ("x-ratelimit-limit", "9999"),
     ("x-ratelimit-remaining", "9999"),
@@ -80,7 +76,7 @@ async fn a_hundred_a_minute_for_each_client_as_it_is_shipped() {
 
 #[tokio::test]
 async fn over_the_limit_a_client_is_refused_in_its_dialect_and_nobody_else() {
-    let gateway = Gateway::builder().limit(SHIPPED, THREE).start();
+    let gateway = Gateway::builder().three_requests().start();
     // A provider's own count is not the gateway's.
     gateway.provider.script(|request| faithful(request).with("x-ratelimit-remaining", "77"));
     for remaining in [2, 1, 0] {
@@ -110,7 +106,7 @@ async fn over_the_limit_a_client_is_refused_in_its_dialect_and_nobody_else() {
 async fn one_client_may_have_a_limit_of_its_own() {
     let example = "        # - entries: [{key: client, value: nightly-batch}]\n        #   token_bucket:";
     let real = "        - entries: [{key: client, value: bob}]\n          token_bucket:";
-    let gateway = Gateway::builder().limit(example, real).limit(SHIPPED, THREE).start();
+    let gateway = Gateway::builder().limit(example, real).three_requests().start();
     assert_eq!(limits_of(&ask(&gateway, ALICE).await)[0], 3);
     assert_eq!(limits_of(&ask(&gateway, BOB).await)[0], 1000);
 }

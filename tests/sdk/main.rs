@@ -1,9 +1,10 @@
 //! The providers' own client libraries against the stack, with their default retries: normal, streaming, tools, hinted,
-//! killed. The scripts beside this file are agents; they end with an error when anything is not as an agent needs it.
+//! killed, refused. The scripts beside this file are agents; they end with an error when anything is not as an agent needs it.
 
 use std::path::Path;
 use std::process::Command;
 
+use sentinel_tests::gateway::{ALICE, Gateway};
 use sentinel_tests::provider::{Reply, faithful, speak};
 use sentinel_tests::{Stack, parts};
 use serde_json::json;
@@ -80,6 +81,24 @@ fn anthropic_for_python() {
 #[test]
 fn google_genai_for_python() {
     run(&mut stack(), python("gemini_agent.py"), 9);
+}
+
+/// envoy/production.yaml refuses them, without a key and over the limit.
+#[test]
+fn packages_raise_their_own_errors_when_a_gateway_refuses() {
+    let gateway = Gateway::builder().three_requests().start();
+    let mut command = python("refused_agent.py");
+    command
+        .env("SENTINEL_URL", format!("http://{}", gateway.address()))
+        .env("SENTINEL_KEY", ALICE.key)
+        .env_remove("HTTP_PROXY")
+        .env_remove("http_proxy")
+        .env("NO_PROXY", "*");
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(said.lines().filter(|line| line.starts_with("ok ")).count(), 3 * 3, "{said}");
+    assert_eq!(gateway.provider.count(), 3);
 }
 
 #[test]

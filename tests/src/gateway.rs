@@ -134,6 +134,16 @@ impl Builder {
         self
     }
 
+    /// Three requests for each client, refilled so slowly that the time a test takes does not matter.
+    pub fn three_requests(self) -> Self {
+        let bucket = |tokens: u32, seconds: u32| {
+            format!(
+                "token_bucket: &each {{max_tokens: {tokens}, tokens_per_fill: {tokens}, fill_interval: {seconds}s}}"
+            )
+        };
+        self.limit(&bucket(100, 60), &bucket(3, 36_000))
+    }
+
     /// limits-global.yaml in the place of limits.yaml, and the rate limit service on this port.
     pub fn global_limits(mut self, port: u16) -> Self {
         self.limits.0 = "limits-global.yaml";
