@@ -178,9 +178,7 @@ async fn the_shipped_file_of_clients_lets_nobody_in() {
     gateway.replace("clients.yaml", &shipped("clients.yaml"));
     eventually("alice is refused", async || gateway.ask(CHAT, ALICE, &[], QUESTION).await.status == 401)
         .await;
-    for dialect in Dialect::ALL {
-        assert_eq!(gateway.ask(dialect, ALICE, &[], QUESTION).await.status, 401);
-    }
+    assert_refused(CHAT, &gateway.ask(CHAT, ALICE, &[], QUESTION).await, 401, "invalid_api_key");
 }
 
 #[tokio::test]
@@ -193,6 +191,26 @@ async fn a_provider_key_is_read_anew() {
         gateway.provider.last().header("authorization") == Some("Bearer sk-rotated")
     })
     .await;
+}
+
+/// What Envoy puts into the providers' forms is its own answers, not those of the filter.
+#[tokio::test]
+async fn a_kill_stays_as_the_filter_wrote_it() {
+    for status in [403, 401] {
+        let principal = r#""identity": {"principal": "x-sentinel-client"}"#;
+        let config = format!(r#"{principal}, "kill": {{"status": {status}}}"#);
+        let gateway = Gateway::builder().edit(principal, &config).start();
+        for dialect in Dialect::ALL {
+            let agent = [("x-agent-id", dialect.label())];
+            for _ in 0..4 {
+                assert_eq!(gateway.ask(dialect, ALICE, &agent, QUESTION).await.status, 200);
+            }
+            let killed = gateway.ask(dialect, ALICE, &agent, QUESTION).await;
+            assert_eq!((killed.status, killed.verdict()), (status, "kill"), "{dialect:?}");
+            let said = String::from_utf8_lossy(&killed.body).into_owned();
+            assert!(said.contains("This agent was stopped"), "{dialect:?}: {said}");
+        }
+    }
 }
 
 /// Bob says that he is alice, under the same agent, run and tenant: his windows stay his own.
