@@ -134,6 +134,7 @@ impl Shared {
         self.metrics.stored(StoreOp::Record, start.elapsed(), result.is_ok());
         self.metrics.recorded(match &result {
             Ok(()) => Recorded::Stored,
+            Err(HistoryError::Full) => Recorded::StoreFull,
             Err(_) => Recorded::StoreFailed,
         });
         if let Err(error) = result {

@@ -49,14 +49,6 @@ impl Redis {
         answer.trim_start_matches(':').trim().parse().expect("a number")
     }
 
-    /// Bytes that it has taken for what it holds, by its own count.
-    pub fn bytes(&self) -> u64 {
-        let count =
-            b"EVAL \"return tonumber(redis.call('INFO', 'memory'):match('used_memory:(%d+)'))\" 0\r\n";
-        let answer = ask(&self.socket, count).expect("Redis answers");
-        answer.trim_start_matches(':').trim().parse().expect("a number")
-    }
-
     /// Counters in it, for threads of their own.
     pub fn counters(&self) -> Counters {
         Counters { socket: self.socket.clone() }

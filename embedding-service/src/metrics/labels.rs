@@ -77,7 +77,9 @@ label! {
     /// What became of a prompt that was to be remembered.
     Recorded as "outcome" {
         Stored = "stored",
-        /// The store did not take it.
+        /// The store has no memory left.
+        StoreFull = "store_full",
+        /// The store did not take it for another reason.
         StoreFailed = "store_failed",
         /// Too many others were waiting to be stored.
         QueueFull = "queue_full",

@@ -140,10 +140,10 @@ async fn out_of_memory_prompts_are_read_and_not_stored_and_that_is_counted() {
 
     redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
     assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 1, "what is there is read");
-    counted("store_failed", 1.0).await;
+    counted("store_full", 1.0).await;
     assert_eq!(redis.prompts().await.len(), 1, "nothing is stored by halves");
     assert_eq!(check(&mut client, "r", "hello").await.unwrap().matches, 1);
-    counted("store_failed", 2.0).await;
+    counted("store_full", 2.0).await;
     assert_eq!(ready(&server).await, 200, "it can answer");
 
     redis.command(&["CONFIG", "SET", "maxmemory", "0"]).await;

@@ -44,8 +44,6 @@ pub struct RedisHistory {
     link: Link,
     retention: Retention,
     lookup: Lookup,
-    /// Components of every vector.
-    dimension: usize,
     /// Budget of one recall, while a caller waits.
     timeout: Duration,
     /// Tells the keys of this process from another replica's of the same microsecond.
@@ -69,7 +67,7 @@ impl RedisHistory {
         let link = Link::open(Target::new(settings)?, fit, timeout).await?;
         let seed = format!("{:?}", (std::process::id(), std::time::SystemTime::now()));
         let replica = blake3::hash(seed.as_bytes()).to_hex().chars().take(8).collect();
-        Ok(Self { link, retention, lookup, dimension, timeout, replica, full: AtomicBool::new(false) })
+        Ok(Self { link, retention, lookup, timeout, replica, full: AtomicBool::new(false) })
     }
 
     async fn ask(&self, command: &Cmd, timeout: Duration) -> Result<Value, HistoryError> {
@@ -150,9 +148,6 @@ impl PromptHistory for RedisHistory {
     }
 
     async fn record(&self, record: &Record) -> Result<(), HistoryError> {
-        if record.embedded.vector.len() != self.dimension {
-            return Err(HistoryError::Refused("a vector of another dimension".to_owned()));
-        }
         let stored = self.ask(&self.record_command(record), WRITE_TIMEOUT).await;
         match &stored {
             Ok(_) => self.tell_memory(false),

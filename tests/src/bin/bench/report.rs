@@ -241,11 +241,12 @@ impl Report {
             "writes",
         ]);
         for line in &self.store {
-            let times = |times: &store::Times| [0.5, 0.99].map(|share| ms(times.quantile(share)));
-            let head = [line.lookup.to_owned(), line.held.to_string(), format!("{:.0}", line.filled)];
-            let tail = [format!("{:.0}", line.reads), format!("{:.0}", line.writes)];
-            let cells = head.into_iter().chain([line.bytes.to_string()]).chain(times(&line.read));
-            table.row(cells.chain(times(&line.write)).chain(tail).collect());
+            let head =
+                [line.lookup.clone(), line.prompts.to_string(), format!("{:.0}", line.filled_per_second)];
+            let times = [line.read_p50_ms, line.read_p99_ms, line.write_p50_ms, line.write_p99_ms].map(ms);
+            let rates = [line.reads_per_second, line.writes_per_second].map(|rate| format!("{rate:.0}"));
+            let cells = head.into_iter().chain([line.bytes_per_prompt.to_string()]);
+            table.row(cells.chain(times).chain(rates).collect());
         }
         table
     }
@@ -279,19 +280,7 @@ impl Report {
             .map(|line| json!({"step": line.step, "what": line.what, "native_micros": line.micros}))
             .collect();
         let machine: Vec<Value> = self.machine.iter().map(|(name, fact)| json!({*name: fact})).collect();
-        let store: Vec<Value> = self
-            .store
-            .iter()
-            .map(|line| {
-                json!({
-                    "lookup": line.lookup, "prompts": line.held, "filled_per_second": line.filled, "bytes_per_prompt": line.bytes,
-                    "read_p50_ms": line.read.quantile(0.5), "read_p99_ms": line.read.quantile(0.99),
-                    "write_p50_ms": line.write.quantile(0.5), "write_p99_ms": line.write.quantile(0.99),
-                    "reads_per_second": line.reads, "writes_per_second": line.writes,
-                })
-            })
-            .collect();
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "store": store})
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "store": self.store})
     }
 }
 

@@ -1,260 +1,51 @@
-//! Redis as the prompt history: reading a scope's prompts and comparing here (`direct`), against the search module's
-//! KNN over an index (`search`). Both are the service's own code, each with a real Redis of its own that holds the same
-//! prompts; blocks of questions go to each in turn.
+//! Redis as the prompt history: starts two and runs the service's own bench (embedding-service/benches/store) on them.
 //!
 //! - `BENCH_STORE_PROMPTS`: how many prompts to hold, rising, separated by commas (default 1000,100000)
-//! - `BENCH_STORE_SECONDS`: time that either may take to be filled up to each of these (default 20); one that is not
-//!   there by then is measured with what it holds
+//! - `BENCH_STORE_SECONDS`: time that either way may take to be filled up to each of these (default 20); one that is
+//!   not there by then is measured with what it holds
 
 use std::env;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-use clap::Parser as _;
-use embedding_service::embed::Embedded;
-use embedding_service::history::redis::RedisHistory;
-use embedding_service::history::{Moment, PromptHistory as _, Record, Retention, Scope};
-use embedding_service::settings::{RawSettings, Settings, Store};
-use embedding_service::similarity;
+use sentinel_tests::parts;
 use sentinel_tests::redis::Redis;
-use tokio::task::JoinSet;
-
-/// As long as the vectors of the model that is shipped.
-const DIMENSION: usize = 384;
-const RETENTION: Retention = Retention { size: 5, ttl: Duration::from_secs(24 * 3600) };
-/// Time for the questions of one kind at one size, all rivals together.
-const SHARE: Duration = Duration::from_secs(4);
-/// Questions of a block, one after the other or at once.
-const BLOCK: usize = 48;
-const AT_ONCE: usize = 16;
-/// Rounds that are measured even when the time is up.
-const MIN_ROUNDS: usize = 4;
-/// Prompts on their way while it is filled.
-const FILLING: usize = 64;
+use serde::{Deserialize, Serialize};
 
 /// What one way of looking up came to with so many prompts held.
+#[derive(Deserialize, Serialize)]
 pub struct Line {
-    pub lookup: &'static str,
-    pub held: usize,
-    /// Prompts stored a second while it was filled from the size before.
-    pub filled: f64,
-    /// Bytes that Redis needs for one prompt.
-    pub bytes: u64,
-    pub read: Times,
-    pub write: Times,
-    /// A second, so many at a time as [`AT_ONCE`] says.
-    pub reads: f64,
-    pub writes: f64,
+    pub lookup: String,
+    pub prompts: u64,
+    pub filled_per_second: f64,
+    pub bytes_per_prompt: u64,
+    pub read_p50_ms: f64,
+    pub read_p99_ms: f64,
+    pub write_p50_ms: f64,
+    pub write_p99_ms: f64,
+    /// Sixteen at a time.
+    pub reads_per_second: f64,
+    pub writes_per_second: f64,
 }
 
-/// Milliseconds of each question, sorted.
-#[derive(Default)]
-pub struct Times(Vec<f64>);
-
-impl Times {
-    pub fn quantile(&self, share: f64) -> f64 {
-        let at = (self.0.len() as f64 * share) as usize;
-        self.0.get(at.min(self.0.len().saturating_sub(1))).copied().unwrap_or(f64::NAN)
-    }
-}
-
-struct Side {
-    lookup: &'static str,
-    // Closed before the Redis that it is connected to ends.
-    history: Arc<RedisHistory>,
-    redis: Redis,
-    empty: u64,
-    held: usize,
-    dice: Dice,
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Read,
-    Write,
-}
-
+/// Builds and runs the bench.
 pub fn measure() -> Vec<Line> {
-    let sizes: Vec<usize> = numbers("BENCH_STORE_PROMPTS", "1000,100000");
-    let seconds = numbers("BENCH_STORE_SECONDS", "20").first().copied().unwrap_or_default();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(run(&sizes, Duration::from_secs(seconds as u64)))
+    let (direct, search) = (Redis::start(), Redis::start_with_search());
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["bench", "--quiet", "--package", "embedding-service", "--bench", "store", "--"])
+        .args(["--direct", &direct.url(), "--search", &search.url()])
+        .args(["--prompts", &setting("BENCH_STORE_PROMPTS", "1000,100000")])
+        .args(["--seconds", &setting("BENCH_STORE_SECONDS", "20")])
+        .current_dir(parts::root())
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cargo starts");
+    assert!(output.status.success(), "the bench of the prompt history failed; what it said is above");
+    let text = String::from_utf8(output.stdout).expect("the bench writes text");
+    text.lines().map(|line| serde_json::from_str(line).expect("the bench writes JSON")).collect()
 }
 
-fn numbers(name: &str, default: &str) -> Vec<usize> {
-    let text = env::var(name).ok().filter(|text| !text.is_empty()).unwrap_or_else(|| default.to_owned());
-    let numbers: Option<Vec<usize>> =
-        text.split(',').map(|n| n.trim().parse().ok().filter(|n| (1..=10_000_000).contains(n))).collect();
-    numbers.unwrap_or_else(|| panic!("{name} is {text:?}: give whole numbers from 1, separated by commas"))
-}
-
-async fn run(sizes: &[usize], limit: Duration) -> Vec<Line> {
-    let mut sides = [
-        Side::start("direct", Redis::start()).await,
-        Side::start("search", Redis::start_with_search()).await,
-    ];
-    let mut lines = Vec::new();
-    for &size in sizes {
-        let mut filled = Vec::new();
-        for side in &mut sides {
-            filled.push(side.fill(size, limit).await);
-            println!("      {}: holds {} prompts of {size}", side.lookup, side.held);
-        }
-        let read = times(&mut sides, Kind::Read).await;
-        let reads = rates(&mut sides, Kind::Read).await;
-        let write = times(&mut sides, Kind::Write).await;
-        let writes = rates(&mut sides, Kind::Write).await;
-        let rest = sides.iter().zip(filled).zip(read).zip(write).zip(reads).zip(writes);
-        lines.extend(rest.map(|(((((side, filled), read), write), reads), writes)| Line {
-            lookup: side.lookup,
-            held: side.held,
-            filled,
-            bytes: side.redis.bytes().saturating_sub(side.empty) / side.held as u64,
-            read,
-            write,
-            reads,
-            writes,
-        }));
-    }
-    lines
-}
-
-/// One question at a time.
-async fn times(sides: &mut [Side; 2], kind: Kind) -> [Times; 2] {
-    let mut times = [Times::default(), Times::default()];
-    let began = Instant::now();
-    for round in 0.. {
-        if round >= MIN_ROUNDS && began.elapsed() > SHARE {
-            break;
-        }
-        for turn in 0..sides.len() {
-            // Forwards and backwards: whatever else the machine does meets all alike.
-            let at = if round % 2 == 0 { turn } else { sides.len() - 1 - turn };
-            for _ in 0..BLOCK {
-                let question = sides[at].question();
-                let began = Instant::now();
-                sides[at].ask(kind, question).await;
-                times[at].0.push(began.elapsed().as_secs_f64() * 1e3);
-            }
-        }
-    }
-    for times in &mut times {
-        times.0.sort_by(f64::total_cmp);
-    }
-    times
-}
-
-/// Questions a second, several at a time.
-async fn rates(sides: &mut [Side; 2], kind: Kind) -> [f64; 2] {
-    let mut spent = [Duration::ZERO; 2];
-    let mut asked = [0; 2];
-    let began = Instant::now();
-    for round in 0.. {
-        if round >= MIN_ROUNDS && began.elapsed() > SHARE {
-            break;
-        }
-        for at in 0..sides.len() {
-            let questions: Vec<_> = (0..BLOCK).map(|_| sides[at].question()).collect();
-            let began = Instant::now();
-            let mut tasks = JoinSet::new();
-            for questions in questions.chunks(BLOCK / AT_ONCE) {
-                let (history, questions) = (Arc::clone(&sides[at].history), questions.to_vec());
-                tasks.spawn(async move {
-                    for question in questions {
-                        ask(&history, kind, question).await;
-                    }
-                });
-            }
-            tasks.join_all().await;
-            spent[at] += began.elapsed();
-            asked[at] += BLOCK;
-        }
-    }
-    [0, 1].map(|at| f64::from(asked[at] as u32) / spent[at].as_secs_f64())
-}
-
-async fn ask(history: &RedisHistory, kind: Kind, (scope, vector): (Scope, Vec<f32>)) {
-    match kind {
-        Kind::Read => {
-            let earlier = history.recall(&scope, &vector).await.expect("Redis answers");
-            assert_eq!(earlier.len(), RETENTION.size, "this is not what was to be measured");
-        }
-        Kind::Write => history.record(&record(scope, vector)).await.expect("Redis stores"),
-    }
-}
-
-fn record(scope: Scope, vector: Vec<f32>) -> Record {
-    let head = "Could you look up why the nightly build fails on the second machine and tell me what to do?";
-    let embedded = Embedded { vector: Arc::from(vector), head: head.to_owned(), unseen: None };
-    Record { scope, moment: Moment::now(), embedded }
-}
-
-impl Side {
-    async fn start(lookup: &'static str, redis: Redis) -> Self {
-        let url = redis.url();
-        let flags = ["bench", "--model-path", "/none", "--store-timeout-ms", "10000"];
-        let raw = flags.into_iter().chain(["--redis-url", &url, "--redis-lookup", lookup]);
-        let raw = RawSettings::try_parse_from(raw).expect("flags of the service");
-        let settings = Settings::try_from(raw).expect("settings of the service");
-        let Store::Redis(settings) = settings.store else { panic!("the settings name no Redis") };
-        let history =
-            RedisHistory::connect(&settings, DIMENSION, RETENTION).await.expect("Redis can be used");
-        let empty = redis.bytes();
-        Self { lookup, history: Arc::new(history), redis, empty, held: 0, dice: Dice(1) }
-    }
-
-    /// Stores prompts until it holds so many or the time is up; gives how many it took a second.
-    async fn fill(&mut self, size: usize, limit: Duration) -> f64 {
-        let (before, began) = (self.held, Instant::now());
-        let mut writes = JoinSet::new();
-        while (self.held < size && began.elapsed() < limit) || !self.held.is_multiple_of(RETENTION.size) {
-            let scope = scope(self.held / RETENTION.size);
-            let record = record(scope, self.dice.vector());
-            let history = Arc::clone(&self.history);
-            writes.spawn(async move { history.record(&record).await.expect("Redis stores") });
-            self.held += 1;
-            if writes.len() >= FILLING {
-                writes.join_next().await;
-            }
-        }
-        writes.join_all().await;
-        (self.held - before) as f64 / began.elapsed().as_secs_f64()
-    }
-
-    /// A scope that is there, and a vector.
-    fn question(&mut self) -> (Scope, Vec<f32>) {
-        let scope = scope(self.dice.below(self.held / RETENTION.size));
-        (scope, self.dice.vector())
-    }
-
-    async fn ask(&self, kind: Kind, question: (Scope, Vec<f32>)) {
-        ask(&self.history, kind, question).await;
-    }
-}
-
-fn scope(number: usize) -> Scope {
-    Scope::new("bench", "agent", &number.to_string())
-}
-
-/// Small and repeatable: nothing here needs good randomness.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 11) as usize % limit
-    }
-
-    fn vector(&mut self) -> Vec<f32> {
-        let mut vector: Vec<f32> =
-            (0..DIMENSION).map(|_| (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect();
-        similarity::normalise(&mut vector);
-        vector
-    }
+fn setting(name: &str, default: &str) -> String {
+    env::var(name).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_owned())
 }
