@@ -25,7 +25,7 @@ use embedding_service::{
     similarity,
 };
 use serde_json::json;
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::sleep};
 
 #[derive(Parser)]
 struct Arguments {
@@ -56,8 +56,10 @@ const BLOCK: usize = 48;
 const AT_ONCE: usize = 16;
 /// Rounds that are measured even when the time is up.
 const MIN_ROUNDS: usize = 4;
-/// Prompts on their way while it is filled.
-const FILLING: usize = 64;
+/// Prompts on their way while it is filled: as many as the service writes at once.
+const FILLING: usize = 16;
+/// Before a question is asked again that Redis was too slow for.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Milliseconds of each question, sorted.
 #[derive(Default)]
@@ -170,13 +172,22 @@ async fn rates(sides: &mut [Side; 2], kind: Kind) -> [f64; 2] {
     [0, 1].map(|at| f64::from(asked[at] as u32) / spent[at].as_secs_f64())
 }
 
+/// Asks until there is an answer: an index that is busy with writes keeps Redis from answering in time.
 async fn ask(history: &RedisHistory, kind: Kind, (scope, vector): (Scope, Vec<f32>)) {
     match kind {
-        Kind::Read => {
-            let earlier = history.recall(&scope, &vector).await.expect("Redis answers");
-            assert_eq!(earlier.len(), RETENTION.size, "this is not what was to be measured");
-        }
-        Kind::Write => history.record(&record(scope, vector)).await.expect("Redis stores"),
+        Kind::Read => loop {
+            if let Ok(earlier) = history.recall(&scope, &vector).await {
+                return assert_eq!(earlier.len(), RETENTION.size, "this is not what was to be measured");
+            }
+            sleep(PAUSE).await;
+        },
+        Kind::Write => store(history, &record(scope, vector)).await,
+    }
+}
+
+async fn store(history: &RedisHistory, record: &Record) {
+    while history.record(record).await.is_err() {
+        sleep(PAUSE).await;
     }
 }
 
@@ -216,7 +227,7 @@ impl Side {
             let scope = scope(self.held / RETENTION.size);
             let record = record(scope, self.dice.vector());
             let history = Arc::clone(&self.history);
-            writes.spawn(async move { history.record(&record).await.expect("Redis stores") });
+            writes.spawn(async move { store(&history, &record).await });
             self.held += 1;
             if writes.len() >= FILLING {
                 writes.join_next().await;
