@@ -171,6 +171,18 @@ async fn a_revoked_key_is_refused_and_all_else_goes_on() {
     assert_eq!([status(ALICE).await, status(BOB).await], [200, 401]);
 }
 
+#[tokio::test]
+async fn a_secret_that_kubernetes_has_mounted_is_read_anew() {
+    let gateway = Gateway::builder().start();
+    let status = async |client: Client| gateway.ask(CHAT, client, &[], QUESTION).await.status;
+    gateway.mounted_clients("..2026_01", &[BOB]);
+    eventually("alice is refused", async || status(ALICE).await == 401).await;
+    assert_eq!(status(BOB).await, 200);
+    gateway.mounted_clients("..2026_02", &[ALICE]);
+    eventually("alice is back", async || status(ALICE).await == 200).await;
+    assert_eq!(status(BOB).await, 401);
+}
+
 /// As it is shipped, nobody has a key.
 #[tokio::test]
 async fn the_shipped_file_of_clients_lets_nobody_in() {

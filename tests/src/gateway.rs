@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -100,6 +101,23 @@ impl Gateway {
     /// Replaces a file that Envoy reads anew, as `mv` does.
     pub fn replace(&self, name: &str, text: &str) {
         replace(self.folder.path(), name, text);
+    }
+
+    /// Replaces the clients as Kubernetes does with a secret that is mounted: the file is a link through `..data`, which is
+    /// replaced by a link to another folder.
+    pub fn mounted_clients(&self, version: &str, clients: &[Client]) {
+        let folder = self.folder.path();
+        fs::create_dir(folder.join(version)).expect("a new version");
+        let text = with_clients(&shipped("clients.yaml"), clients);
+        fs::write(folder.join(version).join("clients.yaml"), text).expect("the file is written");
+        let link = |to: &str, name: &str| {
+            symlink(to, folder.join("new")).expect("a link");
+            fs::rename(folder.join("new"), folder.join(name)).expect("the link is put in its place");
+        };
+        link(version, "..data");
+        if !folder.join("clients.yaml").is_symlink() {
+            link("..data/clients.yaml", "clients.yaml");
+        }
     }
 
     /// Server names that Envoy asked the first provider for.
