@@ -2,9 +2,15 @@
 //! the published schemas judge every object, the real Envoy every configuration in them, and the real service, Redis,
 //! Prometheus and Alertmanager run with the settings that the manifests give them.
 
+mod alerts;
 mod bootstraps;
 mod golden;
+mod images;
+mod listening;
 mod manifests;
 mod meshes;
+mod monitoring;
 mod policies;
+mod releases;
 mod schemas;
+mod server;

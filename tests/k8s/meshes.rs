@@ -3,7 +3,7 @@
 
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::Envoy;
-use sentinel_tests::parts;
+use sentinel_tests::{Dialect, Stack, parts};
 use serde_json::{Value, json};
 
 use crate::manifests::{file, find, objects};
@@ -215,4 +215,15 @@ fn assert_same_effect(mut built: Value, mut shipped: Value) {
         filters
     };
     assert_eq!(ours(built), ours(shipped));
+}
+
+/// Why a WasmPlugin, or an EnvoyExtensionPolicy without its patches, is not enough.
+#[tokio::test]
+async fn without_the_setting_that_the_simple_policies_lack_a_request_hangs() {
+    let stack = Stack::builder()
+        .edit("allow_on_headers_stop_iteration: true", "allow_on_headers_stop_iteration: false")
+        .edit("stream_idle_timeout: 300s", "stream_idle_timeout: 1s")
+        .start();
+    let answer = stack.ask(Dialect::OpenaiChat, "a", "Which river of the region is the longest one?").await;
+    assert!([408, 504].contains(&answer.status), "Envoy has given it up: {}", answer.status);
 }

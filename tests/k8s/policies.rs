@@ -7,7 +7,7 @@ use crate::manifests::{OVERLAYS, called, find, objects};
 
 const NAMESPACE: &str = "agent-sentinel";
 /// Secrets that the user makes.
-const SECRETS: [&str; 2] = ["embedding-service-redis", "alertmanager-receivers"];
+const SECRETS: [&str; 1] = ["embedding-service-redis"];
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()

@@ -9,6 +9,7 @@ from pathlib import Path
 from catalogue import PINS, REPOSITORY, Part, node_and_npm
 from debian import extract_debian
 from fetch import extract, install_packages, npm_ci
+from pip_tool import PartError
 from store import Store
 
 NODE_TYPES = REPOSITORY / "tests" / "k8s" / "node"
@@ -37,7 +38,19 @@ def fill_prometheus(store: Store, to: Path) -> None:
         "usr/bin/promtool": "prometheus/promtool",
         "usr/bin/prometheus-alertmanager": "prometheus/alertmanager",
         "usr/bin/amtool": "prometheus/amtool",
+        "usr/share/prometheus/alertmanager/default.tmpl": "prometheus/default.tmpl",
+        "usr/share/prometheus/alertmanager/email.tmpl": "prometheus/email.tmpl",
     })
+    relocate(to / "prometheus" / "alertmanager", "/usr/share/prometheus/alertmanager")
+
+
+def relocate(program: Path, folder: str) -> None:
+    """Makes `program`, in which this folder is built in, look into its working directory instead."""
+    code = program.read_bytes()
+    if folder.encode() not in code:
+        raise PartError(f"{program.name} does not name {folder}; it is built another way than the pinned one")
+    here = "." + "/" * (len(folder) - 1)
+    program.write_bytes(code.replace(folder.encode(), here.encode()))
 
 
 PARTS = [

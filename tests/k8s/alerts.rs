@@ -1,0 +1,150 @@
+//! From a killed agent to a message: the real Envoy with the filter, the real Prometheus with the shipped rules, the real
+//! Alertmanager with the shipped routes, and a webhook.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use sentinel_tests::metrics::Metrics;
+use sentinel_tests::process::{Process, eventually};
+use sentinel_tests::{Dialect, Stack, parts, raw};
+use serde_json::{Value, json};
+
+use crate::monitoring::{alertmanager, rules};
+use crate::server::{free_port, serve};
+
+struct Watch {
+    prometheus: SocketAddr,
+    alertmanager: SocketAddr,
+    messages: Arc<Mutex<Vec<Value>>>,
+    _processes: [Process; 2],
+}
+
+impl Watch {
+    /// Scrapes and judges each second; the routes are the shipped ones but for the webhook's address and the first wait.
+    fn start(stack: &Stack) -> Self {
+        let messages = Arc::new(Mutex::new(Vec::new()));
+        let hook = serve({
+            let messages = Arc::clone(&messages);
+            move |_, body| {
+                messages.lock().unwrap().push(serde_json::from_slice(body).expect("a message is JSON"));
+                (200, Vec::new())
+            }
+        });
+        let folder = stack.folder();
+        let routes =
+            replaced(&alertmanager(), "https://hooks.example.com/agent-sentinel", &format!("http://{hook}/"));
+        let routes = replaced(&routes, "group_wait: 10s", "group_wait: 1s");
+        fs::write(folder.join("alertmanager.yml"), routes).unwrap();
+        fs::write(folder.join("rules.yaml"), rules().to_string()).unwrap();
+        let (prometheus, alertmanager) = (
+            SocketAddr::from(([127, 0, 0, 1], free_port())),
+            SocketAddr::from(([127, 0, 0, 1], free_port())),
+        );
+        let config = json!({
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": [folder.join("rules.yaml")],
+            "alerting": {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]},
+            "scrape_configs": [{"job_name": "agent-gateway", "metrics_path": "/stats/prometheus", "static_configs": [
+                {"targets": [stack.envoy.admin()], "labels": {"namespace": "agent-sentinel"}}]}],
+        });
+        fs::write(folder.join("prometheus.yml"), config.to_string()).unwrap();
+
+        let mut command = Command::new(parts::alertmanager());
+        command
+            .arg(format!("--config.file={}", folder.join("alertmanager.yml").display()))
+            .arg(format!("--storage.path={}", folder.join("alertmanager").display()))
+            .arg(format!("--web.listen-address={alertmanager}"))
+            .arg("--cluster.listen-address=")
+            // The project's own finds its templates where it is started.
+            .current_dir(parts::alertmanager().parent().expect("a folder"));
+        let mut manager = Process::start("alertmanager", folder, command);
+        let ready = |address| raw::get(address, "/-/ready").filter(|answer| answer.status == 200);
+        manager.wait_for("readiness", |_| ready(alertmanager));
+
+        let mut command = Command::new(parts::prometheus());
+        command
+            .arg(format!("--config.file={}", folder.join("prometheus.yml").display()))
+            .arg(format!("--storage.tsdb.path={}", folder.join("prometheus").display()))
+            .arg(format!("--web.listen-address={prometheus}"))
+            // Alertmanager is told of what goes on much more often than by default, so that a second message has its chance.
+            .arg("--rules.alert.resend-delay=1s");
+        let mut server = Process::start("prometheus", folder, command);
+        server.wait_for("readiness", |_| ready(prometheus));
+        Self { prometheus, alertmanager, messages, _processes: [server, manager] }
+    }
+
+    fn messages(&self) -> Vec<Value> {
+        self.messages.lock().unwrap().clone()
+    }
+
+    /// A counter of Prometheus or Alertmanager.
+    fn count(&self, of: SocketAddr, name: &str) -> u64 {
+        let page = raw::get(of, "/metrics").expect("an answer").body;
+        Metrics::parse(&String::from_utf8_lossy(&page)).sum(name, &[])
+    }
+
+    /// Waits until the rules were judged, and Alertmanager was told, this many times more.
+    async fn judged_again(&self, times: u64) {
+        for (of, name) in [
+            (self.prometheus, "prometheus_rule_group_iterations_total"),
+            (self.alertmanager, "alertmanager_alerts_received_total"),
+        ] {
+            let before = self.count(of, name);
+            eventually(name, async || self.count(of, name) >= before + times).await;
+        }
+    }
+}
+
+fn replaced(text: &str, old: &str, new: &str) -> String {
+    assert_eq!(text.matches(old).count(), 1, "{old}");
+    text.replace(old, new)
+}
+
+/// Asks one thing until the agent is stopped.
+async fn kill(stack: &Stack, agent: &str) {
+    let question = "Which of the rivers in this region carries the most water in spring?";
+    for _ in 0..5 {
+        if stack.ask(Dialect::OpenaiChat, agent, question).await.verdict() == "kill" {
+            return;
+        }
+    }
+    panic!("{agent} was not stopped");
+}
+
+#[tokio::test]
+async fn a_kill_leads_to_one_message_within_the_cooldown() {
+    let mut stack = Stack::builder().start();
+    let watch = Watch::start(&stack);
+    // Healthy traffic first: it must say nothing.
+    stack
+        .ask(Dialect::OpenaiChat, "healthy", "What is the tallest mountain of the region in the north?")
+        .await;
+    let iterations = "prometheus_rule_group_iterations_total";
+    let before = watch.count(watch.prometheus, iterations);
+    eventually(iterations, async || watch.count(watch.prometheus, iterations) >= before + 3).await;
+    assert_eq!(watch.messages(), Vec::<Value>::new());
+
+    kill(&stack, "first").await;
+    eventually("a message", async || !watch.messages().is_empty()).await;
+    let message = &watch.messages()[0];
+    let alerts = message["alerts"].as_array().unwrap();
+    assert_eq!(alerts.len(), 1, "{message}");
+    let labels = &alerts[0]["labels"];
+    assert_eq!(labels["alertname"], "AgentKilled", "{message}");
+    assert_eq!(labels["kind"], "kill_switch", "{message}");
+    assert_eq!(labels["signal"], "score", "{message}");
+    assert_eq!(labels["namespace"], "agent-sentinel", "{message}");
+    // Nothing of an agent is in a message.
+    assert!(!message.to_string().contains("first"), "{message}");
+
+    // Others are stopped, the rules are judged on and on: within the cooldown nothing more is said.
+    kill(&stack, "second").await;
+    watch.judged_again(5).await;
+    kill(&stack, "third").await;
+    watch.judged_again(5).await;
+    assert_eq!(watch.messages().len(), 1, "{:?}", watch.messages());
+    assert_eq!(stack.count("sentinel_verdicts_total", &[("verdict", "kill")]), 3);
+    stack.assert_sound();
+}
