@@ -47,7 +47,8 @@ impl LoopService {
             self.metrics.compared(judgement.max_similarity, judgement.loop_detected);
         }
         if check.record {
-            self.recorder.record(Record { scope: check.scope, moment: Moment::now(), embedded });
+            let moment = Moment::after(earlier.iter().map(|e| e.moment).max());
+            self.recorder.record(Record { scope: check.scope, moment, embedded });
         }
         Ok(self.answer(judgement))
     }

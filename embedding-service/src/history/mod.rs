@@ -1,19 +1,15 @@
 //! The last prompts of each scope. This file holds what a store of them promises; memory and Redis keep the promise in
 //! the files beside it, and one behavioural suite holds both to it.
 
+mod clock;
 pub mod memory;
 pub mod redis;
 
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use tokio::sync::watch;
+
+pub use clock::Moment;
 
 use crate::embed::{Embedded, window::Digest};
 
@@ -69,25 +65,6 @@ impl fmt::Display for ScopeId {
 impl fmt::Debug for ScopeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-/// When a prompt was answered, in microseconds since 1970; strictly rising within one process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Moment(pub u64);
-
-impl Moment {
-    #[must_use]
-    pub fn now() -> Self {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        let clock = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |d| u64::try_from(d.as_micros()).unwrap_or(u64::MAX));
-        let next = |last: u64| clock.max(last.saturating_add(1));
-        let last = LAST
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)))
-            .unwrap_or_default();
-        Self(next(last))
     }
 }
 
@@ -192,12 +169,6 @@ mod tests {
         }
         assert_eq!(Scope::new("a", "b", "c"), scopes[0]);
         assert_eq!(scopes[0].id().to_string().len(), 32);
-    }
-
-    #[test]
-    fn moments_rise() {
-        let moments: Vec<_> = (0..10_000).map(|_| Moment::now()).collect();
-        assert!(moments.is_sorted_by(|a, b| a < b));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Faults around the service: its socket's file, its callers' connections, a signal under load. Each: a clear message, no
+//! Faults around the service: its socket's file, its callers' connections, a signal under load, its
+//! clock. Each: a clear message, no
 //! crash, recovery by itself.
 
 use std::{
@@ -14,13 +15,25 @@ use std::{
     time::Duration,
 };
 
+use embedding_service::{
+    embed::{
+        Embedder,
+        deterministic::BagOfWords,
+        pool::{Pool, Size},
+    },
+    history::{Moment, PromptHistory, Record, Retention, Scope, memory::MemoryHistory},
+    metrics::Metrics,
+    recorder::Recorder,
+    service::LoopService,
+};
 use rustix::process::Signal;
+use sentinel_proto::v1::embedding_service_server::EmbeddingService;
 use tokio::{net::UnixStream, process::Command};
 use tonic::codegen::http::Request;
 
 use crate::{
     program::{Program, command},
-    support::{Client, Server, channel, check, eventually, http, redis::Redis},
+    support::{Client, Server, channel, check, eventually, http, redis::Redis, request},
 };
 
 async fn answers(socket: &Path) -> bool {
@@ -219,4 +232,32 @@ async fn a_signal_under_load_loses_nothing_that_was_accepted() {
         answered.load(Ordering::Relaxed),
         "all that was answered is stored"
     );
+}
+
+/// The clock was an hour ahead when the last prompts were stored, or is on another replica.
+#[tokio::test]
+async fn prompts_from_a_clock_ahead_do_not_push_out_the_new_ones() {
+    let retention = Retention { size: 5, ttl: Duration::from_secs(3600) };
+    let store = Arc::new(MemoryHistory::new(retention, 1 << 20));
+    let ahead = Moment::now().0 + 3_600_000_000;
+    for i in 0..5 {
+        let embedded = BagOfWords::default().embed("something else entirely").unwrap().0;
+        let scope = Scope::new("t", "", "r");
+        store.record(&Record { scope, moment: Moment(ahead + i), embedded }).await.unwrap();
+    }
+    let metrics = Arc::new(Metrics::default());
+    let size = Size { workers: 1, queue: 16, recent_bytes: 0 };
+    let pool = Pool::start(size, Arc::clone(&metrics), || Ok(BagOfWords::default())).unwrap();
+    let service = LoopService {
+        pool: Arc::new(pool),
+        recorder: Arc::new(Recorder::start(store, retention.size, Arc::clone(&metrics))),
+        metrics,
+        threshold: 0.95,
+        return_similar_prompt: false,
+    };
+    for matches in 0..4 {
+        let ask = tonic::Request::new(request("r", "why does the build fail"));
+        let answer = service.check_loop(ask).await.unwrap().into_inner();
+        assert_eq!((answer.compared, answer.matches), (5, matches));
+    }
 }
