@@ -29,7 +29,9 @@ async fn a_million_scopes_stay_within_the_bytes_that_are_configured() {
         let head = format!("why does the build fail on machine {number}, and what is to be done about it?");
         let embedded = Embedded { vector, head, unseen: None };
         history.record(&Record { scope: scope(number), moment: Moment::now(), embedded }).await.unwrap();
-        assert!(history.size().1 <= BOUND);
+        if number % 1000 == 0 {
+            assert!(history.size().1 <= BOUND);
+        }
     }
     let grown = resident_bytes().saturating_sub(before);
     assert!(grown < BOUND + BOUND / 2, "{grown} bytes more for {BOUND}");

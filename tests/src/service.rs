@@ -39,6 +39,10 @@ impl Service {
         &mut self.process
     }
 
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     pub fn log(&self) -> String {
         self.process.log()
     }

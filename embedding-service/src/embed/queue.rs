@@ -15,7 +15,7 @@ use std::{
 const PATIENCE: u32 = 2;
 /// Longer estimates than this make no turn later.
 const LONGEST: Duration = Duration::from_secs(60);
-/// Before its deadline a prompt needs its own length and, since estimates are means, this part of it more: 1/4.
+/// Estimates are means, and more may come: of what a prompt needs until its deadline, this part is added: 1/4.
 const SPARE: u32 = 4;
 
 /// An inference that waits, and what follows it.
@@ -39,8 +39,8 @@ impl<T> Item<T> {
 
     fn turn(&self, now: Instant) -> Instant {
         let due = now.checked_add(self.next.min(LONGEST).saturating_mul(PATIENCE)).unwrap_or(now);
-        let needs = self.whole().saturating_add(self.whole().checked_div(SPARE).unwrap_or_default());
-        let latest = |deadline: Instant| deadline.checked_sub(needs).unwrap_or(now).max(now);
+        let latest =
+            |deadline: Instant| deadline.checked_sub(with_spare(self.whole())).unwrap_or(now).max(now);
         let pressing = self.deadline.filter(|_| !self.begun).map(latest);
         pressing.map_or(due, |latest| latest.min(due))
     }
@@ -107,7 +107,8 @@ impl<T> Queue<T> {
             self.waiting.iter().take_while(|((other, _), _)| item.rest > Duration::ZERO || *other <= turn);
         let before = before.filter(|(_, w)| w.item.deadline.is_none_or(|deadline| deadline > now));
         let ahead = before.fold(in_hand, |sum, (_, w)| sum.saturating_add(w.item.next));
-        if self.shared(ahead).saturating_add(item.whole()) > left { Err(Refused::TooLate) } else { Ok(()) }
+        let needs = with_spare(self.shared(ahead).saturating_add(item.whole()));
+        if needs > left { Err(Refused::TooLate) } else { Ok(()) }
     }
 
     /// Puts an inference in the queue, whatever its length: see [`Self::could_take`].
@@ -164,6 +165,10 @@ impl<T> Queue<T> {
     fn shared(&self, work: Duration) -> Duration {
         work.checked_div(u32::try_from(self.hands.len()).unwrap_or(u32::MAX)).unwrap_or(work)
     }
+}
+
+fn with_spare(time: Duration) -> Duration {
+    time.saturating_add(time.checked_div(SPARE).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -240,15 +245,16 @@ mod tests {
         queue.in_hands_of(1, Some((now, ms(10))));
         queue.push(item("a", 4, None), now);
         queue.push(item("b", 40, None), now);
-        // Before it: 10 + 10 in hand and the 4 of "a", shared by two; "b" is longer and lets it pass. 12, and its own 10.
+        // Before it: 10 + 10 in hand and the 4 of "a", shared by two; "b" is longer and lets it pass. 12, and its own 10,
+        // and a quarter more.
         let ask = |left| queue.could_take(&item("new", 10, Some(now + ms(left))), now);
-        assert_eq!(ask(22), Ok(()));
-        assert_eq!(ask(21), Err(Refused::TooLate));
+        assert_eq!(ask(28), Ok(()));
+        assert_eq!(ask(27), Err(Refused::TooLate));
         assert_eq!(queue.could_take(&item("patient", 10, None), now), Ok(()));
         // Its chunks come back behind all others.
-        let several = Item { rest: ms(10), ..item("several", 10, Some(now + ms(51))) };
+        let several = Item { rest: ms(10), ..item("several", 10, Some(now + ms(64))) };
         assert_eq!(queue.could_take(&several, now), Err(Refused::TooLate));
-        let several = Item { deadline: Some(now + ms(52)), ..several };
+        let several = Item { deadline: Some(now + ms(65)), ..several };
         assert_eq!(queue.could_take(&several, now), Ok(()));
     }
 

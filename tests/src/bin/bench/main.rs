@@ -4,7 +4,7 @@
 //!
 //! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 150)
 //! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's, `store`
-//!   Redis's, which has settings of its own (`store.rs`)
+//!   Redis's, `load` the embedding service's under load; these two have settings of their own (`store.rs`, `load/mod.rs`)
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
 mod case;
@@ -12,6 +12,7 @@ mod client;
 #[path = "../../../../filter/core/benches/core/conversation.rs"]
 mod conversation;
 mod core;
+mod load;
 mod measure;
 mod proof;
 mod report;
@@ -48,7 +49,8 @@ fn main() {
 
     let out = target().join("bench");
     fs::create_dir_all(&out).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
-    let mut machine = vec![("processor", processor()), ("load at the start (1, 5, 15 minutes)", load())];
+    let mut machine =
+        vec![("processor", processor()), ("load at the start (1, 5, 15 minutes)", load_average())];
     let core = if wanted("core") {
         println!("the core alone (builds and runs its bench) ...");
         core::measure(&out)
@@ -63,9 +65,14 @@ fn main() {
         Vec::new()
     };
 
+    let folder = tempfile::Builder::new().prefix("sentinel-bench").tempdir().expect("a temporary folder");
+    let load = wanted("load").then(|| {
+        println!("the embedding service under load ...");
+        load::measure(folder.path())
+    });
+
     let cases: Vec<_> = case::all().into_iter().filter(|case| wanted(&case.name())).collect();
     let (mut rivals, mut measured, mut service) = (Vec::new(), Vec::new(), None);
-    let folder = tempfile::Builder::new().prefix("sentinel-bench").tempdir().expect("a temporary folder");
     if !cases.is_empty() {
         println!("starting the embedding service (loads and warms the model) and the Envoys ...");
         let socket = folder.path().join("embedding.sock");
@@ -86,12 +93,12 @@ fn main() {
             measured.push(Measured { case, figures });
         }
     }
-    machine.push(("load at the end", load()));
+    machine.push(("load at the end", load_average()));
     machine.push(("measured in", format!("{:.0} s", began.elapsed().as_secs_f64())));
     for rival in &rivals {
         machine.extend(rival.module.map(|bytes| ("filter", format!("{}, {bytes} bytes", rival.name))));
     }
-    let report = Report { rivals, measured, core, store, machine };
+    let report = Report { rivals, measured, core, store, load, machine };
     let text = report.markdown();
     println!("\n{text}");
     for (name, content) in [("bench.md", text), ("bench.json", format!("{:#}\n", report.json()))] {
@@ -138,7 +145,7 @@ fn processor() -> String {
     format!("{} x {}", count, name.map_or("unknown", |(_, name)| name.trim()))
 }
 
-fn load() -> String {
+fn load_average() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
 }

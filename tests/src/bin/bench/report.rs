@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::case::{Case, LOCAL, STEPS};
 use crate::core::Line;
+use crate::load::{self, Load};
 use crate::measure::Figures;
 use crate::rival::Rival;
 use crate::store;
@@ -26,24 +27,25 @@ pub struct Report {
     pub measured: Vec<Measured>,
     pub core: Vec<Line>,
     pub store: Vec<store::Line>,
+    pub load: Option<Load>,
     /// What the machine was and had to do, one fact each.
     pub machine: Vec<(&'static str, String)>,
 }
 
 /// Rows of cells under a heading, padded so that it reads as text too.
 #[derive(Default)]
-struct Table(Vec<Vec<String>>);
+pub struct Table(Vec<Vec<String>>);
 
 impl Table {
-    fn new(head: &[&str]) -> Self {
+    pub fn new(head: &[&str]) -> Self {
         Self(vec![head.iter().map(ToString::to_string).collect()])
     }
 
-    fn row(&mut self, cells: Vec<String>) {
+    pub fn row(&mut self, cells: Vec<String>) {
         self.0.push(cells);
     }
 
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let columns = self.0.first().map_or(0, Vec::len);
         let widths: Vec<usize> = (0..columns)
             .map(|at| self.0.iter().map(|row| row[at].chars().count()).max().unwrap_or(0))
@@ -95,6 +97,9 @@ impl Report {
                 "\n## The core alone: microseconds a call, native (not WebAssembly), median\n\n{}",
                 self.core().text()
             );
+        }
+        if let Some(load) = &self.load {
+            text.push_str(&load::report::markdown(load));
         }
         if !self.store.is_empty() {
             let _ = write!(
@@ -280,7 +285,7 @@ impl Report {
             .map(|line| json!({"step": line.step, "what": line.what, "native_micros": line.micros}))
             .collect();
         let machine: Vec<Value> = self.machine.iter().map(|(name, fact)| json!({*name: fact})).collect();
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "store": self.store})
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "store": self.store, "load": self.load.as_ref().map(load::report::json)})
     }
 }
 

@@ -1,0 +1,162 @@
+//! Callers of CheckLoop, as many as wanted, on a few connections as Envoy's workers have them.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use sentinel_proto::v1::CheckLoopRequest;
+use sentinel_proto::v1::embedding_service_client::EmbeddingServiceClient;
+use tokio::task::JoinSet;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Request};
+
+use super::IN_TIME;
+use super::prompts::Prompts;
+use crate::conversation::Dice;
+
+/// Connections that the calls share; Envoy has one a worker.
+const CONNECTIONS: usize = 2;
+/// A closed loop measures what the service can do: its callers wait this long.
+const PATIENT: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Answered,
+    /// Refused at once: RESOURCE_EXHAUSTED.
+    Refused,
+    /// Not answered before the deadline.
+    Late,
+    Failed,
+}
+
+/// Every call: how it ended and after how many milliseconds.
+#[derive(Default)]
+pub struct Tally(Vec<(Outcome, f64)>);
+
+impl Tally {
+    pub fn add(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    pub fn sort(&mut self) {
+        self.0.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    }
+
+    pub fn calls(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.0.iter().filter(|(what, _)| *what == outcome).count()
+    }
+
+    pub fn in_time(&self, limit: Duration) -> usize {
+        let limit = limit.as_secs_f64() * 1e3;
+        self.0.iter().filter(|(what, time)| *what == Outcome::Answered && *time <= limit).count()
+    }
+
+    /// Of those that were answered, in milliseconds; sorted before.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let answered: Vec<f64> =
+            self.0.iter().filter(|(what, _)| *what == Outcome::Answered).map(|(_, time)| *time).collect();
+        let at = (answered.len() as f64 * share) as usize;
+        answered.get(at.min(answered.len().saturating_sub(1))).copied().unwrap_or(f64::NAN)
+    }
+}
+
+pub struct Callers {
+    clients: Vec<EmbeddingServiceClient<Channel>>,
+    turn: AtomicUsize,
+}
+
+impl Callers {
+    pub async fn connect(socket: &Path) -> Self {
+        let endpoint =
+            Endpoint::from_shared(format!("unix://{}", socket.display())).expect("a path is an address");
+        let mut clients = Vec::new();
+        for _ in 0..CONNECTIONS {
+            clients.push(EmbeddingServiceClient::new(endpoint.connect().await.expect("the service listens")));
+        }
+        Self { clients, turn: AtomicUsize::new(0) }
+    }
+
+    fn client(&self) -> EmbeddingServiceClient<Channel> {
+        self.clients[self.turn.fetch_add(1, Ordering::Relaxed) % self.clients.len()].clone()
+    }
+
+    /// `count` callers, each with its next call as soon as it has its answer.
+    pub async fn closed(&self, prompts: &Prompts, count: usize, time: Duration) -> Tally {
+        let stop = AtomicBool::new(false);
+        let callers = (0..count).map(|_| async {
+            let (mut client, mut tally) = (self.client(), Tally::default());
+            while !stop.load(Ordering::Relaxed) {
+                let ask = request(prompts.next(), PATIENT);
+                tally.0.push(call(&mut client, ask, Instant::now()).await);
+            }
+            tally
+        });
+        let timer = async {
+            tokio::time::sleep(time).await;
+            stop.store(true, Ordering::Relaxed);
+        };
+        let (tallies, ()) = tokio::join!(futures_util::future::join_all(callers), timer);
+        let mut all = Tally::default();
+        tallies.into_iter().for_each(|tally| all.add(tally));
+        all
+    }
+
+    /// So many calls a second on average, whatever becomes of those before; times count from when a call was to be sent.
+    pub async fn open(&self, prompts: &Prompts, rate: f64, time: Duration) -> Tally {
+        let (began, mut at, mut dice) = (Instant::now(), Duration::ZERO, Dice::new(rate.to_bits()));
+        let mut calls = JoinSet::new();
+        let mut all = Tally::default();
+        loop {
+            at += Duration::from_secs_f64(gap(&mut dice) / rate.max(1.0));
+            if at > time {
+                break;
+            }
+            let ask = request(prompts.next(), IN_TIME);
+            let due = began + at;
+            tokio::time::sleep_until(due.into()).await;
+            let mut client = self.client();
+            calls.spawn(async move { call(&mut client, ask, due).await });
+            while let Some(done) = calls.try_join_next() {
+                all.0.push(done.expect("no caller fails"));
+            }
+        }
+        all.0.extend(calls.join_all().await);
+        all
+    }
+}
+
+/// Time to the next call as chance has it (exponential, mean 1): calls come in bunches.
+fn gap(dice: &mut Dice) -> f64 {
+    let share = (dice.roll() >> 11) as f64 / (1_u64 << 53) as f64;
+    -(1.0 - share).max(1e-12).ln()
+}
+
+fn request((number, prompt): (u64, String), patience: Duration) -> Request<CheckLoopRequest> {
+    let mut ask = Request::new(CheckLoopRequest {
+        tenant_id: "bench".to_owned(),
+        // Runs of some prompts each, so that there is something to compare with.
+        run_id: (number / 8).to_string(),
+        prompt,
+        ..CheckLoopRequest::default()
+    });
+    ask.set_timeout(patience);
+    ask
+}
+
+async fn call(
+    client: &mut EmbeddingServiceClient<Channel>,
+    ask: Request<CheckLoopRequest>,
+    since: Instant,
+) -> (Outcome, f64) {
+    let outcome = match client.check_loop(ask).await.map_err(|status| status.code()) {
+        Ok(_) => Outcome::Answered,
+        Err(Code::ResourceExhausted) => Outcome::Refused,
+        Err(Code::DeadlineExceeded | Code::Cancelled) => Outcome::Late,
+        Err(_) => Outcome::Failed,
+    };
+    (outcome, since.elapsed().as_secs_f64() * 1e3)
+}
