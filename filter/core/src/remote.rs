@@ -3,7 +3,7 @@
 
 use crate::{
     bytes::Cursor,
-    step::{Call, Kind, Step, StepReader, StrayResult, Turn, shown},
+    step::{Call, Deed, Kind, Step, StepReader, StrayResult, Turn, shown},
 };
 
 /// Turns that are remembered: enough for five rounds of the longest cycle.
@@ -62,7 +62,11 @@ fn encode_call(call: &Call, out: &mut Vec<u8>) {
     for number in [call.id, call.name, call.approach] {
         out.extend_from_slice(&number.to_le_bytes());
     }
-    out.push(u8::from(call.is_send));
+    out.push(match call.deed {
+        Deed::Ask => 0,
+        Deed::Send => 1,
+        Deed::Act => 2,
+    });
     let (outcome, kind) = match call.result {
         None => (0, 0),
         Some((outcome, Kind::Receipt)) => (outcome, 1),
@@ -86,7 +90,12 @@ fn decode_turn(cursor: &mut Cursor<'_>) -> Option<Turn> {
 
 fn decode_call(cursor: &mut Cursor<'_>) -> Option<Call> {
     let (id, name, approach) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
-    let is_send = cursor.u8()? == 1;
+    let deed = match cursor.u8()? {
+        0 => Deed::Ask,
+        1 => Deed::Send,
+        2 => Deed::Act,
+        _ => return None,
+    };
     let kind = match cursor.u8()? {
         0 => None,
         1 => Some(Kind::Receipt),
@@ -95,7 +104,7 @@ fn decode_call(cursor: &mut Cursor<'_>) -> Option<Call> {
         _ => return None,
     };
     let outcome = cursor.u64()?;
-    Some(Call { id, name, approach, is_send, result: kind.map(|kind| (outcome, kind)), shown: None })
+    Some(Call { id, name, approach, deed, result: kind.map(|kind| (outcome, kind)), shown: None })
 }
 
 #[cfg(test)]

@@ -3,24 +3,20 @@
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 
+pub(crate) use self::deed::Deed;
+pub use self::outcome::Kind;
 use crate::{
     json,
-    prompt::{canonical, digest, digest_pair, words},
+    prompt::{canonical, digest, digest_pair},
 };
+
+mod deed;
+mod outcome;
 
 /// Steps that are remembered: five rounds of the longest cycle, and room for what lies between.
 pub const LENGTH: usize = 48;
-/// Results are looked into up to this size (bytes); beyond it their digest must do.
-const MAX_RESULT: usize = 4_096;
-/// Results are taken out of what they are wrapped in up to this size (bytes).
-const MAX_WRAPPED: usize = 65_536;
-/// Receipts ("3 lines written to notes.txt") are not longer than this (words).
-const RECEIPT_WORDS: usize = 12;
-/// Nor are reports that nothing came of a call (words).
-const SHORT_WORDS: usize = 60;
-
 /// One assistant turn and its outcome. A parallel fan-out is one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -33,16 +29,6 @@ pub struct Step {
     /// Name of the first tool, for people to read: letters, digits and `_.-/:` only.
     pub tool: String,
     pub kind: Kind,
-}
-
-/// What a result amounts to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// It merely says that something was done ("OK.", "3 lines written"): different writes end alike.
-    Receipt,
-    /// It says that nothing came of it: an error, nothing found, nothing at all.
-    Failure,
-    Substance,
 }
 
 /// Collects the steps of one history.
@@ -62,7 +48,7 @@ pub(crate) struct Call {
     pub id: u64,
     pub name: u64,
     pub approach: u64,
-    pub is_send: bool,
+    pub deed: Deed,
     pub result: Option<(u64, Kind)>,
     /// The tool's name, at the first call of a turn.
     pub shown: Option<String>,
@@ -72,18 +58,15 @@ pub(crate) struct Call {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StrayResult {
     id: u64,
-    /// Digest of the result, for most tools and for those that send.
-    outcomes: [u64; 2],
-    kind: Kind,
+    /// What the result is to a tool that asks, acts, sends.
+    results: [(u64, Kind); 3],
 }
 
 impl StrayResult {
     pub fn of(id: &str, result: Option<&RawValue>) -> Self {
-        let raw = result.map_or("", RawValue::get);
         Self {
             id: digest(id.as_bytes()),
-            outcomes: [outcome(raw, false), outcome(raw, true)],
-            kind: kind(raw),
+            results: [Deed::Ask, Deed::Act, Deed::Send].map(|deed| outcome::read(result, deed)),
         }
     }
 }
@@ -111,7 +94,7 @@ impl StepReader {
             id: digest(id.as_bytes()),
             name: digest(name.as_bytes()),
             approach: digest_pair(digest(name.as_bytes()), canonical(arguments)),
-            is_send: is_send(name),
+            deed: Deed::of(name),
             result: None,
             shown,
         });
@@ -128,8 +111,12 @@ impl StepReader {
     /// A result that was read before its call was known.
     pub fn stray_result(&mut self, result: &StrayResult) {
         if let Some(call) = self.open_call(|call| call.id == result.id) {
-            let [plain, sent] = result.outcomes;
-            call.result = Some((if call.is_send { sent } else { plain }, result.kind));
+            let [asked, acted, sent] = result.results;
+            call.result = Some(match call.deed {
+                Deed::Ask => asked,
+                Deed::Act => acted,
+                Deed::Send => sent,
+            });
         }
     }
 
@@ -161,9 +148,8 @@ impl StepReader {
 
 impl Call {
     fn resolve(&mut self, result: Option<&RawValue>, is_error: bool) {
-        let raw = result.map_or("", RawValue::get);
-        let kind = if is_error { Kind::Failure } else { kind(raw) };
-        self.result = Some((outcome(raw, self.is_send), kind));
+        let (outcome, kind) = outcome::read(result, self.deed);
+        self.result = Some((outcome, if is_error { Kind::Failure } else { kind }));
     }
 }
 
@@ -191,120 +177,6 @@ impl Turn {
 /// A tool's name as it may stand in a header and a log.
 pub fn shown(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric() || "_.-/:".contains(*c)).take(64).collect()
-}
-
-/// Whether the tool sends something, so that its receipt has a new id each time.
-fn is_send(name: &str) -> bool {
-    const VERBS: [&str; 8] = ["send", "post", "publish", "notify", "reply", "submit", "email", "message"];
-    let name = name.to_ascii_lowercase();
-    VERBS.iter().any(|verb| name.contains(verb))
-}
-
-/// Digest of a result. The id that a send returns does not count.
-fn outcome(raw: &str, is_send: bool) -> u64 {
-    let text = said(raw);
-    if is_send
-        && raw.len() <= MAX_RESULT
-        && let Ok(mut value) = serde_json::from_str::<Value>(&text)
-        && (value.is_object() || value.is_array())
-    {
-        remove_ids(&mut value);
-        return canonical(&value.to_string());
-    }
-    digest(text.trim().as_bytes())
-}
-
-/// What a result says, out of what it is wrapped in: a string, a list of texts, or an object with one member that
-/// dialects and frameworks call `output` or `result`. Anything else stands for itself.
-fn said(raw: &str) -> Cow<'_, str> {
-    let unwrapped = match raw.trim_start().bytes().next() {
-        Some(b'"') => return serde_json::from_str(raw).unwrap_or(Cow::Borrowed(raw)),
-        Some(b'[' | b'{') if raw.len() <= MAX_WRAPPED => serde_json::from_str(raw).ok().and_then(unwrap),
-        _ => None,
-    };
-    unwrapped.map_or(Cow::Borrowed(raw), Cow::Owned)
-}
-
-fn unwrap(value: Value) -> Option<String> {
-    match value {
-        Value::Array(blocks) if !blocks.is_empty() => {
-            let texts: Option<Vec<&str>> =
-                blocks.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();
-            Some(texts?.join("\n"))
-        }
-        Value::Object(members) if members.len() == 1 => match members.into_iter().next()? {
-            (key, Value::String(text)) if is_wrapper(&key) => Some(text),
-            (key, inner) if is_wrapper(&key) => Some(inner.to_string()),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn is_wrapper(key: &str) -> bool {
-    matches!(key, "output" | "result")
-}
-
-fn remove_ids(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|key, _| !is_id_key(key));
-            members.values_mut().for_each(remove_ids);
-        }
-        Value::Array(items) => items.iter_mut().for_each(remove_ids),
-        _ => {}
-    }
-}
-
-fn is_id_key(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    key == "id" || key == "ts" || key.ends_with("_id") || key.ends_with("uuid") || key == "messageid"
-}
-
-/// What a short text says, by the words that it begins with; a long text is substance whatever it says.
-fn kind(raw: &str) -> Kind {
-    const FAILURES: [&str; 23] = [
-        "error",
-        "errors",
-        "fail",
-        "failed",
-        "failure",
-        "exception",
-        "invalid",
-        "unknown",
-        "unable",
-        "cannot",
-        "can't",
-        "denied",
-        "refused",
-        "forbidden",
-        "missing",
-        "not",
-        "no",
-        "none",
-        "nothing",
-        "null",
-        "timeout",
-        "unavailable",
-        "couldn't",
-    ];
-    if raw.len() > MAX_RESULT {
-        return Kind::Substance;
-    }
-    let text = said(raw);
-    let mut count = 0_usize;
-    let mut is_failure = false;
-    for word in words(&text).take(SHORT_WORDS.saturating_add(1)) {
-        count = count.saturating_add(1);
-        is_failure |=
-            count <= RECEIPT_WORDS && FAILURES.iter().any(|failure| word.eq_ignore_ascii_case(failure));
-    }
-    match count {
-        0 => Kind::Failure,
-        1..=SHORT_WORDS if is_failure => Kind::Failure,
-        1..=RECEIPT_WORDS => Kind::Receipt,
-        _ => Kind::Substance,
-    }
 }
 
 /// A call's arguments where they may be text or an object.
@@ -375,42 +247,6 @@ mod tests {
             step(&[("list_mail", "{}", &receipt("a1"))]).outcome,
             step(&[("list_mail", "{}", &receipt("b2"))]).outcome
         );
-    }
-
-    #[test]
-    fn results_are_told_apart_by_what_they_say() {
-        let kind = |text: &str| step(&[("write", "{}", text)]).kind;
-        for text in ["OK.", "Done", "3 lines written to notes.txt", "true"] {
-            assert_eq!(kind(text), Kind::Receipt, "{text}");
-        }
-        for text in ["", "[]", "{}", "No results found", "error: file is locked", "null"] {
-            assert_eq!(kind(text), Kind::Failure, "{text}");
-        }
-        assert_eq!(kind(&"word ".repeat(30)), Kind::Substance);
-        assert_eq!(kind(&format!("No {}", "word ".repeat(100))), Kind::Substance);
-    }
-
-    #[test]
-    fn what_a_result_is_wrapped_in_does_not_count() {
-        for text in ["[]", "No results found", "OK.", "{\"a\": 1}"] {
-            let quoted = serde_json::to_string(text).unwrap();
-            for wrapped in [
-                format!(r#"[{{"type":"text","text":{quoted}}}]"#),
-                format!(r#"[{{"type":"text","text":{quoted},"cache_control":{{"type":"ephemeral"}}}}]"#),
-                format!(r#"{{"output":{quoted}}}"#),
-                format!(r#"{{ "result" : {quoted} }}"#),
-            ] {
-                assert_eq!(outcome(&wrapped, false), outcome(&quoted, false), "{wrapped}");
-                assert_eq!(kind(&wrapped), kind(&quoted), "{wrapped}");
-            }
-        }
-        assert_ne!(
-            outcome(r#"{"output":"a","more":1}"#, false),
-            outcome(r#"{"output":"a","more":2}"#, false)
-        );
-        assert_ne!(outcome(r#"[{"type":"image","data":"a"}]"#, false), outcome("\"\"", false));
-        let receipt = |id: &str| format!(r#"{{"output":{{"message_id":"{id}","status":"sent"}}}}"#);
-        assert_eq!(outcome(&receipt("a"), true), outcome(&receipt("b"), true));
     }
 
     #[test]
