@@ -12,14 +12,15 @@ pub struct Stagnation {
     pub very_old: u32,
 }
 
-/// Steps at the tail that did what was done before and brought what had come before. From a failure on, once before is
-/// old. Where all goes well it may be a second pass over a batch: then it takes a third pass to be old, and a fifth to
-/// be very old. Nothing new may have been tried in between where it is to be very old.
+/// Steps at the tail that did what was done before and brought what had come before. A second pass over a batch does so
+/// too: it takes a third to be old and a fifth to be very old, or the beginning of a fourth where something fails in each.
+/// Nothing new may have been tried in between where it is to be very old.
 pub fn stagnation(steps: &[Step]) -> Stagnation {
-    let failing = |passes_over: bool| streak(steps, repeats(1), passes_over).from_failure;
+    let is_fourth = steps.split_last().is_some_and(|(last, earlier)| repeats(3)(last, earlier));
+    let failing = if is_fourth { streak(steps, repeats(1), false).from_failure } else { 0 };
     Stagnation {
-        old: failing(true).max(streak(steps, repeats(2), true).length),
-        very_old: failing(false).max(streak(steps, repeats(4), false).length),
+        old: streak(steps, repeats(2), true).length,
+        very_old: failing.max(streak(steps, repeats(4), false).length),
     }
 }
 
