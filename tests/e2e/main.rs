@@ -20,6 +20,7 @@ mod privacy;
 mod providers;
 mod service_calls;
 mod steps;
+mod steps_elsewhere;
 mod steps_everywhere;
 mod steps_shapes;
 mod streaming;
