@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sentinel_tests::gateway::{ALICE, Gateway};
 use sentinel_tests::provider::{Reply, faithful, speak};
@@ -13,7 +14,8 @@ use serde_json::json;
 const STOPPED: &str = "Stopped: this agent goes in circles.";
 
 /// Without the service, so that the local signals alone decide: the fourth repetition is hinted, the fifth killed.
-/// Agents whose name begins with `final-` are killed by a final message, the others by an error.
+/// Agents whose name begins with `final-` are killed by a final message, the others by an error. For agents whose name
+/// begins with `unlucky-` the provider fails twice before each answer.
 fn stack() -> Stack {
     let config = json!({
         "semantic": {"enabled": false},
@@ -21,7 +23,12 @@ fn stack() -> Stack {
         "agents": [{"prefix": "final-", "settings": {"kill": {"mode": "final_message"}}}],
     });
     let stack = Stack::builder().config(&config).start();
-    stack.provider.script(|request| {
+    let tries = AtomicUsize::new(0);
+    stack.provider.script(move |request| {
+        let is_unlucky = request.header("x-agent-id").is_some_and(|agent| agent.starts_with("unlucky-"));
+        if is_unlucky && tries.fetch_add(1, Ordering::Relaxed) % 3 < 2 {
+            return speak(request, &Reply::Error(500)).with("retry-after-ms", "10");
+        }
         // Gemini's clients write `tools` too.
         let has_tools = request.json()["tools"].as_array().is_some_and(|tools| !tools.is_empty());
         if has_tools {
@@ -70,17 +77,17 @@ fn folder() -> std::path::PathBuf {
 
 #[test]
 fn openai_for_python() {
-    run(&mut stack(), python("openai_agent.py"), 2 * 9);
+    run(&mut stack(), python("openai_agent.py"), 2 * 10);
 }
 
 #[test]
 fn anthropic_for_python() {
-    run(&mut stack(), python("anthropic_agent.py"), 9);
+    run(&mut stack(), python("anthropic_agent.py"), 10);
 }
 
 #[test]
 fn google_genai_for_python() {
-    run(&mut stack(), python("gemini_agent.py"), 9);
+    run(&mut stack(), python("gemini_agent.py"), 10);
 }
 
 /// envoy/production.yaml refuses them, without a key and over the limit.
@@ -106,5 +113,5 @@ fn openai_for_node() {
     let mut command = Command::new(parts::node());
     command.arg(folder().join("node").join("openai_agent.mjs"));
     command.env("SENTINEL_NODE_MODULES", parts::node_modules());
-    run(&mut stack(), command, 2 * 9);
+    run(&mut stack(), command, 2 * 10);
 }

@@ -1,4 +1,4 @@
-// An agent on the openai package for Node: chat completions and responses, each with the nine checks.
+// An agent on the openai package for Node: chat completions and responses, each with the ten checks.
 
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -123,10 +123,16 @@ async function run(name, api) {
     done(check);
   }
 
-  const verdicts = [];
-  for (let turn = 0; turn < 4; turn++) verdicts.push(await api.verdict(`${name}-hint`, question));
-  expect(verdicts.join() === "allow,allow,allow,hint", verdicts);
-  done("hinted");
+  // For the unlucky two attempts of each three fail: what the SDK sends again is no repetition.
+  for (const [check, agent, requests] of [["hinted", `${name}-hint`, 4], ["retried", `unlucky-${name}`, 12]]) {
+    const before = await attempts();
+    const verdicts = [];
+    for (let turn = 0; turn < 4; turn++) verdicts.push(await api.verdict(agent, question));
+    expect(verdicts.join() === "allow,allow,allow,hint", verdicts);
+    const made = (await attempts()) - before;
+    expect(made === requests, `${made} attempts for four calls`);
+    done(check);
+  }
 
   for (const [check, call] of [["killed by an error", "ask"], ["killed by an error, streaming", "stream"]]) {
     const agent = `${name}-${call}-error`;

@@ -1,4 +1,4 @@
-"""What every agent here needs: where the stack is, how many requests Envoy has seen, and the nine checks."""
+"""What every agent here needs: where the stack is, how many requests Envoy has seen, and the ten checks."""
 
 import os
 import urllib.request
@@ -27,7 +27,7 @@ def expect(condition, what):
 
 
 def run(name, api):
-    """The nine checks. `api` has, each for an agent of the given name:
+    """The ten checks. `api` has, each for an agent of the given name:
 
     ask(agent, text) -> text; stream(agent, text) -> list of pieces; tool(agent, text) -> (name, arguments), and
     stream_tool; verdict(agent, text) -> value of x-sentinel-verdict; refusal: the class of the error that a kill raises,
@@ -53,6 +53,13 @@ def run(name, api):
     verdicts = [api.verdict(f"{name}-hint", QUESTION) for _ in range(4)]
     expect(verdicts == ["allow", "allow", "allow", "hint"], verdicts)
     done("hinted")
+
+    # Two attempts of each three fail: what the SDK sends again is no repetition.
+    before = attempts()
+    verdicts = [api.verdict(f"unlucky-{name}", QUESTION) for _ in range(4)]
+    expect(verdicts == ["allow", "allow", "allow", "hint"], verdicts)
+    expect(attempts() - before == 12, f"{attempts() - before} attempts for four calls that fail twice each")
+    done("retried")
 
     for check, call in (("killed by an error", api.ask), ("killed by an error, streaming", api.stream)):
         agent = f"{name}-{call.__name__}-error"
