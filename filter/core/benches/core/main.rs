@@ -22,6 +22,8 @@ use sentinel_core::{
 
 /// Bodies and texts, in kB.
 const SIZES: [usize; 3] = [1, 16, 256];
+/// Steps of a run.
+const STEPS: [usize; 4] = [10, 100, 1_000, 5_000];
 const DIALECT: Dialect = Dialect::OpenAiChat;
 const PROMPT: Ending = Ending::Prompt { more: 0 };
 const HINT: &str = "You seem to be repeating similar requests. Please take a different approach.";
@@ -147,5 +149,38 @@ fn machine(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(core, parse, body_digest, normal_form, fingerprint, splice, window, machine);
+/// A request of a run with so many steps since the user's question: each another call, with a result of its own.
+fn run(steps: usize) -> String {
+    let mut dice = Dice::new(13);
+    let turns = (0..steps).map(|n| {
+        let (words, result) = (dice.text(30), dice.text(150));
+        format!(
+            r#",{{"role":"assistant","content":null,"tool_calls":[{{"id":"call_{n}","type":"function","function":{{"name":"look_up","arguments":"{{\"words\":\"{words}\"}}"}}}}]}},{{"role":"tool","tool_call_id":"call_{n}","content":"{n}: {result}"}}"#
+        )
+    });
+    let turns: String = turns.collect();
+    let question = r#"{"role":"user","content":"Please work through the open orders, one by one."}"#;
+    format!(r#"{{"model":"gpt-5-mini","messages":[{question}{turns}],"stream":false}}"#)
+}
+
+/// A request of a run that has grown to so many steps, none of them like another.
+fn steps(criterion: &mut Criterion) {
+    let config = format!(r#"{{"max_body_bytes": {}, "semantic": {{"enabled": false}}}}"#, 16_usize << 20);
+    let mut group = criterion.benchmark_group("steps");
+    for steps in STEPS {
+        let mut host = SimHost::new(Config::from_json(config.as_bytes()).expect("a configuration"));
+        let request = SimRequest::post("/v1/chat/completions", run(steps));
+        let answer = SimResponse::json("{}");
+        group.throughput(Throughput::Elements(u64::try_from(steps).unwrap_or(0)));
+        group.bench_function(BenchmarkId::from_parameter(steps), |bencher| {
+            bencher.iter(|| {
+                let outcome = host.exchange(black_box(&request), &answer);
+                assert_eq!(outcome.verdict(), Some("allow"), "a run that goes on passes");
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(core, parse, body_digest, normal_form, fingerprint, splice, window, machine, steps);
 criterion_main!(core);

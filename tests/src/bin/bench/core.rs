@@ -20,6 +20,17 @@ const STEPS: [(&str, &str); 6] = [
 const WINDOW: [(&str, &str); 2] =
     [("decode", "read a slot of four full windows"), ("encode", "write a slot of four full windows")];
 
+/// Lengths of a run, in steps.
+const RUNS: [u32; 4] = [10, 100, 1_000, 5_000];
+
+/// The core's figures.
+#[derive(Default)]
+pub struct Core {
+    pub lines: Vec<Line>,
+    /// Steps of a run, and the median microseconds that its last request takes.
+    pub runs: Vec<(u32, f64)>,
+}
+
 /// One line of the table: medians in microseconds at 1, 16 and 256 kB, or one for all sizes.
 pub struct Line {
     pub step: String,
@@ -28,7 +39,7 @@ pub struct Line {
 }
 
 /// Builds and runs the bench; its files go below `folder`.
-pub fn measure(folder: &Path) -> Vec<Line> {
+pub fn measure(folder: &Path) -> Core {
     let home = folder.join("criterion");
     // Figures of an earlier run must not be taken for this one's.
     let _ = fs::remove_dir_all(&home);
@@ -66,5 +77,6 @@ pub fn measure(folder: &Path) -> Vec<Line> {
         what,
         micros: vec![median(&format!("window/{step}"))],
     });
-    sized.into_iter().chain(window).collect()
+    let runs = RUNS.map(|steps| (steps, median(&format!("steps/{steps}"))));
+    Core { lines: sized.into_iter().chain(window).collect(), runs: runs.to_vec() }
 }

@@ -55,7 +55,7 @@ fn main() {
         println!("the core alone (builds and runs its bench) ...");
         core::measure(&out)
     } else {
-        Vec::new()
+        core::Core::default()
     };
 
     let store = if wanted("store") {

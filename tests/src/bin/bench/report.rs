@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::case::{Case, LOCAL, STEPS};
-use crate::core::Line;
+use crate::core::{Core, Line};
 use crate::load::{self, Load};
 use crate::measure::Figures;
 use crate::rival::Rival;
@@ -25,7 +25,7 @@ pub struct Measured {
 pub struct Report {
     pub rivals: Vec<Rival>,
     pub measured: Vec<Measured>,
-    pub core: Vec<Line>,
+    pub core: Core,
     pub store: Vec<store::Line>,
     pub load: Option<Load>,
     /// What the machine was and had to do, one fact each.
@@ -91,11 +91,16 @@ impl Report {
             let _ = write!(text, "\n## Throughput, requests a second\n\n{}", self.throughput().text());
             let _ = write!(text, "\n## Proof\n\n{}", self.proofs().text());
         }
-        if !self.core.is_empty() {
+        if !self.core.lines.is_empty() {
             let _ = write!(
                 text,
                 "\n## The core alone: microseconds a call, native (not WebAssembly), median\n\n{}",
                 self.core().text()
+            );
+            let _ = write!(
+                text,
+                "\n## A request of a run with so many steps since the last user message: the core alone, native, median\n\n{}",
+                self.runs().text()
             );
         }
         if let Some(load) = &self.load {
@@ -222,9 +227,21 @@ impl Report {
         table
     }
 
+    fn runs(&self) -> Table {
+        let mut table = Table::new(&["steps", "\u{b5}s", "\u{b5}s a step"]);
+        for (steps, micros) in &self.core.runs {
+            table.row(vec![
+                steps.to_string(),
+                format!("{micros:.1}"),
+                format!("{:.3}", micros / f64::from(*steps)),
+            ]);
+        }
+        table
+    }
+
     fn core(&self) -> Table {
         let mut table = Table::new(&["step", "1 kB", "16 kB", "256 kB", "what"]);
-        for Line { step, what, micros } in &self.core {
+        for Line { step, what, micros } in &self.core.lines {
             let cell =
                 |at: usize| micros.get(at).map_or_else(|| "same".to_owned(), |micros| format!("{micros:.2}"));
             table.row(vec![step.clone(), cell(0), cell(1), cell(2), (*what).to_owned()]);
@@ -281,11 +298,19 @@ impl Report {
             .collect();
         let core: Vec<Value> = self
             .core
+            .lines
             .iter()
             .map(|line| json!({"step": line.step, "what": line.what, "native_micros": line.micros}))
             .collect();
         let machine: Vec<Value> = self.machine.iter().map(|(name, fact)| json!({*name: fact})).collect();
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "store": self.store, "load": self.load.as_ref().map(load::report::json)})
+        let runs: Vec<Value> = self
+            .core
+            .runs
+            .iter()
+            .map(|(steps, micros)| json!({"steps": steps, "native_micros": micros}))
+            .collect();
+        let load = self.load.as_ref().map(load::report::json);
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "store": self.store, "load": load})
     }
 }
 
