@@ -3,6 +3,7 @@
 
 use crate::{
     bytes::Cursor,
+    prompt::Bag,
     step::{Call, Deed, Kind, Step, StepReader, StrayResult, Turn, shown},
 };
 
@@ -62,6 +63,7 @@ fn encode_call(call: &Call, out: &mut Vec<u8>) {
     for number in [call.id, call.name, call.approach] {
         out.extend_from_slice(&number.to_le_bytes());
     }
+    out.extend_from_slice(&call.words.0.to_le_bytes());
     out.push(match call.deed {
         Deed::Ask => 0,
         Deed::Send => 1,
@@ -90,6 +92,8 @@ fn decode_turn(cursor: &mut Cursor<'_>) -> Option<Turn> {
 
 fn decode_call(cursor: &mut Cursor<'_>) -> Option<Call> {
     let (id, name, approach) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
+    let (low, high) = (cursor.u64()?, cursor.u64()?);
+    let words = Bag(u128::from(high).wrapping_shl(64) | u128::from(low));
     let deed = match cursor.u8()? {
         0 => Deed::Ask,
         1 => Deed::Send,
@@ -104,7 +108,7 @@ fn decode_call(cursor: &mut Cursor<'_>) -> Option<Call> {
         _ => return None,
     };
     let outcome = cursor.u64()?;
-    Some(Call { id, name, approach, deed, result: kind.map(|kind| (outcome, kind)), shown: None })
+    Some(Call { id, name, approach, words, deed, result: kind.map(|kind| (outcome, kind)), shown: None })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Layout of the bytes. Raise it with every change: old slots are then forgotten.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Scopes in one slot.
 const WAYS: usize = 4;
 

@@ -20,6 +20,8 @@ pub enum Signal {
     Stagnation,
     /// New approaches that bring nothing new.
     Stuck,
+    /// One tool, similar arguments, and it fails.
+    SimilarFailures,
     /// One tool, any arguments, one outcome.
     SameOutcome,
     /// Too many assistant turns without a user message.
@@ -54,7 +56,7 @@ impl Verdict {
 }
 
 impl Signal {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Score,
         Self::Semantic,
         Self::RepeatedStep,
@@ -64,6 +66,7 @@ impl Signal {
         Self::SameOutcome,
         Self::RunLimit,
         Self::McpBreaker,
+        Self::SimilarFailures,
     ];
 
     pub fn label(self) -> &'static str {
@@ -72,6 +75,7 @@ impl Signal {
             Self::Cycle => "cycle",
             Self::Stagnation => "stagnation",
             Self::Stuck => "stuck",
+            Self::SimilarFailures => "similar_failures",
             Self::SameOutcome => "same_outcome",
             Self::RunLimit => "run_limit",
             Self::McpBreaker => "mcp_breaker",

@@ -94,6 +94,8 @@ group! {
         stagnation: RawRungs = RawRungs { hint: 3, kill: 5 },
         /// Steps in a row that try something new and bring nothing new: a failure, or what was there before.
         stuck: RawRungs = RawRungs { hint: 5, kill: 0 },
+        /// Steps in a row that fail, and call one tool with arguments that share more than half of their words.
+        similar_failures: RawRungs = RawRungs { hint: 3, kill: 0 },
         /// Steps in a row with one tool and one outcome, whatever the arguments.
         same_outcome: RawRungs = RawRungs { hint: 6, kill: 0 },
     }
@@ -160,6 +162,8 @@ group! {
         ),
         /// New approaches bring nothing new.
         stuck: String = and_then("Your last {count} attempts all failed or brought what you had seen before."),
+        /// One tool fails with similar arguments.
+        similar_failures: String = and_then("`{tool}` has failed {count} times in a row with similar arguments."),
         /// One tool brings one outcome whatever the arguments.
         same_outcome: String = and_then(
             "`{tool}` has brought the same result {count} times in a row, whatever the arguments."
@@ -185,6 +189,7 @@ impl RawMessages {
             Signal::Cycle => &self.cycle,
             Signal::Stagnation => &self.stagnation,
             Signal::Stuck => &self.stuck,
+            Signal::SimilarFailures => &self.similar_failures,
             Signal::SameOutcome => &self.same_outcome,
             Signal::RunLimit => &self.run_limit,
             // The breaker answers the agent, not the model.

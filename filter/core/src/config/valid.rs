@@ -74,6 +74,7 @@ pub struct StepsPolicy {
     pub cycle: Rungs,
     pub stagnation: Rungs,
     pub stuck: Rungs,
+    pub similar_failures: Rungs,
     pub same_outcome: Rungs,
 }
 
@@ -96,7 +97,7 @@ pub struct ScorePolicy {
 pub struct HintPolicy {
     pub position: HintPosition,
     /// Never empty.
-    texts: [(Signal, String); 9],
+    texts: [(Signal, String); Signal::ALL.len()],
 }
 
 impl HintPolicy {
@@ -307,6 +308,7 @@ fn steps(raw: &RawSteps) -> Result<StepsPolicy, ConfigError> {
         cycle: rungs("cycle", &raw.cycle)?,
         stagnation: rungs("stagnation", &raw.stagnation)?,
         stuck: rungs("stuck", &raw.stuck)?,
+        similar_failures: rungs("similar_failures", &raw.similar_failures)?,
         same_outcome: rungs("same_outcome", &raw.same_outcome)?,
     })
 }

@@ -41,7 +41,7 @@ impl Answer {
     pub fn tools(&self) -> u64 {
         self.calls
             .iter()
-            .map(|call| digest_pair(digest(call.name.as_bytes()), canonical(&call.arguments)))
+            .map(|call| digest_pair(digest(call.name.as_bytes()), canonical(&call.arguments).digest))
             .fold(0, u64::wrapping_add)
     }
 

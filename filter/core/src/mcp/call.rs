@@ -72,7 +72,7 @@ fn call(params: &RawValue) -> Option<Call> {
     }
     must_be_object(params.get()).ok()?;
     let Params { name, arguments } = serde_json::from_str(params.get()).ok()?;
-    let arguments = canonical(arguments.map_or("{}", RawValue::get));
+    let arguments = canonical(arguments.map_or("{}", RawValue::get)).digest;
     let digest = digest_pair(digest(name.as_bytes()), arguments);
     Some(Call { digest, tool: shown(&name) })
 }

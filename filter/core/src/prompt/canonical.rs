@@ -1,4 +1,4 @@
-//! One digest for all ways to write the same JSON: what the model wrote in another order or with other spaces is the
+//! One form for all ways to write the same JSON: what the model wrote in another order or with other spaces is the
 //! same. Nothing is built on the way, for this is done for every call of a history.
 
 use std::fmt;
@@ -8,91 +8,100 @@ use serde::{
     de::{MapAccess, SeqAccess, Visitor},
 };
 
-use super::{digest, digest_pair};
+use super::{Bag, digest, digest_pair};
 
-/// Digest of a call's arguments: JSON whatever its order and spaces, or JSON inside a JSON string; what is no JSON as it
-/// stands.
-pub fn canonical(arguments: &str) -> u64 {
+/// A call's arguments in a form that does not depend on how they were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    pub digest: u64,
+    /// The words of the values, keys left out.
+    pub words: Bag,
+}
+
+/// The form of a call's arguments: JSON whatever its order and spaces, or JSON inside a JSON string; what is no JSON as
+/// it stands.
+pub fn canonical(arguments: &str) -> Form {
     // A stream says no arguments by sending no piece of them.
     let arguments = if arguments.is_empty() { "{}" } else { arguments };
     if arguments.starts_with('"')
         && let Ok(inner) = serde_json::from_str::<String>(arguments)
         && inner.trim_start().starts_with(['{', '['])
-        && let Ok(Json(inner)) = serde_json::from_str(&inner)
+        && let Ok(inner) = serde_json::from_str(&inner)
     {
         return inner;
     }
-    serde_json::from_str(arguments).map_or_else(|_| digest(arguments.as_bytes()), |Json(value)| value)
+    serde_json::from_str(arguments)
+        .unwrap_or_else(|_| Form { digest: digest(arguments.as_bytes()), words: Bag::of(arguments) })
 }
 
-/// The digest of a JSON value.
-struct Json(u64);
-
-impl<'de> Deserialize<'de> for Json {
+impl<'de> Deserialize<'de> for Form {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Digester).map(Json)
+        deserializer.deserialize_any(Former)
     }
 }
 
-struct Digester;
+struct Former;
 
 /// A value of a kind and its digest or number.
-fn of_kind(kind: u64, value: u64) -> u64 {
-    digest_pair(kind, value)
+fn of_kind(kind: u64, value: u64) -> Form {
+    let digest = digest_pair(kind, value);
+    Form { digest, words: Bag::of_value(digest) }
 }
 
-impl<'de> Visitor<'de> for Digester {
-    type Value = u64;
+impl<'de> Visitor<'de> for Former {
+    type Value = Form;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<u64, E> {
+    fn visit_unit<E>(self) -> Result<Form, E> {
         Ok(of_kind(0, 0))
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<u64, E> {
+    fn visit_bool<E>(self, value: bool) -> Result<Form, E> {
         Ok(of_kind(1, u64::from(value)))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<u64, E> {
+    fn visit_u64<E>(self, value: u64) -> Result<Form, E> {
         Ok(of_kind(2, value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<u64, E> {
+    fn visit_i64<E>(self, value: i64) -> Result<Form, E> {
         Ok(of_kind(3, value.cast_unsigned()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<u64, E> {
+    fn visit_f64<E>(self, value: f64) -> Result<Form, E> {
         Ok(of_kind(4, value.to_bits()))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<u64, E> {
-        Ok(of_kind(5, digest(value.as_bytes())))
+    fn visit_str<E>(self, value: &str) -> Result<Form, E> {
+        Ok(Form { words: Bag::of(value), ..of_kind(5, digest(value.as_bytes())) })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<u64, A::Error> {
-        let mut all = 0;
-        while let Some(Json(item)) = items.next_element()? {
-            all = digest_pair(all, item);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Form, A::Error> {
+        let (mut all, mut words) = (0, Bag::default());
+        while let Some(item) = items.next_element::<Form>()? {
+            all = digest_pair(all, item.digest);
+            words = words.and(item.words);
         }
-        Ok(of_kind(6, all))
+        Ok(Form { words, ..of_kind(6, all) })
     }
 
     /// A sum, since the order of members does not count.
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<u64, A::Error> {
-        let mut all = 0_u64;
-        while let Some((Json(key), Json(value))) = members.next_entry()? {
-            all = all.wrapping_add(digest_pair(key, value));
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Form, A::Error> {
+        let (mut all, mut words) = (0_u64, Bag::default());
+        while let Some((key, value)) = members.next_entry::<Form, Form>()? {
+            all = all.wrapping_add(digest_pair(key.digest, value.digest));
+            words = words.and(value.words);
         }
-        Ok(of_kind(7, all))
+        Ok(Form { words, ..of_kind(7, all) })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    use super::*;
 
     #[test]
     fn order_space_and_wrapping_do_not_count() {
@@ -100,6 +109,14 @@ mod tests {
         assert_eq!(form, canonical(r#"{"b":[1,2],"a":{"x":2,"y":1}}"#));
         assert_eq!(form, canonical(r#""{\"b\":[1,2],\"a\":{\"x\":2,\"y\":1}}""#));
         assert_eq!(canonical(""), canonical("{}"));
+    }
+
+    #[test]
+    fn the_words_are_those_of_the_values() {
+        let words = |arguments: &str| canonical(arguments).words;
+        assert_eq!(words(r#"{"query":"Red shoes","tags":["size 12"]}"#), Bag::of("12 red shoes size"));
+        assert!(!words(r#"{"query":"alpha"}"#).is_similar(words(r#"{"query":"beta"}"#)));
+        assert_eq!(words("no json"), Bag::of("json no"));
     }
 
     #[test]
@@ -131,7 +148,7 @@ mod tests {
         ];
         for (at, one) in all.iter().enumerate() {
             for other in &all[..at] {
-                assert_ne!(canonical(one), canonical(other), "{one} {other}");
+                assert_ne!(canonical(one).digest, canonical(other).digest, "{one} {other}");
             }
         }
     }

@@ -5,6 +5,7 @@ mod progress;
 mod repeated_step;
 mod same_outcome;
 pub mod score;
+mod similar_failures;
 
 use crate::{
     config::{Policy, Rungs, StepsPolicy},
@@ -43,6 +44,9 @@ impl Finding {
             Signal::Stuck => {
                 format!("{count} new attempts in a row failed or brought what it had seen before")
             }
+            Signal::SimilarFailures => {
+                format!("`{tool}` failed {count} times in a row with similar arguments")
+            }
             Signal::SameOutcome => format!("`{tool}` brought the same result {count} times in a row"),
             Signal::RunLimit => format!("it took {count} turns without a word from the user"),
             Signal::Score | Signal::Semantic | Signal::McpBreaker => "it keeps repeating itself".to_owned(),
@@ -75,6 +79,7 @@ pub fn in_steps(steps: &[Step], policy: &StepsPolicy) -> Option<Finding> {
         (Signal::Cycle, cycle::rounds(steps), policy.cycle),
         (Signal::Stagnation, stagnation.very_old, policy.stagnation.killing()),
         (Signal::Stagnation, stagnation.old, policy.stagnation.hinting()),
+        (Signal::SimilarFailures, similar_failures::count(steps), policy.similar_failures),
         (Signal::SameOutcome, same_outcome::count(steps), policy.same_outcome),
         (Signal::Stuck, progress::stuck(steps), policy.stuck),
     ];

@@ -1,12 +1,17 @@
 //! What must be found in steps, and what must not: each public detector missed or misjudged some of these.
 
 use super::*;
-use crate::{config::Config, prompt::digest, step::Kind};
+use crate::{
+    config::Config,
+    prompt::{Bag, digest},
+    step::Kind,
+};
 
 /// A step of one call: tool, arguments, result.
 fn step(tool: &str, arguments: &str, result: &str) -> Step {
     Step {
         approach: digest(format!("{tool} {arguments}").as_bytes()),
+        words: Bag::of(arguments),
         outcome: digest(result.as_bytes()),
         tools: digest(tool.as_bytes()),
         tool: tool.to_owned(),
@@ -129,6 +134,31 @@ fn failures_one_after_the_other_are_hinted_and_a_success_ends_them() {
     assert_eq!(judged(&steps), Some((Verdict::Hint, Signal::Stuck, 5)));
     let with_success: Vec<_> = (0..30).map(|n| if n % 5 == 4 { work(n) } else { fail(n) }).collect();
     assert_quiet(&with_success, "four failures and a success");
+}
+
+#[test]
+fn one_search_in_other_words_that_finds_nothing() {
+    let search = |n: usize, words: &str| step("search", words, &format!("No results for {n}"));
+    let asked = ["the shallows", "The Shallows book", "the shallows (novel)", "shallows, the book"];
+    let steps: Vec<_> = asked.iter().enumerate().map(|(n, words)| search(n, words)).collect();
+    assert_eq!(judged(&steps[..2]), None);
+    assert_eq!(judged(&steps[..3]), Some((Verdict::Hint, Signal::SimilarFailures, 3)));
+    assert_eq!(judged(&steps).unwrap().0, Verdict::Hint, "and never a kill");
+    let others = ["history of Rome", "rivers in Spain", "who painted Guernica", "largest moon"];
+    assert_quiet(
+        &others.iter().enumerate().map(|(n, words)| search(n, words)).collect::<Vec<_>>(),
+        "four searches",
+    );
+    let mut found = steps.clone();
+    found.insert(2, work(1));
+    assert_quiet(&found, "something was found between");
+}
+
+#[test]
+fn one_test_that_fails_otherwise_each_time_is_progress() {
+    let steps: Vec<_> =
+        (0..4).map(|n| step("test", "all", &format!("error: {} tests failed", 20 - n))).collect();
+    assert_quiet(&steps, "fewer failures each time");
 }
 
 #[test]

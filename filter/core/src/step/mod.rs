@@ -9,7 +9,7 @@ pub(crate) use self::deed::Deed;
 pub use self::outcome::Kind;
 use crate::{
     json,
-    prompt::{canonical, digest, digest_pair},
+    prompt::{Bag, canonical, digest, digest_pair},
 };
 
 mod deed;
@@ -22,6 +22,8 @@ pub const LENGTH: usize = 48;
 pub struct Step {
     /// Digest of the multiset of (tool name, canonical arguments).
     pub approach: u64,
+    /// The words in all arguments.
+    pub words: Bag,
     /// Digest of the multiset of results.
     pub outcome: u64,
     /// Digest of the multiset of tool names.
@@ -48,6 +50,7 @@ pub(crate) struct Call {
     pub id: u64,
     pub name: u64,
     pub approach: u64,
+    pub words: Bag,
     pub deed: Deed,
     pub result: Option<(u64, Kind)>,
     /// The tool's name, at the first call of a turn.
@@ -90,10 +93,12 @@ impl StepReader {
         }
         let Some(turn) = self.turns.back_mut() else { return };
         let shown = turn.calls.is_empty().then(|| shown(name));
+        let form = canonical(arguments);
         turn.calls.push(Call {
             id: digest(id.as_bytes()),
             name: digest(name.as_bytes()),
-            approach: digest_pair(digest(name.as_bytes()), canonical(arguments)),
+            approach: digest_pair(digest(name.as_bytes()), form.digest),
+            words: form.words,
             deed: Deed::of(name),
             result: None,
             shown,
@@ -160,6 +165,7 @@ impl Turn {
         let sum = |numbers: &mut dyn Iterator<Item = u64>| numbers.fold(0, u64::wrapping_add);
         Some(Step {
             approach: sum(&mut self.calls.iter().map(|call| call.approach)),
+            words: self.calls.iter().fold(Bag::default(), |words, call| words.and(call.words)),
             outcome: sum(&mut results.iter().map(|(digest, _)| *digest)),
             tools: sum(&mut self.calls.iter().map(|call| call.name)),
             kind: if results.iter().any(|(_, kind)| *kind == Kind::Failure) {

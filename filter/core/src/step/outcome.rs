@@ -46,7 +46,7 @@ fn outcome(said: &str, deed: Deed) -> u64 {
         && (value.is_object() || value.is_array())
     {
         remove_ids(&mut value);
-        return canonical(&value.to_string());
+        return canonical(&value.to_string()).digest;
     }
     digest(said.trim().as_bytes())
 }

@@ -57,7 +57,9 @@ fn back_from_tail(signal: &str, count: usize, steps: &[Step]) -> Vec<usize> {
         }
         // A repeated receipt counts; one of something new lies between.
         "stagnation" => back().filter(|(at, _)| is_old(steps, *at)).map(|(at, _)| at).take(count).collect(),
-        "same_outcome" | "stuck" => back().filter_map(of_substance).take(count).collect(),
+        "same_outcome" | "stuck" | "similar_failures" => {
+            back().filter_map(of_substance).take(count).collect()
+        }
         _ => (0..count).collect(),
     }
 }

@@ -63,6 +63,7 @@ impl Settings {
                     "cycle": rungs(steps.cycle),
                     "stagnation": rungs(steps.stagnation),
                     "stuck": rungs(steps.stuck),
+                    "similar_failures": rungs(steps.similar_failures),
                     "same_outcome": rungs(steps.same_outcome),
                 },
                 "run_limit": policy.run_limit,

@@ -1,0 +1,84 @@
+//! The words of a short text as a set of bits: enough to say whether two texts share most of theirs. Which words they
+//! are cannot be read from it.
+
+/// A set of words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bag(pub u128);
+
+impl Bag {
+    /// A set this full takes no more words: in a fuller one any two texts would look alike.
+    const FULL: u32 = 40;
+
+    /// The words of `text`, without the case of ASCII; every byte that is not ASCII belongs to a word.
+    pub fn of(text: &str) -> Self {
+        let mut bag = Self::default();
+        for word in text.as_bytes().split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()) {
+            // FNV-1a: the words are short.
+            let hash = word.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x100_0000_01B3)
+            });
+            if !word.is_empty() {
+                bag.add(hash);
+            }
+            if bag.0.count_ones() >= Self::FULL {
+                break;
+            }
+        }
+        bag
+    }
+
+    /// A value that is no text.
+    pub fn of_value(digest: u64) -> Self {
+        let mut bag = Self::default();
+        bag.add(digest);
+        bag
+    }
+
+    fn add(&mut self, hash: u64) {
+        // Its last byte does not reach the top bits by itself.
+        let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57;
+        self.0 |= 1_u128.wrapping_shl(u32::try_from(mixed).unwrap_or(0));
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if self.0.count_ones() >= Self::FULL { self } else { Self(self.0 | other.0) }
+    }
+
+    /// More than half of the words of both are shared: "order 17" and "order 18" are not similar.
+    pub fn is_similar(self, other: Self) -> bool {
+        let shared = (self.0 & other.0).count_ones().saturating_mul(4);
+        shared > self.0.count_ones().saturating_add(other.0.count_ones())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_shared_or_not() {
+        let similar = |one: &str, other: &str| Bag::of(one).is_similar(Bag::of(other));
+        assert!(similar("The Shallows (book)", "the shallows"));
+        assert!(similar("cheap red shoes for men", "red shoes for men, size 12"));
+        assert!(similar("größe und Farbe prüfen", "prüfen: größe, Farbe"));
+        assert!(!similar("the history of Rome", "rivers in the north of Spain"));
+        assert!(!similar("order 17", "order 18"));
+        assert!(!similar("", ""));
+        assert!(!similar("alpha", "beta"));
+    }
+
+    #[test]
+    fn long_texts_of_other_words_are_not_similar() {
+        let text = |seed: u32| {
+            (0..400_u32)
+                .map(|n| format!("w{} ", n.wrapping_mul(7_919).wrapping_add(seed)))
+                .collect::<String>()
+        };
+        let alike = (0..100)
+            .filter(|n| Bag::of(&text(*n)).is_similar(Bag::of(&text(n.wrapping_add(1_000_003)))))
+            .count();
+        assert!(alike < 5, "{alike} of 100");
+    }
+}

@@ -1,0 +1,20 @@
+//! Similar failures: one tool fails again and again, and the arguments vary little: the same search in other words. It
+//! hints; a person would try a few times too.
+
+use super::count as count_of;
+use crate::step::{Kind, Step};
+
+/// Of the failures in a row at the tail, those like the last. One test that fails otherwise each time is progress.
+pub fn count(steps: &[Step]) -> u32 {
+    let failures = || steps.iter().rev().take_while(|step| step.kind == Kind::Failure);
+    let Some(last) = failures().next() else { return 0 };
+    let is_like_it = |step: &&Step| {
+        step.tools == last.tools
+            && if step.approach == last.approach {
+                step.outcome == last.outcome
+            } else {
+                step.words.is_similar(last.words)
+            }
+    };
+    count_of(failures().filter(is_like_it).count())
+}
