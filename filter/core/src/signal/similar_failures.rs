@@ -4,7 +4,8 @@
 use super::count as count_of;
 use crate::step::{Kind, Step};
 
-/// Of the failures in a row at the tail, those like the last. One test that fails otherwise each time is progress.
+/// Of the failures in a row at the tail, those like the last. One test that fails otherwise each time is progress, and
+/// what fails in the same way each time is a repeated step.
 pub fn count(steps: &[Step]) -> u32 {
     let failures = || steps.iter().rev().take_while(|step| step.kind == Kind::Failure);
     let Some(last) = failures().next() else { return 0 };
@@ -16,5 +17,8 @@ pub fn count(steps: &[Step]) -> u32 {
                 step.words.is_similar(last.words)
             }
     };
+    if failures().filter(is_like_it).all(|step| step.approach == last.approach) {
+        return 0;
+    }
     count_of(failures().filter(is_like_it).count())
 }
