@@ -32,6 +32,16 @@ pub fn model() -> PathBuf {
     part("The embedding model", "LOOP_EMBEDDING_MODEL_PATH", ".parts/model/model.onnx", "make setup")
 }
 
+/// The model before it was made small.
+pub fn float_model() -> PathBuf {
+    part("The model in float32", "SENTINEL_FLOAT_MODEL", ".parts/model-fp32/model.onnx", "make setup")
+}
+
+/// Folder with the published weights that the model is built from.
+pub fn weights() -> PathBuf {
+    part("The folder of the weights", "SENTINEL_WEIGHTS", ".parts/weights", "make setup")
+}
+
 /// Folder that holds the Python packages `openai`, `anthropic`, `google-genai` and `mcp`.
 pub fn python_sdks() -> PathBuf {
     part("The folder of the Python SDKs", "SENTINEL_PYTHON_SDKS", ".parts/sdk-python", "make setup")

@@ -4,7 +4,8 @@
 //!
 //! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 150)
 //! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's, `store`
-//!   Redis's, `load` the embedding service's under load; these two have settings of their own (`store.rs`, `load/mod.rs`)
+//!   Redis's, `load` the embedding service's under load, `engine` the embedder's alone; these have settings of their own
+//!   (`store.rs`, `load/mod.rs`, `engine.rs`)
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
 mod case;
@@ -12,6 +13,7 @@ mod client;
 #[path = "../../../../filter/core/benches/core/conversation.rs"]
 mod conversation;
 mod core;
+mod engine;
 mod load;
 mod measure;
 mod proof;
@@ -58,6 +60,12 @@ fn main() {
         core::Core::default()
     };
 
+    let engine = if wanted("engine") {
+        println!("the embedder alone (builds and runs its bench) ...");
+        engine::measure()
+    } else {
+        Vec::new()
+    };
     let store = if wanted("store") {
         println!("Redis as the prompt history ...");
         store::measure()
@@ -98,7 +106,7 @@ fn main() {
     for rival in &rivals {
         machine.extend(rival.module.map(|bytes| ("filter", format!("{}, {bytes} bytes", rival.name))));
     }
-    let report = Report { rivals, measured, core, store, load, machine };
+    let report = Report { rivals, measured, core, engine, store, load, machine };
     let text = report.markdown();
     println!("\n{text}");
     for (name, content) in [("bench.md", text), ("bench.json", format!("{:#}\n", report.json()))] {

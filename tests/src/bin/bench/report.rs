@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::case::{Case, LOCAL, STEPS};
 use crate::core::{Core, Line};
+use crate::engine;
 use crate::load::{self, Load};
 use crate::measure::Figures;
 use crate::rival::Rival;
@@ -26,6 +27,7 @@ pub struct Report {
     pub rivals: Vec<Rival>,
     pub measured: Vec<Measured>,
     pub core: Core,
+    pub engine: Vec<engine::Line>,
     pub store: Vec<store::Line>,
     pub load: Option<Load>,
     /// What the machine was and had to do, one fact each.
@@ -105,6 +107,13 @@ impl Report {
         }
         if let Some(load) = &self.load {
             text.push_str(&load::report::markdown(load));
+        }
+        if !self.engine.is_empty() {
+            let _ = write!(
+                text,
+                "\n## The embedder alone: milliseconds from a text to its vector, one thread, 10th percentile\n\n{}",
+                self.engine().text()
+            );
         }
         if !self.store.is_empty() {
             let _ = write!(
@@ -249,6 +258,18 @@ impl Report {
         table
     }
 
+    fn engine(&self) -> Table {
+        let mut table =
+            Table::new(&["word pieces", "engine", "ms", "against the shipped", "tokenising, share of it"]);
+        for engine::Line { pieces, engine, p10_ms, tokenising_p10_ms, ratio } in &self.engine {
+            let share =
+                tokenising_p10_ms.map_or_else(String::new, |part| format!("{:.1} %", part / p10_ms * 100.0));
+            let (ms, ratio) = (format!("{p10_ms:.2}"), format!("{ratio:.2}x"));
+            table.row(vec![pieces.to_string(), engine.clone(), ms, ratio, share]);
+        }
+        table
+    }
+
     fn store(&self) -> Table {
         let mut table = Table::new(&[
             "lookup",
@@ -310,7 +331,7 @@ impl Report {
             .map(|(steps, micros)| json!({"steps": steps, "native_micros": micros}))
             .collect();
         let load = self.load.as_ref().map(load::report::json);
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "store": self.store, "load": load})
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "engine": self.engine, "store": self.store, "load": load})
     }
 }
 

@@ -1,0 +1,147 @@
+//! The embedder alone, one thread, one text at a time: the model that is shipped against the same graph in float32, and
+//! against sentence-transformers where there is a Python that has it; calls in turns. Writes a line of JSON for each engine
+//! and length. `make bench` runs it.
+
+// Lints for the server's own code: a bench says what is wrong by failing.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use embedding_service::embed::Embedder;
+use embedding_service::embed::model_files::ModelFiles;
+use embedding_service::embed::onnx::{OnnxEmbedder, Runtime};
+use serde_json::json;
+
+/// Word pieces of a text, the special ones included.
+const PIECES: [usize; 3] = [16, 64, 128];
+/// Time for each of them, and calls that are made even when it is up.
+const SHARE: Duration = Duration::from_secs(6);
+const MIN_ROUNDS: usize = 20;
+/// Each of them is one word piece.
+const WORDS: [&str; 8] = ["the", "agent", "reads", "a", "file", "and", "asks", "again"];
+
+#[derive(Parser)]
+struct Options {
+    /// The shared library of ONNX Runtime.
+    #[arg(long)]
+    library: PathBuf,
+    /// The model that is shipped.
+    #[arg(long)]
+    model: PathBuf,
+    /// The same in float32.
+    #[arg(long)]
+    float: PathBuf,
+    /// Folder with the weights that both were built from.
+    #[arg(long)]
+    weights: PathBuf,
+    /// A Python with sentence-transformers.
+    #[arg(long)]
+    python: Option<PathBuf>,
+    /// Cargo says this to every bench.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() {
+    let options = Options::parse();
+    let runtime = Runtime::load(&options.library).unwrap_or_else(|error| panic!("{error}"));
+    let load = |path: &Path| {
+        ModelFiles::find(path)
+            .and_then(|files| OnnxEmbedder::load(&runtime, &files))
+            .unwrap_or_else(|error| panic!("{error}"))
+    };
+    let (mut shipped, mut float) = (load(&options.model), load(&options.float));
+    let mut python = options.python.as_deref().map(|program| Python::start(program, &options.weights));
+    for pieces in PIECES {
+        let text: Vec<&str> = WORDS.iter().copied().cycle().take(pieces - 2).collect();
+        let text = text.join(" ");
+        let cutter = shipped.cutter();
+        let cut = cutter.cut(&text).expect("it is tokenised");
+        assert_eq!(cut.chunks.first().map_or(0, Vec::len), pieces, "a word of WORDS is not one piece");
+        let (mut ours, mut tokenising, mut floats, mut pythons) = (vec![], vec![], vec![], vec![]);
+        let until = Instant::now() + SHARE;
+        while ours.len() < MIN_ROUNDS || Instant::now() < until {
+            tokenising.push(timed(|| drop(cutter.cut(&text))));
+            ours.push(timed(|| drop(shipped.embed(&text))));
+            floats.push(timed(|| drop(float.embed(&text))));
+            pythons.extend(python.as_mut().map(|python| python.time(&text)));
+        }
+        let own = undisturbed(ours);
+        let tell = |engine: &str, whole: f64, tokenising: Option<f64>| {
+            println!(
+                "{}",
+                json!({"pieces": pieces, "engine": engine, "p10_ms": whole, "tokenising_p10_ms": tokenising, "ratio": whole / own})
+            );
+        };
+        tell("shipped", own, Some(undisturbed(tokenising)));
+        tell("the same graph, float32", undisturbed(floats), None);
+        if !pythons.is_empty() {
+            tell("sentence-transformers", undisturbed(pythons), None);
+        }
+    }
+}
+
+/// Milliseconds.
+fn timed(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+/// The 10th percentile: on a busy machine the median says more of its other work than of this.
+fn undisturbed(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 10]
+}
+
+/// A running engine.py.
+struct Python {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Python {
+    fn start(program: &Path, weights: &Path) -> Self {
+        let mut child = Command::new(program)
+            .args(["-c", include_str!("engine.py")])
+            .arg(weights)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("BENCH_PYTHON: {}: {error}", program.display()));
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut python = Self { child, input, output: BufReader::new(output) };
+        // Loading is in the first answer.
+        python.time("warm up");
+        python
+    }
+
+    /// Milliseconds, by its own clock.
+    fn time(&mut self, text: &str) -> f64 {
+        let mut answer = String::new();
+        let asked = writeln!(self.input, "{}", serde_json::Value::from(text));
+        let read = asked.and_then(|()| self.output.read_line(&mut answer));
+        let time = read.ok().and_then(|_| answer.trim().parse().ok());
+        time.unwrap_or_else(|| {
+            panic!("BENCH_PYTHON: sentence-transformers gave no time; its message is above")
+        })
+    }
+}
+
+impl Drop for Python {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,46 @@
+//! The embedder alone: runs the service's own bench of it (embedding-service/benches/engine) on the parts.
+//!
+//! - `BENCH_PYTHON`: a Python with sentence-transformers; without it that comparison is left out
+
+use std::env;
+use std::process::{Command, Stdio};
+
+use sentinel_tests::parts;
+use serde::{Deserialize, Serialize};
+
+/// What one engine needed for texts of one length.
+#[derive(Deserialize, Serialize)]
+pub struct Line {
+    /// Word pieces of the text.
+    pub pieces: usize,
+    pub engine: String,
+    /// From text to vector, milliseconds that one call in ten stayed below.
+    pub p10_ms: f64,
+    /// The part of it that is tokenising, where that is known.
+    pub tokenising_p10_ms: Option<f64>,
+    /// How many times as long as the engine that is shipped.
+    pub ratio: f64,
+}
+
+/// Builds and runs the bench.
+pub fn measure() -> Vec<Line> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut bench = Command::new(cargo);
+    bench.args(["bench", "--quiet", "--package", "embedding-service", "--bench", "engine", "--"]);
+    for (flag, path) in [
+        ("--library", parts::onnxruntime()),
+        ("--model", parts::model()),
+        ("--float", parts::float_model()),
+        ("--weights", parts::weights()),
+    ] {
+        bench.arg(flag).arg(path);
+    }
+    if let Some(python) = env::var_os("BENCH_PYTHON").filter(|python| !python.is_empty()) {
+        bench.arg("--python").arg(python);
+    }
+    let output = bench.current_dir(parts::root()).stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.expect("cargo starts");
+    assert!(output.status.success(), "the bench of the embedder failed; what it said is above");
+    let text = String::from_utf8(output.stdout).expect("the bench writes text");
+    text.lines().map(|line| serde_json::from_str(line).expect("the bench writes JSON")).collect()
+}
