@@ -156,12 +156,19 @@ fn no_metric_is_asked_for_that_nobody_has() {
 fn registered() -> BTreeSet<String> {
     let source = fs::read_to_string(parts::root().join("embedding-service/src/metrics.rs")).unwrap();
     let mut found = BTreeSet::new();
-    for (call, unit) in [(".register(", ""), (".register_with_unit(", "_seconds")] {
-        for (at, _) in source.match_indices(call) {
-            let name =
-                source[at + call.len()..].trim_start().trim_start_matches('"').split('"').next().unwrap();
-            found.insert(format!("embedding_service_{name}{unit}"));
+    for (at, call) in source.match_indices(".register") {
+        let call = source[at + call.len()..].split(";\n").next().unwrap();
+        if !call.starts_with('(') && !call.starts_with("_with_unit(") {
+            continue;
         }
+        let (head, rest) = call.split_once('"').unwrap();
+        let name = rest.split('"').next().unwrap();
+        let unit = match head.starts_with("_with_unit") {
+            true if call.contains("Unit::Bytes") => "_bytes",
+            true => "_seconds",
+            false => "",
+        };
+        found.insert(format!("embedding_service_{name}{unit}"));
     }
     found
 }

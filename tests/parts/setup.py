@@ -1,9 +1,8 @@
 """Sets up every real part that the demo, the tests and the benches run on, in `<repository>/.parts`.
 
-`python3 tests/parts/setup.py [PART ...]`: all parts and Rust's target for the filter, or the parts named. Needs
-Python 3.11 to 3.13, no root and no packages. What is ready stays as it is, so a second call is quick; several calls at
-once are safe.
-This file is the command: what the parts are is in `catalogue.py` and `operations.py`.
+`python3 tests/parts/setup.py [PART ...]`: all parts of `catalogue.py` and Rust's target for the filter, or the parts named,
+which may be those of `operations.py` too. Needs Python 3.11 to 3.13, no root and no packages. What is ready stays as it
+is, so a second call is quick; several calls at once are safe. This file is the command and knows no part.
 """
 
 import inspect
@@ -82,7 +81,7 @@ def chosen(names: list[str]) -> list[Part]:
     for name in names:
         if name not in known:
             raise PartError(f"there is no part named {name}; there are {', '.join(known)}")
-    return [known[name] for name in names] or PARTS
+    return [known[name] for name in names] or catalogue.PARTS
 
 
 def main() -> int:

@@ -57,7 +57,7 @@ pub fn node_modules() -> PathBuf {
 }
 
 pub fn kubectl() -> PathBuf {
-    part("kubectl", "KUBECTL_BIN", ".parts/kubectl/kubectl", "make setup")
+    part("kubectl", "KUBECTL_BIN", ".parts/kubectl/kubectl", "make operations")
 }
 
 /// Folder that holds the Python package `kubernetes-validate`.
@@ -66,7 +66,7 @@ pub fn kubernetes_validate() -> PathBuf {
         "The folder of kubernetes-validate",
         "SENTINEL_KUBERNETES_VALIDATE",
         ".parts/kubernetes-validate",
-        "make setup",
+        "make operations",
     )
 }
 
@@ -76,24 +76,24 @@ pub fn kubernetes_types() -> PathBuf {
         "The folder of Kubernetes types",
         "SENTINEL_KUBERNETES_TYPES",
         ".parts/kubernetes-types/node_modules",
-        "make setup",
+        "make operations",
     )
 }
 
 pub fn prometheus() -> PathBuf {
-    part("Prometheus", "PROMETHEUS_BIN", ".parts/prometheus/prometheus", "make setup")
+    part("Prometheus", "PROMETHEUS_BIN", ".parts/prometheus/prometheus", "make operations")
 }
 
 pub fn promtool() -> PathBuf {
-    part("promtool", "PROMTOOL_BIN", ".parts/prometheus/promtool", "make setup")
+    part("promtool", "PROMTOOL_BIN", ".parts/prometheus/promtool", "make operations")
 }
 
 pub fn alertmanager() -> PathBuf {
-    part("Alertmanager", "ALERTMANAGER_BIN", ".parts/prometheus/alertmanager", "make setup")
+    part("Alertmanager", "ALERTMANAGER_BIN", ".parts/prometheus/alertmanager", "make operations")
 }
 
 pub fn amtool() -> PathBuf {
-    part("amtool", "AMTOOL_BIN", ".parts/prometheus/amtool", "make setup")
+    part("amtool", "AMTOOL_BIN", ".parts/prometheus/amtool", "make operations")
 }
 
 /// The filter, built for wasm32-wasip1.
