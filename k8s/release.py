@@ -1,6 +1,6 @@
 """Writes a release into the manifests: where its images and its module are, and the SHA-256 of both forms of the module.
 
-    python3 k8s/release.py --registry ghcr.io/you/agent-sentinel --version 0.2.0 \
+    python3 k8s/release.py --registry registry.you.org/agent-sentinel --version 0.2.0 \
         --module target/wasm32-wasip1/release/sentinel_filter.wasm --module-url https://files.you.org/sentinel/0.2.0/plugin.wasm \
         --image-digest sha256:... (of the filter's image, as the push prints it)
 
