@@ -15,6 +15,7 @@ pub mod json;
 pub mod machine;
 pub mod mcp;
 pub mod metric;
+pub mod price;
 pub mod prompt;
 pub mod remote;
 pub mod signal;

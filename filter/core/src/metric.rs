@@ -1,13 +1,15 @@
 //! Names of the metrics. Labels are closed sets; they stand in the name, separated by dots, where Envoy's
 //! `stats_tags` find them.
 
+use std::sync::Arc;
+
 use crate::{
     json::Unreadable,
     verdict::{Signal, Verdict},
 };
 
 /// A counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     /// Requests in a dialect, before anything else is known of them. The dialect's label, or `MCP`.
     Requests(&'static str),
@@ -18,6 +20,30 @@ pub enum Metric {
     Bypasses(Bypass),
     /// Bytes of request bodies that were read.
     BytesInspected,
+    /// Tokens that responses say they took, by model.
+    Tokens(Tokens, Arc<str>),
+    /// Billionths of a USD that they cost, by model. Envoy counts in whole numbers.
+    Costs(Arc<str>),
+    /// Billionths of a USD that killed requests would have cost at least.
+    Saved,
+}
+
+/// Kinds of tokens: they have different prices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tokens {
+    Input,
+    CachedInput,
+    Output,
+}
+
+impl Tokens {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::CachedInput => "cached_input",
+            Self::Output => "output",
+        }
+    }
 }
 
 /// Label of the MCP breaker among the dialects.
@@ -27,7 +53,7 @@ pub const MCP: &str = "mcp";
 pub const LATENCY: &str = "sentinel_latency_ms";
 
 impl Metric {
-    pub fn name(self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Requests(dialect) => format!("sentinel_requests_total.dialect.{dialect}"),
             Self::Verdicts(verdict, signal, dialect) => format!(
@@ -41,12 +67,18 @@ impl Metric {
             }
             Self::Bypasses(cause) => format!("sentinel_bypasses_total.cause.{}", cause.label()),
             Self::BytesInspected => "sentinel_bytes_inspected_total".to_owned(),
+            // A model's name has dots of its own: it stands last.
+            Self::Tokens(kind, model) => {
+                format!("sentinel_tokens_used_total.kind.{}.model.{model}", kind.label())
+            }
+            Self::Costs(model) => format!("sentinel_costs_nanousd_total.model.{model}"),
+            Self::Saved => "sentinel_saved_nanousd_total".to_owned(),
         }
     }
 }
 
 /// Why a request in a dialect was not inspected, or only in part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bypass {
     /// The content type is not JSON.
     ContentType,
@@ -85,7 +117,7 @@ impl Bypass {
 }
 
 /// How a call of the embedding service ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServiceOutcome {
     Ok,
     Timeout,

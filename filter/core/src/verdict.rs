@@ -1,7 +1,7 @@
 //! Verdicts and what they rest on.
 
 /// What is to happen with a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
     #[default]
     Allow,
@@ -10,7 +10,7 @@ pub enum Verdict {
 }
 
 /// A measured reason for suspicion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// The last step, with the same outcome, again and again.
     RepeatedStep,

@@ -55,6 +55,9 @@ group! {
         agents: Vec<RawAgent> = Vec::new(),
         /// The breaker for MCP servers: one tool called with the same arguments too often is answered in the server's place.
         mcp: RawMcp = RawMcp::default(),
+        /// What models cost. A response's tokens and their price are counted by model; models that are not listed are
+        /// `other`, and cost nothing.
+        prices: Vec<RawPrice> = Vec::new(),
         /// The memory of prompts and responses in Envoy, shared by all workers: a fixed number of slots, so its size does
         /// not depend on the number of agents.
         state: RawState = RawState::default(),
@@ -315,6 +318,22 @@ group! {
 choice! {
     /// What a call too many is answered with.
     enum McpAnswer { Result = "result", Error = "error", }
+}
+
+group! {
+    /// Prices of some models, in USD for a million tokens. Exactly one of `name` and `prefix`.
+    struct RawPrice {
+        /// The model's exact name, as requests have it.
+        name: Option<String> = None,
+        /// How the model's name begins.
+        prefix: Option<String> = None,
+        /// Input tokens.
+        input: f64 = 0.0,
+        /// Input tokens from the provider's cache; without it they cost what others do.
+        cached_input: Option<f64> = None,
+        /// Output tokens.
+        output: f64 = 0.0,
+    }
 }
 
 group! {

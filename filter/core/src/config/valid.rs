@@ -10,10 +10,14 @@ use super::{
     field::Field,
     raw::{
         DialectName, HintPosition, KillMode, McpAnswer, Mode, RawAgent, RawConfig, RawIdentity, RawMcp,
-        RawMcpPath, RawPath, RawRungs, RawSource, RawSteps,
+        RawMcpPath, RawPath, RawPrice, RawRungs, RawSource, RawSteps,
     },
 };
-use crate::{dialect::Dialect, verdict::Signal};
+use crate::{
+    dialect::Dialect,
+    price::{Model, Price},
+    verdict::Signal,
+};
 
 /// Limits of the semantic signal's history, kept by the service (`LOOP_HISTORY_SIZE`).
 const MAX_REPEATS: u32 = 5;
@@ -36,6 +40,7 @@ pub struct Config {
     pub principal: Option<String>,
     pub paths: Vec<PathRule>,
     pub mcp: McpPolicy,
+    pub prices: Vec<Price>,
     pub buckets: u32,
     /// Milliseconds.
     pub state_ttl: u64,
@@ -181,6 +186,11 @@ impl Config {
         Self::try_from(raw)
     }
 
+    /// The price of the model of this name.
+    pub fn price(&self, model: &str) -> Option<&Price> {
+        self.prices.iter().find(|price| price.model.fits(model))
+    }
+
     /// The policy for the agent of this name.
     pub fn policy(&self, agent: Option<&[u8]>) -> &Arc<Policy> {
         let Some(agent) = agent else { return &self.base };
@@ -220,6 +230,7 @@ impl TryFrom<RawConfig> for Config {
             },
             paths: raw.paths.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?,
             mcp: mcp(raw.mcp)?,
+            prices: raw.prices.iter().enumerate().map(price).collect::<Result<_, _>>()?,
             buckets: raw.state.buckets,
             base: Arc::new(base),
             agents,
@@ -311,6 +322,31 @@ fn steps(raw: &RawSteps) -> Result<StepsPolicy, ConfigError> {
         similar_failures: rungs("similar_failures", &raw.similar_failures)?,
         same_outcome: rungs("same_outcome", &raw.same_outcome)?,
     })
+}
+
+fn price((at, raw): (usize, &RawPrice)) -> Result<Price, ConfigError> {
+    let refuse = |field: &str, problem: &str| Err(ConfigError::new(format!("prices[{at}]{field}"), problem));
+    let is_price = |usd: f64| (0.0..=100_000.0).contains(&usd);
+    for (field, usd) in
+        [(".input", raw.input), (".cached_input", raw.cached_input.unwrap_or(0.0)), (".output", raw.output)]
+    {
+        if !is_price(usd) {
+            return refuse(field, "must lie between 0 and 100000 (USD for a million tokens)");
+        }
+    }
+    // The name becomes a label of a metric.
+    let is_label = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "._:/@-".contains(c))
+    };
+    let model = match (&raw.name, &raw.prefix) {
+        (Some(name), None) if is_label(name) => Model::Name(name.as_str().into()),
+        (None, Some(prefix)) if is_label(prefix) => Model::Prefix(prefix.as_str().into()),
+        (Some(_), None) | (None, Some(_)) => {
+            return refuse("", "a model's name has letters, digits and `._:/@-` only");
+        }
+        _ => return refuse("", "needs exactly one of `name` and `prefix`"),
+    };
+    Ok(Price { model, input: raw.input, cached: raw.cached_input.unwrap_or(raw.input), output: raw.output })
 }
 
 fn millis(path: &str, text: &str) -> Result<u64, ConfigError> {

@@ -1,7 +1,7 @@
 //! Reading a response as it passes: text and tool calls, from JSON or server-sent events, with bounded memory and
 //! without holding a byte back.
 
-use super::{Dialect, Form, anthropic, gemini, openai_chat, openai_responses};
+use super::{Dialect, Form, Usage, anthropic, gemini, openai_chat, openai_responses, usage::Reported};
 use crate::{
     prompt::{Print, canonical, digest, digest_pair},
     step::StepReader,
@@ -20,6 +20,7 @@ pub struct Answer {
     calls: Vec<Call>,
     /// The stream has said that nothing more will come.
     pub(super) is_over: bool,
+    pub usage: Usage,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -59,6 +60,12 @@ impl Answer {
     pub(super) fn name_call(&mut self, id: &str) {
         if let Some(call) = self.calls.last_mut() {
             call.id.push_str(id);
+        }
+    }
+
+    pub(super) fn note_usage(&mut self, reported: Option<&Reported>) {
+        if let Some(reported) = reported {
+            self.usage.note(reported);
         }
     }
 

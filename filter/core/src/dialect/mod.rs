@@ -9,11 +9,13 @@ mod openai_chat;
 mod openai_responses;
 mod reading;
 mod route;
+mod usage;
 
 pub use answer::{Answer, AnswerReader};
 pub use history::Scan;
 pub use reading::{Reading, Tail};
 pub use route::{Form, Route};
+pub use usage::Usage;
 
 use serde_json::value::RawValue;
 

@@ -169,8 +169,10 @@ impl SlotWrite {
 #[derive(Debug)]
 struct Passage {
     dialect: Dialect,
+    /// As the request named it.
+    model: String,
     scope: Scope,
-    /// Entry to which the response belongs.
+    /// Entry of the window to which the response belongs; none where nothing is remembered.
     entry: Option<u32>,
     /// Headers for the response.
     headers: Vec<(&'static str, String)>,

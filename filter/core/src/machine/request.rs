@@ -301,6 +301,7 @@ fn release(config: &Config, case: Case, held: &dyn Held) -> Step {
         scope: case.scope,
         entry: case.judgement.entry,
         headers: if enforced && config.response_headers { headers(&case) } else { Vec::new() },
+        model: case.model,
         reader: None,
         succeeded: false,
     };
@@ -382,6 +383,8 @@ fn kill(config: &Config, case: &Case, held: &dyn Held) -> Step {
         reply_headers.extend(headers(case));
     }
     let mut effects = verdict_effects(case, held);
+    let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
+    effects.push(Effect::Count(Metric::Saved, saved));
     effects.push(Effect::Reply(Reply { status, headers: reply_headers, body }));
     (Phase::Done, effects)
 }

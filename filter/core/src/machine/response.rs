@@ -1,16 +1,21 @@
 //! The response's way: it passes untouched, is read as it does, and what it was is noted in the window.
 
+use std::sync::Arc;
+
 use super::{Effect, Held, Passage, Phase, SlotWrite, Step, request};
 use crate::{
-    config::Config, dialect::AnswerReader, identity::Scope, metric::Bypass, prompt::Print, window::Outcome,
+    config::Config,
+    dialect::{AnswerReader, Usage},
+    identity::Scope,
+    metric::{Bypass, Metric, Tokens},
+    price::OTHER,
+    prompt::Print,
+    window::Outcome,
 };
 
 pub fn headers(config: &Config, mut passage: Box<Passage>, end_of_stream: bool, held: &dyn Held) -> Step {
     let mut effects: Vec<Effect> =
         passage.headers.drain(..).map(|(name, value)| Effect::SetResponseHeader(name, value)).collect();
-    if passage.entry.is_none() {
-        return (Phase::Done, effects);
-    }
     let status = held.response_header(":status").unwrap_or_default();
     passage.succeeded = status.len() == 3 && status.starts_with(b"2");
     if passage.succeeded {
@@ -39,23 +44,40 @@ pub fn body(config: &Config, mut passage: Box<Passage>, end_of_stream: bool, hel
 
 /// The response is over.
 pub fn whole(config: &Config, passage: Passage) -> Step {
-    let Some(entry) = passage.entry else { return (Phase::Done, Vec::new()) };
-    if !passage.succeeded {
-        return note(config, passage.scope, entry, Outcome::Failed, Vec::new());
-    }
-    let reader = passage.reader;
+    let Passage { scope, entry, model, reader, succeeded, .. } = passage;
     let was_read = reader.is_some();
     let answer = reader.and_then(AnswerReader::finish);
-    let mut effects = Vec::new();
+    let mut effects = answer.as_ref().map(|answer| spent(config, &model, &answer.usage)).unwrap_or_default();
     if was_read && answer.is_none() {
         effects.push(Bypass::Response.into());
+    }
+    let Some(entry) = entry else { return (Phase::Done, effects) };
+    if !succeeded {
+        return note(config, scope, entry, Outcome::Failed, effects);
     }
     let outcome = Outcome::Answered {
         answer: answer.as_ref().map_or_else(Print::default, |answer| answer.print()),
         tools: answer.as_ref().map_or(0, |answer| answer.tools()),
         calls: answer.as_ref().map(|answer| answer.calls()).unwrap_or_default(),
     };
-    note(config, passage.scope, entry, outcome, effects)
+    note(config, scope, entry, outcome, effects)
+}
+
+/// Tokens and their price. The label is the price table's, so that there are no more labels than it has rows.
+fn spent(config: &Config, model: &str, usage: &Usage) -> Vec<Effect> {
+    let price = config.price(model);
+    let label = price.map_or_else(|| OTHER.into(), |price| Arc::clone(price.model.label()));
+    let tokens =
+        [(Tokens::Input, usage.input), (Tokens::CachedInput, usage.cached), (Tokens::Output, usage.output)];
+    let mut effects: Vec<Effect> = tokens
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(kind, count)| Effect::Count(Metric::Tokens(kind, Arc::clone(&label)), count))
+        .collect();
+    if let Some(price) = price {
+        effects.push(Effect::Count(Metric::Costs(label), price.of(usage)));
+    }
+    effects
 }
 
 /// The response ended before its end.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::dialect::Answer;
+use crate::dialect::{Answer, usage::Reported};
 
 #[derive(Deserialize)]
 struct Block {
@@ -21,8 +21,11 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
     struct Body {
         content: Vec<Block>,
+        #[serde(default)]
+        usage: Option<Reported>,
     }
     let body: Body = serde_json::from_str(json).ok()?;
+    answer.note_usage(body.usage.as_ref());
     for block in body.content {
         match block.kind.as_str() {
             "text" => answer.push_text(&block.text),
@@ -45,6 +48,15 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
         content_block: Option<Block>,
         #[serde(default)]
         delta: Delta,
+        #[serde(default)]
+        message: Option<Message>,
+        #[serde(default)]
+        usage: Option<Reported>,
+    }
+    #[derive(Deserialize)]
+    struct Message {
+        #[serde(default)]
+        usage: Option<Reported>,
     }
     #[derive(Default, Deserialize)]
     struct Delta {
@@ -54,6 +66,8 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
         partial_json: String,
     }
     let event: Event = serde_json::from_str(json).ok()?;
+    answer.note_usage(event.message.as_ref().and_then(|message| message.usage.as_ref()));
+    answer.note_usage(event.usage.as_ref());
     match event.kind.as_str() {
         "content_block_start" => {
             let block = event.content_block?;

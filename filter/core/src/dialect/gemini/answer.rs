@@ -3,12 +3,14 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::dialect::Answer;
+use crate::dialect::{Answer, usage::Reported};
 
 #[derive(Deserialize)]
 struct Body {
     #[serde(default)]
     candidates: Vec<Candidate>,
+    #[serde(default, rename = "usageMetadata")]
+    usage: Option<Reported>,
 }
 
 #[derive(Deserialize)]
@@ -60,6 +62,7 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
 }
 
 fn add(body: Body, answer: &mut Answer) {
+    answer.note_usage(body.usage.as_ref());
     let Some(candidate) = body.candidates.into_iter().next() else { return };
     answer.is_over |= candidate.finish_reason.is_some();
     for part in candidate.content.parts {

@@ -2,11 +2,13 @@
 
 use serde::Deserialize;
 
-use crate::dialect::Answer;
+use crate::dialect::{Answer, usage::Reported};
 
 #[derive(Deserialize)]
 struct Body {
     choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Option<Reported>,
 }
 
 #[derive(Deserialize)]
@@ -48,6 +50,7 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
 /// A chunk of a stream has `delta` where a whole answer has `message`, and is otherwise the same.
 pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     let body: Body = serde_json::from_str(json).ok()?;
+    answer.note_usage(body.usage.as_ref());
     for choice in body.choices.into_iter().filter(|choice| choice.index == 0) {
         answer.push_text(choice.message.content.as_deref().unwrap_or_default());
         for call in choice.message.tool_calls.unwrap_or_default() {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::dialect::Answer;
+use crate::dialect::{Answer, usage::Reported};
 
 #[derive(Deserialize)]
 struct Item {
@@ -39,8 +39,11 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
     struct Body {
         output: Vec<Item>,
+        #[serde(default)]
+        usage: Option<Reported>,
     }
     let body: Body = serde_json::from_str(json).ok()?;
+    answer.note_usage(body.usage.as_ref());
     for item in body.output {
         item.add_call(answer);
         for part in item.content.unwrap_or_default() {
@@ -62,8 +65,16 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
         delta: String,
         #[serde(default)]
         item: Option<Item>,
+        #[serde(default)]
+        response: Option<Response>,
+    }
+    #[derive(Deserialize)]
+    struct Response {
+        #[serde(default)]
+        usage: Option<Reported>,
     }
     let event: Event = serde_json::from_str(json).ok()?;
+    answer.note_usage(event.response.as_ref().and_then(|response| response.usage.as_ref()));
     match event.kind.as_str() {
         "response.output_text.delta" => answer.push_text(&event.delta),
         "response.completed" | "response.incomplete" | "response.failed" => answer.is_over = true,
