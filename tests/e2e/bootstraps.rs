@@ -93,6 +93,8 @@ fn a_wrong_configuration_is_refused_with_the_path_of_the_field() {
             "agents[0].settings.kill.status",
         ),
         (json!({"paths": [{"exact": "/a", "prefix": "/a", "dialect": "gemini"}]}), "paths[0]"),
+        (json!({"prices": [{"name": "m"}, {"name": "n", "input": -0.1}]}), "prices[1].input"),
+        (json!({"prices": [{"input": 1.0}]}), "prices[0]"),
         (json!([]), ""),
     ] {
         let mut bootstrap = Bootstrap::demo();

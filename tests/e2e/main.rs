@@ -26,3 +26,4 @@ mod steps_shapes;
 mod streaming;
 mod support;
 mod upstream;
+mod usage;

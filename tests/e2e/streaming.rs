@@ -95,8 +95,10 @@ async fn answers_pass_byte_for_byte() {
 }
 
 fn faithful_stream() -> Vec<u8> {
-    let events =
-        sentinel_tests::provider::openai_chat::events(&Reply::Text("one two three four — five".to_owned()));
+    let events = sentinel_tests::provider::openai_chat::events(
+        &Reply::Text("one two three four — five".to_owned()),
+        false,
+    );
     events.concat().into_bytes()
 }
 

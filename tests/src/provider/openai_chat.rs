@@ -25,7 +25,8 @@ pub fn body(reply: &Reply) -> Value {
         "usage": {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21}, "service_tier": "default"})
 }
 
-pub fn events(reply: &Reply) -> Vec<String> {
+/// With `include_usage`, as with the real provider, there is one more chunk with the usage and no choice.
+pub fn events(reply: &Reply, include_usage: bool) -> Vec<String> {
     let (deltas, reason) = match reply {
         Reply::Tool { name, arguments } => {
             let arguments = arguments.to_string();
@@ -50,6 +51,13 @@ pub fn events(reply: &Reply) -> Vec<String> {
     let mut events = vec![chunk(json!({"role": "assistant", "content": "", "refusal": null}), Value::Null)];
     events.extend(deltas.into_iter().map(|delta| chunk(delta, Value::Null)));
     events.push(chunk(json!({}), json!(reason)));
+    if include_usage {
+        events.push(event(
+            "",
+            &json!({"id": ID, "object": "chat.completion.chunk", "created": 1_760_000_000, "model": MODEL, "choices": [],
+            "system_fingerprint": "fp_mock", "usage": {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21}}),
+        ));
+    }
     events.push("data: [DONE]\n\n".to_owned());
     events
 }

@@ -40,7 +40,9 @@ pub fn speak(request: &Received, reply: &Reply) -> Answer {
             return gemini::array(reply);
         }
         Answer::events(match dialect {
-            Dialect::OpenaiChat => openai_chat::events(reply),
+            Dialect::OpenaiChat => {
+                openai_chat::events(reply, request.json()["stream_options"]["include_usage"] == true)
+            }
             Dialect::OpenaiResponses => openai_responses::events(reply),
             Dialect::Anthropic => anthropic::events(reply),
             Dialect::Gemini => gemini::events(reply),

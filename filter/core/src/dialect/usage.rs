@@ -44,8 +44,9 @@ impl Usage {
         let within = within.or(reported.cached_content).unwrap_or(0);
         let beside = reported.cache_read_input_tokens.unwrap_or(0);
         let written_to_cache = reported.cache_creation_input_tokens.unwrap_or(0);
-        let input =
-            reported.input_tokens.unwrap_or(0).saturating_sub(within).saturating_add(written_to_cache);
+        if let Some(input) = reported.input_tokens {
+            self.input = input.saturating_sub(within).saturating_add(written_to_cache);
+        }
         let output = reported.output_tokens.unwrap_or(0).saturating_add(reported.thoughts.unwrap_or(0));
         self.cached = self.cached.max(within.saturating_add(beside));
         self.output = self.output.max(output);
