@@ -38,11 +38,10 @@ impl CheckError {
             Self::DeadlinePassed => Unanswered::DeadlinePassedInStore,
         }
     }
-}
 
-impl From<CheckError> for Status {
-    fn from(error: CheckError) -> Self {
-        let code = match error.reason().code() {
+    #[must_use]
+    pub fn code(&self) -> tonic::Code {
+        match self.reason().code() {
             Code::Ok => tonic::Code::Ok,
             Code::InvalidArgument => tonic::Code::InvalidArgument,
             Code::ResourceExhausted => tonic::Code::ResourceExhausted,
@@ -50,7 +49,12 @@ impl From<CheckError> for Status {
             Code::Unavailable => tonic::Code::Unavailable,
             Code::Internal => tonic::Code::Internal,
             Code::Cancelled => tonic::Code::Cancelled,
-        };
-        Self::new(code, error.to_string())
+        }
+    }
+}
+
+impl From<CheckError> for Status {
+    fn from(error: CheckError) -> Self {
+        Self::new(error.code(), error.to_string())
     }
 }

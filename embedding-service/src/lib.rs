@@ -13,7 +13,7 @@
 //! | [`history`] | the last prompts of each scope: in memory, or in Redis |
 //! | [`recorder`] | storing after the answer has gone, without a gap in what the next call sees |
 //! | [`readiness`] | whether callers should be sent here |
-//! | [`metrics`], [`http`] | what an operator sees |
+//! | [`metrics`], [`http`], [`trace`] | what an operator sees |
 
 pub mod check;
 pub mod deadline;
@@ -31,3 +31,4 @@ pub mod server;
 pub mod service;
 pub mod settings;
 pub mod similarity;
+pub mod trace;

@@ -6,19 +6,20 @@ use clap::Parser as _;
 use embedding_service::{
     server::{self, Running, ServerError},
     settings::{LogFormat, RawSettings, Settings},
+    trace::{self, Exporter},
 };
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+use tracing_subscriber::{
+    Layer as _,
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
 
 fn main() -> ExitCode {
     match Settings::try_from(RawSettings::parse()) {
-        Ok(settings) => {
-            start_log(&settings);
-            keep_panics_quiet();
-            allow_many_connections();
-            finish(run(&settings))
-        }
+        Ok(settings) => finish(run(&settings)),
         Err(e) => finish(Err(e.into())),
     }
 }
@@ -35,6 +36,18 @@ fn finish(result: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
 
 #[tokio::main]
 async fn run(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
+    let exporter = settings.collector.as_ref().map(Exporter::start).transpose()?;
+    start_log(settings, exporter.as_ref());
+    keep_panics_quiet();
+    allow_many_connections();
+    let result = serve(settings).await;
+    if let Some(exporter) = exporter {
+        exporter.flush().await;
+    }
+    result
+}
+
+async fn serve(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
     // Before the start, so that a signal during it is not lost.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -67,16 +80,18 @@ fn announce(running: &Running) {
 }
 
 /// Only our own lines below warnings: the transport's debug lines show headers.
-fn start_log(settings: &Settings) {
+fn start_log(settings: &Settings, exporter: Option<&Exporter>) {
     let filter = Targets::new()
         .with_target("embedding_service", settings.log_level)
+        .with_target(trace::TARGET, LevelFilter::OFF)
         .with_default(tracing::Level::WARN.min(settings.log_level));
-    let registry = tracing_subscriber::registry().with(filter);
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    match settings.log_format {
-        LogFormat::Text => registry.with(layer).init(),
-        LogFormat::Json => registry.with(layer.json().flatten_event(true)).init(),
-    }
+    let layer = match settings.log_format {
+        LogFormat::Text => layer.boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).boxed(),
+    };
+    let spans = exporter.map(Exporter::layer);
+    tracing_subscriber::registry().with(layer.with_filter(filter)).with(spans).init();
 }
 
 /// As many open files as the system lets us have: each connection is one.

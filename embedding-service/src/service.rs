@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use sentinel_proto::v1::{CheckLoopRequest, CheckLoopResponse, embedding_service_server::EmbeddingService};
 use tonic::{Request, Response, Status};
+use tracing::{Instrument as _, info_span};
 
 use crate::{
     check::Check,
@@ -14,6 +15,7 @@ use crate::{
     judge::{Judgement, judge},
     metrics::{Metrics, Unanswered},
     recorder::Recorder,
+    trace,
 };
 
 /// The service behind every listener.
@@ -36,6 +38,7 @@ impl LoopService {
         let check = Check::new(request, self.threshold)?;
         let embedded = self.pool.embed(check.prompt, deadline).await?;
         let recall = self.recorder.recall(&check.scope, &embedded.vector);
+        let recall = recall.instrument(info_span!(target: trace::TARGET, "search"));
         let earlier = match deadline {
             Some(deadline) => tokio::time::timeout_at(deadline.into(), recall)
                 .await
@@ -74,7 +77,9 @@ impl EmbeddingService for LoopService {
     ) -> Result<Response<CheckLoopResponse>, Status> {
         let mut count = Count::start(&self.metrics);
         let deadline = deadline::of(request.metadata(), count.start);
-        let result = self.check(request.into_inner(), deadline).await;
+        let span = trace::of_call(request.metadata());
+        let result = self.check(request.into_inner(), deadline).instrument(span.clone()).await;
+        trace::ended(&span, &result);
         count.unanswered = result.as_ref().err().map(CheckError::reason);
         if let Err(error) = &result {
             match count.unanswered {

@@ -8,13 +8,17 @@ use std::{
 };
 
 use tokio::sync::oneshot;
+use tracing::{Instrument as _, info_span};
 
 use super::{
     Cutter, EmbedError, Embedded, Embedder, ModelError,
     cache::{RecentEmbeddings, TextDigest},
     work::{Prompt, Shared, work},
 };
-use crate::metrics::{Lookup, Metrics};
+use crate::{
+    metrics::{Lookup, Metrics},
+    trace,
+};
 
 /// Texts of the warm-up, by the number of times that they are repeated: from a few pieces to the whole window. They are
 /// the first measurements of how long an inference takes.
@@ -132,9 +136,16 @@ impl Pool {
         // Even the shortest could not be done: then it is not worth cutting.
         self.shared.could_take(&[1], deadline)?;
         let (reply, answer) = oneshot::channel();
-        let cut = self.cut(prompt).await?;
+        let cut = self.cut(prompt).instrument(info_span!(target: trace::TARGET, "tokenise")).await?;
+        let span = info_span!(
+            target: trace::TARGET,
+            "infer",
+            gen_ai.operation.name = "embeddings",
+            gen_ai.usage.input_tokens = cut.chunks.iter().map(Vec::len).sum::<usize>(),
+            sentinel.inferences = cut.chunks.len(),
+        );
         self.shared.submit(Prompt::new(cut, digest, deadline, reply))?;
-        let answer = async { answer.await.unwrap_or(Err(PoolError::Stopped)) };
+        let answer = async { answer.await.unwrap_or(Err(PoolError::Stopped)) }.instrument(span);
         match deadline {
             Some(deadline) => tokio::time::timeout_at(deadline.into(), answer)
                 .await

@@ -5,6 +5,8 @@ mod redis;
 
 use std::{fmt, net::SocketAddr, num::NonZero, path::PathBuf, str::FromStr, time::Duration};
 
+use tonic::codegen::http::Uri;
+
 use crate::{
     history::{Retention, redis::MAX_HISTORY},
     readiness::Patience,
@@ -35,6 +37,8 @@ pub struct Settings {
     pub call_timeout: Duration,
     pub return_similar_prompt: bool,
     pub shutdown_grace: Duration,
+    /// Where spans go; none: none are made.
+    pub collector: Option<Collector>,
     pub log_format: LogFormat,
     pub log_level: tracing::Level,
 }
@@ -50,6 +54,33 @@ pub struct Uds {
 pub enum Store {
     Memory { max_bytes: usize },
     Redis(RedisSettings),
+}
+
+/// An OpenTelemetry collector that takes OTLP/gRPC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collector {
+    /// `http://host:port`
+    pub endpoint: String,
+    /// What this process is called there.
+    pub service_name: String,
+}
+
+impl Collector {
+    fn of(raw: &RawSettings) -> Result<Option<Self>, SettingError> {
+        let Some(endpoint) = optional(&raw.otlp_endpoint) else { return Ok(None) };
+        let uri = endpoint.parse::<Uri>().ok();
+        if uri.is_none_or(|uri| uri.scheme_str() != Some("http") || uri.port().is_none()) {
+            let wanted = "give http://host:port of a collector that takes OTLP/gRPC, usually port 4317. One beside this \
+                          service can go on over TLS";
+            return Err(wrong("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, wanted));
+        }
+        if raw.otlp_protocol.trim() != "grpc" {
+            let wanted = "give grpc, and in OTEL_EXPORTER_OTLP_ENDPOINT the collector's port for it";
+            return Err(wrong("OTEL_EXPORTER_OTLP_PROTOCOL", &raw.otlp_protocol, wanted));
+        }
+        let service_name = optional(&raw.otel_service_name).unwrap_or("embedding-service").to_owned();
+        Ok(Some(Self { endpoint: endpoint.to_owned(), service_name }))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +178,7 @@ impl TryFrom<RawSettings> for Settings {
             call_timeout: Duration::from_secs(number("LOOP_CALL_TIMEOUT", &raw.call_timeout, 1, 3600)?),
             return_similar_prompt: truth("LOOP_RETURN_SIMILAR_PROMPT", &raw.return_similar_prompt)?,
             shutdown_grace: Duration::from_secs(number("SHUTDOWN_GRACE", &raw.shutdown_grace, 0, 3600)?),
+            collector: Collector::of(&raw)?,
             log_format: match raw.log_format.trim() {
                 "text" => LogFormat::Text,
                 "json" => LogFormat::Json,
@@ -276,6 +308,9 @@ mod tests {
             ("--call-timeout", "0", "LOOP_CALL_TIMEOUT"),
             ("--return-similar-prompt", "yes", "LOOP_RETURN_SIMILAR_PROMPT"),
             ("--shutdown-grace", "soon", "SHUTDOWN_GRACE"),
+            ("--otlp-endpoint", "collector:4317", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+            ("--otlp-endpoint", "http://collector", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+            ("--otlp-endpoint", "https://collector:4317", "OTEL_EXPORTER_OTLP_ENDPOINT"),
             ("--log-format", "xml", "LOG_FORMAT"),
             ("--log-level", "trace", "LOG_LEVEL"),
             ("--uds-path", " ", "UDS_PATH"),
@@ -284,6 +319,17 @@ mod tests {
             assert_eq!(e.name, name, "{flag} {value}");
             assert!(e.wanted.contains("give"), "{e}");
         }
+    }
+
+    #[test]
+    fn a_collector_is_named_by_the_standard_variables() {
+        assert_eq!(settings(&[]).unwrap().collector, None);
+        let there = ["--otlp-endpoint", "http://10.0.0.1:4317"];
+        let collector = settings(&there).unwrap().collector.unwrap();
+        assert_eq!(collector.endpoint, "http://10.0.0.1:4317");
+        assert_eq!(collector.service_name, "embedding-service");
+        let http = settings(&[there.as_slice(), &["--otlp-protocol", "http/protobuf"]].concat());
+        assert_eq!(http.unwrap_err().name, "OTEL_EXPORTER_OTLP_PROTOCOL");
     }
 
     #[test]

@@ -85,6 +85,15 @@ pub struct RawSettings {
     /// Seconds that calls under way, and then background writes, have to finish at shutdown.
     #[arg(long, env = "SHUTDOWN_GRACE", default_value = "10")]
     pub shutdown_grace: String,
+    /// Collector of traces, http://host:port, spoken to over OTLP/gRPC; empty: no spans are made.
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", default_value = "")]
+    pub otlp_endpoint: String,
+    /// Protocol towards it; only grpc is spoken.
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_PROTOCOL", default_value = "grpc")]
+    pub otlp_protocol: String,
+    /// Name of this service in traces.
+    #[arg(long, env = "OTEL_SERVICE_NAME", default_value = "embedding-service")]
+    pub otel_service_name: String,
     /// Format of the log on stderr: text or json.
     #[arg(long, env = "LOG_FORMAT", default_value = "text")]
     pub log_format: String,
