@@ -6,7 +6,7 @@ use prost::Message;
 use proxy_wasm::{
     hostcalls,
     traits::{Context, HttpContext},
-    types::{Action, LogLevel, Status},
+    types::{Action, LogLevel, MapType, Status},
 };
 use sentinel_core::{
     config::Config,
@@ -19,6 +19,9 @@ use sentinel_proto::{
 };
 
 use crate::metrics::Metrics;
+
+/// The header with the trace that a request is part of (W3C Trace Context).
+const TRACE: &str = "traceparent";
 
 pub struct RequestContext {
     config: Arc<Config>,
@@ -78,11 +81,7 @@ impl RequestContext {
             Effect::Hold => self.holds = true,
             Effect::Release => self.release(),
             Effect::SetRequestHeader(name, value) => {
-                let _ = hostcalls::set_map_value(
-                    proxy_wasm::types::MapType::HttpRequestHeaders,
-                    name,
-                    Some(&value),
-                );
+                let _ = hostcalls::set_map_value(MapType::HttpRequestHeaders, name, Some(&value));
             }
             Effect::ReplaceRequestBody(body) => self.set_http_request_body(0, usize::MAX, &body),
             Effect::Reply(reply) => self.reply(&reply),
@@ -105,6 +104,8 @@ impl RequestContext {
             Effect::Held(millis) => self.metrics.held(millis),
             Effect::Log(line) => {
                 let _ = hostcalls::log(LogLevel::Warn, &line);
+                // As Envoy's filter state `wasm.sentinel_event`, which its access logs can show.
+                let _ = hostcalls::set_property(vec!["sentinel_event"], Some(line.as_bytes()));
             }
         }
         Vec::new()
@@ -139,11 +140,13 @@ impl RequestContext {
             repeats,
             record: None,
         };
+        // Envoy by itself tells the service nothing of the trace.
+        let trace = hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, TRACE).ok().flatten();
         let call = self.dispatch_grpc_call(
             &self.config.cluster,
             SERVICE,
             CHECK_LOOP,
-            Vec::new(),
+            trace.iter().map(|trace| (TRACE, trace.as_slice())).collect(),
             Some(&message.encode_to_vec()),
             Duration::from_millis(self.config.timeout),
         );
@@ -229,7 +232,7 @@ impl Held for Host {
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
-        hostcalls::get_map_value_bytes(proxy_wasm::types::MapType::HttpRequestHeaders, name).ok()?
+        hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?
     }
 
     fn request_body(&self) -> Option<Vec<u8>> {
@@ -237,7 +240,7 @@ impl Held for Host {
     }
 
     fn response_header(&self, name: &str) -> Option<Vec<u8>> {
-        hostcalls::get_map_value_bytes(proxy_wasm::types::MapType::HttpResponseHeaders, name).ok()?
+        hostcalls::get_map_value_bytes(MapType::HttpResponseHeaders, name).ok()?
     }
 
     fn response_chunk(&self) -> Option<Vec<u8>> {

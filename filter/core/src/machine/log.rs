@@ -27,7 +27,7 @@ pub fn line(case: &Case, held: &dyn Held) -> String {
 }
 
 /// Envoy's request id. A client can send one of its own: what does not look like a UUID stays out of the log.
-fn request_id(held: &dyn Held) -> Option<String> {
+pub fn request_id(held: &dyn Held) -> Option<String> {
     let id = String::from_utf8(held.request_header("x-request-id")?).ok()?;
     let is_uuid = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     is_uuid.then_some(id)

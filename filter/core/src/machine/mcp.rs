@@ -1,7 +1,7 @@
 //! The way of a request to an MCP server: its calls are counted, then it goes on or is answered. The response is
 //! nobody's business.
 
-use super::{Effect, Held, Phase, Reply, SlotWrite, Step};
+use super::{Effect, Held, Phase, Reply, SlotWrite, Step, log::request_id};
 use crate::{
     config::{Config, Mode},
     identity::{Claims, Scope},
@@ -19,6 +19,7 @@ pub struct McpCase {
     now: u64,
     is_batch: bool,
     requests: Vec<Request>,
+    request_id: Option<String>,
     /// The finding for each request that is one call too many.
     denied: Vec<Option<Finding>>,
 }
@@ -41,8 +42,15 @@ pub fn whole(config: &Config, claims: &Claims, body: &[u8], held: &dyn Held) -> 
         return release(vec![counted, Bypass::NoIdentity.into()]);
     }
     let mode = config.policy(claims.agent()).mode;
-    let case =
-        McpCase { scope, mode, now: held.now(), is_batch: is_batch(body), requests, denied: Vec::new() };
+    let case = McpCase {
+        scope,
+        mode,
+        now: held.now(),
+        is_batch: is_batch(body),
+        requests,
+        request_id: request_id(held),
+        denied: Vec::new(),
+    };
     let load = load(config, &case);
     (Phase::Counting(Box::new(case), SlotWrite::default()), vec![counted, load])
 }
@@ -126,6 +134,7 @@ fn line(case: &McpCase, finding: &Finding) -> String {
         "scope": format!("{:016x}", case.scope.id()),
         "count": finding.count,
         "tool": finding.tool,
+        "request_id": case.request_id,
     })
     .to_string()
 }
