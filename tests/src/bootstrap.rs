@@ -9,6 +9,7 @@ use crate::parts;
 const MODULE: &str = "target/wasm32-wasip1/release/sentinel_filter.wasm";
 const CONFIG_BEGIN: &str = "# --- sentinel: configuration ---\n";
 const CONFIG_END: &str = "# --- sentinel: end of configuration ---\n";
+const TRACES: &str = "#traces# ";
 
 pub struct Bootstrap {
     text: String,
@@ -80,6 +81,12 @@ impl Bootstrap {
             "the bootstrap reads no files from envoy/production"
         );
         self.text = self.text.replace(": envoy/production", &format!(": {}", folder.display()));
+    }
+
+    /// Frees the lines for traces, as the head of the file says.
+    pub fn traces(&mut self) {
+        assert!(self.text.contains(TRACES), "the bootstrap has no lines for traces");
+        self.text = self.text.replace(TRACES, "");
     }
 
     /// A filter's configuration in the bootstrap itself, instead of in a file of its own.

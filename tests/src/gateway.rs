@@ -4,7 +4,7 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use tempfile::TempDir;
@@ -51,6 +51,8 @@ pub struct Builder {
     limits: (&'static str, Vec<(String, String)>),
     certificate: Certificate,
     trusted: Certificate,
+    collector: Option<u16>,
+    service: Option<PathBuf>,
 }
 
 impl Gateway {
@@ -62,6 +64,8 @@ impl Gateway {
             limits: ("limits.yaml", Vec::new()),
             trusted: certificate.clone(),
             certificate,
+            collector: None,
+            service: None,
         }
     }
 
@@ -152,6 +156,18 @@ impl Builder {
         self
     }
 
+    /// With the lines for traces, and the collector on this port.
+    pub fn collector(mut self, port: u16) -> Self {
+        self.collector = Some(port);
+        self
+    }
+
+    /// With the embedding service on this socket, which a request waits for as long as it takes.
+    pub fn service(mut self, socket: &Path) -> Self {
+        self.service = Some(socket.to_path_buf());
+        self.edit(r#""timeout": "50ms""#, r#""timeout": "30s""#)
+    }
+
     /// Three requests for each client, refilled so slowly that the time a test takes does not matter.
     pub fn three_requests(self) -> Self {
         let bucket = |tokens: u32, seconds: u32| {
@@ -203,13 +219,17 @@ impl Builder {
         let bundle = folder.path().join("roots.pem");
         fs::write(&bundle, &self.trusted.pem).expect("the bundle is written");
         let mut bootstrap = Bootstrap::shipped("production.yaml");
+        if let Some(port) = self.collector {
+            bootstrap.traces();
+            bootstrap.replace("port_value: 4317", &format!("port_value: {port}"));
+        }
         for (old, new) in &self.edits {
             bootstrap.replace(old, new);
         }
         bootstrap.module(&parts::filter());
         bootstrap.production(folder.path());
-        // No service: a stack that is up on this machine must not be asked.
-        bootstrap.service(&folder.path().join("no-service.sock"));
+        // Else none: a stack that is up on this machine must not be asked.
+        bootstrap.service(&self.service.unwrap_or_else(|| folder.path().join("no-service.sock")));
         bootstrap.replace("/etc/ssl/certs/ca-certificates.crt", &bundle.display().to_string());
         bootstrap.replace("address: 127.0.0.1, port_value: 10000", "address: 127.0.0.1, port_value: 0");
         // The admin interface is a cluster too, so its address must be known before Envoy starts.

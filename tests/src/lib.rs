@@ -9,6 +9,7 @@ pub mod envoy;
 pub mod fake_service;
 pub mod gateway;
 pub mod metrics;
+pub mod otlp;
 pub mod parts;
 pub mod process;
 pub mod provider;

@@ -17,7 +17,7 @@ impl Service {
     /// `settings`: environment variables over the defaults of a test.
     pub fn start(folder: &Path, socket: &Path, settings: &[(String, String)]) -> Self {
         let mut command = Command::new(parts::service());
-        for name in ["REDIS_URL", "LISTEN_ADDR", "LOG_LEVEL", "LOG_FORMAT"] {
+        for name in ["REDIS_URL", "LISTEN_ADDR", "LOG_LEVEL", "LOG_FORMAT", "OTEL_EXPORTER_OTLP_ENDPOINT"] {
             command.env_remove(name);
         }
         command
