@@ -21,6 +21,7 @@ mod privacy;
 mod providers;
 mod service_calls;
 mod steps;
+mod steps_cases;
 mod steps_elsewhere;
 mod steps_everywhere;
 mod steps_shapes;
