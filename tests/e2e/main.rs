@@ -19,6 +19,7 @@ mod mcp_package;
 mod modes;
 mod privacy;
 mod providers;
+mod replicas;
 mod service_calls;
 mod steps;
 mod steps_cases;
