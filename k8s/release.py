@@ -15,7 +15,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 REMOTE = ["fragments/module-remote.yaml", "overlays/cluster/envoy.yaml"]
-MESHES = ["overlays/istio/gateway/envoy-filter.yaml", "overlays/envoy-gateway/gateway/extension-policy.yaml"]
+MESHES = ["overlays/istio/gateway/envoy-filter.yaml", "overlays/istio-wasm-plugin/gateway/wasm-plugin.yaml",
+          "overlays/envoy-gateway/gateway/extension-policy.yaml"]
 IMAGES = ["base/kustomization.yaml", "overlays/standalone/kustomization.yaml"]
 HOSTS = ["fragments/modules-cluster.yaml", "overlays/cluster/envoy.yaml"]
 

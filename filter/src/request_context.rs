@@ -23,6 +23,11 @@ use crate::metrics::Metrics;
 /// The header with the trace that a request is part of (W3C Trace Context).
 const TRACE: &str = "traceparent";
 
+/// Request headers that are asked for when the body has come. Envoy has them then only where it holds them.
+const LATE: [&str; 3] = ["x-request-id", "mcp-session-id", TRACE];
+
+type Kept = Rc<[(&'static str, Vec<u8>)]>;
+
 pub struct RequestContext {
     config: Arc<Config>,
     metrics: Rc<Metrics>,
@@ -36,6 +41,8 @@ pub struct RequestContext {
     call: Option<u32>,
     /// Length of the response chunk at hand.
     chunk: usize,
+    /// What is kept of headers that have gone on before the verdict.
+    kept: Option<Kept>,
 }
 
 impl RequestContext {
@@ -50,6 +57,7 @@ impl RequestContext {
             replied: false,
             call: None,
             chunk: 0,
+            kept: None,
         }
     }
 
@@ -70,9 +78,13 @@ impl RequestContext {
 
     fn step(&mut self, event: Event<'_>) -> Vec<Effect> {
         let Some(machine) = self.machine.take() else { return Vec::new() };
-        let (machine, effects) = machine.on(event, &Host { chunk: self.chunk });
+        let (machine, effects) = machine.on(event, &self.host());
         self.machine = Some(machine);
         effects
+    }
+
+    fn host(&self) -> Host {
+        Host { chunk: self.chunk, kept: self.kept.clone() }
     }
 
     /// Executes one effect; where the machine waits for its result, what follows from that.
@@ -82,6 +94,9 @@ impl RequestContext {
             Effect::Release => self.release(),
             Effect::SetRequestHeader(name, value) => {
                 let _ = hostcalls::set_map_value(MapType::HttpRequestHeaders, name, Some(&value));
+            }
+            Effect::RemoveRequestHeader(name) => {
+                let _ = hostcalls::set_map_value(proxy_wasm::types::MapType::HttpRequestHeaders, name, None);
             }
             Effect::ReplaceRequestBody(body) => self.set_http_request_body(0, usize::MAX, &body),
             Effect::Reply(reply) => self.reply(&reply),
@@ -141,7 +156,7 @@ impl RequestContext {
             record: None,
         };
         // Envoy by itself tells the service nothing of the trace.
-        let trace = hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, TRACE).ok().flatten();
+        let trace = self.host().request_header(TRACE);
         let call = self.dispatch_grpc_call(
             &self.config.cluster,
             SERVICE,
@@ -191,7 +206,13 @@ impl Context for RequestContext {
 
 impl HttpContext for RequestContext {
     fn on_http_request_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
-        self.on_request(Event::RequestHeaders { end_of_stream })
+        let action = self.on_request(Event::RequestHeaders { end_of_stream });
+        if !self.config.hold_headers {
+            let host = self.host();
+            self.kept =
+                Some(LATE.into_iter().filter_map(|name| Some((name, host.request_header(name)?))).collect());
+        }
+        action
     }
 
     fn on_http_request_body(&mut self, held: usize, end_of_stream: bool) -> Action {
@@ -222,6 +243,7 @@ impl HttpContext for RequestContext {
 /// What Envoy holds for us. Header values are read as bytes: one that is not UTF-8 must not end the filter.
 struct Host {
     chunk: usize,
+    kept: Option<Kept>,
 }
 
 impl Held for Host {
@@ -232,7 +254,10 @@ impl Held for Host {
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
-        hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?
+        match &self.kept {
+            Some(kept) => kept.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()),
+            None => hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?,
+        }
     }
 
     fn request_body(&self) -> Option<Vec<u8>> {

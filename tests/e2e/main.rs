@@ -21,6 +21,7 @@ mod privacy;
 mod providers;
 mod replicas;
 mod service_calls;
+mod simple_policies;
 mod steps;
 mod steps_cases;
 mod steps_elsewhere;

@@ -8,8 +8,14 @@ use sentinel_tests::parts;
 use serde_json::Value;
 
 /// Everything that a user applies.
-pub const OVERLAYS: [&str; 5] =
-    ["overlays/standalone", "overlays/cluster", "overlays/istio", "overlays/envoy-gateway", "monitoring"];
+pub const OVERLAYS: [&str; 6] = [
+    "overlays/standalone",
+    "overlays/cluster",
+    "overlays/istio",
+    "overlays/istio-wasm-plugin",
+    "overlays/envoy-gateway",
+    "monitoring",
+];
 
 /// What `kubectl kustomize k8s/<folder>` prints.
 pub fn rendered(folder: &str) -> String {

@@ -115,6 +115,44 @@ fn istio_puts_in_what_envoy_is_shipped_with() {
     assert_same_effect(bootstrap, shipped);
 }
 
+/// What Istio makes of a WasmPlugin: a Wasm filter whose configuration is its `pluginConfig` as JSON, without more.
+#[test]
+fn the_wasm_plugin_is_one_that_works_without_held_headers() {
+    let all = objects("overlays/istio-wasm-plugin");
+    let spec = &find(&all, "WasmPlugin", "agent-sentinel")["spec"];
+    assert!(spec["url"].as_str().unwrap().starts_with("oci://"));
+    assert_eq!(spec["sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(
+        (&spec["failStrategy"], &spec["pluginConfig"]["hold_headers"]),
+        (&json!("FAIL_OPEN"), &json!(false))
+    );
+    let filter = json!({"name": "agent-sentinel", "typed_config": {"@type": WASM, "config": {
+        "name": "agent-sentinel",
+        "failure_policy": "FAIL_OPEN",
+        "vm_config": {"runtime": "envoy.wasm.runtime.v8", "code": local_module()},
+        "configuration": {
+            "@type": "type.googleapis.com/google.protobuf.StringValue",
+            "value": spec["pluginConfig"].to_string(),
+        },
+    }}});
+    let mut bootstrap = foreign();
+    bootstrap.pointer_mut(MANAGER).unwrap()["http_filters"].as_array_mut().unwrap().insert(0, filter);
+    assert_valid("overlays/istio-wasm-plugin", &bootstrap);
+    // The cluster is named after a Service that is there.
+    let cluster = spec["pluginConfig"]["cluster"].as_str().unwrap();
+    let [direction, port, _, host] = cluster.split('|').collect::<Vec<_>>()[..] else { panic!("{cluster}") };
+    let service = find(&all, "Service", "embedding-service");
+    assert_eq!(direction, "outbound");
+    assert_eq!(
+        host,
+        format!("embedding-service.{}.svc.cluster.local", service["metadata"]["namespace"].as_str().unwrap())
+    );
+    assert!(
+        list(&service["spec"]["ports"]).iter().any(|known| known["port"].to_string() == port),
+        "{service}"
+    );
+}
+
 #[test]
 fn envoy_gateway_puts_in_what_envoy_is_shipped_with() {
     let shipped = file("envoy/providers.yaml");
@@ -217,7 +255,7 @@ fn assert_same_effect(mut built: Value, mut shipped: Value) {
     assert_eq!(ours(built), ours(shipped));
 }
 
-/// Why a WasmPlugin, or an EnvoyExtensionPolicy without its patches, is not enough.
+/// Why a WasmPlugin needs `hold_headers: false`, and an EnvoyExtensionPolicy its patches.
 #[tokio::test]
 async fn without_the_setting_that_the_simple_policies_lack_a_request_hangs() {
     let stack = Stack::builder()

@@ -15,7 +15,13 @@ use crate::manifests::{OVERLAYS, called, objects};
 const KUBERNETES: &str = "1.37";
 
 /// Kinds that are not Kubernetes' own: API version, kind, module and name of the type.
-const TYPES: [(&str, &str, &str, &str); 8] = [
+const TYPES: [(&str, &str, &str, &str); 9] = [
+    (
+        "extensions.istio.io/v1alpha1",
+        "WasmPlugin",
+        "@kubernetes-models/istio/extensions.istio.io/v1alpha1/WasmPlugin",
+        "IWasmPlugin",
+    ),
     (
         "networking.istio.io/v1alpha3",
         "EnvoyFilter",

@@ -204,6 +204,7 @@ impl Flight {
             Effect::Hold => self.holds = true,
             Effect::Release => self.holds = false,
             Effect::SetRequestHeader(name, value) => self.outcome.changed.push((name, value)),
+            Effect::RemoveRequestHeader(name) => self.outcome.changed.push((name, String::new())),
             Effect::ReplaceRequestBody(body) => self.body = Some(body),
             Effect::Reply(reply) => self.outcome.reply = Some(reply),
             Effect::Ask(question) => {

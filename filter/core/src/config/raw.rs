@@ -29,6 +29,10 @@ group! {
         /// Bodies larger than this many bytes pass without inspection. Keep it well below Envoy's
         /// `per_connection_buffer_limit_bytes`, beyond which Envoy answers 413.
         max_body_bytes: u64 = 1_048_576,
+        /// Whether a request's headers are held until its verdict. This needs `allow_on_headers_stop_iteration` in the
+        /// plugin's configuration; where that cannot be set (Istio's `WasmPlugin`), say `false`: the provider then gets
+        /// the headers at once, and the body without `content-length`.
+        hold_headers: bool = true,
         /// Whether responses carry `x-sentinel-verdict`, `x-sentinel-reason` and `x-sentinel-similarity`.
         response_headers: bool = true,
         /// The semantic signal: similarity of a prompt to the last prompts of its scope. It hints and never kills.

@@ -32,6 +32,7 @@ pub struct Config {
     pub timeout: u64,
     /// Bytes.
     pub max_body: usize,
+    pub hold_headers: bool,
     pub response_headers: bool,
     pub tenant: IdentitySource,
     pub agent: IdentitySource,
@@ -219,6 +220,7 @@ impl TryFrom<RawConfig> for Config {
             state_ttl: millis("state.ttl", &raw.state.ttl)?,
             cluster: raw.cluster,
             max_body: usize::try_from(raw.max_body_bytes).unwrap_or(usize::MAX),
+            hold_headers: raw.hold_headers,
             response_headers: raw.response_headers,
             tenant: source("identity.tenant", tenant)?,
             agent: source("identity.agent", agent)?,

@@ -11,6 +11,7 @@ pub enum Effect {
     /// Let the request go on.
     Release,
     SetRequestHeader(&'static str, String),
+    RemoveRequestHeader(&'static str),
     ReplaceRequestBody(Vec<u8>),
     /// Answer the request in the provider's place.
     Reply(Reply),

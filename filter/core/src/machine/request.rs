@@ -60,8 +60,14 @@ pub fn open(config: &Config, end_of_stream: bool, held: &dyn Held) -> Step {
         return (Phase::Done, effects);
     }
     let is_retry = header("x-stainless-retry-count").is_some_and(|count| count != b"0");
-    effects.push(Effect::Hold);
-    let opening = Opening { route, claims, has_length: length.is_some(), is_retry };
+    // Headers that go on at once must not tell a length that a hint changes.
+    let has_length = length.is_some() && config.hold_headers;
+    effects.push(if config.hold_headers {
+        Effect::Hold
+    } else {
+        Effect::RemoveRequestHeader("content-length")
+    });
+    let opening = Opening { route, claims, has_length, is_retry };
     (Phase::Reading(Box::new(opening)), effects)
 }
 
