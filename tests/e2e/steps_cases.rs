@@ -14,6 +14,9 @@ enum Event {
     User(&'static str),
 }
 
+/// A name for people to read, and what happens.
+type Case = (&'static str, fn() -> Vec<Event>);
+
 fn step(tool: &str, arguments: impl Into<String>, result: impl Into<String>) -> Event {
     Event::Turn(vec![[tool.into(), arguments.into(), result.into()]])
 }
@@ -54,7 +57,7 @@ async fn verdicts(stack: &Stack, dialect: Dialect, events: Vec<Event>) -> Vec<St
 
 #[tokio::test]
 async fn they_are_noticed() {
-    let cases: [(&str, fn() -> Vec<Event>); 10] = [
+    let cases: [Case; 10] = [
         ("a pair at the tail behind fifty other steps", || {
             (0..50).map(page).chain((0..3).map(|_| failing())).collect()
         }),
@@ -125,7 +128,7 @@ async fn they_are_noticed() {
 
 #[tokio::test]
 async fn they_are_left_alone() {
-    let cases: [(&str, fn() -> Vec<Event>); 12] = [
+    let cases: [Case; 12] = [
         ("polling", || (0..20).map(|n| step("status", "{}", format!("{n} of 20 parts are done."))).collect()),
         ("two in turns, with news each time", || {
             (0..20)
