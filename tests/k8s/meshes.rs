@@ -148,7 +148,7 @@ fn the_wasm_plugin_is_one_that_works_without_held_headers() {
         format!("embedding-service.{}.svc.cluster.local", service["metadata"]["namespace"].as_str().unwrap())
     );
     assert!(
-        list(&service["spec"]["ports"]).iter().any(|known| known["port"].to_string() == port),
+        list(&service["spec"]["ports"]).iter().any(|known| known["port"].as_u64() == port.parse().ok()),
         "{service}"
     );
 }
