@@ -1,4 +1,4 @@
-"""Makes the filter smaller and quicker, in place: `optimise.py MODULE NODE WASM_OPT`.
+"""Makes the filter smaller, in place: `optimise.py MODULE NODE WASM_OPT`.
 
 Cargo puts its own output back whenever it looks at the module; what was optimised once is kept beside it.
 """
@@ -18,22 +18,21 @@ def digest(*parts: bytes) -> str:
 
 
 def main(module: Path, node: str, wasm_opt: Path) -> int:
-    kept, record = module.with_suffix(".optimised.wasm"), module.with_suffix(".optimised.txt")
-    given = module.read_bytes()
+    made, record = module.with_suffix(".optimised.wasm"), module.with_suffix(".optimised.txt")
+    given = digest(module.read_bytes())
     recipe = digest(wasm_opt.read_bytes(), Path(__file__).read_bytes())
-    known = record.read_text().split() if record.exists() and kept.exists() else []
-    if known != [recipe, digest(given), digest(kept.read_bytes()) if kept.exists() else ""]:
-        if known[:1] == [recipe] and known[2:] == [digest(given)]:
-            return 0
-        print(f"  optimising {len(given)} bytes ...", flush=True)
-        done = subprocess.run([node, wasm_opt, module, *FLAGS, "-o", kept])
-        if done.returncode != 0:
+    known = record.read_text().split() if record.exists() and made.exists() else ["", "", ""]
+    if [recipe, given] == [known[0], known[2]]:
+        return 0
+    if [recipe, given] != known[:2]:
+        print(f"  optimising {module.stat().st_size} bytes ...", flush=True)
+        if subprocess.run([node, wasm_opt, module, *FLAGS, "-o", made]).returncode != 0:
             print(f"wasm-opt failed on {module}; run `make setup` and try again, or build with cargo alone", file=sys.stderr)
             return 1
-        record.write_text(" ".join([recipe, digest(given), digest(kept.read_bytes())]))
-    scratch = module.with_suffix(".scratch")
-    scratch.write_bytes(kept.read_bytes())
+        record.write_text(f"{recipe} {given} {digest(made.read_bytes())}")
     # A new file in its place: cargo's own is another name of the old one.
+    scratch = module.with_suffix(".scratch")
+    scratch.write_bytes(made.read_bytes())
     scratch.replace(module)
     return 0
 
