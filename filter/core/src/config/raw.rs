@@ -298,7 +298,7 @@ group! {
     struct RawMcp {
         /// Paths where MCP is spoken (JSON-RPC over streamable HTTP); none by default.
         paths: Vec<RawMcpPath> = Vec::new(),
-        /// A tool may be called so often with the same arguments in one session or by one agent.
+        /// A tool may be called so often with the same arguments in one session of one agent.
         calls: u32 = 20,
         /// The time in which these calls are counted.
         window: String = "60s".into(),
