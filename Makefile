@@ -60,7 +60,8 @@ test: operations fmt-check lint build size ## Set up, check format and lints, bu
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
 	@echo "== tests"
-	@$(RUN) $(CARGO) test --workspace --exclude sentinel-filter
+	@# Most of them wait for other processes: more at once than there are processors.
+	@$(RUN) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
 
 demo: build ## Set up, build and play the main job on the real Envoy
 	@echo "== demo"
