@@ -18,7 +18,8 @@ use prost::Message;
 use sentinel_proto::v1::{CheckLoopRequest, CheckLoopResponse};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::runtime::Runtime;
+
+use crate::threads::Threads;
 
 #[derive(Clone, Debug)]
 pub enum Behaviour {
@@ -41,7 +42,7 @@ pub enum Behaviour {
 pub struct FakeService {
     shared: Arc<Shared>,
     socket: PathBuf,
-    runtime: Option<Runtime>,
+    _threads: Threads,
 }
 
 struct Shared {
@@ -51,18 +52,11 @@ struct Shared {
 
 impl FakeService {
     pub fn start(socket: &Path, behaviour: Behaviour) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        let listener = {
-            let _inside = runtime.enter();
-            UnixListener::bind(socket).expect("the socket is free")
-        };
+        let threads = Threads::start();
+        let listener = threads.inside(|| UnixListener::bind(socket)).expect("the socket is free");
         let shared = Arc::new(Shared { behaviour: Mutex::new(behaviour), calls: Mutex::new(Vec::new()) });
-        runtime.spawn(run(listener, Arc::clone(&shared)));
-        Self { shared, socket: socket.to_path_buf(), runtime: Some(runtime) }
+        threads.spawn(run(listener, Arc::clone(&shared)));
+        Self { shared, socket: socket.to_path_buf(), _threads: threads }
     }
 
     pub fn behave(&self, behaviour: Behaviour) {
@@ -77,9 +71,6 @@ impl FakeService {
 
 impl Drop for FakeService {
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
         let _ = std::fs::remove_file(&self.socket);
     }
 }

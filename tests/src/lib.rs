@@ -19,6 +19,7 @@ pub mod redis;
 pub mod said;
 pub mod service;
 pub mod stack;
+mod threads;
 pub mod tls;
 
 pub use dialect::Dialect;

@@ -14,10 +14,10 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
 };
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value::Value};
 use opentelemetry_proto::tonic::resource::v1::Resource;
-use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
 use tonic::transport::server::{Server, TcpIncoming};
 use tonic::{Request, Response, Status};
+
+use crate::threads::Threads;
 
 /// A span as far as tests look at it. Ids are in hexadecimal; `parent` is empty for the first span of a trace.
 #[derive(Clone, Debug)]
@@ -52,29 +52,19 @@ struct Kept(Arc<Mutex<(Vec<Span>, Vec<Record>)>>);
 pub struct Collector {
     address: SocketAddr,
     kept: Kept,
-    runtime: Option<Runtime>,
+    _threads: Threads,
 }
 
 impl Collector {
     pub fn start() -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("an address");
-        listener.set_nonblocking(true).expect("a listener for tokio");
-        let incoming = {
-            let _inside = runtime.enter();
-            TcpIncoming::from(TcpListener::from_std(listener).expect("a listener"))
-        };
+        let threads = Threads::start();
+        let (listener, address) = threads.listen();
         let kept = Kept::default();
         let server = Server::builder()
             .add_service(TraceServiceServer::new(kept.clone()))
             .add_service(LogsServiceServer::new(kept.clone()));
-        runtime.spawn(server.serve_with_incoming(incoming));
-        Self { address, kept, runtime: Some(runtime) }
+        threads.spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
+        Self { address, kept, _threads: threads }
     }
 
     pub fn port(&self) -> u16 {
@@ -89,14 +79,6 @@ impl Collector {
     /// All log records so far.
     pub fn records(&self) -> Vec<Record> {
         self.kept.lock().1.clone()
-    }
-}
-
-impl Drop for Collector {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

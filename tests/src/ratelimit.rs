@@ -15,9 +15,9 @@ use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use prost::Message;
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
 
 use crate::redis::Counters;
+use crate::threads::Threads;
 
 /// `envoy.service.ratelimit.v3.RateLimitRequest`, as far as it is used.
 #[derive(Clone, PartialEq, Message)]
@@ -87,24 +87,18 @@ const HOUR: i32 = 3;
 pub struct RateLimitService {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
-    runtime: Option<Runtime>,
+    _threads: Threads,
 }
 
 impl RateLimitService {
     /// Each descriptor may be asked for `limit` times an hour.
     pub fn start(limit: u32, counters: Counters) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        listener.set_nonblocking(true).expect("a socket that does not block");
-        let address = listener.local_addr().expect("an address");
+        let threads = Threads::start();
+        let (listener, address) = threads.listen();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let shared = Arc::new(Shared { limit, counters, asked: Arc::clone(&asked) });
-        runtime.spawn(run(listener, shared));
-        Self { address, asked, runtime: Some(runtime) }
+        threads.spawn(run(listener, shared));
+        Self { address, asked, _threads: threads }
     }
 
     pub fn port(&self) -> u16 {
@@ -113,14 +107,6 @@ impl RateLimitService {
 
     pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("no one panics with it").clone()
-    }
-}
-
-impl Drop for RateLimitService {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 
@@ -152,8 +138,7 @@ impl Shared {
     }
 }
 
-async fn run(listener: std::net::TcpListener, shared: Arc<Shared>) {
-    let listener = TcpListener::from_std(listener).expect("inside the runtime");
+async fn run(listener: TcpListener, shared: Arc<Shared>) {
     while let Ok((stream, _)) = listener.accept().await {
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {

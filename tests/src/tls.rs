@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use rcgen::{CertificateParams, KeyPair};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+use crate::threads::Threads;
 
 /// Who a server says it is; self-signed, so that it is its own root.
 #[derive(Clone)]
@@ -43,23 +44,17 @@ impl Certificate {
 pub struct Relay {
     address: SocketAddr,
     names: Arc<Mutex<Vec<String>>>,
-    runtime: Option<Runtime>,
+    _threads: Threads,
 }
 
 impl Relay {
     pub fn start(port: u16, certificate: &Certificate) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        listener.set_nonblocking(true).expect("a socket that does not block");
-        let address = listener.local_addr().expect("an address");
+        let threads = Threads::start();
+        let (listener, address) = threads.listen();
         let names = Arc::new(Mutex::new(Vec::new()));
         let acceptor = TlsAcceptor::from(Arc::clone(&certificate.config));
-        runtime.spawn(run(listener, acceptor, port, Arc::clone(&names)));
-        Self { address, names, runtime: Some(runtime) }
+        threads.spawn(run(listener, acceptor, port, Arc::clone(&names)));
+        Self { address, names, _threads: threads }
     }
 
     pub fn port(&self) -> u16 {
@@ -72,21 +67,7 @@ impl Relay {
     }
 }
 
-impl Drop for Relay {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-async fn run(
-    listener: std::net::TcpListener,
-    acceptor: TlsAcceptor,
-    port: u16,
-    names: Arc<Mutex<Vec<String>>>,
-) {
-    let listener = TcpListener::from_std(listener).expect("inside the runtime");
+async fn run(listener: TcpListener, acceptor: TlsAcceptor, port: u16, names: Arc<Mutex<Vec<String>>>) {
     while let Ok((stream, _)) = listener.accept().await {
         let (acceptor, names) = (acceptor.clone(), Arc::clone(&names));
         tokio::spawn(async move {

@@ -15,10 +15,11 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use hyper::HeaderMap;
-use tokio::runtime::Runtime;
 
 pub use answer::{Answer, Gate, Piece};
 pub use reply::{Reply, faithful, speak};
+
+use crate::threads::Threads;
 
 /// One request as it reached the provider.
 #[derive(Clone, Debug)]
@@ -59,7 +60,7 @@ pub type Script = Arc<dyn Fn(&Received) -> Answer + Send + Sync>;
 pub struct Provider {
     address: SocketAddr,
     shared: Arc<Shared>,
-    runtime: Option<Runtime>,
+    _threads: Threads,
 }
 
 pub(crate) struct Shared {
@@ -76,17 +77,10 @@ impl Provider {
     pub fn start_on(address: SocketAddr) -> Self {
         let shared =
             Arc::new(Shared { script: Mutex::new(Arc::new(faithful)), received: Mutex::new(Vec::new()) });
-        let listener = std::net::TcpListener::bind(address)
-            .unwrap_or_else(|error| panic!("the mock provider cannot listen on {address}: {error}"));
-        listener.set_nonblocking(true).expect("a socket that does not block");
-        let address = listener.local_addr().expect("an address");
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        runtime.spawn(server::run(listener, Arc::clone(&shared)));
-        Self { address, shared, runtime: Some(runtime) }
+        let threads = Threads::start();
+        let (listener, address) = threads.listen_on(address);
+        threads.spawn(server::run(listener, Arc::clone(&shared)));
+        Self { address, shared, _threads: threads }
     }
 
     pub fn port(&self) -> u16 {
@@ -109,13 +103,5 @@ impl Provider {
 
     pub fn count(&self) -> usize {
         self.shared.received.lock().expect("no one panics with it").len()
-    }
-}
-
-impl Drop for Provider {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }

@@ -12,13 +12,13 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
+use tokio::net::TcpListener;
 
 use super::{Answer, Piece, Received, Shared};
 
 type Body = Either<Full<Bytes>, Channel<Bytes, io::Error>>;
 
-pub(super) async fn run(listener: std::net::TcpListener, shared: Arc<Shared>) {
-    let listener = tokio::net::TcpListener::from_std(listener).expect("inside the runtime");
+pub(super) async fn run(listener: TcpListener, shared: Arc<Shared>) {
     for connection in 0.. {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let _ = stream.set_nodelay(true);
