@@ -122,6 +122,9 @@ impl RequestContext {
                 // As Envoy's filter state `wasm.sentinel_event`, which its access logs can show.
                 let _ = hostcalls::set_property(vec!["sentinel_event"], Some(line.as_bytes()));
             }
+            Effect::Note(name, value) => {
+                let _ = hostcalls::set_property(vec![name], Some(value.as_bytes()));
+            }
         }
         Vec::new()
     }

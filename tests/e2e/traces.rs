@@ -71,9 +71,20 @@ async fn a_request_is_one_trace_from_the_agent_to_the_search() {
         ("sentinel.verdict", "allow"),
         ("gen_ai.provider.name", "openai"),
         ("gen_ai.operation.name", "chat"),
+        ("gen_ai.request.model", "gpt-4o-mini"),
+        ("gen_ai.response.model", "gpt-4o-mini-2024-07-18"),
+        ("gen_ai.usage.input_tokens", "12"),
+        ("gen_ai.usage.output_tokens", "9"),
         ("http.status_code", "200"),
     ] {
         assert_eq!(request.attribute(name), Some(value), "{name} of {request:#?}");
+    }
+    assert_eq!(request.attribute("sentinel.scope").map(str::len), Some(16), "{request:#?}");
+    // What is not known is left out.
+    assert_eq!(request.attribute("sentinel.signal"), None);
+    for (name, value) in &request.attributes {
+        let ours = name.starts_with("gen_ai.") || name.starts_with("sentinel.");
+        assert!(!ours || (!value.is_empty() && value != "-"), "{name} of {request:#?}");
     }
     let call = of(&request.id, CALL);
     assert_eq!(call.service, "embedding-service");
@@ -91,7 +102,9 @@ async fn a_request_is_one_trace_from_the_agent_to_the_search() {
     assert!(steps.iter().all(|step| call.time.0 <= step.time.0 && step.time.1 <= call.time.1), "{steps:#?}");
     assert_eq!(infer.attribute("gen_ai.operation.name"), Some("embeddings"));
     assert!(infer.attribute("gen_ai.usage.input_tokens").unwrap().parse::<u32>().unwrap() > 10, "{infer:#?}");
-    assert_eq!(of(&request.id, "openai").attribute("http.status_code"), Some("200"), "the provider's span");
+    let asked = of(&request.id, "openai");
+    assert_eq!(asked.attribute("http.status_code"), Some("200"), "the provider's span");
+    assert_eq!(asked.attribute("gen_ai.usage.input_tokens"), None, "tokens are counted once");
 
     let all = format!("{spans:?}");
     for word in ["rivers", "secret", ALICE.key, &provider_key("openai")] {
@@ -133,9 +146,15 @@ async fn a_kill_and_its_reason_stand_on_the_span_and_a_key_never() {
     assert!(reason.starts_with("score; "), "{reason}");
     let hints = verdicts("hint");
     assert_eq!((hints.len(), hints[0].attribute("error.type")), (1, None));
+    assert_eq!(kill.attribute("sentinel.signal"), Some("score"));
+    assert_eq!(kill.attribute("sentinel.scope"), hints[0].attribute("sentinel.scope"));
+    assert_eq!(kill.attribute("gen_ai.request.model"), Some("gpt-4o-mini"));
+    assert_eq!(kill.attribute("gen_ai.response.model"), None, "nobody answered");
     let gemini = verdicts("allow").into_iter().find(|span| span.name == "gemini").expect("a span of gemini");
     assert_eq!(gemini.attribute("gen_ai.provider.name"), Some("gcp.gemini"));
     assert_eq!(gemini.attribute("gen_ai.operation.name"), Some("generate_content"));
+    assert_eq!(gemini.attribute("gen_ai.request.model"), Some("gemini-2.5-flash"));
+    assert_eq!(gemini.attribute("sentinel.scope"), None, "whose it is nobody has said");
     let all = format!("{:?}", collector.spans());
     for word in ["key-in-the-query", ALICE.key, "rivers"] {
         assert!(!all.contains(word), "{word} in a span: {all}");

@@ -78,6 +78,11 @@ impl Scope {
         self.identified
     }
 
+    /// How the scope is called in logs and traces.
+    pub fn label(&self) -> String {
+        format!("{:016x}", self.id())
+    }
+
     /// One number for the whole scope. It stands in logs; no identifier can be read from it.
     pub fn id(&self) -> u64 {
         digest_pair(self.tenant, digest_pair(self.agent.unwrap_or(0), self.run.unwrap_or(0)))

@@ -55,6 +55,8 @@ pub struct SimOutcome {
     pub headers: Vec<(&'static str, String)>,
     /// Request headers that we changed.
     pub changed: Vec<(&'static str, String)>,
+    /// What Envoy's tracer and access logs are told.
+    pub notes: Vec<(&'static str, String)>,
 }
 
 impl SimRequest {
@@ -233,6 +235,7 @@ impl Flight {
                 *counter = counter.saturating_add(by);
             }
             Effect::Log(line) => host.log.push(line),
+            Effect::Note(name, value) => self.outcome.notes.push((name, value)),
         }
         Vec::new()
     }

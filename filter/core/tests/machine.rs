@@ -117,12 +117,15 @@ fn the_service_is_told_no_name_and_only_what_matters() {
 #[test]
 fn observe_touches_nothing_and_counts_everything() {
     let mut host = host(r#"{"mode":"observe"}"#);
+    let mut traced = 0;
     for _ in 0..8 {
         let request = chat(PROMPT);
         let outcome = host.exchange(&request, &answer(ANSWER));
         assert_eq!(outcome.sent, Some(request.body));
         assert!(outcome.headers.is_empty() && outcome.changed.is_empty() && outcome.reply.is_none());
+        traced += u32::from(outcome.notes.contains(&("sentinel_verdict", "kill".to_owned())));
     }
+    assert!(traced > 0, "its trace says what it would have been");
     let killed = host.counters.keys().any(|name| name.contains("verdict.kill"));
     assert!(killed, "{:?}", host.counters);
     assert!(host.log.iter().all(|line| line.contains(r#""enforced":false"#)));

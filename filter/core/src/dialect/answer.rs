@@ -1,8 +1,11 @@
 //! Reading a response as it passes: text and tool calls, from JSON or server-sent events, with bounded memory and
 //! without holding a byte back.
 
+use serde_json::value::RawValue;
+
 use super::{Dialect, Form, Usage, anthropic, gemini, openai_chat, openai_responses, usage::Reported};
 use crate::{
+    json,
     prompt::{Print, canonical, digest, digest_pair},
     step::StepReader,
 };
@@ -20,6 +23,8 @@ pub struct Answer {
     calls: Vec<Call>,
     /// The stream has said that nothing more will come.
     pub(super) is_over: bool,
+    /// As the provider names it; empty where it does not.
+    pub model: String,
     pub usage: Usage,
 }
 
@@ -60,6 +65,12 @@ impl Answer {
     pub(super) fn name_call(&mut self, id: &str) {
         if let Some(call) = self.calls.last_mut() {
             call.id.push_str(id);
+        }
+    }
+
+    pub(super) fn note_model(&mut self, model: Option<&RawValue>) {
+        if self.model.is_empty() {
+            self.model = model.and_then(json::string).unwrap_or_default().into_owned();
         }
     }
 
@@ -219,6 +230,7 @@ mod tests {
                     let answer = read(dialect, content_type, &body, step).unwrap();
                     assert!(answer.is_over || form == Form::Json, "{dialect:?}");
                     assert_eq!(answer.text, message.text, "{dialect:?} {form:?} {step}");
+                    assert_eq!(answer.model, message.model, "{dialect:?} {form:?} {step}");
                     assert_eq!(answer.tools(), 0);
                 }
             }

@@ -32,6 +32,8 @@ pub enum Effect {
     Held(u64),
     /// One line of JSON for the log.
     Log(String),
+    /// What is known of the request, for Envoy's tracer and access logs: a name and its value.
+    Note(&'static str, String),
 }
 
 impl From<Bypass> for Effect {

@@ -13,7 +13,7 @@ pub fn line(case: &Case, held: &dyn Held) -> String {
         "signal": judgement.signal.map_or("none", Signal::label),
         "enforced": case.policy.mode == Mode::Enforce,
         "dialect": case.dialect.label(),
-        "scope": format!("{:016x}", case.scope.id()),
+        "scope": case.scope.label(),
         "count": case.finding_at_hand().map(|finding| finding.count),
         "tool": case.finding_at_hand().map(|finding| finding.tool.as_str()),
         "prompts": judgement.evidence.prompts,

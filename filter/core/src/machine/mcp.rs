@@ -1,7 +1,7 @@
 //! The way of a request to an MCP server: its calls are counted, then it goes on or is answered. The response is
 //! nobody's business.
 
-use super::{Effect, Held, Phase, Reply, SlotWrite, Step, log::request_id};
+use super::{Effect, Held, Phase, Reply, SlotWrite, Step, log::request_id, note};
 use crate::{
     config::{Config, Mode},
     identity::{Claims, Scope},
@@ -102,6 +102,7 @@ pub fn counted(config: &Config, case: Box<McpCase>, write: SlotWrite, stored: bo
         effects.push(Effect::Release);
         return (Phase::Done, effects);
     };
+    effects.extend(note::of_verdict(&case.scope, verdict, Some(finding.signal)));
     effects.push(Effect::Log(line(&case, finding)));
     if case.mode == Mode::Observe {
         effects.push(Effect::Release);
@@ -131,7 +132,7 @@ fn line(case: &McpCase, finding: &Finding) -> String {
         "signal": finding.signal.label(),
         "enforced": case.mode == Mode::Enforce,
         "dialect": MCP,
-        "scope": format!("{:016x}", case.scope.id()),
+        "scope": case.scope.label(),
         "count": finding.count,
         "tool": finding.tool,
         "request_id": case.request_id,

@@ -9,6 +9,7 @@
 mod effect;
 mod log;
 mod mcp;
+mod note;
 mod request;
 mod response;
 mod text;

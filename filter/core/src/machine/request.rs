@@ -2,7 +2,7 @@
 
 use super::{
     Case, Effect, Held, Opening, Passage, Phase, Question, Reply, ServiceReply, SlotWrite, Step, log, mcp,
-    text,
+    note, text,
 };
 use crate::{
     arrival::{self, Arrival, Judgement, Occasion},
@@ -335,6 +335,7 @@ fn verdict_effects(case: &Case, held: &dyn Held) -> Vec<Effect> {
         Effect::Count(Metric::Verdicts(verdict, signal, case.dialect.label()), 1),
         Effect::Held(held.now().saturating_sub(case.arrival.now)),
     ];
+    effects.extend(note::of_request(case));
     if verdict != Verdict::Allow {
         effects.push(Effect::Log(log::line(case, held)));
     }

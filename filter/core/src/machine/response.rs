@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Effect, Held, Passage, Phase, SlotWrite, Step, request};
+use super::{Effect, Held, Passage, Phase, SlotWrite, Step, note, request};
 use crate::{
     config::Config,
     dialect::{AnswerReader, Usage},
@@ -47,7 +47,11 @@ pub fn whole(config: &Config, passage: Passage) -> Step {
     let Passage { scope, entry, model, reader, succeeded, .. } = passage;
     let was_read = reader.is_some();
     let answer = reader.and_then(AnswerReader::finish);
-    let mut effects = answer.as_ref().map(|answer| spent(config, &model, &answer.usage)).unwrap_or_default();
+    let mut effects = Vec::new();
+    if let Some(answer) = &answer {
+        effects = spent(config, &model, &answer.usage);
+        effects.extend(note::of_answer(answer));
+    }
     if was_read && answer.is_none() {
         effects.push(Bypass::Response.into());
     }

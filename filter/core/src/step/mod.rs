@@ -28,7 +28,7 @@ pub struct Step {
     pub outcome: u64,
     /// Digest of the multiset of tool names.
     pub tools: u64,
-    /// Name of the first tool, for people to read: letters, digits and `_.-/:` only.
+    /// Name of the first tool, for people to read: letters, digits and `_.-/:@` only.
     pub tool: String,
     pub kind: Kind,
 }
@@ -182,7 +182,7 @@ impl Turn {
 
 /// A tool's name as it may stand in a header and a log.
 pub fn shown(name: &str) -> String {
-    name.chars().filter(|c| c.is_ascii_alphanumeric() || "_.-/:".contains(*c)).take(64).collect()
+    name.chars().filter(|c| c.is_ascii_alphanumeric() || "_.-/:@".contains(*c)).take(64).collect()
 }
 
 /// A call's arguments where they may be text or an object.

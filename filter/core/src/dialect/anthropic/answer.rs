@@ -19,12 +19,15 @@ struct Block {
 
 pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
-    struct Body {
+    struct Body<'a> {
+        #[serde(borrow, default)]
+        model: Option<&'a RawValue>,
         content: Vec<Block>,
         #[serde(default)]
         usage: Option<Reported>,
     }
     let body: Body = serde_json::from_str(json).ok()?;
+    answer.note_model(body.model);
     answer.note_usage(body.usage.as_ref());
     for block in body.content {
         match block.kind.as_str() {
@@ -39,7 +42,7 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
 /// A call's arguments come as pieces of JSON after the block has started with an empty `input`.
 pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
-    struct Event {
+    struct Event<'a> {
         #[serde(rename = "type")]
         kind: String,
         #[serde(default)]
@@ -48,13 +51,15 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
         content_block: Option<Block>,
         #[serde(default)]
         delta: Delta,
-        #[serde(default)]
-        message: Option<Message>,
+        #[serde(borrow, default)]
+        message: Option<Message<'a>>,
         #[serde(default)]
         usage: Option<Reported>,
     }
     #[derive(Deserialize)]
-    struct Message {
+    struct Message<'a> {
+        #[serde(borrow, default)]
+        model: Option<&'a RawValue>,
         #[serde(default)]
         usage: Option<Reported>,
     }
@@ -66,7 +71,10 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
         partial_json: String,
     }
     let event: Event = serde_json::from_str(json).ok()?;
-    answer.note_usage(event.message.as_ref().and_then(|message| message.usage.as_ref()));
+    if let Some(message) = &event.message {
+        answer.note_model(message.model);
+        answer.note_usage(message.usage.as_ref());
+    }
     answer.note_usage(event.usage.as_ref());
     match event.kind.as_str() {
         "content_block_start" => {

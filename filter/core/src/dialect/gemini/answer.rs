@@ -6,7 +6,9 @@ use serde_json::value::RawValue;
 use crate::dialect::{Answer, usage::Reported};
 
 #[derive(Deserialize)]
-struct Body {
+struct Body<'a> {
+    #[serde(borrow, default, rename = "modelVersion")]
+    model: Option<&'a RawValue>,
     #[serde(default)]
     candidates: Vec<Candidate>,
     #[serde(default, rename = "usageMetadata")]
@@ -61,7 +63,8 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     Some(())
 }
 
-fn add(body: Body, answer: &mut Answer) {
+fn add(body: Body<'_>, answer: &mut Answer) {
+    answer.note_model(body.model);
     answer.note_usage(body.usage.as_ref());
     let Some(candidate) = body.candidates.into_iter().next() else { return };
     answer.is_over |= candidate.finish_reason.is_some();

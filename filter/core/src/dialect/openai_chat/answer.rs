@@ -1,11 +1,14 @@
 //! Answers: the first choice's message, whole or in deltas.
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::dialect::{Answer, usage::Reported};
 
 #[derive(Deserialize)]
-struct Body {
+struct Body<'a> {
+    #[serde(borrow, default)]
+    model: Option<&'a RawValue>,
     choices: Vec<Choice>,
     #[serde(default)]
     usage: Option<Reported>,
@@ -50,6 +53,7 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
 /// A chunk of a stream has `delta` where a whole answer has `message`, and is otherwise the same.
 pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     let body: Body = serde_json::from_str(json).ok()?;
+    answer.note_model(body.model);
     answer.note_usage(body.usage.as_ref());
     for choice in body.choices.into_iter().filter(|choice| choice.index == 0) {
         answer.push_text(choice.message.content.as_deref().unwrap_or_default());

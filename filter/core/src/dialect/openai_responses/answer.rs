@@ -1,6 +1,7 @@
 //! Answers: `output` items, whole or in events.
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::dialect::{Answer, usage::Reported};
 
@@ -37,12 +38,15 @@ impl Item {
 
 pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
-    struct Body {
+    struct Body<'a> {
+        #[serde(borrow, default)]
+        model: Option<&'a RawValue>,
         output: Vec<Item>,
         #[serde(default)]
         usage: Option<Reported>,
     }
     let body: Body = serde_json::from_str(json).ok()?;
+    answer.note_model(body.model);
     answer.note_usage(body.usage.as_ref());
     for item in body.output {
         item.add_call(answer);
@@ -58,23 +62,28 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
 /// Text comes in deltas, a call whole when it is done; the last event's copy of everything is passed over.
 pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
-    struct Event {
+    struct Event<'a> {
         #[serde(rename = "type")]
         kind: String,
         #[serde(default)]
         delta: String,
         #[serde(default)]
         item: Option<Item>,
-        #[serde(default)]
-        response: Option<Response>,
+        #[serde(borrow, default)]
+        response: Option<Response<'a>>,
     }
     #[derive(Deserialize)]
-    struct Response {
+    struct Response<'a> {
+        #[serde(borrow, default)]
+        model: Option<&'a RawValue>,
         #[serde(default)]
         usage: Option<Reported>,
     }
     let event: Event = serde_json::from_str(json).ok()?;
-    answer.note_usage(event.response.as_ref().and_then(|response| response.usage.as_ref()));
+    if let Some(response) = &event.response {
+        answer.note_model(response.model);
+        answer.note_usage(response.usage.as_ref());
+    }
     match event.kind.as_str() {
         "response.output_text.delta" => answer.push_text(&event.delta),
         "response.completed" | "response.incomplete" | "response.failed" => answer.is_over = true,
