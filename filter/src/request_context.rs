@@ -23,6 +23,10 @@ use crate::metrics::Metrics;
 /// The header with the trace that a request is part of (W3C Trace Context).
 const TRACE: &str = "traceparent";
 
+/// What a call is sent by where there are several embedding services: one scope always goes to the same (Envoy cannot see into
+/// the message). All of it is hashed.
+const SCOPE: &str = "x-sentinel-scope";
+
 /// Request headers that are asked for when the body has come. Envoy has them then only where it holds them.
 const LATE: [&str; 3] = ["x-request-id", "mcp-session-id", TRACE];
 
@@ -145,6 +149,7 @@ impl RequestContext {
 
     fn ask(&mut self, question: Question) -> Vec<Effect> {
         let Question { tenant, agent, run, prompt, similarity_threshold, repeats } = question;
+        let scope = [tenant.as_str(), &agent, &run].join("-");
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a similarity needs no more than the message has"
@@ -160,11 +165,13 @@ impl RequestContext {
         };
         // Envoy by itself tells the service nothing of the trace.
         let trace = self.host().request_header(TRACE);
+        let mut metadata = vec![(SCOPE, scope.as_bytes())];
+        metadata.extend(trace.as_deref().map(|trace| (TRACE, trace)));
         let call = self.dispatch_grpc_call(
             &self.config.cluster,
             SERVICE,
             CHECK_LOOP,
-            trace.iter().map(|trace| (TRACE, trace.as_slice())).collect(),
+            metadata,
             Some(&message.encode_to_vec()),
             Duration::from_millis(self.config.timeout),
         );

@@ -20,6 +20,7 @@ mod modes;
 mod privacy;
 mod providers;
 mod replicas;
+mod scopes;
 mod service_calls;
 mod simple_policies;
 mod steps;

@@ -31,6 +31,10 @@ async fn it_gets_the_prompt_and_hashes_never_names() {
             let readable = ["acme", "invoice", "run-77"].into_iter().find(|name| id.contains(name));
             assert_eq!(readable, None, "{dialect:?}: a name was sent");
         }
+        // What a call is sent by, where there are several services, is the same scope.
+        let metadata = stack.fake.as_ref().unwrap().metadata().pop().expect("a call");
+        let scope = [call.tenant_id, call.agent_id, call.run_id].join("-");
+        assert_eq!(metadata["x-sentinel-scope"], scope, "{dialect:?}");
     }
     // The same names give the same scope, others another.
     stack.post(CHAT, &[("x-agent-id", "somebody else")], CHAT.ask(QUESTION, false).to_string()).await;

@@ -43,12 +43,8 @@ fn standalone() -> Bootstrap {
 fn cluster() -> Bootstrap {
     let mut bootstrap = in_a_pod("cluster");
     bootstrap.replace(LOCAL_MODULE, &fragment("module-remote.yaml"));
-    let text = bootstrap.text();
-    let begin = text.find("    - name: embedding_service\n").expect("the service's cluster");
-    let end = begin + text[begin..].find("    - name: openai\n").expect("the next cluster");
-    let old = text[begin..end].to_owned();
-    bootstrap
-        .replace(&old, &format!("{}{}", fragment("service-cluster.yaml"), fragment("modules-cluster.yaml")));
+    let clusters = fragment("service-cluster.yaml") + &fragment("modules-cluster.yaml");
+    bootstrap.cluster("embedding_service", &clusters);
     bootstrap
 }
 

@@ -64,6 +64,13 @@ impl Bootstrap {
         self.text.replace_range(at..at + old.len(), new);
     }
 
+    /// Another cluster in the place of this one, as YAML in the list of clusters.
+    pub fn cluster(&mut self, name: &str, cluster: &str) {
+        let begin = self.position(&format!("\n    - name: {name}\n")) + 1;
+        let length = self.text[begin..].find("\n    - name:").map_or(self.text.len() - begin, |at| at + 1);
+        self.text.replace_range(begin..begin + length, cluster);
+    }
+
     /// Replaces a text that must be there so many times.
     pub fn replace_each(&mut self, old: &str, new: &str, times: usize) {
         assert_eq!(

@@ -27,7 +27,8 @@ impl Envoy {
         let admin_file = folder.join("envoy-admin");
         let mut command = Command::new(parts::envoy());
         command
-            .args(["--concurrency", "2", "--use-dynamic-base-id", "--log-level", "info", "--config-path"])
+            // Many run beside each other; what hot restart needs would be left in /dev/shm by each that is killed.
+            .args(["--concurrency", "2", "--disable-hot-restart", "--log-level", "info", "--config-path"])
             .arg(&file);
         command.arg("--admin-address-path").arg(&admin_file).current_dir(parts::root());
         let mut process = Process::start("envoy", folder, command);

@@ -47,7 +47,7 @@ pub struct FakeService {
 
 struct Shared {
     behaviour: Mutex<Behaviour>,
-    calls: Mutex<Vec<CheckLoopRequest>>,
+    calls: Mutex<Vec<(HeaderMap, CheckLoopRequest)>>,
 }
 
 impl FakeService {
@@ -65,7 +65,14 @@ impl FakeService {
 
     /// What it was asked so far.
     pub fn calls(&self) -> Vec<CheckLoopRequest> {
-        self.shared.calls.lock().expect("no one panics with it").clone()
+        let calls = self.shared.calls.lock().expect("no one panics with it");
+        calls.iter().map(|(_, call)| call.clone()).collect()
+    }
+
+    /// The metadata of each call.
+    pub fn metadata(&self) -> Vec<HeaderMap> {
+        let calls = self.shared.calls.lock().expect("no one panics with it");
+        calls.iter().map(|(metadata, _)| metadata.clone()).collect()
     }
 }
 
@@ -105,9 +112,10 @@ async fn noise(mut stream: UnixStream) {
 type Body = Channel<Bytes, std::io::Error>;
 
 async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Infallible> {
-    let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     if let Ok(call) = CheckLoopRequest::decode(body.get(5..).unwrap_or_default()) {
-        shared.calls.lock().expect("no one panics with it").push(call);
+        shared.calls.lock().expect("no one panics with it").push((head.headers, call));
     }
     let (mut sender, body) = Channel::<Bytes, std::io::Error>::new(2);
     let mut response = Response::new(body);

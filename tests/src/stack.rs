@@ -53,12 +53,13 @@ pub struct Builder {
     patient: bool,
     beside: Beside,
     edits: Vec<(String, String)>,
+    cluster: Option<String>,
 }
 
 impl Stack {
     /// The shipped demo bootstrap, without any service beside it.
     pub fn builder() -> Builder {
-        Builder { config: None, patient: true, beside: Beside::Nothing, edits: Vec::new() }
+        Builder { config: None, patient: true, beside: Beside::Nothing, edits: Vec::new(), cluster: None }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -159,6 +160,12 @@ impl Builder {
         self
     }
 
+    /// Another cluster for the service, as YAML in the list of clusters.
+    pub fn cluster(mut self, cluster: String) -> Self {
+        self.cluster = Some(cluster);
+        self
+    }
+
     pub fn start(self) -> Stack {
         let folder = tempfile::Builder::new().prefix("sentinel").tempdir().expect("a temporary folder");
         let socket = socket(folder.path());
@@ -179,6 +186,9 @@ impl Builder {
         }
         for (old, new) in &self.edits {
             bootstrap.replace(old, new);
+        }
+        if let Some(cluster) = &self.cluster {
+            bootstrap.cluster("embedding_service", cluster);
         }
         let (mut service, mut fake) = (None, None);
         match self.beside {
