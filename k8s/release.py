@@ -14,11 +14,12 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-REMOTE = ["fragments/module-remote.yaml", "overlays/cluster/envoy.yaml"]
+CLUSTER = ["overlays/cluster/envoy.yaml", "overlays/cluster/envoy-traces.yaml"]
+REMOTE = ["fragments/module-remote.yaml", *CLUSTER]
 MESHES = ["overlays/istio/gateway/envoy-filter.yaml", "overlays/istio-wasm-plugin/gateway/wasm-plugin.yaml",
           "overlays/envoy-gateway/gateway/extension-policy.yaml"]
 IMAGES = ["base/kustomization.yaml", "overlays/standalone/kustomization.yaml"]
-HOSTS = ["fragments/modules-cluster.yaml", "overlays/cluster/envoy.yaml"]
+HOSTS = ["fragments/modules-cluster.yaml", *CLUSTER]
 
 DIGEST = r'(sha256: ")[0-9a-f]{64}(")'
 FILTER_IMAGE = r"\w[\w./-]*/filter:[\w.-]+"

@@ -7,6 +7,7 @@ use sentinel_tests::client::{self, Response};
 use sentinel_tests::gateway::{
     ADMIN, ALICE, BOB, Client, Gateway, HOSTS, key_header, path, provider_key, shipped,
 };
+use sentinel_tests::metrics::Metrics;
 use sentinel_tests::process::eventually;
 use sentinel_tests::provider::{Gate, Received, faithful};
 use serde_json::json;
@@ -268,11 +269,6 @@ async fn only_an_administrator_reads_the_statistics() {
     ] {
         assert_eq!(value_of(&page, name), Some(value), "{name}");
     }
-    // A query of the client's own neither widens nor narrows it.
-    let with_query = get(ADMIN.key, "/v1/metrics?filter=.*&a=b").await;
-    assert_eq!(value_of(&with_query, "cluster.openai.upstream_rq_total"), Some(1));
-    assert_eq!(value_of(&with_query, "server.uptime"), None);
-
     for (key, status, code) in
         [(ALICE.key, 403, "not_an_administrator"), ("never-given-out", 401, "invalid_api_key")]
     {
@@ -280,8 +276,23 @@ async fn only_an_administrator_reads_the_statistics() {
         assert_eq!(refused.status, status);
         assert_eq!(refused.json()["error"]["code"], code);
     }
-    // Nothing else of the admin interface is there, for anybody.
+    // A query of the client's own neither widens nor narrows it.
+    let with_query = get(ADMIN.key, "/v1/metrics?filter=.*&a=b").await;
+    assert_eq!(value_of(&with_query, "cluster.openai.upstream_rq_total"), Some(1));
+    assert_eq!(value_of(&with_query, "server.uptime"), None);
+
+    // Who asks for text, as Prometheus does, reads names with labels.
     let header = format!("Bearer {}", ADMIN.key);
+    let accept =
+        ("accept", "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1");
+    let text = gateway.get("/v1/metrics?a=b", &[("authorization", &header), accept]).await;
+    let metrics = Metrics::parse(&String::from_utf8_lossy(&text.body));
+    let labels = [("verdict", "allow"), ("signal", "none"), ("dialect", "openai_chat")];
+    assert_eq!(metrics.sum("sentinel_verdicts_total", &labels), 1);
+    assert_eq!(metrics.sum("envoy_cluster_upstream_rq_total", &[("envoy_cluster_name", "openai")]), 1);
+    assert_eq!(metrics.beginning("envoy_server_").len(), 0);
+
+    // Nothing else of the admin interface is there, for anybody.
     let headers = [("authorization", header.as_str())];
     for path in ["/v1/metrics/../../quitquitquit", "/v1/metrics/", "/quitquitquit", "/stats", "/config_dump"]
     {
@@ -289,6 +300,34 @@ async fn only_an_administrator_reads_the_statistics() {
         assert_eq!(gateway.get(path, &headers).await.status, 404, "{path}");
     }
     assert_eq!(gateway.post("/v1/metrics", &headers, String::new()).await.status, 404);
+    assert_eq!(gateway.get("/v1/flush", &headers).await.status, 404);
+}
+
+#[tokio::test]
+async fn only_an_administrator_resets_what_is_counted_and_nothing_else_is_lost() {
+    let gateway = Gateway::builder().start();
+    let agent = [("x-agent-id", "a")];
+    for _ in 0..3 {
+        assert_eq!(gateway.ask(CHAT, ALICE, &agent, QUESTION).await.verdict(), "allow");
+    }
+    let flush = async |key: &str| {
+        let value = format!("Bearer {key}");
+        gateway.post("/v1/flush?a=b", &[("authorization", &value)], String::new()).await
+    };
+    let counted = || gateway.count("sentinel_requests_total", &[]);
+    for (key, status, code) in
+        [(ALICE.key, 403, "not_an_administrator"), ("never-given-out", 401, "invalid_api_key")]
+    {
+        let refused = flush(key).await;
+        assert_eq!(refused.status, status);
+        assert_eq!(refused.json()["error"]["code"], code);
+    }
+    assert_eq!(counted(), 3);
+    assert_eq!(flush(ADMIN.key).await.status, 200);
+    assert_eq!(counted(), 0);
+    // The window of the scope is still there: it is the fourth time.
+    assert_eq!(gateway.ask(CHAT, ALICE, &agent, QUESTION).await.verdict(), "hint");
+    assert_eq!(counted(), 1);
 }
 
 #[tokio::test]

@@ -35,8 +35,13 @@ fn the_lines_for_traces_are_valid() {
     let mut bootstrap = Bootstrap::shipped("production.yaml");
     bootstrap.module(&parts::filter());
     bootstrap.traces();
-    let output = Envoy::validate(&bootstrap);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for tls in [false, true] {
+        if tls {
+            bootstrap.traces_tls();
+        }
+        let output = Envoy::validate(&bootstrap);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 /// `envoy --mode validate` does not open the files that are read anew, so each is put into the bootstrap in its place.

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 
 use sentinel_tests::Dialect;
-use sentinel_tests::gateway::{ALICE, Gateway, provider_key};
+use sentinel_tests::gateway::{ALICE, COLLECTOR, Gateway, provider_key};
 use sentinel_tests::otlp::{Collector, Span};
 use sentinel_tests::process::eventually;
 use sentinel_tests::service::Service;
@@ -35,6 +35,17 @@ async fn request_in(collector: &Collector, trace: &str) -> Span {
     let find = || collector.spans().into_iter().find(|span| span.trace == trace && span.parent == AGENT);
     eventually(&format!("the request in {trace}"), async || find().is_some()).await;
     find().unwrap()
+}
+
+#[tokio::test]
+async fn a_collector_with_tls_is_asked_by_its_name() {
+    let collector = Collector::start();
+    let gateway = Gateway::builder().collector_with_tls(collector.port()).start();
+    let parent = parent(TRACE, "01");
+    let headers = [("x-agent-id", "a"), ("traceparent", parent.as_str())];
+    assert_allowed(&gateway.ask(CHAT, ALICE, &headers, QUESTION).await, "the first");
+    request_in(&collector, TRACE).await;
+    assert_eq!(gateway.collector_names().first().map(String::as_str), Some(COLLECTOR));
 }
 
 #[tokio::test]

@@ -1,47 +1,65 @@
-//! The Envoy bootstraps in k8s/ are made from envoy/providers.yaml, which stays the only place where the filter's settings
-//! are decided: kustomize cannot reach out of its folder, so the overlays hold a copy that is written by
+//! The Envoy bootstraps in k8s/ are made from envoy/production.yaml, which stays the only place where settings are decided:
+//! kustomize cannot reach out of its folder, so the overlays hold a copy that is written by
 //! `UPDATE_GOLDEN=1 cargo test -p sentinel-tests --test k8s` and compared here. The real Envoy judges them.
 
 use std::fs;
 
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::Envoy;
+use sentinel_tests::gateway::shipped;
 use sentinel_tests::parts;
 
 use crate::manifests::{find, objects, same_as_file, updating};
 
 const LOCAL_MODULE: &str = "                          code: {local: {filename: target/wasm32-wasip1/release/sentinel_filter.wasm}}\n";
 
+/// Where pods have what envoy/production.yaml reads anew.
+const MOUNTED: &str = "/etc/sentinel";
+/// The Service of the component traces.
+const COLLECTOR: &str = "otel-collector.agent-sentinel.svc.cluster.local";
+
 fn fragment(name: &str) -> String {
     let path = parts::root().join("k8s/fragments").join(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// envoy/providers.yaml for a pod: open to the cluster, with a listener for metrics.
-fn in_a_pod(overlay: &str) -> Bootstrap {
-    let shipped = Bootstrap::shipped("providers.yaml");
-    let (_, rest) = shipped.text().split_once("\n\nadmin:\n").expect("a heading, then the admin interface");
+/// envoy/production.yaml for a pod: open to the cluster, with a listener for metrics, and its files where they are mounted.
+fn in_a_pod(overlay: &str, traces: bool) -> Bootstrap {
+    let shipped = Bootstrap::shipped("production.yaml");
+    let (_, rest) = shipped.text().split_once("\nnode: ").expect("a heading, then who this Envoy is");
+    let with = if traces { ", with traces" } else { "" };
     let mut bootstrap = Bootstrap::of(format!(
-        "# Agent Sentinel before the real providers, for the overlay {overlay}. Do not change this file: it is made from\n\
-         # envoy/providers.yaml and k8s/fragments by `UPDATE_GOLDEN=1 cargo test -p sentinel-tests --test k8s`.\n\n\
-         admin:\n{rest}"
+        "# Agent Sentinel in production, for the overlay {overlay}{with}. Do not change this file: it is made from\n\
+         # envoy/production.yaml and k8s/fragments by `UPDATE_GOLDEN=1 cargo test -p sentinel-tests --test k8s`.\n\n\
+         node: {rest}"
     ));
+    if traces {
+        bootstrap.traces();
+        let here = |host: &str| format!("address: {host}, port_value: 4317");
+        bootstrap.replace(&here("127.0.0.1"), &here(COLLECTOR));
+    }
+    bootstrap.without_traces();
     bootstrap.replace("address: 127.0.0.1, port_value: 10000", "address: 0.0.0.0, port_value: 10000");
-    let clusters =
-        format!("{}\n  clusters:\n{}\n", fragment("stats-listener.yaml"), fragment("admin-cluster.yaml"));
-    bootstrap.replace("\n  clusters:\n", &format!("\n{clusters}"));
+    for file in ["clients", "limits"] {
+        bootstrap.replace(
+            &format!("path: envoy/production/{file}.yaml, watched_directory: {{path: envoy/production}}"),
+            &format!("path: {MOUNTED}/{file}/{file}.yaml, watched_directory: {{path: {MOUNTED}/{file}}}"),
+        );
+    }
+    bootstrap.production(MOUNTED.as_ref());
+    bootstrap.replace("\n  clusters:\n", &format!("\n{}\n  clusters:\n", fragment("stats-listener.yaml")));
     bootstrap
 }
 
-fn standalone() -> Bootstrap {
-    let mut bootstrap = in_a_pod("standalone");
+fn standalone(traces: bool) -> Bootstrap {
+    let mut bootstrap = in_a_pod("standalone", traces);
     bootstrap.module("/module/plugin.wasm".as_ref());
     bootstrap.service("/run/sentinel/embedding.sock".as_ref());
     bootstrap
 }
 
-fn cluster() -> Bootstrap {
-    let mut bootstrap = in_a_pod("cluster");
+fn cluster(traces: bool) -> Bootstrap {
+    let mut bootstrap = in_a_pod("cluster", traces);
     bootstrap.replace(LOCAL_MODULE, &fragment("module-remote.yaml"));
     let clusters = fragment("service-cluster.yaml") + &fragment("modules-cluster.yaml");
     bootstrap.cluster("embedding_service", &clusters);
@@ -49,11 +67,12 @@ fn cluster() -> Bootstrap {
 }
 
 #[test]
-fn the_bootstraps_of_the_overlays_are_made_from_the_shipped_one() {
-    for (overlay, bootstrap) in [("standalone", standalone()), ("cluster", cluster())] {
-        let path = format!("k8s/overlays/{overlay}/envoy.yaml");
-        same_as_file(&path, bootstrap.text());
+fn what_the_overlays_hold_is_made_from_what_is_shipped() {
+    for (overlay, made) in [("standalone", standalone as fn(bool) -> Bootstrap), ("cluster", cluster)] {
+        same_as_file(&format!("k8s/overlays/{overlay}/envoy.yaml"), made(false).text());
+        same_as_file(&format!("k8s/overlays/{overlay}/envoy-traces.yaml"), made(true).text());
     }
+    same_as_file("k8s/gateway/limits.yaml", &shipped("limits.yaml"));
 }
 
 #[test]
@@ -63,16 +82,17 @@ fn the_real_envoy_accepts_the_bootstraps_that_the_config_maps_hold() {
     }
     for overlay in ["standalone", "cluster"] {
         let all = objects(&format!("overlays/{overlay}"));
-        let text = find(&all, "ConfigMap", "agent-gateway-envoy")["data"]["envoy.yaml"]
-            .as_str()
-            .expect("a bootstrap");
-        let mut bootstrap = Bootstrap::of(text.to_owned());
-        if overlay == "standalone" {
-            // The one thing that is not on this machine.
-            bootstrap.replace("/module/plugin.wasm", &parts::filter().display().to_string());
+        for (name, text) in find(&all, "ConfigMap", "agent-gateway-envoy")["data"].as_object().unwrap() {
+            let mut bootstrap = Bootstrap::of(text.as_str().expect("a bootstrap").to_owned());
+            if overlay == "standalone" {
+                // The one thing that is not on this machine.
+                bootstrap.replace("/module/plugin.wasm", &parts::filter().display().to_string());
+            }
+            // Envoy wants files that it reads anew to be there.
+            bootstrap.mounted(&parts::root().join("envoy/production"));
+            let output = Envoy::validate(&bootstrap);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{name} of {overlay} is refused:\n{said}");
         }
-        let output = Envoy::validate(&bootstrap);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "the bootstrap of {overlay} is refused:\n{said}");
     }
 }

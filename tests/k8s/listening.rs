@@ -16,8 +16,9 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::Envoy;
+use sentinel_tests::gateway::{self, ALICE, key_header};
 use sentinel_tests::process::{Process, eventually};
-use sentinel_tests::{parts, raw};
+use sentinel_tests::{Dialect, client, parts, raw};
 use serde_json::Value;
 
 use crate::images;
@@ -184,6 +185,8 @@ async fn envoy_and_its_sidecar_listen_where_the_manifests_say() {
     let mut bootstrap = Bootstrap::of(text.to_owned());
     bootstrap.replace("/module/plugin.wasm", &parts::filter().display().to_string());
     bootstrap.replace(&shipped_socket, &socket.display().to_string());
+    gateway::fill_in(folder.path());
+    bootstrap.mounted(folder.path());
     for port in [10000, 9902] {
         bootstrap.replace(
             &format!("address: 0.0.0.0, port_value: {port}"),
@@ -213,14 +216,14 @@ async fn envoy_and_its_sidecar_listen_where_the_manifests_say() {
     for path in ["/", "/config_dump", "/stats", "/quitquitquit", "/stats/prometheus/../../config_dump"] {
         assert_eq!(raw::get(metrics, path).unwrap().status, 404, "{path}");
     }
-    // Agents' port: the filter is at work.
+    // Agents' port: nobody without a key, and the filter is at work.
     let body = r#"{"model":"m","messages":[{"role":"user","content":"Which river of the region is the longest one?"}]}"#;
-    let answer = sentinel_tests::client::post(
-        (at, 10000).into(),
-        "/v1/chat/completions",
-        &[("x-agent-id", "a")],
-        body,
-    )
-    .await;
+    let ask = async |headers: &[(&str, &str)]| {
+        client::post((at, 10000).into(), "/v1/chat/completions", headers, body).await
+    };
+    assert_eq!(ask(&[("x-agent-id", "a")]).await.status, 401);
+    let (name, value) = key_header(Dialect::OpenaiChat, ALICE.key);
+    let answer = ask(&[("x-agent-id", "a"), (name, &value)]).await;
     assert_eq!((answer.status, answer.verdict()), (404, "allow"), "{:?}", answer.body);
+    assert_eq!(answer.header("x-ratelimit-limit"), Some("100"), "limits are on");
 }

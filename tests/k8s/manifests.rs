@@ -1,6 +1,7 @@
 //! The manifests as `kubectl kustomize` renders them, and how to look into them.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 
@@ -25,16 +26,26 @@ pub fn rendered(folder: &str) -> String {
     if let Some(text) = all.get(folder) {
         return text.clone();
     }
-    let output = Command::new(parts::kubectl())
-        .arg("kustomize")
-        .arg(parts::root().join("k8s").join(folder))
-        .output()
-        .expect("kubectl starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.is_empty(), "kubectl kustomize k8s/{folder}: {said}");
-    let text = String::from_utf8(output.stdout).expect("YAML is text");
+    let text = render(&parts::root().join("k8s").join(folder));
     all.insert(folder.to_owned(), text.clone());
     text
+}
+
+/// What `kubectl kustomize` prints for this folder.
+pub fn render(folder: &Path) -> String {
+    let output =
+        Command::new(parts::kubectl()).arg("kustomize").arg(folder).output().expect("kubectl starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "kubectl kustomize {}: {said}", folder.display());
+    String::from_utf8(output.stdout).expect("YAML is text")
+}
+
+/// A copy of k8s/ in this folder.
+pub fn copy(folder: &Path) -> PathBuf {
+    let copy = folder.join("k8s");
+    let done = Command::new("cp").arg("-r").arg(parts::root().join("k8s")).arg(&copy).status().unwrap();
+    assert!(done.success());
+    copy
 }
 
 /// The objects of an overlay.

@@ -151,6 +151,11 @@ fn the_wasm_plugin_is_one_that_works_without_held_headers() {
         list(&service["spec"]["ports"]).iter().any(|known| known["port"].as_u64() == port.parse().ok()),
         "{service}"
     );
+    // And what is said of zones is said of it.
+    let rule = &find(&all, "DestinationRule", "embedding-service")["spec"];
+    assert_eq!(rule["host"], host);
+    assert_eq!(rule["trafficPolicy"]["loadBalancer"]["localityLbSetting"]["enabled"], true);
+    assert!(rule["trafficPolicy"]["outlierDetection"].is_object(), "Istio heeds zones only together with it");
 }
 
 #[test]

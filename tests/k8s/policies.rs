@@ -7,7 +7,7 @@ use crate::manifests::{OVERLAYS, called, find, objects};
 
 const NAMESPACE: &str = "agent-sentinel";
 /// Secrets that the user makes.
-const SECRETS: [&str; 1] = ["embedding-service-redis"];
+const SECRETS: [&str; 3] = ["embedding-service-redis", "agent-gateway-clients", "agent-gateway-keys"];
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
@@ -29,7 +29,7 @@ fn selects(selector: &Value, labels: &Value) -> bool {
 }
 
 /// Everything that is wrong with these objects.
-fn faults(objects: &[Value]) -> Vec<String> {
+pub fn faults(objects: &[Value]) -> Vec<String> {
     let mut faults = Vec::new();
     let mut fault = |object: &Value, what: String| faults.push(format!("{}: {what}", called(object)));
     for object in objects {
@@ -223,6 +223,9 @@ fn of_a_workload(object: &Value, objects: &[Value]) -> Vec<String> {
 }
 
 fn of_a_service(service: &Value, objects: &[Value]) -> Vec<String> {
+    if service["spec"]["type"] == "ExternalName" {
+        return Vec::new();
+    }
     let selector = &service["spec"]["selector"];
     let Some(template) =
         objects.iter().filter_map(pod).find(|template| selects(selector, &template["metadata"]["labels"]))

@@ -2,7 +2,7 @@
 //! from where it says, holds it to its digest, and tries again after an error.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,19 +10,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::client;
 use sentinel_tests::envoy::Envoy;
-use sentinel_tests::parts;
+use sentinel_tests::gateway::{self, ALICE, key_header};
+use sentinel_tests::{Dialect, parts};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::manifests::{documents, find};
+use crate::manifests::{copy, documents, find, render};
 use crate::server::serve;
-
-fn copy_of_the_manifests(folder: &Path) -> PathBuf {
-    let copy = folder.join("k8s");
-    let done = Command::new("cp").arg("-r").arg(parts::root().join("k8s")).arg(&copy).status().unwrap();
-    assert!(done.success());
-    copy
-}
 
 fn release(copy: &Path, changed: &[(&str, &str)]) -> Output {
     let image = format!("sha256:{}", "a".repeat(64));
@@ -42,32 +36,32 @@ fn release(copy: &Path, changed: &[(&str, &str)]) -> Output {
     command.args(options.iter().flat_map(|(name, value)| [name, value])).output().expect("Python starts")
 }
 
-fn render(copy: &Path, overlay: &str) -> String {
-    let output = Command::new(parts::kubectl()).arg("kustomize").arg(copy.join(overlay)).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
 #[tokio::test]
 async fn envoy_fetches_the_released_module_and_tries_again() {
     let folder = tempfile::tempdir().unwrap();
-    let copy = copy_of_the_manifests(folder.path());
-    let output = release(&copy, &[]);
+    let copied = copy(folder.path());
+    let output = release(&copied, &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     for overlay in ["standalone", "cluster", "istio", "envoy-gateway"] {
-        let text = render(&copy, &format!("overlays/{overlay}"));
+        let text = render(&copied.join(format!("overlays/{overlay}")));
         for placeholder in ["example.com", "0.1.0", &"0".repeat(64)] {
             assert!(!text.contains(placeholder), "{overlay} still says {placeholder}");
         }
         assert!(text.contains("7.8.9"), "{overlay}");
     }
 
-    let all = documents(&render(&copy, "overlays/cluster"));
+    let all = documents(&render(&copied.join("overlays/cluster")));
     let text = find(&all, "ConfigMap", "agent-gateway-envoy")["data"]["envoy.yaml"].as_str().unwrap();
-    let mut bootstrap: Value = serde_saphyr::from_str(text).unwrap();
-    let code = bootstrap
-        .pointer("/static_resources/listeners/0/filter_chains/0/filters/0/typed_config/http_filters/0/typed_config/config/vm_config/code")
+    let mut bootstrap = Bootstrap::of(text.to_owned());
+    gateway::fill_in(folder.path());
+    bootstrap.mounted(folder.path());
+    let mut bootstrap: Value = serde_saphyr::from_str(bootstrap.text()).unwrap();
+    let filters = bootstrap
+        .pointer("/static_resources/listeners/0/filter_chains/0/filters/0/typed_config/http_filters")
+        .and_then(Value::as_array)
         .unwrap();
+    let sentinel = filters.iter().find(|filter| filter["name"] == "sentinel").unwrap();
+    let code = &sentinel["typed_config"]["config"]["vm_config"]["code"];
     let module = fs::read(parts::filter()).unwrap();
     let digest: String = Sha256::digest(&module).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(code["remote"]["sha256"], digest);
@@ -94,31 +88,32 @@ async fn envoy_fetches_the_released_module_and_tries_again() {
     let envoy = Envoy::start(folder.path(), &Bootstrap::of(bootstrap.to_string()));
     assert!(asked.load(Ordering::SeqCst) >= 2, "the module was fetched without a second try");
     let body = r#"{"model":"m","messages":[{"role":"user","content":"Which river of the region is the longest one?"}]}"#;
-    let answer = client::post(envoy.address(), "/v1/chat/completions", &[], body).await;
+    let (name, value) = key_header(Dialect::OpenaiChat, ALICE.key);
+    let answer = client::post(envoy.address(), "/v1/chat/completions", &[(name, &value)], body).await;
     assert_eq!((answer.status, answer.verdict()), (404, "allow"), "{:?}", answer.body);
 }
 
 #[test]
 fn a_release_that_makes_no_sense_is_refused_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let copy = copy_of_the_manifests(folder.path());
-    let before = render(&copy, "overlays/cluster");
+    let copied = copy(folder.path());
+    let before = render(&copied.join("overlays/cluster"));
     for (option, value, word) in [
         ("--version", "latest", "--version"),
         ("--module", "/nowhere/plugin.wasm", "--module"),
         ("--module-url", "http://modules.example.org/plugin.wasm", "https://"),
         ("--image-digest", "sha256:12", "64 hexadecimal digits"),
     ] {
-        let output = release(&copy, &[(option, value)]);
+        let output = release(&copied, &[(option, value)]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains(word), "{option} {value}: {said}");
     }
-    assert_eq!(render(&copy, "overlays/cluster"), before);
+    assert_eq!(render(&copied.join("overlays/cluster")), before);
     // A place that is gone is not passed over in silence.
-    let gone = copy.join("overlays/standalone/sidecar.yaml");
+    let gone = copied.join("overlays/standalone/sidecar.yaml");
     let text = fs::read_to_string(&gone).unwrap().replace("filter:0.1.0", "something");
     fs::write(&gone, text).unwrap();
-    let output = release(&copy, &[]);
+    let output = release(&copied, &[]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("stands there 0 times"));
-    assert_eq!(render(&copy, "overlays/cluster"), before);
+    assert_eq!(render(&copied.join("overlays/cluster")), before);
 }

@@ -10,6 +10,7 @@ const MODULE: &str = "target/wasm32-wasip1/release/sentinel_filter.wasm";
 const CONFIG_BEGIN: &str = "# --- sentinel: configuration ---\n";
 const CONFIG_END: &str = "# --- sentinel: end of configuration ---\n";
 const TRACES: &str = "#traces# ";
+const TRACES_TLS: &str = "#traces-tls# ";
 
 pub struct Bootstrap {
     text: String,
@@ -94,6 +95,31 @@ impl Bootstrap {
     pub fn traces(&mut self) {
         assert!(self.text.contains(TRACES), "the bootstrap has no lines for traces");
         self.text = self.text.replace(TRACES, "");
+    }
+
+    /// Frees the lines for a collector with TLS.
+    pub fn traces_tls(&mut self) {
+        assert!(self.text.contains(TRACES_TLS), "the bootstrap has no lines for a collector with TLS");
+        self.text = self.text.replace(TRACES_TLS, "");
+    }
+
+    /// Takes out those that have not been freed.
+    pub fn without_traces(&mut self) {
+        let marked = |line: &str| [TRACES, TRACES_TLS].iter().any(|mark| line.trim_start().starts_with(mark));
+        let rest = self.text.lines().filter(|line| !marked(line));
+        let rest: String = rest.map(|line| format!("{line}\n")).collect();
+        self.text = format!("{}\n", rest.trim_end());
+    }
+
+    /// What pods have below `/etc/sentinel` lies in this folder, which is laid out as `envoy/production`.
+    pub fn mounted(&mut self, folder: &Path) {
+        for file in ["clients", "limits"] {
+            self.replace(
+                &format!("path: /etc/sentinel/{file}/{file}.yaml, watched_directory: {{path: /etc/sentinel/{file}}}"),
+                &format!("path: {0}/{file}.yaml, watched_directory: {{path: {0}}}", folder.display()),
+            );
+        }
+        self.text = self.text.replace(": /etc/sentinel/", &format!(": {}/", folder.display()));
     }
 
     /// A filter's configuration in the bootstrap itself, instead of in a file of its own.

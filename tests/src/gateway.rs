@@ -26,6 +26,9 @@ pub const HOSTS: [&str; 5] = [
     "eu.api.openai.com",
 ];
 
+/// The collector's name, where it has TLS.
+pub const COLLECTOR: &str = "collector.example.com";
+
 /// A client of the gateway and its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Client {
@@ -43,6 +46,7 @@ pub struct Gateway {
     pub provider: Provider,
     pub backup: Provider,
     relays: [Relay; 2],
+    collector: Option<Relay>,
     folder: TempDir,
 }
 
@@ -52,19 +56,21 @@ pub struct Builder {
     certificate: Certificate,
     trusted: Certificate,
     collector: Option<u16>,
+    collector_has_tls: bool,
     service: Option<PathBuf>,
 }
 
 impl Gateway {
     /// The clients are [`ALICE`], [`BOB`] and [`ADMIN`].
     pub fn builder() -> Builder {
-        let certificate = Certificate::of(&HOSTS);
+        let certificate = Certificate::of(&[&HOSTS[..], &[COLLECTOR]].concat());
         Builder {
             edits: Vec::new(),
             limits: ("limits.yaml", Vec::new()),
             trusted: certificate.clone(),
             certificate,
             collector: None,
+            collector_has_tls: false,
             service: None,
         }
     }
@@ -129,6 +135,11 @@ impl Gateway {
         self.relays[0].names()
     }
 
+    /// Server names that Envoy asked a collector with TLS for.
+    pub fn collector_names(&self) -> Vec<String> {
+        self.collector.as_ref().map(Relay::names).unwrap_or_default()
+    }
+
     /// A counter of Envoy; 0 when it has not been counted yet.
     pub fn count(&self, name: &str, labels: &[(&str, &str)]) -> u64 {
         self.envoy.metrics().sum(name, labels)
@@ -160,6 +171,12 @@ impl Builder {
     pub fn collector(mut self, port: u16) -> Self {
         self.collector = Some(port);
         self
+    }
+
+    /// The same with TLS before it, under the name [`COLLECTOR`].
+    pub fn collector_with_tls(mut self, port: u16) -> Self {
+        self.collector_has_tls = true;
+        self.collector(port)
     }
 
     /// With the embedding service on this socket, which a request waits for as long as it takes.
@@ -203,12 +220,7 @@ impl Builder {
         let [provider, backup] = [Provider::start(), Provider::start()];
         let relays = [&provider, &backup].map(|behind| Relay::start(behind.port(), &self.certificate));
 
-        fs::create_dir(folder.path().join("keys")).expect("a folder");
-        for name in ["openai", "openai_backup", "anthropic", "gemini", "groq"] {
-            let key = shipped(&format!("keys/{name}.yaml")).replace("replace-me", &provider_key(name));
-            replace(folder.path(), &format!("keys/{name}.yaml"), &key);
-        }
-        replace(folder.path(), "clients.yaml", &with_clients(&shipped("clients.yaml"), &[ALICE, BOB, ADMIN]));
+        fill_in(folder.path());
         let (limits, edits) = &self.limits;
         let limits = edits.iter().fold(shipped(limits), |text, (old, new)| {
             assert_eq!(text.matches(old).count(), 1, "{limits} does not contain once {old:?}");
@@ -219,9 +231,19 @@ impl Builder {
         let bundle = folder.path().join("roots.pem");
         fs::write(&bundle, &self.trusted.pem).expect("the bundle is written");
         let mut bootstrap = Bootstrap::shipped("production.yaml");
-        if let Some(port) = self.collector {
+        let mut collector = None;
+        if let Some(mut port) = self.collector {
             bootstrap.traces();
-            bootstrap.replace("port_value: 4317", &format!("port_value: {port}"));
+            let mut name = String::new();
+            if self.collector_has_tls {
+                bootstrap.traces_tls();
+                let relay = collector.insert(Relay::start(port, &self.certificate));
+                (port, name) = (relay.port(), format!("hostname: {COLLECTOR}, "));
+            }
+            bootstrap.replace(
+                "{address: {socket_address: {address: 127.0.0.1, port_value: 4317}}}",
+                &format!("{{{name}address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}}}"),
+            );
         }
         for (old, new) in &self.edits {
             bootstrap.replace(old, new);
@@ -243,7 +265,7 @@ impl Builder {
             }
         }
         let envoy = Envoy::start(folder.path(), &bootstrap);
-        Gateway { envoy, provider, backup, relays, folder }
+        Gateway { envoy, provider, backup, relays, collector, folder }
     }
 }
 
@@ -275,6 +297,17 @@ pub fn provider_key(cluster: &str) -> String {
 pub fn shipped(name: &str) -> String {
     let path = parts::root().join("envoy/production").join(name);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The files of envoy/production in this folder, with keys: of [`ALICE`], [`BOB`], [`ADMIN`] and [`provider_key`].
+pub fn fill_in(folder: &Path) {
+    fs::create_dir(folder.join("keys")).expect("a folder");
+    for name in ["openai", "openai_backup", "anthropic", "gemini", "groq"] {
+        let key = shipped(&format!("keys/{name}.yaml")).replace("replace-me", &provider_key(name));
+        replace(folder, &format!("keys/{name}.yaml"), &key);
+    }
+    replace(folder, "clients.yaml", &with_clients(&shipped("clients.yaml"), &[ALICE, BOB, ADMIN]));
+    replace(folder, "limits.yaml", &shipped("limits.yaml"));
 }
 
 fn with_clients(text: &str, clients: &[Client]) -> String {
