@@ -1,16 +1,18 @@
 //! From a killed agent to a message: the real Envoy with the filter, the real Prometheus with the shipped rules, the real
-//! Alertmanager with the shipped routes, and a webhook.
+//! Alertmanager with the shipped routes, a webhook and a mail server.
 
 use std::fs;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use sentinel_tests::metrics::Metrics;
 use sentinel_tests::process::{Process, eventually};
-use sentinel_tests::{Dialect, Stack, parts, raw};
+use sentinel_tests::{Dialect, Stack, client, parts, raw};
 use serde_json::{Value, json};
 
+use crate::mail::MailServer;
 use crate::monitoring::{alertmanager, rules};
 use crate::server::{free_port, serve};
 
@@ -24,24 +26,11 @@ struct Watch {
 impl Watch {
     /// Scrapes and judges each second; the routes are the shipped ones but for the webhook's address and the first wait.
     fn start(stack: &Stack) -> Self {
-        let messages = Arc::new(Mutex::new(Vec::new()));
-        let hook = serve({
-            let messages = Arc::clone(&messages);
-            move |_, body| {
-                messages.lock().unwrap().push(serde_json::from_slice(body).expect("a message is JSON"));
-                (200, Vec::new())
-            }
-        });
         let folder = stack.folder();
-        let routes =
-            replaced(&alertmanager(), "https://hooks.example.com/agent-sentinel", &format!("http://{hook}/"));
-        let routes = replaced(&routes, "group_wait: 10s", "group_wait: 1s");
-        fs::write(folder.join("alertmanager.yml"), routes).unwrap();
+        let (messages, routes) = to_a_webhook(&alertmanager());
         fs::write(folder.join("rules.yaml"), rules().to_string()).unwrap();
-        let (prometheus, alertmanager) = (
-            SocketAddr::from(([127, 0, 0, 1], free_port())),
-            SocketAddr::from(([127, 0, 0, 1], free_port())),
-        );
+        let (manager, alertmanager) = start_alertmanager(folder, &routes);
+        let prometheus = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let config = json!({
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": [folder.join("rules.yaml")],
@@ -51,18 +40,6 @@ impl Watch {
         });
         fs::write(folder.join("prometheus.yml"), config.to_string()).unwrap();
 
-        let mut command = Command::new(parts::alertmanager());
-        command
-            .arg(format!("--config.file={}", folder.join("alertmanager.yml").display()))
-            .arg(format!("--storage.path={}", folder.join("alertmanager").display()))
-            .arg(format!("--web.listen-address={alertmanager}"))
-            .arg("--cluster.listen-address=")
-            // The project's own finds its templates where it is started.
-            .current_dir(parts::alertmanager().parent().expect("a folder"));
-        let mut manager = Process::start("alertmanager", folder, command);
-        let ready = |address| raw::get(address, "/-/ready").filter(|answer| answer.status == 200);
-        manager.wait_for("readiness", |_| ready(alertmanager));
-
         let mut command = Command::new(parts::prometheus());
         command
             .arg(format!("--config.file={}", folder.join("prometheus.yml").display()))
@@ -71,18 +48,12 @@ impl Watch {
             // Alertmanager is told of what goes on much more often than by default, so that a second message has its chance.
             .arg("--rules.alert.resend-delay=1s");
         let mut server = Process::start("prometheus", folder, command);
-        server.wait_for("readiness", |_| ready(prometheus));
+        server.wait_for("readiness", |_| is_ready(prometheus));
         Self { prometheus, alertmanager, messages, _processes: [server, manager] }
     }
 
     fn messages(&self) -> Vec<Value> {
         self.messages.lock().unwrap().clone()
-    }
-
-    /// A counter of Prometheus or Alertmanager.
-    fn count(&self, of: SocketAddr, name: &str) -> u64 {
-        let page = raw::get(of, "/metrics").expect("an answer").body;
-        Metrics::parse(&String::from_utf8_lossy(&page)).sum(name, &[])
     }
 
     /// Waits until the rules were judged, and Alertmanager was told, this many times more.
@@ -91,10 +62,50 @@ impl Watch {
             (self.prometheus, "prometheus_rule_group_iterations_total"),
             (self.alertmanager, "alertmanager_alerts_received_total"),
         ] {
-            let before = self.count(of, name);
-            eventually(name, async || self.count(of, name) >= before + times).await;
+            let before = count(of, name);
+            eventually(name, async || count(of, name) >= before + times).await;
         }
     }
+}
+
+/// The routes with a webhook of the test's own, and without the first wait; what it was told.
+fn to_a_webhook(routes: &str) -> (Arc<Mutex<Vec<Value>>>, String) {
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let hook = serve({
+        let messages = Arc::clone(&messages);
+        move |_, body| {
+            messages.lock().unwrap().push(serde_json::from_slice(body).expect("a message is JSON"));
+            (200, Vec::new())
+        }
+    });
+    let routes = replaced(routes, "https://hooks.example.com/agent-sentinel", &format!("http://{hook}/"));
+    (messages, replaced(&routes, "group_wait: 10s", "group_wait: 1s"))
+}
+
+fn start_alertmanager(folder: &Path, routes: &str) -> (Process, SocketAddr) {
+    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    fs::write(folder.join("alertmanager.yml"), routes).unwrap();
+    let mut command = Command::new(parts::alertmanager());
+    command
+        .arg(format!("--config.file={}", folder.join("alertmanager.yml").display()))
+        .arg(format!("--storage.path={}", folder.join("alertmanager").display()))
+        .arg(format!("--web.listen-address={address}"))
+        .arg("--cluster.listen-address=")
+        // The project's own finds its templates where it is started.
+        .current_dir(parts::alertmanager().parent().expect("a folder"));
+    let mut process = Process::start("alertmanager", folder, command);
+    process.wait_for("readiness", |_| is_ready(address));
+    (process, address)
+}
+
+fn is_ready(address: SocketAddr) -> Option<()> {
+    raw::get(address, "/-/ready").filter(|answer| answer.status == 200).map(|_| ())
+}
+
+/// A counter of Prometheus or Alertmanager.
+fn count(of: SocketAddr, name: &str) -> u64 {
+    let page = raw::get(of, "/metrics").expect("an answer").body;
+    Metrics::parse(&String::from_utf8_lossy(&page)).sum(name, &[])
 }
 
 fn replaced(text: &str, old: &str, new: &str) -> String {
@@ -122,8 +133,8 @@ async fn a_kill_leads_to_one_message_within_the_cooldown() {
         .ask(Dialect::OpenaiChat, "healthy", "What is the tallest mountain of the region in the north?")
         .await;
     let iterations = "prometheus_rule_group_iterations_total";
-    let before = watch.count(watch.prometheus, iterations);
-    eventually(iterations, async || watch.count(watch.prometheus, iterations) >= before + 3).await;
+    let before = count(watch.prometheus, iterations);
+    eventually(iterations, async || count(watch.prometheus, iterations) >= before + 3).await;
     assert_eq!(watch.messages(), Vec::<Value>::new());
 
     kill(&stack, "first").await;
@@ -147,4 +158,54 @@ async fn a_kill_leads_to_one_message_within_the_cooldown() {
     assert_eq!(watch.messages().len(), 1, "{:?}", watch.messages());
     assert_eq!(stack.count("sentinel_verdicts_total", &[("verdict", "kill")]), 3);
     stack.assert_sound();
+}
+
+#[tokio::test]
+async fn what_is_critical_comes_by_mail_too_and_once_within_the_cooldown() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = MailServer::start();
+    let (messages, mut routes) = to_a_webhook(&alertmanager());
+    // The mail server of this test takes everyone's word, and has no TLS.
+    routes = replaced(&routes, "smtp.example.com:587", &server.address().to_string());
+    routes = replaced(&routes, "smtp_require_tls: true", "smtp_require_tls: false");
+    for line in [
+        "  smtp_auth_username: agent-sentinel@example.com\n",
+        "  smtp_auth_password_file: /etc/alertmanager/receivers/smtp-password\n",
+    ] {
+        routes = replaced(&routes, line, "");
+    }
+    let (_process, manager) = start_alertmanager(folder.path(), &routes);
+    let raise = async |name: &str, severity: &str, kind: &str| {
+        let labels =
+            json!({"alertname": name, "severity": severity, "kind": kind, "namespace": "agent-sentinel"});
+        let alerts =
+            json!([{"labels": labels, "annotations": {"summary": format!("the summary of {name}")}}]);
+        let json = [("content-type", "application/json")];
+        let answer = client::post(manager, "/api/v2/alerts", &json, alerts.to_string()).await;
+        assert_eq!(answer.status, 200, "{:?}", answer.body);
+    };
+
+    raise("RedisDown", "critical", "redis").await;
+    raise("HintRateHigh", "warning", "hint_rate").await;
+    eventually("a mail", async || !server.mails().is_empty()).await;
+    eventually("both by webhook", async || messages.lock().unwrap().len() == 2).await;
+    let mail = server.mails()[0].clone();
+    assert_eq!(mail.to, ["TO:<on-call@example.com>"]);
+    assert!(mail.text.contains("Subject: Agent Sentinel: RedisDown"), "{}", mail.text);
+    assert!(mail.text.contains("the summary of RedisDown"), "{}", mail.text);
+
+    // It goes on, and Alertmanager is told again and again.
+    for _ in 0..5 {
+        let received = count(manager, "alertmanager_alerts_received_total");
+        raise("RedisDown", "critical", "redis").await;
+        eventually("taken", async || count(manager, "alertmanager_alerts_received_total") > received).await;
+    }
+    // Another one, whose message comes after all that was there to be said before.
+    raise("ServiceAbsent", "critical", "service_down").await;
+    eventually("the other one's mail", async || server.mails().len() > 1).await;
+    eventually("the other one's message", async || messages.lock().unwrap().len() > 2).await;
+    let subjects: Vec<bool> =
+        server.mails().iter().map(|mail| mail.text.contains("Subject: Agent Sentinel: RedisDown")).collect();
+    assert_eq!(subjects, [true, false]);
+    assert_eq!(messages.lock().unwrap().len(), 3);
 }

@@ -8,6 +8,7 @@ mod components;
 mod golden;
 mod images;
 mod listening;
+mod mail;
 mod manifests;
 mod meshes;
 mod monitoring;
