@@ -12,7 +12,7 @@ use std::{
 
 use tokio::{
     net::{TcpListener, TcpStream, UnixListener, UnixStream},
-    sync::mpsc,
+    sync::{mpsc, watch},
     task::JoinSet,
     time::{MissedTickBehavior, interval, sleep},
 };
@@ -92,10 +92,12 @@ pub async fn tcp(setting: &'static str, address: SocketAddr) -> Result<TcpListen
 /// dropped, the task in `tasks` ends and the socket closes.
 type Connections<T> = ReceiverStream<io::Result<T>>;
 
-/// Connections of a Unix socket, which is opened anew when its file goes.
+/// Connections of a Unix socket, which is opened anew when its file goes; `lost` is true for as long as that cannot be
+/// done, so that nobody new gets in.
 pub fn unix_connections(
     mut socket: Unix,
     metrics: Arc<Metrics>,
+    lost: watch::Sender<bool>,
     tasks: &mut JoinSet<()>,
 ) -> Connections<UnixStream> {
     let (send, receive) = mpsc::channel(1);
@@ -108,7 +110,7 @@ pub fn unix_connections(
                 () = send.closed() => return,
                 accepted = socket.listener.accept() => match accepted {
                     Ok((stream, _)) => room.send(Ok(stream)),
-                    Err(error) => could_not_accept(&error).await,
+                    Err(error) => could_not_accept(&error, &metrics).await,
                 },
                 _ = look.tick() => if !socket.file.is_there() {
                     match unix(&socket.file.path, socket.mode).await {
@@ -117,8 +119,12 @@ pub fn unix_connections(
                             tracing::warn!(path = %again.file.path.display(), "the socket's file had gone; it is open again");
                             metrics.socket_reopened();
                             socket = again;
+                            lost.send_replace(false);
                         }
-                        Err(error) => trouble.say(&error),
+                        Err(error) => {
+                            trouble.say(&error);
+                            lost.send_replace(true);
+                        }
                     }
                 },
             }
@@ -128,7 +134,11 @@ pub fn unix_connections(
 }
 
 /// Connections of a TCP socket.
-pub fn tcp_connections(listener: TcpListener, tasks: &mut JoinSet<()>) -> Connections<TcpStream> {
+pub fn tcp_connections(
+    listener: TcpListener,
+    metrics: Arc<Metrics>,
+    tasks: &mut JoinSet<()>,
+) -> Connections<TcpStream> {
     let (send, receive) = mpsc::channel(1);
     tasks.spawn(async move {
         while let Ok(room) = send.reserve().await {
@@ -140,7 +150,7 @@ pub fn tcp_connections(listener: TcpListener, tasks: &mut JoinSet<()>) -> Connec
                         let _ = stream.set_nodelay(true);
                         room.send(Ok(stream));
                     }
-                    Err(error) => could_not_accept(&error).await,
+                    Err(error) => could_not_accept(&error, &metrics).await,
                 },
             }
         }
@@ -148,7 +158,8 @@ pub fn tcp_connections(listener: TcpListener, tasks: &mut JoinSet<()>) -> Connec
     ReceiverStream::new(receive)
 }
 
-async fn could_not_accept(error: &io::Error) {
+async fn could_not_accept(error: &io::Error, metrics: &Metrics) {
+    metrics.connection_not_accepted();
     tracing::warn!(%error, "a connection could not be accepted; those that are open go on");
     sleep(PAUSE).await;
 }

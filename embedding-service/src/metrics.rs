@@ -38,6 +38,7 @@ pub struct Metrics {
     dropped: Family<Label, Counter>,
     not_ready: Family<Label, Gauge>,
     socket_reopened: Counter,
+    connections_not_accepted: Counter,
     recorded: Family<Label, Counter>,
     pending: Gauge,
     in_flight: Gauge,
@@ -68,6 +69,7 @@ impl Default for Metrics {
             dropped: Family::default(),
             not_ready: Family::default(),
             socket_reopened: Counter::default(),
+            connections_not_accepted: Counter::default(),
             recorded: Family::default(),
             pending: Gauge::default(),
             in_flight: Gauge::default(),
@@ -146,6 +148,11 @@ impl Metrics {
             "socket_reopened",
             "Times that the Unix socket was opened anew because its file had gone",
             self.socket_reopened.clone(),
+        );
+        r.register(
+            "connections_not_accepted",
+            "Times that a connection could not be accepted; most likely there are no file handles left",
+            self.connections_not_accepted.clone(),
         );
         r.register("records", "Prompts to be remembered, by outcome", self.recorded.clone());
         r.register("records_pending", "Prompts answered and not yet stored", self.pending.clone());
@@ -240,6 +247,10 @@ impl Metrics {
 
     pub fn socket_reopened(&self) {
         self.socket_reopened.inc();
+    }
+
+    pub fn connection_not_accepted(&self) {
+        self.connections_not_accepted.inc();
     }
 
     pub fn recorded(&self, outcome: Recorded) {

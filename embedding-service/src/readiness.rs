@@ -1,5 +1,6 @@
 //! Whether callers should be sent here, for `/readyz` and gRPC health alike: the store is reachable, prompts do not wait
-//! too long, and the service is not stopping.
+//! too long, and the service is not stopping. That nobody new can connect is for `/readyz` only: who asks over gRPC is
+//! connected, and gets answers.
 
 use std::{
     sync::Arc,
@@ -86,18 +87,20 @@ impl Teller {
         for reason in NotReady::ALL {
             self.metrics.not_ready(*reason, reasons.contains(reason));
         }
-        let status = if reasons.is_empty() { ServingStatus::Serving } else { ServingStatus::NotServing };
+        let answers = reasons.iter().all(|reason| *reason == NotReady::SocketLost);
+        let status = if answers { ServingStatus::Serving } else { ServingStatus::NotServing };
         self.reasons.send_replace(reasons);
         self.health.set_service_status("", status).await;
         self.health.set_service_status(sentinel_proto::SERVICE, status).await;
     }
 }
 
-/// Follows the store and the queue, for as long as the server runs.
+/// Follows the store, the queue and the socket, for as long as the server runs.
 pub async fn follow(
     teller: Arc<Teller>,
     mut reachable: watch::Receiver<bool>,
     pool: Arc<Pool>,
+    socket_lost: watch::Receiver<bool>,
     patience: Patience,
 ) {
     let mut overload = Overload::new(patience);
@@ -110,6 +113,7 @@ pub async fn follow(
         let mut reasons = Reasons::new();
         reasons.extend((!up).then_some(NotReady::StoreDown));
         reasons.extend(overloaded.then_some(NotReady::Overloaded));
+        reasons.extend(socket_lost.borrow().then_some(NotReady::SocketLost));
         if told.as_ref() != Some(&reasons) {
             teller.metrics.store_up(up);
             teller.tell(reasons.clone()).await;

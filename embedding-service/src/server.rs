@@ -14,6 +14,7 @@ use crate::{
     embed::{
         Embedder, ModelError,
         model_files::ModelFiles,
+        model_id::ModelId,
         onnx::{OnnxEmbedder, Runtime},
         pool::{Pool, Size},
     },
@@ -77,14 +78,15 @@ pub struct Running {
 pub async fn start(settings: &Settings) -> Result<Running, ServerError> {
     let runtime = Runtime::load(&settings.library)?;
     let files = ModelFiles::find(&settings.model)?;
-    start_with(settings, move || OnnxEmbedder::load(&runtime, &files)).await
+    let model = ModelId::of(&files)?;
+    start_with(settings, model, move || OnnxEmbedder::load(&runtime, &files)).await
 }
 
-/// Starts the server with embedders that `make` makes, one for each worker.
+/// Starts the server with embedders of `model` that `make` makes, one for each worker.
 ///
 /// # Errors
 /// As [`start`].
-pub async fn start_with<E, F>(settings: &Settings, make: F) -> Result<Running, ServerError>
+pub async fn start_with<E, F>(settings: &Settings, model: ModelId, make: F) -> Result<Running, ServerError>
 where
     E: Embedder + 'static,
     F: Fn() -> Result<E, ModelError> + Send + Sync + 'static,
@@ -97,9 +99,9 @@ where
         move || Pool::start(size, metrics, make)
     });
     let pool = Arc::new(pool.await.map_err(|_| ModelError::WorkerGone)??);
-    tracing::info!(workers = size.workers, dimension = pool.dimension(), "the model is warm");
+    tracing::info!(workers = size.workers, %model, dimension = pool.dimension(), "the model is warm");
 
-    let store = open_store(settings, pool.dimension()).await?;
+    let store = open_store(settings, model, pool.dimension()).await?;
     let reachable = store.reachable();
     let recorder = Arc::new(Recorder::start(store, settings.retention.size, Arc::clone(&metrics)));
 
@@ -130,13 +132,14 @@ where
     let stop_grpc = CancellationToken::new();
     let (mut grpc, mut accepting) = (JoinSet::new(), JoinSet::new());
     let call_timeout = settings.call_timeout;
+    let (lost, socket_lost) = watch::channel(false);
     if let Some(unix) = unix {
-        let incoming = listen::unix_connections(unix, Arc::clone(&metrics), &mut accepting);
+        let incoming = listen::unix_connections(unix, Arc::clone(&metrics), lost, &mut accepting);
         let (routes, metrics, stop) = (routes.clone(), Arc::clone(&metrics), stop_grpc.clone());
         grpc.spawn(routes::serve(routes, incoming, metrics, call_timeout, stop));
     }
     if let Some(tcp) = tcp {
-        let incoming = listen::tcp_connections(tcp, &mut accepting);
+        let incoming = listen::tcp_connections(tcp, Arc::clone(&metrics), &mut accepting);
         grpc.spawn(routes::serve(routes, incoming, Arc::clone(&metrics), call_timeout, stop_grpc.clone()));
     }
     let teller = Arc::new(Teller {
@@ -147,8 +150,9 @@ where
     let stop_http = CancellationToken::new();
     let pages = http::router(Arc::clone(&metrics), teller.reasons.subscribe());
     let http = tokio::spawn(serve_http(pages, operators, stop_http.clone()));
-    let follow = readiness::follow(Arc::clone(&teller), reachable, Arc::clone(&pool), settings.patience);
-    let follower = tokio::spawn(follow);
+    let (teller_of, pool_of) = (Arc::clone(&teller), Arc::clone(&pool));
+    let follower =
+        tokio::spawn(readiness::follow(teller_of, reachable, pool_of, socket_lost, settings.patience));
 
     Ok(Running {
         addresses,
@@ -231,14 +235,18 @@ impl Running {
     }
 }
 
-async fn open_store(settings: &Settings, dimension: usize) -> Result<Arc<dyn PromptHistory>, HistoryError> {
+async fn open_store(
+    settings: &Settings,
+    model: ModelId,
+    dimension: usize,
+) -> Result<Arc<dyn PromptHistory>, HistoryError> {
     Ok(match &settings.store {
         Store::Memory { max_bytes } => {
             tracing::info!("prompts are kept in memory: one replica only, lost at exit");
             Arc::new(MemoryHistory::new(settings.retention, *max_bytes))
         }
         Store::Redis(redis) => {
-            let redis = RedisHistory::connect(redis, dimension, settings.retention).await?;
+            let redis = RedisHistory::connect(redis, model, dimension, settings.retention).await?;
             tracing::info!("prompts are kept in Redis");
             Arc::new(redis)
         }

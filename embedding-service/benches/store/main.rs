@@ -1,8 +1,9 @@
 //! Reading a scope's prompts from Redis and comparing here (`direct`), against the search module's KNN over an index
-//! (`search`): the service's own code, each with a Redis of its own that holds the same prompts; blocks of questions go
-//! to each in turn. Prints a line of JSON for each way and each number of prompts held.
+//! (`search`), also one that keeps the vectors in a graph (`search_hnsw`): the service's own code, each with a Redis of
+//! its own that holds the same prompts; blocks of questions go to each in turn. Prints a line of JSON for each way and
+//! each number of prompts held.
 //!
-//! `make bench` (tests/src/bin/bench/store.rs) starts the two and makes a table of it.
+//! `make bench` (tests/src/bin/bench/store.rs) starts the Redis and makes a table of it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -19,8 +20,11 @@ use std::{
 
 use clap::Parser;
 use embedding_service::{
-    embed::Embedded,
-    history::{Moment, PromptHistory as _, Record, Retention, Scope, redis::RedisHistory},
+    embed::{Embedded, model_id::ModelId},
+    history::{
+        Moment, PromptHistory as _, Record, Retention, Scope,
+        redis::{INDEX, RedisHistory},
+    },
     settings::{RawSettings, Settings, Store},
     similarity,
 };
@@ -35,6 +39,9 @@ struct Arguments {
     /// Address of an empty Redis with the search module.
     #[arg(long)]
     search: String,
+    /// Address of another one.
+    #[arg(long)]
+    search_hnsw: String,
     /// How many prompts to hold, rising.
     #[arg(long, value_delimiter = ',')]
     prompts: Vec<usize>,
@@ -46,6 +53,7 @@ struct Arguments {
     bench: bool,
 }
 
+const SIDES: usize = 3;
 /// As long as the vectors of the model that is shipped.
 const DIMENSION: usize = 384;
 const RETENTION: Retention = Retention { size: 5, ttl: Duration::from_secs(24 * 3600) };
@@ -73,7 +81,7 @@ impl Times {
 }
 
 struct Side {
-    lookup: &'static str,
+    name: &'static str,
     history: Arc<RedisHistory>,
     client: redis::Client,
     /// Bytes that it needed before there was a prompt.
@@ -92,13 +100,17 @@ enum Kind {
 async fn main() {
     let arguments = Arguments::parse();
     let limit = Duration::from_secs(arguments.seconds);
-    let mut sides =
-        [Side::start("direct", &arguments.direct).await, Side::start("search", &arguments.search).await];
+    make_graph(&arguments.search_hnsw).await;
+    let mut sides = [
+        Side::start("direct", "direct", &arguments.direct).await,
+        Side::start("search", "search", &arguments.search).await,
+        Side::start("search_hnsw", "search", &arguments.search_hnsw).await,
+    ];
     for &size in &arguments.prompts {
         let mut filled = Vec::new();
         for side in &mut sides {
             filled.push(side.fill(size, limit).await);
-            eprintln!("      {}: holds {} prompts of {size}", side.lookup, side.held);
+            eprintln!("      {}: holds {} prompts of {size}", side.name, side.held);
         }
         let read = times(&mut sides, Kind::Read).await;
         let reads = rates(&mut sides, Kind::Read).await;
@@ -108,7 +120,7 @@ async fn main() {
             let [read, write] =
                 [&read, &write].map(|times| [0.5, 0.99].map(|share| times[at].quantile(share)));
             let line = json!({
-                "lookup": side.lookup, "prompts": side.held, "filled_per_second": filled[at],
+                "lookup": side.name, "prompts": side.held, "filled_per_second": filled[at],
                 "bytes_per_prompt": (side.bytes().await - side.empty) / side.held as u64,
                 "read_p50_ms": read[0], "read_p99_ms": read[1], "write_p50_ms": write[0], "write_p99_ms": write[1],
                 "reads_per_second": reads[at], "writes_per_second": writes[at],
@@ -119,8 +131,8 @@ async fn main() {
 }
 
 /// One question at a time.
-async fn times(sides: &mut [Side; 2], kind: Kind) -> [Times; 2] {
-    let mut times = [Times::default(), Times::default()];
+async fn times(sides: &mut [Side; SIDES], kind: Kind) -> [Times; SIDES] {
+    let mut times: [Times; SIDES] = Default::default();
     let began = Instant::now();
     for round in 0.. {
         if round >= MIN_ROUNDS && began.elapsed() > SHARE {
@@ -144,9 +156,9 @@ async fn times(sides: &mut [Side; 2], kind: Kind) -> [Times; 2] {
 }
 
 /// Questions a second, several at a time.
-async fn rates(sides: &mut [Side; 2], kind: Kind) -> [f64; 2] {
-    let mut spent = [Duration::ZERO; 2];
-    let mut asked = [0; 2];
+async fn rates(sides: &mut [Side; SIDES], kind: Kind) -> [f64; SIDES] {
+    let mut spent = [Duration::ZERO; SIDES];
+    let mut asked = [0; SIDES];
     let began = Instant::now();
     for round in 0.. {
         if round >= MIN_ROUNDS && began.elapsed() > SHARE {
@@ -169,7 +181,7 @@ async fn rates(sides: &mut [Side; 2], kind: Kind) -> [f64; 2] {
             asked[at] += BLOCK;
         }
     }
-    [0, 1].map(|at| f64::from(asked[at] as u32) / spent[at].as_secs_f64())
+    std::array::from_fn(|at| f64::from(asked[at] as u32) / spent[at].as_secs_f64())
 }
 
 /// Asks until there is an answer: an index that is busy with writes keeps Redis from answering in time.
@@ -197,16 +209,31 @@ fn record(scope: Scope, vector: Vec<f32>) -> Record {
     Record { scope, moment: Moment::now(), embedded }
 }
 
+/// Makes the index with a graph, which the service then takes.
+async fn make_graph(url: &str) {
+    let mut connection =
+        redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.expect("Redis answers");
+    let mut create = redis::cmd("FT.CREATE");
+    create
+        .arg(INDEX)
+        .arg(&["ON", "HASH", "PREFIX", "1", "loop:", "SCHEMA", "scope", "TAG", "CASESENSITIVE"])
+        .arg(&["moment", "NUMERIC", "SORTABLE", "vec", "VECTOR", "HNSW", "6", "TYPE", "FLOAT32", "DIM"])
+        .arg(DIMENSION)
+        .arg(&["DISTANCE_METRIC", "COSINE"]);
+    create.query_async::<()>(&mut connection).await.expect("the index can be made");
+}
+
 impl Side {
-    async fn start(lookup: &'static str, url: &str) -> Self {
+    async fn start(name: &'static str, lookup: &str, url: &str) -> Self {
         let flags = ["bench", "--model-path", "/none", "--store-timeout-ms", "10000"];
         let raw = flags.into_iter().chain(["--redis-url", url, "--redis-lookup", lookup]);
         let settings = Settings::try_from(RawSettings::try_parse_from(raw).unwrap()).unwrap();
         let Store::Redis(settings) = settings.store else { panic!("the settings name no Redis") };
+        let model = ModelId::named("bench");
         let history =
-            RedisHistory::connect(&settings, DIMENSION, RETENTION).await.expect("Redis can be used");
+            RedisHistory::connect(&settings, model, DIMENSION, RETENTION).await.expect("Redis can be used");
         let client = redis::Client::open(url).unwrap();
-        let mut side = Self { lookup, history: Arc::new(history), client, empty: 0, held: 0, dice: Dice(1) };
+        let mut side = Self { name, history: Arc::new(history), client, empty: 0, held: 0, dice: Dice(1) };
         side.empty = side.bytes().await;
         side
     }

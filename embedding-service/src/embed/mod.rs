@@ -4,6 +4,7 @@ pub mod cache;
 pub mod deterministic;
 pub mod graph;
 pub mod model_files;
+pub mod model_id;
 pub mod onnx;
 mod pace;
 pub mod pieces;

@@ -126,17 +126,13 @@ pub enum HistoryError {
     #[error("{0}")]
     WrongKind(&'static str),
     #[error(
-        "Redis holds prompts of a model with {found} dimensions, and this one has {wanted}. Use another Redis or database, or delete the keys that begin with loop:"
-    )]
-    OtherModel { found: String, wanted: usize },
-    #[error(
         "this Redis has no search module. Use Redis 8 or Redis Stack, start redis-server with --loadmodule redisearch.so, or set REDIS_LOOKUP=direct"
     )]
     NoSearchModule,
     #[error("the index {0} is not there; the service makes it again by itself")]
     IndexMissing(&'static str),
     #[error(
-        "the index {index} does not fit this service: {problem}. Drop it (FT.DROPINDEX {index} DD) or use another Redis"
+        "the index {index} does not fit this service: {problem}. Drop it (FT.DROPINDEX {index}) once no service uses it any more, use another Redis, or set REDIS_LOOKUP=direct"
     )]
     IndexUnfit { index: &'static str, problem: String },
     #[error("Redis refused the command: {0}")]

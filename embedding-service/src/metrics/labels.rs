@@ -103,10 +103,12 @@ label! {
 }
 
 label! {
-    /// Why `/readyz` and gRPC health say no.
+    /// Why `/readyz` says no.
     NotReady as "reason" {
         StoreDown = "store_down",
         Overloaded = "overloaded",
+        /// The Unix socket's file has gone and cannot be made again: connections that are open go on.
+        SocketLost = "socket_lost",
         Stopping = "stopping",
     }
 }

@@ -33,6 +33,7 @@ use tonic::codegen::http::Request;
 
 use crate::{
     program::{Program, command},
+    redis_faults::serving,
     support::{Client, Server, channel, check, eventually, http, redis::Redis, request},
 };
 
@@ -87,12 +88,16 @@ async fn a_folder_that_goes_and_comes_back_is_no_end() {
     let server = Server::start_without_model(&[]).await;
     let socket = server.running.addresses().uds.clone().unwrap();
     let folder = socket.parent().unwrap();
+    let mut client = Client::new(server.unix().await);
     fs::remove_dir_all(folder).unwrap();
-    let mut client = server.client().await;
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let ready = async || http::get(server.running.addresses().metrics, "/readyz").await;
+    eventually("it says what is lost", async || (ready().await.0 == 503).then_some(())).await;
+    assert!(ready().await.1.ends_with("not ready: socket_lost\n"), "{:?}", ready().await);
     check(&mut client, "r", "x").await.unwrap();
+    assert!(serving(&server).await, "whoever is connected is answered");
     fs::create_dir(folder).unwrap();
     eventually("it answers again", async || answers(&socket).await.then_some(())).await;
+    eventually("it is ready again", async || (ready().await.0 == 200).then_some(())).await;
 }
 
 /// A call of which only the first bytes come.
@@ -183,7 +188,10 @@ async fn without_file_handles_it_goes_on_and_takes_connections_again() {
         connections.push(UnixStream::connect(&socket).await.unwrap());
     }
     check(&mut client, "r", "x").await.unwrap();
+    // The page for metrics lies behind a connection too, which has to wait until there is a handle.
     drop(connections);
+    let refused = "embedding_service_connections_not_accepted_total";
+    assert!(http::sample(program.metrics(), refused).await >= 1.0);
     eventually("it takes connections again", async || answers(&socket).await.then_some(())).await;
     program.signal(Signal::TERM);
     let (code, log) = program.end().await;

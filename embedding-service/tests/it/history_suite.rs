@@ -17,6 +17,7 @@ use embedding_service::{
 };
 
 use crate::support::{
+    bag_of_words,
     cluster::Cluster,
     eventually,
     redis::{Redis, Search, redis_settings},
@@ -85,7 +86,7 @@ suite! {
 }
 
 pub async fn connect(settings: &RedisSettings, retention: Retention) -> Result<RedisHistory, HistoryError> {
-    RedisHistory::connect(settings, DIMENSION, retention).await
+    RedisHistory::connect(settings, bag_of_words(), DIMENSION, retention).await
 }
 
 /// Read directly, in a Redis without the search module.

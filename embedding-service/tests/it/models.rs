@@ -10,7 +10,11 @@ use embedding_service::embed::{
 use embedding_service::server;
 use serde_json::Value;
 
-use crate::support::{Server, built_part, check, library, model, redis::Redis, settings};
+use crate::support::{
+    Server, built_part, check, eventually, library, model,
+    redis::{Redis, Search},
+    settings,
+};
 
 fn load(folder: &Path) -> Result<OnnxEmbedder, ModelError> {
     let runtime = Runtime::load(&library()).unwrap();
@@ -77,18 +81,51 @@ async fn the_service_works_with_the_second_model() {
     assert_eq!((same.matches, same.max_similarity), (1, 1.0));
 }
 
+/// A rolling update: the old model's services, the new one's and their Redis at the same time.
 #[tokio::test]
-async fn redis_with_prompts_of_another_models_dimension_stops_the_start() {
-    let redis = Redis::start().await;
+async fn models_share_a_redis_and_never_compare_with_each_others_vectors() {
+    for lookup in [Search::Absent, Search::Loaded] {
+        let redis = Redis::start_with(lookup).await;
+        let url = redis.url();
+        // As long as those of the first; of another length; the first again, in another place.
+        let mut models = vec![model(), built_part("model-fp32")];
+        let mut flags = vec![("--redis-url", url.as_str())];
+        match lookup {
+            Search::Absent => models.push(built_part("model-second")),
+            Search::Loaded => flags.push(("--redis-lookup", "search")),
+        }
+        let mut servers = Vec::new();
+        for model in &models {
+            let flags = [flags.as_slice(), &[("--model-path", model.to_str().unwrap())]].concat();
+            servers.push(Server::start(&flags).await);
+        }
+        for round in 0..3 {
+            for (number, server) in servers.iter().enumerate() {
+                let answer =
+                    check(&mut server.client().await, "r", "hello there, how are you").await.unwrap();
+                assert_eq!((answer.compared, answer.matches), (round, round), "model {number}");
+                let stored = round as usize * models.len() + number + 1;
+                eventually("it is stored", async || (redis.prompts().await.len() == stored).then_some(()))
+                    .await;
+            }
+        }
+        let another = Server::start(&flags).await;
+        let answer = check(&mut another.client().await, "r", "hello there, how are you").await.unwrap();
+        assert_eq!(answer.matches, 3, "another service with the first model sees what it has");
+    }
+}
+
+#[tokio::test]
+async fn an_index_for_another_models_dimension_stops_the_start() {
+    let redis = Redis::start_with(Search::Loaded).await;
     let url = redis.url();
-    let first = Server::start(&[("--redis-url", &url)]).await;
-    check(&mut first.client().await, "r", "hello there, how are you").await.unwrap();
+    let flags = [("--redis-url", url.as_str()), ("--redis-lookup", "search")];
+    let _first = Server::start(&flags).await;
     let folder = tempfile::tempdir().unwrap();
     let second = built_part("model-second");
-    let settings =
-        settings(folder.path(), &[("--redis-url", &url), ("--model-path", second.to_str().unwrap())]);
-    let error = server::start(&settings).await.err().unwrap().to_string();
-    assert!(error.contains("384") && error.contains("128"), "{error}");
+    let flags = [flags.as_slice(), &[("--model-path", second.to_str().unwrap())]].concat();
+    let error = server::start(&settings(folder.path(), &flags)).await.err().unwrap().to_string();
+    assert!(error.contains("dim 384, the model needs 128"), "{error}");
 }
 
 #[test]

@@ -3,16 +3,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use embedding_service::{
-    embed::{Cutter, EmbedError, Embedder, deterministic::BagOfWords},
-    server,
-};
+use embedding_service::embed::{Cutter, EmbedError, Embedder, deterministic::BagOfWords};
 use tonic::Code;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::support::{Server, check, eventually, gate::Gate, http, redis::Redis, request, settings};
+use crate::support::{Server, check, eventually, gate::Gate, http, redis::Redis, request};
 
 async fn unanswered(server: &Server, reason: &str) -> f64 {
     let sample = format!(r#"embedding_service_unanswered_total{{reason="{reason}"}}"#);
@@ -102,12 +99,8 @@ async fn each_way_to_go_without_an_answer_is_counted_apart() {
 #[tokio::test]
 async fn a_store_that_is_slow_and_one_that_is_away_are_counted_apart() {
     let mut redis = Redis::start().await;
-    let folder = tempfile::tempdir().unwrap();
-    let flags = [("--redis-url", redis.url()), ("--store-timeout-ms", "100".to_owned())];
-    let flags: Vec<_> = flags.iter().map(|(flag, value)| (*flag, value.as_str())).collect();
-    let settings = settings(folder.path(), &flags);
-    let running = server::start_with(&settings, || Ok(BagOfWords::default())).await.unwrap();
-    let server = Server { running, folder };
+    let flags = [("--redis-url", &*redis.url()), ("--store-timeout-ms", "100")];
+    let server = Server::start_made(BagOfWords::default, &flags).await;
     let mut client = server.client().await;
     check(&mut client, "r", "x").await.unwrap();
 
@@ -145,10 +138,7 @@ impl Embedder for Faulty {
 
 #[tokio::test]
 async fn an_embedder_that_panics_costs_its_own_call_only() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = settings(folder.path(), &[]);
-    let running = server::start_with(&settings, || Ok(Faulty::default())).await.unwrap();
-    let server = Server { running, folder };
+    let server = Server::start_made(Faulty::default, &[]).await;
     let mut client = server.client().await;
     for _ in 0..3 {
         let status = check(&mut client, "r", "fault").await.unwrap_err();

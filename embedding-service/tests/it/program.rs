@@ -1,6 +1,7 @@
 //! The program as it is started in production: its messages, its exit codes, its signals, its socket.
 
 use std::{
+    net::SocketAddr,
     path::Path,
     process::{Output, Stdio},
     time::Duration,
@@ -68,6 +69,10 @@ impl Program {
 
     pub async fn client(&self) -> Client {
         Client::new(channel(format!("unix://{}", self.field("uds"))).await)
+    }
+
+    pub fn metrics(&self) -> SocketAddr {
+        self.field("metrics").parse().unwrap()
     }
 
     pub fn signal(&self, signal: Signal) {

@@ -1,5 +1,7 @@
 //! A real Redis Cluster: scopes are spread over its nodes, and a node that dies is replaced by its replica.
 
+use std::fs;
+
 use embedding_service::history::{PromptHistory, Retention, Scope};
 
 use crate::{
@@ -10,6 +12,7 @@ use crate::{
         cluster::Cluster,
         eventually,
         redis::{Redis, redis_settings},
+        tls::Authority,
     },
 };
 
@@ -65,6 +68,42 @@ async fn a_cluster_that_is_none_and_one_that_was_not_announced_are_named() {
     let proxy = crate::support::proxy::Proxy::start(&redis.socket()).await;
     let e = start_error(&proxy.url("redis"), &[CLUSTER]).await;
     assert!(e.contains("set REDIS_CLUSTER=false"), "{e}");
+    let e = start_error(&cluster.url().replace("redis://", "redis://u:hunter2@"), &[CLUSTER]).await;
+    assert!(e.contains("it wants other credentials") && !e.contains("hunter2"), "{e}");
     let e = start_error("redis://127.0.0.1:1,redis://127.0.0.1:2", &[CLUSTER]).await;
+    assert!(e.contains("Redis cannot be reached"), "{e}");
+}
+
+/// Every node has its own connection, and the nodes name each other to us: all of them have to speak TLS.
+#[tokio::test]
+async fn a_cluster_over_tls_is_used_with_our_own_authority_and_certificate() {
+    let (ours, other) = (Authority::new(), Authority::new());
+    let cluster = Cluster::start_with_tls(&ours.server("127.0.0.1", true)).await;
+    let url = cluster.url();
+    let (certificate, key) = ours.issue("service");
+    fs::write(ours.file("cert.pem"), certificate).unwrap();
+    fs::write(ours.file("key.pem"), key).unwrap();
+    let [ca, certificate, key] = ["ca.pem", "cert.pem", "key.pem"].map(|name| ours.flag(name));
+    let own = [CLUSTER, ("--redis-cert-file", &certificate), ("--redis-key-file", &key)];
+    let flags = [own.as_slice(), &[("--redis-ca-file", &ca)]].concat();
+
+    let server = Server::start_without_model(&[flags.as_slice(), &[("--redis-url", &url)]].concat()).await;
+    let mut client = server.client().await;
+    for run in 0..60 {
+        check(&mut client, &run.to_string(), "hello").await.unwrap();
+    }
+    eventually("all nodes hold prompts", async || {
+        let prompts = cluster.prompts().await;
+        (prompts.iter().sum::<usize>() == 60 && prompts.iter().all(|&count| count >= 5)).then_some(())
+    })
+    .await;
+    for run in 0..60 {
+        assert_eq!(check(&mut client, &run.to_string(), "hello").await.unwrap().matches, 1);
+    }
+
+    let e =
+        start_error(&url, &[own.as_slice(), &[("--redis-ca-file", &other.flag("ca.pem"))]].concat()).await;
+    assert!(e.contains("its certificate is not accepted") && e.contains("REDIS_CA_FILE"), "{e}");
+    let e = start_error(&url, &[CLUSTER, ("--redis-ca-file", &ca)]).await;
     assert!(e.contains("Redis cannot be reached"), "{e}");
 }

@@ -13,7 +13,7 @@ use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 use crate::{
     history_suite::{self, HOUR, record, vector},
     support::{
-        Server, check, eventually, http,
+        Server, bag_of_words, check, eventually, http,
         proxy::Proxy,
         redis::{Redis, Search},
         settings,
@@ -24,7 +24,8 @@ pub async fn start_error(url: &str, flags: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let settings = settings(folder.path(), &[&[("--redis-url", url)], flags].concat());
     let make = || Ok(BagOfWords::default());
-    let Err(error) = server::start_with(&settings, make).await else { panic!("it started") };
+    let started = server::start_with(&settings, bag_of_words(), make).await;
+    let Err(error) = started else { panic!("it started") };
     assert!(matches!(error, ServerError::History(_)), "{error}");
     assert!(!folder.path().join("service.sock").exists(), "no socket before all is well");
     error.to_string()
@@ -40,7 +41,7 @@ async fn absent_at_start_is_a_clear_error() {
     assert!(e.contains("REDIS_URL") && !e.contains("hunter2"), "{e}");
 }
 
-async fn serving(server: &Server) -> bool {
+pub async fn serving(server: &Server) -> bool {
     let mut health = HealthClient::new(server.tcp().await);
     health.check(HealthCheckRequest::default()).await.unwrap().into_inner().status == 1
 }
@@ -208,18 +209,6 @@ async fn a_replica_that_stays_one_is_read() {
         (answer.matches >= 1).then_some(())
     })
     .await;
-}
-
-#[tokio::test]
-async fn prompts_of_another_models_dimension_stop_the_start() {
-    let redis = Redis::start().await;
-    drop(history_suite::store(&redis, Retention { size: 5, ttl: HOUR }).await);
-    let e = start_error(&redis.url(), &[]).await;
-    assert!(e.contains("prompts of a model with 16 dimensions, and this one has 64"), "{e}");
-    assert!(e.contains("delete the keys that begin with loop:"), "{e}");
-    redis.command(&["DEL", "loop:dimension"]).await;
-    let server = Server::start_without_model(&[("--redis-url", &redis.url())]).await;
-    answers_again(&server).await;
 }
 
 #[test]

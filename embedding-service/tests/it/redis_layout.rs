@@ -5,7 +5,7 @@ use redis::cmd;
 
 use crate::{
     history_suite::{DIMENSION, HOUR, record, store, vector},
-    support::redis::Redis,
+    support::{bag_of_words, redis::Redis},
 };
 
 const FIVE: Retention = Retention { size: 5, ttl: HOUR };
@@ -20,7 +20,8 @@ async fn a_prompt_is_one_hash_with_the_fields_of_the_contract() {
 
     let keys = redis.prompts().await;
     assert_eq!(keys.len(), 1);
-    let start = format!("loop:{{acme/{}}}:{}-", scope.id(), record.moment.0);
+    let model = bag_of_words();
+    let start = format!("loop:{{acme/{}/{model}}}:{}-", scope.id(), record.moment.0);
     assert!(keys[0].starts_with(&start), "{keys:?}");
 
     let mut connection = redis.connection().await;
@@ -33,8 +34,8 @@ async fn a_prompt_is_one_hash_with_the_fields_of_the_contract() {
     assert_eq!(get("prompt").await, b"hello");
     assert_eq!(get("vec").await.len(), DIMENSION * 4);
     let all: Vec<String> = cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
-    let recent = format!("loop:{{acme/{}}}:recent", scope.id());
-    assert!(all.contains(&recent) && all.len() == 3, "{all:?}");
+    let recent = format!("loop:{{acme/{}/{model}}}:recent", scope.id());
+    assert!(all.contains(&recent) && all.len() == 2, "{all:?}");
     for key in all {
         let left: i64 = cmd("PTTL").arg(&key).query_async(&mut connection).await.unwrap();
         assert!((1..=3_600_000).contains(&left), "{key}: {left}");

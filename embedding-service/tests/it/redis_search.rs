@@ -24,12 +24,12 @@ async fn connect(redis: &Redis) -> Result<RedisHistory, HistoryError> {
 }
 
 #[tokio::test]
-async fn the_index_is_made_once_with_hnsw_and_cosine() {
+async fn the_index_is_made_once_with_vectors_as_they_are_and_cosine() {
     let redis = Redis::start_with(Search::Loaded).await;
     let _one = connect(&redis).await.unwrap();
     let _two = connect(&redis).await.unwrap();
     let info = format!("{:?}", redis.command(&["FT.INFO", INDEX]).await);
-    for word in ["HNSW", "COSINE", "FLOAT32", "loop:"] {
+    for word in ["FLAT", "COSINE", "FLOAT32", "loop:"] {
         assert!(info.contains(word), "{word}: {info}");
     }
 }
@@ -41,7 +41,7 @@ async fn make_index(redis: &Redis, prefix: &str, schema: &[&str]) {
 }
 
 fn schema<'a>(kind: &'a str, dimension: &'a str, metric: &'a str) -> Vec<&'a str> {
-    let vector = ["vec", "VECTOR", "HNSW", "6", "TYPE", kind, "DIM", dimension, "DISTANCE_METRIC", metric];
+    let vector = ["vec", "VECTOR", "FLAT", "6", "TYPE", kind, "DIM", dimension, "DISTANCE_METRIC", metric];
     ["scope", "TAG", "moment", "NUMERIC", "SORTABLE"].into_iter().chain(vector).collect()
 }
 
@@ -61,14 +61,25 @@ async fn an_index_that_does_not_fit_is_named_with_the_reason() {
     }
 }
 
+/// The index that earlier versions made, and that searches over all prompts want.
 #[tokio::test]
-async fn an_index_made_by_hand_that_fits_is_taken() {
+async fn an_index_with_a_graph_is_taken_and_can_be_dropped_for_another_without_losing_prompts() {
     let redis = Redis::start_with(Search::Loaded).await;
-    make_index(&redis, "loop:", &schema("FLOAT32", "16", "COSINE")).await;
+    let mut words = schema("FLOAT32", "16", "COSINE");
+    words.iter_mut().filter(|word| **word == "FLAT").for_each(|word| *word = "HNSW");
+    make_index(&redis, "loop:", &words).await;
     let history = connect(&redis).await.unwrap();
     let scope = Scope::new("acme", "", "");
     history.record(&record(&scope, "x", vector(1))).await.unwrap();
     assert_eq!(history.recall(&scope, &vector(1)).await.unwrap().len(), 1);
+
+    redis.command(&["FT.DROPINDEX", INDEX]).await;
+    eventually("the prompt is found again", async || {
+        history.recall(&scope, &vector(1)).await.ok().filter(|found| found.len() == 1)
+    })
+    .await;
+    let info = format!("{:?}", redis.command(&["FT.INFO", INDEX]).await);
+    assert!(info.contains("FLAT") && !info.contains("HNSW"), "{info}");
 }
 
 #[tokio::test]

@@ -1,41 +1,51 @@
-//! Whether what lies in Redis fits this service: vectors of one dimension only, and the index where one is used.
+//! Whether Redis does what this service needs of it: answers its questions, and has the index where one is used.
 
-use std::time::Duration;
+use std::sync::Once;
 
-use redis::cmd;
+use redis::{Cmd, Value};
 
-use super::{super::HistoryError, connection::Connection, keys::DIMENSION, milliseconds, reply, search};
+use super::{
+    super::HistoryError,
+    connection::Connection,
+    reply,
+    search::{self, Algorithm},
+};
 use crate::settings::Lookup;
-
-/// Leaves our dimension in Redis unless there is another; answers with what is there then. A Redis that takes no
-/// writes is no obstacle.
-const CLAIM: &str = include_str!("claim.lua");
 
 /// What this service needs of Redis.
 pub struct Fit {
-    pub dimension: usize,
-    /// How long prompts are kept, and so how long their dimension is remembered after the last service has gone.
-    pub ttl: Duration,
-    pub lookup: Lookup,
+    /// What callers will ask, of scopes that nobody has.
+    questions: Vec<Cmd>,
+    dimension: usize,
+    lookup: Lookup,
+    told: Once,
 }
 
 impl Fit {
-    /// Says that prompts of our dimension are kept here. Has to be repeated before `ttl` is over.
-    pub async fn claim(&self, connection: &mut Connection) -> Result<(), HistoryError> {
-        let mut claim = cmd("EVAL");
-        claim.arg(CLAIM).arg(1).arg(DIMENSION).arg(self.dimension).arg(milliseconds(self.ttl));
-        let found: String = claim.query_async(connection).await.map_err(|e| reply::error(&e))?;
-        if found == self.dimension.to_string() {
-            return Ok(());
+    pub fn new(questions: Vec<Cmd>, dimension: usize, lookup: Lookup) -> Self {
+        Self { questions, dimension, lookup, told: Once::new() }
+    }
+
+    /// Finds out at once what would only be found when callers come.
+    pub async fn check(&self, connection: &mut Connection) -> Result<(), HistoryError> {
+        for question in &self.questions {
+            question.query_async::<Value>(connection).await.map_err(|e| reply::error(&e))?;
         }
-        Err(HistoryError::OtherModel { found, wanted: self.dimension })
+        self.index(connection).await
     }
 
     /// Makes the index, or checks one that is there, where searches need one.
     pub async fn index(&self, connection: &mut Connection) -> Result<(), HistoryError> {
-        match self.lookup {
-            Lookup::Direct => Ok(()),
-            Lookup::Search => search::ensure_index(connection, self.dimension).await,
+        if self.lookup == Lookup::Search
+            && search::ensure_index(connection, self.dimension).await? == Algorithm::Hnsw
+        {
+            self.told.call_once(|| {
+                tracing::warn!(
+                    "the index {0} keeps a graph (HNSW), which makes writes slow and is of no use to this service; after FT.DROPINDEX {0} (without DD, so that no prompt is lost) it makes one without",
+                    search::INDEX
+                );
+            });
         }
+        Ok(())
     }
 }

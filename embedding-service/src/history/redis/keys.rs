@@ -1,53 +1,79 @@
 //! How keys are named. Everything of one scope has the same hash tag (what stands in braces), so that in a cluster it
-//! lies on one node, and the scopes of a busy tenant on many.
+//! lies on one node, and the scopes of a busy tenant on many. The model is a part of it: while one model takes another's
+//! place, services with either use one Redis, and never compare with vectors of the other.
 
 use super::super::{Moment, Scope};
+use crate::embed::model_id::ModelId;
 
-/// Holds the dimension of the vectors, so that models of different dimensions never share a Redis.
-pub const DIMENSION: &str = "loop:dimension";
-
-/// The hash of one prompt: `loop:{tenant/scope}:timestamp-replica`. The replica tells the keys of this process from
-/// those that another one made in the same microsecond.
-pub fn prompt(scope: &Scope, moment: Moment, replica: &str) -> String {
-    format!("loop:{{{}}}:{}-{replica}", tag(scope), moment.0)
+/// The names that this process gives.
+pub struct Keys {
+    model: ModelId,
+    /// Tells the keys of this process from another replica's of the same microsecond.
+    replica: String,
 }
 
-/// The sorted set of the scope's prompts: their keys by moment.
-pub fn recent(scope: &Scope) -> String {
-    format!("loop:{{{}}}:recent", tag(scope))
-}
-
-/// The tenant's name, when it is short and plain, is there for people; the scope tells all apart.
-fn tag(scope: &Scope) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-    let tenant = scope.tenant();
-    if tenant.len() <= 64 && tenant.bytes().all(plain) {
-        return format!("{tenant}/{}", scope.id());
+impl Keys {
+    pub fn new(model: ModelId) -> Self {
+        let seed = format!("{:?}", (std::process::id(), std::time::SystemTime::now()));
+        let replica = blake3::hash(seed.as_bytes()).to_hex().chars().take(8).collect();
+        Self { model, replica }
     }
-    scope.id().to_string()
+
+    /// The hash of one prompt: `loop:{tenant/scope/model}:timestamp-replica`.
+    pub fn prompt(&self, scope: &Scope, moment: Moment) -> String {
+        format!("loop:{{{}}}:{}-{}", self.tag(scope), moment.0, self.replica)
+    }
+
+    /// The sorted set of the scope's prompts: their keys by moment.
+    pub fn recent(&self, scope: &Scope) -> String {
+        format!("loop:{{{}}}:recent", self.tag(scope))
+    }
+
+    /// The scope as the value of a TAG field: letters and digits only, so it needs no escaping in a query.
+    pub fn indexed(&self, scope: &Scope) -> String {
+        format!("s{}m{}", scope.id(), self.model)
+    }
+
+    /// The tenant's name, when it is short and plain, is there for people; the scope tells all apart.
+    fn tag(&self, scope: &Scope) -> String {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+        let (tenant, scope, model) = (scope.tenant(), scope.id(), self.model);
+        if tenant.len() <= 64 && tenant.bytes().all(plain) {
+            return format!("{tenant}/{scope}/{model}");
+        }
+        format!("{scope}/{model}")
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn keys(model: &str) -> Keys {
+        Keys::new(ModelId::named(model))
+    }
+
     #[test]
     fn a_tenant_cannot_break_out_of_its_key() {
-        assert!(tag(&Scope::new("acme-1.eu_x", "", "")).starts_with("acme-1.eu_x/"));
+        let keys = keys("m");
+        assert!(keys.tag(&Scope::new("acme-1.eu_x", "", "")).starts_with("acme-1.eu_x/"));
         let long = "x".repeat(65);
         for wild in ["a}b", "a b", "a:b", "{", "ä", "*", "a/b", long.as_str()] {
-            let tag = tag(&Scope::new(wild, "", ""));
-            assert_eq!(tag.len(), 32, "{wild}");
-            assert!(tag.bytes().all(|b| b.is_ascii_hexdigit()));
+            let tag = keys.tag(&Scope::new(wild, "", ""));
+            assert_eq!(tag.len(), 32 + 1 + 8, "{wild}");
+            assert!(tag.bytes().all(|b| b.is_ascii_hexdigit() || b == b'/'));
         }
     }
 
     #[test]
-    fn all_of_a_scope_has_one_tag_and_another_scope_has_another() {
+    fn all_of_a_scope_has_one_tag_and_another_scope_or_model_has_another() {
         let tag_of = |key: String| key.split(['{', '}']).nth(1).unwrap().to_owned();
+        let (keys, other) = (keys("m"), keys("n"));
         let (one, two) = (Scope::new("acme", "a", "1"), Scope::new("acme", "a", "2"));
-        let tags = [prompt(&one, Moment(1), "r"), recent(&one), prompt(&two, Moment(1), "r")].map(tag_of);
+        let tags = [keys.prompt(&one, Moment(1)), keys.recent(&one), keys.recent(&two), other.recent(&one)]
+            .map(tag_of);
         assert_eq!(tags[0], tags[1]);
-        assert_ne!(tags[0], tags[2]);
+        assert!(tags[0] != tags[2] && tags[0] != tags[3]);
+        assert_ne!(keys.indexed(&one), other.indexed(&one));
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use tokio::{
     sync::{Notify, watch},
     task::JoinHandle,
-    time::{Instant, sleep, timeout},
+    time::{sleep, timeout},
 };
 
 use super::{
@@ -97,11 +97,7 @@ impl Drop for Link {
 /// A connection to a Redis that fits.
 async fn connect(target: &Target, fit: &Fit) -> State {
     let mut connection = target.connect().await?;
-    let fitting = async {
-        fit.claim(&mut connection).await?;
-        fit.index(&mut connection).await
-    };
-    timeout(CONNECT, fitting).await.unwrap_or_else(|_| Err(target.late()))?;
+    timeout(CONNECT, fit.check(&mut connection)).await.unwrap_or_else(|_| Err(target.late()))?;
     Ok(connection)
 }
 
@@ -130,7 +126,6 @@ impl Keeper {
 
     /// Returns what is wrong, as soon as something is.
     async fn watch_over(&self) -> HistoryError {
-        let mut claimed = Instant::now();
         let mut was_replica = false;
         loop {
             let doubted = timeout(PING_EVERY, self.doubts.told.notified()).await.is_ok();
@@ -149,25 +144,15 @@ impl Keeper {
             if let Err(trouble) = self.sign_of_life(&mut connection).await {
                 return trouble;
             }
-            let claim = claimed.elapsed() > self.fit.ttl.checked_div(3).unwrap_or_default();
-            let fitting = async {
-                if claim {
-                    self.fit.claim(&mut connection).await?;
-                }
-                if doubted {
-                    // Mends a dropped index without a new connection.
-                    self.fit.index(&mut connection).await?;
-                }
-                Ok(())
-            };
-            match timeout(CONNECT, fitting).await {
-                Ok(Ok(())) if claim => claimed = Instant::now(),
-                Ok(Ok(())) => {}
-                Ok(Err(trouble @ (HistoryError::OtherModel { .. } | HistoryError::IndexUnfit { .. }))) => {
-                    return trouble;
-                }
-                // One that comes and goes; signs of life tell whether Redis is there.
-                Ok(Err(_)) | Err(_) => {}
+            if !doubted {
+                continue;
+            }
+            // Mends a dropped index without a new connection. Other trouble with it comes and goes; signs of life tell
+            // whether Redis is there.
+            if let Ok(Err(trouble @ HistoryError::IndexUnfit { .. })) =
+                timeout(CONNECT, self.fit.index(&mut connection)).await
+            {
+                return trouble;
             }
         }
     }

@@ -21,9 +21,12 @@ use std::{
 use ::redis::{Cmd, Value, cmd};
 use tokio::sync::watch;
 
-use self::{fit::Fit, link::Link, target::Target};
+use self::{fit::Fit, keys::Keys, link::Link, target::Target};
 use super::{Earlier, HistoryError, PromptHistory, Record, Retention, Scope};
-use crate::settings::{Lookup, RedisSettings};
+use crate::{
+    embed::model_id::ModelId,
+    settings::{Lookup, RedisSettings},
+};
 
 pub use search::INDEX;
 
@@ -46,28 +49,32 @@ pub struct RedisHistory {
     lookup: Lookup,
     /// Budget of one recall, while a caller waits.
     timeout: Duration,
-    /// Tells the keys of this process from another replica's of the same microsecond.
-    replica: String,
+    keys: Keys,
     /// Whether the last prompt was refused for want of memory.
     full: AtomicBool,
 }
 
 impl RedisHistory {
-    /// Connects, and checks that what is there fits vectors of `dimension`.
+    /// Connects, and checks that what is there can be used. Only prompts of the same `model`, whose vectors have
+    /// `dimension` components, are seen and kept.
     ///
     /// # Errors
     /// When Redis is not reachable, or holds what does not fit, or a file that the settings name cannot be used.
     pub async fn connect(
         settings: &RedisSettings,
+        model: ModelId,
         dimension: usize,
         retention: Retention,
     ) -> Result<Self, HistoryError> {
         let (lookup, timeout) = (settings.lookup, settings.timeout);
-        let fit = Fit { dimension, ttl: retention.ttl, lookup };
+        let keys = Keys::new(model);
+        // One node of a cluster that was not announced answers for a part of the scopes; in a cluster that was, one scope
+        // will do. The tenant of a call is never empty.
+        let nobody = (0..if settings.cluster { 1 } else { 8 }).map(|n| Scope::new("", "", &n.to_string()));
+        let questions = nobody.map(|scope| read(&keys.recent(&scope), retention.size)).collect();
+        let fit = Fit::new(questions, dimension, lookup);
         let link = Link::open(Target::new(settings)?, fit, timeout).await?;
-        let seed = format!("{:?}", (std::process::id(), std::time::SystemTime::now()));
-        let replica = blake3::hash(seed.as_bytes()).to_hex().chars().take(8).collect();
-        Ok(Self { link, retention, lookup, timeout, replica, full: AtomicBool::new(false) })
+        Ok(Self { link, retention, lookup, timeout, keys, full: AtomicBool::new(false) })
     }
 
     async fn ask(&self, command: &Cmd, timeout: Duration) -> Result<Value, HistoryError> {
@@ -84,12 +91,8 @@ impl RedisHistory {
 
     fn recall_command(&self, scope: &Scope, vector: &[f32]) -> Cmd {
         match self.lookup {
-            Lookup::Direct => {
-                let mut command = cmd("EVAL");
-                command.arg(RECALL).arg(1).arg(keys::recent(scope)).arg(self.retention.size);
-                command
-            }
-            Lookup::Search => search::recall(scope, vector),
+            Lookup::Direct => read(&self.keys.recent(scope), self.retention.size),
+            Lookup::Search => search::recall(&self.keys.indexed(scope), vector),
         }
     }
 
@@ -100,15 +103,15 @@ impl RedisHistory {
         command
             .arg(RECORD)
             .arg(2)
-            .arg(keys::prompt(scope, *moment, &self.replica))
-            .arg(keys::recent(scope))
+            .arg(self.keys.prompt(scope, *moment))
+            .arg(self.keys.recent(scope))
             .arg(moment.0)
             .arg(milliseconds(self.retention.ttl))
             .arg(self.retention.size)
             .arg("tenant_id")
             .arg(scope.tenant())
             .arg("scope")
-            .arg(search::scope_tag(scope))
+            .arg(self.keys.indexed(scope))
             .arg("moment")
             .arg(moment.0)
             .arg("prompt")
@@ -160,6 +163,13 @@ impl PromptHistory for RedisHistory {
     fn reachable(&self) -> watch::Receiver<bool> {
         self.link.reachable()
     }
+}
+
+/// The last `size` of the prompts whose sorted set this is.
+fn read(recent: &str, size: usize) -> Cmd {
+    let mut command = cmd("EVAL");
+    command.arg(RECALL).arg(1).arg(recent).arg(size);
+    command
 }
 
 /// A vector as Redis takes it: FLOAT32, little-endian.

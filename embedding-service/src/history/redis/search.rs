@@ -2,30 +2,27 @@
 
 use redis::{Cmd, Value, cmd};
 
-use super::{
-    super::{HistoryError, Scope},
-    MAX_HISTORY, bytes,
-    connection::Connection,
-    reply,
-};
+use super::{super::HistoryError, MAX_HISTORY, bytes, connection::Connection, reply};
 
 /// Name of the index.
 pub const INDEX: &str = "loop:embeddings";
 /// Every hash with this prefix is indexed.
 const PREFIX: &str = "loop:";
 
-/// The scope as the value of a TAG field: letters and digits only, so it needs no escaping in a query.
-pub fn scope_tag(scope: &Scope) -> String {
-    format!("s{}", scope.id())
+/// How the index keeps vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// As they are: a write is cheap. What this service makes.
+    Flat,
+    /// In a graph, which every write has to mend. It serves searches over all prompts, which are none of ours.
+    Hnsw,
 }
 
-/// One KNN search over the prompts of the scope. They are a handful, so it is told to compare with every one of them
-/// (`ADHOC_BF`): walking the HNSW graph under a filter this narrow is approximate, and here it must not be.
-pub fn recall(scope: &Scope, vector: &[f32]) -> Cmd {
-    let query = format!(
-        "(@scope:{{{}}})=>[KNN {MAX_HISTORY} @vec $vec HYBRID_POLICY ADHOC_BF AS distance]",
-        scope_tag(scope)
-    );
+/// One KNN search over the prompts of the scope, as the index knows it. They are a handful, so it is told to compare with
+/// every one of them (`ADHOC_BF`): walking a graph under a filter this narrow is approximate, and here it must not be.
+pub fn recall(scope: &str, vector: &[f32]) -> Cmd {
+    let query =
+        format!("(@scope:{{{scope}}})=>[KNN {MAX_HISTORY} @vec $vec HYBRID_POLICY ADHOC_BF AS distance]");
     let mut command = cmd("FT.SEARCH");
     command
         .arg(INDEX)
@@ -40,14 +37,14 @@ pub fn recall(scope: &Scope, vector: &[f32]) -> Cmd {
 }
 
 /// Makes the index where it is missing, and checks that one that is there fits.
-pub async fn ensure_index(connection: &mut Connection, dimension: usize) -> Result<(), HistoryError> {
+pub async fn ensure_index(connection: &mut Connection, dimension: usize) -> Result<Algorithm, HistoryError> {
     match info(connection).await {
         Ok(info) => return fits(&info, dimension),
         Err(HistoryError::IndexMissing(_)) => {}
         Err(e) => return Err(e),
     }
     match create(dimension).query_async::<Value>(connection).await {
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(Algorithm::Flat),
         // Another replica was faster.
         Err(e) if e.detail().is_some_and(|e| e.ends_with("already exists")) => {
             fits(&info(connection).await?, dimension)
@@ -68,13 +65,13 @@ fn create(dimension: usize) -> Cmd {
         .arg(&["tenant_id", "TAG", "SEPARATOR", "\u{1}", "CASESENSITIVE"])
         .arg(&["scope", "TAG", "CASESENSITIVE"])
         .arg(&["moment", "NUMERIC", "SORTABLE"])
-        .arg(&["vec", "VECTOR", "HNSW", "6", "TYPE", "FLOAT32", "DIM"])
+        .arg(&["vec", "VECTOR", "FLAT", "6", "TYPE", "FLOAT32", "DIM"])
         .arg(dimension)
         .arg(&["DISTANCE_METRIC", "COSINE"]);
     command
 }
 
-fn fits(info: &Value, dimension: usize) -> Result<(), HistoryError> {
+fn fits(info: &Value, dimension: usize) -> Result<Algorithm, HistoryError> {
     let unfit = |problem: String| HistoryError::IndexUnfit { index: INDEX, problem };
     let prefixes = reply::field(info, "index_definition").and_then(|d| reply::field(d, "prefixes"));
     if !matches!(prefixes, Some(Value::Array(list)) if list.iter().any(|p| reply::text(p).is_some_and(|p| p == PREFIX)))
@@ -108,5 +105,9 @@ fn fits(info: &Value, dimension: usize) -> Result<(), HistoryError> {
             return Err(unfit(format!("its vectors have {name} {found}, the model needs {wanted}")));
         }
     }
-    Ok(())
+    match &*vector("algorithm") {
+        "FLAT" => Ok(Algorithm::Flat),
+        "HNSW" => Ok(Algorithm::Hnsw),
+        other => Err(unfit(format!("its vectors have algorithm {other}, which is neither FLAT nor HNSW"))),
+    }
 }

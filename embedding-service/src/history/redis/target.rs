@@ -5,7 +5,8 @@ use std::{fs, path::Path, time::Duration};
 
 use redis::{
     AsyncConnectionConfig, Client, ClientTlsConfig, ConnectionAddr, ConnectionInfo, IntoConnectionInfo,
-    ProtocolVersion, RedisError, TlsCertificates, cluster::ClusterClientBuilder, io::tcp::TcpSettings,
+    ProtocolVersion, RedisError, TlsCertificates, aio::MultiplexedConnection, cluster::ClusterClientBuilder,
+    io::tcp::TcpSettings,
 };
 use tokio::time::timeout;
 
@@ -90,17 +91,24 @@ impl Target {
 
 async fn one(nodes: Vec<ConnectionInfo>, tls: Option<TlsCertificates>) -> Result<Connection, HistoryError> {
     let node = nodes.into_iter().next().ok_or_else(|| HistoryError::Address("there is none".to_owned()))?;
+    let connection = dial(&client(node, tls)?).await;
+    connection.map(Connection::One).map_err(|e| reply::error(&e))
+}
+
+fn client(node: ConnectionInfo, tls: Option<TlsCertificates>) -> Result<Client, HistoryError> {
     let client = match tls {
         Some(tls) => Client::build_with_tls(node, tls),
         None => Client::open(node),
     };
+    client.map_err(|e| address(&e))
+}
+
+async fn dial(client: &Client) -> Result<MultiplexedConnection, RedisError> {
     let config = AsyncConnectionConfig::new()
         // Every use has a budget of its own, and so has this.
         .set_connection_timeout(None)
         .set_response_timeout(None);
-    let connection =
-        client.map_err(|e| address(&e))?.get_multiplexed_async_connection_with_config(&config).await;
-    connection.map(Connection::One).map_err(|e| reply::error(&e))
+    client.get_multiplexed_async_connection_with_config(&config).await
 }
 
 async fn cluster(
@@ -108,18 +116,34 @@ async fn cluster(
     tls: Option<TlsCertificates>,
 ) -> Result<Connection, HistoryError> {
     let (retries, pause) = CLUSTER_RETRIES;
-    let mut builder = ClusterClientBuilder::new(nodes)
+    let mut builder = ClusterClientBuilder::new(nodes.clone())
         .connection_timeout(NODE)
         .response_timeout(NODE)
         .retries(retries)
         .min_retry_wait(1)
         .max_retry_wait(pause)
         .tcp_settings(tcp());
-    if let Some(tls) = tls {
+    if let Some(tls) = tls.clone() {
         builder = builder.certs(tls);
     }
     let client = builder.build().map_err(|e| address(&e))?;
-    client.get_async_connection().await.map(Connection::Cluster).map_err(|e| reply::error(&e))
+    match client.get_async_connection().await {
+        Ok(connection) => Ok(Connection::Cluster(connection)),
+        Err(e) => Err(refusal(nodes, tls).await.unwrap_or_else(|| reply::error(&e))),
+    }
+}
+
+/// Why a node does not want us, or we do not want it. The client of a cluster keeps this as words only, and what it keeps
+/// may be of a node that is just not there; so each is asked alone.
+async fn refusal(nodes: Vec<ConnectionInfo>, tls: Option<TlsCertificates>) -> Option<HistoryError> {
+    for node in nodes {
+        let Ok(client) = client(node, tls.clone()) else { continue };
+        match dial(&client).await {
+            Err(e) if !reply::is_silence(&e) => return Some(reply::error(&e)),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Questions are small and many: none may wait for another's acknowledgement.

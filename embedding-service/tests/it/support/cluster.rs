@@ -1,12 +1,14 @@
-//! A real Redis Cluster of a test's own: three primaries, and a replica for each where wanted.
+//! A real Redis Cluster of a test's own: three primaries, and a replica for each where wanted, or TLS before each.
 
 use std::{net::TcpListener, process::Child};
 
 use redis::{Value, aio::MultiplexedConnection, cmd};
 use tempfile::TempDir;
+use tokio_rustls::rustls::ServerConfig;
 
 use super::{
     eventually,
+    proxy::Proxy,
     redis::{command, connect, server},
 };
 
@@ -21,13 +23,23 @@ struct Node {
     port: u16,
     child: Child,
     _folder: TempDir,
+    /// What it has announced in its own place.
+    tls: Option<Proxy>,
 }
 
 impl Cluster {
     pub async fn start() -> Self {
+        Self::of_primaries(None).await
+    }
+
+    pub async fn start_with_tls(config: &ServerConfig) -> Self {
+        Self::of_primaries(Some(config)).await
+    }
+
+    async fn of_primaries(tls: Option<&ServerConfig>) -> Self {
         let mut nodes = Vec::new();
         for _ in 0..PRIMARIES {
-            nodes.push(Node::start().await);
+            nodes.push(Node::start(tls).await);
         }
         let cluster = Self { nodes };
         for (number, node) in cluster.nodes.iter().enumerate() {
@@ -46,7 +58,7 @@ impl Cluster {
     pub async fn start_with_replicas() -> Self {
         let mut cluster = Self::start().await;
         for number in 0..PRIMARIES {
-            let node = Node::start().await;
+            let node = Node::start(None).await;
             node.meet(&cluster.nodes[0]).await;
             let primary = cluster.nodes[number].id().await;
             eventually("the replica knows its primary", async || {
@@ -79,8 +91,9 @@ impl Cluster {
 
     /// As `REDIS_URL` wants it; the first node is one that is not there.
     pub fn url(&self) -> String {
-        let nodes = self.nodes.iter().map(|node| node.url());
-        ["redis://127.0.0.1:1".to_owned()].into_iter().chain(nodes).collect::<Vec<_>>().join(",")
+        let urls: Vec<_> = self.nodes.iter().map(Node::announced).collect();
+        let scheme = urls[0].split(':').next().unwrap();
+        format!("{scheme}://127.0.0.1:1,{}", urls.join(","))
     }
 
     /// How many prompts each primary holds.
@@ -114,13 +127,26 @@ impl Cluster {
 }
 
 impl Node {
-    async fn start() -> Self {
+    async fn start(tls: Option<&ServerConfig>) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("r.sock");
+        let tls = match tls {
+            Some(config) => {
+                let proxy = Proxy::start(&socket).await;
+                proxy.speak_tls(config.clone());
+                Some(proxy)
+            }
+            None => None,
+        };
         // A port that was free a moment ago may be taken by another test now: then the server ends, and another is tried.
         for _ in 0..20 {
             let free = || TcpListener::bind("127.0.0.1:0").unwrap();
             let ports = [free(), free()].map(|listener| listener.local_addr().unwrap().port());
             let mut command = server();
+            if let Some(tls) = &tls {
+                let port = tls.address.port().to_string();
+                command.args(["--cluster-announce-port", &port, "--unixsocket"]).arg(&socket);
+            }
             command
                 .args(["--bind", "127.0.0.1", "--port", &ports[0].to_string()])
                 .args(["--cluster-port", &ports[1].to_string(), "--cluster-enabled", "yes"])
@@ -136,7 +162,7 @@ impl Node {
             })
             .await;
             if up {
-                return Self { port: ports[0], child, _folder: folder };
+                return Self { port: ports[0], child, tls, _folder: folder };
             }
         }
         panic!("no free port for redis-server");
@@ -144,6 +170,11 @@ impl Node {
 
     fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Where clients find it.
+    fn announced(&self) -> String {
+        self.tls.as_ref().map_or_else(|| self.url(), |tls| tls.url("rediss"))
     }
 
     async fn connection(&self) -> MultiplexedConnection {

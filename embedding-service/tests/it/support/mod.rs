@@ -6,6 +6,7 @@ pub mod http;
 pub mod proxy;
 pub mod redis;
 pub mod texts;
+pub mod tls;
 
 use std::{
     path::{Path, PathBuf},
@@ -15,6 +16,7 @@ use std::{
 use self::gate::{Gate, Gated};
 use clap::Parser;
 use embedding_service::{
+    embed::{Embedder, model_id::ModelId},
     server::{self, Running},
     settings::{RawSettings, Settings},
 };
@@ -74,6 +76,11 @@ pub fn settings(folder: &Path, extra: &[(&str, &str)]) -> Settings {
     Settings::try_from(raw.unwrap()).unwrap()
 }
 
+/// What the embedder that needs no model counts as.
+pub fn bag_of_words() -> ModelId {
+    ModelId::named("bag of words")
+}
+
 /// A server inside this process, and the folder with its socket.
 pub struct Server {
     pub running: Running,
@@ -95,10 +102,18 @@ impl Server {
 
     /// Without a model, and it embeds only while the gate is open.
     pub async fn start_gated(gate: &Gate, extra: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
         let embedder = Gated { gate: gate.clone(), ..Gated::default() };
+        Self::start_made(move || embedder.clone(), extra).await
+    }
+
+    /// With embedders that `make` makes.
+    pub async fn start_made<E: Embedder + 'static>(
+        make: impl Fn() -> E + Send + Sync + 'static,
+        extra: &[(&str, &str)],
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let settings = settings(folder.path(), extra);
-        let running = server::start_with(&settings, move || Ok(embedder.clone())).await.unwrap();
+        let running = server::start_with(&settings, bag_of_words(), move || Ok(make())).await.unwrap();
         Self { running, folder }
     }
 

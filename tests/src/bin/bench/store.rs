@@ -1,4 +1,4 @@
-//! Redis as the prompt history: starts two and runs the service's own bench (embedding-service/benches/store) on them.
+//! Redis as the prompt history: starts three and runs the service's own bench (embedding-service/benches/store) on them.
 //!
 //! - `BENCH_STORE_PROMPTS`: how many prompts to hold, rising, separated by commas (default 1000,100000)
 //! - `BENCH_STORE_SECONDS`: time that either way may take to be filled up to each of these (default 20); one that is
@@ -29,11 +29,11 @@ pub struct Line {
 
 /// Builds and runs the bench.
 pub fn measure() -> Vec<Line> {
-    let (direct, search) = (Redis::start(), Redis::start_with_search());
+    let (direct, search, graph) = (Redis::start(), Redis::start_with_search(), Redis::start_with_search());
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["bench", "--quiet", "--package", "embedding-service", "--bench", "store", "--"])
-        .args(["--direct", &direct.url(), "--search", &search.url()])
+        .args(["--direct", &direct.url(), "--search", &search.url(), "--search-hnsw", &graph.url()])
         .args(["--prompts", &setting("BENCH_STORE_PROMPTS", "1000,100000")])
         .args(["--seconds", &setting("BENCH_STORE_SECONDS", "20")])
         .current_dir(parts::root())

@@ -1,0 +1,100 @@
+//! Which model a vector is of. Vectors of two models have nothing to do with each other, also where they are equally
+//! long, so whatever keeps vectors keeps this with them.
+
+use std::{ffi::OsString, fmt, fs::File, io, path::Path};
+
+use super::{ModelError, model_files::ModelFiles, sidecar::Sidecar};
+
+/// To be counted up when this program makes other vectors of the same files.
+const VECTORS: u32 = 1;
+
+/// A digest of all that decides what the vector of a text is. Shown as 8 hex digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelId([u8; 4]);
+
+impl ModelId {
+    /// Of the model in these files, its weights outside the graph included. Reads them whole.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub fn of(files: &ModelFiles) -> Result<Self, ModelError> {
+        let Sidecar { pooling, longest } = Sidecar::read(&files.graph)?;
+        let mut all = blake3::Hasher::new();
+        all.update(format!("{VECTORS} {pooling:?} {longest:?}").as_bytes());
+        let beside = |suffix: &str| {
+            let mut path = OsString::from(&files.graph);
+            path.push(suffix);
+            path
+        };
+        for path in [files.tokeniser.clone().into(), beside(""), beside("_data"), beside(".data")] {
+            all.update(&digest(Path::new(&path))?);
+        }
+        Ok(Self::from(&all))
+    }
+
+    /// Of an embedder without files.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self::from(blake3::Hasher::new().update(name.as_bytes()))
+    }
+
+    fn from(hasher: &blake3::Hasher) -> Self {
+        let mut id = [0; 4];
+        hasher.finalize_xof().fill(&mut id);
+        Self(id)
+    }
+}
+
+/// Zeros where there is no such file.
+fn digest(path: &Path) -> Result<[u8; blake3::OUT_LEN], ModelError> {
+    let read = || blake3::Hasher::new().update_reader(File::open(path)?).map(|h| h.finalize());
+    match read() {
+        Ok(digest) => Ok(digest.into()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok([0; blake3::OUT_LEN]),
+        Err(e) => Err(ModelError::Path {
+            path: path.display().to_string(),
+            problem: format!("cannot be read: {e}"),
+        }),
+    }
+}
+
+impl fmt::Display for ModelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn whatever_decides_the_vectors_counts_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        let id = || ModelId::of(&ModelFiles::find(folder.path()).unwrap()).unwrap();
+        fs::create_dir(folder.path().join("1_Pooling")).unwrap();
+        write("model.onnx", "graph");
+        write("tokenizer.json", "words");
+        let mut seen = vec![id()];
+        for (name, text) in [
+            ("model.onnx", "another graph"),
+            ("tokenizer.json", "other words"),
+            ("model.onnx_data", "weights"),
+            ("model.onnx.data", "weights"),
+            ("1_Pooling/config.json", r#"{"pooling_mode": "cls"}"#),
+            ("sentence_bert_config.json", r#"{"max_seq_length": 128}"#),
+        ] {
+            write(name, text);
+            let now = id();
+            assert!(!seen.contains(&now), "{name}");
+            seen.push(now);
+        }
+        write("sentence_bert_config.json", r#"{"max_seq_length": 128, "do_lower_case": false}"#);
+        write("MODEL.md", "about it");
+        assert_eq!(seen.last(), Some(&id()));
+        assert_eq!(id().to_string().len(), 8);
+    }
+}
