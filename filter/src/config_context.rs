@@ -1,6 +1,6 @@
-//! One configuration of the plugin: reads it, and makes a context for each request.
+//! One configuration of the plugin: reads it, makes a context for each request, and sends their spans off.
 
-use std::{rc::Rc, sync::Arc};
+use std::{rc::Rc, sync::Arc, time::Duration};
 
 use proxy_wasm::{
     hostcalls,
@@ -9,15 +9,42 @@ use proxy_wasm::{
 };
 use sentinel_core::config::Config;
 
-use crate::{metrics::Metrics, request_context::RequestContext};
+use crate::{
+    metrics::Metrics,
+    request_context::RequestContext,
+    spans::{self, Spans},
+};
+
+/// How long spans wait to be sent together.
+const TICK: Duration = Duration::from_secs(1);
+/// How long the collector may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 pub struct ConfigContext {
     config: Option<Arc<Config>>,
     metrics: Rc<Metrics>,
+    spans: Rc<Spans>,
+    /// The collector did not take the last spans.
+    is_cut_off: bool,
 }
 
-impl Context for ConfigContext {}
+impl ConfigContext {
+    /// Says once, not every second, that spans are lost.
+    fn sent(&mut self, is_taken: bool) {
+        if !is_taken && !self.is_cut_off {
+            let line = "agent sentinel: the cluster of `traces.cluster` does not take spans; they are lost until it does";
+            let _ = hostcalls::log(LogLevel::Warn, line);
+        }
+        self.is_cut_off = !is_taken;
+    }
+}
+
+impl Context for ConfigContext {
+    fn on_grpc_call_response(&mut self, _call: u32, status: u32, _size: usize) {
+        self.sent(status == 0);
+    }
+}
 
 impl RootContext for ConfigContext {
     /// False makes Envoy refuse the configuration.
@@ -25,6 +52,9 @@ impl RootContext for ConfigContext {
         let json = self.get_plugin_configuration().unwrap_or_default();
         match Config::from_json(&json) {
             Ok(config) => {
+                if config.collector.is_some() {
+                    self.set_tick_period(TICK);
+                }
                 self.config = Some(Arc::new(config));
                 true
             }
@@ -38,7 +68,25 @@ impl RootContext for ConfigContext {
 
     fn create_http_context(&self, _id: u32) -> Option<Box<dyn HttpContext>> {
         let config = self.config.clone()?;
-        Some(Box::new(RequestContext::new(config, Rc::clone(&self.metrics))))
+        Some(Box::new(RequestContext::new(config, Rc::clone(&self.metrics), Rc::clone(&self.spans))))
+    }
+
+    fn on_tick(&mut self) {
+        let Some(collector) = self.config.as_ref().and_then(|config| config.collector.clone()) else {
+            return;
+        };
+        let Some(message) = self.spans.take() else { return };
+        let call = self.dispatch_grpc_call(
+            &collector,
+            spans::SERVICE,
+            spans::EXPORT,
+            Vec::new(),
+            Some(&message),
+            PATIENCE,
+        );
+        if call.is_err() {
+            self.sent(false);
+        }
     }
 
     fn get_type(&self) -> Option<ContextType> {

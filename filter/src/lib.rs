@@ -4,6 +4,7 @@
 mod config_context;
 mod metrics;
 mod request_context;
+mod spans;
 
 use config_context::ConfigContext;
 use proxy_wasm::{traits::RootContext, types::LogLevel};

@@ -18,7 +18,7 @@ use sentinel_proto::{
     v1::{CheckLoopRequest, CheckLoopResponse},
 };
 
-use crate::metrics::Metrics;
+use crate::{metrics::Metrics, spans::Spans};
 
 /// The header with the trace that a request is part of (W3C Trace Context).
 const TRACE: &str = "traceparent";
@@ -35,6 +35,7 @@ type Kept = Rc<[(&'static str, Vec<u8>)]>;
 pub struct RequestContext {
     config: Arc<Config>,
     metrics: Rc<Metrics>,
+    spans: Rc<Spans>,
     /// Absent only while an event is being handled.
     machine: Option<Machine>,
     /// Whether Envoy is to keep the request back.
@@ -50,11 +51,12 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    pub fn new(config: Arc<Config>, metrics: Rc<Metrics>) -> Self {
+    pub fn new(config: Arc<Config>, metrics: Rc<Metrics>, spans: Rc<Spans>) -> Self {
         let machine = Some(Machine::new(Arc::clone(&config)));
         Self {
             config,
             metrics,
+            spans,
             machine,
             holds: false,
             in_callback: false,
@@ -126,6 +128,7 @@ impl RequestContext {
                 // As Envoy's filter state `wasm.sentinel_event`, which its access logs can show.
                 let _ = hostcalls::set_property(vec!["sentinel_event"], Some(line.as_bytes()));
             }
+            Effect::Trace(spans) => self.spans.push(spans),
             Effect::Note(name, value) => {
                 let _ = hostcalls::set_property(vec![name], Some(value.as_bytes()));
             }

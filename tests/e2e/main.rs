@@ -31,5 +31,6 @@ mod steps_shapes;
 mod streaming;
 mod support;
 mod traces;
+mod traces_of_runs;
 mod upstream;
 mod usage;

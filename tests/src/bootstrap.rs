@@ -11,6 +11,7 @@ const CONFIG_BEGIN: &str = "# --- sentinel: configuration ---\n";
 const CONFIG_END: &str = "# --- sentinel: end of configuration ---\n";
 const TRACES: &str = "#traces# ";
 const TRACES_TLS: &str = "#traces-tls# ";
+const FILTERS_TRACES: [&str; 2] = [r#""traces": {}"#, r#""traces": {"attributes": true, "cluster": "collector"}"#];
 
 pub struct Bootstrap {
     text: String,
@@ -91,10 +92,13 @@ impl Bootstrap {
         self.text = self.text.replace(": envoy/production", &format!(": {}", folder.display()));
     }
 
-    /// Frees the lines for traces, as the head of the file says.
+    /// Switches traces on, as the head of the file says.
     pub fn traces(&mut self) {
-        assert!(self.text.contains(TRACES), "the bootstrap has no lines for traces");
-        self.text = self.text.replace(TRACES, "");
+        let [off, on] = FILTERS_TRACES;
+        for (old, new) in [(TRACES, ""), (off, on)] {
+            assert!(self.text.contains(old), "the bootstrap does not contain {old:?}");
+            self.text = self.text.replace(old, new);
+        }
     }
 
     /// Frees the lines for a collector with TLS.

@@ -31,6 +31,8 @@ pub struct Span {
     /// Nanoseconds since 1970.
     pub time: (u64, u64),
     pub attributes: BTreeMap<String, String>,
+    /// Trace and id of the spans of other traces that it names.
+    pub links: Vec<(String, String)>,
 }
 
 impl Span {
@@ -106,6 +108,7 @@ impl TraceService for Kept {
                     failed: span.status.is_some_and(|status| status.code == 2),
                     time: (span.start_time_unix_nano, span.end_time_unix_nano),
                     attributes: attributes(span.attributes),
+                    links: span.links.iter().map(|link| (hex(&link.trace_id), hex(&link.span_id))).collect(),
                 });
             }
         }

@@ -218,6 +218,7 @@ mod tests {
                         tools: 0,
                         calls: crate::step::StepReader::default(),
                     },
+                    0,
                 );
             }
         }
@@ -247,7 +248,7 @@ mod tests {
         for _ in 0..10 {
             let judgement = run.say(PROMPT);
             assert_eq!(judgement.verdict, Verdict::Allow);
-            run.window.record(judgement.entry.unwrap(), Outcome::Failed);
+            run.window.record(judgement.entry.unwrap(), Outcome::Failed, 0);
         }
         assert_eq!(run.window.entries.len(), 1);
     }

@@ -43,6 +43,11 @@ impl Claims {
         self.agent.as_deref()
     }
 
+    /// The agent says which run it is.
+    pub fn names_run(&self) -> bool {
+        self.run.is_some()
+    }
+
     /// The same claims, with what the body says where the headers were silent.
     pub fn with_body(mut self, config: &Config, reading: &Reading<'_>) -> Self {
         let first = |source: &IdentitySource| source.body.iter().find_map(|field| reading.ids.get(field));

@@ -22,6 +22,7 @@ pub mod signal;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod slot;
+pub mod span;
 pub mod step;
 pub mod verdict;
 pub mod window;

@@ -4,7 +4,7 @@
 use crate::{
     bytes::Cursor,
     prompt::Bag,
-    step::{Call, Deed, Kind, Step, StepReader, StrayResult, Turn, shown},
+    step::{Call, Deed, Done, Kind, Step, StepReader, StrayResult, Turn, shown},
 };
 
 /// Turns that are remembered: enough for five rounds of the longest cycle.
@@ -23,13 +23,13 @@ pub struct RemoteTail {
 }
 
 impl StepReader {
-    /// Takes on what the request brings, and says which steps there are now.
-    pub fn follow(&mut self, tail: &RemoteTail) -> Vec<Step> {
-        tail.results.iter().for_each(|result| self.stray_result(result));
+    /// Takes on what the request brings, and says which steps there are now, and which calls got their results.
+    pub fn follow(&mut self, tail: &RemoteTail) -> (Vec<Step>, Vec<Done>) {
+        let done = tail.results.iter().filter_map(|result| self.stray_result(result)).collect();
         if tail.has_user_word {
             self.user();
         }
-        self.clone().finish()
+        (self.clone().finish(), done)
     }
 
     /// Takes on the calls of a response.
@@ -44,10 +44,6 @@ impl StepReader {
         out.push(u8::try_from(self.turns.len()).unwrap_or(0));
         for turn in &self.turns {
             out.push(u8::try_from(turn.calls.len()).unwrap_or(0));
-            let name = turn.calls.first().and_then(|call| call.shown.as_deref()).unwrap_or_default();
-            let name = name.get(..name.floor_char_boundary(NAME)).unwrap_or_default();
-            out.push(u8::try_from(name.len()).unwrap_or(0));
-            out.extend_from_slice(name.as_bytes());
             turn.calls.iter().for_each(|call| encode_call(call, out));
         }
     }
@@ -77,16 +73,14 @@ fn encode_call(call: &Call, out: &mut Vec<u8>) {
     };
     out.push(kind);
     out.extend_from_slice(&outcome.to_le_bytes());
+    let name = call.shown.get(..call.shown.floor_char_boundary(NAME)).unwrap_or_default();
+    out.push(u8::try_from(name.len()).unwrap_or(0));
+    out.extend_from_slice(name.as_bytes());
 }
 
 fn decode_turn(cursor: &mut Cursor<'_>) -> Option<Turn> {
     let calls = usize::from(cursor.u8()?).min(CALLS);
-    let name = usize::from(cursor.u8()?);
-    let name = shown(std::str::from_utf8(cursor.slice(name)?).ok()?);
-    let mut calls: Vec<Call> = (0..calls).map(|_| decode_call(cursor)).collect::<Option<_>>()?;
-    if let Some(first) = calls.first_mut() {
-        first.shown = Some(name);
-    }
+    let calls = (0..calls).map(|_| decode_call(cursor)).collect::<Option<_>>()?;
     Some(Turn { calls })
 }
 
@@ -108,7 +102,9 @@ fn decode_call(cursor: &mut Cursor<'_>) -> Option<Call> {
         _ => return None,
     };
     let outcome = cursor.u64()?;
-    Some(Call { id, name, approach, words, deed, result: kind.map(|kind| (outcome, kind)), shown: None })
+    let shown_len = usize::from(cursor.u8()?);
+    let shown = shown(std::str::from_utf8(cursor.slice(shown_len)?).ok()?);
+    Some(Call { id, name, approach, words, deed, result: kind.map(|kind| (outcome, kind)), shown })
 }
 
 #[cfg(test)]
@@ -137,20 +133,28 @@ mod tests {
             history.encode(&mut bytes);
             assert!(bytes.len() < 2_048);
             history = StepReader::decode(&mut Cursor(&bytes)).unwrap();
-            steps = history.follow(&result(&n.to_string()));
+            let (now, done) = history.follow(&result(&n.to_string()));
+            assert_eq!(
+                (done.len(), done[0].tool.as_str(), done[0].is_failure),
+                (1, "search_the_whole_wide_wo", true)
+            );
+            steps = now;
         }
         assert_eq!(steps.len(), TURNS);
         assert!(steps.windows(2).all(|pair| pair[0] == pair[1]));
         assert_eq!(steps[0].tool, "search_the_whole_wide_wo");
-        assert_eq!(history.follow(&RemoteTail { has_user_word: true, ..RemoteTail::default() }), []);
+        assert_eq!(
+            history.follow(&RemoteTail { has_user_word: true, ..RemoteTail::default() }),
+            (vec![], vec![])
+        );
     }
 
     #[test]
     fn a_result_that_comes_again_says_nothing_new() {
         let mut history = StepReader::default();
         history.append(response("1"));
-        let once = history.follow(&result("1"));
-        assert_eq!(history.follow(&result("1")), once);
-        assert_eq!(history.follow(&result("unknown")), once);
+        let (once, _) = history.follow(&result("1"));
+        assert_eq!(history.follow(&result("1")), (once.clone(), vec![]));
+        assert_eq!(history.follow(&result("unknown")), (once, vec![]));
     }
 }

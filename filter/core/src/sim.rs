@@ -10,6 +10,7 @@ use crate::{
     config::Config,
     machine::{Effect, Event, Held, Machine, Question, Reply, ServiceReply},
     metric::{Metric, ServiceOutcome},
+    span::Span,
 };
 
 /// Answers questions in the embedding service's place.
@@ -23,6 +24,7 @@ pub struct SimHost {
     pub slots: HashMap<String, (Vec<u8>, u32)>,
     pub counters: BTreeMap<String, u64>,
     pub log: Vec<String>,
+    pub spans: Vec<Span>,
     /// How many of the next stores are lost to another worker.
     pub lost_stores: u32,
     pub service: Box<Service>,
@@ -141,6 +143,7 @@ impl SimHost {
             slots: HashMap::new(),
             counters: BTreeMap::new(),
             log: Vec::new(),
+            spans: Vec::new(),
             lost_stores: 0,
             service: Box::new(|_| Ok(ServiceReply { loop_detected: false, max_similarity: 0.0 })),
         }
@@ -235,6 +238,7 @@ impl Flight {
                 *counter = counter.saturating_add(by);
             }
             Effect::Log(line) => host.log.push(line),
+            Effect::Trace(spans) => host.spans.extend(spans),
             Effect::Note(name, value) => self.outcome.notes.push((name, value)),
         }
         Vec::new()

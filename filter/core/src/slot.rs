@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Layout of the bytes. Raise it with every change: old slots are then forgotten.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 /// Scopes in one slot.
 const WAYS: usize = 4;
 
@@ -53,6 +53,8 @@ impl Slot {
             put(&mut out, &scope.to_le_bytes());
             put(&mut out, &window.touched.to_le_bytes());
             put(&mut out, &window.killed_until.to_le_bytes());
+            put(&mut out, &window.answered.to_le_bytes());
+            out.push(u8::from(window.is_traced));
             put(&mut out, &window.turns.to_le_bytes());
             put(&mut out, &window.next.to_le_bytes());
             out.push(u8::try_from(window.entries.len()).unwrap_or(0));
@@ -123,11 +125,12 @@ fn decode(cursor: &mut Cursor<'_>) -> Option<Slot> {
 fn decode_window(cursor: &mut Cursor<'_>) -> Option<(u64, Window)> {
     let scope = cursor.u64()?;
     let (touched, killed_until) = (cursor.u64()?, cursor.u64()?);
+    let (answered, is_traced) = (cursor.u64()?, cursor.u8()? != 0);
     let (turns, next) = (cursor.u32()?, cursor.u32()?);
     let entries = usize::from(cursor.u8()?).min(LENGTH);
     let entries = (0..entries).map(|_| decode_entry(cursor)).collect::<Option<_>>()?;
     let remote = StepReader::decode(cursor)?;
-    Some((scope, Window { touched, killed_until, turns, next, entries, remote }))
+    Some((scope, Window { touched, killed_until, answered, is_traced, turns, next, entries, remote }))
 }
 
 fn decode_entry(cursor: &mut Cursor<'_>) -> Option<Entry> {
@@ -164,7 +167,8 @@ mod tests {
     fn full() -> Slot {
         let mut slot = Slot::default();
         for scope in 0..4 {
-            let mut window = Window { touched: scope + 1, killed_until: 9, turns: 3, ..Window::default() };
+            let mut window = Window { touched: scope + 1, killed_until: 9, answered: 4, ..Window::default() };
+            (window.turns, window.is_traced) = (3, true);
             for body in 0..25 {
                 window.push(Entry {
                     number: 0,

@@ -17,6 +17,10 @@ pub struct Window {
     pub touched: u64,
     /// The scope is stopped until then (milliseconds since 1970); 0 when it is not.
     pub killed_until: u64,
+    /// When a response to it was last read to its end (milliseconds since 1970); 0 while none was.
+    pub answered: u64,
+    /// The run's own span has been made.
+    pub is_traced: bool,
     /// Messages in the last request that carried history.
     pub turns: u32,
     /// Number for the next entry.
@@ -83,8 +87,11 @@ impl Window {
         self.entries.iter_mut().find(|entry| entry.number == number)
     }
 
-    /// Notes what became of the request that belongs to the entry.
-    pub fn record(&mut self, number: u32, outcome: Outcome) {
+    /// Notes what became of the request that belongs to the entry. `now`: milliseconds since 1970.
+    pub fn record(&mut self, number: u32, outcome: Outcome, now: u64) {
+        if matches!(outcome, Outcome::Answered { .. }) {
+            self.answered = now;
+        }
         let Some(entry) = self.entry(number) else { return };
         match outcome {
             Outcome::Answered { answer, tools, calls } => {

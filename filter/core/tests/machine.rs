@@ -116,7 +116,7 @@ fn the_service_is_told_no_name_and_only_what_matters() {
 
 #[test]
 fn observe_touches_nothing_and_counts_everything() {
-    let mut host = host(r#"{"mode":"observe"}"#);
+    let mut host = host(r#"{"mode":"observe","traces":{"attributes":true}}"#);
     let mut traced = 0;
     for _ in 0..8 {
         let request = chat(PROMPT);

@@ -62,6 +62,8 @@ group! {
         /// What models cost. A response's tokens and their price are counted by model; models that are not listed are
         /// `other`, and cost nothing.
         prices: Vec<RawPrice> = Vec::new(),
+        /// What traces (OpenTelemetry) get from the filter.
+        traces: RawTraces = RawTraces::default(),
         /// The memory of prompts and responses in Envoy, shared by all workers: a fixed number of slots, so its size does
         /// not depend on the number of agents.
         state: RawState = RawState::default(),
@@ -337,6 +339,18 @@ group! {
         cached_input: Option<f64> = None,
         /// Output tokens.
         output: f64 = 0.0,
+    }
+}
+
+group! {
+    /// What traces get.
+    struct RawTraces {
+        /// Whether verdict, signal, scope, models and tokens are left as filter state (`wasm.sentinel_verdict` and so on),
+        /// where Envoy's tracer and access logs can show them.
+        attributes: bool = false,
+        /// Envoy cluster of a collector (OTLP/gRPC). Each tool step of a run that names itself (`identity.run`) is sent there
+        /// as a span, with its error state, in a trace of the run. Empty: none are made.
+        cluster: String = String::new(),
     }
 }
 

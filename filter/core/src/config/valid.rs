@@ -42,6 +42,10 @@ pub struct Config {
     pub paths: Vec<PathRule>,
     pub mcp: McpPolicy,
     pub prices: Vec<Price>,
+    /// What is known of a request is left where Envoy's tracer and access logs find it.
+    pub notes: bool,
+    /// Envoy cluster to which tool steps are sent as spans; none where they are not.
+    pub collector: Option<String>,
     pub buckets: u32,
     /// Milliseconds.
     pub state_ttl: u64,
@@ -233,6 +237,8 @@ impl TryFrom<RawConfig> for Config {
             paths: raw.paths.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?,
             mcp: mcp(raw.mcp)?,
             prices: raw.prices.iter().enumerate().map(price).collect::<Result<_, _>>()?,
+            notes: raw.traces.attributes,
+            collector: Some(raw.traces.cluster).filter(|cluster| !cluster.is_empty()),
             buckets: raw.state.buckets,
             base: Arc::new(base),
             agents,

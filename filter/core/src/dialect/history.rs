@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     config::StepsPolicy,
-    step::{self, StepReader},
+    step::{self, Done, StepReader, Turn},
 };
 
 /// How much of a history is looked at.
@@ -16,11 +16,13 @@ pub struct Scan {
     pub turns: usize,
     /// Actions in assistants' texts count, with the observations in the next user messages.
     pub react: bool,
+    /// The turn before a user's word counts too, where no turn has followed: its results are new.
+    pub before_word: bool,
 }
 
 impl Default for Scan {
     fn default() -> Self {
-        Self { turns: step::LENGTH, react: true }
+        Self { turns: step::LENGTH, react: true, before_word: false }
     }
 }
 
@@ -28,7 +30,8 @@ impl Scan {
     /// What a policy needs to see.
     pub fn of(steps: &StepsPolicy, run_limit: u32) -> Self {
         let limit = usize::try_from(run_limit).unwrap_or(usize::MAX);
-        Self { turns: limit.max(if steps.enabled { step::LENGTH } else { 0 }), react: steps.react }
+        let turns = limit.max(if steps.enabled { step::LENGTH } else { 0 });
+        Self { turns, react: steps.react, before_word: false }
     }
 
     /// Where to begin in a history: at the last message that is a user's word beyond doubt, and not before the last
@@ -40,14 +43,18 @@ impl Scan {
         is_word: impl Fn(&T) -> bool,
     ) -> usize {
         let mut turns = 0_usize;
+        let mut ends_with_word = false;
         for (at, item) in (0..history.len()).zip(history).rev() {
             if turns >= self.turns {
                 return at.saturating_add(1);
             }
-            if is_word(item) {
+            let is_turn = is_turn(item);
+            let is_word = is_word(item);
+            if (is_word && (turns > 0 || !self.before_word)) || (is_turn && ends_with_word) {
                 return at;
             }
-            turns = turns.saturating_add(usize::from(is_turn(item)));
+            ends_with_word |= is_word;
+            turns = turns.saturating_add(usize::from(is_turn));
         }
         0
     }
@@ -63,6 +70,8 @@ pub fn is_word(content: Option<&RawValue>) -> bool {
 pub struct Walk {
     pub steps: StepReader,
     pub turns: u32,
+    /// The last turn before a user's word that no turn has followed yet.
+    before_user: Option<Turn>,
     /// The assistant's last turn wrote a ReAct action.
     awaits_observation: bool,
     /// Texts that stood beside tool results: a framework's reminder comes again and again.
@@ -75,6 +84,7 @@ const REACT: &str = "react";
 impl Walk {
     pub fn turn(&mut self) {
         self.steps.turn();
+        self.before_user = None;
         self.turns = self.turns.saturating_add(1);
         self.awaits_observation = false;
     }
@@ -94,9 +104,14 @@ impl Walk {
             self.steps.result(REACT, raw.as_deref(), false);
             return true;
         }
-        self.steps.user();
-        self.turns = 0;
+        self.word();
         false
+    }
+
+    fn word(&mut self) {
+        // Of two words in a row the second has no turn before it.
+        self.before_user = self.steps.user().or(self.before_user.take());
+        self.turns = 0;
     }
 
     /// A text beside tool results: a user's word unless it was there before.
@@ -104,9 +119,13 @@ impl Walk {
         let digest = crate::prompt::digest(text.as_bytes());
         if !self.asides.contains(&digest) {
             self.asides.push(digest);
-            self.steps.user();
-            self.turns = 0;
+            self.word();
         }
+    }
+
+    /// The calls of the last turn that have their results. No earlier request can have carried these.
+    pub fn done(&self) -> Vec<Done> {
+        self.steps.turns.back().or(self.before_user.as_ref()).map(Turn::done).unwrap_or_default()
     }
 }
 
@@ -179,11 +198,11 @@ mod tests {
     #[test]
     fn a_scan_begins_at_a_turn_or_at_a_users_word() {
         let history = ["u", "a", "t", "a", "t", "a", "t"];
-        let start =
-            |turns| Scan { turns, react: true }.start(&history, |item| *item == "a", |item| *item == "u");
+        let scan = |turns| Scan { turns, ..Scan::default() };
+        let start = |turns| scan(turns).start(&history, |item| *item == "a", |item| *item == "u");
         assert_eq!([0, 1, 2, 3, 9].map(start), [7, 5, 3, 1, 0]);
-        let word =
-            |turns| Scan { turns, react: true }.start(&history, |item| *item == "a", |item| *item == "t");
-        assert_eq!(word(9), 6);
+        let word = |scan: Scan| scan.start(&history, |item| *item == "a", |item| *item == "t");
+        assert_eq!(word(scan(9)), 6);
+        assert_eq!(word(Scan { before_word: true, ..scan(9) }), 5);
     }
 }

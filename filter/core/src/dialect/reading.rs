@@ -5,7 +5,12 @@ use std::{borrow::Cow, collections::HashMap};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{config::BodyField, json, remote::RemoteTail, step::Step};
+use crate::{
+    config::BodyField,
+    json,
+    remote::RemoteTail,
+    step::{Done, Step},
+};
 
 /// One request body, borrowed.
 #[derive(Debug, Default)]
@@ -21,6 +26,8 @@ pub struct Reading<'a> {
     pub tail: Tail,
     /// What the agent did since the last user message.
     pub steps: Vec<Step>,
+    /// The calls whose results are new in this request.
+    pub done: Vec<Done>,
     /// What is new, where the provider keeps the history.
     pub remote: Option<RemoteTail>,
     /// Assistant turns since the last user message.

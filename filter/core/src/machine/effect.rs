@@ -1,6 +1,9 @@
 //! What the host is to do, and what it hands back.
 
-use crate::metric::{Bypass, Metric, ServiceOutcome};
+use crate::{
+    metric::{Bypass, Metric, ServiceOutcome},
+    span::Span,
+};
 
 /// One thing for the host to do. `LoadSlot` and `StoreSlot` come last in a row, and the host hands their results back
 /// as the next event, at once.
@@ -34,6 +37,8 @@ pub enum Effect {
     Log(String),
     /// What is known of the request, for Envoy's tracer and access logs: a name and its value.
     Note(&'static str, String),
+    /// Spans for the collector, some time.
+    Trace(Vec<Span>),
 }
 
 impl From<Bypass> for Effect {

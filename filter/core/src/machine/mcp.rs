@@ -102,7 +102,9 @@ pub fn counted(config: &Config, case: Box<McpCase>, write: SlotWrite, stored: bo
         effects.push(Effect::Release);
         return (Phase::Done, effects);
     };
-    effects.extend(note::of_verdict(&case.scope, verdict, Some(finding.signal)));
+    if config.notes {
+        effects.extend(note::of_verdict(&case.scope, verdict, Some(finding.signal)));
+    }
     effects.push(Effect::Log(line(&case, finding)));
     if case.mode == Mode::Observe {
         effects.push(Effect::Release);

@@ -28,6 +28,8 @@ use crate::{
     metric::ServiceOutcome,
     remote::RemoteTail,
     signal::Finding,
+    span::{Cause, Span},
+    step::Done,
     window::Outcome,
 };
 
@@ -135,6 +137,11 @@ struct Case {
     finding: Option<Finding>,
     /// What is new, where the provider keeps the history.
     remote: Option<RemoteTail>,
+    /// The calls whose results are new are to be spans.
+    is_traced: bool,
+    done: Vec<Done>,
+    cause: Option<Cause>,
+    spans: Vec<Span>,
     body: Vec<u8>,
     /// The text to ask about.
     prompt: String,

@@ -13,7 +13,8 @@ use crate::{
     prompt::{digest, digest_pair},
     signal::{self, Finding},
     slot::Slot,
-    step::StepReader,
+    span::{self, Cause},
+    step::{self, Done, StepReader},
     verdict::{Signal, Verdict},
     window::Window,
 };
@@ -102,7 +103,8 @@ pub fn whole(config: &Config, opening: Opening, held: &dyn Held) -> Step {
     let Some(route) = opening.route else { return mcp::whole(config, &opening.claims, &body, held) };
     let dialect = route.dialect;
     let known = config.policy(opening.claims.agent());
-    let reading = match dialect.read(&body, Scan::of(&known.steps, known.run_limit)) {
+    let scan = Scan { before_word: config.collector.is_some(), ..Scan::of(&known.steps, known.run_limit) };
+    let reading = match dialect.read(&body, scan) {
         Ok(reading) => reading,
         Err(error) => return bypass(Bypass::Unreadable(error)),
     };
@@ -112,6 +114,8 @@ pub fn whole(config: &Config, opening: Opening, held: &dyn Held) -> Step {
         return (Phase::Done, vec![Effect::Release]);
     }
     let scope = claims.scope(reading.run);
+    let is_traced = config.collector.is_some() && claims.names_run() && !opening.is_retry;
+    let cause = is_traced.then(|| held.request_header("traceparent")).flatten();
     let finding = signal::strongest(&reading, &policy);
     let counted = Effect::Count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0));
     let case = Case {
@@ -135,6 +139,10 @@ pub fn whole(config: &Config, opening: Opening, held: &dyn Held) -> Step {
             Tail::Aside(_) | Tail::Other => String::new(),
         },
         remote: reading.remote,
+        is_traced,
+        done: reading.done,
+        cause: cause.and_then(|header| Cause::of(&header)),
+        spans: Vec::new(),
         body,
         judgement: Judgement::default().or_finding(finding.as_ref()),
         finding,
@@ -179,24 +187,32 @@ pub fn decide(
     bytes: Option<&[u8]>,
     version: Option<u32>,
 ) -> Step {
-    let ((judgement, finding), store) =
+    let ((judgement, finding, spans), store) =
         change(config, &case.scope, case.arrival.now, (bytes, version), |window| {
-            let finding = case.finding.clone().or_else(|| in_remote(window, &case));
+            let (steps, done) = in_remote(window, &case);
+            let done = if done.is_empty() { &case.done } else { &done };
+            let spans = if case.is_traced {
+                span::of_steps(window, &case.scope, &case.arrival, done, case.cause)
+            } else {
+                Vec::new()
+            };
+            let finding = case.finding.clone().or_else(|| signal::in_steps(&steps, &case.policy.steps));
             let judgement = arrival::judge(window, &case.arrival, &case.policy, finding.as_ref());
-            (judgement, finding)
+            (judgement, finding, spans)
         });
     case.judgement = judgement;
     case.finding = finding;
+    case.spans = spans;
     (Phase::Deciding(case, write), vec![store])
 }
 
-/// What the steps of a history say that the provider keeps. A history in the body needs no memory.
-fn in_remote(window: &mut Window, case: &Case) -> Option<Finding> {
+/// The steps of a history that the provider keeps, and the new ones. A history in the body needs no memory.
+fn in_remote(window: &mut Window, case: &Case) -> (Vec<step::Step>, Vec<Done>) {
     match &case.remote {
-        Some(tail) => signal::in_steps(&window.remote.follow(tail), &case.policy.steps),
+        Some(tail) => window.remote.follow(tail),
         None => {
             window.remote = StepReader::default();
-            None
+            Default::default()
         }
     }
 }
@@ -215,9 +231,9 @@ pub fn decided(config: &Config, case: Box<Case>, write: SlotWrite, stored: bool,
 }
 
 /// What is known is all that will be.
-fn settle(config: &Config, case: Box<Case>, held: &dyn Held) -> Step {
+fn settle(config: &Config, mut case: Box<Case>, held: &dyn Held) -> Step {
     if case.judgement.verdict == Verdict::Kill && case.policy.mode == Mode::Enforce {
-        return kill(config, &case, held);
+        return kill(config, &mut case, held);
     }
     release(config, *case, held)
 }
@@ -287,9 +303,9 @@ pub fn marked(config: &Config, case: Box<Case>, write: SlotWrite, stored: bool, 
 }
 
 /// Lets the request go on, with a hint where that is the verdict.
-fn release(config: &Config, case: Case, held: &dyn Held) -> Step {
+fn release(config: &Config, mut case: Case, held: &dyn Held) -> Step {
     let enforced = case.policy.mode == Mode::Enforce;
-    let mut effects = verdict_effects(&case, held);
+    let mut effects = verdict_effects(config, &mut case, held);
     if enforced && case.judgement.verdict == Verdict::Hint {
         match hinted(&case) {
             Some(body) => {
@@ -329,13 +345,18 @@ fn hinted(case: &Case) -> Option<Vec<u8>> {
     splice.ok()?.apply(body)
 }
 
-fn verdict_effects(case: &Case, held: &dyn Held) -> Vec<Effect> {
+fn verdict_effects(config: &Config, case: &mut Case, held: &dyn Held) -> Vec<Effect> {
     let Judgement { verdict, signal, .. } = case.judgement;
     let mut effects = vec![
         Effect::Count(Metric::Verdicts(verdict, signal, case.dialect.label()), 1),
         Effect::Held(held.now().saturating_sub(case.arrival.now)),
     ];
-    effects.extend(note::of_request(case));
+    if config.notes {
+        effects.extend(note::of_request(case));
+    }
+    if !case.spans.is_empty() {
+        effects.push(Effect::Trace(std::mem::take(&mut case.spans)));
+    }
     if verdict != Verdict::Allow {
         effects.push(Effect::Log(log::line(case, held)));
     }
@@ -366,7 +387,7 @@ fn headers(case: &Case) -> Vec<(&'static str, String)> {
     headers
 }
 
-fn kill(config: &Config, case: &Case, held: &dyn Held) -> Step {
+fn kill(config: &Config, case: &mut Case, held: &dyn Held) -> Step {
     let policy = &case.policy.kill;
     let text = text::kill(case);
     let (status, content_type, body) = match policy.mode {
@@ -389,7 +410,7 @@ fn kill(config: &Config, case: &Case, held: &dyn Held) -> Step {
     if config.response_headers {
         reply_headers.extend(headers(case));
     }
-    let mut effects = verdict_effects(case, held);
+    let mut effects = verdict_effects(config, case, held);
     let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
     effects.push(Effect::Count(Metric::Saved, saved));
     effects.push(Effect::Reply(Reply { status, headers: reply_headers, body }));

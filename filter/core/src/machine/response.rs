@@ -50,7 +50,9 @@ pub fn whole(config: &Config, passage: Passage) -> Step {
     let mut effects = Vec::new();
     if let Some(answer) = &answer {
         effects = spent(config, &model, &answer.usage);
-        effects.extend(note::of_answer(answer));
+        if config.notes {
+            effects.extend(note::of_answer(answer));
+        }
     }
     if was_read && answer.is_none() {
         effects.push(Bypass::Response.into());
@@ -105,8 +107,9 @@ pub fn record(
     version: Option<u32>,
     held: &dyn Held,
 ) -> Step {
-    let ((), store) = request::change(config, &scope, held.now(), (bytes, version), |window| {
-        window.record(entry, outcome.clone())
+    let now = held.now();
+    let ((), store) = request::change(config, &scope, now, (bytes, version), |window| {
+        window.record(entry, outcome.clone(), now)
     });
     (Phase::Recording { scope, entry, outcome, write }, vec![store])
 }

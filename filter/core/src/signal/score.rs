@@ -98,6 +98,7 @@ mod tests {
                     tools: 0,
                     calls: crate::step::StepReader::default(),
                 },
+                0,
             );
         }
         verdicts
@@ -168,7 +169,7 @@ mod tests {
                 answer: Print::default(),
                 tools: 0,
             });
-            window.record(number, Outcome::Failed);
+            window.record(number, Outcome::Failed, 0);
         }
         assert_eq!(judge(&window, &prompt, &POLICY), (Verdict::Allow, Evidence::default()));
     }

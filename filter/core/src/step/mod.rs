@@ -53,8 +53,21 @@ pub(crate) struct Call {
     pub words: Bag,
     pub deed: Deed,
     pub result: Option<(u64, Kind)>,
-    /// The tool's name, at the first call of a turn.
-    pub shown: Option<String>,
+    /// The tool's name, for people to read.
+    pub shown: String,
+}
+
+/// A call that has its result, as a trace shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Digest of the call's id.
+    pub id: u64,
+    pub tool: String,
+    /// Digest of tool and canonical arguments.
+    pub approach: u64,
+    /// Digest of the result.
+    pub outcome: u64,
+    pub is_failure: bool,
 }
 
 /// A result whose call is not in the same body.
@@ -67,9 +80,10 @@ pub struct StrayResult {
 
 impl StrayResult {
     pub fn of(id: &str, result: Option<&RawValue>) -> Self {
+        let said = outcome::read(result);
         Self {
             id: digest(id.as_bytes()),
-            results: [Deed::Ask, Deed::Act, Deed::Send].map(|deed| outcome::read(result, deed)),
+            results: [Deed::Ask, Deed::Act, Deed::Send].map(|deed| outcome::judge(&said, deed)),
         }
     }
 }
@@ -92,7 +106,6 @@ impl StepReader {
             self.turn();
         }
         let Some(turn) = self.turns.back_mut() else { return };
-        let shown = turn.calls.is_empty().then(|| shown(name));
         let form = canonical(arguments);
         turn.calls.push(Call {
             id: digest(id.as_bytes()),
@@ -101,7 +114,7 @@ impl StepReader {
             words: form.words,
             deed: Deed::of(name),
             result: None,
-            shown,
+            shown: shown(name),
         });
     }
 
@@ -113,16 +126,16 @@ impl StepReader {
         }
     }
 
-    /// A result that was read before its call was known.
-    pub fn stray_result(&mut self, result: &StrayResult) {
-        if let Some(call) = self.open_call(|call| call.id == result.id) {
-            let [asked, acted, sent] = result.results;
-            call.result = Some(match call.deed {
-                Deed::Ask => asked,
-                Deed::Act => acted,
-                Deed::Send => sent,
-            });
-        }
+    /// A result that was read before its call was known; the call, where it is known now.
+    pub fn stray_result(&mut self, result: &StrayResult) -> Option<Done> {
+        let call = self.open_call(|call| call.id == result.id)?;
+        let [asked, acted, sent] = result.results;
+        call.result = Some(match call.deed {
+            Deed::Ask => asked,
+            Deed::Act => acted,
+            Deed::Send => sent,
+        });
+        call.done()
     }
 
     /// The result of a call that only its tool's name is known of: of the first such call of the last turn.
@@ -140,9 +153,11 @@ impl StepReader {
         open.find_map(|call| call)
     }
 
-    /// A genuine user message: only what follows it counts.
-    pub fn user(&mut self) {
+    /// A genuine user message: only what follows it counts. Gives the last turn before it.
+    pub(crate) fn user(&mut self) -> Option<Turn> {
+        let last = self.turns.pop_back();
         self.turns.clear();
+        last
     }
 
     /// The steps, oldest first. A turn with a call that has no result is none.
@@ -153,12 +168,28 @@ impl StepReader {
 
 impl Call {
     fn resolve(&mut self, result: Option<&RawValue>, is_error: bool) {
-        let (outcome, kind) = outcome::read(result, self.deed);
+        let (outcome, kind) = outcome::judge(&outcome::read(result), self.deed);
         self.result = Some((outcome, if is_error { Kind::Failure } else { kind }));
+    }
+
+    fn done(&self) -> Option<Done> {
+        let (outcome, kind) = self.result?;
+        Some(Done {
+            id: self.id,
+            tool: self.shown.clone(),
+            approach: self.approach,
+            outcome,
+            is_failure: kind == Kind::Failure,
+        })
     }
 }
 
 impl Turn {
+    /// The calls that have their results.
+    pub fn done(&self) -> Vec<Done> {
+        self.calls.iter().filter_map(Call::done).collect()
+    }
+
     fn into_step(self) -> Option<Step> {
         let results: Vec<(u64, Kind)> = self.calls.iter().map(|call| call.result).collect::<Option<_>>()?;
         // Sums, since the order within a turn does not count.
@@ -175,7 +206,7 @@ impl Turn {
             } else {
                 Kind::Substance
             },
-            tool: self.calls.into_iter().next()?.shown.unwrap_or_default(),
+            tool: self.calls.into_iter().next()?.shown,
         })
     }
 }

@@ -32,10 +32,14 @@ pub enum Kind {
     Substance,
 }
 
-/// Digest and kind of a result of a tool that does `deed`.
-pub fn read(result: Option<&RawValue>, deed: Deed) -> (u64, Kind) {
-    let said = result.map_or(Cow::Borrowed(""), said);
-    (outcome(&said, deed), kind(&said, deed))
+/// What a result says.
+pub fn read(result: Option<&RawValue>) -> Cow<'_, str> {
+    result.map_or(Cow::Borrowed(""), said)
+}
+
+/// Digest and kind of what a tool that does `deed` said.
+pub fn judge(said: &str, deed: Deed) -> (u64, Kind) {
+    (outcome(said, deed), kind(said, deed))
 }
 
 /// The id that a send returns does not count.
@@ -200,7 +204,7 @@ mod tests {
 
     #[test]
     fn what_a_result_is_wrapped_in_does_not_count() {
-        let read = |raw: &str, deed| read(Some(serde_json::from_str(raw).unwrap()), deed);
+        let read = |raw: &str, deed| judge(&read(Some(serde_json::from_str(raw).unwrap())), deed);
         for text in ["[]", "No results found", "OK.", "{\"a\": 1}"] {
             let quoted = serde_json::to_string(text).unwrap();
             for wrapped in [

@@ -76,6 +76,7 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
         tail,
         remote: None,
         turns_alone: walk.turns,
+        done: walk.done(),
         steps: walk.steps.finish(),
         // `metadata.user_id` is what the other dialects call `user`.
         ids: BodyIds { user: user_id(request.metadata), safety_identifier: None, metadata: request.metadata },

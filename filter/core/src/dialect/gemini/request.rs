@@ -79,6 +79,7 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
         run: head.filter(|_| has_history),
         tail,
         turns_alone: walk.turns,
+        done: walk.done(),
         steps: walk.steps.finish(),
         ids: BodyIds { metadata: request.labels, ..BodyIds::default() },
         ..Reading::default()

@@ -102,6 +102,7 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
         tail,
         remote: None,
         turns_alone: walk.turns,
+        done: walk.done(),
         steps: walk.steps.finish(),
         ids: BodyIds {
             user: request.user,

@@ -126,6 +126,7 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
         }),
         tail,
         turns_alone: walked.turns,
+        done: walked.done(),
         steps: walked.steps.finish(),
         ids: BodyIds {
             user: request.user,

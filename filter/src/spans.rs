@@ -1,0 +1,152 @@
+//! Spans on their way to the collector: they wait here until the next tick, so that no request does, and leave in one
+//! message of OTLP. Only the part of the protocol that we fill is written out.
+
+use std::cell::RefCell;
+
+use prost::Message;
+use sentinel_core::span::Span;
+
+pub const SERVICE: &str = "opentelemetry.proto.collector.trace.v1.TraceService";
+pub const EXPORT: &str = "Export";
+/// The name that Envoy's spans have in `envoy/production.yaml`.
+const NAME: &str = "agent-sentinel";
+/// Spans that may wait; what comes above it is lost.
+const ROOM: usize = 2_048;
+/// `SPAN_KIND_INTERNAL` and `STATUS_CODE_ERROR`.
+const INTERNAL: i32 = 1;
+const ERROR: i32 = 2;
+
+#[derive(Default)]
+pub struct Spans(RefCell<Vec<Span>>);
+
+impl Spans {
+    pub fn push(&self, spans: Vec<Span>) {
+        let mut waiting = self.0.borrow_mut();
+        let room = ROOM.saturating_sub(waiting.len());
+        waiting.extend(spans.into_iter().take(room));
+    }
+
+    /// An `ExportTraceServiceRequest` with all that wait; nothing where none does.
+    pub fn take(&self) -> Option<Vec<u8>> {
+        let spans: Vec<Sent> = self.0.take().into_iter().map(Sent::from).collect();
+        if spans.is_empty() {
+            return None;
+        }
+        let scope_spans = vec![ScopeSpans { scope: Some(Scope { name: NAME.to_owned() }), spans }];
+        let resource = Resource { attributes: vec![attribute("service.name", NAME.to_owned())] };
+        let resource_spans = vec![ResourceSpans { resource: Some(resource), scope_spans }];
+        Some(Export { resource_spans }.encode_to_vec())
+    }
+}
+
+impl From<Span> for Sent {
+    fn from(span: Span) -> Self {
+        let links = span.cause.map(|cause| Link {
+            trace_id: cause.trace.to_be_bytes().to_vec(),
+            span_id: cause.id.to_be_bytes().to_vec(),
+        });
+        Self {
+            trace_id: span.trace.to_be_bytes().to_vec(),
+            span_id: span.id.to_be_bytes().to_vec(),
+            parent_span_id: span.parent.map(|id| id.to_be_bytes().to_vec()).unwrap_or_default(),
+            name: span.name,
+            kind: INTERNAL,
+            start_time_unix_nano: span.began.saturating_mul(1_000_000),
+            end_time_unix_nano: span.ended.saturating_mul(1_000_000),
+            attributes: span.attributes.into_iter().map(|(name, value)| attribute(name, value)).collect(),
+            links: links.into_iter().collect(),
+            status: span.is_failure.then_some(Status { code: ERROR }),
+        }
+    }
+}
+
+fn attribute(key: &str, value: String) -> KeyValue {
+    KeyValue { key: key.to_owned(), value: Some(AnyValue { string_value: Some(value) }) }
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Export {
+    #[prost(message, repeated, tag = "1")]
+    resource_spans: Vec<ResourceSpans>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ResourceSpans {
+    #[prost(message, optional, tag = "1")]
+    resource: Option<Resource>,
+    #[prost(message, repeated, tag = "2")]
+    scope_spans: Vec<ScopeSpans>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Resource {
+    #[prost(message, repeated, tag = "1")]
+    attributes: Vec<KeyValue>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ScopeSpans {
+    #[prost(message, optional, tag = "1")]
+    scope: Option<Scope>,
+    #[prost(message, repeated, tag = "2")]
+    spans: Vec<Sent>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Scope {
+    #[prost(string, tag = "1")]
+    name: String,
+}
+
+/// OTLP's `Span`.
+#[derive(Clone, PartialEq, Message)]
+struct Sent {
+    #[prost(bytes, tag = "1")]
+    trace_id: Vec<u8>,
+    #[prost(bytes, tag = "2")]
+    span_id: Vec<u8>,
+    #[prost(bytes, tag = "4")]
+    parent_span_id: Vec<u8>,
+    #[prost(string, tag = "5")]
+    name: String,
+    #[prost(int32, tag = "6")]
+    kind: i32,
+    #[prost(fixed64, tag = "7")]
+    start_time_unix_nano: u64,
+    #[prost(fixed64, tag = "8")]
+    end_time_unix_nano: u64,
+    #[prost(message, repeated, tag = "9")]
+    attributes: Vec<KeyValue>,
+    #[prost(message, repeated, tag = "13")]
+    links: Vec<Link>,
+    #[prost(message, optional, tag = "15")]
+    status: Option<Status>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct KeyValue {
+    #[prost(string, tag = "1")]
+    key: String,
+    #[prost(message, optional, tag = "2")]
+    value: Option<AnyValue>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct AnyValue {
+    #[prost(string, optional, tag = "1")]
+    string_value: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Link {
+    #[prost(bytes, tag = "1")]
+    trace_id: Vec<u8>,
+    #[prost(bytes, tag = "2")]
+    span_id: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Status {
+    #[prost(int32, tag = "3")]
+    code: i32,
+}
