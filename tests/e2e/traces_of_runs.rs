@@ -135,7 +135,11 @@ async fn a_killed_run_ends_with_the_step_that_was_too_much() {
     }
     assert_eq!(verdicts, ["allow", "allow", "hint", "hint", "kill"]);
     let spans = wait_for_steps(&collector, 1 + 5).await;
-    assert_eq!(spans.iter().filter(|span| span.failed).count(), 5);
+    let mut failed: Vec<_> = spans.iter().filter(|span| span.failed).collect();
+    failed.sort_by_key(|span| span.time.1);
+    let told: Vec<_> = failed.iter().filter_map(|span| span.attribute("sentinel.verdict")).collect();
+    assert_eq!(told, verdicts);
+    assert_eq!(failed[4].attribute("sentinel.signal"), Some("repeated_step"));
 }
 
 #[tokio::test]

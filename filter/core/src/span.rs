@@ -2,7 +2,14 @@
 //! scope, so that all its requests find it without memory. Names and digests only; how spans are sent is the host's
 //! business.
 
-use crate::{arrival::Arrival, identity::Scope, prompt::digest_pair, step::Done, window::Window};
+use crate::{
+    arrival::Arrival,
+    identity::Scope,
+    prompt::digest_pair,
+    step::Done,
+    verdict::{Signal, Verdict},
+    window::Window,
+};
 
 /// Most steps of one request: a wider fan-out is cut.
 const MOST: usize = 16;
@@ -26,6 +33,16 @@ pub struct Span {
     pub attributes: Vec<(&'static str, String)>,
     /// The request that brought the result.
     pub cause: Option<Cause>,
+}
+
+impl Span {
+    /// What was decided on the request that brought this step.
+    pub fn note(&mut self, verdict: Verdict, signal: Option<Signal>) {
+        if self.parent.is_some() {
+            self.attributes.push(("sentinel.verdict", verdict.label().to_owned()));
+            self.attributes.extend(signal.map(|signal| ("sentinel.signal", signal.label().to_owned())));
+        }
+    }
 }
 
 /// A span of another trace.

@@ -354,8 +354,10 @@ fn verdict_effects(config: &Config, case: &mut Case, held: &dyn Held) -> Vec<Eff
     if config.notes {
         effects.extend(note::of_request(case));
     }
-    if !case.spans.is_empty() {
-        effects.push(Effect::Trace(std::mem::take(&mut case.spans)));
+    let mut spans = std::mem::take(&mut case.spans);
+    if !spans.is_empty() {
+        spans.iter_mut().for_each(|span| span.note(verdict, signal));
+        effects.push(Effect::Trace(spans));
     }
     if verdict != Verdict::Allow {
         effects.push(Effect::Log(log::line(case, held)));
