@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::Tail;
 use crate::{
     config::StepsPolicy,
+    json::Unreadable,
     step::{self, Done, StepReader, Turn},
 };
 
@@ -72,6 +74,8 @@ pub struct Walk {
     pub turns: u32,
     /// The last turn before a user's word that no turn has followed yet.
     before_user: Option<Turn>,
+    /// The history ends with what a ReAct agent has put in a user's place.
+    pub ends_with_observation: bool,
     /// The assistant's last turn wrote a ReAct action.
     awaits_observation: bool,
     /// Texts that stood beside tool results: a framework's reminder comes again and again.
@@ -82,6 +86,23 @@ pub struct Walk {
 const REACT: &str = "react";
 
 impl Walk {
+    /// Reads `history` forwards, item by item, from where the scan begins.
+    pub fn over<T>(
+        history: &[T],
+        scan: Scan,
+        is_turn: impl Fn(&T) -> bool,
+        is_word: impl Fn(&T) -> bool,
+        mut read: impl FnMut(&mut Self, &T) -> Result<(), Unreadable>,
+    ) -> Result<Self, Unreadable> {
+        let mut walk = Self::default();
+        let start = scan.start(history, is_turn, is_word);
+        for item in history.get(start..).unwrap_or_default() {
+            walk.ends_with_observation = false;
+            read(&mut walk, item)?;
+        }
+        Ok(walk)
+    }
+
     pub fn turn(&mut self) {
         self.steps.turn();
         self.before_user = None;
@@ -97,21 +118,30 @@ impl Walk {
         }
     }
 
-    /// A user's text. True where it is the observation that a ReAct agent has put there, and no user's word.
-    pub fn user(&mut self, text: &str) -> bool {
+    /// A user's text, unless it is the observation that a ReAct agent has put there.
+    pub fn user(&mut self, text: &str) {
         if std::mem::take(&mut self.awaits_observation) && is_observation(text) {
             let raw = RawValue::from_string(crate::json::quoted(text)).ok();
             self.steps.result(REACT, raw.as_deref(), false);
-            return true;
+            self.ends_with_observation = true;
+        } else {
+            self.word();
         }
-        self.word();
-        false
     }
 
     fn word(&mut self) {
         // Of two words in a row the second has no turn before it.
         self.before_user = self.steps.user().or(self.before_user.take());
         self.turns = 0;
+    }
+
+    /// What a user's message comes to.
+    pub fn tail(&mut self, tail: Tail) {
+        match tail {
+            Tail::Prompt(text) => self.user(&text),
+            Tail::Aside(text) => self.aside(&text),
+            Tail::Other => {}
+        }
     }
 
     /// A text beside tool results: a user's word unless it was there before.
@@ -177,10 +207,12 @@ mod tests {
     #[test]
     fn an_observation_counts_only_after_an_action() {
         let mut walk = Walk::default();
-        assert!(!walk.user("Observation: it rains"));
+        walk.user("Observation: it rains");
+        assert!(!walk.ends_with_observation);
         walk.turn();
         walk.text("Action: look[out]", Scan::default());
-        assert!(walk.user("Observation: it rains"));
+        walk.user("Observation: it rains");
+        assert!(walk.ends_with_observation);
         assert_eq!((walk.turns, walk.steps.finish().len()), (1, 1));
     }
 

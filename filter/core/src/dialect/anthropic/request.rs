@@ -57,9 +57,15 @@ struct Block<'a> {
 pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     let request: Request = serde_json::from_str(body)?;
     let messages = &request.messages;
-    let (walk, ends_with_observation) = walk(messages, scan)?;
+    let walk = Walk::over(
+        messages,
+        scan,
+        |message| message.role == "assistant",
+        |message| message.role == "user" && is_word(message.content),
+        |walk, message| step(walk, message, scan),
+    )?;
     let tail = match messages.last() {
-        Some(Message { role, content: Some(content) }) if role == "user" && !ends_with_observation => {
+        Some(Message { role, content: Some(content) }) if role == "user" && !walk.ends_with_observation => {
             tail(content)?
         }
         _ => Tail::Other,
@@ -92,38 +98,23 @@ fn user_id(metadata: Option<&RawValue>) -> Option<&RawValue> {
     serde_json::from_str::<Metadata>(metadata?.get()).ok()?.user_id
 }
 
-/// Reads the steps. Says too whether the history ends with a ReAct observation.
-fn walk(messages: &[Message<'_>], scan: Scan) -> Result<(Walk, bool), Unreadable> {
-    let mut walk = Walk::default();
-    let mut ends_with_observation = false;
-    let start = scan.start(
-        messages,
-        |message| message.role == "assistant",
-        |message| message.role == "user" && is_word(message.content),
-    );
-    for message in messages.get(start..).unwrap_or_default() {
-        ends_with_observation = false;
-        let Some(content) = message.content else { continue };
-        let blocks: Vec<Block> = serde_json::from_str(content.get()).unwrap_or_default();
-        if message.role == "assistant" {
-            walk.turn();
-            let mut calls = blocks.iter().filter(|block| block.kind == "tool_use").peekable();
-            if calls.peek().is_none() {
-                walk.text(&content_text(content, &["text"]).unwrap_or_default(), scan);
-            }
-            calls.for_each(|call| walk.steps.call(&call.id, &call.name, &arguments(call.input)));
-        } else if message.role == "user" {
-            for result in blocks.iter().filter(|block| block.kind == "tool_result") {
-                walk.steps.result(&result.tool_use_id, result.content, json::is_true(result.is_error));
-            }
-            match tail(content)? {
-                Tail::Prompt(text) => ends_with_observation = walk.user(&text),
-                Tail::Aside(text) => walk.aside(&text),
-                Tail::Other => {}
-            }
+fn step(walk: &mut Walk, message: &Message<'_>, scan: Scan) -> Result<(), Unreadable> {
+    let Some(content) = message.content else { return Ok(()) };
+    let blocks: Vec<Block> = serde_json::from_str(content.get()).unwrap_or_default();
+    if message.role == "assistant" {
+        walk.turn();
+        let mut calls = blocks.iter().filter(|block| block.kind == "tool_use").peekable();
+        if calls.peek().is_none() {
+            walk.text(&content_text(content, &["text"]).unwrap_or_default(), scan);
         }
+        calls.for_each(|call| walk.steps.call(&call.id, &call.name, &arguments(call.input)));
+    } else if message.role == "user" {
+        for result in blocks.iter().filter(|block| block.kind == "tool_result") {
+            walk.steps.result(&result.tool_use_id, result.content, json::is_true(result.is_error));
+        }
+        walk.tail(tail(content)?);
     }
-    Ok((walk, ends_with_observation))
+    Ok(())
 }
 
 /// After the tool results of the last message.

@@ -64,9 +64,12 @@ struct Function<'a> {
 pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     let request: Request = serde_json::from_str(body)?;
     let contents = &request.contents;
-    let (walk, ends_with_observation) = walk(contents, scan)?;
+    let is_turn = |content: &Content<'_>| content.role == "model";
+    let walk = Walk::over(contents, scan, is_turn, |_| false, |walk, content| step(walk, content, scan))?;
     let tail = match contents.last() {
-        Some(content @ Content { parts: Some(parts), .. }) if content.is_user() && !ends_with_observation => {
+        Some(content @ Content { parts: Some(parts), .. })
+            if content.is_user() && !walk.ends_with_observation =>
+        {
             tail(parts)?
         }
         _ => Tail::Other,
@@ -86,40 +89,29 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     })
 }
 
-/// Reads the steps. Says too whether the history ends with a ReAct observation.
-fn walk(contents: &[Content<'_>], scan: Scan) -> Result<(Walk, bool), Unreadable> {
-    let mut walk = Walk::default();
-    let mut ends_with_observation = false;
-    let start = scan.start(contents, |content| content.role == "model", |_| false);
-    for content in contents.get(start..).unwrap_or_default() {
-        ends_with_observation = false;
-        let Some(raw) = content.parts else { continue };
-        let parts: Vec<Part> = serde_json::from_str(raw.get())?;
-        if content.role == "model" {
-            walk.turn();
-            let calls: Vec<Function> = parts.iter().filter_map(|part| function(part.function_call)).collect();
-            if calls.is_empty() {
-                walk.text(&text_of(&parts)?, scan);
-            }
-            for call in calls {
-                let id = call.id.and_then(json::string).unwrap_or_default();
-                walk.steps.call(&id, &call.name, &arguments(call.args));
-            }
-            continue;
+fn step(walk: &mut Walk, content: &Content<'_>, scan: Scan) -> Result<(), Unreadable> {
+    let Some(raw) = content.parts else { return Ok(()) };
+    let parts: Vec<Part> = serde_json::from_str(raw.get())?;
+    if content.role == "model" {
+        walk.turn();
+        let calls: Vec<Function> = parts.iter().filter_map(|part| function(part.function_call)).collect();
+        if calls.is_empty() {
+            walk.text(&text_of(&parts)?, scan);
         }
-        for response in parts.iter().filter_map(|part| function(part.function_response)) {
-            match response.id.and_then(json::string) {
-                Some(id) => walk.steps.result(&id, response.response, false),
-                None => walk.steps.result_of_tool(&response.name, response.response),
-            }
+        for call in calls {
+            let id = call.id.and_then(json::string).unwrap_or_default();
+            walk.steps.call(&id, &call.name, &arguments(call.args));
         }
-        match tail(raw)? {
-            Tail::Prompt(text) => ends_with_observation = walk.user(&text),
-            Tail::Aside(text) => walk.aside(&text),
-            Tail::Other => {}
+        return Ok(());
+    }
+    for response in parts.iter().filter_map(|part| function(part.function_response)) {
+        match response.id.and_then(json::string) {
+            Some(id) => walk.steps.result(&id, response.response, false),
+            None => walk.steps.result_of_tool(&response.name, response.response),
         }
     }
-    Ok((walk, ends_with_observation))
+    walk.tail(tail(raw)?);
+    Ok(())
 }
 
 fn function(raw: Option<&RawValue>) -> Option<Function<'_>> {

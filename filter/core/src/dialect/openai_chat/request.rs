@@ -80,9 +80,17 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     }
     let request: Request = serde_json::from_str(body)?;
     let messages = &request.messages;
-    let (walk, ends_with_observation) = walk(messages, scan)?;
+    let walk = Walk::over(
+        messages,
+        scan,
+        |message| message.role == "assistant",
+        |message| message.role == "user" && is_word(message.content),
+        |walk, message| step(walk, message, scan),
+    )?;
     let tail = match messages.iter().rev().find(|message| !message.is_instruction()) {
-        Some(Message { role, content: Some(content), .. }) if role == "user" && !ends_with_observation => {
+        Some(Message { role, content: Some(content), .. })
+            if role == "user" && !walk.ends_with_observation =>
+        {
             Tail::Prompt(content_text(content, &["text"]).ok_or(Unreadable::Shape)?)
         }
         _ => Tail::Other,
@@ -112,39 +120,27 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     })
 }
 
-/// Reads the steps. Says too whether the history ends with a ReAct observation.
-fn walk(messages: &[Message<'_>], scan: Scan) -> Result<(Walk, bool), Unreadable> {
-    let mut walk = Walk::default();
-    let mut ends_with_observation = false;
-    let start = scan.start(
-        messages,
-        |message| message.role == "assistant",
-        |message| message.role == "user" && is_word(message.content),
-    );
-    for message in messages.get(start..).unwrap_or_default() {
-        ends_with_observation = false;
-        match message.role.as_ref() {
-            "assistant" => {
-                walk.turn();
-                calls(message, &mut walk, scan);
-            }
-            "tool" => {
-                let id = message.tool_call_id.and_then(json::string).unwrap_or_default();
-                walk.steps.result(&id, message.content, false);
-            }
-            "function" => {
-                let name = message.name.and_then(json::string).unwrap_or_default();
-                walk.steps.result_of_tool(&name, message.content);
-            }
-            "user" => {
-                let text = message.content.map(|content| content_text(content, &["text"]));
-                let text = text.unwrap_or_default().ok_or(Unreadable::Shape)?;
-                ends_with_observation = walk.user(&text);
-            }
-            _ => {}
+fn step(walk: &mut Walk, message: &Message<'_>, scan: Scan) -> Result<(), Unreadable> {
+    match message.role.as_ref() {
+        "assistant" => {
+            walk.turn();
+            calls(message, walk, scan);
         }
+        "tool" => {
+            let id = message.tool_call_id.and_then(json::string).unwrap_or_default();
+            walk.steps.result(&id, message.content, false);
+        }
+        "function" => {
+            let name = message.name.and_then(json::string).unwrap_or_default();
+            walk.steps.result_of_tool(&name, message.content);
+        }
+        "user" => {
+            let text = message.content.map(|content| content_text(content, &["text"]));
+            walk.user(&text.unwrap_or_default().ok_or(Unreadable::Shape)?);
+        }
+        _ => {}
     }
-    Ok((walk, ends_with_observation))
+    Ok(())
 }
 
 fn calls(message: &Message<'_>, walk: &mut Walk, scan: Scan) {

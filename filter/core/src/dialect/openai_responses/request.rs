@@ -82,7 +82,7 @@ impl Item<'_> {
 
 pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     let request: Request = serde_json::from_str(body)?;
-    let mut walked = Walk::default();
+    let mut walk = Walk::default();
     let is_remote = request.conversation.is_some() || request.previous_response_id.is_some();
     let mut remote = RemoteTail::default();
     let (turns, tail, head) = if request.input.get().starts_with('"') {
@@ -90,12 +90,12 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
         (1, Tail::Prompt(text.into_owned()), None)
     } else {
         let items: Vec<Item> = serde_json::from_str(request.input.get()).map_err(Unreadable::from)?;
-        let ends_with_observation = walk(&items, scan, &mut walked)?;
+        walk = walk_over(&items, scan)?;
         if is_remote {
             remote = remote_tail(&items);
         }
         let tail = match items.iter().rev().find(|item| !item.is_instruction()) {
-            Some(item) if item.is_user() && !ends_with_observation => match item.content {
+            Some(item) if item.is_user() && !walk.ends_with_observation => match item.content {
                 Some(content) => {
                     Tail::Prompt(content_text(content, &["input_text", "text"]).ok_or(Unreadable::Shape)?)
                 }
@@ -125,9 +125,9 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
             ..remote
         }),
         tail,
-        turns_alone: walked.turns,
-        done: walked.done(),
-        steps: walked.steps.finish(),
+        turns_alone: walk.turns,
+        done: walk.done(),
+        steps: walk.steps.finish(),
         ids: BodyIds {
             user: request.user,
             safety_identifier: request.safety_identifier,
@@ -136,42 +136,41 @@ pub fn read(body: &str, scan: Scan) -> Result<Reading<'_>, Unreadable> {
     })
 }
 
-/// Reads the steps: calls that follow each other without an output between them are one turn. Says too whether the
-/// history ends with a ReAct observation.
-fn walk(items: &[Item<'_>], scan: Scan, walk: &mut Walk) -> Result<bool, Unreadable> {
-    let mut ends_with_observation = false;
+/// Reads the steps: calls that follow each other without an output between them are one turn.
+fn walk_over(items: &[Item<'_>], scan: Scan) -> Result<Walk, Unreadable> {
     let mut in_turn = false;
-    let start = scan.start(items, Item::is_call, |item| item.is_user() && is_word(item.content));
-    for item in items.get(start..).unwrap_or_default() {
-        ends_with_observation = false;
-        let id = item.call_id.and_then(json::string).unwrap_or_default();
-        if item.is_call() {
-            if !std::mem::replace(&mut in_turn, true) {
-                walk.turn();
-            }
-            let name = item.name.and_then(json::string).unwrap_or(Cow::Borrowed(item.kind.as_ref()));
-            let given = item.arguments.or(item.input).or(item.action);
-            walk.steps.call(&id, &name, &arguments(given));
-            // Tools that the provider runs bring their output along.
-            if item.output.is_some() {
-                walk.steps.result(&id, item.output, false);
-            }
-        } else if item.is_output() {
-            in_turn = false;
-            walk.steps.result(&id, item.output, false);
-        } else if item.is_user() {
-            in_turn = false;
-            let text = item.content.map(|content| content_text(content, &["input_text", "text"]));
-            ends_with_observation = walk.user(&text.unwrap_or_default().ok_or(Unreadable::Shape)?);
-        } else if item.is_message() && item.role == "assistant" {
-            if !std::mem::replace(&mut in_turn, true) {
-                walk.turn();
-            }
-            let text = item.content.and_then(|content| content_text(content, &["output_text", "text"]));
-            walk.text(&text.unwrap_or_default(), scan);
+    let is_user_word = |item: &Item<'_>| item.is_user() && is_word(item.content);
+    Walk::over(items, scan, Item::is_call, is_user_word, |walk, item| step(walk, item, scan, &mut in_turn))
+}
+
+fn step(walk: &mut Walk, item: &Item<'_>, scan: Scan, in_turn: &mut bool) -> Result<(), Unreadable> {
+    let id = item.call_id.and_then(json::string).unwrap_or_default();
+    if item.is_call() {
+        if !std::mem::replace(in_turn, true) {
+            walk.turn();
         }
+        let name = item.name.and_then(json::string).unwrap_or(Cow::Borrowed(item.kind.as_ref()));
+        let given = item.arguments.or(item.input).or(item.action);
+        walk.steps.call(&id, &name, &arguments(given));
+        // Tools that the provider runs bring their output along.
+        if item.output.is_some() {
+            walk.steps.result(&id, item.output, false);
+        }
+    } else if item.is_output() {
+        *in_turn = false;
+        walk.steps.result(&id, item.output, false);
+    } else if item.is_user() {
+        *in_turn = false;
+        let text = item.content.map(|content| content_text(content, &["input_text", "text"]));
+        walk.user(&text.unwrap_or_default().ok_or(Unreadable::Shape)?);
+    } else if item.is_message() && item.role == "assistant" {
+        if !std::mem::replace(in_turn, true) {
+            walk.turn();
+        }
+        let text = item.content.and_then(|content| content_text(content, &["output_text", "text"]));
+        walk.text(&text.unwrap_or_default(), scan);
     }
-    Ok(ends_with_observation)
+    Ok(())
 }
 
 /// The outputs whose calls the provider keeps.
