@@ -11,7 +11,8 @@ const CONFIG_BEGIN: &str = "# --- sentinel: configuration ---\n";
 const CONFIG_END: &str = "# --- sentinel: end of configuration ---\n";
 const TRACES: &str = "#traces# ";
 const TRACES_TLS: &str = "#traces-tls# ";
-const FILTERS_TRACES: [&str; 2] = [r#""traces": {}"#, r#""traces": {"attributes": true, "cluster": "collector"}"#];
+const FILTERS_TRACES: [&str; 2] =
+    [r#""traces": {}"#, r#""traces": {"attributes": true, "cluster": "collector"}"#];
 
 pub struct Bootstrap {
     text: String,
