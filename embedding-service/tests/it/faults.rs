@@ -21,7 +21,7 @@ use embedding_service::{
         deterministic::BagOfWords,
         pool::{Pool, Size},
     },
-    history::{Moment, PromptHistory, Record, Retention, Scope, memory::MemoryHistory},
+    history::{Moment, PromptHistory, Record, Retention, Scope, memory::MemoryHistory, redis::RedisHistory},
     metrics::Metrics,
     recorder::Recorder,
     service::LoopService,
@@ -34,7 +34,11 @@ use tonic::codegen::http::Request;
 use crate::{
     program::{Program, command},
     redis_faults::serving,
-    support::{Client, Server, channel, check, eventually, http, redis::Redis, request},
+    support::{
+        Client, Server, bag_of_words, channel, check, eventually, http,
+        redis::{Redis, redis_settings},
+        request,
+    },
 };
 
 async fn answers(socket: &Path) -> bool {
@@ -246,7 +250,15 @@ async fn a_signal_under_load_loses_nothing_that_was_accepted() {
 #[tokio::test]
 async fn prompts_from_a_clock_ahead_do_not_push_out_the_new_ones() {
     let retention = Retention { size: 5, ttl: Duration::from_secs(3600) };
-    let store = Arc::new(MemoryHistory::new(retention, 1 << 20));
+    after_a_clock_ahead(Arc::new(MemoryHistory::new(retention, 1 << 20)), retention).await;
+    let redis = Redis::start().await;
+    let settings = redis_settings(&redis.url(), &[]);
+    let dimension = BagOfWords::default().dimension;
+    let store = RedisHistory::connect(&settings, bag_of_words(), dimension, retention).await.unwrap();
+    after_a_clock_ahead(Arc::new(store), retention).await;
+}
+
+async fn after_a_clock_ahead(store: Arc<dyn PromptHistory>, retention: Retention) {
     let ahead = Moment::now().0 + 3_600_000_000;
     for i in 0..5 {
         let embedded = BagOfWords::default().embed("something else entirely").unwrap().0;

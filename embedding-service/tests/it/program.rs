@@ -170,6 +170,8 @@ async fn what_is_missing_is_named_with_what_to_do() {
         ("REDIS_URL", "redis://u:hunter2@127.0.0.1:1", "Redis cannot be reached"),
         ("METRICS_ADDR", "203.0.113.1:9464", "METRICS_ADDR: cannot listen"),
         ("UDS_PATH", "/nowhere/s.sock", "UDS_PATH: cannot open"),
+        // Not even the superuser may write there.
+        ("UDS_PATH", "/sys/s.sock", "UDS_PATH: cannot open /sys/s.sock"),
     ] {
         let message = gives_up(command(folder.path()).env(name, value)).await;
         assert!(message.contains(words), "{name}: {message}");
