@@ -71,6 +71,11 @@ pub fn warm_up() -> Case {
     local(16).at_once(8)
 }
 
+/// What the use of the machine is measured with.
+pub fn resources() -> [Case; 2] {
+    [local(16).at_once(8), service(16).at_once(8)]
+}
+
 /// Everything, in the order in which it is measured.
 pub fn all() -> Vec<Case> {
     let mut cases = vec![local(1), local(16), local(256), service(1), service(16), service(256)];

@@ -4,8 +4,8 @@
 //!
 //! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 150)
 //! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's, `store`
-//!   Redis's, `load` the embedding service's under load, `engine` the embedder's alone; these have settings of their own
-//!   (`store.rs`, `load/mod.rs`, `engine.rs`)
+//!   Redis's, `load` the embedding service's under load, `engine` the embedder's alone, `resources` memory and processor; these have
+//!   settings of their own (`store.rs`, `load/mod.rs`, `engine.rs`, `resources.rs`)
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
 mod case;
@@ -18,9 +18,11 @@ mod load;
 mod measure;
 mod proof;
 mod report;
+mod resources;
 mod rival;
 mod store;
 mod upstream;
+mod usage;
 
 use std::env;
 use std::fs;
@@ -79,6 +81,11 @@ fn main() {
         load::measure(folder.path())
     });
 
+    let resources = wanted("resources").then(|| {
+        println!("memory and processor ...");
+        resources::measure(folder.path())
+    });
+
     let cases: Vec<_> = case::all().into_iter().filter(|case| wanted(&case.name())).collect();
     let (mut rivals, mut measured, mut service) = (Vec::new(), Vec::new(), None);
     if !cases.is_empty() {
@@ -106,7 +113,7 @@ fn main() {
     for rival in &rivals {
         machine.extend(rival.module.map(|bytes| ("filter", format!("{}, {bytes} bytes", rival.name))));
     }
-    let report = Report { rivals, measured, core, engine, store, load, machine };
+    let report = Report { rivals, measured, core, engine, store, load, resources, machine };
     let text = report.markdown();
     println!("\n{text}");
     for (name, content) in [("bench.md", text), ("bench.json", format!("{:#}\n", report.json()))] {

@@ -9,6 +9,7 @@ use crate::core::{Core, Line};
 use crate::engine;
 use crate::load::{self, Load};
 use crate::measure::Figures;
+use crate::resources::Resources;
 use crate::rival::Rival;
 use crate::store;
 
@@ -30,6 +31,7 @@ pub struct Report {
     pub engine: Vec<engine::Line>,
     pub store: Vec<store::Line>,
     pub load: Option<Load>,
+    pub resources: Option<Resources>,
     /// What the machine was and had to do, one fact each.
     pub machine: Vec<(&'static str, String)>,
 }
@@ -107,6 +109,9 @@ impl Report {
         }
         if let Some(load) = &self.load {
             text.push_str(&load::report::markdown(load));
+        }
+        if let Some(resources) = &self.resources {
+            text.push_str(&resources.markdown());
         }
         if !self.engine.is_empty() {
             let _ = write!(
@@ -331,7 +336,8 @@ impl Report {
             .map(|(steps, micros)| json!({"steps": steps, "native_micros": micros}))
             .collect();
         let load = self.load.as_ref().map(load::report::json);
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "engine": self.engine, "store": self.store, "load": load})
+        let resources = self.resources.as_ref().map(Resources::json);
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "engine": self.engine, "store": self.store, "load": load, "resources": resources})
     }
 }
 

@@ -10,6 +10,8 @@ use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::Envoy;
 use sentinel_tests::metrics::Metrics;
 
+use crate::usage;
+
 /// The shipped configuration, and agents whose prompts the window judges alone.
 const CONFIG: &str = r#"{"mode": "enforce", "cluster": "embedding_service", "timeout": "50ms", "similarity_threshold": 0.95,
     "agents": [{"prefix": "local-", "settings": {"semantic": {"enabled": false}}}]}"#;
@@ -63,14 +65,13 @@ impl Rival {
         self.envoy.address()
     }
 
-    /// Processor time of all threads of this Envoy since it started. What else runs on the machine is not in it.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Processor time of this Envoy since it started.
     pub fn busy(&self) -> Duration {
-        let threads = fs::read_dir(format!("/proc/{}/task", self.id)).expect("Envoy runs");
-        let nanos = threads.flatten().filter_map(|thread| {
-            let stat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-            stat.split(' ').next()?.parse::<u64>().ok()
-        });
-        Duration::from_nanos(nanos.sum())
+        usage::busy(self.id)
     }
 
     pub fn metrics(&self) -> Metrics {

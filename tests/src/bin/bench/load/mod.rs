@@ -19,6 +19,8 @@ use sentinel_tests::service::Service;
 use caller::{Callers, Outcome, Tally};
 use prompts::Prompts;
 
+use crate::usage;
+
 /// Callers at once, each with its next call as soon as it has its answer.
 const AT_ONCE: [usize; 4] = [1, 4, 16, 64];
 /// Calls a second, in parts of what was measured as capacity.
@@ -168,7 +170,7 @@ async fn mixed(side: &Side, seconds: u64) -> Soak {
         let (prompts, factor) = &loads[second as usize % loads.len()];
         let tally = side.callers.open(prompts, side.capacity * factor, Duration::from_secs(1)).await;
         answers += tally.count(Outcome::Answered);
-        sizes.push(side.resident());
+        sizes.push(usage::resident(side.service.id()));
     }
     let third = sizes.len() / 3;
     let highest = |sizes: &[u64]| sizes.iter().copied().max().unwrap_or(0);
@@ -190,22 +192,8 @@ impl Side {
         Self { store, service, callers, _redis: redis, capacity: 0.0 }
     }
 
-    /// Its processor time so far, and that of its threads.
     fn busy(&self) -> Duration {
-        let threads = fs::read_dir(format!("/proc/{}/task", self.service.id())).expect("the service runs");
-        let nanos = threads.flatten().filter_map(|thread| {
-            let stat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-            stat.split(' ').next()?.parse::<u64>().ok()
-        });
-        Duration::from_nanos(nanos.sum())
-    }
-
-    /// kB.
-    fn resident(&self) -> u64 {
-        let status =
-            fs::read_to_string(format!("/proc/{}/status", self.service.id())).expect("the service runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
-        line.trim().trim_end_matches(" kB").parse().expect("a number")
+        usage::busy(self.service.id())
     }
 }
 

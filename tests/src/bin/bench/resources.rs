@@ -1,0 +1,125 @@
+//! What Envoy with the filter and the embedding service take of a machine, for the requests and limits in k8s/: idle, then under
+//! as much load as a few connections make.
+//!
+//! - `BENCH_RESOURCES_SECONDS`: time for each kind of load (default 10)
+
+use std::env;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use sentinel_tests::parts;
+use sentinel_tests::service::Service;
+use serde_json::{Value, json};
+
+use crate::case::{self, Case};
+use crate::client::Client;
+use crate::report::Table;
+use crate::rival::Rival;
+use crate::{upstream, usage};
+
+/// Of one process: resident kB idle and at most, and processor time under each kind of load.
+pub struct Process {
+    name: &'static str,
+    idle: u64,
+    highest: u64,
+    busy: Vec<Duration>,
+}
+
+pub struct Resources {
+    seconds: u64,
+    /// Kinds of load, with their requests.
+    loads: Vec<(String, usize)>,
+    processes: [Process; 2],
+}
+
+pub fn measure(folder: &Path) -> Resources {
+    let seconds =
+        env::var("BENCH_RESOURCES_SECONDS").ok().filter(|given| !given.is_empty()).map_or(10, |given| {
+            let seconds = given.parse().ok().filter(|seconds| (1..=3600).contains(seconds));
+            seconds.unwrap_or_else(|| {
+                panic!("BENCH_RESOURCES_SECONDS is {given:?}: give a number of seconds from 1 to 3600")
+            })
+        });
+    let folder = folder.join("resources");
+    std::fs::create_dir(&folder).expect("a folder");
+    let socket = folder.join("embedding.sock");
+    // As k8s/base has it.
+    let service = Service::start(&folder, &socket, &[("LOOP_WORKERS".to_owned(), "2".to_owned())]);
+    let envoy = Rival::with("filter", &folder, upstream::start(), &socket, parts::filter());
+    let mut processes = [("Envoy", envoy.id()), ("embedding service", service.id())]
+        .map(|(name, id)| (id, Process { name, idle: usage::resident(id), highest: 0, busy: Vec::new() }));
+    let mut loads = Vec::new();
+    for case in case::resources() {
+        let before = [0, 1].map(|at: usize| usage::busy(processes[at].0));
+        loads.push((case.name(), ask(&envoy, &case, Duration::from_secs(seconds))));
+        for ((id, process), before) in processes.iter_mut().zip(before) {
+            process.busy.push(usage::busy(*id).saturating_sub(before));
+            process.highest = usage::highest(*id);
+        }
+    }
+    Resources { seconds, loads, processes: processes.map(|(_, process)| process) }
+}
+
+/// All connections at once until the time is up; how many requests that were.
+fn ask(envoy: &Rival, case: &Case, time: Duration) -> usize {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..case.connections)
+            .map(|_| {
+                let (stop, mut client) = (&stop, Client::open(envoy.address(), case));
+                scope.spawn(move || {
+                    let mut requests = 0;
+                    while !stop.load(Ordering::Relaxed) {
+                        client.exchange(case.verdict);
+                        requests += 1;
+                    }
+                    requests
+                })
+            })
+            .collect();
+        thread::sleep(time);
+        stop.store(true, Ordering::Relaxed);
+        clients.into_iter().map(|client| client.join().expect("no agent failed")).sum()
+    })
+}
+
+impl Resources {
+    pub fn markdown(&self) -> String {
+        let mut head =
+            vec!["process".to_owned(), "resident, idle (MiB)".to_owned(), "at most (MiB)".to_owned()];
+        head.extend(self.loads.iter().map(|(name, requests)| {
+            format!("{name}: processor ms a request ({:.0} a second)", *requests as f64 / self.seconds as f64)
+        }));
+        let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+        for process in &self.processes {
+            let mib = |kb: u64| format!("{:.0}", kb as f64 / 1024.0);
+            let mut row = vec![process.name.to_owned(), mib(process.idle), mib(process.highest)];
+            row.extend(self.each(process).map(|millis| format!("{millis:.2}")));
+            table.row(row);
+        }
+        format!(
+            "\n## Resources\n\n{} s of each load; the agents and the provider took their part of the processors.\n\n{}",
+            self.seconds,
+            table.text()
+        )
+    }
+
+    pub fn json(&self) -> Value {
+        let process = |process: &Process| {
+            json!({"name": process.name, "resident_kb_idle": process.idle, "resident_kb_highest": process.highest,
+                "processor_ms_per_request": self.each(process).collect::<Vec<_>>()})
+        };
+        json!({"seconds": self.seconds, "loads": self.loads, "processes": self.processes.iter().map(process).collect::<Vec<_>>()})
+    }
+
+    /// Processor time for a request under each load, in milliseconds.
+    fn each(&self, process: &Process) -> impl Iterator<Item = f64> {
+        process
+            .busy
+            .iter()
+            .zip(&self.loads)
+            .map(|(busy, (_, requests))| busy.as_secs_f64() * 1e3 / (*requests).max(1) as f64)
+    }
+}
