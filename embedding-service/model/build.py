@@ -14,10 +14,10 @@ from pathlib import Path
 import card
 import check
 import graph
+import integer
 import second
 import smoothing
 import texts
-from quantise import quantised
 from session import Embedder
 from weights import read_safetensors, read_tokeniser
 
@@ -40,9 +40,9 @@ def build(source: Path, out: Path) -> str | None:
         return f"{len(shared)} texts are in both calibration.txt and check.txt; each must stand in one of them only"
 
     float_model = stage("lay out the graph", lambda: graph.lay_out(tensors).SerializeToString(deterministic=True))
-    relief = stage(f"find the smoothing factors on {len(fitted)} texts",
-                   lambda: smoothing.relief(tensors, tokeniser, fitted))
-    small_model = stage("quantise", lambda: quantised(graph.lay_out(tensors, relief)))
+    factors = stage(f"find the smoothing factors on {len(fitted)} texts",
+                    lambda: smoothing.factors(tensors, tokeniser, fitted))
+    small_model = stage("quantise", lambda: integer.lay_out(tensors, factors).SerializeToString(deterministic=True))
 
     whole, small = Embedder(float_model, tokeniser), Embedder(small_model, tokeniser)
     quality = stage(f"compare int8 with float on {len(measured)} texts", lambda: check.compare(whole, small, measured))
@@ -50,9 +50,6 @@ def build(source: Path, out: Path) -> str | None:
           f"mean error of a pair's cosine {quality.pair_error:.4f}")
     if complaint := quality.complaint():
         return complaint
-    for pieces in check.PIECES:
-        slow, fast = check.median_times([whole, small], pieces)
-        print(f"      {pieces} pieces: float {slow:.1f} ms, int8 {fast:.1f} ms", flush=True)
 
     for name, precision, model, its_quality in [("model-fp32", "float32", float_model, None),
                                                 ("model", "int8", small_model, quality)]:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import graph
+import integer
 import smoothing
 from check import Quality
 from weights import MAX_PIECES, sha256
@@ -16,17 +17,23 @@ def describe(folder: Path, source: Path, precision: str, quality: Quality | None
         "name": "all-MiniLM-L6-v2",
         "licence": "Apache-2.0",
         "precision": precision,
-        "inputs": {"input_ids": "int64 [batch, n]", "attention_mask": "int64 [batch, n]"},
-        "outputs": {"sentence_embedding": f"float32 [batch, {graph.HIDDEN}], length 1"},
-        "pooling": "mean over the unmasked pieces, in the graph",
+        "inputs": {"input_ids": "int64 [1, n]"},
+        "outputs": {"sentence_embedding": f"float32 [1, {graph.HIDDEN}], length 1"},
+        "pooling": "mean over the pieces, in the graph",
         "dimension": graph.HIDDEN,
         "max_pieces": MAX_PIECES,
         "sha256": {"model.onnx": sha256(folder / "model.onnx"), "tokenizer.json": sha256(folder / "tokenizer.json"),
                    "source": sha256(source)},
     }
-    if quality is not None:
+    if quality is None:
+        card["inputs"] = {"input_ids": "int64 [batch, n]", "attention_mask": "int64 [batch, n]"}
+        card["outputs"] = {"sentence_embedding": f"float32 [batch, {graph.HIDDEN}], length 1"}
+        card["pooling"] = "mean over the unmasked pieces, in the graph"
+    else:
+        card["operator"] = f"{integer.DOMAIN}:{integer.OPERATOR}, which the file also says in standard operators"
         card["quantisation"] = {
-            "weights": "int8, symmetric, a scale per column", "activations": "uint8, a scale per call",
+            "weights": "int8, symmetric, a scale per column",
+            "activations": "uint8, a scale and an offset per word piece",
             "smoothing_alpha": smoothing.ALPHA,
         }
         # Rounded to what holds from one processor to the next.
@@ -48,8 +55,7 @@ def for_people(card: dict) -> str:
         lines += [f"- weights {card['quantisation']['weights']}; activations {card['quantisation']['activations']}",
                   f"- against the float model over {quality['texts']} texts: cosine mean {quality['cosine_mean']}, "
                   f"minimum {quality['cosine_min']}; mean error of a pair's cosine {quality['pair_error']}",
-                  "- one text a call, unpadded: the activations' scale is found over the whole call, so what else is "
-                  "in a batch changes the result"]
+                  f"- the layers are nodes of {card['operator']}"]
     return "\n".join([*lines, f"- SHA-256 of model.onnx: `{card['sha256']['model.onnx']}`", ""])
 
 

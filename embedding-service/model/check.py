@@ -1,7 +1,5 @@
 """Measures the quantised model against the float one, and refuses it if it is not good enough."""
 
-import statistics
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -11,10 +9,6 @@ from session import Embedder
 
 LEAST_MEAN = 0.998
 LEAST_MINIMUM = 0.990
-# The service gives a model at most 128 pieces at once.
-PIECES = (16, 64, 128)
-RUNS = 40
-CLS, SEP, FIRST_WORD = 101, 102, 2000
 
 
 @dataclass
@@ -29,9 +23,8 @@ class Quality:
         if self.cosine_mean >= LEAST_MEAN and self.cosine_min >= LEAST_MINIMUM:
             return None
         return (f"the quantised model is too far from the float one: cosine mean {self.cosine_mean:.4f} (least "
-                f"{LEAST_MEAN}), minimum {self.cosine_min:.4f} (least {LEAST_MINIMUM}) over {self.texts} texts; on a "
-                "processor without 8-bit dot products (VNNI) the sums can overflow: use a float model there, "
-                "with LOOP_EMBEDDING_MODEL_PATH")
+                f"{LEAST_MEAN}), minimum {self.cosine_min:.4f} (least {LEAST_MINIMUM}) over {self.texts} texts; were "
+                "the texts in texts/ or the smoothing changed?")
 
 
 def compare(whole: Embedder, small: Embedder, texts: list[str]) -> Quality:
@@ -43,15 +36,3 @@ def compare(whole: Embedder, small: Embedder, texts: list[str]) -> Quality:
     pairs = numpy.triu_indices(len(texts), 1)
     errors = numpy.abs((rounded @ rounded.T - exact @ exact.T)[pairs])
     return Quality(len(texts), float(cosines.mean()), float(cosines.min()), float(errors.mean()))
-
-
-def median_times(embedders: list[Embedder], pieces: int) -> list[float]:
-    """Milliseconds of one call with that many word pieces, the models taking turns."""
-    ids = [CLS, *(FIRST_WORD + 7 * index for index in range(pieces - 2)), SEP]
-    times = [[] for _ in embedders]
-    for _ in range(RUNS):
-        for embedder, taken in zip(embedders, times, strict=True):
-            start = time.perf_counter()
-            embedder.run(ids)
-            taken.append((time.perf_counter() - start) * 1e3)
-    return [statistics.median(taken) for taken in times]

@@ -3,11 +3,9 @@
 Laid by hand rather than exported because ONNX Runtime is measurably faster on it:
 * hidden states are kept flat, [pieces, 384], so that no fusion turns `Add` and `LayerNormalization` into
   `SkipLayerNormalization`, which is slower;
-* Q, K and V are separate products, so that int8 quantises their common input once;
 * the scale of the attention is folded into Q, the type embedding into the positions.
 
-Nothing here knows of integers; but `Relief` lets the activations be laid out so that 8 bits hold them well
-(`smoothing.py` says why).
+Nothing here knows of integers: that is `integer.py`.
 """
 
 from dataclasses import dataclass, field
@@ -23,7 +21,6 @@ EPSILON = 1e-12
 OPSET = 20
 IR_VERSION = 10
 MASKED = -10000.0
-SMALLEST_ROW = 0.1
 
 
 @dataclass
@@ -34,7 +31,7 @@ class Layout:
     constants: list = field(default_factory=list)
 
     def constant(self, name: str, value: numpy.ndarray) -> str:
-        self.constants.append(numpy_helper.from_array(numpy.ascontiguousarray(value), name))
+        self.constants.append(tensor(name, value))
         return name
 
     def node(self, kind: str, name: str, *inputs: str, **attributes) -> str:
@@ -42,15 +39,8 @@ class Layout:
         return name
 
 
-@dataclass
-class Relief:
-    """What makes activations easy to quantise; leaves the result as it is, up to rounding.
-
-    `smoothing`: {tensor name: factors [384]} that the tensor is divided by and the weights that read it multiplied.
-    The input of each second feed-forward product is besides scaled row by row to a largest value of 1.
-    """
-
-    smoothing: dict[str, numpy.ndarray]
+def tensor(name: str, value: numpy.ndarray) -> TensorProto:
+    return numpy_helper.from_array(numpy.asarray(value, order="C"), name)
 
 
 def floats(value) -> numpy.ndarray:
@@ -70,25 +60,6 @@ def dense(graph: Layout, name: str, x: str, weight: numpy.ndarray, bias: numpy.n
 def normalised(graph: Layout, name: str, x: str, tensors: dict, source: str) -> str:
     return graph.node("LayerNormalization", name, x, graph.constant(f"{name}.scale", tensors[f"{source}.weight"]),
                       graph.constant(f"{name}.shift", tensors[f"{source}.bias"]), axis=-1, epsilon=EPSILON)
-
-
-def smoothed(graph: Layout, name: str, x: str, factors: numpy.ndarray | None) -> str:
-    if factors is None:
-        return x
-    return graph.node("Mul", f"{name}.smooth", x, graph.constant(f"{name}.inverse", floats(1.0 / factors)))
-
-
-def dense_levelled(graph: Layout, name: str, x: str, weight: numpy.ndarray, bias: numpy.ndarray) -> str:
-    """As `dense`, on rows that are divided by their largest value before and multiplied by it after.
-
-    For outputs of Gelu: their negative part is never below -0.17, so the largest value is the largest magnitude.
-    """
-    largest = graph.node("ReduceMax", f"{name}.largest", x, graph.constant(f"{name}.axis", integers(1)), keepdims=1)
-    size = graph.node("Max", f"{name}.size", largest, graph.constant(f"{name}.smallest", floats(SMALLEST_ROW)))
-    level = graph.node("Div", f"{name}.level", x, size)
-    product = graph.node("MatMul", f"{name}.product", level, graph.constant(f"{name}.weight", weight))
-    scaled = graph.node("Mul", f"{name}.scaled", product, size)
-    return graph.node("Add", name, scaled, graph.constant(f"{name}.bias", bias))
 
 
 def embeddings_sum(graph: Layout, tensors: dict) -> str:
@@ -117,14 +88,12 @@ def additive_mask(graph: Layout) -> str:
     return graph.node("Unsqueeze", "mask.additive", scaled, graph.constant("axes.1.2", integers(1, 2)))
 
 
-def attention(graph: Layout, name: str, x: str, tensors: dict, factors: numpy.ndarray | None) -> str:
+def attention(graph: Layout, name: str, x: str, tensors: dict) -> str:
     source = f"encoder.{name}.attention.self"
-    rows = 1.0 if factors is None else factors[:, None]
-    x = smoothed(graph, f"{name}.qkv", x, factors)
     heads = {}
     for kind, scale, order in [("query", HEAD ** -0.5, [0, 2, 1, 3]), ("key", 1.0, [0, 2, 3, 1]),
                                ("value", 1.0, [0, 2, 1, 3])]:
-        weight = floats(tensors[f"{source}.{kind}.weight"].T * scale * rows)
+        weight = floats(tensors[f"{source}.{kind}.weight"].T * scale)
         bias = floats(tensors[f"{source}.{kind}.bias"] * scale)
         flat = dense(graph, f"{name}.{kind}", x, weight, bias)
         split = graph.node("Reshape", f"{name}.{kind}.split", flat, "shape.heads")
@@ -137,25 +106,20 @@ def attention(graph: Layout, name: str, x: str, tensors: dict, factors: numpy.nd
     return graph.node("Reshape", f"{name}.mixed.flat", joined, "shape.flat")
 
 
-def layer(graph: Layout, index: int, x: str, tensors: dict, relief: Relief | None) -> str:
+def layer(graph: Layout, index: int, x: str, tensors: dict) -> str:
     name = f"layer.{index}"
     source = f"encoder.{name}"
-    smoothing = relief.smoothing if relief else {}
-    mixed = attention(graph, name, x, tensors, smoothing.get(qkv_input(index)))
+    mixed = attention(graph, name, x, tensors)
     out = dense(graph, f"{name}.out", mixed, tensors[f"{source}.attention.output.dense.weight"].T,
                 tensors[f"{source}.attention.output.dense.bias"])
     x = normalised(graph, f"{name}.attended", graph.node("Add", f"{name}.out.sum", out, x), tensors,
                    f"{source}.attention.output.LayerNorm")
-    factors = smoothing.get(feed_forward_input(index))
-    rows = 1.0 if factors is None else factors[:, None]
-    wide = dense(graph, f"{name}.wide", smoothed(graph, f"{name}.wide", x, factors),
-                 floats(tensors[f"{source}.intermediate.dense.weight"].T * rows),
+    wide = dense(graph, f"{name}.wide", x, tensors[f"{source}.intermediate.dense.weight"].T,
                  tensors[f"{source}.intermediate.dense.bias"])
     # The exact Gelu, as the model was trained with; the tanh form changes the result.
     active = graph.node("Gelu", f"{name}.active", wide, approximate="none")
-    second = dense_levelled if relief else dense
-    narrow = second(graph, f"{name}.narrow", active, tensors[f"{source}.output.dense.weight"].T,
-                    tensors[f"{source}.output.dense.bias"])
+    narrow = dense(graph, f"{name}.narrow", active, tensors[f"{source}.output.dense.weight"].T,
+                   tensors[f"{source}.output.dense.bias"])
     return normalised(graph, f"{name}.done", graph.node("Add", f"{name}.narrow.sum", narrow, x), tensors,
                       f"{source}.output.LayerNorm")
 
@@ -184,10 +148,9 @@ def pooled(graph: Layout, x: str) -> None:
                graph.node("Max", "mean.length.safe", length, graph.constant("tiny.length", floats(1e-12))))
 
 
-def lay_out(tensors: dict[str, numpy.ndarray], relief: Relief | None = None, also: list[str] | None = None) -> ModelProto:
+def lay_out(tensors: dict[str, numpy.ndarray], also: list[str] | None = None) -> ModelProto:
     """The model: `input_ids`, `attention_mask` int64 [batch, n] to `sentence_embedding` float32 [batch, 384].
 
-    `relief`: given for the model that is to be quantised.
     `also`: names of further tensors to give out, [pieces, 384] each, for calibration.
     """
     graph = Layout()
@@ -196,7 +159,7 @@ def lay_out(tensors: dict[str, numpy.ndarray], relief: Relief | None = None, als
     ids = graph.node("Shape", "shape.ids", "input_ids")
     graph.node("Concat", "shape.heads", ids, graph.constant("heads", integers(HEADS, HEAD)), axis=0)
     for index in range(LAYERS):
-        x = layer(graph, index, x, tensors, relief)
+        x = layer(graph, index, x, tensors)
     pooled(graph, x)
     batch = ["batch", "n"]
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, batch) for name in ["input_ids", "attention_mask"]]

@@ -31,7 +31,7 @@ def lay_out(tensors: dict[str, numpy.ndarray]) -> ModelProto:
     ids = layout.node("Shape", "shape.ids", "input_ids")
     layout.node("Concat", "shape.heads", ids, layout.constant("heads", graph.integers(graph.HEADS, graph.HEAD)), axis=0)
     for index in range(LAYERS):
-        x = graph.layer(layout, index, x, tensors, None)
+        x = graph.layer(layout, index, x, tensors)
     shape = layout.node("Concat", "shape.deep", ids, layout.constant("hidden", graph.integers(graph.HIDDEN)), axis=0)
     deep = layout.node("Reshape", "deep", x, shape)
     layout.node("Slice", "last_hidden_state", deep, layout.constant("from", graph.integers(0)),

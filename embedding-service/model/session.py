@@ -24,7 +24,8 @@ class Embedder:
     def run(self, ids: list[int]) -> list[numpy.ndarray]:
         """The outputs for one row of word pieces."""
         row = numpy.array([ids], dtype=numpy.int64)
-        return self.session.run(self.outputs, {"input_ids": row, "attention_mask": numpy.ones_like(row)})
+        given = {"input_ids": row, "attention_mask": numpy.ones_like(row)}
+        return self.session.run(self.outputs, {known.name: given[known.name] for known in self.session.get_inputs()})
 
     def pieces(self, text: str) -> list[int]:
         return self.tokeniser.encode(text).ids

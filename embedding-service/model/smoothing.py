@@ -1,11 +1,10 @@
 """Finds the factors that make activations easy to quantise (SmoothQuant, Xiao et al. 2022).
 
-A few channels of the hidden states are far larger than the rest, and one 8-bit scale for the whole tensor would
-spend its steps on them. Dividing each channel by a factor and multiplying the weights that read it by the same
+A few channels of the hidden states are far larger than the rest, and the 8-bit scale of a row would spend its
+steps on them. Dividing each channel by a factor and multiplying the weights that read it by the same
 leaves the product as it is and moves the difficulty into the weights, which have a scale per column.
 
-That serves the two inputs of a layer that are hidden states. The output of Gelu has single rows that are large
-instead, and more than nine tenths of the whole error came from there; `graph.dense_levelled` takes care of it.
+That serves the two inputs of a layer that are hidden states; the others have no such channels.
 """
 
 import numpy
@@ -39,8 +38,8 @@ def readers(tensors: dict[str, numpy.ndarray], index: int) -> dict[str, numpy.nd
             graph.feed_forward_input(index): tensors[f"{source}.intermediate.dense.weight"].T}
 
 
-def relief(tensors: dict[str, numpy.ndarray], tokeniser, texts: list[str]) -> graph.Relief:
-    """What `graph.lay_out` needs for a model that is to be quantised, fitted to `texts`."""
+def factors(tensors: dict[str, numpy.ndarray], tokeniser, texts: list[str]) -> dict[str, numpy.ndarray]:
+    """{tensor name: the factor of each of its 384 channels}, fitted to `texts`."""
     largest = largest_inputs(tensors, tokeniser, texts)
     found = {}
     for index in range(graph.LAYERS):
@@ -48,4 +47,4 @@ def relief(tensors: dict[str, numpy.ndarray], tokeniser, texts: list[str]) -> gr
             weight_size = numpy.abs(weight).max(axis=1).clip(1e-5).astype(numpy.float64)
             ideal = largest[name].clip(1e-5).astype(numpy.float64) ** ALPHA / weight_size ** (1 - ALPHA)
             found[name] = 2.0 ** (numpy.round(numpy.log2(ideal) * STEPS_PER_DOUBLING) / STEPS_PER_DOUBLING)
-    return graph.Relief(found)
+    return found

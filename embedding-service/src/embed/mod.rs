@@ -6,6 +6,7 @@ pub mod graph;
 pub mod model_files;
 pub mod model_id;
 pub mod onnx;
+mod operator;
 mod pace;
 pub mod pieces;
 pub mod pool;

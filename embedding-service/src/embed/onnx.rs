@@ -1,7 +1,7 @@
 //! The embedder that production uses: a sentence embedding model in ONNX Runtime.
 //!
-//! One text at a time and no padding: with dynamic int8 arithmetic one scale covers the whole tensor, so company in a batch
-//! would change a text's vector, and an exact repeat would no longer be exactly similar.
+//! One text at a time and no padding: with most int8 models one scale covers the whole tensor, so company in a batch would
+//! change a text's vector, and an exact repeat would no longer be exactly similar.
 
 use std::{
     path::Path,
@@ -18,6 +18,7 @@ use super::{
     Cutter, EmbedError, Embedder, ModelError,
     graph::{self, Face, Output},
     model_files::ModelFiles,
+    operator,
     pieces::PieceMaker,
     sidecar::{Pooling, Sidecar},
 };
@@ -154,12 +155,12 @@ impl Embedder for OnnxEmbedder {
 }
 
 fn open(runtime: &Runtime, graph: &Path) -> ort::Result<Session> {
-    Session::builder(&runtime.0)?
+    let session = Session::builder(&runtime.0)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(1)?
         .with_inter_threads(1)?
         .with_intra_op_spinning(false)?
         .with_inter_op_spinning(false)?
-        .with_disabled_optimizers(DISABLED_OPTIMISERS)?
-        .commit_from_file(graph)
+        .with_disabled_optimizers(DISABLED_OPTIMISERS)?;
+    operator::teach(session)?.commit_from_file(graph)
 }

@@ -10,7 +10,7 @@ use embedding_service::{
     similarity,
 };
 
-use crate::support::{library, model};
+use crate::support::{built_part, library, model};
 
 fn embedder() -> OnnxEmbedder {
     let runtime = Runtime::load(&library()).unwrap();
@@ -159,5 +159,35 @@ fn a_graph_without_pooling_is_pooled_here() {
     let got = embed(&mut embedder, text).vector;
     for (got, wanted) in got.iter().zip(&wanted) {
         assert!((got - wanted).abs() < 1e-6, "{got} {wanted}");
+    }
+}
+
+#[test]
+fn the_operator_computes_what_the_model_file_says_of_it() {
+    // Under another name nobody knows the operator, and ONNX Runtime takes the file's word for what it is.
+    const NAMES: [&[u8; 14]; 2] = [b"agent.sentinel", b"other.sentinel"];
+    let files = ModelFiles::find(&built_part("model")).unwrap();
+    let mut bytes = std::fs::read(&files.graph).unwrap();
+    let places: Vec<usize> = bytes
+        .windows(NAMES[0].len())
+        .enumerate()
+        .filter(|(_, at)| at == NAMES[0])
+        .map(|(at, _)| at)
+        .collect();
+    assert!(places.len() > 6, "{places:?}");
+    for at in places {
+        bytes[at..at + NAMES[1].len()].copy_from_slice(NAMES[1]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("model.onnx"), bytes).unwrap();
+    std::fs::copy(&files.tokeniser, folder.path().join("tokenizer.json")).unwrap();
+
+    let load = |files: &ModelFiles| OnnxEmbedder::load(&Runtime::load(&library()).unwrap(), files).unwrap();
+    let (mut ours, mut standard) = (load(&files), load(&ModelFiles::find(folder.path()).unwrap()));
+    for text in VARIED {
+        let (ours, standard) = (embed(&mut ours, text).vector, embed(&mut standard, text).vector);
+        let near = similarity::of_vectors(&ours, &standard);
+        assert!(near > 0.999, "{text}: {near}");
+        assert_ne!(ours, standard, "the operator was not taken");
     }
 }

@@ -1,0 +1,143 @@
+//! Self-attention over all rows, in floats: few enough products that bytes would gain nothing.
+//!
+//! Sixteen queries at a time, a lane for each, so that nothing is added across lanes and no key needs a mask.
+
+use crate::{LANES, curves::exp, processor::Lanes};
+
+/// Keys that are compared at once: as many sums hide each other's latency.
+const TOGETHER: usize = 8;
+
+/// Memory for one head.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch<const HEAD: usize> {
+    keys: Vec<[f32; HEAD]>,
+    values: Vec<[f32; HEAD]>,
+    /// For each key, the weights that sixteen queries give it.
+    shares: Vec<[f32; LANES]>,
+}
+
+/// Writes to `mixed`, rows of `hidden`, what each row's heads gather. `qkv` holds queries (scaled already), keys and values
+/// of `hidden` each in a row; every head has `HEAD` of them.
+#[inline(always)]
+pub(crate) fn attend<L: Lanes, const HEAD: usize>(
+    lanes: L,
+    scratch: &mut Scratch<HEAD>,
+    hidden: usize,
+    qkv: &[f32],
+    mixed: &mut [f32],
+) {
+    for first in (0..hidden).step_by(HEAD) {
+        gather(&mut scratch.keys, qkv, hidden, hidden + first);
+        gather(&mut scratch.values, qkv, hidden, 2 * hidden + first);
+        let sixteens = qkv.chunks(LANES * 3 * hidden).zip(mixed.chunks_mut(LANES * hidden));
+        for (queries, mixed) in sixteens {
+            let mut by_lane = [[0.0; LANES]; HEAD];
+            for (lane, row) in queries.chunks_exact(3 * hidden).enumerate() {
+                for (to, from) in by_lane.iter_mut().zip(row.iter().skip(first)) {
+                    to.iter_mut().skip(lane).take(1).for_each(|to| *to = *from);
+                }
+            }
+            let most = compare(lanes, &by_lane, &scratch.keys, &mut scratch.shares);
+            let total = exponentials(lanes, most, &mut scratch.shares);
+            let gathered = mix(lanes, total, &scratch.shares, &scratch.values);
+            for (lane, row) in mixed.chunks_exact_mut(hidden).enumerate() {
+                for (to, from) in row.iter_mut().skip(first).zip(&gathered) {
+                    from.iter().skip(lane).take(1).for_each(|from| *to = *from);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn gather<const HEAD: usize>(to: &mut Vec<[f32; HEAD]>, qkv: &[f32], hidden: usize, first: usize) {
+    to.clear();
+    to.extend(qkv.chunks_exact(3 * hidden).filter_map(|row| row.get(first..)?.first_chunk::<HEAD>()));
+}
+
+/// Writes the products of each key with sixteen queries; returns the largest for each query.
+#[inline(always)]
+fn compare<L: Lanes, const HEAD: usize>(
+    lanes: L,
+    queries: &[[f32; LANES]; HEAD],
+    keys: &[[f32; HEAD]],
+    products: &mut Vec<[f32; LANES]>,
+) -> L::Floats {
+    products.resize(keys.len(), [0.0; LANES]);
+    let mut most = lanes.splat(f32::NEG_INFINITY);
+    let (many, few) = keys.as_chunks::<TOGETHER>();
+    let (to_many, to_few) = products.as_chunks_mut::<TOGETHER>();
+    for (keys, products) in many.iter().zip(to_many) {
+        most = lanes.max(most, compare_some(lanes, queries, keys, products));
+    }
+    for (key, product) in few.iter().zip(to_few) {
+        most = lanes.max(most, compare_some(lanes, queries, &[*key], std::array::from_mut(product)));
+    }
+    most
+}
+
+// Indices are below HEAD and KEYS, the lengths of the arrays.
+#[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
+#[inline(always)]
+fn compare_some<L: Lanes, const HEAD: usize, const KEYS: usize>(
+    lanes: L,
+    queries: &[[f32; LANES]; HEAD],
+    keys: &[[f32; HEAD]; KEYS],
+    products: &mut [[f32; LANES]; KEYS],
+) -> L::Floats {
+    let mut sums = [lanes.splat(0.0); KEYS];
+    for at in 0..HEAD {
+        let query = lanes.load(&queries[at]);
+        for key in 0..KEYS {
+            sums[key] = lanes.mul_add(query, lanes.splat(keys[key][at]), sums[key]);
+        }
+    }
+    let mut most = lanes.splat(f32::NEG_INFINITY);
+    for key in 0..KEYS {
+        most = lanes.max(most, sums[key]);
+        lanes.store(sums[key], &mut products[key]);
+    }
+    most
+}
+
+/// Puts exponentials in the place of products; returns their sum.
+#[inline(always)]
+fn exponentials<L: Lanes>(lanes: L, most: L::Floats, products: &mut [[f32; LANES]]) -> L::Floats {
+    let mut total = lanes.splat(0.0);
+    for product in products {
+        let share = exp(lanes, lanes.sub(lanes.load(product), most));
+        total = lanes.add(total, share);
+        lanes.store(share, product);
+    }
+    total
+}
+
+/// The values' mean by shares, for sixteen queries.
+// Indices are below SOME, the length of the arrays.
+#[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
+#[inline(always)]
+fn mix<L: Lanes, const HEAD: usize>(
+    lanes: L,
+    total: L::Floats,
+    shares: &[[f32; LANES]],
+    values: &[[f32; HEAD]],
+) -> [[f32; LANES]; HEAD] {
+    /// As many sums as leave registers for what is multiplied.
+    const SOME: usize = 16;
+    let inverse = lanes.div(lanes.splat(1.0), total);
+    let mut mixed = [[0.0; LANES]; HEAD];
+    for (at, mixed) in mixed.as_chunks_mut::<SOME>().0.iter_mut().enumerate() {
+        let mut sums = [lanes.splat(0.0); SOME];
+        for (share, value) in shares.iter().zip(values) {
+            let share = lanes.load(share);
+            let Some(value) = value.as_chunks::<SOME>().0.get(at) else { break };
+            for one in 0..SOME {
+                sums[one] = lanes.mul_add(share, lanes.splat(value[one]), sums[one]);
+            }
+        }
+        for one in 0..SOME {
+            lanes.store(lanes.mul(sums[one], inverse), &mut mixed[one]);
+        }
+    }
+    mixed
+}

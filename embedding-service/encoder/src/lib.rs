@@ -1,0 +1,24 @@
+//! One layer of a BERT-like encoder in 8-bit integer arithmetic: what an embedding spends its time on.
+//!
+//! Weights are signed, with a scale per column; activations unsigned, with a scale and an offset per row, so that no row
+//! (a word piece) changes another's rounding. Sums of products are exact. Floats are added in an order that the code fixes
+//! and not the processor, so the same input gives the same bits on every processor.
+//!
+//! Knows nothing of models' files, of ONNX, of threads and of texts.
+
+// Sizes are of slices in memory and checked in `Layer::new`; bytes' sums are bounded by `matrix::MAX_INPUTS`.
+#![allow(clippy::arithmetic_side_effects)]
+
+mod attention;
+mod curves;
+mod layer;
+mod matrix;
+mod norm;
+mod processor;
+mod rows;
+
+pub use layer::{Affine, Layer, Linear, Scratch, ShapeError, Weights};
+pub use processor::Processor;
+
+/// Floats, or columns of a product, that are worked on at once.
+const LANES: usize = 16;

@@ -1,0 +1,240 @@
+//! A layer against the same in plain double precision, and against itself on every processor.
+
+use sentinel_encoder::{Affine, Layer, Linear, Processor, Scratch, ShapeError, Weights};
+
+const EPSILON: f32 = 1e-12;
+
+/// Numbers that look random and are the same on every run.
+struct Numbers(u64);
+
+impl Numbers {
+    /// From -1 to 1.
+    fn float(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1 << 23) as f32 - 1.0
+    }
+
+    fn floats(&mut self, count: usize, middle: f32, reach: f32) -> Vec<f32> {
+        (0..count).map(|_| middle + reach * self.float()).collect()
+    }
+}
+
+struct Product {
+    weight: Vec<i8>,
+    scale: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+impl Product {
+    fn new(numbers: &mut Numbers, inputs: usize, outputs: usize) -> Self {
+        Self {
+            weight: (0..inputs * outputs).map(|_| (numbers.float() * 127.0).round() as i8).collect(),
+            scale: numbers.floats(outputs, 0.0012, 0.0004),
+            bias: numbers.floats(outputs, 0.0, 0.1),
+        }
+    }
+
+    fn linear(&self) -> Linear<'_> {
+        Linear { weight: &self.weight, scale: &self.scale, bias: &self.bias }
+    }
+
+    fn exactly(&self, row: &[f64]) -> Vec<f64> {
+        let outputs = self.bias.len();
+        let sum = |column: usize| -> f64 {
+            row.iter().enumerate().map(|(at, x)| x * f64::from(self.weight[at * outputs + column])).sum()
+        };
+        (0..outputs).map(|at| sum(at) * f64::from(self.scale[at]) + f64::from(self.bias[at])).collect()
+    }
+}
+
+/// Owns what [`Weights`] borrows.
+struct Model {
+    hidden: usize,
+    heads: usize,
+    factors: [Vec<f32>; 2],
+    products: [Product; 4],
+    norms: [[Vec<f32>; 2]; 2],
+}
+
+impl Model {
+    fn new(hidden: usize, heads: usize, wide: usize) -> Self {
+        let numbers = &mut Numbers(7);
+        Self {
+            hidden,
+            heads,
+            factors: [(); 2].map(|()| numbers.floats(hidden, 1.0, 0.5)),
+            products: [(hidden, 3 * hidden), (hidden, hidden), (hidden, wide), (wide, hidden)]
+                .map(|(inputs, outputs)| Product::new(numbers, inputs, outputs)),
+            norms: [(); 2].map(|()| [numbers.floats(hidden, 1.0, 0.3), numbers.floats(hidden, 0.0, 0.3)]),
+        }
+    }
+
+    fn weights(&self) -> Weights<'_> {
+        let [qkv, out, widen, narrow] = &self.products;
+        let [attended, done] = self.norms.each_ref().map(|[scale, shift]| Affine { scale, shift });
+        Weights {
+            hidden: self.hidden,
+            heads: self.heads,
+            wide: widen.bias.len(),
+            qkv_factors: &self.factors[0],
+            qkv: qkv.linear(),
+            out: out.linear(),
+            attended,
+            widen_factors: &self.factors[1],
+            widen: widen.linear(),
+            narrow: narrow.linear(),
+            done,
+            epsilon: EPSILON,
+        }
+    }
+
+    fn rows(&self, count: usize) -> Vec<f32> {
+        Numbers(count as u64).floats(count * self.hidden, 0.0, 1.5)
+    }
+
+    /// What the layer approximates.
+    fn exactly(&self, rows: &[f32]) -> Vec<f64> {
+        let (hidden, size) = (self.hidden, self.hidden / self.heads);
+        let [qkv, out, widen, narrow] = &self.products;
+        let times = |row: &[f64], factors: &[f32]| -> Vec<f64> {
+            row.iter().zip(factors).map(|(x, factor)| x * f64::from(*factor)).collect()
+        };
+        let normalised = |row: &[f64], more: &[f64], [scale, shift]: &[Vec<f32>; 2]| -> Vec<f64> {
+            let sum: Vec<f64> = row.iter().zip(more).map(|(x, y)| x + y).collect();
+            let mean = sum.iter().sum::<f64>() / hidden as f64;
+            let variance = sum.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / hidden as f64;
+            let flat = sum.iter().map(|x| (x - mean) / (variance + f64::from(EPSILON)).sqrt());
+            flat.zip(scale.iter().zip(shift))
+                .map(|(x, (scale, shift))| x * f64::from(*scale) + f64::from(*shift))
+                .collect()
+        };
+        let rows: Vec<Vec<f64>> =
+            rows.chunks(hidden).map(|row| row.iter().map(|x| f64::from(*x)).collect()).collect();
+        let all: Vec<Vec<f64>> = rows.iter().map(|row| qkv.exactly(&times(row, &self.factors[0]))).collect();
+        let mixed = |query: &[f64]| -> Vec<f64> {
+            let mut mixed = vec![0.0; hidden];
+            for first in (0..hidden).step_by(size) {
+                let dot = |key: &[f64]| -> f64 {
+                    (first..first + size).map(|at| query[at] * key[hidden + at]).sum()
+                };
+                let shares: Vec<f64> = all.iter().map(|key| dot(key).exp()).collect();
+                let total: f64 = shares.iter().sum();
+                for (share, value) in shares.iter().zip(&all) {
+                    for at in first..first + size {
+                        mixed[at] += share / total * value[2 * hidden + at];
+                    }
+                }
+            }
+            mixed
+        };
+        let gelu = |x: f64| 0.5 * x * (1.0 + (0.797_884_560_8 * (x + 0.044_715 * x.powi(3))).tanh());
+        let layer = |(row, query): (&Vec<f64>, &Vec<f64>)| {
+            let attended = normalised(row, &out.exactly(&mixed(query)), &self.norms[0]);
+            let wide = widen.exactly(&times(&attended, &self.factors[1]));
+            let narrow = narrow.exactly(&wide.into_iter().map(gelu).collect::<Vec<_>>());
+            normalised(&attended, &narrow, &self.norms[1])
+        };
+        rows.iter().zip(&all).flat_map(layer).collect()
+    }
+}
+
+fn processor() -> Processor {
+    Processor::fast().unwrap_or(Processor::plain())
+}
+
+fn run(layer: &Layer, processor: Processor, rows: &[f32]) -> Vec<f32> {
+    let mut result = rows.to_vec();
+    layer.run(processor, &mut Scratch::default(), &mut result).unwrap();
+    result
+}
+
+#[test]
+fn a_layer_is_near_the_same_in_double_precision() {
+    for (hidden, heads, wide) in [(96, 3, 192), (192, 3, 48)] {
+        let model = Model::new(hidden, heads, wide);
+        let layer = Layer::new(&model.weights()).unwrap();
+        for count in [1, 5, 16, 21] {
+            let rows = model.rows(count);
+            let (got, wanted) = (run(&layer, processor(), &rows), model.exactly(&rows));
+            assert_eq!(got.len(), wanted.len());
+            for (got, wanted) in got.chunks(hidden).zip(wanted.chunks(hidden)) {
+                let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>().sqrt();
+                let off: Vec<f64> =
+                    got.iter().zip(wanted).map(|(got, wanted)| f64::from(*got) - wanted).collect();
+                assert!(
+                    length(&off) < 0.04 * length(wanted),
+                    "{count} rows of {hidden}: {}",
+                    length(&off) / length(wanted)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_processor_gives_the_same_bits_for_any_number_of_rows() {
+    let model = Model::new(96, 3, 192);
+    let layer = Layer::new(&model.weights()).unwrap();
+    for count in (0..=20).chain([33, 64]) {
+        let rows = model.rows(count);
+        let wanted = run(&layer, Processor::plain(), &rows);
+        if let Some(fast) = Processor::fast() {
+            assert_eq!(run(&layer, fast, &rows), wanted, "{count} rows, {fast:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_computed_before_leaves_no_trace() {
+    let model = Model::new(96, 3, 192);
+    let layer = Layer::new(&model.weights()).unwrap();
+    let rows = model.rows(11);
+    let mut scratch = Scratch::default();
+    let mut again = |count: usize| {
+        let mut rows = model.rows(count);
+        layer.run(processor(), &mut scratch, &mut rows).unwrap();
+        rows
+    };
+    again(40);
+    again(3);
+    assert_eq!(again(11), run(&layer, processor(), &rows));
+}
+
+#[test]
+fn rows_of_equal_values_and_of_large_ones_stay_finite() {
+    let model = Model::new(96, 3, 192);
+    let layer = Layer::new(&model.weights()).unwrap();
+    for value in [0.0, -3.0, 1e4, -1e-30] {
+        let rows = vec![value; 2 * 96];
+        assert!(run(&layer, processor(), &rows).iter().all(|x| x.is_finite()), "{value}");
+    }
+}
+
+#[test]
+fn weights_that_do_not_fit_are_refused() {
+    let model = Model::new(96, 3, 192);
+    let refused = |change: fn(&mut Weights<'_>)| {
+        let mut weights = model.weights();
+        change(&mut weights);
+        Layer::new(&weights).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(|weights| weights.heads = 5),
+        "96 values in 5 heads; a head must have 32 or 64 of them"
+    );
+    assert_eq!(
+        refused(|weights| weights.heads = 0),
+        "96 values in 0 heads; a head must have 32 or 64 of them"
+    );
+    assert_eq!(refused(|weights| weights.wide = 96), "widen has 18432 values, not 9216");
+    assert_eq!(refused(|weights| weights.out.bias = &[]), "out has 0 values, not 96");
+    assert_eq!(refused(|weights| weights.done.shift = &[0.0; 4]), "the last norm has 4 values, not 96");
+    let layer = Layer::new(&model.weights()).unwrap();
+    let error = layer.run(processor(), &mut Scratch::default(), &mut [0.0; 97]).unwrap_err();
+    assert_eq!(error, ShapeError::Rows { got: 97, hidden: 96 });
+    let narrow = Model::new(96, 3, 40);
+    assert_eq!(
+        Layer::new(&narrow.weights()).unwrap_err().to_string(),
+        "widen is 96 by 40; inputs must be a multiple of 16 up to 65000, outputs a multiple of 48"
+    );
+}
