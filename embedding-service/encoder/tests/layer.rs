@@ -1,5 +1,8 @@
 //! A layer against the same in plain double precision, and against itself on every processor.
 
+// Lints for the service's own code: a test may panic.
+#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::unwrap_used)]
+
 use sentinel_encoder::{Affine, Layer, Linear, Processor, Scratch, ShapeError, Weights};
 
 const EPSILON: f32 = 1e-12;
