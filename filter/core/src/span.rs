@@ -101,11 +101,11 @@ pub fn of_steps(
         run.attributes.push(("gen_ai.operation.name", "invoke_agent".to_owned()));
         spans.push(run);
     }
-    let request = digest_pair(run, u64::from(arrival.turns));
+    // The same request sent again makes the same spans again.
+    let request = digest_pair(run, arrival.body);
     for (step, number) in done.iter().take(MOST).zip(0_u64..) {
-        // The same request sent again makes the same spans again.
-        let id = digest_pair(request, digest_pair(step.id, number));
-        let mut span = span(id, Some(run_span), format!("execute_tool {}", step.tool), began);
+        let mut span =
+            span(digest_pair(request, number), Some(run_span), format!("execute_tool {}", step.tool), began);
         span.is_failure = step.is_failure;
         span.cause = cause;
         span.attributes.extend([

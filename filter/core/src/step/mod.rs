@@ -60,8 +60,6 @@ pub(crate) struct Call {
 /// A call that has its result, as a trace shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// Digest of the call's id.
-    pub id: u64,
     pub tool: String,
     /// Digest of tool and canonical arguments.
     pub approach: u64,
@@ -175,7 +173,6 @@ impl Call {
     fn done(&self) -> Option<Done> {
         let (outcome, kind) = self.result?;
         Some(Done {
-            id: self.id,
             tool: self.shown.clone(),
             approach: self.approach,
             outcome,
