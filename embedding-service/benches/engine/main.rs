@@ -1,5 +1,5 @@
 //! The embedder alone, one thread, one text at a time: the model that is shipped against the same graph in float32, and
-//! against sentence-transformers where there is a Python that has it; calls in turns. Writes a line of JSON for each engine
+//! against sentence-transformers and fastembed where there is a Python that has them; calls in turns. Writes a line of JSON for each engine
 //! and length. `make bench` runs it.
 
 // Lints for the server's own code: a bench says what is wrong by failing.
@@ -30,6 +30,9 @@ const MIN_ROUNDS: usize = 20;
 /// Each of them is one word piece.
 const WORDS: [&str; 8] = ["the", "agent", "reads", "a", "file", "and", "asks", "again"];
 
+/// As engine.py calls them.
+const OTHERS: [&str; 2] = ["sentence-transformers", "fastembed"];
+
 #[derive(Parser)]
 struct Options {
     /// The shared library of ONNX Runtime.
@@ -44,7 +47,7 @@ struct Options {
     /// Folder with the weights that both were built from.
     #[arg(long)]
     weights: PathBuf,
-    /// A Python with sentence-transformers.
+    /// A Python with sentence-transformers, fastembed or both.
     #[arg(long)]
     python: Option<PathBuf>,
     /// Cargo says this to every bench.
@@ -61,20 +64,25 @@ fn main() {
             .unwrap_or_else(|error| panic!("{error}"))
     };
     let (mut shipped, mut float) = (load(&options.model), load(&options.float));
-    let mut python = options.python.as_deref().map(|program| Python::start(program, &options.weights));
+    let mut others: Vec<Python> = match &options.python {
+        Some(program) => {
+            OTHERS.into_iter().filter_map(|engine| Python::start(program, engine, &options)).collect()
+        }
+        None => Vec::new(),
+    };
     for pieces in PIECES {
         let text: Vec<&str> = WORDS.iter().copied().cycle().take(pieces - 2).collect();
         let text = text.join(" ");
         let cutter = shipped.cutter();
         let cut = cutter.cut(&text).expect("it is tokenised");
         assert_eq!(cut.chunks.first().map_or(0, Vec::len), pieces, "a word of WORDS is not one piece");
-        let (mut ours, mut tokenising, mut floats, mut pythons) = (vec![], vec![], vec![], vec![]);
+        let (mut ours, mut tokenising, mut floats) = (vec![], vec![], vec![]);
         let until = Instant::now() + SHARE;
         while ours.len() < MIN_ROUNDS || Instant::now() < until {
             tokenising.push(timed(|| drop(cutter.cut(&text))));
             ours.push(timed(|| drop(shipped.embed(&text))));
             floats.push(timed(|| drop(float.embed(&text))));
-            pythons.extend(python.as_mut().map(|python| python.time(&text)));
+            others.iter_mut().for_each(|other| other.time(&text));
         }
         let own = undisturbed(ours);
         let tell = |engine: &str, whole: f64, tokenising: Option<f64>| {
@@ -85,8 +93,8 @@ fn main() {
         };
         tell("shipped", own, Some(undisturbed(tokenising)));
         tell("the same graph, float32", undisturbed(floats), None);
-        if !pythons.is_empty() {
-            tell("sentence-transformers", undisturbed(pythons), None);
+        for other in &mut others {
+            tell(other.engine, undisturbed(std::mem::take(&mut other.times)), None);
         }
     }
 }
@@ -106,36 +114,49 @@ fn undisturbed(mut times: Vec<f64>) -> f64 {
 
 /// A running engine.py.
 struct Python {
+    engine: &'static str,
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    /// Milliseconds, by its own clock.
+    times: Vec<f64>,
 }
 
 impl Python {
-    fn start(program: &Path, weights: &Path) -> Self {
+    /// Nothing if this Python has no such engine.
+    fn start(program: &Path, engine: &'static str, options: &Options) -> Option<Self> {
         let mut child = Command::new(program)
-            .args(["-c", include_str!("engine.py")])
-            .arg(weights)
+            .args(["-c", include_str!("engine.py"), engine])
+            .args([&options.weights, &options.float])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("BENCH_PYTHON: {}: {error}", program.display()));
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let mut python = Self { child, input, output: BufReader::new(output) };
-        // Loading is in the first answer.
-        python.time("warm up");
-        python
+        let mut python = Self { engine, child, input, output: BufReader::new(output), times: Vec::new() };
+        match python.line().as_str() {
+            "ready" => Some(python),
+            "missing" => None,
+            _ => panic!("BENCH_PYTHON: {engine} did not start; its message is above"),
+        }
     }
 
-    /// Milliseconds, by its own clock.
-    fn time(&mut self, text: &str) -> f64 {
+    fn line(&mut self) -> String {
         let mut answer = String::new();
+        self.output
+            .read_line(&mut answer)
+            .unwrap_or_else(|error| panic!("BENCH_PYTHON: {}: {error}", self.engine));
+        answer.trim().to_owned()
+    }
+
+    fn time(&mut self, text: &str) {
         let asked = writeln!(self.input, "{}", serde_json::Value::from(text));
-        let read = asked.and_then(|()| self.output.read_line(&mut answer));
-        let time = read.ok().and_then(|_| answer.trim().parse().ok());
-        time.unwrap_or_else(|| {
-            panic!("BENCH_PYTHON: sentence-transformers gave no time; its message is above")
-        })
+        let answer = self.line();
+        let time = asked.ok().and_then(|()| answer.parse().ok());
+        let engine = self.engine;
+        self.times.push(
+            time.unwrap_or_else(|| panic!("BENCH_PYTHON: {engine} gave no time; its message is above")),
+        );
     }
 }
 
