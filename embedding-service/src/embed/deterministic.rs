@@ -10,13 +10,11 @@ use crate::similarity;
 #[derive(Clone, Debug)]
 pub struct BagOfWords {
     pub dimension: usize,
-    /// Words of one inference at most; longer prompts take several.
-    pub chunk: usize,
 }
 
 impl Default for BagOfWords {
     fn default() -> Self {
-        Self { dimension: 64, chunk: usize::MAX }
+        Self { dimension: 64 }
     }
 }
 
@@ -25,9 +23,8 @@ impl Cutter for BagOfWords {
         let (head, rest) = window::cut(prompt);
         let mut unseen = window::Unseen::default();
         unseen.add(rest);
-        let ids: Vec<i64> = head.split(' ').map(number).collect();
-        let chunks = ids.chunks(self.chunk.max(1)).map(<[i64]>::to_vec).collect();
-        Ok(Cut { chunks, head, unseen: unseen.digest() })
+        let pieces = head.split(' ').map(number).collect();
+        Ok(Cut { pieces, head, unseen: unseen.digest() })
     }
 }
 
@@ -45,9 +42,9 @@ impl Embedder for BagOfWords {
         Arc::new(self.clone())
     }
 
-    fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError> {
+    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
         let mut vector = vec![0.0; self.dimension];
-        for id in chunk {
+        for id in pieces {
             let bucket = usize::try_from(id.unsigned_abs()).unwrap_or_default().checked_rem(self.dimension);
             if let Some(count) = bucket.and_then(|at| vector.get_mut(at)) {
                 *count += 1.0;

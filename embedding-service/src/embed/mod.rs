@@ -22,8 +22,6 @@ use std::{
 
 use window::Digest;
 
-use crate::similarity;
-
 /// One prompt as the model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedded {
@@ -42,11 +40,11 @@ pub struct Timing {
     pub inference: Duration,
 }
 
-/// A prompt as the inferences that it takes: what workers are given, one chunk at a time.
+/// A prompt as the model takes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
-    /// Word piece ids of each inference, special ones included; at least one chunk.
-    pub chunks: Vec<Vec<i64>>,
+    /// Word piece ids, special ones included.
+    pub pieces: Vec<i64>,
     /// As in [`Embedded`].
     pub head: String,
     /// As in [`Embedded`].
@@ -54,24 +52,16 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The prompt's vector from those of its chunks, in their order. That of a single chunk stays as it is, to the bit.
+    /// With the vector of its pieces.
     #[must_use]
-    pub fn join(self, vectors: Vec<Vec<f32>>) -> Embedded {
-        let mut vectors = vectors.into_iter();
-        let mut vector = vectors.next().unwrap_or_default();
-        if vectors.len() > 0 {
-            for other in vectors {
-                vector.iter_mut().zip(other).for_each(|(sum, x)| *sum += x);
-            }
-            similarity::normalise(&mut vector);
-        }
+    pub fn with(self, vector: Vec<f32>) -> Embedded {
         Embedded { vector: Arc::from(vector), head: self.head, unseen: self.unseen }
     }
 }
 
-/// Cuts prompts into chunks. Shared by all callers, and done before a prompt waits for a worker.
+/// Cuts prompts into pieces. Shared by all callers, and done before a prompt waits for a worker.
 pub trait Cutter: Send + Sync {
-    /// Cuts any text, whatever its length and its characters.
+    /// Cuts any text, whatever its length and its characters, into a bounded number of pieces.
     ///
     /// # Errors
     /// When the tokeniser fails; the message holds no prompt text.
@@ -83,16 +73,16 @@ pub trait Embedder {
     /// Components of every vector.
     fn dimension(&self) -> usize;
 
-    /// What makes this model's chunks.
+    /// What cuts prompts for this model.
     fn cutter(&self) -> Arc<dyn Cutter>;
 
-    /// One inference: the normalised vector of one chunk.
+    /// The normalised vector of a row of pieces.
     ///
     /// # Errors
     /// When the model fails.
-    fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError>;
+    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError>;
 
-    /// Cuts a text and infers its chunks, one after the other.
+    /// Cuts a text and infers its vector.
     ///
     /// # Errors
     /// When the tokeniser or the model fails; the message holds no prompt text.
@@ -101,8 +91,8 @@ pub trait Embedder {
         let cut = self.cutter().cut(prompt)?;
         let tokenise = start.elapsed();
         let start = Instant::now();
-        let vectors = cut.chunks.iter().map(|chunk| self.infer(chunk)).collect::<Result<_, _>>()?;
-        Ok((cut.join(vectors), Timing { tokenise, inference: start.elapsed() }))
+        let vector = self.infer(&cut.pieces)?;
+        Ok((cut.with(vector), Timing { tokenise, inference: start.elapsed() }))
     }
 }
 

@@ -143,8 +143,8 @@ impl Embedder for OnnxEmbedder {
         Arc::<PieceMaker>::clone(&self.pieces)
     }
 
-    fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        let mut vector = self.run(chunk)?;
+    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        let mut vector = self.run(pieces)?;
         if vector.len() != self.dimension {
             let expected = format!("[{}]", self.dimension);
             return Err(EmbedError::Shape { got: format!("[{}]", vector.len()), expected });

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Pieces that share an estimate: 1 to 16, 17 to 32, and so on.
 const STEP: usize = 16;
-/// The longest chunk with an estimate of its own is this many steps long; longer ones share the last.
+/// The longest prompt with an estimate of its own is this many steps long; longer ones share the last.
 const STEPS: usize = 32;
 /// How much of each new measurement goes in the running mean: 1/8.
 const SMOOTHING: u32 = 8;

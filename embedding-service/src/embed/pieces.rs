@@ -16,15 +16,6 @@ pub const WHOLE: usize = 128;
 /// inference would tell nothing more.
 pub const HEAD: usize = 32;
 
-/// A prompt ready for the model.
-#[derive(Debug)]
-pub struct Pieces {
-    /// Piece ids with the special ones; at most [`WHOLE`] of them.
-    pub ids: Vec<i64>,
-    pub head: String,
-    pub unseen: Option<Digest>,
-}
-
 /// The model's own tokeniser, with its padding and truncation switched off: both depend on other texts or come too late.
 #[derive(Debug)]
 pub struct PieceMaker {
@@ -55,23 +46,6 @@ impl PieceMaker {
     #[must_use]
     pub fn largest_id(&self) -> i64 {
         self.tokeniser.get_vocab(true).into_values().max().map_or(0, i64::from)
-    }
-
-    /// # Errors
-    /// When the tokeniser fails, which it does on no text known to us.
-    pub fn pieces(&self, prompt: &str) -> Result<Pieces, EmbedError> {
-        let failed = |_| EmbedError::Tokenise { bytes: prompt.len() };
-        let (head, rest) = window::cut(prompt);
-        let mut encoding = self.tokeniser.encode_fast(head.as_str(), true).map_err(failed)?;
-        let whole = rest.is_empty() && self.reads_all(&encoding, &head);
-        if !whole {
-            // Only here are the positions in the text needed, which cost a little more.
-            encoding = self.tokeniser.encode(head.as_str(), true).map_err(failed)?;
-        }
-        let is_short = rest.is_empty() && encoding.len() <= self.whole;
-        let ids = first(encoding.get_ids(), if is_short { self.whole } else { self.head });
-        let unseen = (!whole).then(|| self.unseen(&encoding, ids.len(), &head, rest)).flatten();
-        Ok(Pieces { ids, head, unseen })
     }
 
     fn reads_all(&self, encoding: &Encoding, head: &str) -> bool {
@@ -106,9 +80,20 @@ impl PieceMaker {
 }
 
 impl Cutter for PieceMaker {
+    /// At most [`WHOLE`] pieces. Fails on no text known to us.
     fn cut(&self, prompt: &str) -> Result<Cut, EmbedError> {
-        let Pieces { ids, head, unseen } = self.pieces(prompt)?;
-        Ok(Cut { chunks: vec![ids], head, unseen })
+        let failed = |_| EmbedError::Tokenise { bytes: prompt.len() };
+        let (head, rest) = window::cut(prompt);
+        let mut encoding = self.tokeniser.encode_fast(head.as_str(), true).map_err(failed)?;
+        let whole = rest.is_empty() && self.reads_all(&encoding, &head);
+        if !whole {
+            // Only here are the positions in the text needed, which cost a little more.
+            encoding = self.tokeniser.encode(head.as_str(), true).map_err(failed)?;
+        }
+        let is_short = rest.is_empty() && encoding.len() <= self.whole;
+        let pieces = first(encoding.get_ids(), if is_short { self.whole } else { self.head });
+        let unseen = (!whole).then(|| self.unseen(&encoding, pieces.len(), &head, rest)).flatten();
+        Ok(Cut { pieces, head, unseen })
     }
 }
 

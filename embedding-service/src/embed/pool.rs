@@ -1,4 +1,4 @@
-//! Worker threads that embed, one embedder each, behind one bounded queue of inferences. What cannot be done in time is
+//! Worker threads that embed, one embedder each, behind one bounded queue. What cannot be done in time is
 //! refused at once; what nobody waits for any more is dropped before it costs an inference.
 
 use std::{
@@ -47,7 +47,7 @@ pub enum PoolError {
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     pub workers: usize,
-    /// Inferences that may wait.
+    /// Prompts that may wait.
     pub queue: usize,
     /// Bytes of recent embeddings that are kept; 0: none.
     pub recent_bytes: usize,
@@ -134,17 +134,16 @@ impl Pool {
             }
         }
         // Even the shortest could not be done: then it is not worth cutting.
-        self.shared.could_take(&[1], deadline)?;
+        self.shared.could_take(1, deadline)?;
         let (reply, answer) = oneshot::channel();
         let cut = self.cut(prompt).instrument(info_span!(target: trace::TARGET, "tokenise")).await?;
         let span = info_span!(
             target: trace::TARGET,
             "infer",
             gen_ai.operation.name = "embeddings",
-            gen_ai.usage.input_tokens = cut.chunks.iter().map(Vec::len).sum::<usize>(),
-            sentinel.inferences = cut.chunks.len(),
+            gen_ai.usage.input_tokens = cut.pieces.len(),
         );
-        self.shared.submit(Prompt::new(cut, digest, deadline, reply))?;
+        self.shared.submit(Prompt::new(cut, digest, reply), deadline)?;
         let answer = async { answer.await.unwrap_or(Err(PoolError::Stopped)) }.instrument(span);
         match deadline {
             Some(deadline) => tokio::time::timeout_at(deadline.into(), answer)
@@ -197,12 +196,10 @@ fn warm<E: Embedder>(shared: &Shared, embedder: &mut E) -> Result<Warm, ModelErr
     for round in 0..WARM_UP_ROUNDS {
         for repeats in WARM_UP_REPEATS {
             let cut = cutter.cut(&"Please try this again. ".repeat(repeats))?;
-            for chunk in &cut.chunks {
-                let start = Instant::now();
-                embedder.infer(chunk)?;
-                if round > 0 {
-                    shared.took(chunk.len(), start.elapsed());
-                }
+            let start = Instant::now();
+            embedder.infer(&cut.pieces)?;
+            if round > 0 {
+                shared.took(cut.pieces.len(), start.elapsed());
             }
         }
     }

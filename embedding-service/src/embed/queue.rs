@@ -1,48 +1,37 @@
-//! Which inference is next, and whether a prompt can be answered in time at all. Plain arithmetic: every call is told
-//! what time it is, nothing waits, nothing is measured here.
+//! Which prompt is next, and whether one can be answered in time at all. Plain arithmetic: every call is told what time it
+//! is, nothing waits, nothing is measured here.
 //!
-//! The unit is one inference, not one prompt: a prompt of several chunks comes back for each. What waits is ordered by its
-//! *turn*, the moment at which it is due: [`PATIENCE`] times its own length after it came, or when its prompt has to begin
-//! to meet the deadline, if that is earlier. So a short one goes before a long one, which waits for a bounded time only;
-//! and since each further chunk takes a turn anew, a short one waits for one inference of a long prompt, not for all.
+//! What waits is ordered by its *turn*, the moment at which it is due: [`PATIENCE`] times its own length after it came, or
+//! when it has to begin to meet its deadline, if that is earlier. So a short one goes before a long one, which waits for a
+//! bounded time only.
 
 use std::{
     collections::BTreeMap,
     time::{Duration, Instant},
 };
 
-/// An inference may be overtaken by shorter ones for so many times its own length.
+/// A prompt may be overtaken by shorter ones for so many times its own length.
 const PATIENCE: u32 = 2;
 /// Longer estimates than this make no turn later.
 const LONGEST: Duration = Duration::from_secs(60);
 /// Estimates are means, and more may come: of what a prompt needs until its deadline, this part is added: 1/4.
 const SPARE: u32 = 4;
 
-/// An inference that waits, and what follows it.
+/// A prompt that waits for its inference.
 #[derive(Clone, Debug)]
 pub struct Item<T> {
     pub work: T,
-    /// Estimate of this inference.
-    pub next: Duration,
-    /// Estimate of those that the same prompt takes after it.
-    pub rest: Duration,
-    /// Whether the prompt has begun: its further chunks do not press for their deadline.
-    pub begun: bool,
+    /// Estimate of how long its inference takes.
+    pub takes: Duration,
     /// When the caller stops waiting.
     pub deadline: Option<Instant>,
 }
 
 impl<T> Item<T> {
-    fn whole(&self) -> Duration {
-        self.next.saturating_add(self.rest)
-    }
-
     fn turn(&self, now: Instant) -> Instant {
-        let due = now.checked_add(self.next.min(LONGEST).saturating_mul(PATIENCE)).unwrap_or(now);
-        let latest =
-            |deadline: Instant| deadline.checked_sub(with_spare(self.whole())).unwrap_or(now).max(now);
-        let pressing = self.deadline.filter(|_| !self.begun).map(latest);
-        pressing.map_or(due, |latest| latest.min(due))
+        let due = now.checked_add(self.takes.min(LONGEST).saturating_mul(PATIENCE)).unwrap_or(now);
+        let latest = |deadline: Instant| deadline.checked_sub(with_spare(self.takes)).unwrap_or(now).max(now);
+        self.deadline.map(latest).map_or(due, |latest| latest.min(due))
     }
 }
 
@@ -103,29 +92,30 @@ impl<T> Queue<T> {
         }
         let in_hand = self.in_hand(now);
         let turn = item.turn(now);
-        let before =
-            self.waiting.iter().take_while(|((other, _), _)| item.rest > Duration::ZERO || *other <= turn);
+        let before = self.waiting.iter().take_while(|((other, _), _)| *other <= turn);
         let before = before.filter(|(_, w)| w.item.deadline.is_none_or(|deadline| deadline > now));
-        let ahead = before.fold(in_hand, |sum, (_, w)| sum.saturating_add(w.item.next));
-        let needs = with_spare(self.shared(ahead).saturating_add(item.whole()));
+        let ahead = before.fold(in_hand, |sum, (_, w)| sum.saturating_add(w.item.takes));
+        let needs = with_spare(self.shared(ahead).saturating_add(item.takes));
         if needs > left { Err(Refused::TooLate) } else { Ok(()) }
     }
 
-    /// Puts an inference in the queue, whatever its length: see [`Self::could_take`].
+    /// Puts a prompt in the queue, whatever its length: see [`Self::could_take`].
     pub fn push(&mut self, item: Item<T>, now: Instant) {
         self.came = self.came.saturating_add(1);
         self.waiting.insert((item.turn(now), self.came), Waiting { item, since: now });
     }
 
-    /// The inference whose turn it is, and how long it has waited.
+    /// The prompt whose turn it is, and how long it has waited.
     pub fn pop(&mut self, now: Instant) -> Option<(Item<T>, Duration)> {
         let (_, waiting) = self.waiting.pop_first()?;
         Some((waiting.item, now.saturating_duration_since(waiting.since)))
     }
 
-    /// Keeps only what `worth` says.
-    pub fn retain(&mut self, mut worth: impl FnMut(&Item<T>) -> bool) {
-        self.waiting.retain(|_, waiting| worth(&waiting.item));
+    /// Takes out those that `why` says something of, with what it says.
+    pub fn take_if<W>(&mut self, why: impl Fn(&Item<T>) -> Option<W>) -> Vec<(Item<T>, W)> {
+        let taken = self.waiting.iter().filter_map(|(turn, waiting)| Some((*turn, why(&waiting.item)?)));
+        let taken: Vec<_> = taken.collect();
+        taken.into_iter().filter_map(|(turn, why)| Some((self.waiting.remove(&turn)?.item, why))).collect()
     }
 
     pub fn clear(&mut self) {
@@ -148,7 +138,7 @@ impl<T> Queue<T> {
     /// how long the first in the queue has waited already.
     #[must_use]
     pub fn delay(&self, now: Instant) -> Duration {
-        let all = self.waiting.values().map(|w| w.item.whole());
+        let all = self.waiting.values().map(|w| w.item.takes);
         let all = all.fold(self.in_hand(now), Duration::saturating_add);
         let waited = self.waiting.values().next().map(|w| now.saturating_duration_since(w.since));
         self.shared(all).max(waited.unwrap_or_default())
@@ -179,8 +169,8 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    fn item(work: &'static str, next: u64, deadline: Option<Instant>) -> Item<&'static str> {
-        Item { work, next: ms(next), rest: Duration::ZERO, begun: false, deadline }
+    fn item(work: &'static str, takes: u64, deadline: Option<Instant>) -> Item<&'static str> {
+        Item { work, takes: ms(takes), deadline }
     }
 
     fn order(queue: &mut Queue<&'static str>, now: Instant) -> Vec<&'static str> {
@@ -216,19 +206,6 @@ mod tests {
     }
 
     #[test]
-    fn a_short_prompt_waits_for_one_inference_of_a_long_one() {
-        let start = Instant::now();
-        let mut queue = Queue::new(1, 9);
-        // One of many chunks, pushed when the one before is done. The short prompt came at any time before that.
-        for deadline in [None, Some(start + ms(30))] {
-            queue.push(item("short", 2, None), start + ms(20));
-            let chunk = Item { rest: ms(60), begun: true, ..item("chunk", 20, deadline) };
-            queue.push(chunk, start + ms(20));
-            assert_eq!(order(&mut queue, start + ms(20)), ["short", "chunk"]);
-        }
-    }
-
-    #[test]
     fn one_that_has_to_begin_now_goes_before_a_shorter_one_that_has_time() {
         let now = Instant::now();
         let mut queue = Queue::new(1, 9);
@@ -251,11 +228,6 @@ mod tests {
         assert_eq!(ask(28), Ok(()));
         assert_eq!(ask(27), Err(Refused::TooLate));
         assert_eq!(queue.could_take(&item("patient", 10, None), now), Ok(()));
-        // Its chunks come back behind all others.
-        let several = Item { rest: ms(10), ..item("several", 10, Some(now + ms(64))) };
-        assert_eq!(queue.could_take(&several, now), Err(Refused::TooLate));
-        let several = Item { deadline: Some(now + ms(65)), ..several };
-        assert_eq!(queue.could_take(&several, now), Ok(()));
     }
 
     #[test]
@@ -296,7 +268,7 @@ mod tests {
         let mut queue = Queue::new(2, 9);
         assert_eq!(queue.delay(now), Duration::ZERO);
         queue.in_hands_of(0, Some((now, ms(10))));
-        queue.push(Item { rest: ms(20), ..item("a", 10, None) }, now);
+        queue.push(item("a", 30, None), now);
         assert_eq!(queue.delay(now), ms(20));
         assert_eq!(queue.delay(now + ms(300)), ms(300), "a worker that hangs does not look idle");
     }
@@ -305,7 +277,7 @@ mod tests {
     fn lengths_and_deadlines_beyond_measure_break_nothing() {
         let now = Instant::now();
         let mut queue = Queue::new(1, 9);
-        let endless = Item { next: Duration::MAX, rest: Duration::MAX, ..item("x", 0, Some(now)) };
+        let endless = Item { takes: Duration::MAX, ..item("x", 0, Some(now)) };
         assert_eq!(queue.could_take(&endless, now), Ok(()));
         queue.push(endless.clone(), now);
         assert_eq!(queue.could_take(&endless, now), Err(Refused::TooLate));

@@ -19,74 +19,21 @@ use crate::metrics::{Dropped, Metrics};
 
 type Reply = oneshot::Sender<Result<Embedded, PoolError>>;
 
-/// A prompt that is being embedded, in one inference or several.
+/// A prompt that waits to be embedded.
 pub(super) struct Prompt {
-    chunks: Vec<Vec<i64>>,
+    cut: Cut,
     digest: Option<TextDigest>,
-    deadline: Option<Instant>,
-    state: Mutex<State>,
-}
-
-struct State {
-    /// Everything of the prompt but its chunks; gone, as the reply, when it is answered.
-    cut: Option<(Cut, Reply)>,
-    vectors: Vec<Option<Vec<f32>>>,
+    reply: Reply,
 }
 
 impl Prompt {
-    pub(super) fn new(
-        mut cut: Cut,
-        digest: Option<TextDigest>,
-        deadline: Option<Instant>,
-        reply: Reply,
-    ) -> Self {
-        let chunks = std::mem::take(&mut cut.chunks);
-        let state = State { cut: Some((cut, reply)), vectors: vec![None; chunks.len()] };
-        Self { chunks, digest, deadline, state: Mutex::new(state) }
+    pub(super) fn new(cut: Cut, digest: Option<TextDigest>, reply: Reply) -> Self {
+        Self { cut, digest, reply }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lengths(&self) -> Vec<usize> {
-        self.chunks.iter().map(Vec::len).collect()
-    }
-
-    /// Nobody waits for it: its caller has gone, or another chunk of it failed.
-    fn is_left(&self) -> bool {
-        self.lock().cut.as_ref().is_none_or(|(_, reply)| reply.is_closed())
-    }
-
-    fn fail(&self, error: PoolError) {
-        if let Some((_, reply)) = self.lock().cut.take() {
-            let _ = reply.send(Err(error));
-        }
-    }
-
-    /// Notes the vector of a chunk; with the last one, the prompt is embedded.
-    fn done(&self, chunk: usize, vector: Vec<f32>) -> Option<(Embedded, Reply)> {
-        let mut state = self.lock();
-        *state.vectors.get_mut(chunk)? = Some(vector);
-        if state.vectors.iter().any(Option::is_none) {
-            return None;
-        }
-        let vectors = std::mem::take(&mut state.vectors);
-        let (cut, reply) = state.cut.take()?;
-        Some((cut.join(vectors.into_iter().flatten().collect()), reply))
-    }
-}
-
-/// One chunk of a prompt, by its place.
-pub(super) struct Step {
-    prompt: Arc<Prompt>,
-    at: usize,
-    /// The next chunk waits already.
-    followed: bool,
 }
 
 struct Inner {
-    queue: Queue<Step>,
+    queue: Queue<Prompt>,
     pace: Pace,
     stopped: bool,
 }
@@ -124,10 +71,10 @@ impl Shared {
         self.lock().pace.took(pieces, time);
     }
 
-    /// Whether a prompt of chunks of these lengths could be done in time.
-    pub(super) fn could_take(&self, lengths: &[usize], deadline: Option<Instant>) -> Result<(), PoolError> {
+    /// Whether a prompt of so many pieces could be done in time.
+    pub(super) fn could_take(&self, pieces: usize, deadline: Option<Instant>) -> Result<(), PoolError> {
         let mut inner = self.lock();
-        let item = item((), lengths, deadline, &inner.pace);
+        let item = Item { work: (), takes: inner.pace.estimate(pieces), deadline };
         self.admit(&mut inner, &item)
     }
 
@@ -148,11 +95,9 @@ impl Shared {
         })
     }
 
-    pub(super) fn submit(&self, prompt: Prompt) -> Result<(), PoolError> {
+    pub(super) fn submit(&self, prompt: Prompt, deadline: Option<Instant>) -> Result<(), PoolError> {
         let mut inner = self.lock();
-        let (lengths, deadline) = (prompt.lengths(), prompt.deadline);
-        let item =
-            item(Step { prompt: Arc::new(prompt), at: 0, followed: false }, &lengths, deadline, &inner.pace);
+        let item = Item { takes: inner.pace.estimate(prompt.cut.pieces.len()), work: prompt, deadline };
         self.admit(&mut inner, &item)?;
         inner.queue.push(item, Instant::now());
         self.metrics.queue_length(inner.queue.len());
@@ -164,65 +109,51 @@ impl Shared {
     /// Throws out what nobody waits for any more.
     fn sweep(&self, inner: &mut Inner) {
         let now = Instant::now();
-        inner.queue.retain(|item| match worthless(item, now) {
-            Some(why) => {
-                self.throw_out(item, why);
-                false
-            }
-            None => true,
-        });
+        for (item, why) in inner.queue.take_if(|item| worthless(item, now)) {
+            self.throw_out(item.work, why);
+        }
         self.metrics.queue_length(inner.queue.len());
     }
 
-    fn throw_out(&self, item: &Item<Step>, why: Dropped) {
+    fn throw_out(&self, prompt: Prompt, why: Dropped) {
         self.metrics.dropped(why);
-        item.work.prompt.fail(match why {
+        let _ = prompt.reply.send(Err(match why {
             Dropped::NotInTime => PoolError::TooLate,
             Dropped::DeadlinePassed | Dropped::CallerGone => PoolError::DeadlinePassed,
-        });
+        }));
     }
 
-    /// Waits for the next inference that is worth doing, and takes it for worker `number`, whose last was `finished`;
-    /// `None` when the pool stops.
-    fn next(&self, number: usize, finished: Option<Item<Step>>) -> Option<Item<Step>> {
+    /// Waits for the next prompt that is worth an inference, and takes it for worker `number`; `None` when the pool stops.
+    fn next(&self, number: usize) -> Option<Prompt> {
         let mut inner = self.lock();
         inner.queue.in_hands_of(number, None);
-        if let Some(next) = finished.and_then(|item| following(&item, &inner.pace)) {
-            inner.queue.push(next, Instant::now());
-        }
         loop {
             if inner.stopped {
                 return None;
             }
             let now = Instant::now();
-            while let Some((mut item, waited)) = inner.queue.pop(now) {
+            while let Some((item, waited)) = inner.queue.pop(now) {
                 let why = worthless(&item, now).or_else(|| {
                     // Alone it is done all the same, so that an estimate gone astray mends itself.
                     (!inner.queue.is_empty() && hopeless(&item, now)).then_some(Dropped::NotInTime)
                 });
                 if let Some(why) = why {
-                    self.throw_out(&item, why);
+                    self.throw_out(item.work, why);
                     continue;
                 }
                 self.metrics.waited(waited);
-                inner.queue.in_hands_of(number, Some((now, item.next)));
-                if inner.queue.has_free_hands()
-                    && let Some(next) = following(&item, &inner.pace)
-                {
-                    // Side by side. Else it waits anew when this one is done, and shorter ones get in between.
-                    inner.queue.push(next, now);
-                    item.work.followed = true;
-                    self.changed.notify_one();
-                }
+                inner.queue.in_hands_of(number, Some((now, item.takes)));
                 self.metrics.queue_length(inner.queue.len());
-                return Some(item);
+                return Some(item.work);
             }
             self.metrics.queue_length(0);
             inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn answer(&self, digest: Option<TextDigest>, embedded: Embedded, reply: Reply) {
+    fn answer(&self, prompt: Prompt, vector: Vec<f32>) {
+        let Prompt { cut, digest, reply } = prompt;
+        let embedded = cut.with(vector);
         if let Some(digest) = digest {
             // Also when the caller has gone: it is paid for, and may be asked for again.
             self.recent.insert(digest, &embedded);
@@ -242,44 +173,27 @@ impl Shared {
 
 /// What one worker does until the pool stops.
 pub(super) fn work(shared: &Shared, number: usize, embedder: &mut impl Embedder) {
-    let mut finished = None;
-    while let Some(item) = shared.next(number, finished.take()) {
-        let Step { prompt, at, .. } = &item.work;
-        let chunk = prompt.chunks.get(*at).map(Vec::as_slice).unwrap_or_default();
+    while let Some(prompt) = shared.next(number) {
+        let pieces = &prompt.cut.pieces;
         let start = Instant::now();
         let result =
-            catch_unwind(AssertUnwindSafe(|| embedder.infer(chunk))).unwrap_or(Err(EmbedError::Panicked));
+            catch_unwind(AssertUnwindSafe(|| embedder.infer(pieces))).unwrap_or(Err(EmbedError::Panicked));
         let time = start.elapsed();
         match result {
             Ok(vector) => {
-                shared.took(chunk.len(), time);
+                shared.took(pieces.len(), time);
                 shared.metrics.inferred(time);
-                if let Some((embedded, reply)) = prompt.done(*at, vector) {
-                    shared.answer(prompt.digest, embedded, reply);
-                }
-                finished = Some(item).filter(|item| !item.work.followed);
+                shared.answer(prompt, vector);
             }
-            Err(error) => prompt.fail(error.into()),
+            Err(error) => {
+                let _ = prompt.reply.send(Err(error.into()));
+            }
         }
     }
 }
 
-fn item<T>(work: T, lengths: &[usize], deadline: Option<Instant>, pace: &Pace) -> Item<T> {
-    let mut times = lengths.iter().map(|pieces| pace.estimate(*pieces));
-    let next = times.next().unwrap_or_default();
-    Item { work, next, rest: times.fold(Duration::ZERO, Duration::saturating_add), begun: false, deadline }
-}
-
-/// The next chunk of the same prompt.
-fn following(item: &Item<Step>, pace: &Pace) -> Option<Item<Step>> {
-    let at = item.work.at.saturating_add(1);
-    let next = pace.estimate(item.work.prompt.chunks.get(at)?.len());
-    let work = Step { prompt: Arc::clone(&item.work.prompt), at, followed: false };
-    Some(Item { work, next, rest: item.rest.saturating_sub(next), begun: true, deadline: item.deadline })
-}
-
-fn worthless(item: &Item<Step>, now: Instant) -> Option<Dropped> {
-    if item.work.prompt.is_left() {
+fn worthless(item: &Item<Prompt>, now: Instant) -> Option<Dropped> {
+    if item.work.reply.is_closed() {
         Some(Dropped::CallerGone)
     } else if item.deadline.is_some_and(|deadline| deadline <= now) {
         Some(Dropped::DeadlinePassed)
@@ -289,6 +203,6 @@ fn worthless(item: &Item<Step>, now: Instant) -> Option<Dropped> {
 }
 
 /// Its answer would come too late, even if it were begun now.
-fn hopeless(item: &Item<Step>, now: Instant) -> bool {
-    item.deadline.is_some_and(|deadline| deadline.saturating_duration_since(now) < item.next)
+fn hopeless(item: &Item<Prompt>, now: Instant) -> bool {
+    item.deadline.is_some_and(|deadline| deadline.saturating_duration_since(now) < item.takes)
 }

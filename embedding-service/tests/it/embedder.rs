@@ -2,7 +2,7 @@
 
 use embedding_service::{
     embed::{
-        Embedded, Embedder,
+        Cutter as _, Embedded, Embedder,
         model_files::ModelFiles,
         onnx::{OnnxEmbedder, Runtime},
         pieces::{PieceMaker, WHOLE},
@@ -96,7 +96,7 @@ fn case_and_white_space_make_no_difference() {
 fn every_input_begins_and_ends_with_the_special_pieces() {
     let pieces = pieces();
     for text in ["hello", &"hello ".repeat(1000), "\u{0}"] {
-        let ids = pieces.pieces(text).unwrap().ids;
+        let ids = pieces.cut(text).unwrap().pieces;
         assert_eq!((ids[0], ids[ids.len() - 1]), (101, 102), "[CLS] and [SEP]");
     }
 }
@@ -104,7 +104,7 @@ fn every_input_begins_and_ends_with_the_special_pieces() {
 #[test]
 fn what_the_model_does_not_see_is_told_apart() {
     let pieces = pieces();
-    let unseen = |text: &str| pieces.pieces(text).unwrap().unseen;
+    let unseen = |text: &str| pieces.cut(text).unwrap().unseen;
     // Read as a whole.
     assert_eq!(unseen("hello world"), None);
     let read = "hello ".repeat(WHOLE - 2);
@@ -123,13 +123,13 @@ fn what_the_model_does_not_see_is_told_apart() {
 fn words_unknown_to_the_model_are_told_apart() {
     let pieces = pieces();
     let (a, b) = ("q".repeat(300), "z".repeat(300));
-    let [one, two] = [&a, &b].map(|word| pieces.pieces(&format!("decode {word} now")).unwrap());
-    assert_eq!(one.ids, two.ids, "the model sees no difference");
+    let [one, two] = [&a, &b].map(|word| pieces.cut(&format!("decode {word} now")).unwrap());
+    assert_eq!(one.pieces, two.pieces, "the model sees no difference");
     assert_ne!(one.unseen, two.unseen);
-    assert_eq!(one.unseen, pieces.pieces(&format!("Decode  {a}  NOW")).unwrap().unseen);
-    let [crab, owl] = ["🦀", "🦉"].map(|text| pieces.pieces(text).unwrap());
-    assert!(crab.ids != owl.ids || crab.unseen != owl.unseen);
-    let [one, two] = ["\u{0}\u{1}", "\u{1}\u{0}"].map(|text| pieces.pieces(text).unwrap());
+    assert_eq!(one.unseen, pieces.cut(&format!("Decode  {a}  NOW")).unwrap().unseen);
+    let [crab, owl] = ["🦀", "🦉"].map(|text| pieces.cut(text).unwrap());
+    assert!(crab.pieces != owl.pieces || crab.unseen != owl.unseen);
+    let [one, two] = ["\u{0}\u{1}", "\u{1}\u{0}"].map(|text| pieces.cut(text).unwrap());
     assert_ne!(one.unseen, two.unseen, "control characters are no pieces at all");
 }
 
@@ -148,7 +148,7 @@ fn a_graph_without_pooling_is_pooled_here() {
     let mut embedder = OnnxEmbedder::load(&runtime, &files).unwrap();
     assert_eq!(embedder.dimension(), 4);
     let text = "three plain words";
-    let ids = pieces().pieces(text).unwrap().ids;
+    let ids = pieces().cut(text).unwrap().pieces;
     let mut wanted = vec![0.0_f32; 4];
     for id in &ids {
         for (at, sum) in wanted.iter_mut().enumerate() {

@@ -1,6 +1,7 @@
 //! Long prompts on the real model: bounded work, and a difference anywhere is a difference.
 
 use embedding_service::embed::{
+    Cutter as _,
     model_files::ModelFiles,
     pieces::{HEAD, PieceMaker, WHOLE},
     window::HEAD_BYTES,
@@ -86,12 +87,12 @@ fn the_work_is_bounded() {
         "w o r d ".repeat(125_000),
         " ".repeat(1_000_000) + "end",
     ] {
-        let cut = pieces.pieces(&text).unwrap();
-        assert!((2..=WHOLE).contains(&cut.ids.len()), "{}", cut.ids.len());
-        assert!(cut.unseen.is_none() || cut.ids.len() <= WHOLE);
+        let cut = pieces.cut(&text).unwrap();
+        assert!((2..=WHOLE).contains(&cut.pieces.len()), "{}", cut.pieces.len());
+        assert!(cut.unseen.is_none() || cut.pieces.len() <= WHOLE);
         assert!(cut.head.len() <= HEAD_BYTES);
         if text.split_whitespace().count() > WHOLE {
-            assert_eq!(cut.ids.len(), HEAD);
+            assert_eq!(cut.pieces.len(), HEAD);
         }
     }
 }

@@ -58,8 +58,8 @@ fn pooling_dimension_inputs_and_length_are_read_from_the_files() {
     // Up to 40 pieces are read as a whole, and 32 of a longer text.
     let cutter = embedder.cutter();
     let read = |words: usize| cutter.cut(&"word ".repeat(words)).unwrap();
-    assert_eq!((read(38).chunks[0].len(), read(38).unseen), (40, None));
-    assert_eq!(read(39).chunks[0].len(), 32);
+    assert_eq!((read(38).pieces.len(), read(38).unseen), (40, None));
+    assert_eq!(read(39).pieces.len(), 32);
     assert!(read(39).unseen.is_some());
 
     let mut mean = second(|folder| {

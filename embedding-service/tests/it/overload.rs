@@ -129,10 +129,10 @@ impl Embedder for Faulty {
         self.0.cutter()
     }
 
-    fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        let fault = self.0.cut("fault").unwrap().chunks;
-        assert_ne!(chunk, fault[0], "a fault");
-        self.0.infer(chunk)
+    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        let fault = self.0.cut("fault").unwrap().pieces;
+        assert_ne!(pieces, fault, "a fault");
+        self.0.infer(pieces)
     }
 }
 

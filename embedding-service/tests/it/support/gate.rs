@@ -72,10 +72,10 @@ impl Embedder for Gated {
         self.inner.cutter()
     }
 
-    fn infer(&mut self, chunk: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        self.seen.lock().unwrap().push(chunk.len());
+    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        self.seen.lock().unwrap().push(pieces.len());
         self.gate.pass();
         thread::sleep(self.work);
-        self.inner.infer(chunk)
+        self.inner.infer(pieces)
     }
 }
