@@ -79,14 +79,14 @@ async fn a_short_prompt_waits_for_one_inference_of_a_long_one() {
         tokio::spawn(async move { pool.embed(text, None).await.unwrap() })
     };
     // Which of several goes first is in the tests of the queue.
-    let long = call(640);
+    let long = call(500);
     eventually("it is in hand", async || (gate.held() == 1).then_some(())).await;
     let short = call(1);
     eventually("the short one waits", async || {
         metrics.exposition().contains("queue_length 1\n").then_some(())
     })
     .await;
-    let other = call(600);
+    let other = call(400);
     eventually("the other one waits", async || {
         metrics.exposition().contains("queue_length 2\n").then_some(())
     })
@@ -95,5 +95,5 @@ async fn a_short_prompt_waits_for_one_inference_of_a_long_one() {
     for call in [long, short, other] {
         call.await.unwrap();
     }
-    assert_eq!(*seen.lock().unwrap(), [640, 1, 600]);
+    assert_eq!(*seen.lock().unwrap(), [500, 1, 400]);
 }
