@@ -29,8 +29,8 @@ pub struct Process {
 
 pub struct Resources {
     seconds: u64,
-    /// Kinds of load, with their requests.
-    loads: Vec<(String, usize)>,
+    /// Kinds of load, with their requests, and how many of these the service has answered in time.
+    loads: Vec<(String, usize, u64)>,
     processes: [Process; 2],
 }
 
@@ -53,7 +53,10 @@ pub fn measure(folder: &Path) -> Resources {
     let mut loads = Vec::new();
     for case in case::resources() {
         let before = [0, 1].map(|at: usize| usage::busy(processes[at].0));
-        loads.push((case.name(), ask(&envoy, &case, Duration::from_secs(seconds))));
+        let answered = || envoy.metrics().sum("sentinel_service_calls_total", &[("outcome", "ok")]);
+        let answered_before = answered();
+        let requests = ask(&envoy, &case, Duration::from_secs(seconds));
+        loads.push((case.name(), requests, answered() - answered_before));
         for ((id, process), before) in processes.iter_mut().zip(before) {
             process.busy.push(usage::busy(*id).saturating_sub(before));
             process.highest = usage::highest(*id);
@@ -89,8 +92,8 @@ impl Resources {
     pub fn markdown(&self) -> String {
         let mut head =
             vec!["process".to_owned(), "resident, idle (MiB)".to_owned(), "at most (MiB)".to_owned()];
-        head.extend(self.loads.iter().map(|(name, requests)| {
-            format!("{name}: processor ms a request ({:.0} a second)", *requests as f64 / self.seconds as f64)
+        head.extend(self.loads.iter().map(|(name, requests, answered)| {
+            format!("{name}: processor ms a request ({:.0} a second; the service answered {answered} of {requests})", *requests as f64 / self.seconds as f64)
         }));
         let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
         for process in &self.processes {
@@ -120,6 +123,6 @@ impl Resources {
             .busy
             .iter()
             .zip(&self.loads)
-            .map(|(busy, (_, requests))| busy.as_secs_f64() * 1e3 / (*requests).max(1) as f64)
+            .map(|(busy, (_, requests, _))| busy.as_secs_f64() * 1e3 / (*requests).max(1) as f64)
     }
 }
