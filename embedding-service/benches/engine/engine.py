@@ -1,7 +1,7 @@
 """Times another engine for the bench: a line with a text as JSON comes in, a line with milliseconds goes out.
 
 python3 engine.py ENGINE WEIGHTS FLOAT: which engine; the folder with config.json, model.safetensors and tokenizer.json of
-the model; the folder with the float32 model.onnx and its tokenizer.json. First says "ready", or "missing" if this Python
+the model; the float32 model.onnx, with its tokenizer.json beside it. First says "ready", or "missing" if this Python
 has no such engine.
 """
 
@@ -32,7 +32,7 @@ def fastembed(weights: Path, floats: Path):
     folder = Path(tempfile.mkdtemp())
     shutil.copy(weights / "config.json", folder)
     for name in ["model.onnx", "tokenizer.json"]:
-        shutil.copy(floats / name, folder)
+        shutil.copy(floats.parent / name, folder)
     special = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]"}
     (folder / "special_tokens_map.json").write_text(json.dumps(special))
     (folder / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 256, **special}))
