@@ -33,18 +33,12 @@ pub(crate) fn attend<L: Lanes, const HEAD: usize>(
         for (queries, mixed) in sixteens {
             let mut by_lane = [[0.0; LANES]; HEAD];
             for (lane, row) in queries.chunks_exact(3 * hidden).enumerate() {
-                for (to, from) in by_lane.iter_mut().zip(row.iter().skip(first)) {
-                    to.iter_mut().skip(lane).take(1).for_each(|to| *to = *from);
-                }
+                let to = by_lane.as_flattened_mut().iter_mut().skip(lane).step_by(LANES);
+                to.zip(row.iter().skip(first)).for_each(|(to, from)| *to = *from);
             }
             let most = compare(lanes, &by_lane, &scratch.keys, &mut scratch.shares);
             let total = exponentials(lanes, most, &mut scratch.shares);
-            let gathered = mix(lanes, total, &scratch.shares, &scratch.values);
-            for (lane, row) in mixed.chunks_exact_mut(hidden).enumerate() {
-                for (to, from) in row.iter_mut().skip(first).zip(&gathered) {
-                    from.iter().skip(lane).take(1).for_each(|from| *to = *from);
-                }
-            }
+            mix(lanes, total, &scratch.shares, &scratch.values, Place { mixed, hidden, first });
         }
     }
 }
@@ -112,8 +106,15 @@ fn exponentials<L: Lanes>(lanes: L, most: L::Floats, products: &mut [[f32; LANES
     total
 }
 
-/// The values' mean by shares, for sixteen queries.
-// Indices are below SOME, the length of the arrays.
+/// Where the results of up to sixteen queries go: in each row of `hidden` values, those of a head from `first` on.
+struct Place<'a> {
+    mixed: &'a mut [f32],
+    hidden: usize,
+    first: usize,
+}
+
+/// Writes the values' mean by shares. Lanes are parts of a value here, so nothing has to be turned.
+// Indices are below QUERIES and SIDE, the lengths of the arrays.
 #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
 #[inline(always)]
 fn mix<L: Lanes, const HEAD: usize>(
@@ -121,23 +122,46 @@ fn mix<L: Lanes, const HEAD: usize>(
     total: L::Floats,
     shares: &[[f32; LANES]],
     values: &[[f32; HEAD]],
-) -> [[f32; LANES]; HEAD] {
-    /// As many sums as leave registers for what is multiplied.
-    const SOME: usize = 16;
-    let inverse = lanes.div(lanes.splat(1.0), total);
-    let mut mixed = [[0.0; LANES]; HEAD];
-    for (at, mixed) in mixed.as_chunks_mut::<SOME>().0.iter_mut().enumerate() {
-        let mut sums = [lanes.splat(0.0); SOME];
-        for (share, value) in shares.iter().zip(values) {
-            let share = lanes.load(share);
-            let Some(value) = value.as_chunks::<SOME>().0.get(at) else { break };
-            for one in 0..SOME {
-                sums[one] = lanes.mul_add(share, lanes.splat(value[one]), sums[one]);
+    to: Place<'_>,
+) {
+    const QUERIES: usize = 8;
+    const SIDE: usize = 2;
+    let mut inverse = [0.0; LANES];
+    lanes.store(lanes.div(lanes.splat(1.0), total), &mut inverse);
+    for (half, inverse) in inverse.as_chunks::<QUERIES>().0.iter().enumerate() {
+        if to.mixed.len() <= half * QUERIES * to.hidden {
+            return;
+        }
+        for part in 0..HEAD / (SIDE * LANES) {
+            let mut sums = [[lanes.splat(0.0); SIDE]; QUERIES];
+            for (shares, value) in shares.iter().zip(values) {
+                let Some(shares) = shares.as_chunks::<QUERIES>().0.get(half) else { return };
+                let Some(value) = value.as_chunks::<LANES>().0.as_chunks::<SIDE>().0.get(part) else {
+                    return;
+                };
+                let value = [lanes.load(&value[0]), lanes.load(&value[1])];
+                for query in 0..QUERIES {
+                    let share = lanes.splat(shares[query]);
+                    for side in 0..SIDE {
+                        sums[query][side] = lanes.mul_add(share, value[side], sums[query][side]);
+                    }
+                }
+            }
+            for query in 0..QUERIES {
+                let start = (half * QUERIES + query) * to.hidden + to.first + part * SIDE * LANES;
+                let Some(row) =
+                    to.mixed.get_mut(start..).and_then(<[f32]>::first_chunk_mut::<{ SIDE * LANES }>)
+                else {
+                    break;
+                };
+                let inverse = lanes.splat(inverse[query]);
+                for side in 0..SIDE {
+                    lanes.store(
+                        lanes.mul(sums[query][side], inverse),
+                        &mut row.as_chunks_mut::<LANES>().0[side],
+                    );
+                }
             }
         }
-        for one in 0..SOME {
-            lanes.store(lanes.mul(sums[one], inverse), &mut mixed[one]);
-        }
     }
-    mixed
 }

@@ -88,8 +88,10 @@ impl Matrix {
     #[inline(always)]
     pub(crate) fn multiply<L: Lanes>(&self, lanes: L, rows: &Rows, out: &mut [f32]) {
         let panels = self.blocks.chunks_exact(self.quads).zip(&self.columns);
+        let mut following = self.blocks.chunks_exact(self.quads).skip(1);
         for (at, (blocks, columns)) in panels.enumerate() {
-            let panel = Panel { blocks, columns, first: at * PANEL, outputs: self.outputs };
+            let following = following.next().unwrap_or(blocks);
+            let mut panel = Panel { blocks, following, columns, first: at * PANEL, outputs: self.outputs };
             for (group, out) in rows.groups().zip(out.chunks_mut(TOGETHER * self.outputs)) {
                 match group.rows.len() {
                     8 => panel.tile::<L, 8>(lanes, &group, out),
@@ -101,6 +103,8 @@ impl Matrix {
                     2 => panel.tile::<L, 2>(lanes, &group, out),
                     _ => panel.tile::<L, 1>(lanes, &group, out),
                 }
+                // Once is enough; what is near already costs nothing to ask for.
+                panel.following = blocks;
             }
         }
     }
@@ -109,6 +113,8 @@ impl Matrix {
 /// [`PANEL`] columns from the one numbered `first` on, of `outputs`.
 struct Panel<'a> {
     blocks: &'a [[Block; SIDE]],
+    /// As many blocks, fetched while these are worked on: those of the next panel.
+    following: &'a [[Block; SIDE]],
     columns: &'a [Column; SIDE],
     first: usize,
     outputs: usize,
@@ -121,7 +127,9 @@ impl Panel<'_> {
     #[inline(always)]
     fn tile<L: Lanes, const R: usize>(&self, lanes: L, group: &Group<'_>, out: &mut [f32]) {
         let mut sums = [[lanes.nothing(); SIDE]; R];
-        for (inputs, blocks) in group.bytes.as_chunks::<R>().0.iter().zip(self.blocks) {
+        let blocks = self.blocks.iter().zip(self.following);
+        for (inputs, (blocks, following)) in group.bytes.as_chunks::<R>().0.iter().zip(blocks) {
+            following.iter().for_each(|block| lanes.soon(block));
             for row in 0..R {
                 for side in 0..SIDE {
                     sums[row][side] = lanes.dot(sums[row][side], inputs[row], &blocks[side]);

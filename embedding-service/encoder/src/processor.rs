@@ -44,6 +44,8 @@ pub(crate) trait Lanes: Copy {
     /// Adds to each lane the products of `inputs` with the lane's four weights.
     fn dot(self, sums: Self::Sums, inputs: [u8; 4], weights: &Block) -> Self::Sums;
     fn float(self, sums: Self::Sums) -> Self::Floats;
+    /// Says that `block` will be read soon.
+    fn soon(self, block: &Block);
 }
 
 /// Something to compute, whatever the lanes. `run` and all that it calls with lanes must be `#[inline(always)]`: only what

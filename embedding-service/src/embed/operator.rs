@@ -2,6 +2,7 @@
 //! What it computes is in `sentinel-encoder`; what a model file says of it, in `model/integer.py`.
 
 use std::{
+    cell::RefCell,
     slice::Iter,
     sync::{Arc, Mutex, PoisonError, Weak},
 };
@@ -63,15 +64,19 @@ impl Operator for EncoderLayer {
         let heads = heads.ok_or_else(|| missing("heads"))?;
         let epsilon = context.get::<f32>("epsilon").ok_or_else(|| missing("epsilon"))?;
         let layer = shared(&Constants(constants.iter()).weights(heads, epsilon)?)?;
-        Ok(Node { layer, processor: self.0, scratch: Scratch::default() })
+        Ok(Node { layer, processor: self.0 })
     }
+}
+
+thread_local! {
+    /// One for all layers that a thread computes, so that it stays in the processor's cache from layer to layer.
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 /// A layer at work in one session.
 struct Node {
     layer: Arc<Layer>,
     processor: Processor,
-    scratch: Scratch,
 }
 
 impl Kernel for Node {
@@ -82,7 +87,9 @@ impl Kernel for Node {
             context.output(0, shape.clone())?.ok_or_else(|| Error::new("no place for the rows"))?;
         let (_, result) = output.try_extract_tensor_mut::<f32>()?;
         result.copy_from_slice(rows);
-        self.layer.run(self.processor, &mut self.scratch, result).map_err(Error::wrap)
+        SCRATCH
+            .with_borrow_mut(|scratch| self.layer.run(self.processor, scratch, result))
+            .map_err(Error::wrap)
     }
 }
 

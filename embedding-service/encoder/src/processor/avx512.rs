@@ -5,11 +5,11 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m512, __m512i, _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEAREST_INT, _mm_storeu_si128, _mm512_abs_ps,
-    _mm512_add_ps, _mm512_cvtepi32_ps, _mm512_cvtps_epi32, _mm512_cvtusepi32_epi8, _mm512_div_ps,
-    _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512, _mm512_loadu_ps, _mm512_max_ps, _mm512_min_ps,
-    _mm512_mul_ps, _mm512_roundscale_ps, _mm512_scalef_ps, _mm512_set1_epi32, _mm512_set1_ps,
-    _mm512_setzero_si512, _mm512_storeu_ps, _mm512_sub_ps,
+    __m512, __m512i, _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEAREST_INT, _MM_HINT_T1, _mm_prefetch,
+    _mm_storeu_si128, _mm512_abs_ps, _mm512_add_ps, _mm512_cvtepi32_ps, _mm512_cvtps_epi32,
+    _mm512_cvtusepi32_epi8, _mm512_div_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512,
+    _mm512_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_roundscale_ps, _mm512_scalef_ps,
+    _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512, _mm512_storeu_ps, _mm512_sub_ps,
 };
 
 use super::{Block, Lanes, Work};
@@ -130,5 +130,10 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn float(self, sums: __m512i) -> __m512 {
         unsafe { _mm512_cvtepi32_ps(sums) }
+    }
+
+    #[inline(always)]
+    fn soon(self, block: &Block) {
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(block.0.as_ptr()) }
     }
 }
