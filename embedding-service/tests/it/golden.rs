@@ -1,6 +1,6 @@
 //! The vectors themselves: those of sentence-transformers, and the same bits in whatever company.
 
-use std::sync::Barrier;
+use std::{collections::BTreeSet, sync::Barrier};
 
 use embedding_service::{
     embed::{
@@ -67,6 +67,22 @@ fn the_small_model_stays_close_to_sentence_transformers() {
     let (text, least) = cosines.iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
     assert!(mean >= 0.996, "mean {mean}");
     assert!(*least >= 0.985, "{text}: {least}");
+}
+
+#[test]
+fn the_small_model_stays_close_to_the_float_model_on_two_thousand_sentences() {
+    let sentences: BTreeSet<String> =
+        (0..2300).map(texts::text).chain((0..800).map(|number| texts::page(number, 12))).collect();
+    assert!(sentences.len() >= 2000, "{}", sentences.len());
+    let (mut small, mut whole) = (embedder(&built_part("model")), embedder(&built_part("model-fp32")));
+    let cosine = |text: &String| {
+        let [small, whole] = [&mut small, &mut whole].map(|embedder| embedder.embed(text).unwrap().0.vector);
+        small.iter().zip(&*whole).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum::<f64>()
+    };
+    let cosines: Vec<f64> = sentences.iter().map(cosine).collect();
+    let mean = cosines.iter().sum::<f64>() / cosines.len() as f64;
+    let least = cosines.iter().copied().fold(1.0, f64::min);
+    assert!(mean >= 0.996 && least >= 0.985, "mean {mean}, least {least}");
 }
 
 #[test]
