@@ -1,6 +1,7 @@
 //! Self-attention over all rows, in floats: few enough products that bytes would gain nothing.
 //!
-//! Sixteen queries at a time, a lane for each, so that nothing is added across lanes and no key needs a mask.
+//! Sixteen queries at a time. Keys are compared with a lane for each query, so that nothing is added across lanes and no key
+//! needs a mask; values are mixed with a lane for each of their parts, so that the result stands as it is wanted.
 
 use crate::{LANES, curves::exp, processor::Lanes};
 
@@ -113,7 +114,7 @@ struct Place<'a> {
     first: usize,
 }
 
-/// Writes the values' mean by shares. Lanes are parts of a value here, so nothing has to be turned.
+/// Writes the values' mean by shares.
 // Indices are below QUERIES and SIDE, the lengths of the arrays.
 #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
 #[inline(always)]

@@ -58,8 +58,6 @@ mod tests {
     }
 
     impl Work for Curves<'_> {
-        type Result = ();
-
         #[inline(always)]
         fn run<L: Lanes>(self, lanes: L) {
             gelu(lanes, self.gelu);

@@ -146,13 +146,7 @@ impl Layer {
         })
     }
 
-    /// Values of a row.
-    #[must_use]
-    pub fn hidden(&self) -> usize {
-        self.hidden
-    }
-
-    /// Takes `rows`, of [`Layer::hidden`] values each, through the layer, in place.
+    /// Takes `rows`, of [`Weights::hidden`] values each, through the layer, in place.
     ///
     /// # Errors
     /// When `rows` are not whole rows.
@@ -184,8 +178,6 @@ struct Pass<'a> {
 }
 
 impl Work for Pass<'_> {
-    type Result = ();
-
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { layer, scratch, rows: x } = self;

@@ -139,10 +139,7 @@ impl Panel<'_> {
         let Some(rows) = group.rows.first_chunk::<R>() else { return };
         for row in 0..R {
             let start = row * self.outputs + self.first;
-            let Some((out, _)) = out.get_mut(start..).and_then(<[f32]>::split_first_chunk_mut::<PANEL>)
-            else {
-                return;
-            };
+            let Some(out) = out.get_mut(start..).and_then(<[f32]>::first_chunk_mut::<PANEL>) else { return };
             let (scale, offset) = (lanes.splat(rows[row].scale), lanes.splat(rows[row].offset));
             let Some(out) = out.as_chunks_mut::<LANES>().0.first_chunk_mut::<SIDE>() else { return };
             for side in 0..SIDE {

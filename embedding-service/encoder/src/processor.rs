@@ -51,8 +51,7 @@ pub(crate) trait Lanes: Copy {
 /// Something to compute, whatever the lanes. `run` and all that it calls with lanes must be `#[inline(always)]`: only what
 /// is inlined is compiled for the processor that it runs on.
 pub(crate) trait Work {
-    type Result;
-    fn run<L: Lanes>(self, lanes: L) -> Self::Result;
+    fn run<L: Lanes>(self, lanes: L);
 }
 
 /// A way of computing that this machine has.
@@ -82,7 +81,7 @@ impl Processor {
         Self(Kind::Portable)
     }
 
-    pub(crate) fn run<W: Work>(self, work: W) -> W::Result {
+    pub(crate) fn run<W: Work>(self, work: W) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(lanes) => lanes.run(work),

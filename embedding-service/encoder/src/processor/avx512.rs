@@ -27,10 +27,10 @@ impl Avx512 {
     }
 
     /// Does `work`, compiled for this processor with all that is inlined in it.
-    pub(super) fn run<W: Work>(self, work: W) -> W::Result {
+    pub(super) fn run<W: Work>(self, work: W) {
         #[target_feature(enable = "avx512f,avx512vnni,fma")]
-        fn inner<W: Work>(lanes: Avx512, work: W) -> W::Result {
-            work.run(lanes)
+        fn inner<W: Work>(lanes: Avx512, work: W) {
+            work.run(lanes);
         }
         // SAFETY: see the head of this file.
         unsafe { inner(self, work) }
