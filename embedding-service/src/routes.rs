@@ -14,7 +14,7 @@ use tonic::{
     service::Routes,
     transport::{Server, server::Connected},
 };
-use tonic_health::server::HealthReporter;
+use tonic_health::{ServingStatus, server::HealthReporter};
 use tower::util::MapResponseLayer;
 
 use crate::{
@@ -30,12 +30,17 @@ const KEEP_ALIVE: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(
 /// Largest request, in bytes. A prompt of 1 MB is fine; one of 64 MB is a mistake.
 pub const MAX_MESSAGE: usize = 4 << 20;
 
+/// The name by which gRPC health says that the process answers, for whoever would restart it otherwise. Whether callers should
+/// be sent here is another matter: that is said of the whole server (`""`) and of the service.
+pub const LIVENESS: &str = "liveness";
+
 /// All that is served on every socket, and the handle that sets what health says.
 ///
 /// # Errors
 /// When the descriptors that were built in cannot be read.
-pub fn of(service: LoopService) -> Result<(HealthReporter, Routes), tonic_reflection::server::Error> {
+pub async fn of(service: LoopService) -> Result<(HealthReporter, Routes), tonic_reflection::server::Error> {
     let (reporter, health) = tonic_health::server::health_reporter();
+    reporter.set_service_status(LIVENESS, ServingStatus::Serving).await;
     let reflected = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(sentinel_proto::DESCRIPTORS)

@@ -112,7 +112,7 @@ where
         threshold: settings.threshold,
         return_similar_prompt: settings.return_similar_prompt,
     };
-    let (health, routes) = routes::of(service)?;
+    let (health, routes) = routes::of(service).await?;
 
     let unix = match &settings.uds {
         Some(uds) => Some(listen::unix(&uds.path, uds.mode).await?),

@@ -80,7 +80,8 @@ async fn probe(probe: &Value, container: &Value, at: Ipv4Addr) -> bool {
         u16::try_from(named.map_or(value, |port| &port["containerPort"]).as_u64().expect("a port")).unwrap()
     };
     if let Some(port) = probe["grpc"]["port"].as_u64() {
-        return is_serving((at, u16::try_from(port).unwrap()).into()).await;
+        let service = probe["grpc"]["service"].as_str().unwrap_or_default();
+        return is_serving((at, u16::try_from(port).unwrap()).into(), service).await;
     }
     if let Some(path) = probe["httpGet"]["path"].as_str() {
         let to = (at, port(&probe["httpGet"]["port"])).into();
@@ -89,13 +90,17 @@ async fn probe(probe: &Value, container: &Value, at: Ipv4Addr) -> bool {
     TcpStream::connect((at, port(&probe["tcpSocket"]["port"]))).is_ok()
 }
 
-/// grpc.health.v1.Health/Check of the whole server.
-async fn is_serving(at: SocketAddr) -> bool {
+/// grpc.health.v1.Health/Check of this service; empty: of the whole server.
+async fn is_serving(at: SocketAddr, service: &str) -> bool {
+    // One message, and in it field 1 with the name.
+    let length = u8::try_from(service.len()).expect("a short name");
+    let mut ask = vec![0, 0, 0, 0, length + 2, 10, length];
+    ask.extend(service.bytes());
     let client = Client::builder(TokioExecutor::new()).http2_only(true).build_http();
     let request = Request::post(format!("http://{at}/grpc.health.v1.Health/Check"))
         .header("content-type", "application/grpc")
         .header("te", "trailers")
-        .body(Full::new(Bytes::from_static(&[0; 5])))
+        .body(Full::new(Bytes::from(ask)))
         .unwrap();
     let Ok(answer) = client.request(request).await else { return false };
     // One message, and in it field 1 with the value SERVING.

@@ -1,6 +1,6 @@
 //! The contract of CheckLoop over both sockets, on the real model; health, reflection, the operators' pages; bad input.
 
-use embedding_service::routes::MAX_MESSAGE;
+use embedding_service::routes::{LIVENESS, MAX_MESSAGE};
 use sentinel_proto::v1::CheckLoopRequest;
 use tonic::{Code, codegen::http::uri::PathAndQuery};
 use tonic_health::pb::{
@@ -218,11 +218,13 @@ async fn health_and_reflection_answer_on_both_sockets() {
     let server = Server::start(&[]).await;
     for channel in [server.tcp().await, server.unix().await] {
         let mut health = HealthClient::new(channel.clone());
-        for service in ["", sentinel_proto::SERVICE] {
+        for service in ["", sentinel_proto::SERVICE, LIVENESS] {
             let ask = HealthCheckRequest { service: service.to_owned() };
             let answer = health.check(ask).await.unwrap().into_inner();
             assert_eq!(answer.status(), ServingStatus::Serving, "{service}");
         }
+        let ask = HealthCheckRequest { service: "nobody".to_owned() };
+        assert_eq!(health.check(ask).await.unwrap_err().code(), Code::NotFound);
         let mut reflection = ServerReflectionClient::new(channel);
         let ask = ServerReflectionRequest {
             host: String::new(),

@@ -7,6 +7,7 @@ use embedding_service::{
     history::{Retention, memory::MemoryHistory},
     metrics::Metrics,
     recorder::Recorder,
+    routes::LIVENESS,
     service::LoopService,
 };
 use sentinel_proto::v1::{CheckLoopRequest, embedding_service_server::EmbeddingService};
@@ -186,10 +187,21 @@ async fn an_open_health_watch_does_not_hold_shutdown_up_for_the_whole_grace_time
     use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
     let server = Server::start_without_model(&[("--shutdown-grace", "3600")]).await;
     let mut health = HealthClient::new(server.tcp().await);
-    let mut watch = health.watch(HealthCheckRequest::default()).await.unwrap().into_inner();
-    assert_eq!(watch.message().await.unwrap().unwrap().status, 1, "serving");
+    let mut watches = Vec::new();
+    for service in ["", LIVENESS] {
+        let ask = HealthCheckRequest { service: service.to_owned() };
+        let mut watch = health.watch(ask).await.unwrap().into_inner();
+        assert_eq!(watch.message().await.unwrap().unwrap().status, 1, "serving");
+        watches.push(watch);
+    }
     assert_eq!(server.running.shutdown().await, 0);
-    assert_eq!(watch.message().await.unwrap().unwrap().status, 2, "not serving, said before the end");
+    let [ready, alive] = &mut watches[..] else { panic!("two watches") };
+    assert_eq!(ready.message().await.unwrap().unwrap().status, 2, "not serving, said before the end");
+    tokio::select! {
+        biased;
+        said = alive.message() => assert!(!matches!(said, Ok(Some(_))), "it lives until it has ended: {said:?}"),
+        () = std::future::ready(()) => {}
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use embedding_service::embed::{Cutter, EmbedError, Embedder, deterministic::BagOfWords};
+use embedding_service::{
+    embed::{Cutter, EmbedError, Embedder, deterministic::BagOfWords},
+    routes::LIVENESS,
+};
 use tonic::Code;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -43,6 +46,7 @@ async fn prompts_that_wait_too_long_make_it_not_ready_until_they_do_no_more() {
         })
         .await;
     }
+    assert_eq!(health(&server, LIVENESS).await, ServingStatus::Serving, "it has too much to do, and lives");
     let gauge = r#"embedding_service_not_ready{reason="overloaded"}"#;
     assert_eq!(http::sample(metrics, gauge).await, 1.0);
     drop(shut);
