@@ -34,3 +34,4 @@ mod traces;
 mod traces_of_runs;
 mod upstream;
 mod usage;
+mod zones;

@@ -9,7 +9,7 @@ use sentinel_tests::envoy::Envoy;
 use sentinel_tests::gateway::shipped;
 use sentinel_tests::parts;
 
-use crate::manifests::{find, objects, same_as_file, updating};
+use crate::manifests::{find, laid_over, objects, same_as_file, updating};
 
 const LOCAL_MODULE: &str = "                          code: {local: {filename: target/wasm32-wasip1/release/sentinel_filter.wasm}}\n";
 
@@ -61,9 +61,35 @@ fn standalone(traces: bool) -> Bootstrap {
 fn cluster(traces: bool) -> Bootstrap {
     let mut bootstrap = in_a_pod("cluster", traces);
     bootstrap.replace(LOCAL_MODULE, &fragment("module-remote.yaml"));
-    let clusters = fragment("service-cluster.yaml") + &fragment("modules-cluster.yaml");
-    bootstrap.cluster("embedding_service", &clusters);
+    bootstrap.replace("is: one of the clusters below", "is: in service-cluster.yaml");
+    bootstrap.cluster("embedding_service", &fragment("modules-cluster.yaml"));
     bootstrap
+}
+
+/// What the overlay `cluster` does to Envoy's pod, before the cluster in the list of clusters.
+const IN_ARGUMENTS: &str = r#"# Where Envoy asks, with the pod's zone put in by Kubernetes, which does so in arguments and in no file. Do not change this file: it
+# is made from k8s/fragments by `UPDATE_GOLDEN=1 cargo test -p sentinel-tests --test k8s`.
+- op: add
+  path: /spec/template/spec/containers/0/env
+  value:
+    # Empty where there are no zones.
+    - {name: ZONE, valueFrom: {fieldRef: {fieldPath: "metadata.labels['topology.kubernetes.io/zone']"}}}
+- {op: add, path: /spec/template/spec/containers/0/args/-, value: --config-yaml}
+- op: add
+  path: /spec/template/spec/containers/0/args/-
+  value: |
+    static_resources:
+      clusters:
+"#;
+
+/// The service's cluster for the overlay `cluster`: in two priorities.
+fn cluster_in_arguments() -> String {
+    let mut cluster = Bootstrap::of(fragment("service-cluster.yaml"));
+    let (_, endpoints) = cluster.text().split_once("        endpoints:\n").expect("endpoints");
+    let endpoints = endpoints.to_owned();
+    cluster.replace(&endpoints, &fragment("own-zone-first.yaml"));
+    let lines = cluster.text().lines().map(|line| format!("    {line}\n"));
+    IN_ARGUMENTS.to_owned() + &lines.collect::<String>()
 }
 
 #[test]
@@ -72,6 +98,7 @@ fn what_the_overlays_hold_is_made_from_what_is_shipped() {
         same_as_file(&format!("k8s/overlays/{overlay}/envoy.yaml"), made(false).text());
         same_as_file(&format!("k8s/overlays/{overlay}/envoy-traces.yaml"), made(true).text());
     }
+    same_as_file("k8s/overlays/cluster/service-cluster.yaml", &cluster_in_arguments());
     same_as_file("k8s/gateway/limits.yaml", &shipped("limits.yaml"));
 }
 
@@ -90,9 +117,14 @@ fn the_real_envoy_accepts_the_bootstraps_that_the_config_maps_hold() {
             }
             // Envoy wants files that it reads anew to be there.
             bootstrap.mounted(&parts::root().join("envoy/production"));
-            let output = Envoy::validate(&bootstrap);
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{name} of {overlay} is refused:\n{said}");
+            for zone in ["region-1a", ""] {
+                let over = laid_over(&all, zone);
+                assert_eq!(over.is_some(), overlay == "cluster");
+                let over = over.as_ref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
+                let output = Envoy::validate_with(&bootstrap, &over);
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{name} of {overlay} in zone {zone:?} is refused:\n{said}");
+            }
         }
     }
 }

@@ -68,18 +68,3 @@ fn traces_go_to_one_address_that_both_may_speak_to() {
         );
     }
 }
-
-#[test]
-fn traffic_stays_in_its_zone() {
-    for (overlay, services) in
-        [("cluster", &["agent-gateway", "embedding-service"][..]), ("standalone", &["agent-gateway"])]
-    {
-        let all = with("zones", overlay);
-        for name in services {
-            let spec = &find(&all, "Service", name)["spec"];
-            assert_eq!(spec["trafficDistribution"], "PreferClose", "{overlay}: {name}");
-            // Without an address of its own a Service is a list of pods, and the nodes choose none.
-            assert!(spec.get("clusterIP").is_none(), "{overlay}: {name}");
-        }
-    }
-}

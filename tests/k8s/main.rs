@@ -16,3 +16,4 @@ mod policies;
 mod releases;
 mod schemas;
 mod server;
+mod zones;

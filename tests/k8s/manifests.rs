@@ -81,6 +81,14 @@ pub fn find<'a>(objects: &'a [Value], kind: &str, name: &str) -> &'a Value {
     }
 }
 
+/// What the gateway's Envoy lays over its bootstrap, as Kubernetes gives it to it in this zone.
+pub fn laid_over(objects: &[Value], zone: &str) -> Option<String> {
+    let envoy = &find(objects, "Deployment", "agent-gateway")["spec"]["template"]["spec"]["containers"][0];
+    let mut args = envoy["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap());
+    args.find(|argument| *argument == "--config-yaml")?;
+    Some(args.next().expect("YAML").replace("$(ZONE)", zone))
+}
+
 /// `kind/name`, for messages.
 pub fn called(object: &Value) -> String {
     format!(

@@ -226,9 +226,11 @@ fn of_a_service(service: &Value, objects: &[Value]) -> Vec<String> {
     if service["spec"]["type"] == "ExternalName" {
         return Vec::new();
     }
-    let selector = &service["spec"]["selector"];
+    let mut selector = service["spec"]["selector"].clone();
+    // A label that Kubernetes gives to pods.
+    selector.as_object_mut().map(|labels| labels.remove("topology.kubernetes.io/zone"));
     let Some(template) =
-        objects.iter().filter_map(pod).find(|template| selects(selector, &template["metadata"]["labels"]))
+        objects.iter().filter_map(pod).find(|template| selects(&selector, &template["metadata"]["labels"]))
     else {
         return vec!["selects no pod".to_owned()];
     };

@@ -15,7 +15,7 @@ use sentinel_tests::{Dialect, parts};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::manifests::{copy, documents, find, render};
+use crate::manifests::{copy, documents, find, laid_over, render};
 use crate::server::serve;
 
 fn release(copy: &Path, changed: &[(&str, &str)]) -> Output {
@@ -85,7 +85,9 @@ async fn envoy_fetches_the_released_module_and_tries_again() {
     *modules = json!({"name": "modules", "type": "STATIC", "load_assignment": {"cluster_name": "modules", "endpoints": [
         {"lb_endpoints": [{"endpoint": {"address": here(web.port())}}]}]}});
 
-    let envoy = Envoy::start(folder.path(), &Bootstrap::of(bootstrap.to_string()));
+    let over = laid_over(&all, "").expect("the service's cluster");
+    let envoy =
+        Envoy::start_with(folder.path(), &Bootstrap::of(bootstrap.to_string()), &["--config-yaml", &over]);
     assert!(asked.load(Ordering::SeqCst) >= 2, "the module was fetched without a second try");
     let body = r#"{"model":"m","messages":[{"role":"user","content":"Which river of the region is the longest one?"}]}"#;
     let (name, value) = key_header(Dialect::OpenaiChat, ALICE.key);

@@ -22,6 +22,11 @@ pub struct Envoy {
 impl Envoy {
     /// Starts it and waits until it listens. Two workers, so that what must be shared between workers is put to the test.
     pub fn start(folder: &Path, bootstrap: &Bootstrap) -> Self {
+        Self::start_with(folder, bootstrap, &[])
+    }
+
+    /// The same with these arguments after the others.
+    pub fn start_with(folder: &Path, bootstrap: &Bootstrap, arguments: &[&str]) -> Self {
         let file = folder.join("envoy.yaml");
         fs::write(&file, bootstrap.text()).expect("the bootstrap is written");
         let admin_file = folder.join("envoy-admin");
@@ -30,7 +35,7 @@ impl Envoy {
             // Many run beside each other; what hot restart needs would be left in /dev/shm by each that is killed.
             .args(["--concurrency", "2", "--disable-hot-restart", "--log-level", "info", "--config-path"])
             .arg(&file);
-        command.arg("--admin-address-path").arg(&admin_file).current_dir(parts::root());
+        command.arg("--admin-address-path").arg(&admin_file).args(arguments).current_dir(parts::root());
         let mut process = Process::start("envoy", folder, command);
         let admin = process
             .wait_for("an admin address", |_| fs::read_to_string(&admin_file).ok()?.trim().parse().ok());
@@ -49,11 +54,17 @@ impl Envoy {
 
     /// Runs `envoy --mode validate` on it, from the root of the repository.
     pub fn validate(bootstrap: &Bootstrap) -> Output {
+        Self::validate_with(bootstrap, &[])
+    }
+
+    /// The same with these arguments after the others.
+    pub fn validate_with(bootstrap: &Bootstrap, arguments: &[&str]) -> Output {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("envoy.yaml");
         fs::write(&file, bootstrap.text()).expect("the bootstrap is written");
         let mut command = Command::new(parts::envoy());
-        command.args(["--mode", "validate", "--config-path"]).arg(&file).current_dir(parts::root());
+        command.args(["--mode", "validate", "--config-path"]).arg(&file).args(arguments);
+        command.current_dir(parts::root());
         command.output().expect("Envoy starts")
     }
 

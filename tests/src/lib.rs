@@ -5,6 +5,7 @@
 pub mod bootstrap;
 pub mod client;
 pub mod dialect;
+pub mod dns;
 pub mod envoy;
 pub mod fake_service;
 pub mod gateway;

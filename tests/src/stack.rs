@@ -54,12 +54,20 @@ pub struct Builder {
     beside: Beside,
     edits: Vec<(String, String)>,
     cluster: Option<String>,
+    over: Option<String>,
 }
 
 impl Stack {
     /// The shipped demo bootstrap, without any service beside it.
     pub fn builder() -> Builder {
-        Builder { config: None, patient: true, beside: Beside::Nothing, edits: Vec::new(), cluster: None }
+        Builder {
+            config: None,
+            patient: true,
+            beside: Beside::Nothing,
+            edits: Vec::new(),
+            cluster: None,
+            over: None,
+        }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -166,6 +174,12 @@ impl Builder {
         self
     }
 
+    /// YAML that Envoy lays over its bootstrap (`--config-yaml`).
+    pub fn over(mut self, yaml: String) -> Self {
+        self.over = Some(yaml);
+        self
+    }
+
     pub fn start(self) -> Stack {
         let folder = tempfile::Builder::new().prefix("sentinel").tempdir().expect("a temporary folder");
         let socket = socket(folder.path());
@@ -196,7 +210,8 @@ impl Builder {
             Beside::Real(settings) => service = Some(Service::start(folder.path(), &socket, &settings)),
             Beside::Fake(behaviour) => fake = Some(FakeService::start(&socket, behaviour)),
         }
-        let envoy = Envoy::start(folder.path(), &bootstrap);
+        let over = self.over.as_deref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
+        let envoy = Envoy::start_with(folder.path(), &bootstrap, &over);
         Stack { envoy, provider, service, fake, folder }
     }
 }
