@@ -3,7 +3,7 @@
 use std::fs;
 
 use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::envoy::Envoy;
+use sentinel_tests::envoy::{Envoy, assert_valid};
 use sentinel_tests::gateway::shipped;
 use sentinel_tests::{Dialect, Stack, parts};
 use serde_json::json;
@@ -24,9 +24,7 @@ fn every_shipped_bootstrap_is_valid() {
     for name in names {
         let mut bootstrap = Bootstrap::shipped(&name);
         bootstrap.module(&parts::filter());
-        let output = Envoy::validate(&bootstrap);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "envoy/{name} is refused:\n{said}");
+        assert_valid(&format!("envoy/{name}"), &Envoy::validate(&bootstrap));
     }
 }
 
@@ -39,8 +37,7 @@ fn the_lines_for_traces_are_valid() {
         if tls {
             bootstrap.traces_tls();
         }
-        let output = Envoy::validate(&bootstrap);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_valid("envoy/production.yaml with traces", &Envoy::validate(&bootstrap));
     }
 }
 

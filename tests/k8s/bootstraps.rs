@@ -5,7 +5,7 @@
 use std::fs;
 
 use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::envoy::Envoy;
+use sentinel_tests::envoy::{Envoy, assert_valid};
 use sentinel_tests::gateway::shipped;
 use sentinel_tests::parts;
 
@@ -122,8 +122,7 @@ fn the_real_envoy_accepts_the_bootstraps_that_the_config_maps_hold() {
                 assert_eq!(over.is_some(), overlay == "cluster");
                 let over = over.as_ref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
                 let output = Envoy::validate_with(&bootstrap, &over);
-                let said = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{name} of {overlay} in zone {zone:?} is refused:\n{said}");
+                assert_valid(&format!("{name} of {overlay} in zone {zone:?}"), &output);
             }
         }
     }

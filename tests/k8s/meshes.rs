@@ -2,7 +2,7 @@
 //! that envoy/providers.yaml has, and is laid into a bootstrap for the real Envoy to judge.
 
 use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::envoy::Envoy;
+use sentinel_tests::envoy::{self, Envoy};
 use sentinel_tests::{Dialect, Stack, parts};
 use serde_json::{Value, json};
 
@@ -54,8 +54,7 @@ fn foreign() -> Value {
 
 fn assert_valid(overlay: &str, bootstrap: &Value) {
     let output = Envoy::validate(&Bootstrap::of(bootstrap.to_string()));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "what {overlay} puts into Envoy is refused:\n{said}");
+    envoy::assert_valid(&format!("what {overlay} puts into Envoy"), &output);
 }
 
 fn local_module() -> Value {

@@ -90,6 +90,13 @@ impl Envoy {
     }
 }
 
+/// Fails unless this is the output of an `envoy --mode validate` that was content, with nothing that Envoy will drop.
+pub fn assert_valid(what: &str, output: &Output) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{what} is refused:\n{said}");
+    assert!(!said.contains("eprecated"), "{what} has what Envoy will not take for much longer:\n{said}");
+}
+
 /// The body of `GET path`, if there is an answer.
 fn admin_get(admin: SocketAddr, path: &str) -> Option<String> {
     raw::get(admin, path).map(|answer| String::from_utf8_lossy(&answer.body).into_owned())
