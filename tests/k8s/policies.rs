@@ -353,3 +353,16 @@ fn what_is_wrong_is_found() {
         assert!(found.iter().any(|fault| fault.contains(expected)), "{expected}: {found:?}");
     }
 }
+
+/// A fork that rewrites the log can hold all of it once more.
+#[test]
+fn redis_fits_twice_into_its_limit() {
+    let all = objects("overlays/cluster");
+    let config = &find(&all, "ConfigMap", "redis-config")["data"]["redis.conf"];
+    let line = config.as_str().unwrap().lines().find_map(|line| line.strip_prefix("maxmemory ")).unwrap();
+    let held: u64 = line.strip_suffix("mb").unwrap().parse().unwrap();
+    let redis = &find(&all, "StatefulSet", "redis")["spec"]["template"]["spec"]["containers"][0];
+    let limit = redis["resources"]["limits"]["memory"].as_str().unwrap();
+    let limit: u64 = limit.strip_suffix("Mi").unwrap().parse().unwrap();
+    assert!(2 * held < limit, "maxmemory {held} MB, limit {limit} MiB");
+}

@@ -14,6 +14,7 @@ mod client;
 mod conversation;
 mod core;
 mod engine;
+mod full_redis;
 mod load;
 mod measure;
 mod proof;

@@ -1,5 +1,5 @@
-//! What Envoy with the filter and the embedding service take of a machine, for the requests and limits in k8s/: idle, then under
-//! as much load as a few connections make.
+//! What Envoy with the filter, the embedding service and Redis take of a machine, for the requests and limits in k8s/: idle, then
+//! under as much load as a few connections make; Redis at last full of prompts (`full_redis.rs`).
 //!
 //! - `BENCH_RESOURCES_SECONDS`: time for each kind of load (default 10)
 
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::case::{self, Case};
 use crate::client::Client;
+use crate::full_redis::{Full, FullRedis};
 use crate::report::Table;
 use crate::rival::Rival;
 use crate::{upstream, usage};
@@ -31,7 +32,8 @@ pub struct Resources {
     seconds: u64,
     /// Kinds of load, with their requests, and how many of these the service has answered in time.
     loads: Vec<(String, usize, u64)>,
-    processes: [Process; 2],
+    processes: [Process; 3],
+    full: Full,
 }
 
 pub fn measure(folder: &Path) -> Resources {
@@ -46,13 +48,15 @@ pub fn measure(folder: &Path) -> Resources {
     std::fs::create_dir(&folder).expect("a folder");
     let socket = folder.join("embedding.sock");
     // As k8s/base has it.
-    let service = Service::start(&folder, &socket, &[("LOOP_WORKERS".to_owned(), "2".to_owned())]);
+    let redis = FullRedis::start(&folder);
+    let settings = [("LOOP_WORKERS", "2".to_owned()), ("REDIS_URL", redis.url())];
+    let service = Service::start(&folder, &socket, &settings.map(|(name, value)| (name.to_owned(), value)));
     let envoy = Rival::with("filter", &folder, upstream::start(), &socket, parts::filter());
-    let mut processes = [("Envoy", envoy.id()), ("embedding service", service.id())]
+    let mut processes = [("Envoy", envoy.id()), ("embedding service", service.id()), ("Redis", redis.id())]
         .map(|(name, id)| (id, Process { name, idle: usage::resident(id), highest: 0, busy: Vec::new() }));
     let mut loads = Vec::new();
     for case in case::resources() {
-        let before = [0, 1].map(|at: usize| usage::busy(processes[at].0));
+        let before = [0, 1, 2].map(|at: usize| usage::busy(processes[at].0));
         let answered = || envoy.metrics().sum("sentinel_service_calls_total", &[("outcome", "ok")]);
         let answered_before = answered();
         let requests = ask(&envoy, &case, Duration::from_secs(seconds));
@@ -62,7 +66,9 @@ pub fn measure(folder: &Path) -> Resources {
             process.highest = usage::highest(*id);
         }
     }
-    Resources { seconds, loads, processes: processes.map(|(_, process)| process) }
+    let full = redis.fill();
+    processes[2].1.highest = full.highest;
+    Resources { seconds, loads, processes: processes.map(|(_, process)| process), full }
 }
 
 /// All connections at once until the time is up; how many requests that were.
@@ -103,9 +109,13 @@ impl Resources {
             table.row(row);
         }
         format!(
-            "\n## Resources\n\n{} s of each load; the agents and the provider took their part of the processors.\n\n{}",
+            "\n## Resources\n\n{} s of each load; the agents and the provider took their part of the processors.\n\n{}\n\
+             Redis is full with {} prompts, and then has {} MiB; the most was while its log was rewritten during {:.0} writes a second.\n",
             self.seconds,
-            table.text()
+            table.text(),
+            self.full.prompts,
+            self.full.full / 1024,
+            self.full.writes_per_second,
         )
     }
 
@@ -114,7 +124,8 @@ impl Resources {
             json!({"name": process.name, "resident_kb_idle": process.idle, "resident_kb_highest": process.highest,
                 "processor_ms_per_request": self.each(process).collect::<Vec<_>>()})
         };
-        json!({"seconds": self.seconds, "loads": self.loads, "processes": self.processes.iter().map(process).collect::<Vec<_>>()})
+        let full = json!({"prompts": self.full.prompts, "resident_kb": self.full.full, "writes_per_second": self.full.writes_per_second});
+        json!({"seconds": self.seconds, "full_redis": full, "loads": self.loads, "processes": self.processes.iter().map(process).collect::<Vec<_>>()})
     }
 
     /// Processor time for a request under each load, in milliseconds.

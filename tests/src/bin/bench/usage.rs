@@ -23,6 +23,20 @@ pub fn highest(id: u32) -> u64 {
     status(id, "VmHWM:")
 }
 
+/// What it and its children hold of the memory, in kB. What they share is counted once, as a container's limit counts it.
+pub fn with_children(id: u32) -> u64 {
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+    let children = children.split_whitespace().filter_map(|id| id.parse().ok());
+    std::iter::once(id).chain(children).filter_map(share).sum()
+}
+
+/// Nothing where the process has ended.
+fn share(id: u32) -> Option<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    line.trim().trim_end_matches(" kB").parse().ok()
+}
+
 fn status(id: u32, field: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).expect("the process runs");
     let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("its memory");
