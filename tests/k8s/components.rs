@@ -2,11 +2,13 @@
 
 use std::fs;
 
+use sentinel_tests::bootstrap::Bootstrap;
 use serde_json::{Value, json};
 
-use crate::manifests::{copy, documents, find, render};
+use crate::manifests::{copy, documents, find, objects, render};
+use crate::meshes::{MANAGER, assert_valid, by_envoy_gateway, by_istio, configuration, list, named};
 use crate::policies::faults;
-use crate::schemas::assert_fits;
+use crate::schemas::{assert_fits, assert_typed};
 
 /// The objects of this overlay with this component.
 fn with(component: &str, overlay: &str) -> Vec<Value> {
@@ -67,4 +69,69 @@ fn traces_go_to_one_address_that_both_may_speak_to() {
             "{overlay}: the policy opens another namespace"
         );
     }
+}
+
+/// What a component changes in it.
+fn assert_only_traces(mut with: Value, without: &Value) -> Value {
+    let traces = with.as_object_mut().unwrap().remove("traces").expect("traces");
+    assert_eq!(with, *without, "all else stays");
+    traces
+}
+
+#[test]
+fn istio_sends_traces_to_a_collector_that_it_knows() {
+    let all = with("traces-istio", "istio");
+    let plugin = with("traces-istio", "istio-wasm-plugin");
+    assert_typed("traces in Istio", all.iter().chain(&plugin).cloned().collect());
+
+    // The filter's, in both forms, to the cluster that Istio makes of the Service to which the component leads the embedding service.
+    let host = find(&all, "Service", "otel-collector")["spec"]["externalName"].as_str().unwrap();
+    let traces = json!({"attributes": true, "cluster": format!("outbound|4317||{host}")});
+    let without = configuration(&by_istio(&objects("overlays/istio")));
+    let mut bootstrap = by_istio(&all);
+    assert_eq!(assert_only_traces(configuration(&bootstrap), &without), traces);
+    let without = objects("overlays/istio-wasm-plugin");
+    let [with, without] = [&plugin, &without]
+        .map(|objects| find(objects, "WasmPlugin", "agent-sentinel")["spec"]["pluginConfig"].clone());
+    assert_eq!(assert_only_traces(with, &without), traces);
+
+    // The request's span, of the same gateway, has attributes as in envoy/production.yaml, and Envoy accepts them.
+    let telemetry = find(&all, "Telemetry", "agent-sentinel");
+    let filter = find(&all, "EnvoyFilter", "agent-sentinel");
+    assert_eq!(telemetry["metadata"]["namespace"], filter["metadata"]["namespace"]);
+    assert_eq!(telemetry["spec"]["selector"]["matchLabels"], filter["spec"]["workloadSelector"]["labels"]);
+    let tags = telemetry["spec"]["tracing"][0]["customTags"].as_object().unwrap().iter();
+    let tags: Vec<Value> =
+        tags.map(|(tag, how)| json!({"tag": tag, "value": how["formatter"]["value"]})).collect();
+    let mut production = Bootstrap::shipped("production.yaml");
+    production.traces();
+    let production: Value = serde_saphyr::from_str(production.text()).unwrap();
+    let tracing = production.pointer(MANAGER).unwrap()["tracing"].clone();
+    for tag in &tags {
+        assert!(list(&tracing["custom_tags"]).contains(tag), "{tag}");
+    }
+    bootstrap.pointer_mut(MANAGER).unwrap()["tracing"] = json!({"custom_tags": tags});
+    assert_valid("components/traces-istio", &bootstrap);
+}
+
+#[test]
+fn envoy_gateway_sends_traces_to_one_collector() {
+    let all = with("traces-envoy-gateway", "envoy-gateway");
+    assert_typed("traces in Envoy Gateway", all.clone());
+    let without = configuration(&by_envoy_gateway(&objects("overlays/envoy-gateway")));
+    let bootstrap = by_envoy_gateway(&all);
+    assert_eq!(assert_only_traces(configuration(&bootstrap), &without), json!({"cluster": "collector"}));
+
+    // The filter's go to the component's Service, Envoy's own to what that points to.
+    let service = find(&all, "Service", "otel-collector");
+    let namespace = service["metadata"]["namespace"].as_str().unwrap();
+    let cluster = named(&bootstrap["static_resources"]["clusters"], "collector");
+    assert_eq!(
+        cluster["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]["socket_address"],
+        json!({"address": format!("otel-collector.{namespace}.svc.cluster.local"), "port_value": 4317})
+    );
+    let provider = &find(&all, "EnvoyProxy", "agents")["spec"]["telemetry"]["tracing"]["provider"];
+    let backend = &provider["backendRefs"][0];
+    let [name, namespace] = ["name", "namespace"].map(|key| backend[key].as_str().unwrap());
+    assert_eq!(service["spec"]["externalName"], format!("{name}.{namespace}.svc.cluster.local"));
 }

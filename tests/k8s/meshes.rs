@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use crate::manifests::{file, find, objects};
 
 const WASM: &str = "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm";
-const MANAGER: &str = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config";
+pub const MANAGER: &str = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config";
 
-fn list(value: &Value) -> &[Value] {
+pub fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn named<'a>(items: &'a Value, name: &str) -> &'a Value {
+pub fn named<'a>(items: &'a Value, name: &str) -> &'a Value {
     list(items).iter().find(|item| item["name"] == name).unwrap_or_else(|| panic!("there is no {name}"))
 }
 
@@ -52,7 +52,7 @@ fn foreign() -> Value {
     bootstrap
 }
 
-fn assert_valid(overlay: &str, bootstrap: &Value) {
+pub fn assert_valid(overlay: &str, bootstrap: &Value) {
     let output = Envoy::validate(&Bootstrap::of(bootstrap.to_string()));
     envoy::assert_valid(&format!("what {overlay} puts into Envoy"), &output);
 }
@@ -63,9 +63,13 @@ fn local_module() -> Value {
 
 #[test]
 fn istio_puts_in_what_envoy_is_shipped_with() {
+    assert_same_effect(by_istio(&objects("overlays/istio")), file("envoy/providers.yaml"));
+}
+
+/// Somebody else's Envoy with these patches, which the real one accepts.
+pub fn by_istio(all: &[Value]) -> Value {
     let shipped = file("envoy/providers.yaml");
-    let all = objects("overlays/istio");
-    let patches = &find(&all, "EnvoyFilter", "agent-sentinel")["spec"]["configPatches"];
+    let patches = &find(all, "EnvoyFilter", "agent-sentinel")["spec"]["configPatches"];
     let mut bootstrap = foreign();
     let mut inserted = Vec::new();
     for patch in list(patches) {
@@ -111,7 +115,7 @@ fn istio_puts_in_what_envoy_is_shipped_with() {
     let filters = bootstrap.pointer_mut(MANAGER).unwrap()["http_filters"].as_array_mut().unwrap();
     filters.splice(0..0, inserted);
     assert_valid("overlays/istio", &bootstrap);
-    assert_same_effect(bootstrap, shipped);
+    bootstrap
 }
 
 /// What Istio makes of a WasmPlugin: a Wasm filter whose configuration is its `pluginConfig` as JSON, without more.
@@ -157,20 +161,19 @@ fn the_wasm_plugin_is_one_that_works_without_held_headers() {
     assert!(rule["trafficPolicy"]["outlierDetection"].is_object(), "Istio heeds zones only together with it");
 }
 
-#[test]
-fn envoy_gateway_puts_in_what_envoy_is_shipped_with() {
+/// Somebody else's Envoy as Envoy Gateway would make it, which the real one accepts.
+pub fn by_envoy_gateway(all: &[Value]) -> Value {
     let shipped = file("envoy/providers.yaml");
-    let all = objects("overlays/envoy-gateway");
     let mut bootstrap = foreign();
 
-    let proxy = find(&all, "EnvoyProxy", "agents");
+    let proxy = find(all, "EnvoyProxy", "agents");
     let merged: Value =
         serde_saphyr::from_str(proxy["spec"]["bootstrap"]["value"].as_str().unwrap()).unwrap();
     assert_eq!(merged["stats_config"], shipped["stats_config"], "labels of the metrics");
     merge(&mut bootstrap, &merged);
 
     // What Envoy Gateway makes of an EnvoyExtensionPolicy: a Wasm filter whose configuration is its `config` as JSON.
-    let policy = find(&all, "EnvoyExtensionPolicy", "agent-sentinel");
+    let policy = find(all, "EnvoyExtensionPolicy", "agent-sentinel");
     let wasm = &policy["spec"]["wasm"][0];
     assert_eq!(wasm["failOpen"], true);
     let name = format!(
@@ -186,7 +189,7 @@ fn envoy_gateway_puts_in_what_envoy_is_shipped_with() {
     bootstrap.pointer_mut(MANAGER).unwrap()["http_filters"].as_array_mut().unwrap().insert(0, made);
 
     let listener = "agent-gateway/agents/http";
-    for patch in list(&find(&all, "EnvoyPatchPolicy", "agent-sentinel")["spec"]["jsonPatches"]) {
+    for patch in list(&find(all, "EnvoyPatchPolicy", "agent-sentinel")["spec"]["jsonPatches"]) {
         let (kind, operation) =
             (patch["type"].as_str().unwrap().rsplit('.').next().unwrap(), &patch["operation"]);
         assert_eq!(operation["op"], "add");
@@ -214,7 +217,13 @@ fn envoy_gateway_puts_in_what_envoy_is_shipped_with() {
         }
     }
     assert_valid("overlays/envoy-gateway", &bootstrap);
+    bootstrap
+}
 
+#[test]
+fn envoy_gateway_puts_in_what_envoy_is_shipped_with() {
+    let shipped = file("envoy/providers.yaml");
+    let mut bootstrap = by_envoy_gateway(&objects("overlays/envoy-gateway"));
     // What it cannot say, and the README says so: a reload after a fault, and the decompression of answers.
     let filters = bootstrap.pointer_mut(MANAGER).unwrap()["http_filters"].as_array_mut().unwrap();
     filters[0]["name"] = json!("sentinel");
@@ -224,6 +233,13 @@ fn envoy_gateway_puts_in_what_envoy_is_shipped_with() {
         .filter(|filter| filter["name"].as_str().is_some_and(|name| name.starts_with("plain_")));
     filters.splice(1..1, compression.cloned());
     assert_same_effect(bootstrap, shipped);
+}
+
+/// The filter's own configuration in an Envoy.
+pub fn configuration(bootstrap: &Value) -> Value {
+    let filters = list(&bootstrap.pointer(MANAGER).unwrap()["http_filters"]);
+    let wasm = filters.iter().find(|filter| filter["typed_config"]["@type"] == WASM).expect("the filter");
+    with_readable_configuration(wasm["typed_config"].clone())["config"]["configuration"]["value"].take()
 }
 
 fn merge(target: &mut Value, value: &Value) {

@@ -15,7 +15,7 @@ use crate::manifests::{OVERLAYS, called, objects};
 const KUBERNETES: &str = "1.37";
 
 /// Kinds that are not Kubernetes' own: API version, kind, module and name of the type.
-const TYPES: [(&str, &str, &str, &str); 10] = [
+const TYPES: [(&str, &str, &str, &str); 11] = [
     (
         "extensions.istio.io/v1alpha1",
         "WasmPlugin",
@@ -33,6 +33,12 @@ const TYPES: [(&str, &str, &str, &str); 10] = [
         "DestinationRule",
         "@kubernetes-models/istio/networking.istio.io/v1/DestinationRule",
         "IDestinationRule",
+    ),
+    (
+        "telemetry.istio.io/v1",
+        "Telemetry",
+        "@kubernetes-models/istio/telemetry.istio.io/v1/Telemetry",
+        "ITelemetry",
     ),
     (
         "gateway.networking.k8s.io/v1",
@@ -142,10 +148,16 @@ pub fn assert_fits(what: &str, mut objects: Vec<Value>) {
 
 #[test]
 fn every_object_of_others_fits_its_type() {
-    let all: Vec<Value> = OVERLAYS.iter().flat_map(|folder| objects(folder)).filter(is_typed).collect();
-    assert!(!all.is_empty());
-    let output = compile(&all);
-    assert!(output.status.success(), "{}", said(&output));
+    let all: Vec<Value> = OVERLAYS.iter().flat_map(|folder| objects(folder)).collect();
+    assert_typed("the overlays", all);
+}
+
+/// Those of others' kinds.
+pub fn assert_typed(what: &str, mut objects: Vec<Value>) {
+    objects.retain(is_typed);
+    assert!(!objects.is_empty(), "{what}: there is none of others' kinds");
+    let output = compile(&objects);
+    assert!(output.status.success(), "{what}: {}", said(&output));
 }
 
 #[test]

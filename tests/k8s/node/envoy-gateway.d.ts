@@ -63,5 +63,14 @@ export interface EnvoyProxy {
   metadata: Metadata;
   spec: {
     bootstrap?: { type: "Merge" | "Replace"; value: string };
+    telemetry?: {
+      tracing?: {
+        samplingRate?: number;
+        provider: {
+          type: "OpenTelemetry" | "Zipkin" | "Datadog";
+          backendRefs: [{ group?: ""; kind?: "Service"; name: string; namespace?: string; port: number }];
+        };
+      };
+    };
   };
 }
