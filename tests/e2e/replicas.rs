@@ -1,5 +1,6 @@
 //! Two replicas of the embedding service behind one Envoy: they find a loop together, and one of them may go at any time.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,8 +11,9 @@ use sentinel_tests::redis::Redis;
 use sentinel_tests::service::Service;
 use sentinel_tests::{Dialect, Stack, client, raw};
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 
-use crate::support::QUESTION;
+use crate::support::{CHAT, QUESTION};
 
 /// Agents that ask all the time.
 const AGENTS: usize = 4;
@@ -84,53 +86,64 @@ async fn a_loop_whose_prompts_went_to_both_is_found() {
     pair.stack.assert_sound();
 }
 
+/// Agents that ask all the time. Each of their requests is answered as if all were well.
+pub struct Load {
+    stop: Arc<AtomicBool>,
+    asked: Arc<AtomicUsize>,
+    agents: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    pub fn start(address: SocketAddr) -> Self {
+        let (stop, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let agents = (0..AGENTS)
+            .map(|agent| tokio::spawn(keep_asking(agent, address, Arc::clone(&stop), Arc::clone(&asked))))
+            .collect();
+        Self { stop, asked, agents }
+    }
+
+    /// Waits for more questions.
+    pub async fn some_more(&self) {
+        let before = self.asked.load(Ordering::Relaxed);
+        eventually("more questions", async || self.asked.load(Ordering::Relaxed) > before + QUESTIONS).await;
+    }
+
+    pub async fn stop(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for agent in self.agents {
+            agent.await.expect("every request was answered");
+        }
+    }
+}
+
+async fn keep_asking(agent: usize, address: SocketAddr, stop: Arc<AtomicBool>, asked: Arc<AtomicUsize>) {
+    while !stop.load(Ordering::Relaxed) {
+        let number = asked.fetch_add(1, Ordering::Relaxed);
+        let name = format!("agent-{agent}-{number}");
+        let body = CHAT.ask(&text_for(&name), false).to_string();
+        let response = client::post(address, CHAT.path(false), &[("x-agent-id", &name)], body).await;
+        assert_eq!((response.status, response.verdict()), (200, "allow"), "request {number}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_request_fails_while_one_is_killed_or_both_are_restarted() {
     let redis = Redis::start();
     let mut pair = Pair::start(&redis);
-    let (stop, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    let agents: Vec<_> = (0..AGENTS)
-        .map(|agent| {
-            let (stop, asked, address) = (Arc::clone(&stop), Arc::clone(&asked), pair.stack.address());
-            tokio::spawn(async move {
-                while !stop.load(Ordering::Relaxed) {
-                    let number = asked.fetch_add(1, Ordering::Relaxed);
-                    let name = format!("agent-{agent}-{number}");
-                    let body = Dialect::OpenaiChat.ask(&text_for(&name), false).to_string();
-                    let response = client::post(
-                        address,
-                        Dialect::OpenaiChat.path(false),
-                        &[("x-agent-id", &name)],
-                        body,
-                    )
-                    .await;
-                    assert_eq!((response.status, response.verdict()), (200, "allow"), "request {number}");
-                }
-            })
-        })
-        .collect();
-    let some_more = async || {
-        let before = asked.load(Ordering::Relaxed);
-        eventually("more questions", async || asked.load(Ordering::Relaxed) > before + QUESTIONS).await;
-    };
-
-    some_more().await;
+    let load = Load::start(pair.stack.address());
+    load.some_more().await;
     pair.second.as_mut().expect("a second replica").process().kill();
-    some_more().await;
+    load.some_more().await;
     pair.restart_second();
-    some_more().await;
+    load.some_more().await;
     // A rolling restart: the one ends in good order, and is back before the other goes.
     pair.second.take().expect("a second replica").process().stop();
-    some_more().await;
+    load.some_more().await;
     pair.restart_second();
-    some_more().await;
+    load.some_more().await;
     pair.stack.service.as_mut().expect("a first replica").process().stop();
-    some_more().await;
-
-    stop.store(true, Ordering::Relaxed);
-    for agent in agents {
-        agent.await.expect("every request was answered");
-    }
+    load.some_more().await;
+    load.stop().await;
     let ok = pair.stack.count("sentinel_service_calls_total", &[("outcome", "ok")]);
     assert!(ok > 0, "the service was never of help");
     pair.stack.assert_sound();

@@ -41,6 +41,11 @@ impl Replica {
         self.service.process().kill();
     }
 
+    /// Asks it to end, and waits until it has.
+    pub fn stop(&mut self) {
+        assert!(self.service.process().stop().success());
+    }
+
     pub fn restart(&mut self) {
         self.service = Service::start(self.folder.path(), &self.folder.path().join("socket"), &self.settings);
     }

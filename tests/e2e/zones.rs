@@ -12,6 +12,7 @@ use sentinel_tests::redis::Redis;
 use sentinel_tests::{Stack, parts};
 use serde_json::{Value, json};
 
+use crate::replicas::Load;
 use crate::scopes::{AGENTS, Replica, asked};
 
 const ALL: &str = "embedding-service.agent-sentinel.svc.cluster.local";
@@ -123,4 +124,32 @@ async fn where_the_zone_is_unknown_all_are_asked() {
         .await;
         stack.assert_sound();
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_request_fails_while_a_zone_is_restarted_or_killed() {
+    let redis = Redis::start();
+    let mut home = [replica(&redis), replica(&redis)];
+    let away = replica(&redis);
+    let dns = Dns::start();
+    set(&dns, ALL, &[&home[0], &home[1], &away]);
+    set(&dns, HOME, &[&home[0], &home[1]]);
+    let mut stack = stack(&dns, "region-1a");
+    let load = Load::start(stack.address());
+    load.some_more().await;
+    // A rolling restart, then a zone that ends without a word, and comes back.
+    for replica in &mut home {
+        replica.stop();
+        load.some_more().await;
+        replica.restart();
+        load.some_more().await;
+    }
+    home.iter_mut().for_each(Replica::kill);
+    load.some_more().await;
+    home.iter_mut().for_each(Replica::restart);
+    load.some_more().await;
+    load.stop().await;
+    let ok = stack.count("sentinel_service_calls_total", &[("outcome", "ok")]);
+    assert!(ok > 0, "the service was never of help");
+    stack.assert_sound();
 }
