@@ -102,6 +102,8 @@ fn the_service_is_built_from_pinned_images_and_runs_with_little() {
     assert_eq!((images, stages), (3, vec!["parts".to_owned(), "build".to_owned()]));
 
     let last = last_stage(SERVICE);
+    let authorities = "/etc/ssl/certs/ca-certificates.crt";
+    assert!(last.contains(&("COPY".to_owned(), format!("--from=build {authorities} {authorities}"))));
     assert!(last.iter().all(|(name, _)| name != "RUN"), "the run image is changed by a command");
     let one =
         |wanted: &str| last.iter().find(|(name, _)| name == wanted).map(|(_, rest)| rest.clone()).unwrap();

@@ -216,6 +216,14 @@ fn of_a_workload(object: &Value, objects: &[Value]) -> Vec<String> {
             faults.push("is spread by labels that it does not have".to_owned());
         }
     }
+    let scaled = |o: &Value| {
+        let target = &o["spec"]["scaleTargetRef"];
+        o["kind"] == "HorizontalPodAutoscaler"
+            && (&target["kind"], &target["name"]) == (&object["kind"], &object["metadata"]["name"])
+    };
+    if objects.iter().any(scaled) && object["spec"].get("replicas").is_some() {
+        faults.push("takes back what its autoscaler has given".to_owned());
+    }
     if !selects(&object["spec"]["selector"]["matchLabels"], labels) {
         faults.push("does not select its own pods".to_owned());
     }
@@ -278,7 +286,7 @@ fn whoever_has_pods_closes_the_namespace_first() {
 #[test]
 fn what_is_wrong_is_found() {
     type Harm = fn(&mut Value);
-    let harms: [(&str, Harm, &str); 12] = [
+    let harms: [(&str, Harm, &str); 13] = [
         (
             "Deployment",
             |o| o["spec"]["template"]["spec"]["containers"][0]["image"] = json!("a/b:latest"),
@@ -334,6 +342,11 @@ fn what_is_wrong_is_found() {
             "Deployment",
             |o| o["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = json!(5),
             "pause at the end",
+        ),
+        (
+            "HorizontalPodAutoscaler",
+            |o| o["spec"]["scaleTargetRef"]["name"] = json!("agent-gateway"),
+            "takes back",
         ),
         (
             "Service",
