@@ -33,9 +33,8 @@ pub(crate) fn attend<L: Lanes, const HEAD: usize>(
         let sixteens = qkv.chunks(LANES * 3 * hidden).zip(mixed.chunks_mut(LANES * hidden));
         for (queries, mixed) in sixteens {
             let mut by_lane = [[0.0; LANES]; HEAD];
-            for (lane, row) in queries.chunks_exact(3 * hidden).enumerate() {
-                let to = by_lane.as_flattened_mut().iter_mut().skip(lane).step_by(LANES);
-                to.zip(row.iter().skip(first)).for_each(|(to, from)| *to = *from);
+            for (part, to) in by_lane.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+                turn(lanes, queries.chunks_exact(3 * hidden), first + part * LANES, to);
             }
             let most = compare(lanes, &by_lane, &scratch.keys, &mut scratch.shares);
             let total = exponentials(lanes, most, &mut scratch.shares);
@@ -48,6 +47,36 @@ pub(crate) fn attend<L: Lanes, const HEAD: usize>(
 fn gather<const HEAD: usize>(to: &mut Vec<[f32; HEAD]>, qkv: &[f32], hidden: usize, first: usize) {
     to.clear();
     to.extend(qkv.chunks_exact(3 * hidden).filter_map(|row| row.get(first..)?.first_chunk::<HEAD>()));
+}
+
+/// Writes sixteen columns of up to sixteen `rows`, from `first` on, as rows.
+// Indices are below LANES.
+#[allow(clippy::indexing_slicing)]
+#[inline(always)]
+fn turn<'a, L: Lanes>(
+    lanes: L,
+    rows: impl Iterator<Item = &'a [f32]>,
+    first: usize,
+    to: &mut [[f32; LANES]; LANES],
+) {
+    let mut turned = [lanes.splat(0.0); LANES];
+    for (turned, row) in turned.iter_mut().zip(rows) {
+        if let Some(row) = row.get(first..).and_then(<[f32]>::first_chunk) {
+            *turned = lanes.load(row);
+        }
+    }
+    // Each round moves one bit of an element's row to its column.
+    for _ in 0..LANES.ilog2() {
+        let before = turned;
+        for at in 0..LANES / 2 {
+            let [low, high] = lanes.in_turns(before[at], before[at + LANES / 2]);
+            turned[2 * at] = low;
+            turned[2 * at + 1] = high;
+        }
+    }
+    for (turned, to) in turned.into_iter().zip(to) {
+        lanes.store(turned, to);
+    }
 }
 
 /// Writes the products of each key with sixteen queries; returns the largest for each query.

@@ -1,29 +1,35 @@
 //! Curves that no processor has an instruction for.
 
-use crate::{LANES, processor::Lanes};
+use crate::{processor::Lanes, rows::Prepare};
 
-/// x · Φ(x) for each value, Φ the normal distribution's, within 5e-7.
-///
-/// With 1 - erf(z) = 1 / (1 + a₁z + … + a₆z⁶)¹⁶ for z ≥ 0, within 3e-7 (Abramowitz and Stegun 1964, 7.1.28).
-#[inline(always)]
-pub(crate) fn gelu<L: Lanes>(lanes: L, values: &mut [f32]) {
-    const A: [f32; 6] =
-        [0.070_523_08, 0.042_282_01, 0.009_270_527, 0.000_152_014_3, 0.000_276_567_2, 0.000_043_063_8];
-    let one = lanes.splat(1.0);
-    for value in values.as_chunks_mut::<LANES>().0 {
-        let x = lanes.load(value);
+/// x · Φ(x), Φ the normal distribution's, within 5e-7.
+pub(crate) struct Gelu;
+
+impl Prepare for Gelu {
+    /// With 1 - erf(z) = 1 / (1 + a₁z + … + a₆z⁶)¹⁶ for z = |x| / √2, within 3e-7 (Abramowitz and Stegun 1964, 7.1.28).
+    #[inline(always)]
+    fn prepare<L: Lanes>(&self, lanes: L, x: L::Floats, _: usize) -> L::Floats {
+        // From a₆ to 1; each times the power of 1/√2 that makes |x| of z, and 2^(1/16), so that the power of 16 is doubled.
+        const A: [f32; 7] = [
+            5.621_299_7e-6,
+            5.105_520_9e-5,
+            3.968_613_7e-5,
+            3.422_739_2e-3,
+            2.207_699_8e-2,
+            5.207_516_3e-2,
+            1.044_273_8,
+        ];
         let size = lanes.abs(x);
-        let z = lanes.mul(size, lanes.splat(std::f32::consts::FRAC_1_SQRT_2));
-        let mut sum = lanes.splat(0.0);
-        for a in A.into_iter().rev() {
-            sum = lanes.mul_add(sum, z, lanes.splat(a));
+        let [highest, lower @ ..] = A;
+        let mut sum = lanes.splat(highest);
+        for a in lower {
+            sum = lanes.mul_add(sum, size, lanes.splat(a));
         }
-        sum = lanes.mul_add(sum, z, one);
         for _ in 0..4 {
             sum = lanes.mul(sum, sum);
         }
-        let far = lanes.div(lanes.mul(size, lanes.splat(0.5)), sum);
-        lanes.store(lanes.sub(lanes.max(x, lanes.splat(0.0)), far), value);
+        let far = lanes.div(size, sum);
+        lanes.sub(lanes.max(x, lanes.splat(0.0)), far)
     }
 }
 
@@ -39,8 +45,9 @@ pub(crate) fn exp<L: Lanes>(lanes: L, x: L::Floats) -> L::Floats {
     for part in LN_2 {
         r = lanes.mul_add(n, lanes.splat(-part), r);
     }
-    let mut p = lanes.splat(0.0);
-    for factor in P {
+    let [highest, lower @ ..] = P;
+    let mut p = lanes.splat(highest);
+    for factor in lower {
         p = lanes.mul_add(p, r, lanes.splat(factor));
     }
     let p = lanes.add(lanes.mul_add(lanes.mul(r, r), p, r), lanes.splat(1.0));
@@ -50,7 +57,10 @@ pub(crate) fn exp<L: Lanes>(lanes: L, x: L::Floats) -> L::Floats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processor::{Processor, Work};
+    use crate::{
+        LANES,
+        processor::{Processor, Work},
+    };
 
     struct Curves<'a> {
         gelu: &'a mut [f32],
@@ -60,7 +70,10 @@ mod tests {
     impl Work for Curves<'_> {
         #[inline(always)]
         fn run<L: Lanes>(self, lanes: L) {
-            gelu(lanes, self.gelu);
+            for value in self.gelu.as_chunks_mut::<LANES>().0 {
+                let active = Gelu.prepare(lanes, lanes.load(value), 0);
+                lanes.store(active, value);
+            }
             for value in self.exp.as_chunks_mut::<LANES>().0 {
                 let e = exp(lanes, lanes.load(value));
                 lanes.store(e, value);

@@ -3,11 +3,11 @@
 use crate::{
     LANES,
     attention::{self, attend},
-    curves::gelu,
+    curves::Gelu,
     matrix::Matrix,
     norm::Norm,
     processor::{Lanes, Processor, Work},
-    rows::Rows,
+    rows::{AsIs, Prepare, Rows},
 };
 
 /// The weights of one layer. Every slice is row by row.
@@ -85,14 +85,12 @@ impl std::error::Error for ShapeError {}
 pub struct Layer {
     hidden: usize,
     head: Head,
-    qkv_factors: Vec<[f32; LANES]>,
+    qkv_factors: Factors,
     qkv: Matrix,
-    out_factors: Vec<[f32; LANES]>,
     out: Matrix,
     attended: Norm,
-    widen_factors: Vec<[f32; LANES]>,
+    widen_factors: Factors,
     widen: Matrix,
-    narrow_factors: Vec<[f32; LANES]>,
     narrow: Matrix,
     done: Norm,
     wide: usize,
@@ -102,6 +100,17 @@ pub struct Layer {
 enum Head {
     Of32,
     Of64,
+}
+
+/// For each column, what it is multiplied by.
+#[derive(Debug, PartialEq)]
+struct Factors(Vec<[f32; LANES]>);
+
+impl Prepare for Factors {
+    #[inline(always)]
+    fn prepare<L: Lanes>(&self, lanes: L, x: L::Floats, at: usize) -> L::Floats {
+        self.0.get(at).map_or(x, |factor| lanes.mul(x, lanes.load(factor)))
+    }
 }
 
 /// Memory that a layer works in. Of one thread.
@@ -133,13 +142,11 @@ impl Layer {
             hidden,
             head,
             qkv: Matrix::pack("qkv", &weights.qkv, hidden, hidden.saturating_mul(3))?,
-            qkv_factors: vectors("the factors of qkv", weights.qkv_factors, hidden)?,
+            qkv_factors: Factors(vectors("the factors of qkv", weights.qkv_factors, hidden)?),
             out: Matrix::pack("out", &weights.out, hidden, hidden)?,
-            out_factors: vec![[1.0; LANES]; hidden / LANES],
             attended: norm("the norm after attention", &weights.attended)?,
-            widen_factors: vectors("the factors of widen", weights.widen_factors, hidden)?,
+            widen_factors: Factors(vectors("the factors of widen", weights.widen_factors, hidden)?),
             widen: Matrix::pack("widen", &weights.widen, hidden, wide)?,
-            narrow_factors: vec![[1.0; LANES]; wide / LANES],
             narrow: Matrix::pack("narrow", &weights.narrow, wide, hidden)?,
             done: norm("the last norm", &weights.done)?,
             wide,
@@ -186,21 +193,20 @@ impl Work for Pass<'_> {
         narrow.resize(x.len(), 0.0);
 
         wide.resize(3 * x.len(), 0.0);
-        rows.take(lanes, x, &layer.qkv_factors);
+        rows.take(lanes, x, layer.hidden, &layer.qkv_factors);
         layer.qkv.multiply(lanes, rows, wide);
         match layer.head {
             Head::Of32 => attend(lanes, of_32, layer.hidden, wide, narrow),
             Head::Of64 => attend(lanes, of_64, layer.hidden, wide, narrow),
         }
-        rows.take(lanes, narrow, &layer.out_factors);
+        rows.take(lanes, narrow, layer.hidden, &AsIs);
         layer.out.multiply(lanes, rows, narrow);
         layer.attended.add_and_normalise(lanes, x, narrow);
 
         wide.resize(count * layer.wide, 0.0);
-        rows.take(lanes, x, &layer.widen_factors);
+        rows.take(lanes, x, layer.hidden, &layer.widen_factors);
         layer.widen.multiply(lanes, rows, wide);
-        gelu(lanes, wide);
-        rows.take(lanes, wide, &layer.narrow_factors);
+        rows.take(lanes, wide, layer.wide, &Gelu);
         layer.narrow.multiply(lanes, rows, narrow);
         layer.done.add_and_normalise(lanes, x, narrow);
     }

@@ -127,12 +127,12 @@ impl Panel<'_> {
     #[inline(always)]
     fn tile<L: Lanes, const R: usize>(&self, lanes: L, group: &Group<'_>, out: &mut [f32]) {
         let mut sums = [[lanes.nothing(); SIDE]; R];
-        let blocks = self.blocks.iter().zip(self.following);
-        for (inputs, (blocks, following)) in group.bytes.as_chunks::<R>().0.iter().zip(blocks) {
+        let Some(bytes) = group.bytes::<R>(self.blocks.len()) else { return };
+        for (quad, (blocks, following)) in self.blocks.iter().zip(self.following).enumerate() {
             following.iter().for_each(|block| lanes.soon(block));
             for row in 0..R {
                 for side in 0..SIDE {
-                    sums[row][side] = lanes.dot(sums[row][side], inputs[row], &blocks[side]);
+                    sums[row][side] = lanes.dot(sums[row][side], bytes[row][quad], &blocks[side]);
                 }
             }
         }

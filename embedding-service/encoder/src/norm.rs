@@ -2,7 +2,7 @@
 
 use crate::{LANES, processor::Lanes};
 
-/// For each column, what a normalised row is multiplied by, and what is added.
+/// For each column, what a normalised row is multiplied by, and what is added; an even number of times [`LANES`].
 #[derive(Debug, PartialEq)]
 pub(crate) struct Norm {
     pub(crate) scale: Vec<[f32; LANES]>,
@@ -19,17 +19,23 @@ impl Norm {
         let share = 1.0 / width as f32;
         for (row, more) in rows.chunks_exact_mut(width).zip(more.chunks_exact(width)) {
             let row = row.as_chunks_mut::<LANES>().0;
-            let mut total = lanes.splat(0.0);
-            for (x, more) in row.iter_mut().zip(more.as_chunks::<LANES>().0) {
-                let sum = lanes.add(lanes.load(x), lanes.load(more));
-                total = lanes.add(total, sum);
-                lanes.store(sum, x);
+            // Sums in turns, or each addition would wait for the one before.
+            let mut totals = [lanes.splat(0.0); 2];
+            let more = more.as_chunks::<LANES>().0.as_chunks::<2>().0;
+            for (x, more) in row.as_chunks_mut::<2>().0.iter_mut().zip(more) {
+                for ((x, more), total) in x.iter_mut().zip(more).zip(&mut totals) {
+                    let sum = lanes.add(lanes.load(x), lanes.load(more));
+                    *total = lanes.add(*total, sum);
+                    lanes.store(sum, x);
+                }
             }
-            let mean = lanes.splat(sum_of(lanes, total) * share);
-            let mut squares = lanes.splat(0.0);
-            for x in row.iter() {
-                let x = lanes.sub(lanes.load(x), mean);
-                squares = lanes.mul_add(x, x, squares);
+            let mean = lanes.splat(sum_of(lanes, totals) * share);
+            let mut squares = [lanes.splat(0.0); 2];
+            for x in row.as_chunks::<2>().0 {
+                for (x, squares) in x.iter().zip(&mut squares) {
+                    let x = lanes.sub(lanes.load(x), mean);
+                    *squares = lanes.mul_add(x, x, *squares);
+                }
             }
             let deviation = (sum_of(lanes, squares) * share + self.epsilon).sqrt();
             let inverse = lanes.splat(1.0 / deviation);
@@ -42,9 +48,9 @@ impl Norm {
 }
 
 #[inline(always)]
-fn sum_of<L: Lanes>(lanes: L, x: L::Floats) -> f32 {
+fn sum_of<L: Lanes>(lanes: L, [x, y]: [L::Floats; 2]) -> f32 {
     let mut values = [0.0; LANES];
-    lanes.store(x, &mut values);
+    lanes.store(lanes.add(x, y), &mut values);
     let [a, b, c, d] = [0, 1, 2, 3].map(|at| values.iter().skip(at).step_by(4).sum::<f32>());
     (a + b) + (c + d)
 }

@@ -37,6 +37,8 @@ pub(crate) trait Lanes: Copy {
     fn round(self, x: Self::Floats) -> Self::Floats;
     /// 2 to the power of whole numbers from -126 to 127.
     fn power_of_two(self, x: Self::Floats) -> Self::Floats;
+    /// The lanes of both in turns: the first eight of each, then the others.
+    fn in_turns(self, x: Self::Floats, y: Self::Floats) -> [Self::Floats; 2];
     /// The nearest whole numbers of what is within 0 and 255.
     fn bytes(self, x: Self::Floats) -> [u8; LANES];
 

@@ -16,71 +16,107 @@ pub(crate) struct Row {
     pub(crate) offset: f32,
 }
 
+/// What becomes of values before they are rounded.
+pub(crate) trait Prepare {
+    /// `x` is what stands in its row in the columns of vector `at`.
+    fn prepare<L: Lanes>(&self, lanes: L, x: L::Floats, at: usize) -> L::Floats;
+}
+
+/// They stay as they are.
+pub(crate) struct AsIs;
+
+impl Prepare for AsIs {
+    #[inline(always)]
+    fn prepare<L: Lanes>(&self, _: L, x: L::Floats, _: usize) -> L::Floats {
+        x
+    }
+}
+
 /// The rows of one input of a product.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
-    /// Up to [`TOGETHER`] rows after each other make a group; in a group, four values of each of its rows stand side by
-    /// side, then the next four of each.
-    bytes: Vec<[u8; 4]>,
+    /// Row after row.
+    bytes: Vec<[u8; LANES]>,
     rows: Vec<Row>,
-    /// Of a whole group.
-    quads: usize,
+    /// A row that is about to be rounded.
+    prepared: Vec<[f32; LANES]>,
 }
 
-/// Up to [`TOGETHER`] rows, laid out as in [`Rows`].
+/// Up to [`TOGETHER`] rows.
 pub(crate) struct Group<'a> {
-    pub(crate) bytes: &'a [[u8; 4]],
+    bytes: &'a [[u8; 4]],
     pub(crate) rows: &'a [Row],
 }
 
 impl Rows {
-    /// Takes `values`, rows as long as `factors`, with every column multiplied by its factor.
+    /// Takes `values`, in rows of `inputs`, a multiple of [`LANES`].
     #[inline(always)]
-    pub(crate) fn take<L: Lanes>(&mut self, lanes: L, values: &[f32], factors: &[[f32; LANES]]) {
-        let inputs = factors.len() * LANES;
-        self.quads = TOGETHER * inputs / 4;
+    pub(crate) fn take<L: Lanes>(&mut self, lanes: L, values: &[f32], inputs: usize, as_what: &impl Prepare) {
+        let width = (inputs / LANES).max(1);
+        let values = values.as_chunks::<LANES>().0;
         self.rows.clear();
-        self.bytes.resize(values.len() / 4, [0; 4]);
-        let groups = self.bytes.chunks_mut(self.quads.max(1));
-        for (group, values) in groups.zip(values.chunks((TOGETHER * inputs).max(1))) {
-            let together = values.len() / inputs;
-            for (at, row) in values.chunks_exact(inputs).enumerate() {
-                let row = row.as_chunks::<LANES>().0;
-                let found = measure(lanes, row, factors);
-                self.rows.push(found);
-                let (offset, inverse) = (lanes.splat(found.offset), lanes.splat(1.0 / found.scale));
-                let mut to = group.iter_mut().skip(at).step_by(together);
-                for (x, factor) in row.iter().zip(factors) {
-                    let x = lanes.mul(lanes.load(x), lanes.load(factor));
-                    let bytes = lanes.bytes(lanes.mul(lanes.sub(x, offset), inverse));
-                    for (from, to) in bytes.as_chunks::<4>().0.iter().zip(to.by_ref()) {
-                        *to = *from;
-                    }
-                }
+        self.bytes.resize(values.len(), [0; LANES]);
+        self.prepared.resize(width, [0.0; LANES]);
+        for (row, bytes) in values.chunks_exact(width).zip(self.bytes.chunks_exact_mut(width)) {
+            let mut least = lanes.splat(f32::INFINITY);
+            let mut most = lanes.splat(f32::NEG_INFINITY);
+            for (at, (x, to)) in row.iter().zip(&mut self.prepared).enumerate() {
+                let x = as_what.prepare(lanes, lanes.load(x), at);
+                least = lanes.min(least, x);
+                most = lanes.max(most, x);
+                lanes.store(x, to);
+            }
+            let found = reach(lanes, least, most);
+            self.rows.push(found);
+            let inverse = 1.0 / found.scale;
+            let (inverse, below) = (lanes.splat(inverse), lanes.splat(-found.offset * inverse));
+            for (x, to) in self.prepared.iter().zip(bytes) {
+                *to = lanes.bytes(lanes.mul_add(lanes.load(x), inverse, below));
             }
         }
     }
 
     pub(crate) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
-        let bytes = self.bytes.chunks(self.quads.max(1));
-        bytes.zip(self.rows.chunks(TOGETHER)).map(|(bytes, rows)| Group { bytes, rows })
+        let bytes = self.bytes.as_flattened().as_chunks::<4>().0;
+        let quads = bytes.len() / self.rows.len().max(1);
+        bytes
+            .chunks((TOGETHER * quads).max(1))
+            .zip(self.rows.chunks(TOGETHER))
+            .map(|(bytes, rows)| Group { bytes, rows })
+    }
+}
+
+impl<'a> Group<'a> {
+    /// The bytes of the first `R` rows, `quads` times four of each; nothing if there are not so many.
+    #[inline(always)]
+    pub(crate) fn bytes<const R: usize>(&self, quads: usize) -> Option<[&'a [[u8; 4]]; R]> {
+        let mut rows = [self.bytes; R];
+        for (at, row) in rows.iter_mut().enumerate() {
+            *row = self.bytes.get(at * quads..)?.get(..quads)?;
+        }
+        Some(rows)
     }
 }
 
 /// The scale and offset that let a row's bytes reach from its least value to its largest.
 #[inline(always)]
-fn measure<L: Lanes>(lanes: L, row: &[[f32; LANES]], factors: &[[f32; LANES]]) -> Row {
-    let mut least = lanes.splat(f32::INFINITY);
-    let mut most = lanes.splat(f32::NEG_INFINITY);
-    for (x, factor) in row.iter().zip(factors) {
-        let x = lanes.mul(lanes.load(x), lanes.load(factor));
-        least = lanes.min(least, x);
-        most = lanes.max(most, x);
-    }
-    let [mut leasts, mut mosts] = [[0.0; LANES]; 2];
-    lanes.store(least, &mut leasts);
-    lanes.store(most, &mut mosts);
-    let offset = leasts.iter().copied().fold(f32::INFINITY, f32::min);
-    let most = mosts.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+fn reach<L: Lanes>(lanes: L, least: L::Floats, most: L::Floats) -> Row {
+    let offset = one_of(lanes, least, |x, y| if x < y { x } else { y });
+    let most = one_of(lanes, most, |x, y| if x > y { x } else { y });
     Row { scale: ((most - offset) / STEPS).max(LEAST_SCALE), offset }
+}
+
+/// The value of all lanes that `pick`, of two always the same, leaves.
+#[inline(always)]
+fn one_of<L: Lanes>(lanes: L, x: L::Floats, pick: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
+    let mut values = [0.0; LANES];
+    lanes.store(x, &mut values);
+    let [a, b, c, d] = *values.as_chunks::<4>().0 else { return 0.0 };
+    let [a, b, c, d] = four(four(a, b, pick), four(c, d, pick), pick);
+    pick(pick(a, c), pick(b, d))
+}
+
+#[inline(always)]
+fn four([a, b, c, d]: [f32; 4], [e, f, g, h]: [f32; 4], pick: impl Fn(f32, f32) -> f32) -> [f32; 4] {
+    [pick(a, e), pick(b, f), pick(c, g), pick(d, h)]
 }

@@ -8,8 +8,9 @@ use std::arch::x86_64::{
     __m512, __m512i, _MM_FROUND_NO_EXC, _MM_FROUND_TO_NEAREST_INT, _MM_HINT_T1, _mm_prefetch,
     _mm_storeu_si128, _mm512_abs_ps, _mm512_add_ps, _mm512_cvtepi32_ps, _mm512_cvtps_epi32,
     _mm512_cvtusepi32_epi8, _mm512_div_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512,
-    _mm512_loadu_ps, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_roundscale_ps, _mm512_scalef_ps,
-    _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512, _mm512_storeu_ps, _mm512_sub_ps,
+    _mm512_loadu_ps, _mm512_loadu_si512, _mm512_max_ps, _mm512_min_ps, _mm512_mul_ps, _mm512_permutex2var_ps,
+    _mm512_roundscale_ps, _mm512_scalef_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_si512,
+    _mm512_storeu_ps, _mm512_sub_ps,
 };
 
 use super::{Block, Lanes, Work};
@@ -105,6 +106,16 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn power_of_two(self, x: __m512) -> __m512 {
         unsafe { _mm512_scalef_ps(_mm512_set1_ps(1.0), x) }
+    }
+
+    #[inline(always)]
+    fn in_turns(self, x: __m512, y: __m512) -> [__m512; 2] {
+        // From 16 on, lanes of `y`.
+        let from = |first| unsafe {
+            let order = std::array::from_fn::<i32, LANES, _>(|i| first + i as i32 / 2 + i as i32 % 2 * 16);
+            _mm512_permutex2var_ps(x, _mm512_loadu_si512(order.as_ptr().cast()), y)
+        };
+        [from(0), from(8)]
     }
 
     #[inline(always)]

@@ -84,6 +84,12 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn in_turns(self, x: Floats, y: Floats) -> [Floats; 2] {
+        let both = [x, y];
+        [0, LANES / 2].map(|first| from_fn(|i| both[i % 2][first + i / 2]))
+    }
+
+    #[inline(always)]
     fn bytes(self, x: Floats) -> [u8; LANES] {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         from_fn(|i| x[i].round_ties_even() as u8)
