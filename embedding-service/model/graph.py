@@ -21,6 +21,8 @@ EPSILON = 1e-12
 OPSET = 20
 IR_VERSION = 10
 MASKED = -10000.0
+# Where the weights of the norm before the first layer are.
+FIRST_NORM = "embeddings.LayerNorm"
 
 
 @dataclass
@@ -62,22 +64,36 @@ def normalised(graph: Layout, name: str, x: str, tensors: dict, source: str) -> 
                       graph.constant(f"{name}.shift", tensors[f"{source}.bias"]), axis=-1, epsilon=EPSILON)
 
 
-def embeddings_sum(graph: Layout, tensors: dict) -> str:
-    """[batch, n, 384] from `input_ids`: words and positions, with the type that every piece has."""
-    words = graph.constant("words", tensors["embeddings.word_embeddings.weight"])
-    positions = graph.constant("positions", tensors["embeddings.position_embeddings.weight"]
-                               + tensors["embeddings.token_type_embeddings.weight"][0])
+def tables(tensors: dict) -> dict[str, numpy.ndarray]:
+    """Embeddings of words, and of positions with the type that every piece has."""
+    return {"words": tensors["embeddings.word_embeddings.weight"],
+            "positions": tensors["embeddings.position_embeddings.weight"]
+            + tensors["embeddings.token_type_embeddings.weight"][0]}
+
+
+def looked_up(graph: Layout) -> str:
+    """[batch, n, 384] from `input_ids`, `words` and `positions`."""
     length = graph.node("Shape", "length", "input_ids", start=1, end=2)
-    here = graph.node("Slice", "positions.here", positions, graph.constant("zero", integers(0)), length,
+    here = graph.node("Slice", "positions.here", "positions", graph.constant("zero", integers(0)), length,
                       graph.constant("axis.0", integers(0)))
-    looked_up = graph.node("Gather", "words.here", words, "input_ids")
-    return graph.node("Add", "embedded", looked_up, here)
+    return graph.node("Add", "embedded", graph.node("Gather", "words.here", "words", "input_ids"), here)
+
+
+def flat(graph: Layout, embedded: str) -> str:
+    """[pieces, 384] from [batch, n, 384]."""
+    return graph.node("Reshape", "embedded.flat", embedded, graph.constant("shape.flat", integers(-1, HIDDEN)))
+
+
+def embeddings_sum(graph: Layout, tensors: dict) -> str:
+    """[batch, n, 384] from `input_ids`."""
+    for name, value in tables(tensors).items():
+        graph.constant(name, value)
+    return looked_up(graph)
 
 
 def embeddings_normalised(graph: Layout, embedded: str, tensors: dict) -> str:
     """[pieces, 384] from [batch, n, 384]."""
-    flat = graph.node("Reshape", "embedded.flat", embedded, graph.constant("shape.flat", integers(-1, HIDDEN)))
-    return normalised(graph, "embedded.norm", flat, tensors, "embeddings.LayerNorm")
+    return normalised(graph, "embedded.norm", flat(graph, embedded), tensors, FIRST_NORM)
 
 
 def additive_mask(graph: Layout) -> str:

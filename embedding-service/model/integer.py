@@ -1,8 +1,8 @@
 """Lays out the model in 8-bit integer arithmetic: weights rounded here, activations at run time, row by row.
 
-The six layers are nodes of an operator of this project, `EncoderLayer`, which the embedding service computes by code
-of its own (`../encoder`). The file also says in standard operators what such a node computes, so every other
-ONNX Runtime can run it too, only slower; that is how `check.py` measures it.
+Nearly all is one node, of an operator of this project, `Encoder`, which the embedding service computes by code of its own
+(`../encoder`). The file also says in standard operators what it computes, so every other ONNX Runtime can run it too, only
+slower; that is how `check.py` measures it.
 
 Weights are signed, with a scale per column; activations unsigned, with a scale and an offset per row. What a row's
 neighbours are does not change its rounding, so a text has one vector whatever it is computed with.
@@ -15,15 +15,20 @@ import graph
 from graph import EPSILON, HEAD, HEADS, HIDDEN, LAYERS, Layout, floats, integers
 
 DOMAIN = "agent.sentinel"
-OPERATOR = "EncoderLayer"
+OPERATOR = "Encoder"
+LAYER = "EncoderLayer"
+VERSIONS = [helper.make_opsetid("", graph.OPSET), helper.make_opsetid(DOMAIN, 1)]
 STEPS = 255.0
 LARGEST_WEIGHT = 127
 LEAST_SCALE = 1e-12
-# The inputs after the rows themselves; `../encoder/src/layer.rs` says what each is.
+# Of a layer; `../encoder/src/layer.rs` says what each is.
 PRODUCTS = ("qkv", "out", "widen", "narrow")
 INPUTS = ["rows", "qkv.factors", "widen.factors",
           *(f"{product}.{part}" for product in PRODUCTS for part in ("weight", "scale", "bias")),
           *(f"{norm}.{part}" for norm in ("attended", "done") for part in ("scale", "shift"))]
+# Of the encoder: pieces, embeddings, the first norm, and for each layer its inputs without rows.
+ENCODER_INPUTS = ["input_ids", "words", "positions", "first.scale", "first.shift",
+                  *(f"layer.{index}.{name}" for index in range(LAYERS) for name in INPUTS[1:])]
 
 
 def rounded(weight: numpy.ndarray) -> tuple[numpy.ndarray, numpy.ndarray]:
@@ -99,8 +104,8 @@ def attention(body: Body, qkv: str) -> str:
     return body.node("Reshape", "mixed.flat", joined, body.constant("shape.flat", integers(-1, HIDDEN)))
 
 
-def meaning() -> FunctionProto:
-    """What `EncoderLayer` computes, in standard operators."""
+def layer_function() -> FunctionProto:
+    """What a layer of the encoder computes, in standard operators."""
     body = Body()
     for name, value in [("axis.first", integers(0)), ("axis.last", integers(-1)), ("steps", floats(STEPS)),
                         ("scale.least", floats(LEAST_SCALE)), ("zero", floats(0.0))]:
@@ -111,7 +116,18 @@ def meaning() -> FunctionProto:
     # The exact Gelu, as the model was trained with; the tanh form changes the result.
     narrow = product(body, "narrow", body.node("Gelu", "active", wide, approximate="none"))
     added_and_normalised(body, "done", attended, narrow, "result")
-    return helper.make_function(DOMAIN, OPERATOR, INPUTS, ["result"], body.nodes, [helper.make_opsetid("", graph.OPSET)],
+    return helper.make_function(DOMAIN, LAYER, INPUTS, ["result"], body.nodes, VERSIONS[:1])
+
+
+def encoder_function() -> FunctionProto:
+    """What `Encoder` computes, in layers and standard operators: the mean of the rows that leave the last layer."""
+    body = Body()
+    rows = graph.flat(body, graph.looked_up(body))
+    x = body.node("LayerNormalization", "first", rows, "first.scale", "first.shift", axis=-1, epsilon=EPSILON)
+    for index in range(LAYERS):
+        x = body.node(LAYER, f"layer.{index}", x, *(f"layer.{index}.{name}" for name in INPUTS[1:]), domain=DOMAIN)
+    body.node("ReduceMean", "result", x, body.constant("axis.rows", integers(0)), keepdims=1)
+    return helper.make_function(DOMAIN, OPERATOR, ENCODER_INPUTS, ["result"], body.nodes, VERSIONS,
                                 attributes=["heads", "epsilon"])
 
 
@@ -121,18 +137,18 @@ def lay_out(tensors: dict[str, numpy.ndarray], smoothing: dict[str, numpy.ndarra
     `smoothing`: from `smoothing.factors`.
     """
     layout = Layout()
-    x = graph.embeddings_normalised(layout, graph.embeddings_sum(layout, tensors), tensors)
+    found = graph.tables(tensors)
+    found |= {"first.scale": tensors[f"{graph.FIRST_NORM}.weight"], "first.shift": tensors[f"{graph.FIRST_NORM}.bias"]}
     for index in range(LAYERS):
-        found = weights(tensors, index, smoothing)
-        constants = [layout.constant(f"layer.{index}.{name}", found[name]) for name in INPUTS[1:]]
-        x = layout.node(OPERATOR, f"layer.{index}", x, *constants, domain=DOMAIN, heads=HEADS, epsilon=EPSILON)
-    mean = layout.node("ReduceMean", "mean", x, layout.constant("axis.pieces", integers(0)), keepdims=1)
+        found |= {f"layer.{index}.{name}": value for name, value in weights(tensors, index, smoothing).items()}
+    constants = [layout.constant(name, found[name]) for name in ENCODER_INPUTS[1:]]
+    mean = layout.node(OPERATOR, "mean", "input_ids", *constants, domain=DOMAIN, heads=HEADS, epsilon=EPSILON)
     length = layout.node("ReduceL2", "mean.length", mean, layout.constant("axis.values", integers(1)), keepdims=1)
     layout.node("Div", "sentence_embedding", mean, length)
     inputs = [helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "n"])]
     outputs = [helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, [1, HIDDEN])]
     model = helper.make_model(helper.make_graph(layout.nodes, "all-MiniLM-L6-v2", inputs, outputs, layout.constants),
-                              opset_imports=[helper.make_opsetid("", graph.OPSET), helper.make_opsetid(DOMAIN, 1)],
-                              ir_version=graph.IR_VERSION, functions=[meaning()], producer_name="agent-sentinel")
+                              opset_imports=VERSIONS, ir_version=graph.IR_VERSION,
+                              functions=[layer_function(), encoder_function()], producer_name="agent-sentinel")
     checker.check_model(model, full_check=True)
     return model

@@ -36,6 +36,13 @@ pub struct Weights<'a> {
     pub epsilon: f32,
 }
 
+impl Weights<'_> {
+    pub(crate) fn norm(&self, name: &'static str, affine: &Affine<'_>) -> Result<Norm, ShapeError> {
+        let [scale, shift] = [affine.scale, affine.shift].map(|values| vectors(name, values, self.hidden));
+        Ok(Norm { scale: scale?, shift: shift?, epsilon: self.epsilon })
+    }
+}
+
 /// A matrix `[inputs, outputs]`: weight = byte · scale of its column.
 #[derive(Clone, Copy, Debug)]
 pub struct Linear<'a> {
@@ -53,13 +60,18 @@ pub struct Affine<'a> {
     pub shift: &'a [f32],
 }
 
-/// Weights that do not fit together, or not this way of computing.
+/// Weights that do not fit together or not this way of computing, or an input that does not fit them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShapeError {
     Length { name: &'static str, got: usize, expected: usize },
     Size { name: &'static str, inputs: usize, outputs: usize },
     Heads { hidden: usize, heads: usize },
     Rows { got: usize, hidden: usize },
+    NoLayer,
+    Layers { got: usize, hidden: usize },
+    Pieces { got: usize, most: usize },
+    Piece { got: i64, words: usize },
+    Mean { got: usize, hidden: usize },
 }
 
 impl std::fmt::Display for ShapeError {
@@ -74,6 +86,13 @@ impl std::fmt::Display for ShapeError {
                 write!(f, "{hidden} values in {heads} heads; a head must have 32 or 64 of them")
             }
             Self::Rows { got, hidden } => write!(f, "{got} values are no rows of {hidden}"),
+            Self::Layers { got, hidden } => {
+                write!(f, "a layer has rows of {got} values, another of {hidden}")
+            }
+            Self::NoLayer => write!(f, "an encoder has at least one layer"),
+            Self::Pieces { got, most } => write!(f, "{got} word pieces; there must be 1 to {most}"),
+            Self::Piece { got, words } => write!(f, "{got} is no word piece; there are {words}"),
+            Self::Mean { got, hidden } => write!(f, "the mean has {hidden} values, not {got}"),
         }
     }
 }
@@ -113,9 +132,10 @@ impl Prepare for Factors {
     }
 }
 
-/// Memory that a layer works in. Of one thread.
+/// Memory to work in. Of one thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    pub(crate) between_layers: Vec<f32>,
     rows: Rows,
     /// The result of the product at hand.
     wide: Vec<f32>,
@@ -134,21 +154,17 @@ impl Layer {
             Some(64) if hidden % 64 == 0 => Head::Of64,
             _ => return Err(ShapeError::Heads { hidden, heads }),
         };
-        let norm = |name, affine: &Affine<'_>| -> Result<Norm, ShapeError> {
-            let [scale, shift] = [affine.scale, affine.shift].map(|values| vectors(name, values, hidden));
-            Ok(Norm { scale: scale?, shift: shift?, epsilon: weights.epsilon })
-        };
         Ok(Self {
             hidden,
             head,
             qkv: Matrix::pack("qkv", &weights.qkv, hidden, hidden.saturating_mul(3))?,
             qkv_factors: Factors(vectors("the factors of qkv", weights.qkv_factors, hidden)?),
             out: Matrix::pack("out", &weights.out, hidden, hidden)?,
-            attended: norm("the norm after attention", &weights.attended)?,
+            attended: weights.norm("the norm after attention", &weights.attended)?,
             widen_factors: Factors(vectors("the factors of widen", weights.widen_factors, hidden)?),
             widen: Matrix::pack("widen", &weights.widen, hidden, wide)?,
             narrow: Matrix::pack("narrow", &weights.narrow, wide, hidden)?,
-            done: norm("the last norm", &weights.done)?,
+            done: weights.norm("the last norm", &weights.done)?,
             wide,
         })
     }
@@ -188,7 +204,7 @@ impl Work for Pass<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { layer, scratch, rows: x } = self;
-        let Scratch { rows, wide, narrow, of_32, of_64 } = scratch;
+        let Scratch { rows, wide, narrow, of_32, of_64, .. } = scratch;
         let count = x.len() / layer.hidden;
         narrow.resize(x.len(), 0.0);
 

@@ -1,4 +1,4 @@
-//! One layer of a BERT-like encoder in 8-bit integer arithmetic: what an embedding spends its time on.
+//! A BERT-like encoder in 8-bit integer arithmetic: what an embedding spends its time on.
 //!
 //! Weights are signed, with a scale per column; activations unsigned, with a scale and an offset per row, so that no row
 //! (a word piece) changes another's rounding. Sums of products are exact. Floats are added in an order that the code fixes
@@ -6,17 +6,19 @@
 //!
 //! Knows nothing of models' files, of ONNX, of threads and of texts.
 
-// Sizes are of slices in memory and checked in `Layer::new`; bytes' sums are bounded by `matrix::MAX_INPUTS`.
+// Sizes are of slices in memory and checked in `Layer::new` and `Encoder::run`; bytes' sums are bounded by `matrix::MAX_INPUTS`.
 #![allow(clippy::arithmetic_side_effects)]
 
 mod attention;
 mod curves;
+mod encoder;
 mod layer;
 mod matrix;
 mod norm;
 mod processor;
 mod rows;
 
+pub use encoder::{Encoder, Tables};
 pub use layer::{Affine, Layer, Linear, Scratch, ShapeError, Weights};
 pub use processor::Processor;
 

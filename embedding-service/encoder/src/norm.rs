@@ -51,6 +51,12 @@ impl Norm {
 fn sum_of<L: Lanes>(lanes: L, [x, y]: [L::Floats; 2]) -> f32 {
     let mut values = [0.0; LANES];
     lanes.store(lanes.add(x, y), &mut values);
-    let [a, b, c, d] = [0, 1, 2, 3].map(|at| values.iter().skip(at).step_by(4).sum::<f32>());
-    (a + b) + (c + d)
+    let [a, b, c, d] = *values.as_chunks::<4>().0 else { return 0.0 };
+    let [w, x, y, z] = plus(plus(a, b), plus(c, d));
+    (w + x) + (y + z)
+}
+
+#[inline(always)]
+fn plus([a, b, c, d]: [f32; 4], [w, x, y, z]: [f32; 4]) -> [f32; 4] {
+    [a + w, b + x, c + y, d + z]
 }

@@ -1,4 +1,4 @@
-//! The operator `EncoderLayer` of the int8 model, as ONNX Runtime sees it: its inputs, and the layer that they make.
+//! The operator `Encoder` of the int8 model, as ONNX Runtime sees it: its inputs, and the encoder that they make.
 //! What it computes is in `sentinel-encoder`; what a model file says of it, in `model/integer.py`.
 
 use std::{
@@ -15,10 +15,12 @@ use ort::{
     session::builder::SessionBuilder,
     value::{DynTensorValueType, TensorElementType, ValueRef},
 };
-use sentinel_encoder::{Affine, Layer, Linear, Processor, Scratch, Weights};
+use sentinel_encoder::{Affine, Encoder, Linear, Processor, Scratch, Tables, Weights};
 
 const DOMAIN: &str = "agent.sentinel";
-const NAME: &str = "EncoderLayer";
+const NAME: &str = "Encoder";
+/// Inputs before it are read where they are; those from it on are laid out anew once.
+const FIRST_CONSTANT: usize = 3;
 
 /// Lets a session know the operator, if this machine computes it fast; else ONNX Runtime takes the model file's word for
 /// what it is.
@@ -28,28 +30,27 @@ const NAME: &str = "EncoderLayer";
 pub fn teach(session: SessionBuilder) -> Result<SessionBuilder> {
     match Processor::fast() {
         Some(processor) => {
-            Ok(session.with_operators(OperatorDomain::new(DOMAIN)?.add(EncoderLayer(processor))?)?)
+            Ok(session.with_operators(OperatorDomain::new(DOMAIN)?.add(EncoderOperator(processor))?)?)
         }
         None => Ok(session),
     }
 }
 
-struct EncoderLayer(Processor);
+struct EncoderOperator(Processor);
 
-impl Operator for EncoderLayer {
+impl Operator for EncoderOperator {
     type Kernel<'attr> = Node;
 
     fn name(&self) -> &str {
         NAME
     }
 
-    /// Rows, the factors of qkv and of widen; for qkv, out, widen and narrow a weight, its scale and bias; for the norms
+    /// Word pieces, the embeddings of words and of positions; a scale and a shift of the norm before the first layer; and for
+    /// each layer the factors of qkv and of widen; for qkv, out, widen and narrow a weight, its scale and bias; for the norms
     /// after attention and at the end a scale and a shift.
     fn inputs(&self) -> impl IntoIterator<Item = OperatorInput> {
-        use TensorElementType::{Float32, Int8};
-        let products = [[Int8, Float32, Float32]; 4];
-        let all = [Float32; 3].into_iter().chain(products.into_iter().flatten()).chain([Float32; 4]);
-        all.map(OperatorInput::required)
+        // All in one: how many there are depends on the number of layers.
+        [OperatorInput::variadic(FIRST_CONSTANT)]
     }
 
     fn outputs(&self) -> impl IntoIterator<Item = OperatorOutput> {
@@ -57,45 +58,54 @@ impl Operator for EncoderLayer {
     }
 
     fn create_kernel<'attr>(&self, context: &KernelContext<'attr>) -> Result<Node> {
-        let constants = (1..self.inputs().into_iter().count()).map(|at| context.constant_input(at));
+        let constants = (FIRST_CONSTANT..context.inputs()?.len()).map(|at| context.constant_input(at));
         let constants = constants.collect::<Result<Vec<Constant<'_>>>>()?;
         let missing = |name: &str| Error::new(format!("{DOMAIN}:{NAME} has no attribute {name}"));
         let heads = context.get::<i64>("heads").and_then(|heads| usize::try_from(heads).ok());
         let heads = heads.ok_or_else(|| missing("heads"))?;
         let epsilon = context.get::<f32>("epsilon").ok_or_else(|| missing("epsilon"))?;
-        let layer = shared(&Constants(constants.iter()).weights(heads, epsilon)?)?;
-        Ok(Node { layer, processor: self.0 })
+        let mut constants = Constants(constants.iter());
+        let first = constants.affine()?;
+        let mut layers = Vec::new();
+        while !constants.0.as_slice().is_empty() {
+            layers.push(constants.weights(heads, epsilon)?);
+        }
+        Ok(Node { encoder: shared(&first, &layers)?, processor: self.0 })
     }
 }
 
 thread_local! {
-    /// One for all layers that a thread computes, so that it stays in the processor's cache from layer to layer.
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// A layer at work in one session.
+/// The encoder at work in one session.
 struct Node {
-    layer: Arc<Layer>,
+    encoder: Arc<Encoder>,
     processor: Processor,
 }
 
 impl Kernel for Node {
+    /// From word pieces `[1, n]` to the mean `[1, hidden]`.
     fn compute(&mut self, context: &ComputeContext) -> Result<()> {
-        let input = context.input(0)?.ok_or_else(|| Error::new("no rows"))?;
-        let (shape, rows) = input.try_extract_tensor::<f32>()?;
-        let mut output =
-            context.output(0, shape.clone())?.ok_or_else(|| Error::new("no place for the rows"))?;
-        let (_, result) = output.try_extract_tensor_mut::<f32>()?;
-        result.copy_from_slice(rows);
+        let input =
+            |at| context.input(at)?.ok_or_else(|| Error::new(format!("{DOMAIN}:{NAME} lacks input {at}")));
+        let (pieces, words, positions) = (input(0)?, input(1)?, input(2)?);
+        let (_, pieces) = pieces.try_extract_tensor::<i64>()?;
+        let (_, words) = words.try_extract_tensor::<f32>()?;
+        let (_, positions) = positions.try_extract_tensor::<f32>()?;
+        let output = context.output(0, [1, self.encoder.hidden()])?;
+        let mut output = output.ok_or_else(|| Error::new("no place for the mean"))?;
+        let (_, mean) = output.try_extract_tensor_mut::<f32>()?;
+        let tables = Tables { words, positions };
         SCRATCH
-            .with_borrow_mut(|scratch| self.layer.run(self.processor, scratch, result))
+            .with_borrow_mut(|scratch| self.encoder.run(self.processor, scratch, &tables, pieces, mean))
             .map_err(Error::wrap)
     }
 }
 
 type Constant<'a> = ValueRef<'a, DynTensorValueType>;
 
-/// What a node is given in the model file, in the order of [`EncoderLayer::inputs`].
+/// What a node is given in the model file, in the order of [`EncoderOperator::inputs`].
 struct Constants<'a>(Iter<'a, Constant<'a>>);
 
 impl<'a> Constants<'a> {
@@ -137,16 +147,16 @@ impl<'a> Constants<'a> {
     }
 }
 
-/// The layer of these weights; that of another session, if it has the same. So the workers' sessions share the processor's
-/// cache.
-fn shared(weights: &Weights<'_>) -> Result<Arc<Layer>> {
-    static OPEN: Mutex<Vec<Weak<Layer>>> = Mutex::new(Vec::new());
-    let layer = Arc::new(Layer::new(weights).map_err(Error::wrap)?);
+/// The encoder of these weights; that of another session, if it has the same. So the workers' sessions share the
+/// processor's cache.
+fn shared(first: &Affine<'_>, layers: &[Weights<'_>]) -> Result<Arc<Encoder>> {
+    static OPEN: Mutex<Vec<Weak<Encoder>>> = Mutex::new(Vec::new());
+    let encoder = Arc::new(Encoder::new(first, layers).map_err(Error::wrap)?);
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.retain(|other| other.strong_count() > 0);
-    if let Some(same) = open.iter().filter_map(Weak::upgrade).find(|other| *other == layer) {
+    if let Some(same) = open.iter().filter_map(Weak::upgrade).find(|other| *other == encoder) {
         return Ok(same);
     }
-    open.push(Arc::downgrade(&layer));
-    Ok(layer)
+    open.push(Arc::downgrade(&encoder));
+    Ok(encoder)
 }

@@ -1,9 +1,9 @@
-//! A layer against the same in plain double precision, and against itself on every processor.
+//! A layer and an encoder against the same in plain double precision, and against themselves on every processor.
 
 // Lints for the service's own code: a test may panic.
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::unwrap_used)]
 
-use sentinel_encoder::{Affine, Layer, Linear, Processor, Scratch, ShapeError, Weights};
+use sentinel_encoder::{Affine, Encoder, Layer, Linear, Processor, Scratch, ShapeError, Tables, Weights};
 
 const EPSILON: f32 = 1e-12;
 
@@ -102,15 +102,6 @@ impl Model {
         let times = |row: &[f64], factors: &[f32]| -> Vec<f64> {
             row.iter().zip(factors).map(|(x, factor)| x * f64::from(*factor)).collect()
         };
-        let normalised = |row: &[f64], more: &[f64], [scale, shift]: &[Vec<f32>; 2]| -> Vec<f64> {
-            let sum: Vec<f64> = row.iter().zip(more).map(|(x, y)| x + y).collect();
-            let mean = sum.iter().sum::<f64>() / hidden as f64;
-            let variance = sum.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / hidden as f64;
-            let flat = sum.iter().map(|x| (x - mean) / (variance + f64::from(EPSILON)).sqrt());
-            flat.zip(scale.iter().zip(shift))
-                .map(|(x, (scale, shift))| x * f64::from(*scale) + f64::from(*shift))
-                .collect()
-        };
         let rows: Vec<Vec<f64>> =
             rows.chunks(hidden).map(|row| row.iter().map(|x| f64::from(*x)).collect()).collect();
         let all: Vec<Vec<f64>> = rows.iter().map(|row| qkv.exactly(&times(row, &self.factors[0]))).collect();
@@ -139,6 +130,17 @@ impl Model {
         };
         rows.iter().zip(&all).flat_map(layer).collect()
     }
+}
+
+/// The sum of both rows with mean 0 and variance 1, scaled and shifted.
+fn normalised(row: &[f64], more: &[f64], [scale, shift]: &[Vec<f32>; 2]) -> Vec<f64> {
+    let sum: Vec<f64> = row.iter().zip(more).map(|(x, y)| x + y).collect();
+    let mean = sum.iter().sum::<f64>() / sum.len() as f64;
+    let variance = sum.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / sum.len() as f64;
+    let flat = sum.iter().map(|x| (x - mean) / (variance + f64::from(EPSILON)).sqrt());
+    flat.zip(scale.iter().zip(shift))
+        .map(|(x, (scale, shift))| x * f64::from(*scale) + f64::from(*shift))
+        .collect()
 }
 
 fn processor() -> Processor {
@@ -240,4 +242,90 @@ fn weights_that_do_not_fit_are_refused() {
         Layer::new(&narrow.weights()).unwrap_err().to_string(),
         "widen is 96 by 40; inputs must be a multiple of 16 up to 65000, outputs a multiple of 48"
     );
+}
+
+const WORDS: usize = 7;
+const POSITIONS: usize = 5;
+
+/// Two layers, and what stands before them.
+struct Stack {
+    model: Model,
+    first: [Vec<f32>; 2],
+    words: Vec<f32>,
+    positions: Vec<f32>,
+}
+
+impl Stack {
+    fn new() -> Self {
+        let (model, numbers) = (Model::new(96, 3, 192), &mut Numbers(3));
+        let first = [numbers.floats(96, 1.0, 0.3), numbers.floats(96, 0.0, 0.3)];
+        let [words, positions] = [WORDS, POSITIONS].map(|rows| numbers.floats(rows * 96, 0.0, 1.0));
+        Self { model, first, words, positions }
+    }
+
+    fn encoder(&self) -> Encoder {
+        let [scale, shift] = &self.first;
+        Encoder::new(&Affine { scale, shift }, &[self.model.weights(), self.model.weights()]).unwrap()
+    }
+
+    fn mean(&self, processor: Processor, pieces: &[i64]) -> Result<Vec<f32>, ShapeError> {
+        let tables = Tables { words: &self.words, positions: &self.positions };
+        let mut mean = vec![f32::NAN; 96];
+        self.encoder().run(processor, &mut Scratch::default(), &tables, pieces, &mut mean)?;
+        Ok(mean)
+    }
+}
+
+#[test]
+fn an_encoder_is_its_layers_one_after_the_other() {
+    let stack = Stack::new();
+    let pieces = [3_i64, 0, 6, 3];
+    let row = |table: &[f32], at: usize| -> Vec<f64> {
+        table[at * 96..][..96].iter().map(|x| f64::from(*x)).collect()
+    };
+    let first = pieces.iter().enumerate().flat_map(|(at, piece)| {
+        normalised(&row(&stack.words, *piece as usize), &row(&stack.positions, at), &stack.first)
+    });
+    let mut rows: Vec<f32> = first.map(|x| x as f32).collect();
+    let layer = Layer::new(&stack.model.weights()).unwrap();
+    for _ in 0..2 {
+        rows = run(&layer, processor(), &rows);
+    }
+    let mean = stack.mean(processor(), &pieces).unwrap();
+    for (at, mean) in mean.iter().enumerate() {
+        let wanted = rows.iter().skip(at).step_by(96).sum::<f32>() / pieces.len() as f32;
+        // The first norm is in single precision there, which may round one byte of the layers' inputs otherwise.
+        assert!((mean - wanted).abs() < 0.01, "{at}: {mean} {wanted}");
+    }
+    if let Some(fast) = Processor::fast() {
+        assert_eq!(stack.mean(fast, &pieces).unwrap(), stack.mean(Processor::plain(), &pieces).unwrap());
+    }
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    let stack = Stack::new();
+    for (pieces, complaint) in [
+        (&[][..], "0 word pieces; there must be 1 to 5"),
+        (&[1; 6], "6 word pieces; there must be 1 to 5"),
+        (&[2, 7], "7 is no word piece; there are 7"),
+        (&[-1], "-1 is no word piece; there are 7"),
+        (&[i64::MAX], "9223372036854775807 is no word piece; there are 7"),
+    ] {
+        assert_eq!(stack.mean(processor(), pieces).unwrap_err().to_string(), complaint);
+    }
+    let tables = Tables { words: &stack.words, positions: &stack.positions };
+    let short = stack.encoder().run(processor(), &mut Scratch::default(), &tables, &[1], &mut [0.0; 95]);
+    assert_eq!(short.unwrap_err().to_string(), "the mean has 96 values, not 95");
+}
+
+#[test]
+fn an_encoder_of_no_or_of_unlike_layers_is_refused() {
+    let (small, large) = (Model::new(96, 3, 192), Model::new(192, 3, 48));
+    let [scale, shift] = &small.norms[0];
+    let refused =
+        |layers: &[Weights<'_>]| Encoder::new(&Affine { scale, shift }, layers).unwrap_err().to_string();
+    assert_eq!(refused(&[]), "an encoder has at least one layer");
+    assert_eq!(refused(&[small.weights(), large.weights()]), "a layer has rows of 192 values, another of 96");
+    assert_eq!(refused(&[large.weights()]), "the first norm has 96 values, not 192");
 }
