@@ -55,6 +55,9 @@ impl Runtime {
     }
 }
 
+/// Whether a session has been opened.
+static DOMAIN_KNOWN: Mutex<bool> = Mutex::new(false);
+
 /// One session of the model. Each worker thread has its own.
 pub struct OnnxEmbedder {
     session: Session,
@@ -162,5 +165,15 @@ fn open(runtime: &Runtime, graph: &Path) -> ort::Result<Session> {
         .with_intra_op_spinning(false)?
         .with_inter_op_spinning(false)?
         .with_disabled_optimizers(DISABLED_OPTIMISERS)?;
-    operator::teach(session)?.commit_from_file(graph)
+    let mut session = operator::teach(session)?;
+    // ONNX Runtime makes a domain known when the first session with it is opened, and cannot do that for two at once
+    // (microsoft/onnxruntime#22663).
+    let mut known = DOMAIN_KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if *known {
+        drop(known);
+        return session.commit_from_file(graph);
+    }
+    let opened = session.commit_from_file(graph);
+    *known = opened.is_ok();
+    opened
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use sentinel_proto::v1::CheckLoopRequest;
 use sentinel_proto::v1::embedding_service_client::EmbeddingServiceClient;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request};
@@ -107,17 +108,12 @@ impl Callers {
 
     /// So many calls a second on average, whatever becomes of those before; times count from when a call was to be sent.
     pub async fn open(&self, prompts: &Prompts, rate: f64, time: Duration) -> Tally {
-        let (began, mut at, mut dice) = (Instant::now(), Duration::ZERO, Dice::new(rate.to_bits()));
+        let mut times = schedule(rate, time);
         let mut calls = JoinSet::new();
         let mut all = Tally::default();
         loop {
-            at += Duration::from_secs_f64(gap(&mut dice) / rate.max(1.0));
-            if at > time {
-                break;
-            }
             let ask = request(prompts.next(), IN_TIME);
-            let due = began + at;
-            tokio::time::sleep_until(due.into()).await;
+            let Some(due) = times.recv().await else { break };
             let mut client = self.client();
             calls.spawn(async move { call(&mut client, ask, due).await });
             while let Some(done) = calls.try_join_next() {
@@ -127,6 +123,27 @@ impl Callers {
         all.0.extend(calls.join_all().await);
         all
     }
+}
+
+/// The moments of so many calls a second, each given when it has come. By a thread of its own: the runtime's timers are exact to
+/// a millisecond, so they would let calls wait and then go in bunches.
+fn schedule(rate: f64, time: Duration) -> UnboundedReceiver<Instant> {
+    let (tell, times) = unbounded_channel();
+    std::thread::spawn(move || {
+        let (began, mut at, mut dice) = (Instant::now(), Duration::ZERO, Dice::new(rate.to_bits()));
+        loop {
+            at += Duration::from_secs_f64(gap(&mut dice) / rate.max(1.0));
+            if at > time {
+                return;
+            }
+            let due = began + at;
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            if tell.send(due).is_err() {
+                return;
+            }
+        }
+    });
+    times
 }
 
 /// Time to the next call as chance has it (exponential, mean 1): calls come in bunches.
