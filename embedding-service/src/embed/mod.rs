@@ -66,6 +66,11 @@ pub trait Cutter: Send + Sync {
     /// # Errors
     /// When the tokeniser fails; the message holds no prompt text.
     fn cut(&self, prompt: &str) -> Result<Cut, EmbedError>;
+
+    /// How many pieces there will be at least, told at a glance: what cannot be done in time need not be cut.
+    fn at_least(&self, _prompt: &str) -> usize {
+        1
+    }
 }
 
 /// Turns one text into one vector. The same text gives the same bits, whatever was embedded before it.

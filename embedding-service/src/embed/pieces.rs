@@ -95,6 +95,12 @@ impl Cutter for PieceMaker {
         let unseen = (!whole).then(|| self.unseen(&encoding, pieces.len(), &head, rest)).flatten();
         Ok(Cut { pieces, head, unseen })
     }
+
+    /// A piece for each word, up to where a text may count as long.
+    fn at_least(&self, prompt: &str) -> usize {
+        let has_letters = |word: &&str| word.bytes().any(|byte| byte.is_ascii_alphanumeric());
+        prompt.split_ascii_whitespace().filter(has_letters).take(self.head).count()
+    }
 }
 
 /// The ids if they are no more than `limit`, else the first of them and the closing special one.

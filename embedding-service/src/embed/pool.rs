@@ -133,8 +133,8 @@ impl Pool {
                 return Ok(found);
             }
         }
-        // Even the shortest could not be done: then it is not worth cutting.
-        self.shared.could_take(1, deadline)?;
+        // Cutting costs more than refusing.
+        self.shared.could_take(self.cutter.at_least(&prompt), deadline)?;
         let (reply, answer) = oneshot::channel();
         let cut = self.cut(prompt).instrument(info_span!(target: trace::TARGET, "tokenise")).await?;
         let span = info_span!(

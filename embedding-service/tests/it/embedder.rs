@@ -67,6 +67,18 @@ fn vectors_are_normalised_finite_and_of_the_models_dimension() {
 }
 
 #[test]
+fn there_are_never_fewer_pieces_than_were_told_at_a_glance() {
+    let cutter = embedder().cutter();
+    let long =
+        ["lorem ipsum dolor ".repeat(300), "a ".repeat(120), "antidisestablishmentarianism ".repeat(40)];
+    for text in VARIED.into_iter().chain(long.iter().map(String::as_str)) {
+        let (least, pieces) = (cutter.at_least(text), cutter.cut(text).unwrap().pieces.len());
+        assert!(least <= pieces, "{text}: {least} of {pieces}");
+    }
+    assert_eq!(cutter.at_least("How do I reset my password?"), 6);
+}
+
+#[test]
 fn paraphrases_are_closer_than_other_questions() {
     let mut embedder = embedder();
     for (a, b) in [
