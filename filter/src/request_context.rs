@@ -30,8 +30,7 @@ const SCOPE: &str = "x-sentinel-scope";
 /// Request headers that are asked for when the body has come. Envoy has them then only where it holds them.
 const LATE: [&str; 3] = ["x-request-id", "mcp-session-id", TRACE];
 
-/// Names, in lower case, and values.
-type Headers = Rc<[(String, Vec<u8>)]>;
+type Kept = Rc<[(&'static str, Vec<u8>)]>;
 
 pub struct RequestContext {
     config: Arc<Config>,
@@ -47,11 +46,8 @@ pub struct RequestContext {
     call: Option<u32>,
     /// Length of the response chunk at hand.
     chunk: usize,
-    /// In the callback for headers all of them, asked for at once: a question to Envoy for each takes longer. Later those of
-    /// [`LATE`], where the headers have gone on before the verdict.
-    request_headers: Option<Headers>,
-    /// In the callback for the response's headers all of them.
-    response_headers: Option<Headers>,
+    /// What is kept of headers that have gone on before the verdict.
+    kept: Option<Kept>,
 }
 
 impl RequestContext {
@@ -67,8 +63,7 @@ impl RequestContext {
             replied: false,
             call: None,
             chunk: 0,
-            request_headers: None,
-            response_headers: None,
+            kept: None,
         }
     }
 
@@ -95,11 +90,7 @@ impl RequestContext {
     }
 
     fn host(&self) -> Host {
-        Host {
-            chunk: self.chunk,
-            request_headers: self.request_headers.clone(),
-            response_headers: self.response_headers.clone(),
-        }
+        Host { chunk: self.chunk, kept: self.kept.clone() }
     }
 
     /// Executes one effect; where the machine waits for its result, what follows from that.
@@ -228,11 +219,12 @@ impl Context for RequestContext {
 
 impl HttpContext for RequestContext {
     fn on_http_request_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
-        let all = headers(MapType::HttpRequestHeaders);
-        self.request_headers = Some(Rc::clone(&all));
         let action = self.on_request(Event::RequestHeaders { end_of_stream });
-        let late = || all.iter().filter(|(name, _)| LATE.contains(&name.as_str())).cloned().collect();
-        self.request_headers = (!self.config.hold_headers).then(late);
+        if !self.config.hold_headers {
+            let host = self.host();
+            self.kept =
+                Some(LATE.into_iter().filter_map(|name| Some((name, host.request_header(name)?))).collect());
+        }
         action
     }
 
@@ -245,9 +237,7 @@ impl HttpContext for RequestContext {
     }
 
     fn on_http_response_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
-        self.response_headers = Some(headers(MapType::HttpResponseHeaders));
         self.drive(Event::ResponseHeaders { end_of_stream });
-        self.response_headers = None;
         Action::Continue
     }
 
@@ -266,21 +256,7 @@ impl HttpContext for RequestContext {
 /// What Envoy holds for us. Header values are read as bytes: one that is not UTF-8 must not end the filter.
 struct Host {
     chunk: usize,
-    request_headers: Option<Headers>,
-    response_headers: Option<Headers>,
-}
-
-fn headers(of: MapType) -> Headers {
-    hostcalls::get_map_bytes(of).unwrap_or_default().into()
-}
-
-fn header(at_hand: Option<&Headers>, of: MapType, name: &str) -> Option<Vec<u8>> {
-    match at_hand {
-        Some(headers) => {
-            headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.clone())
-        }
-        None => hostcalls::get_map_value_bytes(of, name).ok()?,
-    }
+    kept: Option<Kept>,
 }
 
 impl Held for Host {
@@ -291,7 +267,10 @@ impl Held for Host {
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
-        header(self.request_headers.as_ref(), MapType::HttpRequestHeaders, name)
+        match &self.kept {
+            Some(kept) => kept.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()),
+            None => hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?,
+        }
     }
 
     fn request_body(&self) -> Option<Vec<u8>> {
@@ -299,13 +278,10 @@ impl Held for Host {
     }
 
     fn response_header(&self, name: &str) -> Option<Vec<u8>> {
-        header(self.response_headers.as_ref(), MapType::HttpResponseHeaders, name)
+        hostcalls::get_map_value_bytes(MapType::HttpResponseHeaders, name).ok()?
     }
 
     fn response_chunk(&self) -> Option<Vec<u8>> {
-        if self.chunk == 0 {
-            return None;
-        }
         hostcalls::get_buffer(proxy_wasm::types::BufferType::HttpResponseBody, 0, self.chunk).ok()?
     }
 }
