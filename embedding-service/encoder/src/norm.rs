@@ -1,6 +1,9 @@
 //! Bringing each row to the same mean and variance.
 
-use crate::{LANES, processor::Lanes};
+use crate::{
+    LANES,
+    processor::{Lanes, one_of},
+};
 
 /// For each column, what a normalised row is multiplied by, and what is added; an even number of times [`LANES`].
 #[derive(Debug, PartialEq)]
@@ -49,14 +52,5 @@ impl Norm {
 
 #[inline(always)]
 fn sum_of<L: Lanes>(lanes: L, [x, y]: [L::Floats; 2]) -> f32 {
-    let mut values = [0.0; LANES];
-    lanes.store(lanes.add(x, y), &mut values);
-    let [a, b, c, d] = *values.as_chunks::<4>().0 else { return 0.0 };
-    let [w, x, y, z] = plus(plus(a, b), plus(c, d));
-    (w + x) + (y + z)
-}
-
-#[inline(always)]
-fn plus([a, b, c, d]: [f32; 4], [w, x, y, z]: [f32; 4]) -> [f32; 4] {
-    [a + w, b + x, c + y, d + z]
+    one_of(lanes, lanes.add(x, y), |x, y| x + y)
 }

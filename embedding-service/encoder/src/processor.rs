@@ -50,6 +50,21 @@ pub(crate) trait Lanes: Copy {
     fn soon(self, block: &Block);
 }
 
+/// One value from all lanes, by `join` of two at a time, in the same order on every processor.
+#[inline(always)]
+pub(crate) fn one_of<L: Lanes>(lanes: L, x: L::Floats, join: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
+    let mut values = [0.0; LANES];
+    lanes.store(x, &mut values);
+    let [a, b, c, d] = *values.as_chunks::<4>().0 else { return 0.0 };
+    let [w, x, y, z] = four(four(a, b, join), four(c, d, join), join);
+    join(join(w, x), join(y, z))
+}
+
+#[inline(always)]
+fn four([a, b, c, d]: [f32; 4], [w, x, y, z]: [f32; 4], join: impl Fn(f32, f32) -> f32) -> [f32; 4] {
+    [join(a, w), join(b, x), join(c, y), join(d, z)]
+}
+
 /// Something to compute, whatever the lanes. `run` and all that it calls with lanes must be `#[inline(always)]`: only what
 /// is inlined is compiled for the processor that it runs on.
 pub(crate) trait Work {

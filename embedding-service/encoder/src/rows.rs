@@ -1,6 +1,9 @@
 //! Rows of activations as unsigned bytes, each with a scale and an offset of its own.
 
-use crate::{LANES, processor::Lanes};
+use crate::{
+    LANES,
+    processor::{Lanes, one_of},
+};
 
 /// Rows that a product works on at once.
 pub(crate) const TOGETHER: usize = 8;
@@ -104,19 +107,4 @@ fn reach<L: Lanes>(lanes: L, least: L::Floats, most: L::Floats) -> Row {
     let offset = one_of(lanes, least, |x, y| if x < y { x } else { y });
     let most = one_of(lanes, most, |x, y| if x > y { x } else { y });
     Row { scale: ((most - offset) / STEPS).max(LEAST_SCALE), offset }
-}
-
-/// The value of all lanes that `pick`, of two always the same, leaves.
-#[inline(always)]
-fn one_of<L: Lanes>(lanes: L, x: L::Floats, pick: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
-    let mut values = [0.0; LANES];
-    lanes.store(x, &mut values);
-    let [a, b, c, d] = *values.as_chunks::<4>().0 else { return 0.0 };
-    let [a, b, c, d] = four(four(a, b, pick), four(c, d, pick), pick);
-    pick(pick(a, c), pick(b, d))
-}
-
-#[inline(always)]
-fn four([a, b, c, d]: [f32; 4], [e, f, g, h]: [f32; 4], pick: impl Fn(f32, f32) -> f32) -> [f32; 4] {
-    [pick(a, e), pick(b, f), pick(c, g), pick(d, h)]
 }

@@ -8,20 +8,13 @@ use embedding_service::{
     routes::LIVENESS,
 };
 use tonic::Code;
-use tonic_health::pb::{
-    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
-};
+use tonic_health::pb::health_check_response::ServingStatus;
 
 use crate::support::{Server, check, eventually, gate::Gate, http, redis::Redis, request};
 
 async fn unanswered(server: &Server, reason: &str) -> f64 {
     let sample = format!(r#"embedding_service_unanswered_total{{reason="{reason}"}}"#);
     http::sample(server.running.addresses().metrics, &sample).await
-}
-
-async fn health(server: &Server, service: &str) -> ServingStatus {
-    let mut health = HealthClient::new(server.tcp().await);
-    health.check(HealthCheckRequest { service: service.to_owned() }).await.unwrap().into_inner().status()
 }
 
 #[tokio::test]
@@ -42,11 +35,11 @@ async fn prompts_that_wait_too_long_make_it_not_ready_until_they_do_no_more() {
     assert_eq!(http::get(metrics, "/readyz").await.1, "not ready: overloaded\n");
     for service in ["", sentinel_proto::SERVICE] {
         eventually("health agrees", async || {
-            (health(&server, service).await == ServingStatus::NotServing).then_some(())
+            (server.health(service).await == ServingStatus::NotServing).then_some(())
         })
         .await;
     }
-    assert_eq!(health(&server, LIVENESS).await, ServingStatus::Serving, "it has too much to do, and lives");
+    assert_eq!(server.health(LIVENESS).await, ServingStatus::Serving, "it has too much to do, and lives");
     let gauge = r#"embedding_service_not_ready{reason="overloaded"}"#;
     assert_eq!(http::sample(metrics, gauge).await, 1.0);
     drop(shut);
@@ -56,7 +49,7 @@ async fn prompts_that_wait_too_long_make_it_not_ready_until_they_do_no_more() {
     eventually("it is ready again", async || (http::get(metrics, "/readyz").await.0 == 200).then_some(()))
         .await;
     eventually("health agrees", async || {
-        (health(&server, sentinel_proto::SERVICE).await == ServingStatus::Serving).then_some(())
+        (server.health(sentinel_proto::SERVICE).await == ServingStatus::Serving).then_some(())
     })
     .await;
     assert_eq!(http::sample(metrics, gauge).await, 0.0);

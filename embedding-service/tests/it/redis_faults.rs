@@ -9,9 +9,7 @@ use embedding_service::{
     server::{self, ServerError},
 };
 use tonic::Code;
-use tonic_health::pb::{
-    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
-};
+use tonic_health::pb::health_check_response::ServingStatus;
 
 use crate::{
     history_suite::{self, HOUR, record, vector},
@@ -44,13 +42,8 @@ async fn absent_at_start_is_a_clear_error() {
     assert!(e.contains("REDIS_URL") && !e.contains("hunter2"), "{e}");
 }
 
-async fn health(server: &Server, service: &str) -> ServingStatus {
-    let mut health = HealthClient::new(server.tcp().await);
-    health.check(HealthCheckRequest { service: service.to_owned() }).await.unwrap().into_inner().status()
-}
-
 pub async fn serving(server: &Server) -> bool {
-    health(server, "").await == ServingStatus::Serving
+    server.health("").await == ServingStatus::Serving
 }
 
 async fn ready(server: &Server) -> u16 {
@@ -74,7 +67,7 @@ async fn gone_and_back_again() {
     eventually("health says so", async || (!serving(&server).await).then_some(())).await;
     let metrics = server.running.addresses().metrics;
     assert_eq!(http::get(metrics, "/healthz").await.0, 200, "alive all the same");
-    assert_eq!(health(&server, LIVENESS).await, ServingStatus::Serving, "alive all the same");
+    assert_eq!(server.health(LIVENESS).await, ServingStatus::Serving, "alive all the same");
     assert_eq!(http::sample(metrics, "embedding_service_store_up").await, 0.0);
 
     redis.run(Search::Absent).await;

@@ -28,6 +28,9 @@ use tonic::{
     Status,
     transport::{Channel, Endpoint},
 };
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
 
 /// A real part: at the path in the environment variable, else below `.parts/` of the repository.
 pub fn part(variable: &str, below_parts: &str) -> PathBuf {
@@ -93,6 +96,12 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let running = server::start(&settings(folder.path(), extra)).await.unwrap();
         Self { running, folder }
+    }
+
+    /// What gRPC health says of this service; empty: of the whole server.
+    pub async fn health(&self, service: &str) -> ServingStatus {
+        let mut health = HealthClient::new(self.tcp().await);
+        health.check(HealthCheckRequest { service: service.to_owned() }).await.unwrap().into_inner().status()
     }
 
     /// Without a model, where what is tested stands around it.
