@@ -17,6 +17,13 @@ pub(crate) struct Scratch<const HEAD: usize> {
     shares: Vec<[f32; LANES]>,
 }
 
+/// Keys and values, of `hidden` each in a row, of rows that another thread has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Others<'a> {
+    pub(crate) before: &'a [f32],
+    pub(crate) after: &'a [f32],
+}
+
 /// Writes to `mixed`, rows of `hidden`, what each row's heads gather. `qkv` holds queries (scaled already), keys and values
 /// of `hidden` each in a row; every head has `HEAD` of them.
 #[inline(always)]
@@ -25,11 +32,16 @@ pub(crate) fn attend<L: Lanes, const HEAD: usize>(
     scratch: &mut Scratch<HEAD>,
     hidden: usize,
     qkv: &[f32],
+    others: Others<'_>,
     mixed: &mut [f32],
 ) {
     for first in (0..hidden).step_by(HEAD) {
-        gather(&mut scratch.keys, qkv, hidden, hidden + first);
-        gather(&mut scratch.values, qkv, hidden, 2 * hidden + first);
+        for (to, first) in [(&mut scratch.keys, first), (&mut scratch.values, hidden + first)] {
+            to.clear();
+            gather(to, others.before, 2 * hidden, first);
+            gather(to, qkv, 3 * hidden, hidden + first);
+            gather(to, others.after, 2 * hidden, first);
+        }
         let sixteens = qkv.chunks(LANES * 3 * hidden).zip(mixed.chunks_mut(LANES * hidden));
         for (queries, mixed) in sixteens {
             let mut by_lane = [[0.0; LANES]; HEAD];
@@ -43,10 +55,10 @@ pub(crate) fn attend<L: Lanes, const HEAD: usize>(
     }
 }
 
+/// Adds what stands from `first` on in each of the rows, which are `width` wide.
 #[inline(always)]
-fn gather<const HEAD: usize>(to: &mut Vec<[f32; HEAD]>, qkv: &[f32], hidden: usize, first: usize) {
-    to.clear();
-    to.extend(qkv.chunks_exact(3 * hidden).filter_map(|row| row.get(first..)?.first_chunk::<HEAD>()));
+fn gather<const HEAD: usize>(to: &mut Vec<[f32; HEAD]>, rows: &[f32], width: usize, first: usize) {
+    to.extend(rows.chunks_exact(width).filter_map(|row| row.get(first..)?.first_chunk::<HEAD>()));
 }
 
 /// Writes sixteen columns of up to sixteen `rows`, from `first` on, as rows.

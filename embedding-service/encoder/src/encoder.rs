@@ -1,10 +1,16 @@
 //! The whole encoder: the embeddings of word pieces, a norm, layers one after the other, and the mean of what comes out.
 
+use std::sync::Arc;
+
 use crate::{
-    Affine, Layer, Scratch, ShapeError, Weights,
+    Affine, Helper, Layer, Scratch, ShapeError, Weights,
+    halves::{Caller, Gone, helper},
     norm::Norm,
     processor::{Lanes, Processor, Work},
 };
+
+/// Texts of fewer pieces are not worth a second thread.
+const WORTH_HELP: usize = 12;
 
 /// May be shared by threads.
 #[derive(Debug, PartialEq)]
@@ -36,38 +42,34 @@ impl Encoder {
         self.hidden
     }
 
-    /// Writes to `mean` the mean of the rows that word `pieces` become.
+    pub(crate) fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Writes to `mean` the mean of the rows that word `pieces` become. `ask` gives a helper to a thread that is free and
+    /// may work at once; false if there is none. With help or without, the mean has the same bits.
     ///
     /// # Errors
     /// When there are no pieces, more than positions, or one that is no word; or when `mean` has another size.
     pub fn run(
-        &self,
+        self: &Arc<Self>,
         processor: Processor,
         scratch: &mut Scratch,
         tables: &Tables<'_>,
         pieces: &[i64],
         mean: &mut [f32],
+        ask: &mut dyn FnMut(Helper) -> bool,
     ) -> Result<(), ShapeError> {
         let hidden = self.hidden;
         if mean.len() != hidden {
             return Err(ShapeError::Mean { got: mean.len(), hidden });
         }
-        let positions =
-            tables.positions.get(..pieces.len() * hidden).filter(|positions| !positions.is_empty());
-        let most = tables.positions.len() / hidden;
-        let positions = positions.ok_or(ShapeError::Pieces { got: pieces.len(), most })?;
         // Taken out, since the layers work in the rest of it.
         let mut rows = std::mem::take(&mut scratch.between_layers);
-        rows.clear();
-        for piece in pieces {
-            let first = usize::try_from(*piece).ok().and_then(|piece| piece.checked_mul(hidden));
-            let word = first.and_then(|first| tables.words.get(first..)?.get(..hidden));
-            let unknown = || ShapeError::Piece { got: *piece, words: tables.words.len() / hidden };
-            rows.extend_from_slice(word.ok_or_else(unknown)?);
-        }
-        processor.run(First { norm: &self.first, words: &mut rows, positions });
-        for layer in &self.layers {
-            layer.run(processor, scratch, &mut rows)?;
+        self.embed(processor, tables, pieces, &mut rows)?;
+        if let Err(Gone) = self.pass(processor, scratch, &mut rows, ask) {
+            self.embed(processor, tables, pieces, &mut rows)?;
+            self.layers.iter().for_each(|layer| layer.pass(processor, scratch, &mut rows));
         }
         mean.fill(0.0);
         for row in rows.chunks_exact(hidden) {
@@ -78,6 +80,58 @@ impl Encoder {
         mean.iter_mut().for_each(|sum| *sum /= count);
         scratch.between_layers = rows;
         Ok(())
+    }
+
+    /// Puts in `rows` the normalised embeddings of `pieces`.
+    fn embed(
+        &self,
+        processor: Processor,
+        tables: &Tables<'_>,
+        pieces: &[i64],
+        rows: &mut Vec<f32>,
+    ) -> Result<(), ShapeError> {
+        let hidden = self.hidden;
+        let positions =
+            tables.positions.get(..pieces.len() * hidden).filter(|positions| !positions.is_empty());
+        let most = tables.positions.len() / hidden;
+        let positions = positions.ok_or(ShapeError::Pieces { got: pieces.len(), most })?;
+        rows.clear();
+        for piece in pieces {
+            let first = usize::try_from(*piece).ok().and_then(|piece| piece.checked_mul(hidden));
+            let word = first.and_then(|first| tables.words.get(first..)?.get(..hidden));
+            let unknown = || ShapeError::Piece { got: *piece, words: tables.words.len() / hidden };
+            rows.extend_from_slice(word.ok_or_else(unknown)?);
+        }
+        processor.run(First { norm: &self.first, words: rows, positions });
+        Ok(())
+    }
+
+    /// Takes `rows` through the layers, with a helper from the first layer on before which one is there.
+    fn pass(
+        self: &Arc<Self>,
+        processor: Processor,
+        scratch: &mut Scratch,
+        rows: &mut Vec<f32>,
+        ask: &mut dyn FnMut(Helper) -> bool,
+    ) -> Result<(), Gone> {
+        let worth = rows.len() >= WORTH_HELP * self.hidden;
+        let (mut asked, mut other) = (None, None);
+        for (number, layer) in self.layers.iter().enumerate() {
+            if other.is_none() {
+                if asked.as_ref().is_some_and(Caller::is_answered) {
+                    other =
+                        asked.take().map(|caller| caller.divide(number, rows, self.hidden)).transpose()?;
+                } else if asked.is_none() && worth && number + 1 < self.layers.len() {
+                    let (helper, caller) = helper(self, processor);
+                    asked = ask(helper).then_some(caller);
+                }
+            }
+            match &mut other {
+                Some(other) => other.share(layer, processor, scratch, rows)?,
+                None => layer.pass(processor, scratch, rows),
+            }
+        }
+        other.map_or(Ok(()), |other| other.unite(rows))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     LANES,
-    attention::{self, attend},
+    attention::{self, Others, attend},
     curves::Gelu,
     matrix::Matrix,
     norm::Norm,
@@ -137,8 +137,8 @@ impl Prepare for Factors {
 pub struct Scratch {
     pub(crate) between_layers: Vec<f32>,
     rows: Rows,
-    /// The result of the product at hand.
-    wide: Vec<f32>,
+    /// The result of the product at hand; after [`Layer::look`], queries, keys and values.
+    pub(crate) wide: Vec<f32>,
     narrow: Vec<f32>,
     of_32: attention::Scratch<32>,
     of_64: attention::Scratch<64>,
@@ -182,8 +182,34 @@ impl Layer {
         if !rows.len().is_multiple_of(self.hidden) {
             return Err(ShapeError::Rows { got: rows.len(), hidden: self.hidden });
         }
-        processor.run(Pass { layer: self, scratch, rows });
+        self.pass(processor, scratch, rows);
         Ok(())
+    }
+
+    pub(crate) fn hidden(&self) -> usize {
+        self.hidden
+    }
+
+    /// As [`Layer::run`], of whole rows.
+    pub(crate) fn pass(&self, processor: Processor, scratch: &mut Scratch, rows: &mut [f32]) {
+        self.look(processor, scratch, rows);
+        self.finish(processor, scratch, rows, Others::default());
+    }
+
+    /// The first part: the queries, keys and values of whole `rows`, left in the scratch.
+    pub(crate) fn look(&self, processor: Processor, scratch: &mut Scratch, rows: &[f32]) {
+        processor.run(Look { layer: self, scratch, rows });
+    }
+
+    /// The other part, with the keys and values of `others`' rows too.
+    pub(crate) fn finish(
+        &self,
+        processor: Processor,
+        scratch: &mut Scratch,
+        rows: &mut [f32],
+        others: Others<'_>,
+    ) {
+        processor.run(Finish { layer: self, scratch, rows, others });
     }
 }
 
@@ -194,26 +220,41 @@ fn vectors(name: &'static str, values: &[f32], expected: usize) -> Result<Vec<[f
     }
 }
 
-struct Pass<'a> {
+struct Look<'a> {
     layer: &'a Layer,
     scratch: &'a mut Scratch,
-    rows: &'a mut [f32],
+    rows: &'a [f32],
 }
 
-impl Work for Pass<'_> {
+impl Work for Look<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { layer, scratch, rows: x } = self;
+        let Scratch { rows, wide, .. } = scratch;
+        wide.resize(3 * x.len(), 0.0);
+        rows.take(lanes, x, layer.hidden, &layer.qkv_factors);
+        layer.qkv.multiply(lanes, rows, wide);
+    }
+}
+
+struct Finish<'a> {
+    layer: &'a Layer,
+    scratch: &'a mut Scratch,
+    rows: &'a mut [f32],
+    others: Others<'a>,
+}
+
+impl Work for Finish<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { layer, scratch, rows: x, others } = self;
         let Scratch { rows, wide, narrow, of_32, of_64, .. } = scratch;
         let count = x.len() / layer.hidden;
         narrow.resize(x.len(), 0.0);
 
-        wide.resize(3 * x.len(), 0.0);
-        rows.take(lanes, x, layer.hidden, &layer.qkv_factors);
-        layer.qkv.multiply(lanes, rows, wide);
         match layer.head {
-            Head::Of32 => attend(lanes, of_32, layer.hidden, wide, narrow),
-            Head::Of64 => attend(lanes, of_64, layer.hidden, wide, narrow),
+            Head::Of32 => attend(lanes, of_32, layer.hidden, wide, others, narrow),
+            Head::Of64 => attend(lanes, of_64, layer.hidden, wide, others, narrow),
         }
         rows.take(lanes, narrow, layer.hidden, &AsIs);
         layer.out.multiply(lanes, rows, narrow);

@@ -4,7 +4,7 @@
 //! (a word piece) changes another's rounding. Sums of products are exact. Floats are added in an order that the code fixes
 //! and not the processor, so the same input gives the same bits on every processor.
 //!
-//! Knows nothing of models' files, of ONNX, of threads and of texts.
+//! Knows nothing of models' files, of ONNX and of texts, and starts no threads.
 
 // Sizes are of slices in memory and checked in `Layer::new` and `Encoder::run`; bytes' sums are bounded by `matrix::MAX_INPUTS`.
 #![allow(clippy::arithmetic_side_effects)]
@@ -12,6 +12,7 @@
 mod attention;
 mod curves;
 mod encoder;
+mod halves;
 mod layer;
 mod matrix;
 mod norm;
@@ -19,6 +20,7 @@ mod processor;
 mod rows;
 
 pub use encoder::{Encoder, Tables};
+pub use halves::Helper;
 pub use layer::{Affine, Layer, Linear, Scratch, ShapeError, Weights};
 pub use processor::Processor;
 

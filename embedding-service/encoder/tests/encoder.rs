@@ -3,7 +3,11 @@
 // Lints for the service's own code: a test may panic.
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::unwrap_used)]
 
-use sentinel_encoder::{Affine, Encoder, Layer, Linear, Processor, Scratch, ShapeError, Tables, Weights};
+use std::sync::Arc;
+
+use sentinel_encoder::{
+    Affine, Encoder, Helper, Layer, Linear, Processor, Scratch, ShapeError, Tables, Weights,
+};
 
 const EPSILON: f32 = 1e-12;
 
@@ -245,9 +249,10 @@ fn weights_that_do_not_fit_are_refused() {
 }
 
 const WORDS: usize = 7;
-const POSITIONS: usize = 5;
+const POSITIONS: usize = 40;
+const LAYERS: usize = 3;
 
-/// Two layers, and what stands before them.
+/// Some layers, and what stands before them.
 struct Stack {
     model: Model,
     first: [Vec<f32>; 2],
@@ -265,15 +270,30 @@ impl Stack {
 
     fn encoder(&self) -> Encoder {
         let [scale, shift] = &self.first;
-        Encoder::new(&Affine { scale, shift }, &[self.model.weights(), self.model.weights()]).unwrap()
+        Encoder::new(&Affine { scale, shift }, &[self.model.weights(); LAYERS]).unwrap()
     }
 
     fn mean(&self, processor: Processor, pieces: &[i64]) -> Result<Vec<f32>, ShapeError> {
+        self.mean_with(processor, pieces, &mut |_| false)
+    }
+
+    fn mean_with(
+        &self,
+        processor: Processor,
+        pieces: &[i64],
+        ask: &mut dyn FnMut(Helper) -> bool,
+    ) -> Result<Vec<f32>, ShapeError> {
+        let (encoder, scratch) = (Arc::new(self.encoder()), &mut Scratch::default());
         let tables = Tables { words: &self.words, positions: &self.positions };
         let mut mean = vec![f32::NAN; 96];
-        self.encoder().run(processor, &mut Scratch::default(), &tables, pieces, &mut mean)?;
+        encoder.run(processor, scratch, &tables, pieces, &mut mean, ask)?;
         Ok(mean)
     }
+}
+
+/// As many pieces, all of them words.
+fn pieces(count: usize) -> Vec<i64> {
+    (0..count).map(|at| (at * at % WORDS) as i64).collect()
 }
 
 #[test]
@@ -288,7 +308,7 @@ fn an_encoder_is_its_layers_one_after_the_other() {
     });
     let mut rows: Vec<f32> = first.map(|x| x as f32).collect();
     let layer = Layer::new(&stack.model.weights()).unwrap();
-    for _ in 0..2 {
+    for _ in 0..LAYERS {
         rows = run(&layer, processor(), &rows);
     }
     let mean = stack.mean(processor(), &pieces).unwrap();
@@ -302,12 +322,79 @@ fn an_encoder_is_its_layers_one_after_the_other() {
     }
 }
 
+/// The threads that do what a text's own thread asks for.
+fn with_helpers(
+    work: impl Fn(Helper) + Copy + Send + Sync,
+    run: impl FnOnce(&mut dyn FnMut(Helper) -> bool) -> Vec<f32>,
+) -> (Vec<f32>, usize) {
+    let mut asked = 0;
+    let got = std::thread::scope(|threads| {
+        run(&mut |helper| {
+            asked += 1;
+            threads.spawn(move || work(helper));
+            true
+        })
+    });
+    (got, asked)
+}
+
+#[test]
+fn with_help_or_without_the_mean_has_the_same_bits() {
+    let stack = Stack::new();
+    for count in [12, 13, 16, 17, 31, 32, 40] {
+        let pieces = pieces(count);
+        let wanted = stack.mean(processor(), &pieces).unwrap();
+        // A helper comes when it comes: before the second layer, before the third, or too late.
+        for _ in 0..50 {
+            let (got, asked) = with_helpers(
+                |helper| helper.work(&mut Scratch::default()),
+                |ask| stack.mean_with(processor(), &pieces, ask).unwrap(),
+            );
+            assert_eq!((got, asked), (wanted.clone(), 1), "{count} pieces");
+        }
+    }
+}
+
+#[test]
+fn a_helper_that_never_comes_or_goes_at_once_is_done_without() {
+    let stack = Stack::new();
+    let pieces = pieces(30);
+    let wanted = stack.mean(processor(), &pieces).unwrap();
+    let mut kept = Vec::new();
+    let busy = stack.mean_with(processor(), &pieces, &mut |helper| {
+        kept.push(helper);
+        true
+    });
+    assert_eq!(busy.unwrap(), wanted);
+    kept.into_iter().for_each(|helper| helper.work(&mut Scratch::default()));
+    let (got, _) = with_helpers(drop, |ask| stack.mean_with(processor(), &pieces, ask).unwrap());
+    assert_eq!(got, wanted);
+}
+
+#[test]
+fn where_nobody_is_free_each_layer_asks_again_but_the_last() {
+    let stack = Stack::new();
+    let mut asked = 0;
+    let mut count = |pieces: &[i64]| {
+        asked = 0;
+        stack
+            .mean_with(processor(), pieces, &mut |_| {
+                asked += 1;
+                false
+            })
+            .unwrap();
+        asked
+    };
+    assert_eq!(count(&pieces(30)), LAYERS - 1);
+    assert_eq!(count(&pieces(4)), 0, "too short to be worth it");
+}
+
 #[test]
 fn what_is_no_text_is_refused() {
     let stack = Stack::new();
     for (pieces, complaint) in [
-        (&[][..], "0 word pieces; there must be 1 to 5"),
-        (&[1; 6], "6 word pieces; there must be 1 to 5"),
+        (&[][..], "0 word pieces; there must be 1 to 40"),
+        (&[1; 41], "41 word pieces; there must be 1 to 40"),
         (&[2, 7], "7 is no word piece; there are 7"),
         (&[-1], "-1 is no word piece; there are 7"),
         (&[i64::MAX], "9223372036854775807 is no word piece; there are 7"),
@@ -315,7 +402,8 @@ fn what_is_no_text_is_refused() {
         assert_eq!(stack.mean(processor(), pieces).unwrap_err().to_string(), complaint);
     }
     let tables = Tables { words: &stack.words, positions: &stack.positions };
-    let short = stack.encoder().run(processor(), &mut Scratch::default(), &tables, &[1], &mut [0.0; 95]);
+    let (encoder, scratch) = (Arc::new(stack.encoder()), &mut Scratch::default());
+    let short = encoder.run(processor(), scratch, &tables, &[1], &mut [0.0; 95], &mut |_| false);
     assert_eq!(short.unwrap_err().to_string(), "the mean has 96 values, not 95");
 }
 

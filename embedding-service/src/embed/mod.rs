@@ -73,6 +73,12 @@ pub trait Cutter: Send + Sync {
     }
 }
 
+/// Threads that have nothing to do at the moment.
+pub trait FreeHands: Send + Sync {
+    /// Gives one of them an errand that it begins at once; false if all are busy. May be dropped undone.
+    fn lend(&self, errand: Box<dyn FnOnce() + Send>) -> bool;
+}
+
 /// Turns one text into one vector. The same text gives the same bits, whatever was embedded before it.
 pub trait Embedder {
     /// Components of every vector.
@@ -80,6 +86,9 @@ pub trait Embedder {
 
     /// What cuts prompts for this model.
     fn cutter(&self) -> Arc<dyn Cutter>;
+
+    /// Tells whom it may ask for help with a text.
+    fn may_ask(&mut self, _hands: Arc<dyn FreeHands>) {}
 
     /// The normalised vector of a row of pieces.
     ///

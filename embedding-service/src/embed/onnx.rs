@@ -15,10 +15,10 @@ use ort::{
 };
 
 use super::{
-    Cutter, EmbedError, Embedder, ModelError,
+    Cutter, EmbedError, Embedder, FreeHands, ModelError,
     graph::{self, Face, Output},
     model_files::ModelFiles,
-    operator,
+    operator::{self, Hands},
     pieces::PieceMaker,
     sidecar::{Pooling, Sidecar},
 };
@@ -61,6 +61,7 @@ static DOMAIN_KNOWN: Mutex<bool> = Mutex::new(false);
 /// One session of the model. Each worker thread has its own.
 pub struct OnnxEmbedder {
     session: Session,
+    hands: Hands,
     pieces: Arc<PieceMaker>,
     face: Face,
     dimension: usize,
@@ -75,11 +76,12 @@ impl OnnxEmbedder {
         let path = files.graph.display().to_string();
         let sidecar = Sidecar::read(&files.graph)?;
         let pieces = Arc::new(PieceMaker::load(&files.tokeniser, sidecar.longest)?);
-        let session = open(runtime, &files.graph)
+        let hands = Hands::default();
+        let session = open(runtime, &files.graph, &hands)
             .map_err(|e| ModelError::Load { path: path.clone(), cause: e.to_string() })?;
         let wrong = |problem: String| ModelError::Graph { path: path.clone(), problem };
         let face = Face::of(session.inputs(), session.outputs(), sidecar.pooling).map_err(&wrong)?;
-        let mut embedder = Self { session, pieces, face, dimension: 0 };
+        let mut embedder = Self { session, hands, pieces, face, dimension: 0 };
         embedder.dimension = embedder.run(&[0, 0]).map_err(|e| wrong(e.to_string()))?.len();
         let largest = embedder.pieces.largest_id();
         embedder.run(&[0, largest]).map_err(|_| ModelError::Tokeniser {
@@ -146,6 +148,10 @@ impl Embedder for OnnxEmbedder {
         Arc::<PieceMaker>::clone(&self.pieces)
     }
 
+    fn may_ask(&mut self, hands: Arc<dyn FreeHands>) {
+        let _ = self.hands.set(hands);
+    }
+
     fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
         let mut vector = self.run(pieces)?;
         if vector.len() != self.dimension {
@@ -157,7 +163,7 @@ impl Embedder for OnnxEmbedder {
     }
 }
 
-fn open(runtime: &Runtime, graph: &Path) -> ort::Result<Session> {
+fn open(runtime: &Runtime, graph: &Path, hands: &Hands) -> ort::Result<Session> {
     let session = Session::builder(&runtime.0)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(1)?
@@ -165,7 +171,7 @@ fn open(runtime: &Runtime, graph: &Path) -> ort::Result<Session> {
         .with_intra_op_spinning(false)?
         .with_inter_op_spinning(false)?
         .with_disabled_optimizers(DISABLED_OPTIMISERS)?;
-    let mut session = operator::teach(session)?;
+    let mut session = operator::teach(session, hands)?;
     // ONNX Runtime makes a domain known when the first session with it is opened, and cannot do that for two at once
     // (microsoft/onnxruntime#22663).
     let mut known = DOMAIN_KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@
 use std::{
     cell::RefCell,
     slice::Iter,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
 };
 
 use ort::{
@@ -15,28 +15,37 @@ use ort::{
     session::builder::SessionBuilder,
     value::{DynTensorValueType, TensorElementType, ValueRef},
 };
-use sentinel_encoder::{Affine, Encoder, Linear, Processor, Scratch, Tables, Weights};
+use sentinel_encoder::{Affine, Encoder, Helper, Linear, Processor, Scratch, Tables, Weights};
+
+use super::FreeHands;
 
 const DOMAIN: &str = "agent.sentinel";
 const NAME: &str = "Encoder";
 /// Inputs before it are read where they are; those from it on are laid out anew once.
 const FIRST_CONSTANT: usize = 3;
 
+/// Who may help a session; nobody until it is told.
+pub type Hands = Arc<OnceLock<Arc<dyn FreeHands>>>;
+
 /// Lets a session know the operator, if this machine computes it fast; else ONNX Runtime takes the model file's word for
 /// what it is.
 ///
 /// # Errors
 /// When ONNX Runtime refuses.
-pub fn teach(session: SessionBuilder) -> Result<SessionBuilder> {
+pub fn teach(session: SessionBuilder, hands: &Hands) -> Result<SessionBuilder> {
     match Processor::fast() {
         Some(processor) => {
-            Ok(session.with_operators(OperatorDomain::new(DOMAIN)?.add(EncoderOperator(processor))?)?)
+            let operator = EncoderOperator { processor, hands: Arc::clone(hands) };
+            Ok(session.with_operators(OperatorDomain::new(DOMAIN)?.add(operator)?)?)
         }
         None => Ok(session),
     }
 }
 
-struct EncoderOperator(Processor);
+struct EncoderOperator {
+    processor: Processor,
+    hands: Hands,
+}
 
 impl Operator for EncoderOperator {
     type Kernel<'attr> = Node;
@@ -70,7 +79,11 @@ impl Operator for EncoderOperator {
         while !constants.0.as_slice().is_empty() {
             layers.push(constants.weights(heads, epsilon)?);
         }
-        Ok(Node { encoder: shared(&first, &layers)?, processor: self.0 })
+        Ok(Node {
+            encoder: shared(&first, &layers)?,
+            processor: self.processor,
+            hands: Arc::clone(&self.hands),
+        })
     }
 }
 
@@ -82,6 +95,14 @@ thread_local! {
 struct Node {
     encoder: Arc<Encoder>,
     processor: Processor,
+    hands: Hands,
+}
+
+impl Node {
+    fn ask(&self, helper: Helper) -> bool {
+        let Some(hands) = self.hands.get() else { return false };
+        hands.lend(Box::new(|| SCRATCH.with_borrow_mut(|scratch| helper.work(scratch))))
+    }
 }
 
 impl Kernel for Node {
@@ -98,7 +119,10 @@ impl Kernel for Node {
         let (_, mean) = output.try_extract_tensor_mut::<f32>()?;
         let tables = Tables { words, positions };
         SCRATCH
-            .with_borrow_mut(|scratch| self.encoder.run(self.processor, scratch, &tables, pieces, mean))
+            .with_borrow_mut(|scratch| {
+                let ask = &mut |helper| self.ask(helper);
+                self.encoder.run(self.processor, scratch, &tables, pieces, mean, ask)
+            })
             .map_err(Error::wrap)
     }
 }

@@ -1,15 +1,19 @@
-//! What the callers and the worker threads share: the queue with its lock, the pace, and the prompts under way.
+//! What the callers and the worker threads share: the queue with its lock, the pace, and the prompts under way. A worker
+//! without a prompt helps another with its own.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use tokio::sync::oneshot;
 
 use super::{
-    Cut, EmbedError, Embedded, Embedder,
+    Cut, EmbedError, Embedded, Embedder, FreeHands,
     cache::{RecentEmbeddings, TextDigest},
     pace::Pace,
     pool::PoolError,
@@ -32,8 +36,18 @@ impl Prompt {
     }
 }
 
+type Errand = Box<dyn FnOnce() + Send>;
+
+/// What a worker does next.
+enum Task {
+    Prompt(Prompt),
+    Errand(Errand),
+}
+
 struct Inner {
     queue: Queue<Prompt>,
+    /// For a worker that finds no prompt.
+    errand: Option<Errand>,
     pace: Pace,
     stopped: bool,
 }
@@ -52,7 +66,8 @@ impl Shared {
         recent: RecentEmbeddings,
         metrics: Arc<Metrics>,
     ) -> Self {
-        let inner = Inner { queue: Queue::new(workers, length), pace: Pace::default(), stopped: false };
+        let inner =
+            Inner { queue: Queue::new(workers, length), errand: None, pace: Pace::default(), stopped: false };
         Self { inner: Mutex::new(inner), changed: Condvar::new(), recent, metrics }
     }
 
@@ -123,8 +138,22 @@ impl Shared {
         }));
     }
 
-    /// Waits for the next prompt that is worth an inference, and takes it for worker `number`; `None` when the pool stops.
-    fn next(&self, number: usize) -> Option<Prompt> {
+    /// Leaves an errand for a worker that has nothing to do, if there is one and no other errand waits for it.
+    fn lend(&self, errand: Errand) -> bool {
+        let mut inner = self.lock();
+        let free = inner.queue.is_empty() && inner.queue.has_free_hands();
+        if inner.stopped || !free || inner.errand.is_some() {
+            return false;
+        }
+        inner.errand = Some(errand);
+        drop(inner);
+        self.changed.notify_one();
+        true
+    }
+
+    /// Waits for the next prompt that is worth an inference, or an errand if there is none, and takes it for worker `number`;
+    /// `None` when the pool stops.
+    fn next(&self, number: usize) -> Option<Task> {
         let mut inner = self.lock();
         inner.queue.in_hands_of(number, None);
         loop {
@@ -144,9 +173,14 @@ impl Shared {
                 self.metrics.waited(waited);
                 inner.queue.in_hands_of(number, Some((now, item.takes)));
                 self.metrics.queue_length(inner.queue.len());
-                return Some(item.work);
+                return Some(Task::Prompt(item.work));
             }
             self.metrics.queue_length(0);
+            if let Some(errand) = inner.errand.take() {
+                // Of no length: the time is that of the prompt that it is for.
+                inner.queue.in_hands_of(number, Some((now, Duration::ZERO)));
+                return Some(Task::Errand(errand));
+            }
             inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -166,22 +200,52 @@ impl Shared {
         let mut inner = self.lock();
         inner.stopped = true;
         inner.queue.clear();
+        inner.errand = None;
         drop(inner);
         self.changed.notify_all();
     }
 }
 
+/// The other workers, as one of them sees them.
+struct Others {
+    shared: Arc<Shared>,
+    /// Whether they were asked for help since that was last looked at.
+    asked: AtomicBool,
+}
+
+impl FreeHands for Others {
+    fn lend(&self, errand: Errand) -> bool {
+        let lent = self.shared.lend(errand);
+        self.asked.fetch_or(lent, Ordering::Relaxed);
+        lent
+    }
+}
+
 /// What one worker does until the pool stops.
-pub(super) fn work(shared: &Shared, number: usize, embedder: &mut impl Embedder) {
-    while let Some(prompt) = shared.next(number) {
+pub(super) fn work(shared: &Arc<Shared>, number: usize, embedder: &mut impl Embedder) {
+    let others = Arc::new(Others { shared: Arc::clone(shared), asked: AtomicBool::new(false) });
+    embedder.may_ask(Arc::<Others>::clone(&others));
+    while let Some(task) = shared.next(number) {
+        let prompt = match task {
+            Task::Prompt(prompt) => prompt,
+            Task::Errand(errand) => {
+                // Whoever waits for it sees that it has ended, however it did.
+                let _ = catch_unwind(AssertUnwindSafe(errand));
+                continue;
+            }
+        };
         let pieces = &prompt.cut.pieces;
         let start = Instant::now();
         let result =
             catch_unwind(AssertUnwindSafe(|| embedder.infer(pieces))).unwrap_or(Err(EmbedError::Panicked));
         let time = start.elapsed();
+        let helped = others.asked.swap(false, Ordering::Relaxed);
         match result {
             Ok(vector) => {
-                shared.took(pieces.len(), time);
+                // What one worker needs is what counts when all are busy.
+                if !helped {
+                    shared.took(pieces.len(), time);
+                }
                 shared.metrics.inferred(time);
                 shared.answer(prompt, vector);
             }

@@ -15,6 +15,7 @@ mod contract;
 mod embedder;
 mod faults;
 mod golden;
+mod help;
 mod history_suite;
 mod limits;
 mod long_prompts;
