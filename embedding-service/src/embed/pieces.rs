@@ -48,6 +48,17 @@ impl PieceMaker {
         self.tokeniser.get_vocab(true).into_values().max().map_or(0, i64::from)
     }
 
+    /// As much of a long text's head as is sure to hold the [`HEAD`] pieces that are read.
+    fn opening<'a>(&self, head: &'a str) -> &'a str {
+        let mut missing = self.head;
+        let read = head.split_inclusive(' ').take_while(|part| {
+            let goes_on = missing > 0;
+            missing = missing.saturating_sub(usize::from(is_piece(part)));
+            goes_on
+        });
+        head.get(..read.map(str::len).sum()).unwrap_or(head)
+    }
+
     fn reads_all(&self, encoding: &Encoding, head: &str) -> bool {
         let ids = encoding.get_ids();
         let only_special =
@@ -84,13 +95,17 @@ impl Cutter for PieceMaker {
     fn cut(&self, prompt: &str) -> Result<Cut, EmbedError> {
         let failed = |_| EmbedError::Tokenise { bytes: prompt.len() };
         let (head, rest) = window::cut(prompt);
-        let mut encoding = self.tokeniser.encode_fast(head.as_str(), true).map_err(failed)?;
-        let whole = rest.is_empty() && self.reads_all(&encoding, &head);
-        if !whole {
-            // Only here are the positions in the text needed, which cost a little more.
-            encoding = self.tokeniser.encode(head.as_str(), true).map_err(failed)?;
-        }
-        let is_short = rest.is_empty() && encoding.len() <= self.whole;
+        let is_long = !rest.is_empty() || words(&head).count() >= self.whole;
+        // Positions in the text, which cost a little more, are needed only where not all of it is read.
+        let (encoding, whole) = if is_long {
+            (self.tokeniser.encode(self.opening(&head), true).map_err(failed)?, false)
+        } else {
+            let encoding = self.tokeniser.encode_fast(head.as_str(), true).map_err(failed)?;
+            let whole = self.reads_all(&encoding, &head);
+            let again = || self.tokeniser.encode(head.as_str(), true).map_err(failed);
+            (if whole { encoding } else { again()? }, whole)
+        };
+        let is_short = !is_long && encoding.len() <= self.whole;
         let pieces = first(encoding.get_ids(), if is_short { self.whole } else { self.head });
         let unseen = (!whole).then(|| self.unseen(&encoding, pieces.len(), &head, rest)).flatten();
         Ok(Cut { pieces, head, unseen })
@@ -98,9 +113,17 @@ impl Cutter for PieceMaker {
 
     /// A piece for each word, up to where a text may count as long.
     fn at_least(&self, prompt: &str) -> usize {
-        let has_letters = |word: &&str| word.bytes().any(|byte| byte.is_ascii_alphanumeric());
-        prompt.split_ascii_whitespace().filter(has_letters).take(self.head).count()
+        words(prompt).take(self.head).count()
     }
+}
+
+/// Whether a word is a piece at least.
+fn is_piece(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_ascii_whitespace().filter(|word| is_piece(word))
 }
 
 /// The ids if they are no more than `limit`, else the first of them and the closing special one.

@@ -79,6 +79,25 @@ fn there_are_never_fewer_pieces_than_were_told_at_a_glance() {
 }
 
 #[test]
+fn of_a_long_text_the_first_pieces_are_read_as_in_a_short_one() {
+    let cutter = embedder().cutter();
+    for (text, few) in [
+        ("don't re-try, naïve e.g. #42! ", 5),
+        ("a ", 40),
+        ("- _ -x ", 20),
+        ("internationalisation\n", 16),
+        ("日本 no 語 ", 12),
+    ] {
+        let short = cutter.cut(&text.repeat(few)).unwrap();
+        assert!(short.unseen.is_none() && short.pieces.len() > 32, "{text}");
+        for many in [few * 5, 1500 / text.len()] {
+            let long = cutter.cut(&text.repeat(many)).unwrap();
+            assert_eq!((long.pieces.len(), &long.pieces[..31]), (32, &short.pieces[..31]), "{text}");
+        }
+    }
+}
+
+#[test]
 fn paraphrases_are_closer_than_other_questions() {
     let mut embedder = embedder();
     for (a, b) in [
