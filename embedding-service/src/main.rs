@@ -8,6 +8,7 @@ use embedding_service::{
     settings::{LogFormat, RawSettings, Settings},
     trace::{self, Exporter},
 };
+use mimalloc::MiMalloc;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::{
@@ -16,6 +17,10 @@ use tracing_subscriber::{
     layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
 };
+
+/// Puts the weights in huge pages where the kernel allows it, and is quick with a tokeniser's many small pieces.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     match Settings::try_from(RawSettings::parse()) {
