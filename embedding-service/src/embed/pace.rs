@@ -32,6 +32,15 @@ impl Pace {
         });
     }
 
+    /// Notes that an inference of so many pieces took `time` with another worker's help, which takes half of the work at most:
+    /// that tells only when an estimate is too high.
+    pub fn took_with_help(&mut self, pieces: usize, time: Duration) {
+        let alone = time.saturating_mul(2);
+        if alone < self.estimate(pieces) {
+            self.took(pieces, alone);
+        }
+    }
+
     /// What an inference of so many pieces takes; zero as long as nothing was measured.
     #[must_use]
     pub fn estimate(&self, pieces: usize) -> Duration {
@@ -116,5 +125,17 @@ mod tests {
             pace.took(16, ms(1));
         }
         assert!(pace.estimate(16) < ms(2));
+    }
+
+    #[test]
+    fn help_mends_an_estimate_that_is_too_high_and_makes_none_too_low() {
+        let mut pace = Pace::default();
+        pace.took(16, ms(8));
+        pace.took_with_help(16, ms(5));
+        assert_eq!(pace.estimate(16), ms(8), "alone it may well take as long");
+        for _ in 0..100 {
+            pace.took_with_help(16, ms(2));
+        }
+        assert!((ms(4)..ms(5)).contains(&pace.estimate(16)), "{:?}", pace.estimate(16));
     }
 }

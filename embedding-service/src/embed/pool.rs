@@ -199,7 +199,7 @@ fn warm<E: Embedder>(shared: &Shared, embedder: &mut E) -> Result<Warm, ModelErr
             let start = Instant::now();
             embedder.infer(&cut.pieces)?;
             if round > 0 {
-                shared.took(cut.pieces.len(), start.elapsed());
+                shared.took(cut.pieces.len(), start.elapsed(), false);
             }
         }
     }

@@ -1,5 +1,5 @@
 //! What the callers and the worker threads share: the queue with its lock, the pace, and the prompts under way. A worker
-//! without a prompt helps another with its own.
+//! without a prompt helps another with that one's.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -82,8 +82,14 @@ impl Shared {
         inner.queue.delay(Instant::now())
     }
 
-    pub(super) fn took(&self, pieces: usize, time: Duration) {
-        self.lock().pace.took(pieces, time);
+    /// `helped`: another worker may have done a part. What one alone needs is what counts when all are busy.
+    pub(super) fn took(&self, pieces: usize, time: Duration, helped: bool) {
+        let pace = &mut self.lock().pace;
+        if helped {
+            pace.took_with_help(pieces, time);
+        } else {
+            pace.took(pieces, time);
+        }
     }
 
     /// Whether a prompt of so many pieces could be done in time.
@@ -242,10 +248,7 @@ pub(super) fn work(shared: &Arc<Shared>, number: usize, embedder: &mut impl Embe
         let helped = others.asked.swap(false, Ordering::Relaxed);
         match result {
             Ok(vector) => {
-                // What one worker needs is what counts when all are busy.
-                if !helped {
-                    shared.took(pieces.len(), time);
-                }
+                shared.took(pieces.len(), time, helped);
                 shared.metrics.inferred(time);
                 shared.answer(prompt, vector);
             }
