@@ -7,10 +7,11 @@ use crate::{
     halves::{Caller, Gone, helper},
     norm::Norm,
     processor::{Lanes, Processor, Work},
+    rows::TOGETHER,
 };
 
-/// Texts of fewer pieces are not worth a second thread.
-const WORTH_HELP: usize = 12;
+/// Texts of fewer pieces are not worth a second thread: a half would have fewer rows than a product takes at once.
+const WORTH_HELP: usize = 2 * TOGETHER;
 
 /// May be shared by threads.
 #[derive(Debug, PartialEq)]

@@ -10,8 +10,8 @@ use std::sync::{
 
 use crate::{Encoder, Processor, Scratch, attention::Others, layer::Layer};
 
-/// How often a thread looks for what the other sends before it lets go of its processor: some ten microseconds, while to be
-/// woken takes about fifty.
+/// How often a thread looks for what the other sends before it lets go of its processor: halves are done at about the same
+/// time, and to be woken takes longer than to wait for that.
 const LOOKS: usize = 1000;
 
 /// The other thread has gone, and its rows with it.
