@@ -20,6 +20,7 @@ use clap::Parser;
 use embedding_service::embed::Embedder;
 use embedding_service::embed::model_files::ModelFiles;
 use embedding_service::embed::onnx::{OnnxEmbedder, Runtime};
+use sentinel_encoder::Processor;
 use serde_json::json;
 
 /// Word pieces of a text, the special ones included.
@@ -60,12 +61,19 @@ struct Options {
 fn main() {
     let options = Options::parse();
     let runtime = Runtime::load(&options.library).unwrap_or_else(|error| panic!("{error}"));
-    let load = |path: &Path| {
+    let load = |path: &Path, processor| {
         ModelFiles::find(path)
-            .and_then(|files| OnnxEmbedder::load(&runtime, &files))
+            .and_then(|files| OnnxEmbedder::load_for(&runtime, &files, processor))
             .unwrap_or_else(|error| panic!("{error}"))
     };
-    let (mut shipped, mut float) = (load(&options.model), load(&options.float));
+    let mut processors = Processor::all_fast().into_iter();
+    let (mut shipped, mut float) = (load(&options.model, processors.next()), load(&options.float, None));
+    // As on machines that have nothing better.
+    let mut slower: Vec<_> = processors
+        .map(Some)
+        .chain([None])
+        .map(|processor| (load(&options.model, processor), processor, Vec::new()))
+        .collect();
     let mut others: Vec<Python> = match &options.python {
         Some(program) => {
             OTHERS.into_iter().filter_map(|engine| Python::start(program, engine, &options)).collect()
@@ -89,6 +97,9 @@ fn main() {
             turn(&mut tokenising, &mut || drop(cutter.cut(&text)));
             turn(&mut ours, &mut || drop(shipped.embed(&text)));
             turn(&mut floats, &mut || drop(float.embed(&text)));
+            for (embedder, _, times) in &mut slower {
+                turn(times, &mut || drop(embedder.embed(&text)));
+            }
             others.iter_mut().for_each(|other| other.times(&text));
         }
         let own = undisturbed(ours);
@@ -99,6 +110,10 @@ fn main() {
             );
         };
         tell("shipped", own, Some(undisturbed(tokenising)));
+        for (_, processor, times) in &mut slower {
+            let by = processor.map_or("ONNX Runtime".to_owned(), |processor| format!("{processor}"));
+            tell(&format!("the same, by {by}"), undisturbed(std::mem::take(times)), None);
+        }
         tell("the same graph, float32", undisturbed(floats), None);
         for other in &mut others {
             tell(other.engine, undisturbed(std::mem::take(&mut other.times)), None);

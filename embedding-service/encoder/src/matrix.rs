@@ -9,6 +9,8 @@ use crate::{
 /// Blocks side by side: with eight rows they keep 24 sums, as many as fit in registers beside what is multiplied.
 const SIDE: usize = 3;
 const PANEL: usize = SIDE * LANES;
+/// Rows that are multiplied by a part of a block at once, where registers are few: eight sums, and what is multiplied.
+const FEW: usize = 4;
 /// With more, a sum of bytes' products (at most 255 · 128 each) might not fit in 32 bits.
 pub(crate) const MAX_INPUTS: usize = 65_000;
 
@@ -92,7 +94,7 @@ impl Matrix {
         for (at, (blocks, columns)) in panels.enumerate() {
             let following = following.next().unwrap_or(blocks);
             let mut panel = Panel { blocks, following, columns, first: at * PANEL, outputs: self.outputs };
-            for (group, out) in rows.groups().zip(out.chunks_mut(TOGETHER * self.outputs)) {
+            for (group, out) in rows.groups::<L>().zip(out.chunks_mut(TOGETHER * self.outputs)) {
                 match group.rows.len() {
                     8 => panel.tile::<L, 8>(lanes, &group, out),
                     7 => panel.tile::<L, 7>(lanes, &group, out),
@@ -125,17 +127,9 @@ impl Panel<'_> {
     // Indices are below R and SIDE, the lengths of the arrays; an iterator over them costs a third of the time.
     #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
     #[inline(always)]
-    fn tile<L: Lanes, const R: usize>(&self, lanes: L, group: &Group<'_>, out: &mut [f32]) {
-        let mut sums = [[lanes.nothing(); SIDE]; R];
-        let Some(bytes) = group.bytes::<R>(self.blocks.len()) else { return };
-        for (quad, (blocks, following)) in self.blocks.iter().zip(self.following).enumerate() {
-            following.iter().for_each(|block| lanes.soon(block));
-            for row in 0..R {
-                for side in 0..SIDE {
-                    sums[row][side] = lanes.dot(sums[row][side], bytes[row][quad], &blocks[side]);
-                }
-            }
-        }
+    fn tile<L: Lanes, const R: usize>(&self, lanes: L, group: &Group<'_, L::Quad>, out: &mut [f32]) {
+        let Some(inputs) = group.inputs::<R>(self.blocks.len()) else { return };
+        let sums = if L::PARTS == 1 { self.sums(lanes, inputs, 0) } else { self.sums_by_few(lanes, inputs) };
         let Some(rows) = group.rows.first_chunk::<R>() else { return };
         for row in 0..R {
             let start = row * self.outputs + self.first;
@@ -149,5 +143,58 @@ impl Panel<'_> {
                 lanes.store(lanes.mul_add(lanes.float(sums[row][side]), scale, still), &mut out[side]);
             }
         }
+    }
+
+    /// The sums of `R` rows' products with a panel, [`FEW`] rows and a block at a time.
+    // Indices are below R and SIDE.
+    #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
+    #[inline(always)]
+    fn sums_by_few<L: Lanes, const R: usize>(
+        &self,
+        lanes: L,
+        inputs: [&[L::Quad]; R],
+    ) -> [[L::Sums; SIDE]; R] {
+        let mut sums = [[lanes.nothing(); SIDE]; R];
+        let (few, rest) = inputs.as_chunks::<FEW>();
+        for side in 0..SIDE {
+            let (few_sums, rest_sums) = sums.as_chunks_mut::<FEW>();
+            for (inputs, sums) in few.iter().zip(few_sums) {
+                let found = self.sums::<L, FEW, 1>(lanes, *inputs, side);
+                for row in 0..FEW {
+                    [sums[row][side]] = found[row];
+                }
+            }
+            for (inputs, sums) in rest.iter().zip(rest_sums) {
+                [[sums[side]]] = self.sums(lanes, [inputs], side);
+            }
+        }
+        sums
+    }
+
+    /// The sums of `R` rows' products with `S` blocks side by side, from the one numbered `first` on.
+    // Indices are below R, S and SIDE, and those of quads below the length that is cut to here.
+    #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
+    #[inline(always)]
+    fn sums<L: Lanes, const R: usize, const S: usize>(
+        &self,
+        lanes: L,
+        inputs: [&[L::Quad]; R],
+        first: usize,
+    ) -> [[L::Sums; S]; R] {
+        let mut sums = [[lanes.nothing(); S]; R];
+        let inputs = inputs.map(|row| row.get(..self.blocks.len()).unwrap_or_default());
+        for part in 0..L::PARTS {
+            for (quad, (blocks, following)) in self.blocks.iter().zip(self.following).enumerate() {
+                for side in 0..S {
+                    lanes.soon(&following[first + side]);
+                }
+                for row in 0..R {
+                    for side in 0..S {
+                        lanes.dot(&mut sums[row][side], part, inputs[row][quad], &blocks[first + side]);
+                    }
+                }
+            }
+        }
+        sums
     }
 }

@@ -2,9 +2,13 @@
 //! Every implementation gives the same bits. Nothing here knows what is computed.
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
 
+#[cfg(target_arch = "x86_64")]
+use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use avx512::Avx512;
 use portable::Portable;
@@ -16,10 +20,23 @@ use crate::LANES;
 #[repr(align(64))]
 pub(crate) struct Block(pub(crate) [i8; 4 * LANES]);
 
+/// Inputs of a product, in one of the two; the other is empty.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    bytes: Vec<[[u8; 4]; LANES / 4]>,
+    words: Vec<[u64; LANES / 4]>,
+}
+
 /// The operations, on sixteen lanes each. A value of an implementing type says that the processor has them.
 pub(crate) trait Lanes: Copy {
     type Floats: Copy;
+    /// Four inputs of a product, as [`Self::dot`] takes them: whole numbers from 0 to 255.
+    type Quad: Copy + Default + 'static;
     type Sums: Copy;
+
+    /// In how many parts a block's columns are summed, one after the other: where registers are few, and each holds little, a
+    /// product keeps fewer sums at a time.
+    const PARTS: usize;
 
     fn splat(self, x: f32) -> Self::Floats;
     fn load(self, from: &[f32; LANES]) -> Self::Floats;
@@ -40,11 +57,13 @@ pub(crate) trait Lanes: Copy {
     /// The lanes of both in turns: the first eight of each, then the others.
     fn in_turns(self, x: Self::Floats, y: Self::Floats) -> [Self::Floats; 2];
     /// The nearest whole numbers of what is within 0 and 255.
-    fn bytes(self, x: Self::Floats) -> [u8; LANES];
+    fn quads(self, x: Self::Floats) -> [Self::Quad; LANES / 4];
+    fn inputs(inputs: &Inputs) -> &Vec<[Self::Quad; LANES / 4]>;
+    fn inputs_mut(inputs: &mut Inputs) -> &mut Vec<[Self::Quad; LANES / 4]>;
 
     fn nothing(self) -> Self::Sums;
-    /// Adds to each lane the products of `inputs` with the lane's four weights.
-    fn dot(self, sums: Self::Sums, inputs: [u8; 4], weights: &Block) -> Self::Sums;
+    /// Adds to each lane of a part, which is below [`Self::PARTS`], the products of `inputs` with the lane's four weights.
+    fn dot(self, sums: &mut Self::Sums, part: usize, inputs: Self::Quad, weights: &Block);
     fn float(self, sums: Self::Sums) -> Self::Floats;
     /// Says that `block` will be read soon.
     fn soon(self, block: &Block);
@@ -79,17 +98,38 @@ pub struct Processor(Kind);
 enum Kind {
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
     Portable,
 }
 
+impl std::fmt::Display for Processor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(_) => "AVX-512 VNNI",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) => "AVX2",
+            Kind::Portable => "plain code",
+        })
+    }
+}
+
 impl Processor {
-    /// What this machine computes fast with; none where it has no instruction for products of bytes.
+    /// What this machine computes fastest with; none where all that it has is plain code.
     #[must_use]
     pub fn fast() -> Option<Self> {
+        Self::all_fast().into_iter().next()
+    }
+
+    /// All that this machine computes fast with, the fastest first.
+    #[must_use]
+    pub fn all_fast() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
-        return Avx512::detect().map(|lanes| Self(Kind::Avx512(lanes)));
+        let found = [Avx512::detect().map(Kind::Avx512), Avx2::detect().map(Kind::Avx2)];
         #[cfg(not(target_arch = "x86_64"))]
-        None
+        let found = [None];
+        found.into_iter().flatten().map(Self).collect()
     }
 
     /// Plain code for every machine: slow, and the definition of what the others must give.
@@ -102,6 +142,8 @@ impl Processor {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(lanes) => lanes.run(work),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(lanes) => lanes.run(work),
             Kind::Portable => work.run(Portable),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     LANES,
-    processor::{Lanes, one_of},
+    processor::{Inputs, Lanes, one_of},
 };
 
 /// Rows that a product works on at once.
@@ -39,15 +39,15 @@ impl Prepare for AsIs {
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     /// Row after row.
-    bytes: Vec<[u8; LANES]>,
+    inputs: Inputs,
     rows: Vec<Row>,
     /// A row that is about to be rounded.
     prepared: Vec<[f32; LANES]>,
 }
 
 /// Up to [`TOGETHER`] rows.
-pub(crate) struct Group<'a> {
-    bytes: &'a [[u8; 4]],
+pub(crate) struct Group<'a, Quad> {
+    quads: &'a [Quad],
     pub(crate) rows: &'a [Row],
 }
 
@@ -58,9 +58,10 @@ impl Rows {
         let width = (inputs / LANES).max(1);
         let values = values.as_chunks::<LANES>().0;
         self.rows.clear();
-        self.bytes.resize(values.len(), [0; LANES]);
+        let inputs = L::inputs_mut(&mut self.inputs);
+        inputs.resize(values.len(), Default::default());
         self.prepared.resize(width, [0.0; LANES]);
-        for (row, bytes) in values.chunks_exact(width).zip(self.bytes.chunks_exact_mut(width)) {
+        for (row, inputs) in values.chunks_exact(width).zip(inputs.chunks_exact_mut(width)) {
             let mut least = lanes.splat(f32::INFINITY);
             let mut most = lanes.splat(f32::NEG_INFINITY);
             for (at, (x, to)) in row.iter().zip(&mut self.prepared).enumerate() {
@@ -73,29 +74,29 @@ impl Rows {
             self.rows.push(found);
             let inverse = 1.0 / found.scale;
             let (inverse, below) = (lanes.splat(inverse), lanes.splat(-found.offset * inverse));
-            for (x, to) in self.prepared.iter().zip(bytes) {
-                *to = lanes.bytes(lanes.mul_add(lanes.load(x), inverse, below));
+            for (x, to) in self.prepared.iter().zip(inputs) {
+                *to = lanes.quads(lanes.mul_add(lanes.load(x), inverse, below));
             }
         }
     }
 
-    pub(crate) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
-        let bytes = self.bytes.as_flattened().as_chunks::<4>().0;
-        let quads = bytes.len() / self.rows.len().max(1);
-        bytes
-            .chunks((TOGETHER * quads).max(1))
+    pub(crate) fn groups<L: Lanes>(&self) -> impl Iterator<Item = Group<'_, L::Quad>> {
+        let quads = L::inputs(&self.inputs).as_flattened();
+        let width = quads.len() / self.rows.len().max(1);
+        quads
+            .chunks((TOGETHER * width).max(1))
             .zip(self.rows.chunks(TOGETHER))
-            .map(|(bytes, rows)| Group { bytes, rows })
+            .map(|(quads, rows)| Group { quads, rows })
     }
 }
 
-impl<'a> Group<'a> {
-    /// The bytes of the first `R` rows, `quads` times four of each; nothing if there are not so many.
+impl<'a, Quad> Group<'a, Quad> {
+    /// The first `R` rows, each of `width` quads; nothing if there are not so many.
     #[inline(always)]
-    pub(crate) fn bytes<const R: usize>(&self, quads: usize) -> Option<[&'a [[u8; 4]]; R]> {
-        let mut rows = [self.bytes; R];
+    pub(crate) fn inputs<const R: usize>(&self, width: usize) -> Option<[&'a [Quad]; R]> {
+        let mut rows = [self.quads; R];
         for (at, row) in rows.iter_mut().enumerate() {
-            *row = self.bytes.get(at * quads..)?.get(..quads)?;
+            *row = self.quads.get(at * width..)?.get(..width)?;
         }
         Some(rows)
     }

@@ -13,6 +13,7 @@ use ort::{
     session::{Session, SessionInputValue, builder::GraphOptimizationLevel},
     value::Tensor,
 };
+use sentinel_encoder::Processor;
 
 use super::{
     Cutter, EmbedError, Embedder, FreeHands, ModelError,
@@ -73,11 +74,23 @@ impl OnnxEmbedder {
     /// # Errors
     /// When a file cannot be read, or the graph is not one of a sentence embedding model.
     pub fn load(runtime: &Runtime, files: &ModelFiles) -> Result<Self, ModelError> {
+        Self::load_for(runtime, files, Processor::fast())
+    }
+
+    /// As [`Self::load`], with the project's operator computed by `processor`, or by ONNX Runtime in its own way.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_for(
+        runtime: &Runtime,
+        files: &ModelFiles,
+        processor: Option<Processor>,
+    ) -> Result<Self, ModelError> {
         let path = files.graph.display().to_string();
         let sidecar = Sidecar::read(&files.graph)?;
         let pieces = Arc::new(PieceMaker::load(&files.tokeniser, sidecar.longest)?);
         let hands = Hands::default();
-        let session = open(runtime, &files.graph, &hands)
+        let session = open(runtime, &files.graph, processor, &hands)
             .map_err(|e| ModelError::Load { path: path.clone(), cause: e.to_string() })?;
         let wrong = |problem: String| ModelError::Graph { path: path.clone(), problem };
         let face = Face::of(session.inputs(), session.outputs(), sidecar.pooling).map_err(&wrong)?;
@@ -163,7 +176,12 @@ impl Embedder for OnnxEmbedder {
     }
 }
 
-fn open(runtime: &Runtime, graph: &Path, hands: &Hands) -> ort::Result<Session> {
+fn open(
+    runtime: &Runtime,
+    graph: &Path,
+    processor: Option<Processor>,
+    hands: &Hands,
+) -> ort::Result<Session> {
     let session = Session::builder(&runtime.0)?
         .with_optimization_level(GraphOptimizationLevel::All)?
         .with_intra_threads(1)?
@@ -171,7 +189,7 @@ fn open(runtime: &Runtime, graph: &Path, hands: &Hands) -> ort::Result<Session> 
         .with_intra_op_spinning(false)?
         .with_inter_op_spinning(false)?
         .with_disabled_optimizers(DISABLED_OPTIMISERS)?;
-    let mut session = operator::teach(session, hands)?;
+    let mut session = operator::teach(session, processor, hands)?;
     // ONNX Runtime makes a domain known when the first session with it is opened, and cannot do that for two at once
     // (microsoft/onnxruntime#22663).
     let mut known = DOMAIN_KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -27,13 +27,13 @@ const FIRST_CONSTANT: usize = 3;
 /// Who may help a session; nobody until it is told.
 pub type Hands = Arc<OnceLock<Arc<dyn FreeHands>>>;
 
-/// Lets a session know the operator, if this machine computes it fast; else ONNX Runtime takes the model file's word for
+/// Lets a session know the operator, computed by `processor`; without one, ONNX Runtime takes the model file's word for
 /// what it is.
 ///
 /// # Errors
 /// When ONNX Runtime refuses.
-pub fn teach(session: SessionBuilder, hands: &Hands) -> Result<SessionBuilder> {
-    match Processor::fast() {
+pub fn teach(session: SessionBuilder, processor: Option<Processor>, hands: &Hands) -> Result<SessionBuilder> {
+    match processor {
         Some(processor) => {
             let operator = EncoderOperator { processor, hands: Arc::clone(hands) };
             Ok(session.with_operators(OperatorDomain::new(DOMAIN)?.add(operator)?)?)

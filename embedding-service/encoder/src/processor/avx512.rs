@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm512_storeu_ps, _mm512_sub_ps,
 };
 
-use super::{Block, Lanes, Work};
+use super::{Block, Inputs, Lanes, Work};
 use crate::LANES;
 
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,10 @@ impl Avx512 {
 // SAFETY of every block: see the head of this file. Loads and stores that ask for alignment get a `Block`, which has it.
 impl Lanes for Avx512 {
     type Floats = __m512;
+    type Quad = [u8; 4];
     type Sums = __m512i;
+
+    const PARTS: usize = 1;
 
     #[inline(always)]
     fn splat(self, x: f32) -> __m512 {
@@ -119,10 +122,20 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn bytes(self, x: __m512) -> [u8; LANES] {
-        let mut bytes = [0; LANES];
-        unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(x))) };
-        bytes
+    fn quads(self, x: __m512) -> [[u8; 4]; 4] {
+        let mut quads = [[0; 4]; 4];
+        unsafe { _mm_storeu_si128(quads.as_mut_ptr().cast(), _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(x))) };
+        quads
+    }
+
+    #[inline(always)]
+    fn inputs(inputs: &Inputs) -> &Vec<[[u8; 4]; 4]> {
+        &inputs.bytes
+    }
+
+    #[inline(always)]
+    fn inputs_mut(inputs: &mut Inputs) -> &mut Vec<[[u8; 4]; 4]> {
+        &mut inputs.bytes
     }
 
     #[inline(always)]
@@ -131,10 +144,10 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn dot(self, sums: __m512i, inputs: [u8; 4], weights: &Block) -> __m512i {
+    fn dot(self, sums: &mut __m512i, _: usize, inputs: [u8; 4], weights: &Block) {
         unsafe {
             let weights = _mm512_load_si512(weights.0.as_ptr().cast());
-            _mm512_dpbusd_epi32(sums, _mm512_set1_epi32(i32::from_le_bytes(inputs)), weights)
+            *sums = _mm512_dpbusd_epi32(*sums, _mm512_set1_epi32(i32::from_le_bytes(inputs)), weights);
         }
     }
 

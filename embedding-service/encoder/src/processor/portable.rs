@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use super::{Block, Lanes};
+use super::{Block, Inputs, Lanes};
 use crate::LANES;
 
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,10 @@ type Floats = [f32; LANES];
 #[allow(clippy::indexing_slicing)]
 impl Lanes for Portable {
     type Floats = Floats;
+    type Quad = [u8; 4];
     type Sums = [i32; LANES];
+
+    const PARTS: usize = 1;
 
     #[inline(always)]
     fn splat(self, x: f32) -> Floats {
@@ -90,9 +93,19 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn bytes(self, x: Floats) -> [u8; LANES] {
+    fn quads(self, x: Floats) -> [[u8; 4]; 4] {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        from_fn(|i| x[i].round_ties_even() as u8)
+        from_fn(|quad| from_fn(|i| x[4 * quad + i].round_ties_even() as u8))
+    }
+
+    #[inline(always)]
+    fn inputs(inputs: &Inputs) -> &Vec<[[u8; 4]; 4]> {
+        &inputs.bytes
+    }
+
+    #[inline(always)]
+    fn inputs_mut(inputs: &mut Inputs) -> &mut Vec<[[u8; 4]; 4]> {
+        &mut inputs.bytes
     }
 
     #[inline(always)]
@@ -101,10 +114,10 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn dot(self, sums: [i32; LANES], inputs: [u8; 4], weights: &Block) -> [i32; LANES] {
+    fn dot(self, sums: &mut [i32; LANES], _: usize, inputs: [u8; 4], weights: &Block) {
         let product =
             |lane: usize, input: usize| i32::from(inputs[input]) * i32::from(weights.0[4 * lane + input]);
-        from_fn(|i| sums[i] + product(i, 0) + product(i, 1) + product(i, 2) + product(i, 3))
+        *sums = from_fn(|i| sums[i] + product(i, 0) + product(i, 1) + product(i, 2) + product(i, 3));
     }
 
     #[inline(always)]
