@@ -58,6 +58,7 @@ pub(crate) trait Lanes: Copy {
     fn in_turns(self, x: Self::Floats, y: Self::Floats) -> [Self::Floats; 2];
     /// The nearest whole numbers of what is within 0 and 255.
     fn quads(self, x: Self::Floats) -> [Self::Quad; LANES / 4];
+    /// Those that this processor uses.
     fn inputs(inputs: &Inputs) -> &Vec<[Self::Quad; LANES / 4]>;
     fn inputs_mut(inputs: &mut Inputs) -> &mut Vec<[Self::Quad; LANES / 4]>;
 

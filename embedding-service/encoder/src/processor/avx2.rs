@@ -1,5 +1,6 @@
-//! x86-64 with AVX2 and FMA: sixteen lanes in two registers of eight. It has no instruction for products of bytes that is
-//! exact, so inputs are kept in 16 bits, and weights widened to them; half as many registers hold half as much, so less is summed at once.
+//! x86-64 with AVX2 and FMA: sixteen lanes in two registers of eight. It has no exact instruction for products of bytes, so
+//! inputs are kept in 16 bits and weights widened to them. Half as many registers hold half as much, so less is summed at
+//! once.
 //!
 //! With `avx512.rs` the only unsafe code. It is sound because a value of [`Avx2`] exists only where `detect` has seen that
 //! the processor has every instruction used, and because what is read and written are whole arrays.
@@ -24,7 +25,7 @@ pub(super) struct Avx2(());
 /// The first eight lanes and the others.
 type Floats = [__m256; 2];
 
-/// For the quads 0, 2, 1, 3 of 64 bits each: two halves that were worked on side by side, one after the other.
+/// Takes 64 bits each in the order 0, 2, 1, 3: the instructions work on both halves of a register by themselves.
 const HALVES: i32 = 0b11_01_10_00;
 
 impl Avx2 {
@@ -136,8 +137,8 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn abs(self, x: Floats) -> Floats {
-        // The sign is all that -0 consists of.
-        both(x, |x| unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), x) })
+        let sign = unsafe { _mm256_set1_ps(-0.0) };
+        both(x, |x| unsafe { _mm256_andnot_ps(sign, x) })
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! x86-64 with AVX-512 VNNI, which has one instruction for four products of bytes in each of sixteen lanes.
 //!
-//! The only file with unsafe code. It is sound because a value of [`Avx512`] exists only where `detect` has seen that the
+//! With `avx2.rs` the only unsafe code. It is sound because a value of [`Avx512`] exists only where `detect` has seen that the
 //! processor has every instruction used, and because what is read and written are whole arrays.
 #![allow(unsafe_code)]
 
