@@ -27,11 +27,38 @@ pub(crate) struct Inputs {
     words: Vec<[u64; LANES / 4]>,
 }
 
+/// Four inputs of a product, whole numbers from 0 to 255, as [`Lanes::dot`] takes them.
+pub(crate) trait Quad: Copy + Default + 'static {
+    fn kept_mut(inputs: &mut Inputs) -> &mut Vec<[Self; LANES / 4]>;
+    fn kept(inputs: &Inputs) -> &[[Self; LANES / 4]];
+}
+
+/// A byte for each.
+impl Quad for [u8; 4] {
+    fn kept_mut(inputs: &mut Inputs) -> &mut Vec<[Self; LANES / 4]> {
+        &mut inputs.bytes
+    }
+
+    fn kept(inputs: &Inputs) -> &[[Self; LANES / 4]] {
+        &inputs.bytes
+    }
+}
+
+/// 16 bits for each, the first the lowest.
+impl Quad for u64 {
+    fn kept_mut(inputs: &mut Inputs) -> &mut Vec<[Self; LANES / 4]> {
+        &mut inputs.words
+    }
+
+    fn kept(inputs: &Inputs) -> &[[Self; LANES / 4]] {
+        &inputs.words
+    }
+}
+
 /// The operations, on sixteen lanes each. A value of an implementing type says that the processor has them.
 pub(crate) trait Lanes: Copy {
     type Floats: Copy;
-    /// Four inputs of a product, as [`Self::dot`] takes them: whole numbers from 0 to 255.
-    type Quad: Copy + Default + 'static;
+    type Quad: Quad;
     type Sums: Copy;
 
     /// In how many parts a block's columns are summed, one after the other: where registers are few, and each holds little, a
@@ -58,9 +85,6 @@ pub(crate) trait Lanes: Copy {
     fn in_turns(self, x: Self::Floats, y: Self::Floats) -> [Self::Floats; 2];
     /// The nearest whole numbers of what is within 0 and 255.
     fn quads(self, x: Self::Floats) -> [Self::Quad; LANES / 4];
-    /// Those that this processor uses.
-    fn inputs(inputs: &Inputs) -> &Vec<[Self::Quad; LANES / 4]>;
-    fn inputs_mut(inputs: &mut Inputs) -> &mut Vec<[Self::Quad; LANES / 4]>;
 
     fn nothing(self) -> Self::Sums;
     /// Adds to each lane of a part, which is below [`Self::PARTS`], the products of `inputs` with the lane's four weights.

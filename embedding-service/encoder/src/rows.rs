@@ -2,7 +2,7 @@
 
 use crate::{
     LANES,
-    processor::{Inputs, Lanes, one_of},
+    processor::{Inputs, Lanes, Quad, one_of},
 };
 
 /// Rows that a product works on at once.
@@ -46,8 +46,8 @@ pub(crate) struct Rows {
 }
 
 /// Up to [`TOGETHER`] rows.
-pub(crate) struct Group<'a, Quad> {
-    quads: &'a [Quad],
+pub(crate) struct Group<'a, Q> {
+    quads: &'a [Q],
     pub(crate) rows: &'a [Row],
 }
 
@@ -58,7 +58,7 @@ impl Rows {
         let width = (inputs / LANES).max(1);
         let values = values.as_chunks::<LANES>().0;
         self.rows.clear();
-        let inputs = L::inputs_mut(&mut self.inputs);
+        let inputs = L::Quad::kept_mut(&mut self.inputs);
         inputs.resize(values.len(), Default::default());
         self.prepared.resize(width, [0.0; LANES]);
         for (row, inputs) in values.chunks_exact(width).zip(inputs.chunks_exact_mut(width)) {
@@ -81,7 +81,7 @@ impl Rows {
     }
 
     pub(crate) fn groups<L: Lanes>(&self) -> impl Iterator<Item = Group<'_, L::Quad>> {
-        let quads = L::inputs(&self.inputs).as_flattened();
+        let quads = L::Quad::kept(&self.inputs).as_flattened();
         let width = quads.len() / self.rows.len().max(1);
         quads
             .chunks((TOGETHER * width).max(1))
@@ -90,10 +90,10 @@ impl Rows {
     }
 }
 
-impl<'a, Quad> Group<'a, Quad> {
+impl<'a, Q> Group<'a, Q> {
     /// The first `R` rows, each of `width` quads; nothing if there are not so many.
     #[inline(always)]
-    pub(crate) fn inputs<const R: usize>(&self, width: usize) -> Option<[&'a [Quad]; R]> {
+    pub(crate) fn inputs<const R: usize>(&self, width: usize) -> Option<[&'a [Q]; R]> {
         let mut rows = [self.quads; R];
         for (at, row) in rows.iter_mut().enumerate() {
             *row = self.quads.get(at * width..)?.get(..width)?;

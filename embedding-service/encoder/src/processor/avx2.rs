@@ -16,7 +16,7 @@ use std::arch::x86_64::{
     _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
 };
 
-use super::{Block, Inputs, Lanes, Work};
+use super::{Block, Lanes, Work};
 use crate::LANES;
 
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,6 @@ unsafe fn turns(x: __m256, y: __m256) -> Floats {
 // SAFETY of every block: see the head of this file. Loads that ask for alignment get a `Block`, which has it.
 impl Lanes for Avx2 {
     type Floats = Floats;
-    /// 16 bits for each.
     type Quad = u64;
     /// Of four columns each; of a column two neighbours, which together are its sum.
     type Sums = [[__m256i; 2]; Self::PARTS];
@@ -167,16 +166,6 @@ impl Lanes for Avx2 {
             _mm256_storeu_si256(quads.as_mut_ptr().cast(), _mm256_permute4x64_epi64::<HALVES>(words));
         }
         quads
-    }
-
-    #[inline(always)]
-    fn inputs(inputs: &Inputs) -> &Vec<[u64; LANES / 4]> {
-        &inputs.words
-    }
-
-    #[inline(always)]
-    fn inputs_mut(inputs: &mut Inputs) -> &mut Vec<[u64; LANES / 4]> {
-        &mut inputs.words
     }
 
     #[inline(always)]

@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm512_storeu_ps, _mm512_sub_ps,
 };
 
-use super::{Block, Inputs, Lanes, Work};
+use super::{Block, Lanes, Work};
 use crate::LANES;
 
 #[derive(Clone, Copy, Debug)]
@@ -126,16 +126,6 @@ impl Lanes for Avx512 {
         let mut quads = [[0; 4]; 4];
         unsafe { _mm_storeu_si128(quads.as_mut_ptr().cast(), _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(x))) };
         quads
-    }
-
-    #[inline(always)]
-    fn inputs(inputs: &Inputs) -> &Vec<[[u8; 4]; 4]> {
-        &inputs.bytes
-    }
-
-    #[inline(always)]
-    fn inputs_mut(inputs: &mut Inputs) -> &mut Vec<[[u8; 4]; 4]> {
-        &mut inputs.bytes
     }
 
     #[inline(always)]

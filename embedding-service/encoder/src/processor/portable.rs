@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use super::{Block, Inputs, Lanes};
+use super::{Block, Lanes};
 use crate::LANES;
 
 #[derive(Clone, Copy, Debug)]
@@ -96,16 +96,6 @@ impl Lanes for Portable {
     fn quads(self, x: Floats) -> [[u8; 4]; 4] {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         from_fn(|quad| from_fn(|i| x[4 * quad + i].round_ties_even() as u8))
-    }
-
-    #[inline(always)]
-    fn inputs(inputs: &Inputs) -> &Vec<[[u8; 4]; 4]> {
-        &inputs.bytes
-    }
-
-    #[inline(always)]
-    fn inputs_mut(inputs: &mut Inputs) -> &mut Vec<[[u8; 4]; 4]> {
-        &mut inputs.bytes
     }
 
     #[inline(always)]
