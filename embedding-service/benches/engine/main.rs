@@ -1,6 +1,6 @@
-//! The embedder alone, one thread, one text at a time: the model that is shipped against the same graph in float32, and
-//! against sentence-transformers and fastembed where there is a Python that has them; in turns. Writes a line of JSON for each engine
-//! and length. `make bench` runs it.
+//! The embedder alone, one thread, one text at a time: the model that is shipped, as this machine computes it fastest, against
+//! its slower ways of computing it, against the same graph in float32, and against sentence-transformers and fastembed where
+//! there is a Python that has them; in turns. Writes a line of JSON for each engine and length. `make bench` runs it.
 
 // Lints for the server's own code: a bench says what is wrong by failing.
 #![allow(

@@ -172,7 +172,7 @@ impl Panel<'_> {
     }
 
     /// The sums of `R` rows' products with `S` blocks side by side, from the one numbered `first` on.
-    // Indices are below R, S and SIDE, and those of quads below the length that is cut to here.
+    // Indices are below R, S and SIDE, and those of quads below the number of blocks, which every row of `inputs` has.
     #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
     #[inline(always)]
     fn sums<L: Lanes, const R: usize, const S: usize>(
@@ -182,7 +182,6 @@ impl Panel<'_> {
         first: usize,
     ) -> [[L::Sums; S]; R] {
         let mut sums = [[lanes.nothing(); S]; R];
-        let inputs = inputs.map(|row| row.get(..self.blocks.len()).unwrap_or_default());
         for part in 0..L::PARTS {
             for (quad, (blocks, following)) in self.blocks.iter().zip(self.following).enumerate() {
                 for side in 0..S {
