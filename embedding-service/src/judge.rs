@@ -1,6 +1,6 @@
 //! Which earlier prompts count as matches of a new one. Rules only: no I/O, no clock.
 
-use sentinel_core::prompt::is_template_variant;
+use sentinel_text::is_template_variant;
 
 use crate::{
     embed::{Embedded, window::Digest},

@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for Former {
         let (mut all, mut words) = (0, Bag::default());
         while let Some(item) = items.next_element::<Form>()? {
             all = digest_pair(all, item.digest);
-            words = words.and(item.words);
+            words = words.union(item.words);
         }
         Ok(Form { words, ..of_kind(6, all) })
     }
@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for Former {
         let (mut all, mut words) = (0_u64, Bag::default());
         while let Some((key, value)) = members.next_entry::<Form, Form>()? {
             all = all.wrapping_add(digest_pair(key.digest, value.digest));
-            words = words.and(value.words);
+            words = words.union(value.words);
         }
         Ok(Form { words, ..of_kind(7, all) })
     }

@@ -1,16 +1,8 @@
-//! What a prompt's text looks like once its accidents are taken away: words, normal form, fingerprint, template.
-//! Text only: nothing here knows where a prompt came from or what follows from it.
+//! Texts of prompts, and the canonical form of a call's arguments.
 
-mod bag;
 mod canonical;
-mod normalise;
-mod print;
-mod template;
-mod words;
 
-pub use bag::Bag;
 pub use canonical::{Form, canonical};
-pub use normalise::normalise;
-pub use print::{Print, digest, digest_pair};
-pub use template::is_template_variant;
-pub use words::words;
+pub use sentinel_text::{
+    Fingerprint as Print, WordSet as Bag, digest, digest_pair, is_template_variant, normalise, words,
+};

@@ -193,7 +193,7 @@ impl Turn {
         let sum = |numbers: &mut dyn Iterator<Item = u64>| numbers.fold(0, u64::wrapping_add);
         Some(Step {
             approach: sum(&mut self.calls.iter().map(|call| call.approach)),
-            words: self.calls.iter().fold(Bag::default(), |words, call| words.and(call.words)),
+            words: self.calls.iter().fold(Bag::default(), |words, call| words.union(call.words)),
             outcome: sum(&mut results.iter().map(|(digest, _)| *digest)),
             tools: sum(&mut self.calls.iter().map(|call| call.name)),
             kind: if results.iter().any(|(_, kind)| *kind == Kind::Failure) {

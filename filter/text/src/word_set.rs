@@ -1,37 +1,39 @@
 //! The words of a short text as a set of bits: enough to say whether two texts share most of theirs. Which words they
 //! are cannot be read from it.
 
-/// A set of words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bag(pub u128);
+use serde::{Deserialize, Serialize};
 
-impl Bag {
+/// A set of words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct WordSet(pub u128);
+
+impl WordSet {
     /// A set this full takes no more words: in a fuller one any two texts would look alike.
     const FULL: u32 = 40;
 
     /// The words of `text`, without the case of ASCII; every byte that is not ASCII belongs to a word.
     pub fn of(text: &str) -> Self {
-        let mut bag = Self::default();
+        let mut set = Self::default();
         for word in text.as_bytes().split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()) {
             // FNV-1a: the words are short.
             let hash = word.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
                 (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x100_0000_01B3)
             });
             if !word.is_empty() {
-                bag.add(hash);
+                set.add(hash);
             }
-            if bag.0.count_ones() >= Self::FULL {
+            if set.0.count_ones() >= Self::FULL {
                 break;
             }
         }
-        bag
+        set
     }
 
     /// A value that is no text.
     pub fn of_value(digest: u64) -> Self {
-        let mut bag = Self::default();
-        bag.add(digest);
-        bag
+        let mut set = Self::default();
+        set.add(digest);
+        set
     }
 
     fn add(&mut self, hash: u64) {
@@ -40,9 +42,9 @@ impl Bag {
         self.0 |= 1_u128.wrapping_shl(u32::try_from(mixed).unwrap_or(0));
     }
 
-    /// Both together.
+    /// The words of both.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn union(self, other: Self) -> Self {
         if self.0.count_ones() >= Self::FULL { self } else { Self(self.0 | other.0) }
     }
 
@@ -59,7 +61,7 @@ mod tests {
 
     #[test]
     fn words_are_shared_or_not() {
-        let similar = |one: &str, other: &str| Bag::of(one).is_similar(Bag::of(other));
+        let similar = |one: &str, other: &str| WordSet::of(one).is_similar(WordSet::of(other));
         assert!(similar("The Shallows (book)", "the shallows"));
         assert!(similar("cheap red shoes for men", "red shoes for men, size 12"));
         assert!(similar("größe und Farbe prüfen", "prüfen: größe, Farbe"));
@@ -77,7 +79,7 @@ mod tests {
                 .collect::<String>()
         };
         let alike = (0..100)
-            .filter(|n| Bag::of(&text(*n)).is_similar(Bag::of(&text(n.wrapping_add(1_000_003)))))
+            .filter(|n| WordSet::of(&text(*n)).is_similar(WordSet::of(&text(n.wrapping_add(1_000_003)))))
             .count();
         assert!(alike < 5, "{alike} of 100");
     }

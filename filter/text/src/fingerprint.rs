@@ -1,5 +1,6 @@
 //! The fingerprint of a text: small enough to remember for every prompt, good enough to tell repetition from work.
 
+use serde::{Deserialize, Serialize};
 use simhash::{hamming_distance, simhash_stream};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -14,8 +15,8 @@ const SHINGLE: usize = 3;
 const DISTANCE: u32 = 3;
 
 /// Fingerprint of one text. Holds no word of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Print {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Fingerprint {
     /// SimHash over the word shingles of the normal form.
     pub simhash: u64,
     /// Digest of the words as written, digits included, case and punctuation aside.
@@ -26,7 +27,7 @@ pub struct Print {
     pub words: u16,
 }
 
-impl Print {
+impl Fingerprint {
     pub fn of(text: &str) -> Self {
         let (head, rest) = split(text);
         let mut exact = Xxh3::new();
@@ -104,44 +105,47 @@ pub fn digest_pair(first: u64, second: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn print(text: &str) -> Print {
-        Print::of(text)
+    fn fingerprint(text: &str) -> Fingerprint {
+        Fingerprint::of(text)
     }
 
     #[test]
     fn case_space_and_punctuation_are_no_difference() {
-        assert!(print("Hello,  World again!").is_verbatim(&print("hello world again")));
+        assert!(fingerprint("Hello,  World again!").is_verbatim(&fingerprint("hello world again")));
     }
 
     #[test]
     fn numbers_make_prompts_similar_but_not_verbatim() {
-        let (a, b) = (print("Process order 17 of today"), print("Process order 18 of today"));
+        let (a, b) = (fingerprint("Process order 17 of today"), fingerprint("Process order 18 of today"));
         assert!(a.is_similar(&b) && !a.is_verbatim(&b));
     }
 
     #[test]
     fn other_words_are_not_similar() {
-        assert!(!print("What is the capital of France?").is_similar(&print("How tall is the Eiffel tower?")));
+        assert!(
+            !fingerprint("What is the capital of France?")
+                .is_similar(&fingerprint("How tall is the Eiffel tower?"))
+        );
     }
 
     #[test]
     fn beyond_the_page_the_text_must_agree() {
         let head = "word ".repeat(400);
-        let (a, b) = (print(&format!("{head} alpha")), print(&format!("{head} beta")));
+        let (a, b) = (fingerprint(&format!("{head} alpha")), fingerprint(&format!("{head} beta")));
         assert_eq!(a.simhash, b.simhash);
         assert!(!a.is_similar(&b) && !a.is_verbatim(&b));
-        assert!(a.is_verbatim(&print(&format!("{head} alpha"))));
+        assert!(a.is_verbatim(&fingerprint(&format!("{head} alpha"))));
     }
 
     #[test]
     fn words_are_counted_in_every_script() {
-        assert_eq!(print("yes, continue please").words, 3);
-        assert_eq!(print("请继续工作").words, 3);
-        assert_eq!(print("").words, 0);
+        assert_eq!(fingerprint("yes, continue please").words, 3);
+        assert_eq!(fingerprint("请继续工作").words, 3);
+        assert_eq!(fingerprint("").words, 0);
     }
 
     #[test]
     fn a_text_without_word_ends_is_bounded() {
-        assert_eq!(print(&"x".repeat(1_000_000)).words, 1);
+        assert_eq!(fingerprint(&"x".repeat(1_000_000)).words, 1);
     }
 }
