@@ -14,7 +14,7 @@ export CARGO_TARGET_DIR
 WASM_TARGET := wasm32-wasip1
 MODULE := $(CARGO_TARGET_DIR)/$(WASM_TARGET)/release/sentinel_filter.wasm
 SERVICE := $(CARGO_TARGET_DIR)/release/embedding-service
-MODULE_LIMIT := 600000
+MODULE_LIMIT := 1500000
 
 # Where the programs find the parts, unless the user has said so. Only for the commands that run something:
 # for set-up a variable that is set means "the user brings their own".
@@ -43,7 +43,6 @@ operations: setup ## Fetch what only the tests of k8s/ use: kubectl, schemas, Pr
 filter: setup ## Build the filter for Envoy (WebAssembly, release)
 	@echo "== filter"
 	@$(CARGO) build --release -p sentinel-filter --target $(WASM_TARGET)
-	@$(PYTHON) filter/wasm-opt/optimise.py "$(MODULE)" "$${NODE_BIN:-$(PARTS)/node/bin/node}" "$(PARTS)/wasm-opt/wasm-opt"
 
 service: setup ## Build the embedding service (release)
 	@echo "== embedding service"
@@ -79,7 +78,7 @@ bench: build ## Measure what the filter adds, against the same Envoy without it
 eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --with-service,$(ARGS)),service) ## Replay recorded runs: TRACES=runs.jsonl [OUT=dir] [ARGS="..."; --help lists them]
 	@$(if $(TRACES),,echo 'eval: say which runs: make eval TRACES=runs.jsonl [OUT=dir] [ARGS="--dialect anthropic"]' >&2; exit 2)
 	@echo "== replay"
-	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
+	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 fmt: ## Format the sources
 	@$(CARGO) fmt --all

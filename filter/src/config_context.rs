@@ -7,7 +7,7 @@ use proxy_wasm::{
     traits::{Context, HttpContext, RootContext},
     types::{ContextType, LogLevel},
 };
-use sentinel_core::config::Config;
+use sentinel_pipeline::config::Config;
 
 use crate::{
     metrics::Metrics,
@@ -18,7 +18,7 @@ use crate::{
 /// How long spans wait to be sent together.
 const TICK: Duration = Duration::from_secs(1);
 /// How long the collector may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 pub struct ConfigContext {
@@ -82,7 +82,7 @@ impl RootContext for ConfigContext {
             spans::EXPORT,
             Vec::new(),
             Some(&message),
-            PATIENCE,
+            EXPORT_TIMEOUT,
         );
         if call.is_err() {
             self.sent(false);

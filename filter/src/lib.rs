@@ -1,7 +1,8 @@
-//! The Envoy filter: proxy-wasm callbacks become events of sentinel-core, its effects become host calls.
+//! The Envoy filter: Envoy's callbacks go to the pipeline, whose host port is implemented by calls of the proxy-wasm ABI.
 //! Nothing is decided here. The only crate that knows proxy-wasm.
 
 mod config_context;
+mod envoy;
 mod metrics;
 mod request_context;
 mod spans;

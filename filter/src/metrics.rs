@@ -6,7 +6,7 @@ use std::{
 };
 
 use proxy_wasm::{hostcalls, types::MetricType};
-use sentinel_core::metric::{LATENCY, Metric};
+use sentinel_pipeline::metric::{LATENCY, Metric};
 
 #[derive(Default)]
 pub struct Metrics {
@@ -22,7 +22,7 @@ impl Metrics {
         }
     }
 
-    pub fn held(&self, millis: u64) {
+    pub fn record_latency(&self, millis: u64) {
         let id = self.latency.get().or_else(|| hostcalls::define_metric(MetricType::Histogram, LATENCY).ok());
         self.latency.set(id);
         if let Some(id) = id {

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use prost::Message;
-use sentinel_core::span::Span;
+use sentinel_pipeline::span::Span;
 
 pub const SERVICE: &str = "opentelemetry.proto.collector.trace.v1.TraceService";
 pub const EXPORT: &str = "Export";

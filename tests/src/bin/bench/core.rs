@@ -1,4 +1,4 @@
-//! The core's own figures: runs its criterion bench (filter/core/benches) for a short time and reads what it has left.
+//! The core's own figures: runs its criterion bench (filter/pipeline/benches) for a short time and reads what it has left.
 
 use std::env;
 use std::fs;
@@ -15,11 +15,8 @@ const STEPS: [(&str, &str); 6] = [
     ("normalise", "normal form of a text of that size"),
     ("fingerprint", "fingerprint of a prompt of that size"),
     ("splice", "find the place and put the hint in"),
-    ("machine", "all of it: a new prompt and its answer, host in memory"),
+    ("request", "all of it: a new prompt and its answer, host in memory"),
 ];
-const WINDOW: [(&str, &str); 2] =
-    [("decode", "read a slot of four full windows"), ("encode", "write a slot of four full windows")];
-
 /// Lengths of a run, in steps.
 const RUNS: [u32; 4] = [10, 100, 1_000, 5_000];
 
@@ -31,7 +28,7 @@ pub struct Core {
     pub runs: Vec<(u32, f64)>,
 }
 
-/// One line of the table: medians in microseconds at 1, 16 and 256 kB, or one for all sizes.
+/// One line of the table: medians in microseconds at 1, 16 and 256 kB.
 pub struct Line {
     pub step: String,
     pub what: &'static str,
@@ -48,7 +45,7 @@ pub fn measure(folder: &Path) -> Core {
     let log = folder.join("criterion.log");
     let output = fs::File::create(&log).expect("criterion's log");
     let status = Command::new(cargo)
-        .args(["bench", "--quiet", "--package", "sentinel-core", "--bench", "core", "--"])
+        .args(["bench", "--quiet", "--package", "sentinel-pipeline", "--bench", "core", "--"])
         .args(["--warm-up-time", "0.2", "--measurement-time", "0.6", "--sample-size", "50"])
         .env("CRITERION_HOME", &home)
         .current_dir(parts::root())
@@ -67,16 +64,11 @@ pub fn measure(folder: &Path) -> Core {
         let estimates: Value = serde_json::from_slice(&text).expect("criterion writes JSON");
         estimates.pointer("/median/point_estimate").and_then(Value::as_f64).expect("a median") / 1e3
     };
-    let sized = STEPS.map(|(step, what)| Line {
+    let lines = STEPS.map(|(step, what)| Line {
         step: step.to_owned(),
         what,
         micros: ["1", "16", "256"].map(|kb| median(&format!("{step}/{kb}"))).to_vec(),
     });
-    let window = WINDOW.map(|(step, what)| Line {
-        step: format!("window {step}"),
-        what,
-        micros: vec![median(&format!("window/{step}"))],
-    });
     let runs = RUNS.map(|steps| (steps, median(&format!("steps/{steps}"))));
-    Core { lines: sized.into_iter().chain(window).collect(), runs: runs.to_vec() }
+    Core { lines: lines.into(), runs: runs.to_vec() }
 }

@@ -10,7 +10,7 @@
 
 mod case;
 mod client;
-#[path = "../../../../filter/core/benches/core/conversation.rs"]
+#[path = "../../../../filter/pipeline/benches/core/conversation.rs"]
 mod conversation;
 mod core;
 mod engine;

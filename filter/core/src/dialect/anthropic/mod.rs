@@ -1,5 +1,0 @@
-//! Anthropic Messages.
-
-pub mod answer;
-pub mod reply;
-pub mod request;

@@ -1,5 +1,0 @@
-//! Gemini `generateContent` and `streamGenerateContent`.
-
-pub mod answer;
-pub mod reply;
-pub mod request;

@@ -1,5 +1,0 @@
-//! OpenAI Responses.
-
-pub mod answer;
-pub mod reply;
-pub mod request;

@@ -1,0 +1,15 @@
+//! What is evidence of a loop: the steps that a history holds (`history`, `step`), the prompts that a window remembers
+//! (`prompts`, `window`), the calls of MCP clients (`call_rate`), and the signals that read them (`signal`). Pure
+//! functions of a conversation and a window: no host, no clock, no configuration file.
+
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+pub mod arguments;
+pub mod call_rate;
+pub mod history;
+pub mod kept_history;
+pub mod prompts;
+pub mod signal;
+pub mod step;
+pub mod verdict;
+pub mod window;

@@ -1,0 +1,196 @@
+//! Verdicts and what they rest on.
+
+use serde::{Deserialize, Serialize};
+
+/// What is to happen with a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+pub enum Verdict {
+    #[default]
+    Allow,
+    Hint,
+    Kill,
+}
+
+/// A measured reason for suspicion. The codes stand in shared data and never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(into = "u8", try_from = "u8")]
+#[repr(u8)]
+pub enum Signal {
+    /// Similar prompts, similar responses and repeated tool calls, weighed.
+    Score = 1,
+    /// Similarity of the prompt's meaning to the last prompts.
+    Semantic = 2,
+    /// The last step, with the same outcome, again and again.
+    RepeatedStep = 3,
+    /// The same few steps round after round.
+    Cycle = 4,
+    /// Old approaches that bring old outcomes.
+    Stagnation = 5,
+    /// New approaches that bring nothing new.
+    Stuck = 6,
+    /// One tool, any arguments, one outcome.
+    SameOutcome = 7,
+    /// Too many assistant turns without a user message.
+    RunLimit = 8,
+    /// One MCP tool with the same arguments, too often in too short a time.
+    McpBreaker = 9,
+    /// One tool, similar arguments, and it fails.
+    SimilarFailures = 10,
+}
+
+impl From<Signal> for u8 {
+    fn from(signal: Signal) -> Self {
+        signal as Self
+    }
+}
+
+/// A code that no signal has.
+#[derive(Debug)]
+pub struct UnknownSignal(u8);
+
+impl std::fmt::Display for UnknownSignal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no signal has the code {}", self.0)
+    }
+}
+
+impl TryFrom<u8> for Signal {
+    type Error = UnknownSignal;
+
+    fn try_from(code: u8) -> Result<Self, UnknownSignal> {
+        Self::ALL.into_iter().find(|signal| u8::from(*signal) == code).ok_or(UnknownSignal(code))
+    }
+}
+
+/// What a signal found: the evidence for a verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    pub verdict: Verdict,
+    pub signal: Signal,
+    /// Steps, rounds of a cycle, turns or calls; 0 where nothing is counted.
+    pub count: u32,
+    /// The tool that it is about; empty where it is about none.
+    pub tool: String,
+    /// What the score rests on.
+    pub evidence: Evidence,
+}
+
+impl Finding {
+    /// A finding of which no more than its signal is known.
+    pub fn of(signal: Signal, verdict: Verdict) -> Self {
+        Self { verdict, signal, count: 0, tool: String::new(), evidence: Evidence::default() }
+    }
+
+    /// For a header: signal, count and tool, or what the score rests on.
+    pub fn reason(&self) -> String {
+        let Self { signal, count, tool, evidence, .. } = self;
+        let label = signal.label();
+        match signal {
+            Signal::Score if evidence.prompts > 0 => format!("{label}; {evidence}"),
+            _ if *count == 0 => label.to_owned(),
+            _ if tool.is_empty() => format!("{label}; count={count}"),
+            _ => format!("{label}; count={count}; tool={tool}"),
+        }
+    }
+
+    /// For the agent: a clause that goes on after "because".
+    pub fn told(&self) -> String {
+        let Self { count, tool, .. } = self;
+        match self.signal {
+            Signal::RepeatedStep => {
+                format!("it called `{tool}` {count} times with the same arguments and the same result")
+            }
+            Signal::Cycle => format!("it went through the same steps {count} times, with the same results"),
+            Signal::Stagnation => format!("{count} steps in a row repeated what it had done and seen before"),
+            Signal::Stuck => {
+                format!("{count} new attempts in a row failed or brought what it had seen before")
+            }
+            Signal::SimilarFailures => {
+                format!("`{tool}` failed {count} times in a row with similar arguments")
+            }
+            Signal::SameOutcome => format!("`{tool}` brought the same result {count} times in a row"),
+            Signal::RunLimit => format!("it took {count} turns without a word from the user"),
+            Signal::Score | Signal::Semantic | Signal::McpBreaker => {
+                "it keeps repeating the same request with the same outcome".to_owned()
+            }
+        }
+    }
+}
+
+/// What was counted for the score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Earlier prompts like this one.
+    pub prompts: u32,
+    /// Of their responses, those like the last one.
+    pub responses: u32,
+    /// Of their tool calls, those like the last ones.
+    pub tools: u32,
+}
+
+impl Verdict {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Hint => "hint",
+            Self::Kill => "kill",
+        }
+    }
+}
+
+impl Signal {
+    pub const ALL: [Self; 10] = [
+        Self::Score,
+        Self::Semantic,
+        Self::RepeatedStep,
+        Self::Cycle,
+        Self::Stagnation,
+        Self::Stuck,
+        Self::SameOutcome,
+        Self::RunLimit,
+        Self::McpBreaker,
+        Self::SimilarFailures,
+    ];
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::RepeatedStep => "repeated_step",
+            Self::Cycle => "cycle",
+            Self::Stagnation => "stagnation",
+            Self::Stuck => "stuck",
+            Self::SimilarFailures => "similar_failures",
+            Self::SameOutcome => "same_outcome",
+            Self::RunLimit => "run_limit",
+            Self::McpBreaker => "mcp_breaker",
+            Self::Score => "score",
+            Self::Semantic => "semantic",
+        }
+    }
+}
+
+impl std::fmt::Display for Evidence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { prompts, responses, tools } = self;
+        write!(f, "prompts={prompts}; responses={responses}; tools={tools}; score={}", self.score())
+    }
+}
+
+impl Evidence {
+    /// 1.0 for each prompt, 2.0 for each response, 1.5 for each tool call.
+    pub fn score(&self) -> f64 {
+        f64::from(self.prompts) + 2.0 * f64::from(self.responses) + 1.5 * f64::from(self.tools)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signal_has_one_code_of_its_own() {
+        for signal in Signal::ALL {
+            assert_eq!(Signal::try_from(u8::from(signal)).ok(), Some(signal));
+        }
+        assert!(Signal::try_from(0).is_err() && Signal::try_from(99).is_err());
+    }
+}

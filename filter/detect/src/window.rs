@@ -1,0 +1,142 @@
+//! What is remembered of one scope: its last prompts with what became of them. No text, fingerprints only.
+//! Where it is kept is not known here.
+
+use sentinel_text::Fingerprint;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    step::StepLog,
+    verdict::{Signal, Verdict},
+};
+
+/// Prompts that are remembered.
+pub const LENGTH: usize = 20;
+
+/// The window of one scope.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct Window {
+    /// When the scope was last heard of (milliseconds since 1970).
+    pub touched: u64,
+    /// The scope is stopped until then (milliseconds since 1970); 0 when it is not.
+    pub killed_until: u64,
+    /// When a response to it was last read to its end (milliseconds since 1970); 0 while none was.
+    pub answered: u64,
+    /// The run's own span has been made.
+    pub is_traced: bool,
+    /// Messages in the last request that carried history.
+    pub messages: u32,
+    /// Number for the next entry.
+    pub next: u32,
+    /// Oldest first, at most `LENGTH`.
+    pub entries: Vec<Entry>,
+    /// Calls and results, where the provider keeps the history.
+    pub kept: StepLog,
+}
+
+/// One prompt event.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Entry {
+    pub number: u32,
+    /// Digest of the request body: the same body again is a retry, or a repetition where it was answered.
+    pub body: u64,
+    pub prompt: Fingerprint,
+    pub fate: Fate,
+    /// What was decided on it, so that a retry gets the same again.
+    pub verdict: Verdict,
+    pub signal: Option<Signal>,
+    /// The last text that was answered; no words where there was none.
+    pub answer: Fingerprint,
+    /// Digest of the tools that were called since; 0 without calls.
+    pub tools: u64,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub enum Fate {
+    /// The response has not come yet.
+    Pending,
+    Answered,
+    /// An error, a cut-off response, a client that went away.
+    Failed,
+}
+
+/// What a response turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Text and tools; default and 0 where the response could not be read.
+    Answered {
+        answer: Fingerprint,
+        tools: u64,
+        /// The calls, where the next request may not carry them.
+        calls: StepLog,
+    },
+    Failed,
+}
+
+impl Entry {
+    /// A prompt that has just come.
+    pub fn new(prompt: Fingerprint, body: u64, verdict: Verdict, signal: Option<Signal>) -> Self {
+        let answer = Fingerprint::default();
+        Self { number: 0, body, prompt, fate: Fate::Pending, verdict, signal, answer, tools: 0 }
+    }
+}
+
+impl Window {
+    /// Adds an entry, forgetting the oldest where there is no room, and gives it its number.
+    pub fn push(&mut self, entry: Entry) -> u32 {
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        if self.entries.len() >= LENGTH {
+            self.entries.remove(0);
+        }
+        self.entries.push(Entry { number, ..entry });
+        number
+    }
+
+    pub fn entry(&mut self, number: u32) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.number == number)
+    }
+
+    /// Notes what became of the request that belongs to the entry. `now`: milliseconds since 1970.
+    pub fn record(&mut self, number: u32, outcome: Outcome, now: u64) {
+        if matches!(outcome, Outcome::Answered { .. }) {
+            self.answered = now;
+        }
+        let Some(entry) = self.entry(number) else { return };
+        match outcome {
+            Outcome::Answered { answer, tools, calls } => {
+                entry.fate = Fate::Answered;
+                if answer.words > 0 {
+                    entry.answer = answer;
+                }
+                entry.tools = entry.tools.wrapping_add(tools);
+                self.kept.append(calls);
+            }
+            // A later request of the same prompt event may fail after an earlier one was answered.
+            Outcome::Failed if entry.fate == Fate::Pending => entry.fate = Fate::Failed,
+            Outcome::Failed => {}
+        }
+    }
+
+    /// Whether a prompt like this one is remembered.
+    pub fn knows(&self, prompt: &Fingerprint) -> bool {
+        self.entries.iter().any(|entry| entry.prompt.is_verbatim(prompt) || entry.prompt.is_similar(prompt))
+    }
+}
+
+impl Entry {
+    /// The same text and the same calls; with `exactly`, digits and all.
+    pub fn answered_like(&self, other: &Self, exactly: bool) -> bool {
+        let alike = if exactly {
+            self.answer.is_verbatim(&other.answer)
+        } else {
+            self.answer.is_similar(&other.answer)
+        };
+        self.answer.words > 0 && other.answer.words > 0 && alike && self.tools == other.tools
+    }
+
+    /// The same calls, where there were any.
+    pub fn called_like(&self, other: &Self) -> bool {
+        self.tools != 0 && self.tools == other.tools
+    }
+}

@@ -1,0 +1,94 @@
+//! Amazon Bedrock Converse and ConverseStream.
+
+mod answer;
+mod reply;
+mod request;
+
+use crate::{
+    answer::Answer,
+    conversation::Conversation,
+    dialect::{Dialect, FinalMessage, LocalReply, Position},
+    edit::Edit,
+    framing::Framing,
+    json::Unreadable,
+    route::PathFacts,
+};
+
+#[derive(Debug)]
+pub struct Bedrock;
+
+impl Dialect for Bedrock {
+    fn label(&self) -> &'static str {
+        "bedrock"
+    }
+
+    fn is_served_on(&self, path: &str) -> bool {
+        model_and_method(path).is_some()
+    }
+
+    fn facts_of_path(&self, path: &str, _query: &str) -> PathFacts {
+        let (model, method) = model_and_method(path).unwrap_or_default();
+        let framing = if method == "converse-stream" { Framing::AwsEventStream } else { Framing::Json };
+        PathFacts { framing: Some(framing), model: (!model.is_empty()).then(|| model.to_owned()) }
+    }
+
+    /// `amz-sdk-request: attempt=2; max=3`.
+    fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+        let attempt = header("amz-sdk-request").and_then(|value| String::from_utf8(value).ok());
+        attempt.is_some_and(|value| {
+            value.split(';').any(|pair| pair.trim().strip_prefix("attempt=").is_some_and(|n| n != "1"))
+        })
+    }
+
+    fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
+        request::read(body)
+    }
+
+    fn hint(&self, body: &str, text: &str, _position: Position) -> Result<Edit, Unreadable> {
+        request::hint(body, text)
+    }
+
+    fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
+        request::hint_in_result(body, text)
+    }
+
+    fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
+        answer::whole(json, answer)
+    }
+
+    fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
+        answer::event(kind, json, answer)
+    }
+
+    fn error(&self, status: u16, message: &str) -> LocalReply {
+        reply::error(status, message)
+    }
+
+    fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {
+        reply::final_message(message)
+    }
+}
+
+/// `/model/MODEL/converse`; the name of an inference profile has slashes of its own.
+fn model_and_method(path: &str) -> Option<(&str, &str)> {
+    let (before, method) = path.rsplit_once('/')?;
+    let (_, model) = before.split_once("/model/")?;
+    matches!(method, "converse" | "converse-stream").then_some((model, method))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_attempt_is_no_retry() {
+        let is_retry = |value: Option<&str>| {
+            Bedrock.is_retry(&|name| {
+                assert_eq!(name, "amz-sdk-request");
+                value.map(|value| value.as_bytes().to_vec())
+            })
+        };
+        assert!(!is_retry(None) && !is_retry(Some("attempt=1")) && !is_retry(Some("attempt=1; max=5")));
+        assert!(is_retry(Some("attempt=2; max=5")) && is_retry(Some("ttl=20261122T101010Z; attempt=3")));
+    }
+}

@@ -1,0 +1,40 @@
+//! Kill responses, written as text: the golden files show that it is what the provider sends.
+
+use crate::{
+    dialect::{FinalMessage, LocalReply},
+    framing::{Framing, event_stream},
+    json::quoted,
+};
+
+/// The AWS clients read the kind of an error from a header, and retry none of these.
+pub fn error(status: u16, message: &str) -> LocalReply {
+    let kind = match status {
+        401 | 403 => "AccessDeniedException",
+        404 => "ResourceNotFoundException",
+        _ => "ValidationException",
+    };
+    let body = format!(r#"{{"message":{}}}"#, quoted(message));
+    LocalReply::new(status, Framing::Json, body).with_header("x-amzn-errortype", kind)
+}
+
+const USAGE: &str = r#""usage":{"inputTokens":0,"outputTokens":0,"totalTokens":0},"metrics":{"latencyMs":0}"#;
+
+pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
+    let text = quoted(message.text);
+    if message.framing != Framing::AwsEventStream {
+        let body = format!(
+            r#"{{"output":{{"message":{{"role":"assistant","content":[{{"text":{text}}}]}}}},"stopReason":"end_turn",{USAGE}}}"#
+        );
+        return LocalReply::new(200, Framing::Json, body);
+    }
+    let events = [
+        ("messageStart", r#"{"role":"assistant"}"#.to_owned()),
+        ("contentBlockDelta", format!(r#"{{"contentBlockIndex":0,"delta":{{"text":{text}}}}}"#)),
+        ("contentBlockStop", r#"{"contentBlockIndex":0}"#.to_owned()),
+        ("messageStop", r#"{"stopReason":"end_turn"}"#.to_owned()),
+        ("metadata", format!("{{{USAGE}}}")),
+    ];
+    let frames: Vec<u8> =
+        events.iter().flat_map(|(kind, payload)| event_stream::written(kind, payload)).collect();
+    LocalReply::new(200, Framing::AwsEventStream, frames)
+}

@@ -1,0 +1,158 @@
+//! Requests: `messages` of the roles user and assistant, whose content is a list of blocks told apart by their one key,
+//! and `system`, a list of blocks.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::{BodyIds, Call, CallRef, Conversation, History, Part, Role, ToolResult, arguments},
+    edit::{self, Edit},
+    json::{self, Unreadable},
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request<'a> {
+    #[serde(borrow)]
+    messages: Vec<Message<'a>>,
+    #[serde(borrow, default)]
+    request_metadata: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Cow<'a, str>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Block<'a> {
+    #[serde(borrow, default)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_use: Option<ToolUse<'a>>,
+    #[serde(borrow, default)]
+    tool_result: Option<Outcome<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolUse<'a> {
+    #[serde(borrow, default)]
+    tool_use_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Outcome<'a> {
+    #[serde(borrow, default)]
+    tool_use_id: Cow<'a, str>,
+    /// A list of `{"text": ..}` and `{"json": ..}`.
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    status: Cow<'a, str>,
+}
+
+pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
+    let request: Request = serde_json::from_str(body)?;
+    Ok(Conversation {
+        // The path names the model and the form of the answer.
+        model: Cow::Borrowed(""),
+        stream: false,
+        include_usage: false,
+        history: Box::new(Messages(request.messages)),
+        kept: None,
+        ids: BodyIds { metadata: request.request_metadata, ..BodyIds::default() },
+    })
+}
+
+struct Messages<'a>(Vec<Message<'a>>);
+
+impl<'a> History<'a> for Messages<'a> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn role(&self, at: usize) -> Role {
+        match self.0.get(at).map_or("", |message| message.role.as_ref()) {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            _ => Role::Other,
+        }
+    }
+
+    fn content(&self, at: usize) -> Option<&'a RawValue> {
+        self.0.get(at)?.content
+    }
+
+    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
+        let Some(content) = self.content(at) else { return Ok(()) };
+        let blocks: Vec<Block> = serde_json::from_str(content.get()).map_err(|_| Unreadable::Shape)?;
+        for block in blocks {
+            if let Some(text) = block.text {
+                match json::string(text) {
+                    Some(text) => visit(Part::Text(text)),
+                    // What the model itself wrote must not make the rest unreadable.
+                    None if self.role(at) == Role::Assistant => {}
+                    None => return Err(Unreadable::Shape),
+                }
+            }
+            if let Some(call) = block.tool_use {
+                let arguments = arguments(call.input);
+                visit(Part::Call(Call { id: call.tool_use_id, name: call.name, arguments }));
+            }
+            if let Some(result) = block.tool_result {
+                visit(Part::Result(ToolResult {
+                    of: CallRef::Id(result.tool_use_id),
+                    content: result.content,
+                    is_error: result.status == "error",
+                }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One more block at the end of `system`.
+pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
+    #[derive(Deserialize)]
+    struct Outer<'a> {
+        #[serde(borrow, default, deserialize_with = "json::present")]
+        system: Option<&'a RawValue>,
+    }
+    let outer: Outer = serde_json::from_str(body)?;
+    let block = format!(r#"{{"text":{}}}"#, json::quoted(text));
+    match outer.system {
+        None => edit::insert_key(body, "system", &format!("[{block}]")),
+        Some(raw) if raw.get() == "null" => edit::replace(body, raw, format!("[{block}]")),
+        Some(raw) => edit::append(body, raw, &block),
+    }
+}
+
+/// One more block in the last tool result; where the last message ends with a text, after it.
+pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
+    #[derive(Deserialize)]
+    struct Outer<'a> {
+        #[serde(borrow)]
+        messages: Vec<&'a RawValue>,
+    }
+    let outer: Outer = serde_json::from_str(body)?;
+    let message: Message = json::object(outer.messages.last().ok_or(Unreadable::Shape)?)?;
+    let content = message.content.filter(|_| message.role == "user").ok_or(Unreadable::Shape)?;
+    let blocks: Vec<&RawValue> = serde_json::from_str(content.get())?;
+    let last: Block = json::object(blocks.last().ok_or(Unreadable::Shape)?)?;
+    match last.tool_result.and_then(|result| result.content) {
+        Some(told) => edit::append(body, told, &format!(r#"{{"text":{}}}"#, json::quoted(text))),
+        None => edit::extend_string(body, last.text.ok_or(Unreadable::Shape)?, text),
+    }
+}

@@ -1,0 +1,172 @@
+//! What one request body says, in terms that all dialects share. The messages are read one at a time and only where
+//! somebody asks: a long history costs what is looked at.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::json::{self, Unreadable};
+
+/// One request body, borrowed.
+pub struct Conversation<'a> {
+    /// Empty where the body does not name one.
+    pub model: Cow<'a, str>,
+    /// The client asked for a stream (where the body says so).
+    pub stream: bool,
+    /// The client asked for a last chunk with the usage (OpenAI chat streams).
+    pub include_usage: bool,
+    pub history: Box<dyn History<'a> + 'a>,
+    /// Where the provider keeps what was said before.
+    pub kept: Option<Kept<'a>>,
+    pub ids: BodyIds<'a>,
+}
+
+/// A history that the provider keeps: the body carries only what is new.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept<'a> {
+    /// The thread's id, where every request of the thread carries the same.
+    pub thread: Option<Cow<'a, str>>,
+}
+
+/// The messages of a conversation, oldest first. What an assistant says in one turn is one message.
+pub trait History<'a> {
+    /// Number of messages.
+    fn len(&self) -> usize;
+
+    /// Whether there are no messages.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Who speaks; `Role::Other` beyond the end.
+    fn role(&self, at: usize) -> Role;
+
+    /// The content as it stands in the body, where it is one JSON value.
+    fn content(&self, at: usize) -> Option<&'a RawValue>;
+
+    /// Gives the parts of a message in their order. An error where a text that is not the model's own cannot be read.
+    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>;
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// System and developer messages.
+    Instruction,
+    User,
+    Assistant,
+    /// A message that holds nothing but tool results.
+    Tool,
+    Other,
+}
+
+/// Something that a message holds.
+#[derive(Debug)]
+pub enum Part<'a> {
+    Text(Cow<'a, str>),
+    Call(Call<'a>),
+    Result(ToolResult<'a>),
+}
+
+/// A tool call as the model wrote it.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// Empty where the dialect has none.
+    pub id: Cow<'a, str>,
+    pub name: Cow<'a, str>,
+    /// JSON, or JSON inside a JSON string, or whatever the model wrote.
+    pub arguments: Cow<'a, str>,
+}
+
+/// What came of a tool call.
+#[derive(Debug)]
+pub struct ToolResult<'a> {
+    pub of: CallRef<'a>,
+    pub content: Option<&'a RawValue>,
+    /// The client says that it is an error. That it does not say so proves nothing.
+    pub is_error: bool,
+}
+
+/// Which call a result belongs to.
+#[derive(Debug)]
+pub enum CallRef<'a> {
+    Id(Cow<'a, str>),
+    /// Only the tool's name is known (older forms of Gemini and OpenAI chat).
+    Tool(Cow<'a, str>),
+}
+
+/// A call's arguments where they may be text or an object.
+pub fn arguments(raw: Option<&RawValue>) -> Cow<'_, str> {
+    match raw {
+        None => Cow::Borrowed("{}"),
+        Some(raw) => json::string(raw).unwrap_or(Cow::Borrowed(raw.get())),
+    }
+}
+
+/// Body fields that may hold identifiers.
+#[derive(Debug, Default)]
+pub struct BodyIds<'a> {
+    pub user: Option<&'a RawValue>,
+    pub safety_identifier: Option<&'a RawValue>,
+    pub metadata: Option<&'a RawValue>,
+}
+
+/// A body field that may hold an identifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BodyField {
+    User,
+    SafetyIdentifier,
+    Metadata(String),
+}
+
+impl<'a> BodyIds<'a> {
+    /// The identifier in `field`; strings and numbers only, and never an empty one.
+    pub fn get(&self, field: &BodyField) -> Option<Cow<'a, str>> {
+        let raw = match field {
+            BodyField::User => self.user?,
+            BodyField::SafetyIdentifier => self.safety_identifier?,
+            BodyField::Metadata(key) => {
+                let metadata: HashMap<Cow<'a, str>, &'a RawValue> =
+                    serde_json::from_str(self.metadata?.get()).ok()?;
+                *metadata.get(key.as_str())?
+            }
+        };
+        let is_number = raw.get().starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        let id = if is_number { Cow::Borrowed(raw.get()) } else { json::string(raw)? };
+        (!id.is_empty()).then_some(id)
+    }
+}
+
+/// Gives the texts of a content that is a string, or a list of parts of which those of the types `kinds` are text. Other
+/// parts (images, files, sounds) are passed over.
+pub fn texts<'a>(
+    content: &'a RawValue,
+    kinds: &[&str],
+    visit: &mut dyn FnMut(Part<'a>),
+) -> Result<(), Unreadable> {
+    if content.get().starts_with('"') {
+        visit(Part::Text(json::string(content).ok_or(Unreadable::Shape)?));
+        return Ok(());
+    }
+    let parts: Vec<TypedPart> = serde_json::from_str(content.get()).map_err(|_| Unreadable::Shape)?;
+    for part in parts.iter().filter(|part| kinds.contains(&part.kind.as_ref())) {
+        let text = part.text.and_then(json::string).ok_or(Unreadable::Shape)?;
+        visit(Part::Text(text));
+    }
+    Ok(())
+}
+
+/// One part of a message's content, as far as its text is concerned.
+#[derive(Debug, Deserialize)]
+struct TypedPart<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    text: Option<&'a RawValue>,
+}
+
+/// A model's name, or nothing.
+pub fn model(raw: Option<&RawValue>) -> Cow<'_, str> {
+    raw.and_then(json::string).unwrap_or_default()
+}

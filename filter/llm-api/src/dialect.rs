@@ -1,0 +1,136 @@
+//! What each provider's wire format decides for itself, and the list of those that there are. A new dialect is a folder
+//! beside this file and one line in `ALL`.
+
+use std::fmt::Debug;
+
+use serde_json::value::RawValue;
+
+use crate::{
+    answer::Answer,
+    conversation::Conversation,
+    edit::Edit,
+    framing::Framing,
+    json::Unreadable,
+    route::PathFacts,
+};
+
+/// A registered dialect.
+pub type DialectRef = &'static dyn Dialect;
+
+/// Every dialect that requests are read in. Of two that are served on one path the first is meant.
+pub static ALL: [DialectRef; 6] = [
+    &crate::openai_chat::OpenAiChat,
+    &crate::openai_responses::OpenAiResponses,
+    &crate::anthropic::Anthropic,
+    &crate::gemini::Gemini,
+    &crate::bedrock::Bedrock,
+    &crate::vertex::VertexAnthropic,
+];
+
+/// The dialect of this name.
+pub fn by_label(label: &str) -> Option<DialectRef> {
+    ALL.into_iter().find(|dialect| dialect.label() == label)
+}
+
+/// One provider wire format.
+pub trait Dialect: Debug + Sync {
+    /// Name in metrics, logs and the configuration.
+    fn label(&self) -> &'static str;
+
+    /// Whether the provider serves it on `path`: percent-decoded, without query.
+    fn is_served_on(&self, path: &str) -> bool;
+
+    /// What the path says beside the dialect. Most providers say it in the body.
+    fn facts_of_path(&self, _path: &str, _query: &str) -> PathFacts {
+        PathFacts::default()
+    }
+
+    /// Whether the client library says that it sends this request again. `header` gives the first value of a request
+    /// header.
+    fn is_retry(&self, _header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+        false
+    }
+
+    /// What a request body says. `body` is a JSON object.
+    fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable>;
+
+    /// The edit that puts `text` into a request as a hint to the model. `body` is a JSON object.
+    fn hint(&self, body: &str, text: &str, position: Position) -> Result<Edit, Unreadable>;
+
+    /// The edit that puts `text` into the last tool result, where the model reads it with the result; an error where
+    /// the history does not end with one. `body` is a JSON object.
+    fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable>;
+
+    /// Reads a whole JSON answer; nothing where it is none of this dialect.
+    fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()>;
+
+    /// Reads one event of a streamed answer; nothing where its shape is not known. `kind` is the event's type where the
+    /// framing has one (AWS event stream), else empty.
+    fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()>;
+
+    /// An error that the provider's client library raises as its own and does not retry.
+    fn error(&self, status: u16, message: &str) -> LocalReply;
+
+    /// A whole assistant message that ends the run in good order.
+    fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply;
+}
+
+/// Reads a request body in any dialect.
+pub fn read(dialect: DialectRef, body: &[u8]) -> Result<Conversation<'_>, Unreadable> {
+    let body = std::str::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
+    if crate::json::must_be_object(body).is_err() {
+        let is_json = serde_json::from_str::<&RawValue>(body).is_ok();
+        return Err(if is_json { Unreadable::Shape } else { Unreadable::NotJson });
+    }
+    dialect.read(body)
+}
+
+/// Place of a hint among the messages, where the dialect leaves a choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Position {
+    #[default]
+    Start,
+    End,
+}
+
+/// A response in the provider's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalReply {
+    pub status: u16,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Vec<u8>,
+}
+
+impl LocalReply {
+    /// A reply with this body and no header but its type.
+    pub fn new(status: u16, framing: Framing, body: impl Into<Vec<u8>>) -> Self {
+        let content_type = ("content-type", framing.content_type().to_owned());
+        Self { status, headers: vec![content_type], body: body.into() }
+    }
+
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// The header that the client libraries made by Stainless (OpenAI, Anthropic) obey.
+    #[must_use]
+    pub fn without_stainless_retry(self) -> Self {
+        self.with_header("x-should-retry", "false")
+    }
+}
+
+/// What a final message is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct FinalMessage<'a> {
+    pub text: &'a str,
+    pub model: &'a str,
+    pub framing: Framing,
+    /// Unique for the reply; becomes part of its ids.
+    pub id: u64,
+    /// Seconds since 1970.
+    pub created: u64,
+    /// The client asked for a last chunk with the usage (OpenAI chat streams).
+    pub include_usage: bool,
+}

@@ -1,0 +1,66 @@
+//! Gemini `generateContent` and `streamGenerateContent`, on Google's own API and on Vertex AI.
+
+mod answer;
+mod reply;
+mod request;
+
+use crate::{
+    answer::Answer,
+    conversation::Conversation,
+    dialect::{Dialect, FinalMessage, LocalReply, Position},
+    edit::Edit,
+    framing::Framing,
+    json::Unreadable,
+    route::{PathFacts, model_before_method},
+};
+
+#[derive(Debug)]
+pub struct Gemini;
+
+impl Dialect for Gemini {
+    fn label(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn is_served_on(&self, path: &str) -> bool {
+        path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent")
+    }
+
+    fn facts_of_path(&self, path: &str, query: &str) -> PathFacts {
+        let (model, method) = model_before_method(path);
+        let framing = match method {
+            "streamGenerateContent" if query.split('&').any(|pair| pair == "alt=sse") => Framing::Sse,
+            "streamGenerateContent" => Framing::JsonArray,
+            _ => Framing::Json,
+        };
+        PathFacts { framing: Some(framing), model }
+    }
+
+    fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
+        request::read(body)
+    }
+
+    fn hint(&self, body: &str, text: &str, _position: Position) -> Result<Edit, Unreadable> {
+        request::hint(body, text)
+    }
+
+    fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
+        request::hint_in_result(body, text)
+    }
+
+    fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
+        answer::whole(json, answer)
+    }
+
+    fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
+        answer::event(json, answer)
+    }
+
+    fn error(&self, status: u16, message: &str) -> LocalReply {
+        reply::error(status, message)
+    }
+
+    fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {
+        reply::final_message(message)
+    }
+}

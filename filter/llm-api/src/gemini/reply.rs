@@ -1,0 +1,34 @@
+//! Kill responses, written as text: the golden files show that it is what the provider sends.
+
+use crate::{
+    dialect::{FinalMessage, LocalReply},
+    framing::Framing,
+    json::quoted,
+};
+
+pub fn error(status: u16, message: &str) -> LocalReply {
+    let name = match status {
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        _ => "INVALID_ARGUMENT",
+    };
+    let body = format!(r#"{{"error":{{"code":{status},"message":{},"status":"{name}"}}}}"#, quoted(message));
+    // Google's client library retries by status alone; what no client retries says so all the same.
+    LocalReply::new(status, Framing::Json, body).without_stainless_retry()
+}
+
+pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
+    let FinalMessage { text, model, id, framing, .. } = message;
+    let whole = format!(
+        r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":{}}}]}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":0,"candidatesTokenCount":0,"totalTokenCount":0}},"modelVersion":{},"responseId":"sentinel-{id:016x}"}}"#,
+        quoted(text),
+        quoted(model)
+    );
+    let body = match framing {
+        Framing::Sse => format!("data: {whole}\r\n\r\n"),
+        Framing::JsonArray => format!("[{whole}]"),
+        Framing::Json | Framing::AwsEventStream => whole,
+    };
+    LocalReply::new(200, *framing, body).without_stainless_retry()
+}

@@ -1,0 +1,166 @@
+//! Requests: `contents` of the roles user and model, and `systemInstruction`. Both spellings of a name are read, as
+//! the provider does.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::{BodyIds, Call, CallRef, Conversation, History, Part, Role, ToolResult, arguments},
+    edit::{self, Edit},
+    json::{self, Unreadable},
+};
+
+#[derive(Deserialize)]
+struct Request<'a> {
+    #[serde(borrow)]
+    contents: Vec<Content<'a>>,
+    #[serde(borrow, default)]
+    labels: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Content<'a> {
+    #[serde(borrow, default)]
+    role: Cow<'a, str>,
+    #[serde(borrow, default)]
+    parts: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct RawPart<'a> {
+    #[serde(borrow, default)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow, default, alias = "function_call", rename = "functionCall")]
+    function_call: Option<&'a RawValue>,
+    #[serde(borrow, default, alias = "function_response", rename = "functionResponse")]
+    function_response: Option<&'a RawValue>,
+}
+
+/// A call or a response: older ones have no id and are paired by name.
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    response: Option<&'a RawValue>,
+}
+
+pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
+    let request: Request = serde_json::from_str(body)?;
+    Ok(Conversation {
+        // The path names the model and the form of the answer.
+        model: Cow::Borrowed(""),
+        stream: false,
+        include_usage: false,
+        history: Box::new(Contents(request.contents)),
+        kept: None,
+        ids: BodyIds { metadata: request.labels, ..BodyIds::default() },
+    })
+}
+
+struct Contents<'a>(Vec<Content<'a>>);
+
+impl<'a> History<'a> for Contents<'a> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn role(&self, at: usize) -> Role {
+        match self.0.get(at).map(|content| content.role.as_ref()) {
+            Some("" | "user") => Role::User,
+            Some("model") => Role::Assistant,
+            Some("function") => Role::Tool,
+            _ => Role::Other,
+        }
+    }
+
+    fn content(&self, at: usize) -> Option<&'a RawValue> {
+        self.0.get(at)?.parts
+    }
+
+    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
+        let Some(raw) = self.content(at) else { return Ok(()) };
+        let parts: Vec<RawPart> = serde_json::from_str(raw.get()).map_err(|_| Unreadable::Shape)?;
+        for part in parts {
+            if let Some(text) = part.text {
+                visit(Part::Text(json::string(text).ok_or(Unreadable::Shape)?));
+            }
+            if let Some(call) = function(part.function_call) {
+                let id = call.id.and_then(json::string).unwrap_or_default();
+                visit(Part::Call(Call { id, name: call.name, arguments: arguments(call.args) }));
+            }
+            if let Some(response) = function(part.function_response) {
+                let id = response.id.and_then(json::string);
+                let of = id.map_or(CallRef::Tool(response.name), CallRef::Id);
+                visit(Part::Result(ToolResult { of, content: response.response, is_error: false }));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn function(raw: Option<&RawValue>) -> Option<Function<'_>> {
+    json::object(raw?).ok()
+}
+
+/// Into the last function's response: as one more member, so that the number of parts stays what it was.
+pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
+    #[derive(Deserialize)]
+    struct Outer<'a> {
+        #[serde(borrow)]
+        contents: Vec<&'a RawValue>,
+    }
+    let outer: Outer = serde_json::from_str(body)?;
+    let content: Content = json::object(outer.contents.last().ok_or(Unreadable::Shape)?)?;
+    let parts: Vec<&RawValue> = serde_json::from_str(content.parts.ok_or(Unreadable::Shape)?.get())?;
+    let last: RawPart = json::object(parts.last().ok_or(Unreadable::Shape)?)?;
+    if let Some(response) = function(last.function_response).and_then(|function| function.response) {
+        return edit::insert_key_into(body, response, "sentinel_hint", &json::quoted(text));
+    }
+    edit::extend_string(body, last.text.ok_or(Unreadable::Shape)?, text)
+}
+
+/// One more part at the end of `systemInstruction`.
+pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
+    #[derive(Deserialize)]
+    struct Outer<'a> {
+        #[serde(
+            borrow,
+            default,
+            rename = "systemInstruction",
+            alias = "system_instruction",
+            deserialize_with = "json::present"
+        )]
+        instruction: Option<&'a RawValue>,
+    }
+    #[derive(Deserialize)]
+    struct Instruction<'a> {
+        #[serde(borrow, default, deserialize_with = "json::present")]
+        parts: Option<&'a RawValue>,
+    }
+    let part = format!(r#"{{"text":{}}}"#, json::quoted(text));
+    let whole = format!(r#"{{"parts":[{part}]}}"#);
+    let outer: Outer = serde_json::from_str(body)?;
+    let Some(raw) = outer.instruction else {
+        return edit::insert_key(body, "systemInstruction", &whole);
+    };
+    if raw.get() == "null" {
+        return edit::replace(body, raw, whole);
+    }
+    let instruction: Instruction = json::object(raw)?;
+    match instruction.parts {
+        None => edit::insert_key_into(body, raw, "parts", &format!("[{part}]")),
+        Some(parts) if parts.get() == "null" => edit::replace(body, parts, format!("[{part}]")),
+        // The provider reads a lone part as a list of one.
+        Some(parts) if parts.get().starts_with('{') => {
+            edit::replace(body, parts, format!("[{},{part}]", parts.get()))
+        }
+        Some(parts) => edit::append(body, parts, &part),
+    }
+}

@@ -1,0 +1,92 @@
+//! Reading JSON without copying it: borrowed values, and where they lie in the text. Knows no dialect.
+
+use std::{borrow::Cow, ops::Range};
+
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde_json::{Value, value::RawValue};
+
+/// Why a body could not be read. The request then passes unchanged; the cause is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Unreadable {
+    #[error("the body is not UTF-8")]
+    InvalidUtf8,
+    #[error("the body is not JSON, or is cut off")]
+    NotJson,
+    #[error("the body is JSON of another shape than the dialect's")]
+    Shape,
+}
+
+impl From<serde_json::Error> for Unreadable {
+    fn from(error: serde_json::Error) -> Self {
+        if error.is_data() { Self::Shape } else { Self::NotJson }
+    }
+}
+
+/// A struct can be read from a list of its fields too: what must be an object is looked at first.
+pub fn must_be_object(text: &str) -> Result<(), Unreadable> {
+    if text.trim_start().starts_with('{') { Ok(()) } else { Err(Unreadable::Shape) }
+}
+
+/// An object read into a struct.
+pub fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unreadable> {
+    must_be_object(raw.get())?;
+    Ok(serde_json::from_str(raw.get())?)
+}
+
+/// `raw` as a string; nothing where it is anything else or holds half a surrogate pair.
+pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    // Most ids and names have no escapes: what lies between the quotes is the string.
+    let inside = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    if !inside.as_bytes().contains(&b'\\') {
+        return Some(Cow::Borrowed(inside));
+    }
+    serde_json::from_str::<Text>(raw.get()).ok().map(|text| text.0)
+}
+
+/// `raw` as any value; nothing where it is nested too deep or of another type.
+pub fn parsed<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// For a field that may be absent, where `null` is not the same as absence.
+pub fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Whether an optional field is `true`.
+pub fn is_true(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get() == "true")
+}
+
+/// `text` as a JSON string, in its quotes.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Where `part`, borrowed from `whole`, lies in it.
+pub(crate) fn span(whole: &str, part: &RawValue) -> Option<Range<usize>> {
+    let part = part.get();
+    let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
+    let end = start.checked_add(part.len())?;
+    (whole.get(start..end)?.as_ptr() == part.as_ptr()).then_some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Body<'a> {
+        #[serde(borrow)]
+        a: &'a RawValue,
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_no_string() {
+        let body = r#"{"a":"\ud800"}"#;
+        let parsed: Body = serde_json::from_str(body).unwrap();
+        assert_eq!(string(parsed.a), None);
+    }
+}

@@ -1,0 +1,23 @@
+//! The wire formats of the LLM providers and of MCP: what a request says (`conversation`), where it may be edited
+//! (`edit`), how an answer reads (`answer`, `framing`) and how a request is answered in the provider's place. One folder
+//! a dialect; `dialect` registers them.
+//!
+//! What must not live here: what a loop is, what a verdict is, any configuration, any host.
+
+#![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
+
+mod anthropic;
+pub mod answer;
+mod bedrock;
+pub mod conversation;
+pub mod dialect;
+pub mod edit;
+pub mod framing;
+mod gemini;
+pub mod json;
+pub mod mcp;
+mod openai_chat;
+mod openai_responses;
+pub mod route;
+pub mod usage;
+mod vertex;

@@ -1,0 +1,59 @@
+//! What the client is told in the server's place.
+
+use serde_json::json;
+
+use super::Request;
+
+/// What a denied call is answered with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerAs {
+    /// A tool result that is an error (`isError`): the model reads it.
+    #[default]
+    Result,
+    /// A JSON-RPC error.
+    Error,
+}
+
+/// The JSON-RPC answer to all of `requests`; a list where they came in a batch, even in a batch of one.
+pub fn reply(requests: &[Request<'_>], is_batch: bool, message: &str, answer_as: AnswerAs) -> String {
+    let content = match answer_as {
+        AnswerAs::Result => {
+            // `resultType` is required since protocol 2026-07-28; older clients pass over it.
+            let text = json!([{"type": "text", "text": message}]);
+            let result = json!({"content": text, "isError": true, "resultType": "complete"});
+            format!(r#""result":{result}"#)
+        }
+        AnswerAs::Error => format!(r#""error":{}"#, json!({"code": -32000, "message": message})),
+    };
+    let answers: Vec<String> = requests
+        .iter()
+        .map(|request| format!(r#"{{"jsonrpc":"2.0","id":{},{content}}}"#, request.id))
+        .collect();
+    let answers = answers.join(",");
+    if is_batch { format!("[{answers}]") } else { answers }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_carry_the_ids_of_their_requests() {
+        let request = |id| Request { id, call: None };
+        let one: serde_json::Value =
+            serde_json::from_str(&reply(&[request("\"a\"")], false, "why", AnswerAs::Result)).unwrap();
+        assert_eq!(one["id"], "a");
+        assert_eq!(
+            (&one["result"]["isError"], &one["result"]["resultType"]),
+            (&json!(true), &json!("complete"))
+        );
+        assert_eq!(one["result"]["content"][0]["text"], "why");
+        let two: serde_json::Value =
+            serde_json::from_str(&reply(&[request("1"), request("2")], true, "why", AnswerAs::Error))
+                .unwrap();
+        assert_eq!((&two[1]["id"], &two[1]["error"]["code"]), (&json!(2), &json!(-32000)));
+        let lone: serde_json::Value =
+            serde_json::from_str(&reply(&[request("1")], true, "why", AnswerAs::Result)).unwrap();
+        assert_eq!(lone[0]["id"], 1);
+    }
+}

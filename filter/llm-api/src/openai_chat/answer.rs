@@ -1,0 +1,94 @@
+//! Answers: the first choice's message, whole or in deltas.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{answer::Answer, usage::Report};
+
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(borrow, default)]
+    model: Option<&'a RawValue>,
+    choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(default)]
+    index: u64,
+    #[serde(alias = "delta")]
+    message: Message,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<ToolCall>>,
+}
+
+#[derive(Deserialize)]
+struct ToolCall {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(default)]
+    function: Function,
+}
+
+#[derive(Default, Deserialize)]
+struct Function {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    arguments: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    #[serde(default)]
+    prompt_tokens: Option<u64>,
+    #[serde(default)]
+    completion_tokens: Option<u64>,
+    #[serde(default)]
+    prompt_tokens_details: Option<Details>,
+}
+
+#[derive(Default, Deserialize)]
+struct Details {
+    #[serde(default)]
+    cached_tokens: Option<u64>,
+}
+
+/// The input has the cached tokens in it.
+impl From<Usage> for Report {
+    fn from(usage: Usage) -> Self {
+        let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
+        Self {
+            input: usage.prompt_tokens.map(|input| input.saturating_sub(cached)),
+            cached,
+            output: usage.completion_tokens.unwrap_or(0),
+        }
+    }
+}
+
+/// A whole answer or a chunk of a stream; a chunk has `delta` where a whole answer has `message`, and is otherwise the same.
+pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
+    let body: Body = serde_json::from_str(json).ok()?;
+    answer.note_model(body.model);
+    answer.note_usage(body.usage);
+    for choice in body.choices.into_iter().filter(|choice| choice.index == 0) {
+        answer.push_text(choice.message.content.as_deref().unwrap_or_default());
+        for call in choice.message.tool_calls.unwrap_or_default() {
+            let name = call.function.name.as_deref().unwrap_or_default();
+            let arguments = call.function.arguments.as_deref().unwrap_or_default();
+            match call.index {
+                Some(index) => answer.push_call(index, name, arguments),
+                None => answer.add_call(name, arguments),
+            }
+        }
+    }
+    Some(())
+}

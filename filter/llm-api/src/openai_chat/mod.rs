@@ -1,0 +1,61 @@
+//! OpenAI chat completions, and the many providers that speak it.
+
+mod answer;
+mod reply;
+mod request;
+
+pub(crate) use reply::error;
+
+use crate::{
+    answer::Answer,
+    conversation::Conversation,
+    dialect::{Dialect, FinalMessage, LocalReply, Position},
+    edit::Edit,
+    json::Unreadable,
+    route::retry_count,
+};
+
+#[derive(Debug)]
+pub struct OpenAiChat;
+
+impl Dialect for OpenAiChat {
+    fn label(&self) -> &'static str {
+        "openai_chat"
+    }
+
+    fn is_served_on(&self, path: &str) -> bool {
+        path.ends_with("/chat/completions")
+    }
+
+    fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+        retry_count(header, "x-stainless-retry-count")
+    }
+
+    fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
+        request::read(body)
+    }
+
+    fn hint(&self, body: &str, text: &str, position: Position) -> Result<Edit, Unreadable> {
+        request::hint(body, text, position)
+    }
+
+    fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
+        request::hint_in_result(body, text)
+    }
+
+    fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
+        answer::event(json, answer)
+    }
+
+    fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
+        answer::event(json, answer)
+    }
+
+    fn error(&self, status: u16, message: &str) -> LocalReply {
+        reply::error(status, message)
+    }
+
+    fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {
+        reply::final_message(message)
+    }
+}

@@ -1,0 +1,59 @@
+//! OpenAI Responses.
+
+mod answer;
+mod reply;
+mod request;
+
+use crate::{
+    answer::Answer,
+    conversation::Conversation,
+    dialect::{Dialect, FinalMessage, LocalReply, Position},
+    edit::Edit,
+    json::Unreadable,
+    route::{retry_count},
+};
+
+#[derive(Debug)]
+pub struct OpenAiResponses;
+
+impl Dialect for OpenAiResponses {
+    fn label(&self) -> &'static str {
+        "openai_responses"
+    }
+
+    fn is_served_on(&self, path: &str) -> bool {
+        path.ends_with("/v1/responses")
+    }
+
+    fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+        retry_count(header, "x-stainless-retry-count")
+    }
+
+    fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
+        request::read(body)
+    }
+
+    fn hint(&self, body: &str, text: &str, _position: Position) -> Result<Edit, Unreadable> {
+        request::hint(body, text)
+    }
+
+    fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
+        request::hint_in_result(body, text)
+    }
+
+    fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
+        answer::whole(json, answer)
+    }
+
+    fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
+        answer::event(json, answer)
+    }
+
+    fn error(&self, status: u16, message: &str) -> LocalReply {
+        crate::openai_chat::error(status, message)
+    }
+
+    fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {
+        reply::final_message(message)
+    }
+}

@@ -1,0 +1,69 @@
+//! Anthropic's models on Google's Vertex AI: Anthropic Messages, with the model and the form of the answer in the path.
+//! Gemini on Vertex AI is the Gemini dialect on a longer path.
+
+use crate::{
+    answer::Answer,
+    anthropic::Anthropic,
+    conversation::Conversation,
+    dialect::{Dialect, FinalMessage, LocalReply, Position},
+    edit::Edit,
+    framing::Framing,
+    json::Unreadable,
+    route::{PathFacts, model_before_method},
+};
+
+/// Other publishers' models have wire formats of their own behind the same methods.
+const PUBLISHER: &str = "/publishers/anthropic/models/";
+
+#[derive(Debug)]
+pub struct VertexAnthropic;
+
+impl Dialect for VertexAnthropic {
+    fn label(&self) -> &'static str {
+        "vertex_anthropic"
+    }
+
+    fn is_served_on(&self, path: &str) -> bool {
+        let ends = path.ends_with(":rawPredict") || path.ends_with(":streamRawPredict");
+        // The one model that this publisher has for nothing but counting tokens.
+        ends && path.contains(PUBLISHER) && !path.contains("/count-tokens:")
+    }
+
+    fn facts_of_path(&self, path: &str, _query: &str) -> PathFacts {
+        let (model, method) = model_before_method(path);
+        let framing = if method == "streamRawPredict" { Framing::Sse } else { Framing::Json };
+        PathFacts { framing: Some(framing), model }
+    }
+
+    fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+        Anthropic.is_retry(header)
+    }
+
+    fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
+        Anthropic.read(body)
+    }
+
+    fn hint(&self, body: &str, text: &str, position: Position) -> Result<Edit, Unreadable> {
+        Anthropic.hint(body, text, position)
+    }
+
+    fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
+        Anthropic.hint_in_result(body, text)
+    }
+
+    fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
+        Anthropic.whole_answer(json, answer)
+    }
+
+    fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
+        Anthropic.event(kind, json, answer)
+    }
+
+    fn error(&self, status: u16, message: &str) -> LocalReply {
+        Anthropic.error(status, message)
+    }
+
+    fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {
+        Anthropic.final_message(message)
+    }
+}

@@ -1,0 +1,98 @@
+//! Properties of the parser and splicer, over bodies that are made up and bodies that are damaged.
+
+#[path = "support/only_the_hint.rs"]
+mod only_the_hint;
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-1e9..1e9f64).prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(any::<String>(), inner, 0..4)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// A body with the keys that matter, each with something likely or something wild in it.
+fn body() -> impl Strategy<Value = Value> {
+    let text = || prop_oneof![any::<String>().prop_map(Value::from), Just(json!("plain words"))];
+    let part = prop_oneof![
+        text().prop_map(|text| json!({"type": "text", "text": text})),
+        text().prop_map(|text| json!({"text": text})),
+        Just(json!({"type": "tool_result", "tool_use_id": "t", "content": []})),
+        Just(json!({"type": "image_url", "image_url": {"url": "data:x"}})),
+        Just(json!({"functionResponse": {"name": "f", "response": {}}})),
+        Just(json!({"toolResult": {"toolUseId": "t", "content": []}})),
+        text().prop_map(|text| json!({"toolResult": {"content": [{"text": text}], "status": "error"}})),
+        any_json(),
+    ];
+    let content =
+        || prop_oneof![text(), prop::collection::vec(part.clone(), 0..4).prop_map(Value::from), any_json()];
+    let role = prop::sample::select(vec!["user", "assistant", "system", "developer", "tool", "model", ""]);
+    let message = (role, content(), content())
+        .prop_map(|(role, content, parts)| json!({"role": role, "content": content, "parts": parts}));
+    let messages = prop_oneof![
+        4 => prop::collection::vec(message, 0..5).prop_map(Value::from),
+        1 => any_json(),
+    ];
+    let instruction = prop_oneof![
+        Just(Value::Null),
+        text(),
+        content().prop_map(|parts| json!({"parts": parts})),
+        content(),
+        any_json(),
+    ];
+    let key = prop::sample::select(vec![
+        "messages",
+        "input",
+        "contents",
+        "system",
+        "instructions",
+        "systemInstruction",
+        "system_instruction",
+    ]);
+    let value = prop_oneof![messages, instruction, content()];
+    (
+        prop::collection::vec((key, value), 0..6),
+        prop::collection::btree_map(any::<String>(), any_json(), 0..3),
+    )
+        .prop_map(|(known, others)| {
+            let known = known.into_iter().map(|(key, value)| (key.to_owned(), value));
+            Value::Object(known.chain(others).collect::<Map<_, _>>())
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_body_is_changed_by_the_hint_alone(body in body(), pretty in any::<bool>()) {
+        let text = if pretty { serde_json::to_string_pretty(&body) } else { serde_json::to_string(&body) };
+        only_the_hint::check(text.unwrap().as_bytes()).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn so_is_a_damaged_one(body in body(), damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+        let mut bytes = body.to_string().into_bytes();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        only_the_hint::check(&bytes).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn so_are_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        only_the_hint::check(&bytes).map_err(TestCaseError::fail)?;
+    }
+}

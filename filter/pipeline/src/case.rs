@@ -1,0 +1,34 @@
+//! What is known of one request, from the moment its body was read until it has gone on or was answered.
+
+use std::sync::Arc;
+
+use sentinel_detect::verdict::Finding;
+use sentinel_llm_api::{dialect::DialectRef, framing::Framing};
+
+use crate::{config::Policy, identity::Scope, metric::ServiceOutcome, span::Span};
+
+#[derive(Debug)]
+pub struct Case {
+    /// Milliseconds since 1970.
+    pub arrived: u64,
+    pub dialect: DialectRef,
+    /// How the client expects the answer.
+    pub framing: Framing,
+    pub include_usage: bool,
+    pub model: String,
+    pub policy: Arc<Policy>,
+    pub scope: Scope,
+    pub body: Vec<u8>,
+    /// The request tells its length, and it can still be changed.
+    pub has_length: bool,
+    /// What the passes found, the most telling first.
+    pub findings: Vec<Finding>,
+    /// Entry of the scope's window to which the response belongs; none where nothing is remembered.
+    pub entry: Option<u32>,
+    /// How the call of the embedding service ended; none where it was not asked.
+    pub service: Option<ServiceOutcome>,
+    /// What the service said.
+    pub similarity: Option<f64>,
+    /// Spans of the steps that the request brings.
+    pub spans: Vec<Span>,
+}

@@ -1,0 +1,37 @@
+//! The plugin configuration: `raw` is what the user writes, `valid` what the filter works with. Every field is
+//! documented in `raw`; the README's table is made from there (`reference`).
+
+mod duration;
+mod field;
+mod raw;
+#[cfg(feature = "reference")]
+mod reference;
+mod valid;
+
+pub use raw::{HintPosition, KillMode, McpAnswer, Mode, RawConfig};
+#[cfg(feature = "reference")]
+pub use reference::reference_table;
+pub use valid::{
+    AgentMatch, Config, HintPolicy, IdentitySource, KillPolicy, McpPolicy, PathMatch, PathRule, PathRuleList,
+    Policy,
+};
+
+/// Why a configuration was refused: where, and what to do about it.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("configuration field `{path}`: {problem}")]
+pub struct ConfigError {
+    /// Path of the field, such as `kill.status` or `agents[2].settings.hint.position`.
+    pub path: String,
+    pub problem: String,
+}
+
+impl ConfigError {
+    fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { path: path.into(), problem: problem.into() }
+    }
+
+    /// The same error one level further out.
+    fn below(self, outer: &str) -> Self {
+        Self { path: format!("{outer}.{}", self.path), ..self }
+    }
+}

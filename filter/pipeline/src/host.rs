@@ -1,0 +1,82 @@
+//! The host port: what the pipeline asks of whoever carries the request, and what it tells it to do. Envoy is one host, a
+//! host in memory another. Questions are answered at once; the one answer that is awaited, that of the embedding
+//! service, comes back through `Request::on_service_reply`.
+
+use sentinel_llm_api::dialect::LocalReply;
+
+use crate::{
+    metric::{Metric, ServiceOutcome},
+    span::Span,
+};
+
+/// The host of one request.
+pub trait Host {
+    /// Milliseconds since 1970.
+    fn now(&self) -> u64;
+    /// The first value of a request header.
+    fn request_header(&self, name: &str) -> Option<Vec<u8>>;
+    /// The whole request body, once it is held.
+    fn request_body(&self) -> Option<Vec<u8>>;
+    /// The first value of a response header.
+    fn response_header(&self, name: &str) -> Option<Vec<u8>>;
+    /// The part of the response body that is passing.
+    fn response_chunk(&self) -> Option<Vec<u8>>;
+    /// What is stored under `key`, shared by all workers.
+    fn load(&self, key: &str) -> Stored;
+    /// Stores `bytes` unless others have changed what is there since it was loaded in this `version`; false where they
+    /// have.
+    fn store(&mut self, key: &str, bytes: &[u8], version: Option<u32>) -> bool;
+
+    /// Keep the request back.
+    fn hold(&mut self);
+    /// Let the request go on.
+    fn release(&mut self);
+    fn set_request_header(&mut self, name: &'static str, value: &str);
+    fn remove_request_header(&mut self, name: &'static str);
+    fn replace_request_body(&mut self, body: &[u8]);
+    fn set_response_header(&mut self, name: &'static str, value: &str);
+    fn remove_response_header(&mut self, name: &'static str);
+    /// Answer the request in the provider's place.
+    fn reply(&mut self, reply: LocalReply);
+    /// Ask the embedding service. An error where it cannot even be asked; then no reply comes.
+    fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome>;
+    /// The service's reply is no longer awaited.
+    fn cancel(&mut self);
+    fn count(&mut self, metric: Metric, by: u64);
+    /// The request was held for so many milliseconds.
+    fn record_latency(&mut self, milliseconds: u64);
+    /// One line of JSON for the log.
+    fn log(&mut self, line: &str);
+    /// Something known of the request, for Envoy's tracer and access logs.
+    fn annotate(&mut self, name: &'static str, value: &str);
+    /// Spans for the collector, some time.
+    fn trace(&mut self, spans: Vec<Span>);
+}
+
+/// What is stored under a key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    pub bytes: Option<Vec<u8>>,
+    /// Goes back with `Host::store`.
+    pub version: Option<u32>,
+}
+
+/// A question to the embedding service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Names of the scope, hashed.
+    pub tenant: String,
+    pub agent: String,
+    pub run: String,
+    pub prompt: String,
+    pub similarity_threshold: f64,
+    pub repeats: u32,
+}
+
+/// The service's reply.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ServiceReply {
+    pub loop_detected: bool,
+    /// 0 to 1; anything else is no reply.
+    pub max_similarity: f64,
+}

@@ -1,0 +1,268 @@
+//! A host in memory: carries out what the pipeline orders as Envoy would, for tests and replays. Never part of the
+//! filter.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use sentinel_llm_api::dialect::LocalReply;
+
+use crate::{
+    config::Config,
+    host::{Host, Question, ServiceReply, Stored},
+    metric::{Metric, ServiceOutcome},
+    request::Request,
+    span::Span,
+};
+
+/// Answers questions in the embedding service's place.
+pub type Service = dyn FnMut(&Question) -> Result<ServiceReply, ServiceOutcome>;
+
+/// What outlives a request: the slots, the counters and the log.
+pub struct InMemory {
+    pub config: Arc<Config>,
+    /// Milliseconds since 1970; the caller moves it.
+    pub now: u64,
+    pub slots: HashMap<String, (Vec<u8>, u32)>,
+    pub counters: BTreeMap<String, u64>,
+    pub log: Vec<String>,
+    pub spans: Vec<Span>,
+    /// How many of the next stores are lost to another worker.
+    pub lost_stores: u32,
+    pub service: Box<Service>,
+}
+
+/// A request as the client sends it.
+#[derive(Clone, Debug, Default)]
+pub struct ClientRequest {
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+/// A response as the provider sends it.
+#[derive(Clone, Debug)]
+pub struct ProviderResponse {
+    pub status: u16,
+    pub content_type: String,
+    pub body: Vec<u8>,
+    /// The connection ends after this body without saying that it was the end.
+    pub is_cut_off: bool,
+}
+
+/// What became of a request.
+#[derive(Debug, Default)]
+pub struct Exchange {
+    /// The body that the provider got; nothing where we answered.
+    pub sent: Option<Vec<u8>>,
+    pub reply: Option<LocalReply>,
+    /// Headers that we put on the response.
+    pub headers: Vec<(&'static str, String)>,
+    /// Request headers that we changed.
+    pub changed: Vec<(&'static str, String)>,
+    /// What Envoy's tracer and access logs are told.
+    pub annotations: Vec<(&'static str, String)>,
+}
+
+impl ClientRequest {
+    /// A JSON POST.
+    pub fn post(path: &str, body: impl Into<Vec<u8>>) -> Self {
+        let body = body.into();
+        let length = body.len().to_string();
+        Self { headers: Vec::new(), body }
+            .with(":method", "POST")
+            .with(":path", path)
+            .with("content-type", "application/json")
+            .with("content-length", &length)
+    }
+
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.retain(|(known, _)| known != name);
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+}
+
+impl ProviderResponse {
+    pub fn json(body: impl Into<Vec<u8>>) -> Self {
+        Self { status: 200, content_type: "application/json".into(), body: body.into(), is_cut_off: false }
+    }
+}
+
+impl Exchange {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let own = self.headers.iter();
+        let reply = self.reply.iter().flat_map(|reply| &reply.headers);
+        own.chain(reply).find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// `allow`, `hint` or `kill`.
+    pub fn verdict(&self) -> Option<&str> {
+        self.header("x-sentinel-verdict")
+    }
+}
+
+impl InMemory {
+    pub fn new(config: Config) -> Self {
+        Self {
+            config: Arc::new(config),
+            now: 1_700_000_000_000,
+            slots: HashMap::new(),
+            counters: BTreeMap::new(),
+            log: Vec::new(),
+            spans: Vec::new(),
+            lost_stores: 0,
+            service: Box::new(|_| Ok(ServiceReply { loop_detected: false, max_similarity: 0.0 })),
+        }
+    }
+
+    /// Sends one request; where it reaches the provider, `response` is the answer.
+    pub fn exchange(&mut self, sent: &ClientRequest, response: &ProviderResponse) -> Exchange {
+        let mut request = Request::new(Arc::clone(&self.config));
+        let mut flight = Flight {
+            host: self,
+            sent,
+            response: None,
+            holds: false,
+            body: None,
+            question: None,
+            exchange: Exchange::default(),
+        };
+        request.on_request_headers(&mut flight, sent.body.is_empty());
+        if flight.holds {
+            request.on_request_body(&mut flight, sent.body.len(), true);
+            if let Some(question) = flight.question.take() {
+                let reply = (flight.host.service)(&question);
+                request.on_service_reply(&mut flight, reply);
+            }
+        }
+        if flight.exchange.reply.is_none() && !flight.holds {
+            flight.exchange.sent = Some(flight.body.take().unwrap_or_else(|| sent.body.clone()));
+            flight.response = Some(response);
+            request.on_response_headers(&mut flight, response.body.is_empty());
+            if !response.body.is_empty() {
+                request.on_response_body(&mut flight, !response.is_cut_off);
+            }
+        }
+        request.on_closed(&mut flight);
+        flight.exchange
+    }
+
+    /// A counter's value.
+    pub fn counted(&self, metric: Metric) -> u64 {
+        self.counters.get(&metric.name()).copied().unwrap_or(0)
+    }
+}
+
+/// One request on its way.
+struct Flight<'a> {
+    host: &'a mut InMemory,
+    sent: &'a ClientRequest,
+    /// Once it has come.
+    response: Option<&'a ProviderResponse>,
+    holds: bool,
+    body: Option<Vec<u8>>,
+    question: Option<Question>,
+    exchange: Exchange,
+}
+
+impl Host for Flight<'_> {
+    fn now(&self) -> u64 {
+        self.host.now
+    }
+
+    fn request_header(&self, name: &str) -> Option<Vec<u8>> {
+        let header = self.sent.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        header.map(|(_, value)| value.clone().into_bytes())
+    }
+
+    fn request_body(&self) -> Option<Vec<u8>> {
+        Some(self.sent.body.clone())
+    }
+
+    fn response_header(&self, name: &str) -> Option<Vec<u8>> {
+        let response = self.response?;
+        match name {
+            ":status" => Some(response.status.to_string().into_bytes()),
+            "content-type" => Some(response.content_type.clone().into_bytes()),
+            _ => None,
+        }
+    }
+
+    fn response_chunk(&self) -> Option<Vec<u8>> {
+        self.response.map(|response| response.body.clone())
+    }
+
+    fn load(&self, key: &str) -> Stored {
+        let (bytes, version) = self.host.slots.get(key).cloned().unzip();
+        Stored { bytes, version }
+    }
+
+    fn store(&mut self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
+        let current = self.host.slots.get(key).map(|(_, version)| *version);
+        let is_stored = self.host.lost_stores == 0 && version == current;
+        self.host.lost_stores = self.host.lost_stores.saturating_sub(1);
+        if is_stored {
+            let version = version.unwrap_or(0).saturating_add(1);
+            self.host.slots.insert(key.to_owned(), (bytes.to_vec(), version));
+        }
+        is_stored
+    }
+
+    fn hold(&mut self) {
+        self.holds = true;
+    }
+
+    fn release(&mut self) {
+        self.holds = false;
+    }
+
+    fn set_request_header(&mut self, name: &'static str, value: &str) {
+        self.exchange.changed.push((name, value.to_owned()));
+    }
+
+    fn remove_request_header(&mut self, name: &'static str) {
+        self.exchange.changed.push((name, String::new()));
+    }
+
+    fn replace_request_body(&mut self, body: &[u8]) {
+        self.body = Some(body.to_vec());
+    }
+
+    fn set_response_header(&mut self, name: &'static str, value: &str) {
+        self.exchange.headers.push((name, value.to_owned()));
+    }
+
+    fn remove_response_header(&mut self, _name: &'static str) {}
+
+    fn reply(&mut self, reply: LocalReply) {
+        self.exchange.reply = Some(reply);
+    }
+
+    fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome> {
+        self.question = Some(question);
+        Ok(())
+    }
+
+    fn cancel(&mut self) {}
+
+    fn count(&mut self, metric: Metric, by: u64) {
+        let counter = self.host.counters.entry(metric.name()).or_default();
+        *counter = counter.saturating_add(by);
+    }
+
+    fn record_latency(&mut self, _milliseconds: u64) {}
+
+    fn log(&mut self, line: &str) {
+        self.host.log.push(line.to_owned());
+    }
+
+    fn annotate(&mut self, name: &'static str, value: &str) {
+        self.exchange.annotations.push((name, value.to_owned()));
+    }
+
+    fn trace(&mut self, spans: Vec<Span>) {
+        self.host.spans.extend(spans);
+    }
+}

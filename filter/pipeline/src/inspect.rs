@@ -1,0 +1,152 @@
+//! The way in: the body is read, the passes look at it, the decision is made and carried out.
+
+use sentinel_detect::{
+    history::{Reach, Reading},
+    verdict::Verdict,
+};
+use sentinel_llm_api::{dialect, framing::Framing, route::Route};
+
+use crate::{
+    case::Case,
+    config::Config,
+    decide::decide,
+    host::{Host, ServiceReply},
+    mcp,
+    metric::{Bypass, Metric, ServiceOutcome},
+    opening::{Opening, Target},
+    passes::{ask, loops},
+    record, render,
+    request::Phase,
+    respond::Passage,
+    span::{Cause, StepSpans},
+};
+
+/// The whole body is there: who sends it, and what does it say?
+pub fn whole(config: &Config, opening: Opening, host: &mut impl Host) -> Phase {
+    let body = host.request_body().unwrap_or_default();
+    let passed = match opening.target {
+        _ if body.is_empty() => Err(Some(Bypass::Empty)),
+        Target::Mcp => return mcp::whole(config, &opening.claims, &body, host),
+        Target::Model(ref route) => {
+            let route = route.clone();
+            read(config, opening, route, body, host)
+        }
+    };
+    match passed {
+        Ok(phase) => phase,
+        Err(cause) => {
+            if let Some(cause) = cause {
+                host.count(cause.into(), 1);
+            }
+            host.release();
+            Phase::Done
+        }
+    }
+}
+
+/// An error where the request is to go on uninspected, with the cause that is counted.
+fn read(
+    config: &Config,
+    opening: Opening,
+    route: Route,
+    body: Vec<u8>,
+    host: &mut impl Host,
+) -> Result<Phase, Option<Bypass>> {
+    let Opening { claims, has_length, is_retry, arrived, .. } = opening;
+    let unreadable = |error| Some(Bypass::Unreadable(error));
+    let conversation = dialect::read(route.dialect, &body).map_err(unreadable)?;
+    let claims = claims.with_body(config, &conversation.ids);
+    let policy = config.policy(claims.agent()).clone();
+    if !policy.enabled {
+        return Err(None);
+    }
+    let reach = Reach { before_word: config.collector.is_some(), ..Reach::of(&policy.steps, policy.run_limit) };
+    let reading = Reading::of(&conversation, reach).map_err(unreadable)?;
+    let scope = claims.scope(reading.head);
+    let framing = if conversation.stream { Framing::Sse } else { Framing::Json };
+    let (model, include_usage) = (conversation.model.to_string(), conversation.include_usage);
+    drop(conversation);
+    host.count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0));
+    let mut case = Case {
+        arrived,
+        dialect: route.dialect,
+        framing: route.facts.framing.unwrap_or(framing),
+        include_usage,
+        model: route.facts.model.unwrap_or(model),
+        policy,
+        scope,
+        body,
+        has_length,
+        findings: Vec::new(),
+        entry: None,
+        service: None,
+        similarity: None,
+        spans: Vec::new(),
+    };
+    let is_traced = config.collector.is_some() && claims.names_run() && !is_retry;
+    let trace = is_traced.then(|| StepSpans {
+        cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
+    });
+    let is_open = loops::run(config, &mut case, &reading, is_retry, trace.as_ref(), host);
+    match ask::question(&case, reading.tail).filter(|_| is_open) {
+        Some(question) => Ok(ask(config, case, question, host)),
+        None => Ok(settle(config, case, host)),
+    }
+}
+
+fn ask(config: &Config, case: Case, question: crate::host::Question, host: &mut impl Host) -> Phase {
+    host.hold();
+    match host.ask(question) {
+        Ok(()) => Phase::Asking(Box::new(case)),
+        Err(outcome) => answered(config, Box::new(case), Err(outcome), host),
+    }
+}
+
+/// The embedding service has replied, or has not.
+pub fn answered(
+    config: &Config,
+    mut case: Box<Case>,
+    reply: Result<ServiceReply, ServiceOutcome>,
+    host: &mut impl Host,
+) -> Phase {
+    ask::run(config, &mut case, reply, host);
+    settle(config, *case, host)
+}
+
+/// All that will be known is known.
+fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Phase {
+    let decision = decide(&case.findings, &case.policy);
+    record::decision(config, &mut case, &decision, host);
+    if decision.kills() {
+        let mut reply = render::kill(&case, &decision);
+        if config.response_headers {
+            reply.headers.extend(record::headers(&case, &decision));
+        }
+        let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
+        host.count(Metric::Saved, saved);
+        host.reply(reply);
+        return Phase::Done;
+    }
+    let mut decision = decision;
+    if decision.hints() {
+        match render::hinted(&case, &decision) {
+            Some(body) => {
+                if case.has_length {
+                    host.set_request_header("content-length", &body.len().to_string());
+                }
+                host.replace_request_body(&body);
+            }
+            None => {
+                host.count(Bypass::NoPlace.into(), 1);
+                decision.verdict = Verdict::Allow;
+            }
+        }
+    }
+    host.release();
+    let headers = if decision.is_enforced && config.response_headers {
+        record::headers(&case, &decision)
+    } else {
+        Vec::new()
+    };
+    Phase::Passing(Box::new(Passage::new(case, headers)))
+}

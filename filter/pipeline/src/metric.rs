@@ -1,0 +1,166 @@
+//! Names of the metrics. Labels are closed sets; they stand in the name, separated by dots, where Envoy's
+//! `stats_tags` find them.
+
+use std::sync::Arc;
+
+use sentinel_detect::verdict::{Signal, Verdict};
+use sentinel_llm_api::json::Unreadable;
+
+/// A counter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Metric {
+    /// Requests in a dialect, before anything else is known of them. The dialect's label, or `MCP`.
+    Requests(&'static str),
+    Verdicts(Verdict, Option<Signal>, &'static str),
+    /// Tools called through an MCP route.
+    McpCalls,
+    ServiceCalls(ServiceOutcome),
+    Bypasses(Bypass),
+    /// Bytes of request bodies that were read.
+    BytesInspected,
+    /// Tokens that responses say they took, by model.
+    Tokens(Tokens, Arc<str>),
+    /// Billionths of a USD that they cost, by model. Envoy counts in whole numbers.
+    Costs(Arc<str>),
+    /// Billionths of a USD that killed requests would have cost at least.
+    Saved,
+}
+
+/// Kinds of tokens: they have different prices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tokens {
+    Input,
+    CachedInput,
+    Output,
+}
+
+impl Tokens {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::CachedInput => "cached_input",
+            Self::Output => "output",
+        }
+    }
+}
+
+/// Label of the MCP breaker among the dialects.
+pub const MCP: &str = "mcp";
+
+/// The histogram of milliseconds for which requests were held.
+pub const LATENCY: &str = "sentinel_latency_ms";
+
+impl Metric {
+    pub fn name(&self) -> String {
+        match self {
+            Self::Requests(dialect) => format!("sentinel_requests_total.dialect.{dialect}"),
+            Self::Verdicts(verdict, signal, dialect) => format!(
+                "sentinel_verdicts_total.verdict.{}.signal.{}.dialect.{dialect}",
+                verdict.label(),
+                signal.map_or("none", Signal::label),
+            ),
+            Self::McpCalls => "sentinel_mcp_calls_total".to_owned(),
+            Self::ServiceCalls(outcome) => {
+                format!("sentinel_service_calls_total.outcome.{}", outcome.label())
+            }
+            Self::Bypasses(cause) => format!("sentinel_bypasses_total.cause.{}", cause.label()),
+            Self::BytesInspected => "sentinel_bytes_inspected_total".to_owned(),
+            // A model's name has dots of its own: it stands last.
+            Self::Tokens(kind, model) => {
+                format!("sentinel_tokens_used_total.kind.{}.model.{model}", kind.label())
+            }
+            Self::Costs(model) => format!("sentinel_costs_nanousd_total.model.{model}"),
+            Self::Saved => "sentinel_saved_nanousd_total".to_owned(),
+        }
+    }
+}
+
+/// Why a request in a dialect was not inspected, or only in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bypass {
+    /// The content type is not JSON.
+    ContentType,
+    /// The body is compressed.
+    Encoded,
+    /// The body is larger than `max_body_bytes`.
+    TooLarge,
+    Empty,
+    Unreadable(Unreadable),
+    /// No agent and no run: nothing is compared across requests.
+    NoIdentity,
+    /// The window was changed by others each time it was to be written.
+    Contention,
+    /// The hint found no place in the body.
+    NoPlace,
+    /// The response is compressed, too long or of another type: its text does not count.
+    Response,
+}
+
+impl Bypass {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::ContentType => "content_type",
+            Self::Encoded => "encoded",
+            Self::TooLarge => "too_large",
+            Self::Empty => "empty",
+            Self::Unreadable(Unreadable::InvalidUtf8) => "invalid_utf8",
+            Self::Unreadable(Unreadable::NotJson) => "not_json",
+            Self::Unreadable(Unreadable::Shape) => "shape",
+            Self::NoIdentity => "no_identity",
+            Self::Contention => "contention",
+            Self::NoPlace => "no_place",
+            Self::Response => "response",
+        }
+    }
+}
+
+/// How a call of the embedding service ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ServiceOutcome {
+    Ok,
+    Timeout,
+    /// Overloaded: RESOURCE_EXHAUSTED.
+    Refused,
+    /// Nobody there, or the store behind it is gone.
+    Unavailable,
+    Error,
+    /// The answer is no answer.
+    Garbage,
+    /// Envoy knows no cluster of the configured name.
+    UnknownCluster,
+    /// The client went away before the answer.
+    Cancelled,
+}
+
+impl ServiceOutcome {
+    /// From a gRPC status that is not OK. Envoy reports its own timeout as UNAVAILABLE: it is told from a service that is
+    /// not there by the time that has passed.
+    pub fn from_status(code: u32, is_time_over: bool) -> Self {
+        match code {
+            4 => Self::Timeout,
+            8 => Self::Refused,
+            14 if is_time_over => Self::Timeout,
+            14 => Self::Unavailable,
+            _ => Self::Error,
+        }
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Timeout => "timeout",
+            Self::Refused => "refused",
+            Self::Unavailable => "unavailable",
+            Self::Error => "error",
+            Self::Garbage => "garbage",
+            Self::UnknownCluster => "unknown_cluster",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl From<Bypass> for Metric {
+    fn from(cause: Bypass) -> Self {
+        Self::Bypasses(cause)
+    }
+}

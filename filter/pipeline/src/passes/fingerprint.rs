@@ -1,0 +1,46 @@
+//! Fingerprint: what of an answer is remembered, so that the next request can be compared with it. Digests only.
+
+use sentinel_detect::{
+    arguments::canonical,
+    step::StepLog,
+    window::Outcome,
+};
+use sentinel_llm_api::answer::Answer;
+use sentinel_text::{Fingerprint, digest, digest_pair};
+
+use crate::{config::Config, host::Host, identity::Scope, slots::change_window};
+
+/// What a response with a status of success turned out to be. `answer` is none where it could not be read.
+pub fn answered(answer: Option<&Answer>) -> Outcome {
+    Outcome::Answered {
+        answer: answer.map(text).unwrap_or_default(),
+        tools: answer.map_or(0, tools),
+        calls: answer.map(calls).unwrap_or_default(),
+    }
+}
+
+/// Notes in the window of the scope what became of the request of this entry.
+pub fn remember(config: &Config, scope: &Scope, entry: u32, outcome: &Outcome, host: &mut impl Host) {
+    let now = host.now();
+    change_window(host, config, scope, now, |window| window.record(entry, outcome.clone(), now));
+}
+
+fn text(answer: &Answer) -> Fingerprint {
+    if answer.text.trim().is_empty() { Fingerprint::default() } else { Fingerprint::of(&answer.text) }
+}
+
+/// Digest of the multiset of called tools with their canonical arguments; 0 without calls. Call ids do not count.
+fn tools(answer: &Answer) -> u64 {
+    let call = |name: &str, arguments: &str| digest_pair(digest(name.as_bytes()), canonical(arguments).digest);
+    answer.calls.iter().fold(0, |sum, made| sum.wrapping_add(call(&made.name, &made.arguments)))
+}
+
+/// The calls that can be told by their ids, as one turn.
+fn calls(answer: &Answer) -> StepLog {
+    let mut log = StepLog::default();
+    log.turn();
+    for call in answer.calls.iter().filter(|call| !call.id.is_empty()) {
+        log.call(&call.id, &call.name, &call.arguments);
+    }
+    log
+}

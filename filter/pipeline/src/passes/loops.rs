@@ -1,0 +1,74 @@
+//! Loops: what the run's history and the window of its scope say. Always judged on the bytes that the client sent.
+
+use sentinel_detect::{
+    history::Reading,
+    prompts::{self, Incoming, Observed, Occasion},
+    signal,
+    step::{Done, Step, StepLog},
+    window::Window,
+};
+use sentinel_text::digest;
+
+use crate::{
+    case::Case,
+    config::Config,
+    host::Host,
+    metric::Bypass,
+    slots::change_window,
+    span::{Span, StepSpans},
+};
+
+/// Adds what it finds to the case. True where the prompt is new, nothing was found, and the embedding service may know
+/// more.
+pub fn run(
+    config: &Config,
+    case: &mut Case,
+    reading: &Reading,
+    is_retry: bool,
+    trace: Option<&StepSpans>,
+    host: &mut impl Host,
+) -> bool {
+    let Case { policy, scope, arrived, body, findings, .. } = case;
+    findings.extend(signal::in_steps(&reading.steps, &policy.steps));
+    findings.extend(signal::in_turns(reading.turns_alone, policy.run_limit));
+    if !scope.is_identified() {
+        host.count(Bypass::NoIdentity.into(), 1);
+        return false;
+    }
+    let occasion = Occasion::of(&reading.tail);
+    let needs_digest = trace.is_some() || matches!(occasion, Occasion::Prompt(_));
+    let incoming = Incoming {
+        now: *arrived,
+        body: if needs_digest { digest(body) } else { 0 },
+        messages: reading.messages,
+        has_history: reading.head.is_some(),
+        is_retry,
+        occasion,
+    };
+    let (kept_finding, observed, spans) = change_window(host, config, scope, *arrived, |window| {
+        let (steps, done) = in_kept_history(window, reading);
+        let done = if done.is_empty() { &reading.done } else { &done };
+        let spans: Vec<Span> =
+            trace.map(|trace| trace.of(window, scope, &incoming, done)).unwrap_or_default();
+        let observed = prompts::observe(window, &incoming, &policy.prompts);
+        (signal::in_steps(&steps, &policy.steps), observed, spans)
+    });
+    let Observed { finding, entry, is_open } = observed;
+    findings.extend(kept_finding);
+    findings.extend(finding);
+    let is_open = is_open && findings.is_empty();
+    case.entry = entry;
+    case.spans = spans;
+    is_open
+}
+
+/// The steps of a history that the provider keeps, and the new ones. A history in the body needs no memory.
+fn in_kept_history(window: &mut Window, reading: &Reading) -> (Vec<Step>, Vec<Done>) {
+    match &reading.kept {
+        Some(tail) => window.kept.follow(tail),
+        None => {
+            window.kept = StepLog::default();
+            Default::default()
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What is put on record of a decision: metrics, the line of the log, the headers for the client, what traces and access
+//! logs show. No prompt, no name of a person or agent, no header value; the model's name is the client's and the
+//! provider's, cut to what a name may be.
+
+use sentinel_detect::{
+    step::shown,
+    verdict::{Finding, Signal, Verdict},
+};
+use sentinel_llm_api::answer::Answer;
+use serde_json::json;
+
+use crate::{
+    case::Case,
+    config::Config,
+    decide::Decision,
+    host::Host,
+    identity::Scope,
+    metric::{Metric, ServiceOutcome},
+};
+
+/// Names of the headers that tell the client what was decided. No provider may set them.
+pub const HEADERS: [&str; 3] = ["x-sentinel-verdict", "x-sentinel-reason", "x-sentinel-similarity"];
+
+/// Records what was decided on a request that waits.
+pub fn decision(config: &Config, case: &mut Case, decision: &Decision, host: &mut impl Host) {
+    let (verdict, signal) = (decision.verdict, decision.finding.as_ref().map(|finding| finding.signal));
+    host.count(Metric::Verdicts(verdict, signal, case.dialect.label()), 1);
+    host.record_latency(host.now().saturating_sub(case.arrived));
+    if config.annotates {
+        annotate_verdict(&case.scope, verdict, signal, host);
+        annotate(host, "sentinel_model", &shown(&case.model));
+    }
+    let mut spans = std::mem::take(&mut case.spans);
+    if !spans.is_empty() {
+        spans.iter_mut().for_each(|span| span.add_verdict(verdict, signal));
+        host.trace(spans);
+    }
+    if verdict != Verdict::Allow {
+        let line = line(case, decision, host);
+        host.log(&line);
+    }
+}
+
+pub fn annotate_verdict(scope: &Scope, verdict: Verdict, signal: Option<Signal>, host: &mut impl Host) {
+    annotate(host, "sentinel_verdict", verdict.label());
+    annotate(host, "sentinel_signal", signal.map_or("", Signal::label));
+    if scope.is_identified() {
+        annotate(host, "sentinel_scope", &scope.label());
+    }
+}
+
+/// The provider's own words: its model, and all tokens that it counted, cached ones too.
+pub fn annotate_answer(answer: &Answer, host: &mut impl Host) {
+    let usage = &answer.usage;
+    annotate(host, "sentinel_response_model", &shown(&answer.model));
+    let counts = [
+        ("sentinel_input_tokens", usage.input.saturating_add(usage.cached)),
+        ("sentinel_output_tokens", usage.output),
+    ];
+    for (name, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+        annotate(host, name, &count.to_string());
+    }
+}
+
+fn annotate(host: &mut impl Host, name: &'static str, value: &str) {
+    if !value.is_empty() {
+        host.annotate(name, value);
+    }
+}
+
+/// The log's line of a hint or a kill: one JSON object.
+fn line(case: &Case, decision: &Decision, host: &impl Host) -> String {
+    let finding = decision.finding.as_ref();
+    let counted = finding.filter(|finding| finding.count > 0);
+    let evidence = finding.map(|finding| finding.evidence).unwrap_or_default();
+    json!({
+        "event": "verdict",
+        "verdict": decision.verdict.label(),
+        "signal": finding.map_or("none", |finding| finding.signal.label()),
+        "enforced": decision.is_enforced,
+        "dialect": case.dialect.label(),
+        "scope": case.scope.label(),
+        "count": counted.map(|finding| finding.count),
+        "tool": counted.map(|finding| finding.tool.as_str()),
+        "prompts": evidence.prompts,
+        "responses": evidence.responses,
+        "tools": evidence.tools,
+        "score": evidence.score(),
+        "similarity": case.similarity,
+        "request_id": request_id(host),
+    })
+    .to_string()
+}
+
+/// Envoy's request id. A client can send one of its own: what does not look like a UUID stays out of the log.
+pub fn request_id(host: &impl Host) -> Option<String> {
+    let id = String::from_utf8(host.request_header("x-request-id")?).ok()?;
+    let is_uuid = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    is_uuid.then_some(id)
+}
+
+/// Headers that tell the client what was decided.
+pub fn headers(case: &Case, decision: &Decision) -> Vec<(&'static str, String)> {
+    let [verdict, reason, similarity] = HEADERS;
+    let mut headers = vec![(verdict, decision.verdict.label().to_owned())];
+    let service_failed = case.service.filter(|outcome| *outcome != ServiceOutcome::Ok);
+    let why = match &decision.finding {
+        Some(finding) => Some(Finding::reason(finding)),
+        None => service_failed.map(|outcome| format!("service_{}", outcome.label())),
+    };
+    headers.extend(why.map(|why| (reason, why)));
+    headers.extend(case.similarity.map(|value| (similarity, format!("{value:.4}"))));
+    headers
+}

@@ -1,0 +1,49 @@
+//! The one place where a verdict becomes bytes: edits of the original request, or a reply in the provider's place.
+
+use sentinel_detect::verdict::Signal;
+use sentinel_llm_api::{
+    dialect::{FinalMessage, LocalReply, Position},
+    edit::{self, Edit},
+    json::Unreadable,
+};
+use sentinel_text::digest_pair;
+
+use crate::{case::Case, config::KillMode, decide::Decision, told};
+
+/// The body with the hint in it; nothing where the body has no place for one.
+pub fn hinted(case: &Case, decision: &Decision) -> Option<Vec<u8>> {
+    let body = std::str::from_utf8(&case.body).ok()?;
+    edit::apply(body, &[hint(case, decision, body).ok()?])
+}
+
+fn hint(case: &Case, decision: &Decision, body: &str) -> Result<Edit, Unreadable> {
+    let text = told::hint(case, decision);
+    let is_about_prompts = decision
+        .finding
+        .as_ref()
+        .is_none_or(|finding| matches!(finding.signal, Signal::Score | Signal::Semantic));
+    if is_about_prompts {
+        return case.dialect.hint(body, &text, case.policy.hint.position);
+    }
+    // After the last result; where that has no place for it, after everything.
+    case.dialect
+        .hint_in_result(body, &text)
+        .or_else(|_| case.dialect.hint(body, &text, Position::End))
+}
+
+/// What the agent gets in the answer's place.
+pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
+    let policy = &case.policy.kill;
+    let text = told::kill(case, decision);
+    match policy.mode {
+        KillMode::Error => case.dialect.error(policy.status, &text),
+        KillMode::FinalMessage => case.dialect.final_message(&FinalMessage {
+            text: &text,
+            model: &case.model,
+            framing: case.framing,
+            id: digest_pair(case.scope.id(), case.arrived),
+            created: case.arrived.checked_div(1_000).unwrap_or(0),
+            include_usage: case.include_usage,
+        }),
+    }
+}

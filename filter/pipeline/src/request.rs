@@ -1,0 +1,121 @@
+//! The way of one request: which event matters in which phase, and which phase follows.
+//!
+//! ```text
+//! Idle ─headers─► Reading ─body─► (Asking ─reply─►) Passing ─response─► Done
+//! ```
+//! Every fault on the way leads to `Passing` or `Done` with the request unchanged.
+
+use std::{mem, sync::Arc};
+
+use crate::{
+    case::Case,
+    config::Config,
+    host::{Host, ServiceReply},
+    inspect,
+    metric::{Bypass, Metric, ServiceOutcome},
+    opening::{self, Opening},
+    respond::{self, Passage},
+};
+
+/// One request.
+#[derive(Debug)]
+pub struct Request {
+    config: Arc<Config>,
+    phase: Phase,
+}
+
+#[derive(Debug)]
+pub(crate) enum Phase {
+    Idle,
+    /// The body is being held until it is whole.
+    Reading(Box<Opening>),
+    /// The embedding service is thinking; the request is held.
+    Asking(Box<Case>),
+    /// The request has gone on; the response is read as it passes.
+    Passing(Box<Passage>),
+    Done,
+}
+
+impl Request {
+    pub fn new(config: Arc<Config>) -> Self {
+        Self { config, phase: Phase::Idle }
+    }
+
+    pub fn on_request_headers(&mut self, host: &mut impl Host, end_of_stream: bool) {
+        let opening = opening::open(&self.config, host, end_of_stream);
+        self.phase = opening.map_or(Phase::Done, |opening| Phase::Reading(Box::new(opening)));
+    }
+
+    /// `held`: bytes of the body that the host holds back so far.
+    pub fn on_request_body(&mut self, host: &mut impl Host, held: usize, end_of_stream: bool) {
+        if !matches!(self.phase, Phase::Reading(_)) {
+            return;
+        }
+        if held > self.config.max_body {
+            self.phase = Phase::Done;
+            host.count(Bypass::TooLarge.into(), 1);
+            host.release();
+        } else if end_of_stream {
+            self.inspect(host);
+        } else {
+            host.hold();
+        }
+    }
+
+    /// The body is over, though no body event said so.
+    pub fn on_request_trailers(&mut self, host: &mut impl Host) {
+        self.inspect(host);
+    }
+
+    fn inspect(&mut self, host: &mut impl Host) {
+        self.phase = match mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Reading(opening) => inspect::whole(&self.config, *opening, host),
+            other => other,
+        };
+    }
+
+    /// The answer to `Host::ask`.
+    pub fn on_service_reply(&mut self, host: &mut impl Host, reply: Result<ServiceReply, ServiceOutcome>) {
+        self.phase = match mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Asking(case) => inspect::answered(&self.config, case, reply, host),
+            other => other,
+        };
+    }
+
+    pub fn on_response_headers(&mut self, host: &mut impl Host, end_of_stream: bool) {
+        self.phase = match mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Passing(passage) => respond::headers(&self.config, passage, end_of_stream, host),
+            other => other,
+        };
+    }
+
+    pub fn on_response_body(&mut self, host: &mut impl Host, end_of_stream: bool) {
+        self.phase = match mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Passing(passage) => respond::body(&self.config, passage, end_of_stream, host),
+            other => other,
+        };
+    }
+
+    pub fn on_response_trailers(&mut self, host: &mut impl Host) {
+        if let Phase::Passing(passage) = mem::replace(&mut self.phase, Phase::Done) {
+            respond::whole(&self.config, *passage, host);
+        }
+    }
+
+    /// Nothing more will come; the client may have gone in the middle.
+    pub fn on_closed(&mut self, host: &mut impl Host) {
+        match mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Asking(_) => {
+                host.cancel();
+                host.count(Metric::ServiceCalls(ServiceOutcome::Cancelled), 1);
+            }
+            Phase::Passing(passage) => respond::cut_off(&self.config, &passage, host),
+            Phase::Idle | Phase::Reading(_) | Phase::Done => {}
+        }
+    }
+
+    /// Whether response chunks are of any use; the host need not bother otherwise.
+    pub fn reads_response(&self) -> bool {
+        matches!(&self.phase, Phase::Passing(passage) if passage.reads())
+    }
+}

@@ -1,0 +1,22 @@
+//! What the model is told in a hint, and the agent in a kill.
+
+use sentinel_detect::verdict::{Finding, Signal};
+
+use crate::{case::Case, decide::Decision};
+
+/// The hint for the finding's signal, with tool and count filled in.
+pub fn hint(case: &Case, decision: &Decision) -> String {
+    let texts = &case.policy.hint;
+    match &decision.finding {
+        Some(Finding { signal, tool, count, .. }) => {
+            texts.text(*signal).replace("{tool}", tool).replace("{count}", &count.to_string())
+        }
+        None => texts.text(Signal::Score).to_owned(),
+    }
+}
+
+/// The kill message, with its reason filled in.
+pub fn kill(case: &Case, decision: &Decision) -> String {
+    let reason = decision.finding.as_ref().map(Finding::told).unwrap_or_default();
+    case.policy.kill.message.replace("{reason}", &reason)
+}

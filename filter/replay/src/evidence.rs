@@ -1,0 +1,170 @@
+//! Which messages a verdict rests on, for a person who reads the run. Found from the verdict's own words and the steps as
+//! the filter reads them; it decides nothing.
+
+use std::collections::BTreeSet;
+
+use sentinel_detect::history::{Reach, Reading};
+use sentinel_detect::step::{Kind, Step};
+use sentinel_llm_api::dialect;
+use sentinel_text::Fingerprint;
+
+use crate::dialect::openai_chat;
+use crate::history::{Message, Said, steps};
+use crate::replay::Sent;
+
+/// Steps that repeated steps are looked for in.
+const WINDOW: usize = 20;
+
+/// Messages on which a hint or kill rests.
+pub fn messages(run: &[Message], sent: &Sent) -> BTreeSet<usize> {
+    let history = &run[..sent.history];
+    if sent.judged.signal() == "score" {
+        return prompts(history);
+    }
+    let body = openai_chat::request(history);
+    let read = dialect::by_label("openai_chat")
+        .and_then(|chat| dialect::read(chat, body.as_bytes()).ok())
+        .and_then(|conversation| Reading::of(&conversation, Reach::default()).ok())
+        .map(|reading| reading.steps)
+        .unwrap_or_default();
+    let count = sent.judged.number("count").unwrap_or(1);
+    let mut marked = BTreeSet::new();
+    let turns = turns(history);
+    for back in back_from_tail(sent.judged.signal(), count, &read) {
+        if let Some((start, end)) = turns.len().checked_sub(back + 1).and_then(|at| turns.get(at)) {
+            marked.extend(*start..*end);
+        }
+    }
+    marked
+}
+
+/// How far before the last step each step of the evidence is: 0 is the last.
+fn back_from_tail(signal: &str, count: usize, steps: &[Step]) -> Vec<usize> {
+    let Some(last) = steps.last() else { return (0..count).collect() };
+    let same = |a: &Step, b: &Step| a.approach == b.approach && a.outcome == b.outcome;
+    let back = || steps.iter().rev().enumerate();
+    let of_substance = |(at, step): (usize, &Step)| (step.kind != Kind::Receipt).then_some(at);
+    match signal {
+        "repeated_step" => {
+            back().take(WINDOW).filter(|(_, step)| same(step, last)).map(|(at, _)| at).take(count).collect()
+        }
+        "cycle" => {
+            let is_period = |period: &usize| {
+                let length = period * count;
+                length <= steps.len()
+                    && back()
+                        .take(length - period)
+                        .all(|(at, step)| same(step, &steps[steps.len() - 1 - at - period]))
+            };
+            let period = (2..=5).find(is_period).unwrap_or(2);
+            (0..period * count).collect()
+        }
+        // A repeated receipt counts; one of something new lies between.
+        "stagnation" => back().filter(|(at, _)| is_old(steps, *at)).map(|(at, _)| at).take(count).collect(),
+        "same_outcome" | "stuck" | "similar_failures" => {
+            back().filter_map(of_substance).take(count).collect()
+        }
+        _ => (0..count).collect(),
+    }
+}
+
+/// The step so far before the last did what an earlier one did, and brought what an earlier one brought.
+fn is_old(steps: &[Step], back: usize) -> bool {
+    let Some((step, earlier)) = steps.get(..steps.len() - back).and_then(<[Step]>::split_last) else {
+        return false;
+    };
+    earlier.iter().any(|other| other.approach == step.approach)
+        && earlier.iter().any(|other| other.outcome == step.outcome)
+}
+
+/// Each turn that did something, with what came of it: where it begins and ends. A ReAct turn has its action in its text.
+fn turns(history: &[Message]) -> Vec<(usize, usize)> {
+    let steps = steps(history);
+    if !steps.is_empty() {
+        return steps.into_iter().map(|step| (step.start, step.end)).collect();
+    }
+    let turns = history.iter().enumerate().filter(|(_, message)| message.is_assistant());
+    turns.map(|(at, _)| (at, (at + 2).min(history.len()))).collect()
+}
+
+/// The last user's text, the ones like it, and what was answered.
+fn prompts(history: &[Message]) -> BTreeSet<usize> {
+    let users = || {
+        history.iter().enumerate().filter_map(|(at, message)| match &message.said {
+            Said::User(text) => Some((at, Fingerprint::of(text))),
+            _ => None,
+        })
+    };
+    let Some((_, last)) = users().next_back() else { return BTreeSet::new() };
+    let like = users().filter(|(_, text)| text.is_verbatim(&last) || text.is_similar(&last));
+    like.flat_map(|(at, _)| [at, (at + 1).min(history.len() - 1)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::Call;
+    use crate::replay::{Judged, Verdict};
+
+    /// A step for each letter, its tool and its result named after it.
+    fn run(letters: &str) -> Vec<Message> {
+        let mut messages = vec![Message::new(Said::User("go on".to_owned()))];
+        for (at, letter) in letters.chars().enumerate() {
+            let call = Call { id: at.to_string(), name: letter.to_string(), arguments: "{}".to_owned() };
+            messages.push(Message::new(Said::Assistant { text: String::new(), calls: vec![call] }));
+            let text = format!(
+                "{letter} has been found to be of no use in this place at all, says the tool of {letter}"
+            );
+            messages.push(Message::new(Said::Result { call: at.to_string(), name: String::new(), text }));
+        }
+        messages
+    }
+
+    fn marked(letters: &str, reason: &str) -> String {
+        let run = run(letters);
+        let judged = Judged { verdict: Verdict::Hint, reason: reason.to_owned() };
+        let marked = messages(&run, &Sent { history: run.len(), judged });
+        let letters = letters.chars().enumerate();
+        letters
+            .map(
+                |(at, letter)| {
+                    if marked.contains(&(at * 2 + 1)) && marked.contains(&(at * 2 + 2)) {
+                        letter
+                    } else {
+                        '.'
+                    }
+                },
+            )
+            .collect()
+    }
+
+    #[test]
+    fn the_steps_of_each_signal_are_marked() {
+        assert_eq!(marked("axbaca", "repeated_step; count=3; tool=a"), "a..a.a");
+        assert_eq!(marked("xabababab", "cycle; count=3; tool=b"), "...ababab");
+        assert_eq!(marked("xabcabcabc", "cycle; count=3; tool=c"), ".abcabcabc");
+        assert_eq!(marked("abcaab", "stagnation; count=3; tool=b"), "...aab");
+        assert_eq!(marked("abcde", "run_limit; count=2"), "...de");
+    }
+
+    #[test]
+    fn prompts_like_the_last_one_are_marked() {
+        let said = [
+            "Where is my order of last week?",
+            "Gone.",
+            "And how are you?",
+            "Well.",
+            "where is my order of last week",
+            "Gone.",
+        ];
+        let mut run: Vec<Message> = Vec::new();
+        for (at, text) in said.into_iter().enumerate() {
+            let text = text.to_owned();
+            let assistant = Said::Assistant { text: text.clone(), calls: Vec::new() };
+            run.push(Message::new(if at % 2 == 0 { Said::User(text) } else { assistant }));
+        }
+        let judged = Judged { verdict: Verdict::Hint, reason: "score; prompts=2".to_owned() };
+        let marked = messages(&run, &Sent { history: 5, judged });
+        assert_eq!(marked.into_iter().collect::<Vec<_>>(), [0, 1, 4]);
+    }
+}

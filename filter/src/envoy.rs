@@ -1,0 +1,223 @@
+//! Envoy as the host of one request: each question and each order of the pipeline is one call of the proxy-wasm ABI.
+//! What comes from outside is read as bytes: a value that is not UTF-8 must not end the filter.
+
+use std::{
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use prost::Message;
+use proxy_wasm::{
+    hostcalls,
+    types::{BufferType, LogLevel, MapType, Status},
+};
+use sentinel_llm_api::dialect::LocalReply;
+use sentinel_pipeline::{
+    config::Config,
+    host::{Host, Question, Stored},
+    metric::{Metric, ServiceOutcome},
+    span::Span,
+};
+use sentinel_proto::{CHECK_LOOP, SERVICE, v1::CheckLoopRequest};
+
+use crate::{metrics::Metrics, spans::Spans};
+
+/// The header with the trace that a request is part of (W3C Trace Context).
+const TRACE: &str = "traceparent";
+
+/// What a call is sent by where there are several embedding services: one scope always goes to the same (Envoy cannot see into
+/// the message). All of it is hashed.
+const SCOPE: &str = "x-sentinel-scope";
+
+/// Request headers that are asked for when the body has come. Envoy has them then only where it holds them.
+const ASKED_LATE: [&str; 3] = ["x-request-id", "mcp-session-id", TRACE];
+
+pub struct Envoy {
+    config: Arc<Config>,
+    metrics: Rc<Metrics>,
+    spans: Rc<Spans>,
+    /// Whether Envoy is to keep the request back.
+    pub holds: bool,
+    /// We are in a callback whose return value says so; elsewhere Envoy must be told to resume.
+    pub is_in_callback: bool,
+    pub has_replied: bool,
+    /// The call of the embedding service that is under way, and when it began (milliseconds since 1970).
+    pub call: Option<u32>,
+    called_at: u64,
+    /// Length of the response chunk at hand.
+    pub chunk: usize,
+    /// What is kept of headers that have gone on before the verdict.
+    kept: Option<Vec<(&'static str, Vec<u8>)>>,
+}
+
+impl Envoy {
+    pub fn new(config: Arc<Config>, metrics: Rc<Metrics>, spans: Rc<Spans>) -> Self {
+        Self {
+            config,
+            metrics,
+            spans,
+            holds: false,
+            is_in_callback: false,
+            has_replied: false,
+            call: None,
+            called_at: 0,
+            chunk: 0,
+            kept: None,
+        }
+    }
+
+    /// Keeps the headers that will be asked for late, where Envoy does not hold them.
+    pub fn keep_headers_that_go_on(&mut self) {
+        if !self.config.hold_headers {
+            let kept = ASKED_LATE.into_iter().filter_map(|name| Some((name, self.request_header(name)?)));
+            self.kept = Some(kept.collect());
+        }
+    }
+
+    /// Whether the call of the embedding service has had all of its time.
+    pub fn time_is_over(&self) -> bool {
+        self.now().saturating_sub(self.called_at) >= self.config.timeout
+    }
+}
+
+impl Host for Envoy {
+    fn now(&self) -> u64 {
+        let now = hostcalls::get_current_time().unwrap_or(UNIX_EPOCH);
+        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn request_header(&self, name: &str) -> Option<Vec<u8>> {
+        match &self.kept {
+            Some(kept) => kept.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()),
+            None => hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?,
+        }
+    }
+
+    fn request_body(&self) -> Option<Vec<u8>> {
+        hostcalls::get_buffer(BufferType::HttpRequestBody, 0, usize::MAX).ok()?
+    }
+
+    fn response_header(&self, name: &str) -> Option<Vec<u8>> {
+        hostcalls::get_map_value_bytes(MapType::HttpResponseHeaders, name).ok()?
+    }
+
+    fn response_chunk(&self) -> Option<Vec<u8>> {
+        hostcalls::get_buffer(BufferType::HttpResponseBody, 0, self.chunk).ok()?
+    }
+
+    fn load(&self, key: &str) -> Stored {
+        let (bytes, version) = hostcalls::get_shared_data(key).unwrap_or_default();
+        Stored { bytes, version }
+    }
+
+    fn store(&mut self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
+        hostcalls::set_shared_data(key, Some(bytes), version).is_ok()
+    }
+
+    fn hold(&mut self) {
+        self.holds = true;
+    }
+
+    fn release(&mut self) {
+        self.holds = false;
+        if !self.is_in_callback {
+            let _ = hostcalls::resume_http_request();
+        }
+    }
+
+    fn set_request_header(&mut self, name: &'static str, value: &str) {
+        let _ = hostcalls::set_map_value(MapType::HttpRequestHeaders, name, Some(value));
+    }
+
+    fn remove_request_header(&mut self, name: &'static str) {
+        let _ = hostcalls::set_map_value(MapType::HttpRequestHeaders, name, None);
+    }
+
+    fn replace_request_body(&mut self, body: &[u8]) {
+        let _ = hostcalls::set_buffer(BufferType::HttpRequestBody, 0, usize::MAX, body);
+    }
+
+    fn set_response_header(&mut self, name: &'static str, value: &str) {
+        let _ = hostcalls::set_map_value(MapType::HttpResponseHeaders, name, Some(value));
+    }
+
+    fn remove_response_header(&mut self, name: &'static str) {
+        let _ = hostcalls::set_map_value(MapType::HttpResponseHeaders, name, None);
+    }
+
+    fn reply(&mut self, reply: LocalReply) {
+        self.holds = false;
+        self.has_replied = true;
+        let headers = reply.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let _ = hostcalls::send_http_response(u32::from(reply.status), headers, Some(&reply.body));
+    }
+
+    fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome> {
+        let Question { tenant, agent, run, prompt, similarity_threshold, repeats } = question;
+        let scope = [tenant.as_str(), &agent, &run].join("-");
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a similarity needs no more than the message has"
+        )]
+        let message = CheckLoopRequest {
+            tenant_id: tenant,
+            prompt,
+            agent_id: agent,
+            run_id: run,
+            similarity_threshold: Some(similarity_threshold as f32),
+            repeats,
+            record: None,
+        };
+        // Envoy by itself tells the service nothing of the trace.
+        let trace = self.request_header(TRACE);
+        let mut metadata = vec![(SCOPE, scope.as_bytes())];
+        metadata.extend(trace.as_deref().map(|trace| (TRACE, trace)));
+        self.called_at = self.now();
+        let call = hostcalls::dispatch_grpc_call(
+            &self.config.cluster,
+            SERVICE,
+            CHECK_LOOP,
+            metadata,
+            Some(&message.encode_to_vec()),
+            Duration::from_millis(self.config.timeout),
+        );
+        match call {
+            Ok(call) => {
+                self.call = Some(call);
+                Ok(())
+            }
+            Err(Status::ParseFailure) => Err(ServiceOutcome::UnknownCluster),
+            Err(_) => Err(ServiceOutcome::Error),
+        }
+    }
+
+    fn cancel(&mut self) {
+        if let Some(call) = self.call.take() {
+            let _ = hostcalls::cancel_grpc_call(call);
+        }
+    }
+
+    fn count(&mut self, metric: Metric, by: u64) {
+        self.metrics.count(metric, by);
+    }
+
+    fn record_latency(&mut self, milliseconds: u64) {
+        self.metrics.record_latency(milliseconds);
+    }
+
+    fn log(&mut self, line: &str) {
+        let _ = hostcalls::log(LogLevel::Warn, line);
+        // As Envoy's filter state `wasm.sentinel_event`, which its access logs can show.
+        self.annotate("sentinel_event", line);
+    }
+
+    fn annotate(&mut self, name: &'static str, value: &str) {
+        let _ = hostcalls::set_property(vec![name], Some(value.as_bytes()));
+    }
+
+    fn trace(&mut self, spans: Vec<Span>) {
+        self.spans.push(spans);
+    }
+}
