@@ -42,9 +42,8 @@ pub struct Envoy {
     /// We are in a callback whose return value says so; elsewhere Envoy must be told to resume.
     pub is_in_callback: bool,
     pub has_replied: bool,
-    /// The call of the embedding service that is under way, and when it began (milliseconds since 1970).
+    /// The call of the embedding service that is under way.
     pub call: Option<u32>,
-    called_at: u64,
     /// Length of the response chunk at hand.
     pub chunk: usize,
     /// What is kept of headers that have gone on before the verdict.
@@ -61,7 +60,6 @@ impl Envoy {
             is_in_callback: false,
             has_replied: false,
             call: None,
-            called_at: 0,
             chunk: 0,
             kept: None,
         }
@@ -73,11 +71,6 @@ impl Envoy {
             let kept = ASKED_LATE.into_iter().filter_map(|name| Some((name, self.request_header(name)?)));
             self.kept = Some(kept.collect());
         }
-    }
-
-    /// Whether the call of the embedding service has had all of its time.
-    pub fn time_is_over(&self) -> bool {
-        self.now().saturating_sub(self.called_at) >= self.config.timeout
     }
 }
 
@@ -174,7 +167,6 @@ impl Host for Envoy {
         let trace = self.request_header(TRACE);
         let mut metadata = vec![(SCOPE, scope.as_bytes())];
         metadata.extend(trace.as_deref().map(|trace| (TRACE, trace)));
-        self.called_at = self.now();
         let call = hostcalls::dispatch_grpc_call(
             &self.config.cluster,
             SERVICE,

@@ -3,6 +3,7 @@
 
 mod config_context;
 mod envoy;
+mod grpc_status;
 mod metrics;
 mod request_context;
 mod spans;

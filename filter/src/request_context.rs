@@ -7,15 +7,10 @@ use proxy_wasm::{
     traits::{Context, HttpContext},
     types::Action,
 };
-use sentinel_pipeline::{
-    config::Config,
-    host::ServiceReply,
-    metric::ServiceOutcome,
-    request::Request,
-};
+use sentinel_pipeline::{config::Config, host::ServiceReply, metric::ServiceOutcome, request::Request};
 use sentinel_proto::v1::CheckLoopResponse;
 
-use crate::{envoy::Envoy, metrics::Metrics, spans::Spans};
+use crate::{envoy::Envoy, grpc_status, metrics::Metrics, spans::Spans};
 
 pub struct RequestContext {
     request: Request,
@@ -51,8 +46,7 @@ impl Context for RequestContext {
                 })
                 .map_err(|_| ServiceOutcome::Garbage)
         } else {
-            // The status's message is a peer's: the SDK panics where it is not UTF-8, so nobody asks for it.
-            Err(ServiceOutcome::from_status(status, self.envoy.time_is_over()))
+            Err(ServiceOutcome::from_status(status, &grpc_status::message()))
         };
         self.request.on_service_reply(&mut self.envoy, reply);
     }
@@ -65,8 +59,7 @@ impl Context for RequestContext {
 
 impl HttpContext for RequestContext {
     fn on_http_request_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
-        let action =
-            self.in_callback(|request, envoy| request.on_request_headers(envoy, end_of_stream));
+        let action = self.in_callback(|request, envoy| request.on_request_headers(envoy, end_of_stream));
         self.envoy.keep_headers_that_go_on();
         action
     }

@@ -107,7 +107,9 @@ impl Reading {
             walk.read(history, at, reach)?;
         }
         let tail = match (0..history.len()).rev().find(|at| history.role(*at) != Role::Instruction) {
-            Some(at) if history.role(at) == Role::User && history.content(at).is_some() => walk.tail_at(history, at)?,
+            Some(at) if history.role(at) == Role::User && history.content(at).is_some() => {
+                walk.tail_at(history, at)?
+            }
             _ => Tail::Other,
         };
         let kept = match &conversation.kept {

@@ -133,12 +133,7 @@ fn stopped() -> Observed {
     Observed { finding: Some(Finding::of(Signal::Score, Verdict::Kill)), ..Observed::default() }
 }
 
-fn event(
-    window: &mut Window,
-    incoming: &Incoming,
-    prompt: Fingerprint,
-    policy: &PromptsPolicy,
-) -> Observed {
+fn event(window: &mut Window, incoming: &Incoming, prompt: Fingerprint, policy: &PromptsPolicy) -> Observed {
     let (verdict, evidence) = score::judge(window, &prompt, &policy.score);
     let signal = (verdict != Verdict::Allow).then_some(Signal::Score);
     let number = window.push(Entry::new(prompt, incoming.body, verdict, signal));
@@ -241,7 +236,10 @@ mod tests {
         assert_eq!(hinted.verdict(), Verdict::Hint);
         run.answer(&hinted, ANSWER);
         let retry = run.send(Occasion::Prompt(Fingerprint::of(PROMPT)), PROMPT, true);
-        assert_eq!((retry.verdict(), retry.finding.as_ref().map(|finding| finding.signal), retry.is_open), (Verdict::Hint, Some(Signal::Score), false));
+        assert_eq!(
+            (retry.verdict(), retry.finding.as_ref().map(|finding| finding.signal), retry.is_open),
+            (Verdict::Hint, Some(Signal::Score), false)
+        );
         assert_eq!(run.window.entries.len(), 4);
         let unknown = run.send(Occasion::Prompt(Fingerprint::of("never seen before text")), "other", true);
         assert_eq!(unknown, Observed::default());
@@ -252,14 +250,18 @@ mod tests {
         let mut run = Run::killed();
         assert_eq!(run.say(PROMPT).verdict(), Verdict::Kill);
         assert_eq!(run.send(Occasion::Continuation, "tools", false).verdict(), Verdict::Kill);
-        assert_eq!(run.send(Occasion::Aside(Fingerprint::of(PROMPT)), "aside", false).verdict(), Verdict::Kill);
+        assert_eq!(
+            run.send(Occasion::Aside(Fingerprint::of(PROMPT)), "aside", false).verdict(),
+            Verdict::Kill
+        );
     }
 
     #[test]
     fn a_new_user_message_lifts_a_kill() {
         for occasion in [Occasion::Prompt, Occasion::Aside] {
             let mut run = Run::killed();
-            let lifted = run.send(occasion(Fingerprint::of("Stop now and summarise what you know")), "new", false);
+            let lifted =
+                run.send(occasion(Fingerprint::of("Stop now and summarise what you know")), "new", false);
             assert_eq!(lifted.verdict(), Verdict::Allow);
             assert_eq!(run.send(Occasion::Continuation, "tools", false).verdict(), Verdict::Allow);
             assert_eq!(run.exchange(PROMPT, ANSWER), Verdict::Allow);

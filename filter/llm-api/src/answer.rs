@@ -182,8 +182,7 @@ mod tests {
     #[test]
     fn our_own_final_messages_read_back_in_every_framing_and_cut() {
         for dialect in ALL {
-            let streamed =
-                if dialect.label() == "bedrock" { Framing::AwsEventStream } else { Framing::Sse };
+            let streamed = if dialect.label() == "bedrock" { Framing::AwsEventStream } else { Framing::Sse };
             for framing in [Framing::Json, streamed] {
                 let message = FinalMessage {
                     text: "Stöp \"now\".",

@@ -6,11 +6,7 @@ use std::fmt::Debug;
 use serde_json::value::RawValue;
 
 use crate::{
-    answer::Answer,
-    conversation::Conversation,
-    edit::Edit,
-    framing::Framing,
-    json::Unreadable,
+    answer::Answer, conversation::Conversation, edit::Edit, framing::Framing, json::Unreadable,
     route::PathFacts,
 };
 

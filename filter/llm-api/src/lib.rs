@@ -6,8 +6,8 @@
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
-mod anthropic;
 pub mod answer;
+mod anthropic;
 mod bedrock;
 pub mod conversation;
 pub mod dialect;

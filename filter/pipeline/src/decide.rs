@@ -49,13 +49,17 @@ mod tests {
     fn the_strongest_finding_decides_and_of_equal_ones_the_first() {
         let config = Config::from_json(b"{}").unwrap();
         let decide = |found: &[(Signal, Verdict)]| {
-            let findings: Vec<_> = found.iter().map(|(signal, verdict)| Finding::of(*signal, *verdict)).collect();
+            let findings: Vec<_> =
+                found.iter().map(|(signal, verdict)| Finding::of(*signal, *verdict)).collect();
             let decision = super::decide(&findings, config.policy(None));
             (decision.verdict, decision.finding.map(|finding| finding.signal))
         };
         assert_eq!(decide(&[]), (Verdict::Allow, None));
-        let (cycle, limit, score) =
-            ((Signal::Cycle, Verdict::Hint), (Signal::RunLimit, Verdict::Kill), (Signal::Score, Verdict::Kill));
+        let (cycle, limit, score) = (
+            (Signal::Cycle, Verdict::Hint),
+            (Signal::RunLimit, Verdict::Kill),
+            (Signal::Score, Verdict::Kill),
+        );
         assert_eq!(decide(&[cycle, limit, score]), (Verdict::Kill, Some(Signal::RunLimit)));
         assert_eq!(decide(&[cycle]), (Verdict::Hint, Some(Signal::Cycle)));
     }

@@ -60,7 +60,8 @@ fn read(
     if !policy.enabled {
         return Err(None);
     }
-    let reach = Reach { before_word: config.collector.is_some(), ..Reach::of(&policy.steps, policy.run_limit) };
+    let reach =
+        Reach { before_word: config.collector.is_some(), ..Reach::of(&policy.steps, policy.run_limit) };
     let reading = Reading::of(&conversation, reach).map_err(unreadable)?;
     let scope = claims.scope(reading.head);
     let framing = if conversation.stream { Framing::Sse } else { Framing::Json };

@@ -86,7 +86,8 @@ fn one_too_many(
 ) -> Option<Finding> {
     let now = host.now();
     let counts = change_call_rates(host, config, scope, |rates| {
-        let mut count = |call: &ToolCall<'_>| rates.count(scope.id(), digest_of(call), now, config.mcp.window);
+        let mut count =
+            |call: &ToolCall<'_>| rates.count(scope.id(), digest_of(call), now, config.mcp.window);
         requests.iter().map(|request| request.call.as_ref().map(&mut count)).collect::<Vec<Option<u32>>>()
     });
     let is_too_many = |count: &Option<u32>| count.is_some_and(|count| count > config.mcp.calls);

@@ -133,13 +133,12 @@ pub enum ServiceOutcome {
 }
 
 impl ServiceOutcome {
-    /// From a gRPC status that is not OK. Envoy reports its own timeout as UNAVAILABLE: it is told from a service that is
-    /// not there by the time that has passed.
-    pub fn from_status(code: u32, is_time_over: bool) -> Self {
+    /// From a gRPC status that is not OK. Envoy reports its own timeout as UNAVAILABLE with a message.
+    pub fn from_status(code: u32, message: &str) -> Self {
         match code {
             4 => Self::Timeout,
             8 => Self::Refused,
-            14 if is_time_over => Self::Timeout,
+            14 if message.starts_with("upstream request timeout") => Self::Timeout,
             14 => Self::Unavailable,
             _ => Self::Error,
         }

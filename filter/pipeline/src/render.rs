@@ -26,9 +26,7 @@ fn hint(case: &Case, decision: &Decision, body: &str) -> Result<Edit, Unreadable
         return case.dialect.hint(body, &text, case.policy.hint.position);
     }
     // After the last result; where that has no place for it, after everything.
-    case.dialect
-        .hint_in_result(body, &text)
-        .or_else(|_| case.dialect.hint(body, &text, Position::End))
+    case.dialect.hint_in_result(body, &text).or_else(|_| case.dialect.hint(body, &text, Position::End))
 }
 
 /// What the agent gets in the answer's place.

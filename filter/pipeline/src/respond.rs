@@ -42,7 +42,12 @@ impl Passage {
     }
 }
 
-pub fn headers(config: &Config, mut passage: Box<Passage>, end_of_stream: bool, host: &mut impl Host) -> Phase {
+pub fn headers(
+    config: &Config,
+    mut passage: Box<Passage>,
+    end_of_stream: bool,
+    host: &mut impl Host,
+) -> Phase {
     for name in record::HEADERS {
         match passage.headers.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => host.set_response_header(name, value),
@@ -97,8 +102,7 @@ pub fn whole(config: &Config, passage: Passage, host: &mut impl Host) {
         None => {}
     }
     if let Some(entry) = entry {
-        let outcome =
-            if has_succeeded { fingerprint::answered(answer.as_ref()) } else { Outcome::Failed };
+        let outcome = if has_succeeded { fingerprint::answered(answer.as_ref()) } else { Outcome::Failed };
         fingerprint::remember(config, &scope, entry, &outcome, host);
     }
 }

@@ -51,8 +51,7 @@ pub fn change_window<T>(
         let mut window: Window = known.map(|way| codec::decode(way.window)).unwrap_or_default();
         let result = change(&mut window);
         if slot.ways.len() >= WAYS
-            && let Some((oldest, _)) =
-                (0_usize..).zip(&slot.ways).min_by_key(|(_, way)| way.touched)
+            && let Some((oldest, _)) = (0_usize..).zip(&slot.ways).min_by_key(|(_, way)| way.touched)
         {
             slot.ways.swap_remove(oldest);
         }

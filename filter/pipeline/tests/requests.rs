@@ -26,7 +26,9 @@ fn chat(prompt: &str) -> ClientRequest {
 }
 
 fn answer(text: &str) -> ProviderResponse {
-    ProviderResponse::json(json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string())
+    ProviderResponse::json(
+        json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string(),
+    )
 }
 
 fn said(reply: &LocalReply) -> &str {
@@ -371,7 +373,8 @@ fn a_repeated_step_is_hinted_in_the_result_and_killed_without_any_identity() {
 fn a_kill_by_steps_belongs_to_its_history_and_a_new_user_message_lifts_it() {
     let mut host = host("{}");
     let identified = |request: ClientRequest| request.with("x-run-id", "r");
-    let mut verdict = |request| host.exchange(&identified(request), &answer(ANSWER)).verdict().map(str::to_owned);
+    let mut verdict =
+        |request| host.exchange(&identified(request), &answer(ANSWER)).verdict().map(str::to_owned);
     assert_eq!(verdict(run_of(&failing(5))).unwrap(), "kill");
     assert_eq!(verdict(run_of(&failing(5))).unwrap(), "kill", "judged anew, and the same");
     let mut moved_on = failing(5);
@@ -438,8 +441,9 @@ fn an_mcp_client_without_session_and_agent_is_left_alone() {
 #[test]
 fn a_history_that_the_provider_keeps_is_judged_like_one_in_the_body() {
     let mut host = host(r#"{"semantic":{"enabled":false}}"#);
-    let post =
-        |body: serde_json::Value| ClientRequest::post("/v1/responses", body.to_string()).with("x-run-id", "r");
+    let post = |body: serde_json::Value| {
+        ClientRequest::post("/v1/responses", body.to_string()).with("x-run-id", "r")
+    };
     let calls = |n: usize| {
         ProviderResponse::json(
             json!({"output": [{"type": "function_call", "call_id": format!("c{n}"), "name": "deploy", "arguments": "{}"}]})
@@ -468,12 +472,14 @@ fn a_history_that_the_provider_keeps_is_judged_like_one_in_the_body() {
 
 #[test]
 fn a_client_that_leaves_after_the_last_event_has_its_answer() {
-    let stream = ProviderResponse { content_type: "text/event-stream".into(), is_cut_off: true, ..answer(ANSWER) };
+    let stream =
+        ProviderResponse { content_type: "text/event-stream".into(), is_cut_off: true, ..answer(ANSWER) };
     let mut host = host("{}");
     for (body, verdict) in [("data: [DONE]\n\n", "kill"), ("", "allow")] {
         host.slots.clear();
         let text = json!({"choices": [{"index": 0, "delta": {"content": ANSWER}}]});
-        let response = ProviderResponse { body: format!("data: {text}\n\n{body}").into_bytes(), ..stream.clone() };
+        let response =
+            ProviderResponse { body: format!("data: {text}\n\n{body}").into_bytes(), ..stream.clone() };
         let last = (0..5).map(|_| host.exchange(&chat(PROMPT), &response)).last().unwrap();
         assert_eq!(last.verdict(), Some(verdict));
     }

@@ -20,7 +20,8 @@ fn traced() -> InMemory {
 fn send(host: &mut InMemory, path: &str, body: &Value, answer: Value) {
     host.now += 1_000;
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let request = ClientRequest::post(path, body.to_string()).with("x-run-id", "r").with("traceparent", parent);
+    let request =
+        ClientRequest::post(path, body.to_string()).with("x-run-id", "r").with("traceparent", parent);
     host.exchange(&request, &ProviderResponse::json(answer.to_string()));
 }
 

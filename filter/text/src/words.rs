@@ -24,27 +24,47 @@ impl<'a> Iterator for Words<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let start = self
-            .rest
-            .find(|c: char| if c.is_ascii() { c.is_ascii_alphanumeric() } else { c.is_alphanumeric() })?;
-        let (_, from) = self.rest.split_at_checked(start)?;
-        let first = from.chars().next()?;
-        let len = if is_unspaced(first) {
-            first.len_utf8()
+        let (start, first) =
+            self.find_from(0, |c| c.is_alphanumeric(), |byte| byte.is_ascii_alphanumeric())?;
+        let after = start.saturating_add(first.len_utf8());
+        let end = if is_unspaced(first) {
+            after
         } else {
-            from.find(|c: char| !is_word(c) || is_unspaced(c)).unwrap_or(from.len())
+            let is_end = |c: char| !(c.is_alphanumeric() || c == '’') || is_unspaced(c);
+            let is_end_byte = |byte: u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'\'' | b'_'));
+            self.find_from(after, is_end, is_end_byte).map_or(self.rest.len(), |(at, _)| at)
         };
-        let (word, rest) = from.split_at_checked(len)?;
-        self.rest = rest;
+        let word = self.rest.get(start..end)?;
+        self.rest = self.rest.get(end..)?;
         Some(word)
     }
 }
 
-fn is_word(c: char) -> bool {
-    if c.is_ascii() {
-        c.is_ascii_alphanumeric() || matches!(c, '\'' | '_')
-    } else {
-        c.is_alphanumeric() || c == '’'
+impl Words<'_> {
+    /// The first character from `at` on that is one of those wanted, and its place. ASCII is looked at by bytes, which is
+    /// most of what agents write.
+    fn find_from(
+        &self,
+        mut at: usize,
+        is_wanted: impl Fn(char) -> bool,
+        is_wanted_byte: impl Fn(u8) -> bool,
+    ) -> Option<(usize, char)> {
+        let bytes = self.rest.as_bytes();
+        loop {
+            let byte = *bytes.get(at)?;
+            if byte.is_ascii() {
+                if is_wanted_byte(byte) {
+                    return Some((at, char::from(byte)));
+                }
+                at = at.saturating_add(1);
+            } else {
+                let c = self.rest.get(at..)?.chars().next()?;
+                if is_wanted(c) {
+                    return Some((at, c));
+                }
+                at = at.saturating_add(c.len_utf8());
+            }
+        }
     }
 }
 

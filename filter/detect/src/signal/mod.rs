@@ -83,10 +83,8 @@ pub fn in_steps(steps: &[Step], policy: &StepsPolicy) -> Option<Finding> {
 pub fn in_turns(turns: u32, limit: u32) -> Option<Finding> {
     let hint = limit.saturating_mul(4).checked_div(5).unwrap_or(0);
     let verdict = Thresholds { hint, kill: limit }.verdict(turns);
-    (limit > 0 && verdict > Verdict::Allow).then(|| Finding {
-        count: turns,
-        ..Finding::of(Signal::RunLimit, verdict)
-    })
+    (limit > 0 && verdict > Verdict::Allow)
+        .then(|| Finding { count: turns, ..Finding::of(Signal::RunLimit, verdict) })
 }
 
 impl Thresholds {

@@ -14,8 +14,7 @@ pub fn error(status: u16, message: &str) -> LocalReply {
         413 => "request_too_large",
         _ => "invalid_request_error",
     };
-    let body =
-        format!(r#"{{"type":"error","error":{{"type":"{kind}","message":{}}}}}"#, quoted(message));
+    let body = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":{}}}}}"#, quoted(message));
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
 }
 

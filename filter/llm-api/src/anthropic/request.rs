@@ -103,11 +103,9 @@ fn parts<'a>(content: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<(
     for block in blocks {
         match block.kind.as_ref() {
             "text" => visit(Part::Text(block.text.and_then(json::string).ok_or(Unreadable::Shape)?)),
-            "tool_use" => visit(Part::Call(Call {
-                id: block.id,
-                name: block.name,
-                arguments: arguments(block.input),
-            })),
+            "tool_use" => {
+                visit(Part::Call(Call { id: block.id, name: block.name, arguments: arguments(block.input) }))
+            }
             "tool_result" => visit(Part::Result(ToolResult {
                 of: CallRef::Id(block.tool_use_id),
                 content: block.content,

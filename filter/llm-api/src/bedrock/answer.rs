@@ -107,7 +107,10 @@ mod tests {
             ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"text":"Let me "}}"#),
             ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"text":"look."}}"#),
             ("contentBlockStop", r#"{"contentBlockIndex":0}"#),
-            ("contentBlockStart", r#"{"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"t","name":"f"}}}"#),
+            (
+                "contentBlockStart",
+                r#"{"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"t","name":"f"}}}"#,
+            ),
             ("contentBlockDelta", r#"{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{\"a\":"}}}"#),
             ("contentBlockDelta", r#"{"contentBlockIndex":1,"delta":{"toolUse":{"input":"1}"}}}"#),
             ("contentBlockDelta", r#"{"contentBlockIndex":2,"delta":{"reasoningContent":{"text":"hm"}}}"#),

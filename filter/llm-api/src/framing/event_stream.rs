@@ -127,10 +127,8 @@ mod tests {
         for chunk in bytes.chunks(chunk) {
             frames.push(chunk, 1_000, |frame| {
                 assert_eq!(frame.message_type, "event");
-                found.push((
-                    frame.event_type.to_owned(),
-                    String::from_utf8_lossy(frame.payload).into_owned(),
-                ));
+                found
+                    .push((frame.event_type.to_owned(), String::from_utf8_lossy(frame.payload).into_owned()));
             })?;
         }
         Ok(found)

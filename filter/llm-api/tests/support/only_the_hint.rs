@@ -57,7 +57,8 @@ fn all_at_once(text: &str, edits: &[Edit]) -> Result<(), String> {
         return Err("the order of the edits matters".into());
     }
     let Some(changed) = changed else { return Ok(()) };
-    serde_json::from_slice::<&RawValue>(&changed).map_err(|error| format!("the result is no JSON: {error}"))?;
+    serde_json::from_slice::<&RawValue>(&changed)
+        .map_err(|error| format!("the result is no JSON: {error}"))?;
     let mut ordered: Vec<&Edit> = edits.iter().collect();
     ordered.sort_by_key(|edit| (edit.at.start, edit.at.end));
     let (mut rest, mut from, mut original) = (changed.as_slice(), 0, Vec::new());
@@ -153,7 +154,11 @@ fn remove_from_result(dialect: &dyn Dialect, after: &mut Value) -> Option<()> {
         let block = last.get_mut("content")?.as_array_mut()?.last_mut()?;
         let told = block.get_mut("toolResult").and_then(|result| result.get_mut("content"));
         return match told.and_then(Value::as_array_mut) {
-            Some(told) if told.last().is_some_and(|block| block.get("text").and_then(Value::as_str) == Some(HINT)) => {
+            Some(told)
+                if told
+                    .last()
+                    .is_some_and(|block| block.get("text").and_then(Value::as_str) == Some(HINT)) =>
+            {
                 told.pop().map(|_| ())
             }
             _ => cut(block.get_mut("text")?),

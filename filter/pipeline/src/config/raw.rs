@@ -12,7 +12,6 @@ use super::{
     field::{Field, choice, group, join, wrong_type},
 };
 
-
 group! {
     /// Configuration of the filter.
     struct RawConfig {

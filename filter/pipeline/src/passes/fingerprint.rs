@@ -1,10 +1,6 @@
 //! Fingerprint: what of an answer is remembered, so that the next request can be compared with it. Digests only.
 
-use sentinel_detect::{
-    arguments::canonical,
-    step::StepLog,
-    window::Outcome,
-};
+use sentinel_detect::{arguments::canonical, step::StepLog, window::Outcome};
 use sentinel_llm_api::answer::Answer;
 use sentinel_text::{Fingerprint, digest, digest_pair};
 
@@ -31,7 +27,8 @@ fn text(answer: &Answer) -> Fingerprint {
 
 /// Digest of the multiset of called tools with their canonical arguments; 0 without calls. Call ids do not count.
 fn tools(answer: &Answer) -> u64 {
-    let call = |name: &str, arguments: &str| digest_pair(digest(name.as_bytes()), canonical(arguments).digest);
+    let call =
+        |name: &str, arguments: &str| digest_pair(digest(name.as_bytes()), canonical(arguments).digest);
     answer.calls.iter().fold(0, |sum, made| sum.wrapping_add(call(&made.name, &made.arguments)))
 }
 
