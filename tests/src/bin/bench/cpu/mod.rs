@@ -1,0 +1,171 @@
+//! The processor time that the filter adds to a request. Envoy, the load and the provider are held on one processor; slices
+//! of a second of all variants follow each other in random order; the time is that of the Envoy process, from the
+//! scheduler's statistics. Bodies: an agent's conversation that ends with a tool result, so that nobody is asked.
+//!
+//! - `BENCH_CPU_SECONDS`: time of the measuring in all (default 150)
+//! - `BENCH_MODULE_B`: another build of the filter (`path.wasm`), measured in the same slices
+//! - `BENCH_PROCESSOR`: the number of the processor (default: the last that may be used)
+
+pub mod report;
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sentinel_tests::parts;
+
+use crate::case::{self, Case};
+use crate::client::Client;
+use crate::conversation::Dice;
+use crate::measure::{clients, quantile};
+use crate::rival::Rival;
+use crate::{pinned, seconds_of, setting, upstream};
+
+const SECONDS: f64 = 150.0;
+const SLICE: Duration = Duration::from_secs(1);
+/// Rounds before it is measured: V8 compiles anew what has been called some ten thousand times.
+const WARM_UP: usize = 3;
+/// Rounds that are measured even when the time is up.
+const MIN_ROUNDS: usize = 3;
+
+pub struct Cpu {
+    pub processor: usize,
+    pub lines: Vec<Line>,
+}
+
+/// One variant with bodies of one size.
+pub struct Line {
+    pub kb: usize,
+    pub variant: Variant,
+    /// Envoy's processor time for a request, in microseconds: each slice, sorted.
+    pub micros: Vec<f64>,
+    /// From the first byte sent to the last byte read, in microseconds, sorted.
+    pub times: Vec<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// The same Envoy without the filter.
+    Without,
+    /// The build of this name looks at the request.
+    Inspected(String),
+    /// The build of this name has no business with the path.
+    Passed(String),
+}
+
+impl Line {
+    /// Microseconds: the median of the slices.
+    pub fn processor(&self) -> f64 {
+        quantile(&self.micros, 0.5)
+    }
+}
+
+/// In a thread of its own: what else this program measures is not held on one processor.
+pub fn measure(folder: &Path) -> Cpu {
+    thread::scope(|scope| scope.spawn(|| pinned_measure(folder)).join().expect("the measuring went well"))
+}
+
+/// Envoy without the filter, with it, and with another build of it.
+pub fn rivals(folder: &Path, processor: usize) -> Vec<Rival> {
+    let provider = upstream::start();
+    // Nobody is there, for nobody is asked.
+    let socket = folder.join("no-service.sock");
+    let mut rivals = vec![
+        Rival::without(folder, provider, &socket),
+        Rival::with("filter", folder, provider, &socket, parts::filter()),
+    ];
+    if let Some(path) = setting("BENCH_MODULE_B") {
+        let path = parts::root().join(path);
+        assert!(path.is_file(), "BENCH_MODULE_B: there is no module {}", path.display());
+        rivals.push(Rival::with("B", folder, provider, &socket, path));
+    }
+    rivals.iter().for_each(|rival| pinned::pin_process(rival.id(), processor));
+    rivals
+}
+
+fn pinned_measure(folder: &Path) -> Cpu {
+    let processor = pinned::processor();
+    pinned::pin_this_thread(processor);
+    let folder = folder.join("cpu");
+    std::fs::create_dir(&folder).expect("a folder");
+    let rivals = rivals(&folder, processor);
+    let mut lanes: Vec<Lane> = case::SIZES.iter().flat_map(|kb| Lane::all(&rivals, *kb)).collect();
+    let mut dice = Dice::new(11);
+    for _ in 0..WARM_UP {
+        lanes.iter_mut().for_each(|lane| drop(lane.slice()));
+    }
+    let (began, time) = (Instant::now(), Duration::from_secs_f64(seconds_of("BENCH_CPU_SECONDS", SECONDS)));
+    for round in 0.. {
+        if round >= MIN_ROUNDS && began.elapsed() + SLICE * lanes.len() as u32 / 2 > time {
+            break;
+        }
+        for at in shuffled(lanes.len(), &mut dice) {
+            lanes[at].note();
+        }
+    }
+    Cpu { processor, lines: lanes.into_iter().map(Lane::line).collect() }
+}
+
+fn shuffled(count: usize, dice: &mut Dice) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        order.swap(last, dice.roll() as usize % (last + 1));
+    }
+    order
+}
+
+/// One variant's connection.
+struct Lane<'a> {
+    rival: &'a Rival,
+    client: Client,
+    verdict: Option<&'static str>,
+    line: Line,
+}
+
+impl<'a> Lane<'a> {
+    /// All variants with bodies of this size.
+    fn all(rivals: &'a [Rival], kb: usize) -> Vec<Self> {
+        let [passed, inspected] = case::processor(kb);
+        let mut lanes = Vec::new();
+        for rival in rivals {
+            let name = rival.name.clone();
+            if rival.module.is_none() {
+                lanes.push(Self::open(rival, &Case { verdict: None, ..inspected.clone() }, Variant::Without));
+            } else {
+                lanes.push(Self::open(rival, &inspected, Variant::Inspected(name.clone())));
+                lanes.push(Self::open(rival, &passed, Variant::Passed(name)));
+            }
+        }
+        lanes
+    }
+
+    fn open(rival: &'a Rival, case: &Case, variant: Variant) -> Self {
+        let client = clients(rival, case, case.verdict).remove(0);
+        let line = Line { kb: case.kb, variant, micros: Vec::new(), times: Vec::new() };
+        Self { rival, client, verdict: case.verdict, line }
+    }
+
+    /// Requests one after the other for a second: the time of each.
+    fn slice(&mut self) -> Vec<f64> {
+        let began = Instant::now();
+        let mut times = Vec::new();
+        while began.elapsed() < SLICE {
+            times.push(self.client.exchange(self.verdict).as_secs_f64() * 1e6);
+        }
+        times
+    }
+
+    fn note(&mut self) {
+        let before = self.rival.busy();
+        let mut times = self.slice();
+        let busy = self.rival.busy().saturating_sub(before);
+        self.line.micros.push(busy.as_secs_f64() * 1e6 / times.len() as f64);
+        self.line.times.append(&mut times);
+    }
+
+    fn line(mut self) -> Line {
+        self.line.micros.sort_by(f64::total_cmp);
+        self.line.times.sort_by(f64::total_cmp);
+        self.line
+    }
+}
