@@ -2,11 +2,12 @@
 //! figures swing with where the kernel has put them.
 
 use std::fs;
+use std::thread;
 
 use crate::setting;
 
 /// The processor that is measured on: `BENCH_PROCESSOR`, or the last one that this program may use.
-pub fn processor() -> usize {
+fn processor() -> usize {
     let allowed = allowed();
     match setting("BENCH_PROCESSOR") {
         None => *allowed.last().expect("this program runs on a processor"),
@@ -16,8 +17,18 @@ pub fn processor() -> usize {
     }
 }
 
+/// Does `measure` in a thread that is held on one processor, whose number it is told: what else this program measures is not.
+pub fn on_one_processor<T: Send>(measure: impl FnOnce(usize) -> T + Send) -> T {
+    let pinned = || {
+        let processor = processor();
+        pin_this_thread(processor);
+        measure(processor)
+    };
+    thread::scope(|scope| scope.spawn(pinned).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 /// Holds the calling thread there, and what it starts from now on.
-pub fn pin_this_thread(processor: usize) {
+fn pin_this_thread(processor: usize) {
     pin(0, processor);
 }
 

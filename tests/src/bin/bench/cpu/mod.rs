@@ -9,7 +9,6 @@
 pub mod report;
 
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use sentinel_tests::parts;
@@ -60,11 +59,6 @@ impl Line {
     }
 }
 
-/// In a thread of its own: what else this program measures is not held on one processor.
-pub fn measure(folder: &Path) -> Cpu {
-    thread::scope(|scope| scope.spawn(|| pinned_measure(folder)).join().expect("the measuring went well"))
-}
-
 /// Envoy without the filter, with it, and with another build of it.
 pub fn rivals(folder: &Path, processor: usize) -> Vec<Rival> {
     let provider = upstream::start();
@@ -83,9 +77,11 @@ pub fn rivals(folder: &Path, processor: usize) -> Vec<Rival> {
     rivals
 }
 
-fn pinned_measure(folder: &Path) -> Cpu {
-    let processor = pinned::processor();
-    pinned::pin_this_thread(processor);
+pub fn measure(folder: &Path) -> Cpu {
+    pinned::on_one_processor(|processor| measure_on(processor, folder))
+}
+
+fn measure_on(processor: usize, folder: &Path) -> Cpu {
     let folder = folder.join("cpu");
     std::fs::create_dir(&folder).expect("a folder");
     let rivals = rivals(&folder, processor);
