@@ -18,7 +18,7 @@ use crate::client::Client;
 use crate::conversation::Dice;
 use crate::measure::{clients, quantile};
 use crate::rival::Rival;
-use crate::{pinned, seconds_of, setting, upstream};
+use crate::{pinned, seconds_of, setting, upstream, usage};
 
 const SECONDS: f64 = 150.0;
 const SLICE: Duration = Duration::from_secs(1);
@@ -29,6 +29,8 @@ const MIN_ROUNDS: usize = 3;
 
 pub struct Cpu {
     pub processor: usize,
+    /// What else the machine did meanwhile, each between 0 and 1: here, and on the other processors. It leaves caches cold.
+    pub others: [f64; 2],
     pub lines: Vec<Line>,
 }
 
@@ -36,7 +38,7 @@ pub struct Cpu {
 pub struct Line {
     pub kb: usize,
     pub variant: Variant,
-    /// Envoy's processor time for a request, in microseconds: each slice, sorted.
+    /// Envoy's processor time for a request, in microseconds: the slice of each round.
     pub micros: Vec<f64>,
     /// From the first byte sent to the last byte read, in microseconds, sorted.
     pub times: Vec<f64>,
@@ -55,8 +57,18 @@ pub enum Variant {
 impl Line {
     /// Microseconds: the median of the slices.
     pub fn processor(&self) -> f64 {
-        quantile(&self.micros, 0.5)
+        quantile(&sorted(self.micros.clone()), 0.5)
     }
+
+    /// Microseconds more than in `other`, slice by slice of the same round, sorted: what else the machine does comes and goes.
+    pub fn more_than(&self, other: &Self) -> Vec<f64> {
+        sorted(self.micros.iter().zip(&other.micros).map(|(mine, its)| mine - its).collect())
+    }
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
 }
 
 /// Envoy without the filter, with it, and with another build of it.
@@ -90,6 +102,7 @@ fn measure_on(processor: usize, folder: &Path) -> Cpu {
     for _ in 0..WARM_UP {
         lanes.iter_mut().for_each(|lane| drop(lane.slice()));
     }
+    let before = (usage::ticks(), ours(&rivals));
     let (began, time) = (Instant::now(), Duration::from_secs_f64(seconds_of("BENCH_CPU_SECONDS", SECONDS)));
     for round in 0.. {
         if round >= MIN_ROUNDS && began.elapsed() + SLICE * lanes.len() as u32 / 2 > time {
@@ -99,7 +112,29 @@ fn measure_on(processor: usize, folder: &Path) -> Cpu {
             lanes[at].note();
         }
     }
-    Cpu { processor, lines: lanes.into_iter().map(Lane::line).collect() }
+    let others = others(
+        processor,
+        &before.0,
+        (ours(&rivals) - before.1).as_secs_f64() / began.elapsed().as_secs_f64(),
+    );
+    Cpu { processor, others, lines: lanes.into_iter().map(Lane::line).collect() }
+}
+
+/// Processor time of all that takes part.
+fn ours(rivals: &[Rival]) -> Duration {
+    rivals.iter().map(Rival::busy).sum::<Duration>() + usage::busy(std::process::id())
+}
+
+/// The share of this processor, and of all others, that went to other work since `before`; `ours` went to the measuring.
+fn others(processor: usize, before: &[(u64, u64)], ours: f64) -> [f64; 2] {
+    let shares = usage::ticks().into_iter().zip(before).map(|(now, before)| {
+        let [all, busy] = [now.0 - before.0, now.1 - before.1].map(|ticks| ticks as f64);
+        if all > 0.0 { busy / all } else { 0.0 }
+    });
+    let shares: Vec<f64> = shares.collect();
+    let here = shares.get(processor).copied().unwrap_or(f64::NAN);
+    let elsewhere = (shares.iter().sum::<f64>() - here) / (shares.len() - 1).max(1) as f64;
+    [(here - ours).max(0.0), elsewhere]
 }
 
 fn shuffled(count: usize, dice: &mut Dice) -> Vec<usize> {
@@ -159,9 +194,7 @@ impl<'a> Lane<'a> {
         self.line.times.append(&mut times);
     }
 
-    fn line(mut self) -> Line {
-        self.line.micros.sort_by(f64::total_cmp);
-        self.line.times.sort_by(f64::total_cmp);
-        self.line
+    fn line(self) -> Line {
+        Line { times: sorted(self.line.times), ..self.line }
     }
 }

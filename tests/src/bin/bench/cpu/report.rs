@@ -17,8 +17,8 @@ impl Cpu {
             "kB",
             "variant",
             "Envoy \u{b5}s a request",
-            "quartiles",
             "added",
+            "quartiles",
             "required",
             "goal",
             "met",
@@ -28,26 +28,26 @@ impl Cpu {
             "requests",
         ]);
         for line in &self.lines {
-            let added = self.added(line);
+            let without = self.without(line);
+            let added = without.map(|without| line.more_than(without));
+            let [low, middle, high] =
+                [0.25, 0.5, 0.75].map(|share| added.as_ref().map(|all| quantile(all, share)));
             let (required, goal) =
                 limits(line).map_or((None, None), |(required, goal)| (Some(required), goal));
-            let cell = |limit: Option<f64>| limit.map_or_else(String::new, |limit| format!("{limit:.0}"));
-            let [low, high] = [0.25, 0.75].map(|share| quantile(&line.micros, share));
-            let is_filter = line.variant != Variant::Without;
+            let whole = |limit: Option<f64>| limit.map_or_else(String::new, |limit| format!("{limit:.0}"));
+            let tenths = |value: f64| format!("{value:.1}");
             table.row(vec![
                 line.kb.to_string(),
                 name(&line.variant),
-                format!("{:.1}", line.processor()),
-                format!("{low:.1} to {high:.1}"),
-                if is_filter { format!("{added:.1}") } else { String::new() },
-                cell(required),
-                cell(goal),
-                met(added, required, goal).to_owned(),
-                if is_filter {
-                    format!("{:.2}", line.processor() / self.without(line))
-                } else {
-                    String::new()
-                },
+                tenths(line.processor()),
+                middle.map_or_else(String::new, tenths),
+                low.zip(high).map_or_else(String::new, |(low, high)| format!("{low:.1} to {high:.1}")),
+                whole(required),
+                whole(goal),
+                middle.map_or("", |added| met(added, required, goal)).to_owned(),
+                without.map_or_else(String::new, |without| {
+                    format!("{:.2}", line.processor() / without.processor())
+                }),
                 format!("{:.0}", quantile(&line.times, 0.5)),
                 line.micros.len().to_string(),
                 line.times.len().to_string(),
@@ -55,8 +55,11 @@ impl Cpu {
         }
         format!(
             "\n## Processor time of Envoy\n\nAll on processor {}, one request at a time, slices of a second in random order; \
-             medians of the slices. The agent's conversation ends with a tool result: nobody is asked.\n\n{}",
+             medians, for what is added those of the differences round by round. The agent's conversation ends with a tool result: nobody is asked. Other work had {:.0} % of this \
+             processor and {:.0} % of the others meanwhile: the more, the more all figures grow, and only those of one run compare.\n\n{}",
             self.processor,
+            self.others[0] * 100.0,
+            self.others[1] * 100.0,
             table.text()
         )
     }
@@ -65,22 +68,18 @@ impl Cpu {
         let lines = self.lines.iter().map(|line| {
             json!({
                 "body_kb": line.kb, "variant": name(&line.variant), "envoy_micros_per_request": line.processor(),
-                "added_micros": self.added(line), "ratio": line.processor() / self.without(line),
+                "added_micros": self.without(line).map(|without| quantile(&line.more_than(without), 0.5)),
+                "ratio": self.without(line).map(|without| line.processor() / without.processor()),
                 "p50_micros": quantile(&line.times, 0.5), "slices": line.micros.len(), "requests": line.times.len(),
             })
         });
-        json!({"processor": self.processor, "lines": lines.collect::<Vec<_>>()})
+        json!({"processor": self.processor, "other_work_here": self.others[0], "other_work_elsewhere": self.others[1], "lines": lines.collect::<Vec<_>>()})
     }
 
-    /// What the same Envoy without the filter needs for the same bodies.
-    fn without(&self, line: &Line) -> f64 {
-        let mut all = self.lines.iter();
-        all.find(|other| other.kb == line.kb && other.variant == Variant::Without)
-            .map_or(f64::NAN, Line::processor)
-    }
-
-    fn added(&self, line: &Line) -> f64 {
-        line.processor() - self.without(line)
+    /// The same Envoy without the filter, for the same bodies; nothing for itself.
+    fn without(&self, line: &Line) -> Option<&Line> {
+        let is_it = |other: &&Line| other.kb == line.kb && other.variant == Variant::Without;
+        self.lines.iter().find(is_it).filter(|_| line.variant != Variant::Without)
     }
 }
 
