@@ -1,14 +1,14 @@
 //! Bytes that are no UTF-8, in every place where a peer can put them: the agent, the provider, the embedding service, the
 //! collector. The request goes on, the answer comes as it was sent, and the filter looks at the next request.
 
-use std::time::{Duration, Instant};
+mod answers;
+mod grpc;
+
+use std::time::Duration;
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
-use prost::Message;
-use sentinel_proto::v1::CheckLoopResponse;
 use sentinel_tests::fake_service::Behaviour;
-use sentinel_tests::process::{PATIENCE, eventually};
 use sentinel_tests::provider::{Answer, Piece};
 use sentinel_tests::raw::{RawConnection, RawResponse};
 use sentinel_tests::{Dialect, Stack};
@@ -27,6 +27,11 @@ fn stack(config: &serde_json::Value) -> Stack {
         .config(config)
         .edit("stream_idle_timeout: 300s", "stream_idle_timeout: 10s")
         .start()
+}
+
+/// The collector stands behind the same name as the embedding service.
+fn with_traces() -> serde_json::Value {
+    json!({"traces": {"attributes": true, "cluster": "embedding_service"}})
 }
 
 fn by_default() -> Stack {
@@ -113,131 +118,6 @@ fn headers(all: &[(&str, &[u8])]) -> HeaderMap {
     all.iter().map(|(name, bytes)| (name.parse::<HeaderName>().expect("a name"), value(bytes))).collect()
 }
 
-/// A message as gRPC sends it.
-fn framed(message: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(message.len()).expect("a short message").to_be_bytes();
-    [&[0], length.as_slice(), message].concat()
-}
-
-const GRPC: (&str, &[u8]) = ("content-type", b"application/grpc");
-
-/// Answers of a gRPC service with foreign bytes in one place each.
-fn of_a_service() -> Vec<(&'static str, Behaviour)> {
-    let answer = framed(&nothing_similar().encode_to_vec());
-    let text = CheckLoopResponse { similar_prompt: "abcdef".to_owned(), ..nothing_similar() }.encode_to_vec();
-    let at = text.windows(6).position(|window| window == b"abcdef").expect("the text is there");
-    let foreign_text = [&text[..at], b"ab\xff\xfeef", &text[at + 6..]].concat();
-    let done = || Some(headers(&[("grpc-status", b"0")]));
-    vec![
-        (
-            "grpc-message, headers alone",
-            Behaviour::Whole(
-                headers(&[GRPC, ("grpc-status", b"8"), ("grpc-message", FOREIGN)]),
-                vec![],
-                None,
-            ),
-        ),
-        (
-            "grpc-message, trailers",
-            Behaviour::Whole(
-                headers(&[GRPC]),
-                vec![],
-                Some(headers(&[("grpc-status", b"13"), ("grpc-message", FOREIGN)])),
-            ),
-        ),
-        (
-            "grpc-message, escaped",
-            Behaviour::Whole(
-                headers(&[GRPC]),
-                vec![],
-                Some(headers(&[("grpc-status", b"8"), ("grpc-message", b"%FF%FE caf%E9 %C3")])),
-            ),
-        ),
-        (
-            "grpc-message beside status 0",
-            Behaviour::Whole(
-                headers(&[GRPC]),
-                answer.clone(),
-                Some(headers(&[("grpc-status", b"0"), ("grpc-message", FOREIGN)])),
-            ),
-        ),
-        (
-            "grpc-message of a refusal after an answer",
-            Behaviour::Whole(
-                headers(&[GRPC]),
-                answer.clone(),
-                Some(headers(&[("grpc-status", b"14"), ("grpc-message", FOREIGN)])),
-            ),
-        ),
-        (
-            "grpc-status",
-            Behaviour::Whole(headers(&[GRPC]), answer.clone(), Some(headers(&[("grpc-status", FOREIGN)]))),
-        ),
-        ("content-type", Behaviour::Whole(headers(&[("content-type", FOREIGN)]), answer.clone(), done())),
-        ("another header", Behaviour::Whole(headers(&[GRPC, ("x-more", FOREIGN)]), answer.clone(), done())),
-        (
-            "another trailer",
-            Behaviour::Whole(
-                headers(&[GRPC]),
-                answer,
-                Some(headers(&[("grpc-status", b"0"), ("x-more", FOREIGN)])),
-            ),
-        ),
-        ("the whole message", Behaviour::Bytes(framed(FOREIGN))),
-        ("a text in the message", Behaviour::Bytes(framed(&foreign_text))),
-        ("no message at all", Behaviour::Bytes(FOREIGN.to_vec())),
-    ]
-}
-
-fn fake(stack: &Stack) -> &sentinel_tests::fake_service::FakeService {
-    stack.fake.as_ref().expect("a fake service")
-}
-
-/// Requests that wait for the service meanwhile: enough for each of Envoy's workers to hold one.
-const WAITING: usize = 8;
-
-#[tokio::test]
-async fn in_what_the_embedding_service_answers() {
-    let mut stack = by_default();
-    let mut findings = Findings::default();
-    for (what, behaviour) in of_a_service() {
-        let asked = fake(&stack).calls().len();
-        fake(&stack).behave(Behaviour::Answer(nothing_similar(), Duration::from_secs(2)));
-        let (response, waited) = std::thread::scope(|scope| {
-            let stack = &stack;
-            let waiting: Vec<_> = (0..WAITING)
-                .map(|n| scope.spawn(move || ask(stack, CHAT, false, &format!("{what}, beside it, {n}"))))
-                .collect();
-            wait_until(|| fake(stack).calls().len() == asked + WAITING, what);
-            fake(stack).behave(behaviour);
-            let response = ask(stack, CHAT, false, what);
-            fake(stack).behave(Behaviour::Answer(nothing_similar(), Duration::ZERO));
-            let waited: Vec<_> = waiting.into_iter().map(|one| one.join().expect("no one panics")).collect();
-            (response, waited)
-        });
-        findings.expect(fake(&stack).calls().len() > asked + WAITING, || {
-            format!("{what}: the service was not asked")
-        });
-        let verdict = |one: &RawResponse| field(&one.head, "x-sentinel-verdict");
-        for one in &waited {
-            let got = one.as_ref().map(|one| (one.status, verdict(one)));
-            findings.expect(got == Some((200, Some("allow".to_owned()))), || {
-                format!("{what}: a request that waited beside it got {got:?}")
-            });
-        }
-        findings.judge(&stack, what, response.as_ref());
-    }
-    findings.none(&mut stack);
-}
-
-fn wait_until(mut met: impl FnMut() -> bool, what: &str) {
-    let began = Instant::now();
-    while !met() {
-        assert!(began.elapsed() < PATIENCE, "{what}: the service is not asked by all who should");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// Every one that the filter reads, those that it sets itself, and some of which it should know nothing.
 const REQUEST_HEADERS: [&str; 20] = [
     "x-agent-id",
@@ -262,20 +142,26 @@ const REQUEST_HEADERS: [&str; 20] = [
     "x-more",
 ];
 
+/// Where traces are on as well: then the filter reads more of them.
 #[tokio::test]
 async fn in_each_header_of_a_request() {
-    let mut stack = by_default();
-    let mut findings = Findings::default();
-    let body = CHAT.ask(QUESTION, false).to_string();
-    for name in REQUEST_HEADERS {
-        // The same question from one agent again and again would be a loop.
-        let agent: &[(&str, &[u8])] =
-            if name == "x-agent-id" { &[] } else { &[("x-agent-id", name.as_bytes())] };
-        let all = [agent, &[(name, FOREIGN)]].concat();
-        let response = send(&stack, CHAT.path(false), &all, body.as_bytes());
-        findings.judge(&stack, name, response.as_ref());
+    for config in [json!({}), with_traces()] {
+        let mut stack = stack(&config);
+        let mut findings = Findings::default();
+        let mut run = Run::new(CHAT, QUESTION);
+        run.step("read_page", r#"{"of":"rivers"}"#, "It rains.");
+        for body in [CHAT.ask(QUESTION, false).to_string(), run.body(false)] {
+            for name in REQUEST_HEADERS {
+                // The same question from one agent again and again would be a loop.
+                let named = ["x-agent-id", "x-run-id"].into_iter().filter(|other| *other != name);
+                let mut all: Vec<(&str, &[u8])> = named.map(|header| (header, name.as_bytes())).collect();
+                all.push((name, FOREIGN));
+                let response = send(&stack, CHAT.path(false), &all, body.as_bytes());
+                findings.judge(&stack, name, response.as_ref());
+            }
+        }
+        findings.none(&mut stack);
     }
-    findings.none(&mut stack);
 }
 
 /// Envoy may refuse them itself; then they do not come to the filter.
@@ -325,103 +211,6 @@ async fn in_the_body_of_a_request() {
 }
 
 #[tokio::test]
-async fn in_each_header_of_an_answer() {
-    let mut stack = by_default();
-    let mut findings = Findings::default();
-    for stream in [false, true] {
-        for name in [
-            "content-type",
-            "content-encoding",
-            "x-request-id",
-            "retry-after",
-            "set-cookie",
-            "x-sentinel-verdict",
-            "x-sentinel-reason",
-            "traceparent",
-            "mcp-session-id",
-            "x-more",
-        ] {
-            let what = format!("{name}, {}", if stream { "events" } else { "JSON" });
-            stack.provider.script(move |request| {
-                let mut answer = sentinel_tests::provider::faithful(request);
-                answer.headers.extend(headers(&[(name, FOREIGN)]));
-                answer
-            });
-            let response = ask(&stack, CHAT, stream, &what);
-            stack.provider.script(sentinel_tests::provider::faithful);
-            findings.judge(&stack, &what, response.as_ref());
-        }
-    }
-    findings.none(&mut stack);
-}
-
-/// It comes to the agent byte for byte.
-#[tokio::test]
-async fn in_the_body_and_the_trailers_of_an_answer() {
-    let mut stack = by_default();
-    let mut findings = Findings::default();
-    let pieces = |all: &[&[u8]]| -> Vec<Piece> {
-        all.iter().map(|piece| Piece::Bytes(piece.to_vec().into())).collect()
-    };
-    let (json, events) = ("application/json", "text/event-stream");
-    let cases: [(&str, &str, Vec<Piece>); 9] = [
-        ("all of it", json, pieces(&[FOREIGN])),
-        ("all of it, an error", json, pieces(&[FOREIGN])),
-        (
-            "inside the answer's text",
-            json,
-            pieces(&[br#"{"choices":[{"message":{"role":"assistant","content":"caf"#, FOREIGN, br#""}}]}"#]),
-        ),
-        ("in a key", json, pieces(&[br#"{"a"#, FOREIGN, br#"":1,"usage":{"prompt_tokens":1}}"#])),
-        ("all of it, events", events, pieces(&[FOREIGN, b"\n\n", FOREIGN])),
-        (
-            "in the data of an event",
-            events,
-            pieces(&[
-                b"data: {\"choices\":[{\"delta\":{\"content\":\"caf",
-                FOREIGN,
-                b"\"}}]}\n\ndata: [DONE]\n\n",
-            ]),
-        ),
-        ("in the name of an event", events, pieces(&[b"event: ", FOREIGN, b"\ndata: {}\n\n"])),
-        (
-            "a letter in two pieces",
-            events,
-            pieces(&[
-                b"data: {\"choices\":[{\"delta\":{\"content\":\"\xe2\x82",
-                b"\xac\"}}]}\n\ndata: [DONE]\n\n",
-            ]),
-        ),
-        (
-            "trailers",
-            events,
-            vec![
-                Piece::Bytes("data: [DONE]\n\n".into()),
-                Piece::Trailers(headers(&[("x-more", FOREIGN), ("grpc-message", FOREIGN)])),
-            ],
-        ),
-    ];
-    for dialect in Dialect::ALL {
-        for (what, kind, pieces) in &cases {
-            let status = if what.ends_with("an error") { 500 } else { 200 };
-            let answer = Answer::of(status, kind, pieces.clone());
-            let sent: Vec<u8> = pieces
-                .iter()
-                .flat_map(|piece| if let Piece::Bytes(bytes) = piece { bytes.to_vec() } else { Vec::new() })
-                .collect();
-            stack.provider.script(move |_| answer.clone());
-            let what = format!("{dialect:?}, {what}");
-            let response = ask(&stack, dialect, *kind == events, &what);
-            stack.provider.script(sentinel_tests::provider::faithful);
-            let got = response.map(|response| (response.status, response.body));
-            findings.expect(got == Some((status, sent)), || format!("{what}: the agent got {got:?}"));
-            findings.still_works(&stack, &what);
-        }
-    }
-    findings.none(&mut stack);
-}
-
-#[tokio::test]
 async fn in_what_is_spoken_with_an_mcp_server() {
     let mut stack = stack(&json!({"mcp": {"paths": [{"prefix": "/mcp"}]}}));
     let mut findings = Findings::default();
@@ -445,42 +234,6 @@ async fn in_what_is_spoken_with_an_mcp_server() {
         let response = send(&stack, "/mcp", &[("mcp-session-id", b"s")], call);
         stack.provider.script(sentinel_tests::provider::faithful);
         findings.judge(&stack, &format!("an answer, {kind}"), response.as_ref());
-    }
-    findings.none(&mut stack);
-}
-
-/// The collector stands behind the same name as the embedding service, which is not asked here.
-#[tokio::test]
-async fn in_what_the_collector_answers() {
-    let mut stack = stack(&json!({
-        "semantic": {"enabled": false},
-        "traces": {"attributes": true, "cluster": "embedding_service"},
-    }));
-    let mut findings = Findings::default();
-    for (number, (what, behaviour)) in of_a_service().into_iter().enumerate() {
-        let exported = || fake(&stack).paths().iter().filter(|path| path.ends_with("/Export")).count();
-        let before = exported();
-        fake(&stack).behave(behaviour);
-        let run_id = format!("run-{number}");
-        let mut run = Run::new(CHAT, QUESTION);
-        run.step("read_page", r#"{"of":"rivers"}"#, "It rains.");
-        for body in [run.body(false), {
-            run.step("read_page", r#"{"of":"lakes"}"#, "It snows.");
-            run.body(false)
-        }] {
-            let all: [(&str, &[u8]); 2] = [("x-agent-id", b"a"), ("x-run-id", run_id.as_bytes())];
-            let response = send(&stack, CHAT.path(false), &all, body.as_bytes());
-            let status = response.map(|response| response.status);
-            findings.expect(status == Some(200), || format!("{what}: answered {}", said(status)));
-        }
-        eventually(&format!("{what}: spans are sent"), async || exported() > before).await;
-        // Whatever came back has been read by then.
-        let reports = exported();
-        let again: [(&str, &[u8]); 2] = [("x-agent-id", b"a"), ("x-run-id", run_id.as_bytes())];
-        run.step("read_page", r#"{"of":"seas"}"#, "It hails.");
-        send(&stack, CHAT.path(false), &again, run.body(false).as_bytes());
-        eventually(&format!("{what}: more spans are sent"), async || exported() > reports).await;
-        findings.still_works(&stack, what);
     }
     findings.none(&mut stack);
 }
