@@ -17,8 +17,10 @@ mod outcome;
 
 /// Steps that are remembered: five rounds of the longest cycle, and room for what lies between.
 pub const LENGTH: usize = 48;
-/// Calls of one turn that are read. Providers allow 128; a turn with more is no step.
-const CALLS: usize = 256;
+/// Calls of one turn that are read. Providers allow no more; a turn with more is no step.
+const CALLS: usize = 128;
+/// Results whose calls are looked for in one turn: one for each call, and as many strays.
+const LOOKUPS: usize = 256;
 /// Turns back in which the call of a result is looked for: results follow their calls.
 const REACH: usize = 4;
 /// Names of tools that are looked through for one that was seen before.
@@ -61,6 +63,8 @@ pub(crate) struct Turn {
     pub calls: Vec<Call>,
     /// There were more calls than are read.
     pub is_too_wide: bool,
+    /// Results whose calls were looked for here.
+    lookups: usize,
 }
 
 /// A call, and its result once there is one.
@@ -193,7 +197,13 @@ impl StepLog {
     ) -> Option<(&mut Call, &Tool)> {
         let Self { turns, tools } = self;
         let is_open = |call: &&mut Call| call.result.is_none() && is_meant(call, tools, wanted);
-        let mut open = turns.iter_mut().rev().take(REACH).map(|turn| turn.calls.iter_mut().find(is_open));
+        let mut open = turns.iter_mut().rev().take(REACH).map(|turn| {
+            turn.lookups = turn.lookups.saturating_add(1);
+            if turn.lookups > LOOKUPS {
+                return None;
+            }
+            turn.calls.iter_mut().find(is_open)
+        });
         let call = open.find_map(|call| call)?;
         let tool = tools.get(call.tool)?;
         Some((call, tool))
@@ -343,7 +353,7 @@ mod tests {
             for n in 0..=(CALLS - turn) {
                 log.call(&n.to_string(), "f", "{}");
             }
-            for n in 0..CALLS {
+            for n in (0..CALLS).rev() {
                 result(&mut log, &n.to_string(), None);
             }
         }
