@@ -42,7 +42,8 @@ operations: setup ## Fetch what only the tests of k8s/ use: kubectl, schemas, Pr
 
 filter: setup ## Build the filter for Envoy (WebAssembly, release)
 	@echo "== filter"
-	@$(CARGO) build --release -p sentinel-filter --target $(WASM_TARGET)
+	@CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 \
+		$(CARGO) build --release -p sentinel-filter --target $(WASM_TARGET)
 	@$(PYTHON) filter/wasm-opt/optimise.py "$(MODULE)" "$${NODE_BIN:-$(PARTS)/node/bin/node}" "$(PARTS)/wasm-opt/wasm-opt"
 
 service: setup ## Build the embedding service (release)
