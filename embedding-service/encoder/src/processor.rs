@@ -13,7 +13,26 @@ use avx2::Avx2;
 use avx512::Avx512;
 use portable::Portable;
 
-use crate::LANES;
+use crate::error::ShapeError;
+
+/// Floats, or columns of a product, that are worked on at once.
+pub(crate) const LANES: usize = 16;
+
+/// `values` in vectors; nothing if some are left over.
+pub(crate) fn vectors(values: &[f32]) -> Option<&[[f32; LANES]]> {
+    match values.as_chunks() {
+        (vectors, []) => Some(vectors),
+        _ => None,
+    }
+}
+
+/// As [`vectors`].
+pub(crate) fn vectors_mut(values: &mut [f32]) -> Option<&mut [[f32; LANES]]> {
+    match values.as_chunks_mut() {
+        (vectors, []) => Some(vectors),
+        _ => None,
+    }
+}
 
 /// Sixteen columns by four inputs of a matrix of weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,38 +100,40 @@ pub(crate) trait Lanes: Copy {
     fn round(self, x: Self::Floats) -> Self::Floats;
     /// 2 to the power of whole numbers from -126 to 127.
     fn power_of_two(self, x: Self::Floats) -> Self::Floats;
-    /// The lanes of both in turns: the first eight of each, then the others.
-    fn in_turns(self, x: Self::Floats, y: Self::Floats) -> [Self::Floats; 2];
+    /// The lanes of both alternately: the first eight of each, then the others.
+    fn interleave(self, x: Self::Floats, y: Self::Floats) -> [Self::Floats; 2];
     /// The nearest whole numbers of what is within 0 and 255.
-    fn quads(self, x: Self::Floats) -> [Self::Quad; LANES / 4];
+    fn round_to_quads(self, x: Self::Floats) -> [Self::Quad; LANES / 4];
 
-    fn nothing(self) -> Self::Sums;
+    fn zero_sums(self) -> Self::Sums;
     /// Adds to each lane of a part, which is below [`Self::PARTS`], the products of `inputs` with the lane's four weights.
     fn dot(self, sums: &mut Self::Sums, part: usize, inputs: Self::Quad, weights: &Block);
-    fn float(self, sums: Self::Sums) -> Self::Floats;
+    fn sums_to_floats(self, sums: Self::Sums) -> Self::Floats;
     /// Says that `block` will be read soon.
-    fn soon(self, block: &Block);
+    fn prefetch(self, block: &Block);
 }
 
 /// One value from all lanes, by `join` of two at a time, in the same order on every processor.
 #[inline(always)]
-pub(crate) fn one_of<L: Lanes>(lanes: L, x: L::Floats, join: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
+pub(crate) fn reduce<L: Lanes>(lanes: L, x: L::Floats, join: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
     let mut values = [0.0; LANES];
     lanes.store(x, &mut values);
-    let [a, b, c, d] = *values.as_chunks::<4>().0 else { return 0.0 };
-    let [w, x, y, z] = four(four(a, b, join), four(c, d, join), join);
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = values;
+    let low = join_four([a, b, c, d], [e, f, g, h], join);
+    let high = join_four([i, j, k, l], [m, n, o, p], join);
+    let [w, x, y, z] = join_four(low, high, join);
     join(join(w, x), join(y, z))
 }
 
 #[inline(always)]
-fn four([a, b, c, d]: [f32; 4], [w, x, y, z]: [f32; 4], join: impl Fn(f32, f32) -> f32) -> [f32; 4] {
+fn join_four([a, b, c, d]: [f32; 4], [w, x, y, z]: [f32; 4], join: impl Fn(f32, f32) -> f32) -> [f32; 4] {
     [join(a, w), join(b, x), join(c, y), join(d, z)]
 }
 
 /// Something to compute, whatever the lanes. `run` and all that it calls with lanes must be `#[inline(always)]`: only what
 /// is inlined is compiled for the processor that it runs on.
-pub(crate) trait Work {
-    fn run<L: Lanes>(self, lanes: L);
+pub(crate) trait Computation {
+    fn run<L: Lanes>(self, lanes: L) -> Result<(), ShapeError>;
 }
 
 /// A way of computing that this machine has.
@@ -143,13 +164,13 @@ impl std::fmt::Display for Processor {
 impl Processor {
     /// What this machine computes fastest with; none where all that it has is plain code.
     #[must_use]
-    pub fn fast() -> Option<Self> {
-        Self::all_fast().into_iter().next()
+    pub fn fastest() -> Option<Self> {
+        Self::accelerated().into_iter().next()
     }
 
-    /// All that this machine computes fast with, the fastest first.
+    /// All that this machine has instructions for, the fastest first.
     #[must_use]
-    pub fn all_fast() -> Vec<Self> {
+    pub fn accelerated() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
         let found = [Avx512::detect().map(Kind::Avx512), Avx2::detect().map(Kind::Avx2)];
         #[cfg(not(target_arch = "x86_64"))]
@@ -159,17 +180,17 @@ impl Processor {
 
     /// Plain code for every machine: slow, and the definition of what the others must give.
     #[must_use]
-    pub fn plain() -> Self {
+    pub fn portable() -> Self {
         Self(Kind::Portable)
     }
 
-    pub(crate) fn run<W: Work>(self, work: W) {
+    pub(crate) fn run<C: Computation>(self, computation: C) -> Result<(), ShapeError> {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(lanes) => lanes.run(work),
+            Kind::Avx512(lanes) => lanes.run(computation),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(lanes) => lanes.run(work),
-            Kind::Portable => work.run(Portable),
+            Kind::Avx2(lanes) => lanes.run(computation),
+            Kind::Portable => computation.run(Portable),
         }
     }
 }
