@@ -1,31 +1,31 @@
-//! Which earlier prompts count as matches of a new one. Rules only: no I/O, no clock.
+//! Comparing a prompt with the earlier ones of its scope: which of them count as matches. Rules only: no I/O, no clock.
 
 use sentinel_text::is_template_variant;
 
 use crate::{
-    embed::{Embedded, window::Digest},
+    embed::{Embedded, truncation::UnseenDigest},
     history::Earlier,
 };
 
 /// Highest similarity of two prompts of which the model was given parts only, when the other parts differ: 0.5 is what
 /// unrelated texts have, and nothing better is known of those parts.
-const UNREAD: f32 = 0.5;
+const MOST_IF_UNSEEN_DIFFERS: f64 = 0.5;
 
 /// When a call is answered with `loop_detected`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rules {
+pub struct MatchRules {
     /// An earlier prompt matches above this similarity.
-    pub threshold: f32,
+    pub threshold: f64,
     /// So many have to match; at least 1.
     pub repeats: u32,
 }
 
 /// What the comparison came to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judgement {
+pub struct Comparison {
     pub loop_detected: bool,
     /// 0 when there was nothing to compare with.
-    pub max_similarity: f32,
+    pub max_similarity: f64,
     /// The head of the most similar earlier prompt.
     pub most_similar: Option<String>,
     pub matches: u32,
@@ -33,34 +33,34 @@ pub struct Judgement {
     pub compared: u32,
 }
 
-/// Holds a prompt against the earlier ones of its scope.
+/// Compares a prompt with the earlier ones of its scope.
 #[must_use]
-pub fn judge(new: &Embedded, earlier: &[Earlier], rules: Rules) -> Judgement {
-    let mut judgement = Judgement::default();
+pub fn compare(new: &Embedded, earlier: &[Earlier], rules: MatchRules) -> Comparison {
+    let mut comparison = Comparison::default();
     for old in earlier {
-        judgement.compared = judgement.compared.saturating_add(1);
+        comparison.compared = comparison.compared.saturating_add(1);
         let similarity = similarity(new.unseen, old);
-        if judgement.most_similar.is_none() || similarity > judgement.max_similarity {
-            judgement.max_similarity = similarity;
-            judgement.most_similar = Some(old.head.clone());
+        if comparison.most_similar.is_none() || similarity > comparison.max_similarity {
+            comparison.max_similarity = similarity;
+            comparison.most_similar = Some(old.head.clone());
         }
         if similarity <= rules.threshold || new.unseen != old.unseen {
             continue;
         }
         if is_template_variant(&new.head, &old.head) {
-            judgement.template_matches = judgement.template_matches.saturating_add(1);
+            comparison.template_matches = comparison.template_matches.saturating_add(1);
         } else {
-            judgement.matches = judgement.matches.saturating_add(1);
+            comparison.matches = comparison.matches.saturating_add(1);
         }
     }
-    judgement.loop_detected = judgement.matches >= rules.repeats.max(1);
-    judgement
+    comparison.loop_detected = comparison.matches >= rules.repeats.max(1);
+    comparison
 }
 
 /// The vectors say nothing about text that the model was not given ("Summarise this: …", and then pages). Two prompts of
 /// which either has such text are as similar as their vectors only if that text is the same.
-fn similarity(unseen: Option<Digest>, old: &Earlier) -> f32 {
-    if unseen == old.unseen { old.similarity } else { old.similarity.min(UNREAD) }
+fn similarity(unseen: Option<UnseenDigest>, old: &Earlier) -> f64 {
+    if unseen == old.unseen { old.similarity } else { old.similarity.min(MOST_IF_UNSEEN_DIFFERS) }
 }
 
 #[cfg(test)]
@@ -68,20 +68,20 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{embed::window::Unseen, history::Moment};
+    use crate::{embed::truncation::UnseenText, history::Moment};
 
-    const RULES: Rules = Rules { threshold: 0.95, repeats: 2 };
+    const RULES: MatchRules = MatchRules { threshold: 0.95, repeats: 2 };
 
     fn new(head: &str, unseen: &str) -> Embedded {
         Embedded { vector: Arc::from([1.0]), head: head.to_owned(), unseen: digest(unseen) }
     }
 
-    fn old(similarity: f32, head: &str, unseen: &str) -> Earlier {
+    fn old(similarity: f64, head: &str, unseen: &str) -> Earlier {
         Earlier { moment: Moment(1), similarity, head: head.to_owned(), unseen: digest(unseen) }
     }
 
-    fn digest(text: &str) -> Option<Digest> {
-        let mut unseen = Unseen::default();
+    fn digest(text: &str) -> Option<UnseenDigest> {
+        let mut unseen = UnseenText::default();
         unseen.add(text);
         unseen.digest()
     }
@@ -90,27 +90,27 @@ mod tests {
 
     #[test]
     fn nothing_to_compare_with_is_no_loop() {
-        assert_eq!(judge(&new(ASK, ""), &[], RULES), Judgement::default());
+        assert_eq!(compare(&new(ASK, ""), &[], RULES), Comparison::default());
     }
 
     #[test]
     fn as_many_as_repeats_have_to_match() {
         let one = [old(1.0, ASK, ""), old(0.4, "hello", "")];
         let two = [old(1.0, ASK, ""), old(0.96, ASK, "")];
-        assert!(!judge(&new(ASK, ""), &one, RULES).loop_detected);
-        let judgement = judge(&new(ASK, ""), &two, RULES);
-        assert!(judgement.loop_detected);
-        assert_eq!((judgement.matches, judgement.compared), (2, 2));
-        let literal = Rules { repeats: 0, ..RULES };
-        assert!(judge(&new(ASK, ""), &one, literal).loop_detected);
+        assert!(!compare(&new(ASK, ""), &one, RULES).loop_detected);
+        let comparison = compare(&new(ASK, ""), &two, RULES);
+        assert!(comparison.loop_detected);
+        assert_eq!((comparison.matches, comparison.compared), (2, 2));
+        let literal = MatchRules { repeats: 0, ..RULES };
+        assert!(compare(&new(ASK, ""), &one, literal).loop_detected);
     }
 
     #[test]
     fn the_threshold_itself_is_no_match() {
         let at = [old(0.95, ASK, ""), old(0.95, ASK, "")];
-        assert_eq!(judge(&new(ASK, ""), &at, RULES).matches, 0);
-        let above = Rules { threshold: 0.949, ..RULES };
-        assert_eq!(judge(&new(ASK, ""), &at, above).matches, 2);
+        assert_eq!(compare(&new(ASK, ""), &at, RULES).matches, 0);
+        let above = MatchRules { threshold: 0.949, ..RULES };
+        assert_eq!(compare(&new(ASK, ""), &at, above).matches, 2);
     }
 
     #[test]
@@ -120,10 +120,10 @@ mod tests {
             old(0.99, "process order 18", ""),
             old(1.0, "process order 19", ""),
         ];
-        let judgement = judge(&new("process order 19", ""), &batch, RULES);
-        assert_eq!((judgement.template_matches, judgement.matches), (2, 1));
-        assert_eq!(judgement.max_similarity, 1.0);
-        assert!(!judgement.loop_detected);
+        let comparison = compare(&new("process order 19", ""), &batch, RULES);
+        assert_eq!((comparison.template_matches, comparison.matches), (2, 1));
+        assert_eq!(comparison.max_similarity, 1.0);
+        assert!(!comparison.loop_detected);
     }
 
     #[test]
@@ -134,14 +134,14 @@ mod tests {
             old(1.0, ASK, "page 1"),
             old(1.0, ASK, ""),
         ];
-        let judgement = judge(&new(ASK, "page one"), &earlier, RULES);
-        assert_eq!((judgement.matches, judgement.template_matches), (2, 0));
-        assert_eq!((judgement.compared, judgement.max_similarity), (4, 1.0));
-        let other = judge(&new(ASK, "page two"), &earlier, RULES);
-        assert_eq!((other.matches, other.max_similarity), (0, UNREAD));
-        let all = judge(&new(ASK, "page two"), &earlier, Rules { threshold: 0.0, ..RULES });
+        let comparison = compare(&new(ASK, "page one"), &earlier, RULES);
+        assert_eq!((comparison.matches, comparison.template_matches), (2, 0));
+        assert_eq!((comparison.compared, comparison.max_similarity), (4, 1.0));
+        let other = compare(&new(ASK, "page two"), &earlier, RULES);
+        assert_eq!((other.matches, other.max_similarity), (0, MOST_IF_UNSEEN_DIFFERS));
+        let all = compare(&new(ASK, "page two"), &earlier, MatchRules { threshold: 0.0, ..RULES });
         assert_eq!(all.matches, 0, "whatever the threshold");
-        let short = judge(&new(ASK, ""), &earlier, RULES);
+        let short = compare(&new(ASK, ""), &earlier, RULES);
         assert_eq!(short.matches, 1);
         assert_eq!(short.max_similarity, 1.0);
     }
@@ -149,10 +149,10 @@ mod tests {
     #[test]
     fn the_most_similar_prompt_is_named_even_below_the_threshold() {
         let earlier = [old(0.2, "a", ""), old(0.7, "b", ""), old(0.6, "c", "")];
-        let judgement = judge(&new(ASK, ""), &earlier, RULES);
-        assert_eq!(judgement.most_similar.as_deref(), Some("b"));
-        assert_eq!(judgement.max_similarity, 0.7);
-        let opposite = judge(&new(ASK, ""), &[old(0.0, "x", "")], RULES);
+        let comparison = compare(&new(ASK, ""), &earlier, RULES);
+        assert_eq!(comparison.most_similar.as_deref(), Some("b"));
+        assert_eq!(comparison.max_similarity, 0.7);
+        let opposite = compare(&new(ASK, ""), &[old(0.0, "x", "")], RULES);
         assert_eq!(opposite.most_similar.as_deref(), Some("x"));
     }
 }

@@ -153,16 +153,12 @@ impl RequestContext {
     fn ask(&mut self, question: Question) -> Vec<Effect> {
         let Question { tenant, agent, run, prompt, similarity_threshold, repeats } = question;
         let scope = [tenant.as_str(), &agent, &run].join("-");
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a similarity needs no more than the message has"
-        )]
         let message = CheckLoopRequest {
             tenant_id: tenant,
             prompt,
             agent_id: agent,
             run_id: run,
-            similarity_threshold: Some(similarity_threshold as f32),
+            similarity_threshold: Some(similarity_threshold),
             repeats,
             record: None,
         };
@@ -201,7 +197,7 @@ impl Context for RequestContext {
             CheckLoopResponse::decode(body.as_slice())
                 .map(|reply| ServiceReply {
                     loop_detected: reply.loop_detected,
-                    max_similarity: f64::from(reply.max_similarity),
+                    max_similarity: reply.max_similarity,
                 })
                 .map_err(|_| ServiceOutcome::Garbage)
         } else {

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use embedding_service::{
-    embed::{Cutter, EmbedError, Embedder, deterministic::BagOfWords},
+    embed::{Embedder, Tokeniser, bag_of_words::BagOfWords, error::EmbedError},
     routes::LIVENESS,
 };
 use tonic::Code;
@@ -122,14 +122,14 @@ impl Embedder for Faulty {
         self.0.dimension
     }
 
-    fn cutter(&self) -> Arc<dyn Cutter> {
-        self.0.cutter()
+    fn tokeniser(&self) -> Arc<dyn Tokeniser> {
+        self.0.tokeniser()
     }
 
-    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        let fault = self.0.cut("fault").unwrap().pieces;
-        assert_ne!(pieces, fault, "a fault");
-        self.0.infer(pieces)
+    fn infer(&mut self, token_ids: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        let fault = self.0.tokenise("fault").unwrap().token_ids;
+        assert_ne!(token_ids, fault, "a fault");
+        self.0.infer(token_ids)
     }
 }
 

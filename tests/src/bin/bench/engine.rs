@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 /// What one engine needed for texts of one length.
 #[derive(Deserialize, Serialize)]
 pub struct Line {
-    /// Word pieces of the text.
-    pub pieces: usize,
+    /// Tokens of the text.
+    pub tokens: usize,
     pub engine: String,
     /// From text to vector, milliseconds that one call in ten stayed below.
     pub p10_ms: f64,

@@ -265,12 +265,12 @@ impl Report {
 
     fn engine(&self) -> Table {
         let mut table =
-            Table::new(&["word pieces", "engine", "ms", "against the shipped", "tokenising, share of it"]);
-        for engine::Line { pieces, engine, p10_ms, tokenising_p10_ms, ratio } in &self.engine {
+            Table::new(&["tokens", "engine", "ms", "against the shipped", "tokenising, share of it"]);
+        for engine::Line { tokens, engine, p10_ms, tokenising_p10_ms, ratio } in &self.engine {
             let share =
                 tokenising_p10_ms.map_or_else(String::new, |part| format!("{:.1} %", part / p10_ms * 100.0));
             let (ms, ratio) = (format!("{p10_ms:.2}"), format!("{ratio:.2}x"));
-            table.row(vec![pieces.to_string(), engine.clone(), ms, ratio, share]);
+            table.row(vec![tokens.to_string(), engine.clone(), ms, ratio, share]);
         }
         table
     }
