@@ -3,8 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use super::{
-    RawSettings, SettingError,
-    parse::{boolean, invalid, non_empty, number},
+    parse::{SettingError, boolean, invalid, non_empty, number},
+    raw::RawSettings,
 };
 use crate::history::redis::options::{ClientCertificate, LookupMethod, RedisOptions, Secret};
 

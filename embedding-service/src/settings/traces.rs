@@ -3,8 +3,8 @@
 use tonic::codegen::http::Uri;
 
 use super::{
-    RawSettings, SettingError,
-    parse::{invalid, non_empty},
+    parse::{SettingError, invalid, non_empty},
+    raw::RawSettings,
 };
 use crate::trace::CollectorOptions;
 

@@ -16,7 +16,7 @@ use std::arch::x86_64::{
     _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
 };
 
-use super::{Block, Computation, LANES, Lanes};
+use super::lanes::{Block, Computation, LANES, Lanes};
 use crate::error::ShapeError;
 
 #[derive(Clone, Copy, Debug)]

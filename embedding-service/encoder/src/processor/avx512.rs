@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm512_storeu_ps, _mm512_sub_ps,
 };
 
-use super::{Block, Computation, LANES, Lanes};
+use super::lanes::{Block, Computation, LANES, Lanes};
 use crate::error::ShapeError;
 
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use super::{Block, LANES, Lanes};
+use super::lanes::{Block, LANES, Lanes};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
