@@ -29,7 +29,7 @@ const LENGTHS: [usize; 3] = [16, 64, 128];
 const SHARE: Duration = Duration::from_secs(6);
 const MIN_ROUNDS: usize = 5;
 /// Calls of one engine after each other, as a service makes them.
-const TURN: usize = 8;
+const CALLS_IN_A_ROW: usize = 8;
 /// Each of them is one token.
 const WORDS: [&str; 8] = ["the", "agent", "reads", "a", "file", "and", "asks", "again"];
 
@@ -88,17 +88,17 @@ fn main() {
         assert_eq!(tokenised.token_ids.len(), tokens, "a word of WORDS is not one token");
         let (mut ours, mut tokenising, mut floats) = (vec![], vec![], vec![]);
         let until = Instant::now() + SHARE;
-        while ours.len() < MIN_ROUNDS * TURN || Instant::now() < until {
-            // What a turn begins with, the processor's cache does not hold: the others' weights are in it.
-            let turn = |times: &mut Vec<f64>, call: &mut dyn FnMut()| {
+        while ours.len() < MIN_ROUNDS * CALLS_IN_A_ROW || Instant::now() < until {
+            // The first call does not count: it finds the others' weights in the processor's cache.
+            let measure = |times: &mut Vec<f64>, call: &mut dyn FnMut()| {
                 call();
-                times.extend((0..TURN).map(|_| timed(call)));
+                times.extend((0..CALLS_IN_A_ROW).map(|_| timed(call)));
             };
-            turn(&mut tokenising, &mut || drop(tokeniser.tokenise(&text)));
-            turn(&mut ours, &mut || drop(shipped.embed(&text)));
-            turn(&mut floats, &mut || drop(float.embed(&text)));
+            measure(&mut tokenising, &mut || drop(tokeniser.tokenise(&text)));
+            measure(&mut ours, &mut || drop(shipped.embed(&text)));
+            measure(&mut floats, &mut || drop(float.embed(&text)));
             for (embedder, _, times) in &mut slower {
-                turn(times, &mut || drop(embedder.embed(&text)));
+                measure(times, &mut || drop(embedder.embed(&text)));
             }
             others.iter_mut().for_each(|other| other.times(&text));
         }
@@ -171,9 +171,9 @@ impl Python {
         answer.trim().to_owned()
     }
 
-    /// A turn: the first call does not count.
+    /// Calls in a row: the first call does not count.
     fn times(&mut self, text: &str) {
-        for call in 0..=TURN {
+        for call in 0..=CALLS_IN_A_ROW {
             let asked = writeln!(self.input, "{}", serde_json::Value::from(text));
             let answer = self.line();
             let time: Option<f64> = asked.ok().and_then(|()| answer.parse().ok());

@@ -140,14 +140,14 @@ impl Peer {
         Ok(())
     }
 
-    fn send(&self, parcel: Message) -> Result<(), Failure> {
-        self.to.send(parcel).map_err(|_| Failure::PeerGone)
+    fn send(&self, message: Message) -> Result<(), Failure> {
+        self.to.send(message).map_err(|_| Failure::PeerGone)
     }
 
     fn receive(&self) -> Result<Message, Failure> {
         for _ in 0..SPINS {
             match self.from.try_recv() {
-                Ok(parcel) => return Ok(parcel),
+                Ok(message) => return Ok(message),
                 Err(TryRecvError::Disconnected) => return Err(Failure::PeerGone),
                 Err(TryRecvError::Empty) => std::hint::spin_loop(),
             }

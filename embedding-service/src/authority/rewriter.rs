@@ -156,7 +156,7 @@ impl Rewriter {
             self.block = Some(block);
             return Ok(true);
         }
-        self.finish(block)?;
+        self.headers_complete(block)?;
         Ok(true)
     }
 
@@ -178,7 +178,7 @@ impl Rewriter {
     }
 
     /// The headers of a call are all there.
-    fn finish(&mut self, block: HeaderBlock) -> io::Result<()> {
+    fn headers_complete(&mut self, block: HeaderBlock) -> io::Result<()> {
         let headers = self.decode(&block.fragments);
         match (self.state, headers) {
             (State::Rewriting, None) => {

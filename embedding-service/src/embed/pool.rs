@@ -40,7 +40,7 @@ pub struct PoolOptions {
     pub cache_bytes: usize,
 }
 
-/// The running worker threads. They end when this is dropped, after the inference in hand.
+/// The running worker threads. They end when this is dropped, after the inference under way.
 pub struct Pool {
     state: Arc<PoolState>,
     tokeniser: Arc<dyn Tokeniser>,
@@ -102,13 +102,13 @@ impl Pool {
         self.dimension
     }
 
-    /// How long a prompt that came now would wait for its turn.
+    /// How long a prompt that came now would wait for a worker.
     #[must_use]
     pub fn delay(&self) -> Duration {
         self.state.delay()
     }
 
-    /// Embeds `prompt` when its turn comes, or finds it among the recent ones. Dropping the future withdraws it.
+    /// Embeds `prompt` when a worker takes it, or finds it among the recent ones. Dropping the future withdraws it.
     ///
     /// # Errors
     /// At once when there is no room, or no chance to meet the deadline; later when the deadline passes or the model fails.

@@ -36,7 +36,7 @@ async fn occupy(server: &Server, gate: &Gate, count: usize) -> Vec<JoinHandle<Re
 async fn waiting(metrics: &Metrics, gate: &Gate, count: usize) {
     let queue = format!("queue_length {count}\n");
     eventually("one is in hand and the others wait", async || {
-        (gate.held() == 1 && metrics.exposition().contains(&queue)).then_some(())
+        (gate.waiting() == 1 && metrics.exposition().contains(&queue)).then_some(())
     })
     .await;
 }

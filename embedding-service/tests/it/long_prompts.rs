@@ -87,12 +87,12 @@ fn the_work_is_bounded() {
         "w o r d ".repeat(125_000),
         " ".repeat(1_000_000) + "end",
     ] {
-        let cut = tokeniser.tokenise(&text).unwrap();
-        assert!((2..=MAX_TOKENS).contains(&cut.token_ids.len()), "{}", cut.token_ids.len());
-        assert!(cut.unseen.is_none() || cut.token_ids.len() <= MAX_TOKENS);
-        assert!(cut.head.len() <= HEAD_BYTES);
+        let tokenised = tokeniser.tokenise(&text).unwrap();
+        assert!((2..=MAX_TOKENS).contains(&tokenised.token_ids.len()), "{}", tokenised.token_ids.len());
+        assert!(tokenised.unseen.is_none() || tokenised.token_ids.len() <= MAX_TOKENS);
+        assert!(tokenised.head.len() <= HEAD_BYTES);
         if text.split_whitespace().count() > MAX_TOKENS {
-            assert_eq!(cut.token_ids.len(), LONG_PROMPT_TOKENS);
+            assert_eq!(tokenised.token_ids.len(), LONG_PROMPT_TOKENS);
         }
     }
 }

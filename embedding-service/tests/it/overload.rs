@@ -69,8 +69,8 @@ async fn each_way_to_go_without_an_answer_is_counted_apart() {
         let run = i.to_string();
         calls.push(tokio::spawn(async move { check(&mut client, &run, "x").await }));
         let queue = format!("queue_length {i}\n");
-        eventually("one in hand, one waits", async || {
-            (gate.held() == 1 && server.running.metrics().exposition().contains(&queue)).then_some(())
+        eventually("one is being embedded, one waits", async || {
+            (gate.waiting() == 1 && server.running.metrics().exposition().contains(&queue)).then_some(())
         })
         .await;
     }

@@ -80,7 +80,7 @@ async fn a_short_prompt_waits_for_one_inference_of_a_long_one() {
     };
     // Which of several goes first is in the tests of the queue.
     let long = call(500);
-    eventually("it is in hand", async || (gate.held() == 1).then_some(())).await;
+    eventually("it is being embedded", async || (gate.waiting() == 1).then_some(())).await;
     let short = call(1);
     eventually("the short one waits", async || {
         metrics.exposition().contains("queue_length 1\n").then_some(())

@@ -21,7 +21,7 @@ struct Inner {
 #[derive(Default)]
 struct State {
     shut: bool,
-    held: usize,
+    waiting: usize,
 }
 
 /// The gate is shut until this is dropped, also by a failing test: a worker that stands at it could not be joined.
@@ -34,15 +34,15 @@ impl Gate {
     }
 
     /// How many embedders stand at the gate.
-    pub fn held(&self) -> usize {
-        self.0.state.lock().unwrap().held
+    pub fn waiting(&self) -> usize {
+        self.0.state.lock().unwrap().waiting
     }
 
     fn pass(&self) {
         let mut state = self.0.state.lock().unwrap();
-        state.held += 1;
+        state.waiting += 1;
         let mut state = self.0.opened.wait_while(state, |state| state.shut).unwrap();
-        state.held -= 1;
+        state.waiting -= 1;
     }
 }
 
