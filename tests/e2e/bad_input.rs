@@ -10,11 +10,7 @@ use crate::support::nothing_similar;
 /// Bodies that cannot be read, and the cause that is counted for each.
 fn unreadable(dialect: Dialect) -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let whole = dialect.ask("A question that is cut off in the middle", false).to_string();
-    let turns = match dialect {
-        Dialect::OpenaiChat | Dialect::Anthropic => "messages",
-        Dialect::OpenaiResponses => "input",
-        Dialect::Gemini => "contents",
-    };
+    let turns = dialect.turns();
     let mut invalid_utf8 = whole.clone().into_bytes();
     let at = whole.find("question").unwrap();
     invalid_utf8[at] = 0xff;
@@ -62,7 +58,7 @@ fn odd(dialect: Dialect) -> Vec<(&'static str, Vec<u8>)> {
                 .replacen('{', "{\"seed\": 1e999, \"big\": 123456789012345678901234567890, ", 1)
                 .into_bytes(),
         ),
-        ("a field twice", plain.replacen('{', "{\"model\": \"a\", \"model\": \"b\", ", 1).into_bytes()),
+        ("a field twice", plain.replacen('{', "{\"metadata\": {}, \"metadata\": {\"user_id\": \"b\"}, ", 1).into_bytes()),
         ("white space everywhere", plain.replace(',', " ,\r\n\t ").replace('{', "{ ").into_bytes()),
         ("a byte order mark", [b"\xef\xbb\xbf".as_slice(), plain.as_bytes()].concat()),
         ("a text of 200 kB", ask(&"all the words of a very long text ".repeat(6_000)).into_bytes()),

@@ -24,7 +24,7 @@ async fn all_pass(stack: &Stack, what: &str) {
     let mut sent = BTreeSet::new();
     let mut running = Vec::new();
     for number in 0..REQUESTS {
-        let dialect = Dialect::ALL[number % 4];
+        let dialect = Dialect::ALL[number % Dialect::ALL.len()];
         let body = dialect.ask(&text_for(&format!("{what} {number}")), false).to_string();
         sent.insert(body.clone().into_bytes());
         let address = stack.address();

@@ -99,12 +99,7 @@ async fn tool_results_that_advance_below_one_question() {
 
 fn tool_run(dialect: Dialect, history: &[Value]) -> String {
     let mut body = dialect.ask(QUESTION, false);
-    let turns = match dialect {
-        Dialect::OpenaiChat | Dialect::Anthropic => "messages",
-        Dialect::OpenaiResponses => "input",
-        Dialect::Gemini => "contents",
-    };
-    body[turns].as_array_mut().unwrap().extend_from_slice(history);
+    body[dialect.turns()].as_array_mut().unwrap().extend_from_slice(history);
     body.to_string()
 }
 
@@ -125,9 +120,13 @@ fn tool_step(dialect: Dialect, step: usize) -> Vec<Value> {
             json!({"type": "function_call", "call_id": id, "name": "read_page", "arguments": arguments.to_string()}),
             json!({"type": "function_call_output", "call_id": id, "output": result}),
         ],
-        Dialect::Anthropic => vec![
+        Dialect::Anthropic | Dialect::VertexAnthropic => vec![
             json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "read_page", "input": arguments}]}),
             json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": result}]}),
+        ],
+        Dialect::Bedrock => vec![
+            json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": id, "name": "read_page", "input": arguments}}]}),
+            json!({"role": "user", "content": [{"toolResult": {"toolUseId": id, "content": [{"text": result}]}}]}),
         ],
         Dialect::Gemini => vec![
             json!({"role": "model", "parts": [{"functionCall": {"name": "read_page", "args": arguments}}]}),

@@ -3,6 +3,8 @@
 //! What must not live here: what the filter is expected to do with it.
 
 use sentinel_tests::Dialect;
+use sentinel_tests::dialect::VERTEX_VERSION;
+use sentinel_tests::provider::bedrock;
 use serde_json::{Value, json};
 
 /// One call of a turn. `arguments` is the text of a JSON object, kept as it stands: key order and spaces are the agent's.
@@ -37,18 +39,12 @@ impl Run {
     }
 
     pub fn user(&mut self, text: &str) {
-        self.items.push(match self.dialect {
-            Dialect::Gemini => json!({"role": "user", "parts": [{"text": text}]}).to_string(),
-            _ => json!({"role": "user", "content": text}).to_string(),
-        });
+        self.items.push(self.dialect.message("user", text).to_string());
     }
 
     /// The assistant's own words, without a call.
     pub fn assistant(&mut self, text: &str) {
-        self.items.push(match self.dialect {
-            Dialect::Gemini => json!({"role": "model", "parts": [{"text": text}]}).to_string(),
-            _ => json!({"role": "assistant", "content": text}).to_string(),
-        });
+        self.items.push(self.dialect.message("assistant", text).to_string());
     }
 
     /// A turn with one call, and its result.
@@ -91,13 +87,23 @@ impl Run {
                         .to_string()
                 }));
             }
-            Dialect::Anthropic => {
+            Dialect::Anthropic | Dialect::VertexAnthropic => {
                 let asked = joined(&|id, Call { tool, arguments, .. }| {
                     format!(r#"{{"type":"tool_use","id":"{id}","name":"{tool}","input":{arguments}}}"#)
                 });
                 let told = joined(&|id, call| {
                     json!({"type": "tool_result", "tool_use_id": id, "content": result(call.result)})
                         .to_string()
+                });
+                self.items.push(format!(r#"{{"role":"assistant","content":[{asked}]}}"#));
+                self.items.push(format!(r#"{{"role":"user","content":[{told}]}}"#));
+            }
+            Dialect::Bedrock => {
+                let asked = joined(&|id, Call { tool, arguments, .. }| {
+                    format!(r#"{{"toolUse":{{"toolUseId":"{id}","name":"{tool}","input":{arguments}}}}}"#)
+                });
+                let told = joined(&|id, call| {
+                    json!({"toolResult": {"toolUseId": id, "content": result(call.result)}}).to_string()
                 });
                 self.items.push(format!(r#"{{"role":"assistant","content":[{asked}]}}"#));
                 self.items.push(format!(r#"{{"role":"user","content":[{told}]}}"#));
@@ -131,6 +137,14 @@ impl Run {
                 )
             }
             Dialect::Gemini => format!(r#"{{"contents": [{history}]}}"#),
+            Dialect::Bedrock => {
+                format!(r#"{{"messages": [{history}], "inferenceConfig": {{"maxTokens": 256}}}}"#)
+            }
+            Dialect::VertexAnthropic => {
+                format!(
+                    r#"{{"anthropic_version": "{VERTEX_VERSION}", "max_tokens": 256{stream}, "messages": [{history}]}}"#
+                )
+            }
         }
     }
 }
@@ -140,6 +154,9 @@ fn result_of(dialect: Dialect, in_blocks: bool, text: &str) -> Value {
     match (in_blocks, dialect) {
         (false, Dialect::Gemini) => json!({"output": text}),
         (true, Dialect::Gemini) => json!({"result": text}),
+        // Always blocks; of JSON, where a tool gives a structure.
+        (false, Dialect::Bedrock) => json!([{"text": text}]),
+        (true, Dialect::Bedrock) => json!([{"json": {"result": text}}]),
         (false, _) => json!(text),
         (true, Dialect::OpenaiResponses) => json!([{"type": "input_text", "text": text}]),
         (true, _) => json!([{"type": "text", "text": text}]),
@@ -148,11 +165,7 @@ fn result_of(dialect: Dialect, in_blocks: bool, text: &str) -> Value {
 
 /// The turns of a request.
 fn turns(dialect: Dialect, body: &Value) -> Vec<Value> {
-    let name = match dialect {
-        Dialect::OpenaiChat | Dialect::Anthropic => "messages",
-        Dialect::OpenaiResponses => "input",
-        Dialect::Gemini => "contents",
-    };
+    let name = dialect.turns();
     body[name].as_array().cloned().unwrap_or_else(|| panic!("{dialect:?}: no history in {body}"))
 }
 
@@ -169,7 +182,11 @@ pub fn told_after_the_last_result(dialect: Dialect, body: &Value, result: &str) 
             assert_eq!(last["type"], "function_call_output", "{last}");
             last_text(&last["output"])
         }
-        Dialect::Anthropic => {
+        Dialect::Bedrock => {
+            let result = last["content"].as_array().and_then(|blocks| blocks.last()).expect("blocks");
+            last_text(&result["toolResult"]["content"])
+        }
+        Dialect::Anthropic | Dialect::VertexAnthropic => {
             assert_eq!(last["role"], "user", "{last}");
             let block = last["content"].as_array().and_then(|blocks| blocks.last()).expect("blocks").clone();
             (block["text"].as_str().unwrap_or_default().to_owned(), true)
@@ -208,7 +225,11 @@ pub fn assert_valid(dialect: Dialect, body: &Value) {
     match dialect {
         Dialect::OpenaiChat => chat(&turns),
         Dialect::OpenaiResponses => responses(&turns),
-        Dialect::Anthropic => anthropic(&turns),
+        Dialect::Anthropic | Dialect::VertexAnthropic => anthropic(&turns),
+        Dialect::Bedrock => {
+            let complaint = bedrock::complaint(body.to_string().as_bytes());
+            assert_eq!(complaint, None, "the provider would not take it");
+        }
         Dialect::Gemini => gemini(&turns),
     }
 }

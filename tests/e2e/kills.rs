@@ -2,6 +2,7 @@
 
 use sentinel_tests::client::{self, Response};
 use sentinel_tests::process::eventually;
+use sentinel_tests::provider::event_stream;
 use sentinel_tests::{Dialect, Stack};
 use serde_json::{Value, json};
 
@@ -39,14 +40,21 @@ async fn an_error_in_the_providers_form_that_no_sdk_retries() {
                 "{what}"
             );
             let body = response.json();
-            assert_eq!(body["error"]["message"], WORDS, "{what}: {body}");
+            assert_eq!(dialect.error_message(&body), WORDS, "{what}: {body}");
             let form = match dialect {
                 Dialect::OpenaiChat | Dialect::OpenaiResponses => {
                     body["error"]["type"].is_string() && body["error"].get("code").is_some()
                 }
-                Dialect::Anthropic => body["type"] == "error" && body["error"]["type"] == "permission_error",
+                Dialect::Anthropic | Dialect::VertexAnthropic => {
+                    body["type"] == "error" && body["error"]["type"] == "permission_error"
+                }
                 Dialect::Gemini => {
                     body["error"]["code"] == 403 && body["error"]["status"] == "PERMISSION_DENIED"
+                }
+                // The kind is a header's matter.
+                Dialect::Bedrock => {
+                    body == json!({"message": WORDS})
+                        && response.header("x-amzn-errortype") == Some("AccessDeniedException")
                 }
             };
             assert!(form, "{what}: {body}");
@@ -65,10 +73,10 @@ async fn a_final_message_that_ends_the_run_in_good_order() {
             let what = format!("{dialect:?}, stream {stream}: {:?}", response.body);
             assert_eq!(response.status, 200, "{what}");
             let content_type = response.header("content-type").unwrap_or_default().to_owned();
-            let expected = if stream { "text/event-stream" } else { "application/json" };
+            let expected = if stream { dialect.stream_type() } else { "application/json" };
             assert!(content_type.starts_with(expected), "{what}: {content_type}");
             assert_eq!(dialect.answer_text(&response.body), WORDS, "{what}");
-            let text = String::from_utf8(response.body.to_vec()).expect("text");
+            let text = String::from_utf8_lossy(&response.body).into_owned();
             let end = match (dialect, stream) {
                 (Dialect::OpenaiChat, true) => {
                     text.ends_with("data: [DONE]\n\n") && text.contains("\"finish_reason\":\"stop\"")
@@ -76,12 +84,18 @@ async fn a_final_message_that_ends_the_run_in_good_order() {
                 (Dialect::OpenaiResponses, true) => {
                     text.contains("event: response.created") && text.contains("event: response.completed")
                 }
-                (Dialect::Anthropic, true) => {
+                (Dialect::Anthropic | Dialect::VertexAnthropic, true) => {
                     text.contains("event: message_start") && text.contains("event: message_stop")
                 }
                 (Dialect::OpenaiChat, false) => response.json()["choices"][0]["finish_reason"] == "stop",
                 (Dialect::OpenaiResponses, false) => response.json()["status"] == "completed",
-                (Dialect::Anthropic, false) => response.json()["stop_reason"] == "end_turn",
+                (Dialect::Bedrock, true) => {
+                    let frames = event_stream::read(&response.body).expect("frames with their checksums");
+                    let kinds: Vec<&str> = frames.iter().map(|frame| frame.header(":event-type")).collect();
+                    kinds.first() == Some(&"messageStart") && kinds.ends_with(&["messageStop", "metadata"])
+                }
+                (Dialect::Bedrock, false) => response.json()["stopReason"] == "end_turn",
+                (Dialect::Anthropic | Dialect::VertexAnthropic, false) => response.json()["stop_reason"] == "end_turn",
                 (Dialect::Gemini, _) => text.contains("\"finishReason\":\"STOP\""),
             };
             assert!(end, "{what}");

@@ -1,5 +1,6 @@
 //! A verbatim repeater is hinted, then killed: in each dialect, as JSON and as a stream, with the service and without.
 
+use sentinel_tests::dialect::VERTEX_VERSION;
 use sentinel_tests::provider::{faithful, reply::text_for};
 use sentinel_tests::{Dialect, Stack};
 use serde_json::json;
@@ -46,7 +47,7 @@ async fn without_the_service_the_fourth_is_hinted_and_the_fifth_killed() {
         }
     }
     // Four questions of each reached the provider; the killed ones did not.
-    assert_eq!(stack.provider.count(), 4 * 4 * 2);
+    assert_eq!(stack.provider.count(), 4 * Dialect::ALL.len() * 2);
     stack.assert_sound();
 }
 
@@ -123,6 +124,16 @@ async fn the_hint_joins_what_the_system_says_already() {
         (
             Dialect::Gemini,
             json!({"systemInstruction": {"parts": [{"text": "Be brief."}]}, "contents": [{"role": "user", "parts": [{"text": QUESTION}]}]}),
+        ),
+        (
+            Dialect::Bedrock,
+            json!({"system": [{"text": "Be brief."}, {"cachePoint": {"type": "default"}}],
+                "messages": [{"role": "user", "content": [{"text": QUESTION}]}]}),
+        ),
+        (
+            Dialect::VertexAnthropic,
+            json!({"anthropic_version": VERTEX_VERSION, "max_tokens": 9, "system": "Be brief.",
+                "messages": [{"role": "user", "content": QUESTION}]}),
         ),
     ];
     for (number, (dialect, body)) in bodies.into_iter().enumerate() {

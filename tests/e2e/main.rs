@@ -23,6 +23,7 @@ mod providers;
 mod replicas;
 mod scopes;
 mod service_calls;
+mod signing;
 mod simple_policies;
 mod steps;
 mod steps_cases;

@@ -13,12 +13,18 @@ use tempfile::TempDir;
 
 use crate::support::QUESTION;
 
-const HOSTS: [&str; 4] =
-    ["api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com", "api.groq.com"];
+const HOSTS: [&str; 6] = [
+    "api.openai.com",
+    "api.anthropic.com",
+    "generativelanguage.googleapis.com",
+    "api.groq.com",
+    "aiplatform.googleapis.com",
+    "bedrock-runtime.us-east-1.amazonaws.com",
+];
 
-struct Tls {
-    envoy: Envoy,
-    provider: Provider,
+pub struct Tls {
+    pub envoy: Envoy,
+    pub provider: Provider,
     relay: Relay,
     _folder: TempDir,
 }
@@ -26,13 +32,19 @@ struct Tls {
 impl Tls {
     /// `trusted`: whether Envoy's CA bundle holds the provider's certificate.
     fn start(trusted: bool) -> Self {
+        Self::start_in(trusted, &[])
+    }
+
+    /// The same, Envoy with these environment variables.
+    pub fn start_in(trusted: bool, environment: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let provider = Provider::start();
         let [certificate, other] = [Certificate::of(&HOSTS), Certificate::of(&HOSTS)];
         let bundle = folder.path().join("roots.pem");
         fs::write(&bundle, if trusted { &certificate.pem } else { &other.pem }).unwrap();
         let relay = Relay::start(provider.port(), &certificate);
-        let envoy = Envoy::start(folder.path(), &bootstrap(relay.port(), &bundle));
+        let bootstrap = bootstrap(relay.port(), &bundle);
+        let envoy = Envoy::start_in(folder.path(), &bootstrap, &[], environment);
         Self { envoy, provider, relay, _folder: folder }
     }
 
@@ -69,6 +81,18 @@ async fn each_prefix_leads_to_its_provider() {
             HOSTS[2],
             Dialect::Gemini,
         ),
+        (
+            "/vertex/v1/projects/p/locations/global/publishers/anthropic/models/m@1:rawPredict",
+            "/v1/projects/p/locations/global/publishers/anthropic/models/m@1:rawPredict",
+            HOSTS[4],
+            Dialect::VertexAnthropic,
+        ),
+        (
+            "/vertex/v1/projects/p/locations/global/publishers/google/models/m:generateContent",
+            "/v1/projects/p/locations/global/publishers/google/models/m:generateContent",
+            HOSTS[4],
+            Dialect::Gemini,
+        ),
         ("/groq/openai/v1/chat/completions", "/openai/v1/chat/completions", HOSTS[3], Dialect::OpenaiChat),
     ] {
         let key = [("authorization", "Bearer sk-of-the-agent"), ("x-agent-id", path)];
@@ -85,7 +109,7 @@ async fn each_prefix_leads_to_its_provider() {
     }
     let elsewhere = tls.ask("/v1/chat/completions", Dialect::OpenaiChat, &[]).await;
     assert_eq!(elsewhere.status, 404);
-    assert!(String::from_utf8_lossy(&elsewhere.body).contains("/openai, /anthropic, /gemini or /groq"));
+    assert!(String::from_utf8_lossy(&elsewhere.body).contains("begin with /openai, /anthropic"));
 }
 
 /// The filter must read answers to know that they repeat: compressed ones are unpacked before it.

@@ -79,8 +79,7 @@ async fn the_third_repetition_is_hinted_and_the_fifth_killed() {
                             format!("repeated_step; count={steps}; tool=search"),
                             "{what}"
                         );
-                        let told =
-                            response.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
+                        let told = dialect.error_message(&response.json());
                         assert!(told.contains(&format!("`search` {steps} times")), "{what}: {told}");
                         assert_eq!(stack.provider.count(), before, "{what}: it reached the provider");
                     }
@@ -254,7 +253,8 @@ async fn the_log_tells_the_signal_and_nothing_that_the_agent_said() {
     }
     let log = stack.envoy.log();
     let lines: Vec<&str> = log.lines().filter(|line| line.contains("wasm log")).collect();
-    for (verdict, times) in [("hint", 2 * 4), ("kill", 4)] {
+    let dialects = Dialect::ALL.len();
+    for (verdict, times) in [("hint", 2 * dialects), ("kill", dialects)] {
         let wanted = format!(r#""verdict":"{verdict}""#);
         let of = lines
             .iter()

@@ -90,13 +90,14 @@ async fn retries_of_failed_requests_raise_nothing() {
             for times in [2, 3] {
                 let run = repeated(dialect, times);
                 let (verdict, before) = (if times == 3 { "hint" } else { "allow" }, stack.provider.count());
-                for attempt in ["0", "1", "2", "3"] {
-                    let failing = attempt != "3";
+                for attempt in 0..4 {
+                    let failing = attempt != 3;
                     stack.provider.script(move |request| {
                         if failing { speak(request, &Reply::Error(500)) } else { faithful(request) }
                     });
                     let mut headers = headers.clone();
-                    headers.push(("x-stainless-retry-count", attempt));
+                    let (name, value) = dialect.attempt(attempt);
+                    headers.push((name, &value));
                     let response = send(&stack, &run, &headers).await;
                     assert_eq!(response.status, if failing { 500 } else { 200 }, "{dialect:?}");
                     assert_eq!(response.verdict(), verdict, "{dialect:?}, {headers:?}, attempt {attempt}");

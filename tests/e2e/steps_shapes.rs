@@ -1,6 +1,7 @@
 //! Steps in histories of other shapes: results as lists of blocks, other spellings, and what is not in order at all.
 
 use sentinel_tests::client;
+use sentinel_tests::dialect::VERTEX_VERSION;
 use sentinel_tests::{Dialect, Stack};
 use serde_json::{Value, json};
 
@@ -53,7 +54,26 @@ async fn results_of_other_shapes_are_hinted_in_their_place() {
         ]
     });
     gemini.insert(0, json!({"role": "user", "parts": [{"text": QUESTION}]}));
+    let mut bedrock = history(&|id| {
+        let told = json!({"toolUseId": id, "status": "error", "content": [{"json": {"said": RESULT}}]});
+        vec![
+            json!({"role": "assistant", "content": [{"text": "Once more."},
+                {"toolUse": {"toolUseId": id, "name": "search", "input": {}}}]}),
+            json!({"role": "user", "content": [{"toolResult": told}]}),
+        ]
+    });
+    bedrock.insert(0, json!({"role": "user", "content": [{"text": QUESTION}]}));
     let bodies = [
+        (
+            Dialect::Bedrock,
+            json!({"messages": bedrock, "system": [{"text": "Be brief."}]}),
+            "/messages/6/content/0/toolResult/content/1/text",
+        ),
+        (
+            Dialect::VertexAnthropic,
+            json!({"anthropic_version": VERTEX_VERSION, "max_tokens": 9, "messages": anthropic.clone()}),
+            "/messages/6/content/1/text",
+        ),
         (Dialect::OpenaiChat, json!({"model": "m", "messages": chat}), "/messages/6/content/1/text"),
         (Dialect::OpenaiResponses, json!({"model": "m", "input": responses}), "/input/9/output/1/text"),
         (

@@ -1,7 +1,9 @@
 //! Answers pass as they come: not delayed, not changed, and a broken one is no evidence.
 
 use hyper::HeaderMap;
-use sentinel_tests::provider::{Answer, Gate, Piece, Reply, faithful, reply::text_for, speak};
+use sentinel_tests::provider::{
+    Answer, Gate, Piece, Reply, bedrock, event_stream, faithful, reply::text_for, speak,
+};
 use sentinel_tests::raw::RawConnection;
 use sentinel_tests::{Dialect, Stack, client};
 use serde_json::json;
@@ -76,6 +78,15 @@ async fn answers_pass_byte_for_byte() {
                 .with("content-encoding", "zstd"),
         ),
         ("no content", Answer::of(204, "application/json", vec![])),
+        ("frames that end with an exception", bedrock::broken_events("one two three four five")),
+        ("frames with a wrong checksum", {
+            let mut answer = bedrock::broken_events("one two three four five");
+            answer.pieces.insert(1, Piece::Bytes(vec![0, 0, 0, 16, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8].into()));
+            answer
+        }),
+        ("a frame that says it is of four gigabytes", {
+            Answer::of(200, event_stream::CONTENT_TYPE, vec![Piece::Bytes(vec![0xff; 64].into())])
+        }),
     ];
     for (what, answer) in answers {
         let expected: Vec<u8> = answer
@@ -203,8 +214,8 @@ async fn the_retry_of_a_hinted_request_is_rewritten_alike() {
         stack.provider.script(|request| speak(request, &Reply::Error(500)));
         let mut rewrites = Vec::new();
         for attempt in 0..3 {
-            let retry = attempt.to_string();
-            let headers = [("x-agent-id", agent.as_str()), ("x-stainless-retry-count", retry.as_str())];
+            let (name, value) = dialect.attempt(attempt);
+            let headers = [("x-agent-id", agent.as_str()), (name, value.as_str())];
             let response = stack.post(dialect, &headers, dialect.ask(QUESTION, false).to_string()).await;
             assert_eq!(
                 (response.status, response.verdict()),

@@ -9,17 +9,20 @@ use crate::history::Run;
 use crate::support::QUESTION;
 
 /// Input and output tokens that the mock provider reports in each answer.
-const REPORTED: [(Dialect, u64, u64); 4] = [
+const REPORTED: [(Dialect, u64, u64); 6] = [
     (Dialect::OpenaiChat, 12, 9),
     (Dialect::OpenaiResponses, 12, 9),
     (Dialect::Anthropic, 12, 9),
     (Dialect::Gemini, 12, 9),
+    (Dialect::Bedrock, 12, 9),
+    (Dialect::VertexAnthropic, 12, 9),
 ];
 
 fn prices() -> serde_json::Value {
     json!({"semantic": {"enabled": false}, "prices": [
         {"name": "gpt-4o-mini", "input": 0.15, "output": 0.6},
         {"prefix": "claude-", "input": 3.0, "output": 15.0},
+        {"prefix": "us.anthropic.claude-", "input": 3.3, "output": 16.5},
     ]})
 }
 
@@ -29,7 +32,8 @@ async fn tokens_and_costs_by_model_in_json_and_in_streams() {
     for (dialect, input, output) in REPORTED {
         let model = match dialect {
             Dialect::OpenaiChat | Dialect::OpenaiResponses => "gpt-4o-mini",
-            Dialect::Anthropic => "claude-",
+            Dialect::Anthropic | Dialect::VertexAnthropic => "claude-",
+            Dialect::Bedrock => "us.anthropic.claude-",
             // No price: all such models are one.
             Dialect::Gemini => "other",
         };
@@ -55,7 +59,8 @@ async fn tokens_and_costs_by_model_in_json_and_in_streams() {
     }
     let cost = |model| stack.count("sentinel_costs_nanousd_total", &[("model", model)]);
     assert_eq!(cost("gpt-4o-mini"), 8 * (12 * 150 + 9 * 600));
-    assert_eq!(cost("claude-"), 4 * (12 * 3_000 + 9 * 15_000));
+    assert_eq!(cost("claude-"), 8 * (12 * 3_000 + 9 * 15_000));
+    assert_eq!(cost("us.anthropic.claude-"), 4 * (12 * 3_300 + 9 * 16_500));
     assert_eq!(cost("other"), 0);
     stack.assert_sound();
 }

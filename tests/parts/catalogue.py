@@ -124,7 +124,7 @@ PARTS = [
          [PINS / "onnxruntime-old.txt"], fill_onnxruntime_old),
     Part("redis", "Redis 8.2 with RediSearch 2.10", ["redis"], [PINS / "redis.txt"], fill_redis,
          ["REDIS_SERVER", "REDISEARCH_SO"]),
-    Part("sdk-python", "Python clients: openai, anthropic, google-genai, mcp", ["sdk-python"], [PINS / "sdk-python.txt"],
+    Part("sdk-python", "Python clients: openai, anthropic, google-genai, mcp, boto3", ["sdk-python"], [PINS / "sdk-python.txt"],
          fill_sdk_python, per_python=True),
     Part("node", "Node 24", ["node"], [PINS / "node.txt"], fill_node, ["NODE_BIN"]),
     Part("sdk-node", "Node client: openai", ["sdk-node"],

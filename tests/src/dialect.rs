@@ -3,16 +3,30 @@
 
 use serde_json::{Value, json};
 
+use crate::provider::event_stream;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     OpenaiChat,
     OpenaiResponses,
     Anthropic,
     Gemini,
+    Bedrock,
+    VertexAnthropic,
 }
 
+/// What Anthropic's clients for Vertex AI put into each body.
+pub const VERTEX_VERSION: &str = "vertex-2023-10-16";
+
 impl Dialect {
-    pub const ALL: [Self; 4] = [Self::OpenaiChat, Self::OpenaiResponses, Self::Anthropic, Self::Gemini];
+    pub const ALL: [Self; 6] = [
+        Self::OpenaiChat,
+        Self::OpenaiResponses,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Bedrock,
+        Self::VertexAnthropic,
+    ];
 
     /// As the filter's metrics name it.
     pub fn label(self) -> &'static str {
@@ -21,6 +35,8 @@ impl Dialect {
             Self::OpenaiResponses => "openai_responses",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+            Self::Bedrock => "bedrock",
+            Self::VertexAnthropic => "vertex_anthropic",
         }
     }
 
@@ -31,6 +47,15 @@ impl Dialect {
             (Self::Anthropic, _) => "/v1/messages",
             (Self::Gemini, false) => "/v1beta/models/gemini-2.5-flash:generateContent",
             (Self::Gemini, true) => "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+            // AWS's clients escape the colon.
+            (Self::Bedrock, false) => "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse",
+            (Self::Bedrock, true) => "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream",
+            (Self::VertexAnthropic, false) => {
+                "/v1/projects/acme/locations/global/publishers/anthropic/models/claude-sonnet-4-5@20250929:rawPredict"
+            }
+            (Self::VertexAnthropic, true) => {
+                "/v1/projects/acme/locations/global/publishers/anthropic/models/claude-sonnet-4-5@20250929:streamRawPredict"
+            }
         }
     }
 
@@ -44,6 +69,10 @@ impl Dialect {
             Some(Self::Anthropic)
         } else if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") {
             Some(Self::Gemini)
+        } else if path.ends_with("/converse") || path.ends_with("/converse-stream") {
+            Some(Self::Bedrock)
+        } else if path.ends_with(":rawPredict") || path.ends_with(":streamRawPredict") {
+            Some(Self::VertexAnthropic)
         } else {
             None
         }
@@ -52,7 +81,32 @@ impl Dialect {
     pub fn wants_stream(self, path: &str, body: &[u8]) -> bool {
         match self {
             Self::Gemini => path.contains(":streamGenerateContent"),
+            Self::Bedrock => path.contains("/converse-stream"),
+            Self::VertexAnthropic => path.contains(":streamRawPredict"),
             _ => serde_json::from_slice::<Value>(body).is_ok_and(|body| body["stream"] == json!(true)),
+        }
+    }
+
+    /// The content type of a streamed answer.
+    pub fn stream_type(self) -> &'static str {
+        if self == Self::Bedrock { event_stream::CONTENT_TYPE } else { "text/event-stream" }
+    }
+
+    /// The field of a request that holds the history.
+    pub fn turns(self) -> &'static str {
+        match self {
+            Self::OpenaiChat | Self::Anthropic | Self::Bedrock | Self::VertexAnthropic => "messages",
+            Self::OpenaiResponses => "input",
+            Self::Gemini => "contents",
+        }
+    }
+
+    /// How the client library says that it sends a request again: a header, and its value for the first, second, ..
+    /// attempt from 0.
+    pub fn attempt(self, number: usize) -> (&'static str, String) {
+        match self {
+            Self::Bedrock => ("amz-sdk-request", format!("attempt={}; max=5", number + 1)),
+            _ => ("x-stainless-retry-count", number.to_string()),
         }
     }
 
@@ -61,22 +115,39 @@ impl Dialect {
         self.conversation(&[("user", text)], stream)
     }
 
+    /// A message of this role, `user` or `assistant`.
+    pub fn message(self, role: &str, text: &str) -> Value {
+        match self {
+            Self::Gemini => {
+                let role = if role == "user" { "user" } else { "model" };
+                json!({"role": role, "parts": [{"text": text}]})
+            }
+            // A string is no content here.
+            Self::Bedrock => json!({"role": role, "content": [{"text": text}]}),
+            _ => json!({"role": role, "content": text}),
+        }
+    }
+
     /// A request with this history; the roles are `user` and `assistant`.
     pub fn conversation(self, turns: &[(&str, &str)], stream: bool) -> Value {
-        let plain: Vec<Value> =
-            turns.iter().map(|(role, text)| json!({"role": role, "content": text})).collect();
+        let turns: Vec<Value> = turns.iter().map(|(role, text)| self.message(role, text)).collect();
+        self.with_turns(turns, stream)
+    }
+
+    /// A request with these messages, in the dialect's own form.
+    pub fn with_turns(self, turns: Vec<Value>, stream: bool) -> Value {
         let mut body = match self {
-            Self::OpenaiChat => json!({"model": "gpt-4o-mini", "messages": plain}),
-            Self::OpenaiResponses => json!({"model": "gpt-4o-mini", "input": plain}),
-            Self::Anthropic => json!({"model": "claude-sonnet-4-5", "max_tokens": 256, "messages": plain}),
-            Self::Gemini => {
-                let role = |role: &str| if role == "user" { "user" } else { "model" };
-                let contents =
-                    turns.iter().map(|(who, text)| json!({"role": role(who), "parts": [{"text": text}]}));
-                json!({"contents": contents.collect::<Vec<_>>()})
+            Self::OpenaiChat => json!({"model": "gpt-4o-mini", "messages": turns}),
+            Self::OpenaiResponses => json!({"model": "gpt-4o-mini", "input": turns}),
+            Self::Anthropic => json!({"model": "claude-sonnet-4-5", "max_tokens": 256, "messages": turns}),
+            Self::Gemini => json!({"contents": turns}),
+            Self::Bedrock => json!({"messages": turns, "inferenceConfig": {"maxTokens": 256}}),
+            Self::VertexAnthropic => {
+                json!({"anthropic_version": VERTEX_VERSION, "max_tokens": 256, "messages": turns})
             }
         };
-        if stream && self != Self::Gemini {
+        // The path says it in the others.
+        if stream && !matches!(self, Self::Gemini | Self::Bedrock) {
             body["stream"] = json!(true);
         }
         body
@@ -84,11 +155,7 @@ impl Dialect {
 
     pub fn last_user_text(self, body: &[u8]) -> Option<String> {
         let body: Value = serde_json::from_slice(body).ok()?;
-        let turns = match self {
-            Self::OpenaiChat | Self::Anthropic => body.get("messages")?,
-            Self::OpenaiResponses => body.get("input")?,
-            Self::Gemini => body.get("contents")?,
-        };
+        let turns = body.get(self.turns())?;
         if let Some(text) = turns.as_str() {
             return Some(text.to_owned());
         }
@@ -109,7 +176,7 @@ impl Dialect {
                 return systems.map(|message| all_texts(&message["content"])).collect::<Vec<_>>().join("\n");
             }
             Self::OpenaiResponses => &body["instructions"],
-            Self::Anthropic => &body["system"],
+            Self::Anthropic | Self::Bedrock | Self::VertexAnthropic => &body["system"],
             Self::Gemini => body
                 .get("systemInstruction")
                 .or_else(|| body.get("system_instruction"))
@@ -118,16 +185,29 @@ impl Dialect {
         all_texts(from)
     }
 
-    /// What the model said in an answer, whether JSON or server-sent events.
+    /// What an error says to people.
+    pub fn error_message(self, body: &Value) -> String {
+        let message = if self == Self::Bedrock { &body["message"] } else { &body["error"]["message"] };
+        message.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// What the model said in an answer, whether JSON or a stream.
     pub fn answer_text(self, answer: &[u8]) -> String {
         if let Ok(body) = serde_json::from_slice::<Value>(answer) {
             let from = match self {
                 Self::OpenaiChat => &body["choices"][0]["message"]["content"],
-                Self::OpenaiResponses => &body["output"],
-                Self::Anthropic => &body["content"],
+                Self::OpenaiResponses | Self::Bedrock => &body["output"],
+                Self::Anthropic | Self::VertexAnthropic => &body["content"],
                 Self::Gemini => &body["candidates"],
             };
             return all_texts(from);
+        }
+        if self == Self::Bedrock {
+            let frames = event_stream::read(answer).expect("an event stream");
+            let deltas = frames.iter().filter(|frame| frame.header(":event-type") == "contentBlockDelta");
+            return deltas
+                .map(|frame| frame.json()["delta"]["text"].as_str().unwrap_or_default().to_owned())
+                .collect();
         }
         let events = String::from_utf8_lossy(answer).into_owned();
         let data = events
@@ -140,8 +220,10 @@ impl Dialect {
             Self::OpenaiResponses if event["type"] == "response.output_text.delta" => {
                 event["delta"].as_str().unwrap_or_default().to_owned()
             }
-            Self::OpenaiResponses => String::new(),
-            Self::Anthropic => event["delta"]["text"].as_str().unwrap_or_default().to_owned(),
+            Self::OpenaiResponses | Self::Bedrock => String::new(),
+            Self::Anthropic | Self::VertexAnthropic => {
+                event["delta"]["text"].as_str().unwrap_or_default().to_owned()
+            }
             Self::Gemini => all_texts(&event["candidates"]),
         })
         .collect()

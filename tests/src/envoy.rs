@@ -27,6 +27,16 @@ impl Envoy {
 
     /// The same with these arguments after the others.
     pub fn start_with(folder: &Path, bootstrap: &Bootstrap, arguments: &[&str]) -> Self {
+        Self::start_in(folder, bootstrap, arguments, &[])
+    }
+
+    /// The same with these environment variables. Whoever runs the tests lends no account to them.
+    pub fn start_in(
+        folder: &Path,
+        bootstrap: &Bootstrap,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
         let file = folder.join("envoy.yaml");
         fs::write(&file, bootstrap.text()).expect("the bootstrap is written");
         let admin_file = folder.join("envoy-admin");
@@ -36,6 +46,10 @@ impl Envoy {
             .args(["--concurrency", "2", "--disable-hot-restart", "--log-level", "info", "--config-path"])
             .arg(&file);
         command.arg("--admin-address-path").arg(&admin_file).args(arguments).current_dir(parts::root());
+        for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {
+            command.env_remove(name);
+        }
+        command.envs(environment.iter().copied());
         let mut process = Process::start("envoy", folder, command);
         let admin = process
             .wait_for("an admin address", |_| fs::read_to_string(&admin_file).ok()?.trim().parse().ok());

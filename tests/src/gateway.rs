@@ -269,6 +269,10 @@ impl Builder {
     }
 }
 
+/// The dialects whose providers have a route in the shipped file.
+pub const DIALECTS: [Dialect; 4] =
+    [Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Anthropic, Dialect::Gemini];
+
 /// Where the SDK of a dialect finds its provider.
 pub fn path(dialect: Dialect) -> &'static str {
     match dialect {
@@ -276,6 +280,7 @@ pub fn path(dialect: Dialect) -> &'static str {
         Dialect::OpenaiResponses => "/openai/v1/responses",
         Dialect::Anthropic => "/anthropic/v1/messages",
         Dialect::Gemini => "/gemini/v1beta/models/gemini-2.5-flash:generateContent",
+        Dialect::Bedrock | Dialect::VertexAnthropic => panic!("{dialect:?} has no route in production.yaml"),
     }
 }
 
@@ -285,6 +290,8 @@ pub fn key_header(dialect: Dialect, key: &str) -> (&'static str, String) {
         Dialect::OpenaiChat | Dialect::OpenaiResponses => ("authorization", format!("Bearer {key}")),
         Dialect::Anthropic => ("x-api-key", key.to_owned()),
         Dialect::Gemini => ("x-goog-api-key", key.to_owned()),
+        Dialect::VertexAnthropic => ("authorization", format!("Bearer {key}")),
+        Dialect::Bedrock => panic!("Bedrock's requests are signed, and carry no key"),
     }
 }
 

@@ -42,7 +42,7 @@ pub fn weights() -> PathBuf {
     part("The folder of the weights", "SENTINEL_WEIGHTS", ".parts/weights", "make setup")
 }
 
-/// Folder that holds the Python packages `openai`, `anthropic`, `google-genai` and `mcp`.
+/// Folder that holds the Python packages `openai`, `anthropic`, `google-genai`, `mcp` and `boto3`.
 pub fn python_sdks() -> PathBuf {
     part("The folder of the Python SDKs", "SENTINEL_PYTHON_SDKS", ".parts/sdk-python", "make setup")
 }

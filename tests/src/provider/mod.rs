@@ -4,11 +4,15 @@
 
 pub mod answer;
 pub mod anthropic;
+pub mod bedrock;
+pub mod event_stream;
 pub mod gemini;
 pub mod openai_chat;
 pub mod openai_responses;
 pub mod reply;
 mod server;
+pub mod sigv4;
+pub mod vertex;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

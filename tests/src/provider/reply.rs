@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::answer::Answer;
-use super::{Received, anthropic, gemini, openai_chat, openai_responses};
+use super::{Received, anthropic, bedrock, gemini, openai_chat, openai_responses, vertex};
 use crate::Dialect;
 
 #[derive(Clone, Debug)]
@@ -18,45 +18,63 @@ pub enum Reply {
     Error(u16),
 }
 
-/// Says `reply` in the shape that this request asks for: its provider's, as JSON or as server-sent events.
-/// A path that no provider has gets 404.
+/// Says `reply` in the shape that this request asks for: its provider's, as JSON or as a stream.
+/// A path that no provider has gets 404, and a request that its provider would not take 400.
 pub fn speak(request: &Received, reply: &Reply) -> Answer {
     let Some(dialect) = Dialect::of_path(&request.path) else {
         return Answer::json(404, &serde_json::json!({"error": {"message": "no such path"}}));
     };
-    if let Reply::Error(status) = reply {
-        let status = *status;
-        return Answer::json(
-            status,
-            &match dialect {
-                Dialect::OpenaiChat | Dialect::OpenaiResponses => openai_chat::error(status),
-                Dialect::Anthropic => anthropic::error(status),
-                Dialect::Gemini => gemini::error(status),
-            },
-        );
+    if let Some(refusal) = refusal(dialect, request) {
+        return refusal;
     }
-    if dialect.wants_stream(&request.path, &request.body) {
-        if dialect == Dialect::Gemini && !request.path.contains("alt=sse") {
-            return gemini::array(reply);
-        }
-        Answer::events(match dialect {
+    if let Reply::Error(status) = reply {
+        return error(dialect, *status);
+    }
+    let streams = dialect.wants_stream(&request.path, &request.body);
+    match dialect {
+        Dialect::Gemini if streams && !request.path.contains("alt=sse") => gemini::array(reply),
+        Dialect::Bedrock if streams => bedrock::events(reply),
+        Dialect::Bedrock => bedrock::body(reply),
+        _ if streams => Answer::events(match dialect {
             Dialect::OpenaiChat => {
                 openai_chat::events(reply, request.json()["stream_options"]["include_usage"] == true)
             }
             Dialect::OpenaiResponses => openai_responses::events(reply),
-            Dialect::Anthropic => anthropic::events(reply),
             Dialect::Gemini => gemini::events(reply),
-        })
-    } else {
-        Answer::json(
+            _ => anthropic::events(reply),
+        }),
+        _ => Answer::json(
             200,
             &match dialect {
                 Dialect::OpenaiChat => openai_chat::body(reply),
                 Dialect::OpenaiResponses => openai_responses::body(reply),
-                Dialect::Anthropic => anthropic::body(reply),
                 Dialect::Gemini => gemini::body(reply),
+                _ => anthropic::body(reply),
             },
-        )
+        ),
+    }
+}
+
+/// A provider's error with this status.
+fn error(dialect: Dialect, status: u16) -> Answer {
+    let body = match dialect {
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => openai_chat::error(status),
+        Dialect::Anthropic | Dialect::VertexAnthropic => anthropic::error(status),
+        Dialect::Gemini => gemini::error(status),
+        Dialect::Bedrock => return bedrock::error(status),
+    };
+    Answer::json(status, &body)
+}
+
+/// What the provider says to a request that it does not take.
+fn refusal(dialect: Dialect, request: &Received) -> Option<Answer> {
+    match dialect {
+        Dialect::Bedrock => bedrock::complaint(&request.body)
+            .map(|message| bedrock::refusal(400, "ValidationException", &message)),
+        Dialect::VertexAnthropic => {
+            vertex::complaint(&request.body).map(|body| Answer::json(400, &body))
+        }
+        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpListener;
 
-use super::{Answer, Piece, Received, Shared};
+use super::{Answer, Piece, event_stream, Received, Shared};
 
 type Body = Either<Full<Bytes>, Channel<Bytes, io::Error>>;
 
@@ -42,8 +42,11 @@ async fn answer(
     shared.received.lock().expect("no one panics with it").push(received.clone());
     let script = Arc::clone(&*shared.script.lock().expect("no one panics with it"));
     let Answer { status, headers, pieces } = script(&received);
-    let streams =
-        headers.get("content-type").is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
+    let streams = headers.get("content-type").is_some_and(|value| {
+        [b"text/event-stream".as_slice(), event_stream::CONTENT_TYPE.as_bytes()]
+            .iter()
+            .any(|kind| value.as_bytes().starts_with(kind))
+    });
     let plain = !streams && pieces.iter().all(|piece| matches!(piece, Piece::Bytes(_)));
     let body = if plain {
         let all: BytesMut = pieces

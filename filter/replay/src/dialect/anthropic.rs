@@ -10,6 +10,13 @@ use crate::history::{Message, Said};
 #[derive(Serialize)]
 struct Request<'a> {
     model: &'a str,
+    #[serde(flatten)]
+    body: Body<'a>,
+}
+
+/// All but the model.
+#[derive(Serialize)]
+pub struct Body<'a> {
     max_tokens: u32,
     #[serde(skip_serializing_if = "String::is_empty")]
     system: String,
@@ -41,21 +48,27 @@ enum Block<'a> {
 }
 
 pub fn request(history: &[Message]) -> String {
-    let mut messages: Vec<Told> = Vec::new();
-    for message in history {
-        let (role, blocks) = match &message.said {
-            Said::Instruction(_) => continue,
-            Said::Assistant { .. } => ("assistant", blocks(message)),
-            Said::User(_) | Said::Result { .. } => ("user", blocks(message)),
-        };
-        // Turns alternate, and none is empty.
-        match messages.last_mut() {
-            _ if blocks.is_empty() => {}
-            Some(last) if last.role == role => last.content.extend(blocks),
-            _ => messages.push(Told { role, content: blocks }),
+    text(&Request { model: "claude-sonnet-4-5", body: Body::of(history) })
+}
+
+impl<'a> Body<'a> {
+    pub fn of(history: &'a [Message]) -> Self {
+        let mut messages: Vec<Told> = Vec::new();
+        for message in history {
+            let (role, blocks) = match &message.said {
+                Said::Instruction(_) => continue,
+                Said::Assistant { .. } => ("assistant", blocks(message)),
+                Said::User(_) | Said::Result { .. } => ("user", blocks(message)),
+            };
+            // Turns alternate, and none is empty.
+            match messages.last_mut() {
+                _ if blocks.is_empty() => {}
+                Some(last) if last.role == role => last.content.extend(blocks),
+                _ => messages.push(Told { role, content: blocks }),
+            }
         }
+        Self { max_tokens: 1024, system: instructions(history), messages }
     }
-    text(&Request { model: "claude-sonnet-4-5", max_tokens: 1024, system: instructions(history), messages })
 }
 
 pub fn answer(turn: &Message) -> String {

@@ -3,9 +3,11 @@
 //! One file a dialect; what they share is here.
 
 pub mod anthropic;
+pub mod bedrock;
 pub mod gemini;
 pub mod openai_chat;
 pub mod openai_responses;
+pub mod vertex;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,8 @@ pub fn request(dialect: Dialect, history: &[Message]) -> String {
         Dialect::OpenaiResponses => openai_responses::request(history),
         Dialect::Anthropic => anthropic::request(history),
         Dialect::Gemini => gemini::request(history),
+        Dialect::Bedrock => bedrock::request(history),
+        Dialect::VertexAnthropic => vertex::request(history),
     }
 }
 
@@ -33,8 +37,9 @@ pub fn answer(dialect: Dialect, turn: &Message) -> String {
     match dialect {
         Dialect::OpenaiChat => openai_chat::answer(turn),
         Dialect::OpenaiResponses => openai_responses::answer(turn),
-        Dialect::Anthropic => anthropic::answer(turn),
+        Dialect::Anthropic | Dialect::VertexAnthropic => anthropic::answer(turn),
         Dialect::Gemini => gemini::answer(turn),
+        Dialect::Bedrock => bedrock::answer(turn),
     }
 }
 

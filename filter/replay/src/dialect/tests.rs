@@ -125,6 +125,42 @@ fn gemini() {
 }
 
 #[test]
+fn bedrock() {
+    let body = sent(Dialect::Bedrock);
+    assert_eq!(body["system"], json!([{"text": "Be brief."}]));
+    assert_eq!(body["inferenceConfig"], json!({"maxTokens": 1024}));
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "user", "content": [{"text": "Look around."}]},
+            {"role": "assistant", "content": [
+                {"text": "I look."},
+                {"toolUse": {"toolUseId": "call:1", "name": "look", "input": {"b": 1, "a": [2]}}},
+                {"toolUse": {"toolUseId": "c2", "name": "list", "input": {}}}]},
+            {"role": "user", "content": [
+                {"toolResult": {"toolUseId": "c2", "content": [{"text": "two files"}]}},
+                {"toolResult": {"toolUseId": "call:1", "content": [{"json": {"seen": "a wall", "at": 1.50}}]}}]},
+            {"role": "assistant", "content": [{"text": "A wall."}]},
+            {"role": "user", "content": [{"text": "Go on."}]},
+            {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c3", "name": "look", "input": {"b": 2}}}]},
+            {"role": "user", "content": [
+                {"toolResult": {"toolUseId": "c3", "content": [{"text": "nothing"}]}},
+                {"text": "Wait."}]},
+        ])
+    );
+}
+
+#[test]
+fn vertex_anthropic() {
+    let (mut body, anthropic) = (sent(Dialect::VertexAnthropic), sent(Dialect::Anthropic));
+    assert_eq!(body["anthropic_version"], "vertex-2023-10-16");
+    assert_eq!(body.get("model"), None, "the path names it");
+    body.as_object_mut().expect("an object").remove("anthropic_version");
+    body["model"] = anthropic["model"].clone();
+    assert_eq!(body, anthropic);
+}
+
+#[test]
 fn the_filter_reads_the_same_steps_from_every_dialect() {
     // Up to the last result: a user's word would end the steps.
     let mut history = history();
@@ -157,6 +193,10 @@ fn the_answer_is_the_turn() {
     let anthropic = said(Dialect::Anthropic);
     assert_eq!(anthropic["content"][1]["input"], json!({"a": 1}));
     assert_eq!(anthropic["stop_reason"], "tool_use");
+    assert_eq!(said(Dialect::VertexAnthropic), anthropic);
+    let bedrock = said(Dialect::Bedrock);
+    assert_eq!(bedrock["output"]["message"]["content"][1]["toolUse"]["input"], json!({"a": 1}));
+    assert_eq!(bedrock["stopReason"], "tool_use");
     let gemini = said(Dialect::Gemini);
     assert_eq!(gemini["candidates"][0]["content"]["parts"][1]["functionCall"]["args"], json!({"a": 1}));
 }
