@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 pub(crate) use self::deed::Deed;
 pub use self::outcome::Kind;
-use crate::arguments::canonical;
+use crate::arguments::{Arguments, canonical};
 
 mod deed;
 mod outcome;
@@ -23,6 +23,8 @@ const CALLS: usize = 128;
 const LOOKUPS: usize = 256;
 /// Turns back in which the call of a result is looked for: results follow their calls.
 const REACH: usize = 4;
+/// Bytes of arguments that are brought to their canonical form; those beyond are compared as they stand.
+const MAX_ARGUMENTS: usize = 262_144;
 /// Names of tools that are looked through for one that was seen before.
 const NAMES: usize = 32;
 
@@ -47,6 +49,9 @@ pub struct Step {
 pub struct StepLog {
     pub(crate) turns: VecDeque<Turn>,
     pub(crate) tools: Vec<Tool>,
+    /// Bytes of arguments that were read so far.
+    #[serde(skip)]
+    arguments_read: usize,
 }
 
 /// A tool that was called. Runs call few tools over and over: each name is read once.
@@ -132,7 +137,12 @@ impl StepLog {
             turn.is_too_wide = true;
             return;
         }
-        let arguments = canonical(arguments);
+        self.arguments_read = self.arguments_read.saturating_add(arguments.len());
+        let arguments = if self.arguments_read <= MAX_ARGUMENTS {
+            canonical(arguments)
+        } else {
+            Arguments::as_written(arguments)
+        };
         turn.calls.push(Call {
             id: digest(id.as_bytes()),
             tool,
@@ -195,7 +205,7 @@ impl StepLog {
         wanted: u64,
         is_meant: impl Fn(&Call, &[Tool], u64) -> bool,
     ) -> Option<(&mut Call, &Tool)> {
-        let Self { turns, tools } = self;
+        let Self { turns, tools, .. } = self;
         let is_open = |call: &&mut Call| call.result.is_none() && is_meant(call, tools, wanted);
         let mut open = turns.iter_mut().rev().take(REACH).map(|turn| {
             turn.lookups = turn.lookups.saturating_add(1);
