@@ -29,8 +29,7 @@ pub fn canonical(arguments: &str) -> Arguments {
     {
         return inner;
     }
-    serde_json::from_str(arguments)
-        .unwrap_or_else(|_| Arguments::as_written(arguments))
+    serde_json::from_str(arguments).unwrap_or_else(|_| Arguments::as_written(arguments))
 }
 
 impl Arguments {

@@ -27,6 +27,9 @@ pub struct Reach {
     pub before_word: bool,
 }
 
+/// Messages that are read for each turn: its calls, their results, and what a framework puts between.
+const MESSAGES_A_TURN: usize = 32;
+
 impl Default for Reach {
     fn default() -> Self {
         Self { turns: step::LENGTH, react: true, before_word: false }
@@ -46,8 +49,9 @@ impl Reach {
     fn start(self, history: &dyn History<'_>) -> usize {
         let mut turns = 0_usize;
         let mut ends_with_word = false;
+        let most = self.turns.saturating_mul(MESSAGES_A_TURN);
         for at in (0..history.len()).rev() {
-            if turns >= self.turns {
+            if turns >= self.turns || history.len().saturating_sub(at) > most {
                 return at.saturating_add(1);
             }
             let is_turn = history.role(at) == Role::Assistant;

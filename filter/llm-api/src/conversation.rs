@@ -160,26 +160,31 @@ pub fn texts<'a>(
     })
 }
 
-/// Parts of one message that are read one by one. Those behind them are a text each, as it stands in the body.
+/// Parts of one message that are read one by one. All behind them are one text, as it stands in the body.
 const MAX_PARTS: usize = 1_024;
 
-/// Gives what the parts of a content list hold: `read` says what of a part.
+/// Gives what the parts of a content list hold: `read` says what of a part. An error of `read` ends it.
 pub(crate) fn each_part<'a, T: Deserialize<'a>>(
     content: &'a RawValue,
     visit: &mut dyn FnMut(Part<'a>),
     read: &mut dyn FnMut(T, &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>,
 ) -> Result<(), Unreadable> {
-    let mut result = Ok(());
-    let parts = EachPart { visit, read, result: &mut result, part: PhantomData::<T> };
-    let mut deserializer = serde_json::Deserializer::from_str(content.get());
-    (&mut deserializer).deserialize_seq(parts).map_err(|_| Unreadable::Shape)?;
-    result
+    let mut beyond = None;
+    let parts = EachPart { visit, read, beyond: &mut beyond, part: PhantomData::<T> };
+    let is_read = serde_json::Deserializer::from_str(content.get()).deserialize_seq(parts).is_ok();
+    match beyond.and_then(|first| json::span(content.get(), first)) {
+        Some(first) => visit(Part::Text(Cow::Borrowed(content.get().get(first.start..).unwrap_or_default()))),
+        None if is_read => {}
+        None => return Err(Unreadable::Shape),
+    }
+    Ok(())
 }
 
 struct EachPart<'v, 'a, T> {
     visit: &'v mut dyn FnMut(Part<'a>),
     read: &'v mut dyn FnMut(T, &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>,
-    result: &'v mut Result<(), Unreadable>,
+    /// The first part that is not read.
+    beyond: &'v mut Option<&'a RawValue>,
     part: PhantomData<T>,
 }
 
@@ -191,18 +196,13 @@ impl<'a, T: Deserialize<'a>> Visitor<'a> for EachPart<'_, 'a, T> {
     }
 
     fn visit_seq<A: SeqAccess<'a>>(self, mut parts: A) -> Result<(), A::Error> {
-        let mut count = 0_usize;
-        while count < MAX_PARTS {
+        for _ in 0..MAX_PARTS {
             let Some(part) = parts.next_element::<T>()? else { return Ok(()) };
-            count = count.saturating_add(1);
-            if self.result.is_ok() {
-                *self.result = (self.read)(part, self.visit);
-            }
+            (self.read)(part, self.visit).map_err(serde::de::Error::custom)?;
         }
-        while let Some(part) = parts.next_element::<&RawValue>()? {
-            (self.visit)(Part::Text(Cow::Borrowed(part.get())));
-        }
-        Ok(())
+        *self.beyond = parts.next_element()?;
+        // The list was found to be sound when the body was read: nobody need go through the rest of it again.
+        if self.beyond.is_none() { Ok(()) } else { Err(serde::de::Error::custom("more parts than are read")) }
     }
 }
 

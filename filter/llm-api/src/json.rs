@@ -117,7 +117,9 @@ mod tests {
 
     #[test]
     fn of_a_long_text_the_beginning_is_decoded() {
-        for unit in ["a", "é", "\\n", "\\u00e9", "\\ud83d\\ude00", "\\\"", "\\\\", "a\\n\\u00e9日\\ud83d\\ude00"] {
+        for unit in
+            ["a", "é", "\\n", "\\u00e9", "\\ud83d\\ude00", "\\\"", "\\\\", "a\\n\\u00e9日\\ud83d\\ude00"]
+        {
             let inside = unit.repeat(MAX_DECODED / unit.len() + 300);
             let raw = RawValue::from_string(format!("\"{inside}\"")).unwrap();
             let (text, whole) = (text(&raw).unwrap(), string(&raw).unwrap());

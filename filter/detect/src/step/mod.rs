@@ -23,8 +23,10 @@ const CALLS: usize = 128;
 const LOOKUPS: usize = 256;
 /// Turns back in which the call of a result is looked for: results follow their calls.
 const REACH: usize = 4;
-/// Bytes of arguments that are brought to their canonical form; those beyond are compared as they stand.
-const MAX_ARGUMENTS: usize = 262_144;
+/// Arguments longer than this are compared as they stand, without their canonical form (bytes).
+const MAX_CANONICAL: usize = 4_096;
+/// So are all arguments after this many bytes of them in one history.
+const MAX_ARGUMENTS: usize = 131_072;
 /// Names of tools that are looked through for one that was seen before.
 const NAMES: usize = 32;
 
@@ -137,11 +139,11 @@ impl StepLog {
             turn.is_too_wide = true;
             return;
         }
-        self.arguments_read = self.arguments_read.saturating_add(arguments.len());
-        let arguments = if self.arguments_read <= MAX_ARGUMENTS {
-            canonical(arguments)
-        } else {
+        let arguments = if arguments.len() > MAX_CANONICAL || self.arguments_read > MAX_ARGUMENTS {
             Arguments::as_written(arguments)
+        } else {
+            self.arguments_read = self.arguments_read.saturating_add(arguments.len());
+            canonical(arguments)
         };
         turn.calls.push(Call {
             id: digest(id.as_bytes()),

@@ -75,7 +75,8 @@ fn texts(result: &RawValue) -> Option<String> {
         #[serde(borrow)]
         text: Cow<'a, str>,
     }
-    let blocks: Vec<Block> = serde_json::from_str(result.get()).ok().filter(|blocks: &Vec<_>| !blocks.is_empty())?;
+    let blocks: Vec<Block> =
+        serde_json::from_str(result.get()).ok().filter(|blocks: &Vec<_>| !blocks.is_empty())?;
     Some(blocks.iter().map(|block| block.text.as_ref()).collect::<Vec<_>>().join("\n"))
 }
 

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments, each_part,
-        model, texts,
+        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments,
+        each_part, model, texts,
     },
     edit::{self, Edit},
     json::{self, Unreadable},
@@ -101,11 +101,9 @@ fn parts<'a>(content: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<(
     each_part(content, visit, &mut |block: Block<'a>, visit| {
         match block.kind.as_ref() {
             "text" => visit(Part::Text(block.text.and_then(json::text).ok_or(Unreadable::Shape)?)),
-            "tool_use" => visit(Part::Call(Call {
-                id: block.id,
-                name: block.name,
-                arguments: arguments(block.input),
-            })),
+            "tool_use" => {
+                visit(Part::Call(Call { id: block.id, name: block.name, arguments: arguments(block.input) }))
+            }
             "tool_result" => visit(Part::Result(ToolResult {
                 of: CallRef::Id(block.tool_use_id),
                 content: block.content,

@@ -35,9 +35,9 @@ struct RawPart<'a> {
     #[serde(borrow, default)]
     text: Option<&'a RawValue>,
     #[serde(borrow, default, alias = "function_call", rename = "functionCall")]
-    function_call: Option<&'a RawValue>,
+    function_call: Option<Function<'a>>,
     #[serde(borrow, default, alias = "function_response", rename = "functionResponse")]
-    function_response: Option<&'a RawValue>,
+    function_response: Option<Function<'a>>,
 }
 
 /// A call or a response: older ones have no id and are paired by name.
@@ -90,11 +90,11 @@ impl<'a> History<'a> for Messages<Content<'a>> {
             if let Some(text) = part.text {
                 visit(Part::Text(json::text(text).ok_or(Unreadable::Shape)?));
             }
-            if let Some(call) = function(part.function_call) {
+            if let Some(call) = part.function_call {
                 let id = call.id.and_then(json::string).unwrap_or_default();
                 visit(Part::Call(Call { id, name: call.name, arguments: arguments(call.args) }));
             }
-            if let Some(response) = function(part.function_response) {
+            if let Some(response) = part.function_response {
                 let id = response.id.and_then(json::string);
                 let of = id.map_or(CallRef::Tool(response.name), CallRef::Id);
                 visit(Part::Result(ToolResult { of, content: response.response, is_error: false }));
@@ -102,10 +102,6 @@ impl<'a> History<'a> for Messages<Content<'a>> {
             Ok(())
         })
     }
-}
-
-fn function(raw: Option<&RawValue>) -> Option<Function<'_>> {
-    json::object(raw?).ok()
 }
 
 /// Into the last function's response: as one more member, so that the number of parts stays what it was.
@@ -119,7 +115,7 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
     let content: Content = json::object(outer.contents.last().ok_or(Unreadable::Shape)?)?;
     let parts: Vec<&RawValue> = serde_json::from_str(content.parts.ok_or(Unreadable::Shape)?.get())?;
     let last: RawPart = json::object(parts.last().ok_or(Unreadable::Shape)?)?;
-    if let Some(response) = function(last.function_response).and_then(|function| function.response) {
+    if let Some(response) = last.function_response.and_then(|function| function.response) {
         return edit::insert_key_into(body, response, "sentinel_hint", &json::quoted(text));
     }
     edit::extend_string(body, last.text.ok_or(Unreadable::Shape)?, text)

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments, each_part,
-        model, texts,
+        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments,
+        each_part, model, texts,
     },
     dialect::Position,
     edit::{self, Edit},
@@ -135,7 +135,13 @@ fn turn<'a>(message: &Message<'a>, visit: &mut dyn FnMut(Part<'a>)) {
         Ok(())
     };
     if let Some(calls) = message.tool_calls {
-        let _ = each_part(calls, visit, &mut call);
+        // Calls behind those that are read are no texts.
+        let mut visit = |part: Part<'a>| {
+            if matches!(part, Part::Call(_)) {
+                visit(part)
+            }
+        };
+        let _ = each_part(calls, &mut visit, &mut call);
     }
     let function = message.function_call.and_then(|raw| serde_json::from_str::<Function>(raw.get()).ok());
     if let Some(function) = function {

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Kept, Messages, Part, Role, ToolResult, arguments, model, texts,
+        BodyIds, Call, CallRef, Conversation, History, Kept, Messages, Part, Role, ToolResult, arguments,
+        model, texts,
     },
     edit::{self, Edit},
     json::{self, Unreadable},
