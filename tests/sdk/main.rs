@@ -30,7 +30,9 @@ fn stack() -> Stack {
             return speak(request, &Reply::Error(500)).with("retry-after-ms", "10");
         }
         // Gemini's clients write `tools` too.
-        let has_tools = request.json()["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        let body = request.json();
+        let tools = body.get("toolConfig").and_then(|bedrock| bedrock.get("tools")).unwrap_or(&body["tools"]);
+        let has_tools = tools.as_array().is_some_and(|tools| !tools.is_empty());
         if has_tools {
             let arguments = json!({"city": "Hamburg", "unit": "celsius"});
             speak(request, &Reply::Tool { name: "get_weather".into(), arguments })
@@ -88,6 +90,16 @@ fn anthropic_for_python() {
 #[test]
 fn google_genai_for_python() {
     run(&mut stack(), python("gemini_agent.py"), 10);
+}
+
+#[test]
+fn boto3_for_python() {
+    run(&mut stack(), python("bedrock_agent.py"), 10);
+}
+
+#[test]
+fn anthropic_and_google_genai_on_vertex_ai() {
+    run(&mut stack(), python("vertex_agent.py"), 2 * 5);
 }
 
 /// envoy/production.yaml refuses them, without a key and over the limit.

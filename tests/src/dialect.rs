@@ -110,6 +110,12 @@ impl Dialect {
         }
     }
 
+    /// Whether an error that must not be retried says so: the clients made by Stainless read `x-should-retry`, those of
+    /// AWS know it from the error's kind.
+    pub fn tells_its_retries(self) -> bool {
+        self != Self::Bedrock
+    }
+
     /// A request with one user message.
     pub fn ask(self, text: &str, stream: bool) -> Value {
         self.conversation(&[("user", text)], stream)
