@@ -15,7 +15,7 @@ pub enum Dialect {
     VertexAnthropic,
 }
 
-/// What Anthropic's clients for Vertex AI put into each body.
+/// What Anthropic's documentation puts into each body for Vertex AI.
 pub const VERTEX_VERSION: &str = "vertex-2023-10-16";
 
 impl Dialect {
