@@ -37,13 +37,10 @@ def client(agent):
         aws_access_key_id="AKIDOFTHEAGENT", aws_secret_access_key="none", region_name="us-east-1"
     )
     runtime = session.client("bedrock-runtime", endpoint_url=stack.URL, config=Config(proxies={}))
-    runtime.meta.events.register("before-sign.bedrock-runtime.*", lambda request, **_: name(request, agent))
+    runtime.meta.events.register(
+        "before-call.bedrock-runtime.*", lambda params, **_: params["headers"].update({"x-agent-id": agent})
+    )
     return runtime
-
-
-def name(request, agent):
-    if "x-agent-id" not in request.headers:
-        request.headers["x-agent-id"] = agent
 
 
 def messages(text):
