@@ -11,10 +11,23 @@ CARGO ?= cargo
 CARGO_TARGET_DIR := $(abspath $(or $(CARGO_TARGET_DIR),target))
 export CARGO_TARGET_DIR
 
+# A machine that has the pinned version under the name `stable` alone need not fetch it again, and may not be able to.
+PINNED := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+ifndef RUSTUP_TOOLCHAIN
+ifeq (,$(filter $(PINNED) $(PINNED)-%,$(shell rustup toolchain list 2>/dev/null)))
+ifneq (,$(findstring rustc $(PINNED) ,$(shell rustup run stable rustc --version 2>/dev/null)))
+export RUSTUP_TOOLCHAIN := stable
+endif
+endif
+endif
+
 WASM_TARGET := wasm32-wasip1
 MODULE := $(CARGO_TARGET_DIR)/$(WASM_TARGET)/release/sentinel_filter.wasm
 SERVICE := $(CARGO_TARGET_DIR)/release/embedding-service
 MODULE_LIMIT := 1500000
+
+# The service's profile is quick to build; the module runs on every request and gets all that the compiler can do.
+FILTER_PROFILE := CARGO_PROFILE_RELEASE_OPT_LEVEL=3 CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
 
 # Where the programs find the parts, unless the user has said so. Only for the commands that run something:
 # for set-up a variable that is set means "the user brings their own".
@@ -28,7 +41,7 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	SENTINEL_WASM="$${SENTINEL_WASM:-$(MODULE)}" \
 	SENTINEL_SERVICE="$${SENTINEL_SERVICE:-$(SERVICE)}"
 
-.PHONY: help setup operations filter service build size test demo up bench eval fmt fmt-check lint clean
+.PHONY: help setup operations filter service build size test demo up bench eval render fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -42,7 +55,7 @@ operations: setup ## Fetch what only the tests of k8s/ use: kubectl, schemas, Pr
 
 filter: setup ## Build the filter for Envoy (WebAssembly, release)
 	@echo "== filter"
-	@$(CARGO) build --release -p sentinel-filter --target $(WASM_TARGET)
+	@$(FILTER_PROFILE) $(CARGO) build --release -p sentinel-filter --target $(WASM_TARGET)
 
 service: setup ## Build the embedding service (release)
 	@echo "== embedding service"
@@ -70,7 +83,8 @@ up: build ## Start the stack and keep it up
 	@echo "== stack"
 	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin up
 
-bench: build ## Measure what the filter adds, against the same Envoy without it
+# The processor time alone is measured without the service.
+bench: filter $(if $(filter-out cpu hostile,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
 	@echo "== bench"
 	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin bench
 
@@ -79,6 +93,10 @@ eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --wit
 	@$(if $(TRACES),,echo 'eval: say which runs: make eval TRACES=runs.jsonl [OUT=dir] [ARGS="--dialect anthropic"]' >&2; exit 2)
 	@echo "== replay"
 	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+render: ## Write the files of k8s/ that are generated from envoy/ and k8s/fragments
+	@echo "== render"
+	@$(PYTHON) k8s/render.py
 
 fmt: ## Format the sources
 	@$(CARGO) fmt --all

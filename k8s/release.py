@@ -14,12 +14,16 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-CLUSTER = ["overlays/cluster/envoy.yaml", "overlays/cluster/envoy-traces.yaml"]
-REMOTE = ["fragments/module-remote.yaml", *CLUSTER]
-MESHES = ["overlays/istio/gateway/envoy-filter.yaml", "overlays/istio-wasm-plugin/gateway/wasm-plugin.yaml",
+sys.dont_write_bytecode = True
+
+import render  # noqa: E402
+
+# Files that `make render` writes are written anew from these.
+REMOTE = ["fragments/module-remote.yaml"]
+MESHES = ["fragments/module-oci.yaml", "overlays/istio-wasm-plugin/gateway/wasm-plugin.yaml",
           "overlays/envoy-gateway/gateway/extension-policy.yaml"]
 IMAGES = ["base/kustomization.yaml", "overlays/standalone/kustomization.yaml"]
-HOSTS = ["fragments/modules-cluster.yaml", *CLUSTER]
+HOSTS = ["fragments/modules-cluster.yaml"]
 
 DIGEST = r'(sha256: ")[0-9a-f]{64}(")'
 FILTER_IMAGE = r"\w[\w./-]*/filter:[\w.-]+"
@@ -69,9 +73,12 @@ def main() -> None:
     change(HOSTS, MODULES_HOST, rf"\g<1>{url.hostname}\g<2>{url.hostname}\g<3>{url.hostname}")
     change(MESHES + ["overlays/standalone/sidecar.yaml"], FILTER_IMAGE, f"{options.registry}/filter:{options.version}")
     change(IMAGES, SERVICE_IMAGE, rf"\g<1>{options.registry}/embedding-service\g<2>{options.version}")
+    # Ends here where it cannot be rendered, before anything is written.
+    render.files(options.folder)
     for file, text in texts.items():
         (options.folder / file).write_text(text)
-    print(f"{options.version}: {len(texts)} files written, module {digest}")
+    rendered = render.write(options.folder)
+    print(f"{options.version}: {len(texts) + len(rendered)} files written, module {digest}")
 
 
 if __name__ == "__main__":

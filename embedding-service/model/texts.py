@@ -1,20 +1,20 @@
 """The texts that the quantisation is fitted to and, apart from those, the texts that it is measured on.
 
-Both come from hand-written lines in texts/, each written out several times with other words put in. It is measured
-on sentences of the documentation of two pinned packages besides. The choice is fixed: every run sees the same texts.
+Both come from hand-written lines in texts/, each written out several times with other words put in: questions and prose, and
+what agents and their users send. The choice is fixed: every run sees the same texts. Where recorded runs are at hand, it is
+measured on these too.
 """
 
-import inspect
+import json
+import os
 import re
 from itertools import count
 from pathlib import Path
 
-import numpy
-from onnx import defs
-
 FOLDER = Path(__file__).resolve().parent / "texts"
-SENTENCES = 1600
-SENTENCE_WORDS = range(4, 60)
+REPOSITORY = FOLDER.parents[2]
+# Texts of recorded runs.
+RECORDED = 500
 SLOT = re.compile(r"\{([a-z]+)\}")
 
 
@@ -55,19 +55,24 @@ def joined(texts: list[str], size: int) -> list[str]:
             for start in range(len(texts) // 12)]
 
 
-def documented() -> list[str]:
-    """Sentences of what numpy and the ONNX operators say of themselves: prose, formulas and code of many hands."""
-    texts = [schema.doc for schema in sorted(defs.get_all_schemas(), key=lambda schema: (schema.domain, schema.name))]
-    texts += [inspect.getdoc(getattr(numpy, name)) or "" for name in sorted(numpy.__all__)]
-    sentences = {}
-    for text in texts:
-        for sentence in re.split(r"(?<=[.:?!])\s|\n\n", text):
-            folded = " ".join(sentence.split())
-            if len(folded.split()) in SENTENCE_WORDS:
-                sentences[folded] = None
-    found = list(sentences)
-    step = len(found) / SENTENCES
-    return [found[int(index * step)] for index in range(SENTENCES)]
+def recorded() -> list[str]:
+    """What users said in recorded runs of agents, and sentences with their rewordings, where there are any: in the folder that
+    SENTINEL_RECORDED_RUNS names, or in ../shared/data beside the repository. They are no part of the project."""
+    folder = Path(os.environ.get("SENTINEL_RECORDED_RUNS") or REPOSITORY.parent / "shared" / "data")
+    found = {}
+    runs = folder / "traces-dev.jsonl"
+    if runs.is_file():
+        for line in runs.read_text(encoding="utf-8").splitlines():
+            for message in json.loads(line)["messages"]:
+                if message["role"] == "user" and isinstance(message.get("content"), str):
+                    found[message["content"]] = None
+    pairs = folder / "paraphrases.json"
+    if pairs.is_file():
+        for pair in json.loads(pairs.read_text(encoding="utf-8")):
+            found |= {pair["origin"]: None, pair["similar"]: None}
+    texts = [text for text in found if text.strip()]
+    # From all over the list; more of them take long and say the same.
+    return texts[::max(1, len(texts) // RECORDED)][:RECORDED]
 
 
 def calibration() -> list[str]:
@@ -76,5 +81,6 @@ def calibration() -> list[str]:
 
 
 def check() -> list[str]:
-    short = written_out("check.txt", 12)
-    return short + joined(short, 3) + documented()
+    """What the project itself has: the same on every machine."""
+    short = list(dict.fromkeys(written_out("check.txt", 8) + written_out("agents.txt", 8)))
+    return short + joined(short, 3)

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use tonic::metadata::MetadataMap;
 
 /// The transport drops the call at the deadline without a proper answer; ours has to be a little earlier.
-const HEAD_START: Duration = Duration::from_millis(1);
+const SAFETY_MARGIN: Duration = Duration::from_millis(1);
 
-/// When the caller stops waiting, less a head start. `None` without a readable header, as in the transport.
+/// When the caller stops waiting, less a safety margin. `None` without a readable header, as in the transport.
 #[must_use]
 pub fn of(metadata: &MetadataMap, now: Instant) -> Option<Instant> {
     let header = metadata.get("grpc-timeout")?.to_str().ok()?;
-    now.checked_add(parse(header)?.saturating_sub(HEAD_START))
+    now.checked_add(parse(header)?.saturating_sub(SAFETY_MARGIN))
 }
 
 /// At most eight digits and a unit: `50m` is 50 milliseconds.

@@ -3,10 +3,10 @@
 use tonic::Status;
 
 use crate::{
-    check::InvalidRequest,
-    embed::pool::PoolError,
+    embed::error::PoolError,
     history::HistoryError,
     metrics::{Code, Unanswered},
+    request::InvalidRequest,
 };
 
 /// Why a call was not answered. Messages hold no prompt text.

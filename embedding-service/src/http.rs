@@ -14,27 +14,27 @@ use tokio::sync::watch;
 use crate::{metrics::Metrics, readiness::Reasons};
 
 #[derive(Clone)]
-struct Shared {
+struct PagesState {
     metrics: Arc<Metrics>,
     not_ready: watch::Receiver<Reasons>,
 }
 
-/// The three pages. `not_ready` is looked at, not waited for.
+/// The three pages. `not_ready` is read, not waited for.
 pub fn router(metrics: Arc<Metrics>, not_ready: watch::Receiver<Reasons>) -> Router {
     Router::new()
         .route("/metrics", get(metrics_page))
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(ready_page))
-        .with_state(Shared { metrics, not_ready })
+        .with_state(PagesState { metrics, not_ready })
 }
 
-async fn metrics_page(State(shared): State<Shared>) -> impl IntoResponse {
+async fn metrics_page(State(state): State<PagesState>) -> impl IntoResponse {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], shared.metrics.exposition())
+    ([(header::CONTENT_TYPE, kind)], state.metrics.exposition())
 }
 
-async fn ready_page(State(shared): State<Shared>) -> impl IntoResponse {
-    let reasons = shared.not_ready.borrow();
+async fn ready_page(State(state): State<PagesState>) -> impl IntoResponse {
+    let reasons = state.not_ready.borrow();
     if reasons.is_empty() {
         return (StatusCode::OK, "ready\n".to_owned());
     }

@@ -2,30 +2,36 @@
 //!
 //! A library with a thin `main`, so that tests start the real server inside their own process.
 //!
-//! | module | holds |
+//! | module | what is in it |
 //! |---|---|
-//! | [`settings`] | every setting: raw text in, checked values out |
+//! | [`settings`] | every setting: raw text in, the options of each part out |
 //! | [`server`] | start-up order, sockets, shutdown order |
-//! | [`routes`], [`listen`] | what is served, and on which sockets |
+//! | [`routes`], [`listen`], [`authority`] | what is served, on which sockets, and to which clients |
 //! | [`service`] | one gRPC call from request to answer |
-//! | [`embed`] | text to vector: window, tokeniser, model, worker threads |
-//! | [`judge`] | which earlier prompts count as matches: the rules, no I/O |
+//! | [`request`], [`deadline`], [`error`] | what a call asks, until when, and how it can fail |
+//! | [`embed`] | text to vector: tokeniser, model, worker threads |
+//! | [`comparison`], [`similarity`] | which earlier prompts count as matches: the rules, no I/O |
 //! | [`history`] | the last prompts of each scope: in memory, or in Redis |
 //! | [`recorder`] | storing after the answer has gone, without a gap in what the next call sees |
 //! | [`readiness`] | whether callers should be sent here |
-//! | [`metrics`], [`http`], [`trace`] | what an operator sees |
+//! | [`metrics`], [`http`], [`log`], [`trace`], [`call_span`] | what an operator sees |
+//!
+//! Parts do not know the settings, nor each other in a circle.
 
-pub mod check;
+pub mod authority;
+pub mod call_span;
+pub mod comparison;
 pub mod deadline;
 pub mod embed;
 pub mod error;
 pub mod history;
 pub mod http;
-pub mod judge;
 pub mod listen;
+pub mod log;
 pub mod metrics;
 pub mod readiness;
 pub mod recorder;
+pub mod request;
 pub mod routes;
 pub mod server;
 pub mod service;

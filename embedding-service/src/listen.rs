@@ -18,12 +18,12 @@ use tokio::{
 };
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::metrics::Metrics;
+use crate::{authority::WithAuthority, metrics::Metrics};
 
-/// How often it is looked whether the socket's file is still there.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often it is checked whether the socket's file is still there.
+const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long nothing is accepted after an error, of which the most likely is that there are no file handles left.
-const PAUSE: Duration = Duration::from_millis(100);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Why a socket could not be opened, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -40,9 +40,16 @@ pub enum ListenError {
     Tcp { setting: &'static str, address: SocketAddr, cause: io::Error },
 }
 
+/// Where a Unix socket's file is, and who may use it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnixSocketOptions {
+    pub path: PathBuf,
+    pub mode: u32,
+}
+
 /// A Unix socket with its file, which is removed when this is dropped.
 #[derive(Debug)]
-pub struct Unix {
+pub struct UnixSocket {
     listener: UnixListener,
     file: SocketFile,
     mode: u32,
@@ -52,7 +59,7 @@ pub struct Unix {
 ///
 /// # Errors
 /// When the path is taken by a living process or by something that is no socket, or cannot be used.
-pub async fn unix(path: &Path, mode: u32) -> Result<Unix, ListenError> {
+pub async fn unix(path: &Path, mode: u32) -> Result<UnixSocket, ListenError> {
     let failed = |cause| ListenError::Unix { path: path.to_owned(), cause };
     match fs::symlink_metadata(path) {
         Ok(found) if !found.file_type().is_socket() => {
@@ -77,7 +84,7 @@ pub async fn unix(path: &Path, mode: u32) -> Result<Unix, ListenError> {
     let permitted = fs::set_permissions(path, fs::Permissions::from_mode(mode));
     let file = SocketFile::of(path).map_err(failed)?;
     permitted.map_err(failed)?;
-    Ok(Unix { listener, file, mode })
+    Ok(UnixSocket { listener, file, mode })
 }
 
 /// Opens a TCP socket; port 0 takes a free one.
@@ -95,34 +102,34 @@ type Connections<T> = ReceiverStream<io::Result<T>>;
 /// Connections of a Unix socket, which is opened anew when its file goes; `lost` is true for as long as that cannot be
 /// done, so that nobody new gets in.
 pub fn unix_connections(
-    mut socket: Unix,
+    mut socket: UnixSocket,
     metrics: Arc<Metrics>,
     lost: watch::Sender<bool>,
     tasks: &mut JoinSet<()>,
-) -> Connections<UnixStream> {
+) -> Connections<WithAuthority<UnixStream>> {
     let (send, receive) = mpsc::channel(1);
     tasks.spawn(async move {
-        let mut look = interval(LOOK);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut trouble = Trouble::default();
+        let mut file_check = interval(FILE_CHECK_INTERVAL);
+        file_check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut failures = ReopenFailures::default();
         while let Ok(room) = send.reserve().await {
             tokio::select! {
                 () = send.closed() => return,
                 accepted = socket.listener.accept() => match accepted {
-                    Ok((stream, _)) => room.send(Ok(stream)),
+                    Ok((stream, _)) => room.send(Ok(WithAuthority::new(stream))),
                     Err(error) => could_not_accept(&error, &metrics).await,
                 },
-                _ = look.tick() => if !socket.file.is_there() {
+                _ = file_check.tick() => if !socket.file.is_there() {
                     match unix(&socket.file.path, socket.mode).await {
                         Ok(again) => {
-                            trouble = Trouble::default();
+                            failures = ReopenFailures::default();
                             tracing::warn!(path = %again.file.path.display(), "the socket's file had gone; it is open again");
                             metrics.socket_reopened();
                             socket = again;
                             lost.send_replace(false);
                         }
                         Err(error) => {
-                            trouble.say(&error);
+                            failures.log_once(&error);
                             lost.send_replace(true);
                         }
                     }
@@ -161,19 +168,21 @@ pub fn tcp_connections(
 async fn could_not_accept(error: &io::Error, metrics: &Metrics) {
     metrics.connection_not_accepted();
     tracing::warn!(%error, "a connection could not be accepted; those that are open go on");
-    sleep(PAUSE).await;
+    sleep(ACCEPT_PAUSE).await;
 }
 
-/// Says each trouble once.
+/// Logs each reason once.
 #[derive(Default)]
-struct Trouble(String);
+struct ReopenFailures {
+    last: String,
+}
 
-impl Trouble {
-    fn say(&mut self, error: &ListenError) {
+impl ReopenFailures {
+    fn log_once(&mut self, error: &ListenError) {
         let text = error.to_string();
-        if text != self.0 {
+        if text != self.last {
             tracing::error!(%error, "the socket's file has gone and cannot be opened again yet; it is tried on");
-            self.0 = text;
+            self.last = text;
         }
     }
 }
@@ -253,7 +262,7 @@ mod tests {
     async fn a_successors_socket_is_not_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.sock");
-        let Unix { listener, file, .. } = unix(&path, 0o660).await.unwrap();
+        let UnixSocket { listener, file, .. } = unix(&path, 0o660).await.unwrap();
         drop(listener);
         let _successor = unix(&path, 0o660).await.unwrap();
         drop(file);

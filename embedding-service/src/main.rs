@@ -4,19 +4,14 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use embedding_service::{
+    log,
     server::{self, Running, ServerError},
-    settings::{LogFormat, RawSettings, Settings},
-    trace::{self, Exporter},
+    settings::{RawSettings, Settings},
+    trace::Exporter,
 };
 use mimalloc::MiMalloc;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::{
-    Layer as _,
-    filter::{LevelFilter, Targets},
-    layer::SubscriberExt as _,
-    util::SubscriberInitExt as _,
-};
 
 /// Puts the weights in huge pages where the kernel allows it, and is quick with a tokeniser's many small pieces.
 #[global_allocator]
@@ -24,12 +19,12 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     match Settings::try_from(RawSettings::parse()) {
-        Ok(settings) => finish(run(&settings)),
-        Err(e) => finish(Err(e.into())),
+        Ok(settings) => exit_code(run(&settings)),
+        Err(e) => exit_code(Err(e.into())),
     }
 }
 
-fn finish(result: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
+fn exit_code(result: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -42,8 +37,8 @@ fn finish(result: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
 #[tokio::main]
 async fn run(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
     let exporter = settings.collector.as_ref().map(Exporter::start).transpose()?;
-    start_log(settings, exporter.as_ref());
-    keep_panics_quiet();
+    log::start(settings.log, exporter.as_ref());
+    hide_panic_messages();
     allow_many_connections();
     let result = serve(settings).await;
     if let Some(exporter) = exporter {
@@ -84,21 +79,6 @@ fn announce(running: &Running) {
     tracing::info!(uds = %uds, tcp = %tcp, metrics = %addresses.metrics, "ready");
 }
 
-/// Only our own lines below warnings: the transport's debug lines show headers.
-fn start_log(settings: &Settings, exporter: Option<&Exporter>) {
-    let filter = Targets::new()
-        .with_target("embedding_service", settings.log_level)
-        .with_target(trace::TARGET, LevelFilter::OFF)
-        .with_default(tracing::Level::WARN.min(settings.log_level));
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    let layer = match settings.log_format {
-        LogFormat::Text => layer.boxed(),
-        LogFormat::Json => layer.json().flatten_event(true).boxed(),
-    };
-    let spans = exporter.map(Exporter::layer);
-    tracing_subscriber::registry().with(layer.with_filter(filter)).with(spans).init();
-}
-
 /// As many open files as the system lets us have: each connection is one.
 fn allow_many_connections() {
     let mut limit = getrlimit(Resource::Nofile);
@@ -109,7 +89,7 @@ fn allow_many_connections() {
 }
 
 /// A panic's own message can quote the text that it was about; where it happened cannot.
-fn keep_panics_quiet() {
+fn hide_panic_messages() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
         tracing::error!(place = place.unwrap_or_default(), "a thread panicked");

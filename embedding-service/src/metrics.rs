@@ -11,7 +11,7 @@ use prometheus_client::{
 };
 
 use labels::Label;
-pub use labels::{Code, Dropped, Lookup, NotReady, Recorded, StoreOp, Unanswered};
+pub use labels::{CacheLookup, Code, Dropped, NotReady, Recorded, StoreOp, Unanswered};
 
 /// Upper bounds in seconds: fine below the caller's 50 ms, coarse above.
 const LATENCY: [f64; 16] = [
@@ -29,8 +29,8 @@ pub struct Metrics {
     tokenise: Histogram,
     inference: Histogram,
     queue_wait: Histogram,
-    recent: Family<Label, Counter>,
-    recent_bytes: Gauge,
+    cache_lookups: Family<Label, Counter>,
+    cache_bytes: Gauge,
     store: Family<Label, Histogram>,
     store_errors: Family<Label, Counter>,
     store_up: Gauge,
@@ -60,8 +60,8 @@ impl Default for Metrics {
             tokenise: latency(),
             inference: latency(),
             queue_wait: latency(),
-            recent: Family::default(),
-            recent_bytes: Gauge::default(),
+            cache_lookups: Family::default(),
+            cache_bytes: Gauge::default(),
             store: Family::new_with_constructor(latency),
             store_errors: Family::default(),
             store_up: Gauge::default(),
@@ -98,13 +98,13 @@ impl Metrics {
         r.register("loops", "Calls answered with loop_detected", self.loops.clone());
         r.register_with_unit(
             "tokenise",
-            "Time to cut and tokenise a prompt",
+            "Time to truncate and tokenise a prompt",
             seconds(),
             self.tokenise.clone(),
         );
         r.register_with_unit(
             "inference",
-            "Time of one inference; a long prompt takes several",
+            "Time of one inference; a prompt takes one, whatever its length",
             seconds(),
             self.inference.clone(),
         );
@@ -117,13 +117,13 @@ impl Metrics {
         r.register(
             "recent_embeddings",
             "Prompts looked up among the recent embeddings, by outcome",
-            self.recent.clone(),
+            self.cache_lookups.clone(),
         );
         r.register_with_unit(
             "recent_embeddings",
             "Bytes that the recent embeddings take",
             Unit::Bytes,
-            self.recent_bytes.clone(),
+            self.cache_bytes.clone(),
         );
         r.register_with_unit(
             "store",
@@ -194,8 +194,8 @@ impl Metrics {
         }
     }
 
-    pub fn compared(&self, max_similarity: f32, loop_detected: bool) {
-        self.similarity.observe(f64::from(max_similarity));
+    pub fn compared(&self, max_similarity: f64, loop_detected: bool) {
+        self.similarity.observe(max_similarity);
         if loop_detected {
             self.loops.inc();
         }
@@ -213,12 +213,12 @@ impl Metrics {
         self.queue_wait.observe(time.as_secs_f64());
     }
 
-    pub fn looked_up(&self, outcome: Lookup) {
-        self.recent.get_or_create(&outcome.label()).inc();
+    pub fn cache_looked_up(&self, outcome: CacheLookup) {
+        self.cache_lookups.get_or_create(&outcome.label()).inc();
     }
 
-    pub fn recent_bytes(&self, bytes: u64) {
-        self.recent_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+    pub fn cache_bytes(&self, bytes: u64) {
+        self.cache_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 
     pub fn stored(&self, op: StoreOp, time: Duration, ok: bool) {

@@ -20,13 +20,13 @@ use crate::{
 };
 
 /// Prompts that may wait to be stored; with vector and head each is at most 4 kB.
-const WAITING: usize = 4096;
+const QUEUE_LENGTH: usize = 4096;
 /// Writes under way at once.
-const WRITES: usize = 16;
+const CONCURRENT_WRITES: usize = 16;
 
 /// The way to the prompt history for the service: reads through to it, writes behind the answer.
 pub struct Recorder {
-    shared: Arc<Shared>,
+    pending: Arc<PendingRecords>,
     queue: mpsc::Sender<Arc<Record>>,
     closing: CancellationToken,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -34,9 +34,9 @@ pub struct Recorder {
     size: usize,
 }
 
-struct Shared {
+struct PendingRecords {
     store: Arc<dyn PromptHistory>,
-    pending: Mutex<HashMap<ScopeId, Vec<Arc<Record>>>>,
+    by_scope: Mutex<HashMap<ScopeId, Vec<Arc<Record>>>>,
     metrics: Arc<Metrics>,
 }
 
@@ -44,11 +44,11 @@ impl Recorder {
     /// Starts the background writer; must be called inside a tokio runtime.
     #[must_use]
     pub fn start(store: Arc<dyn PromptHistory>, size: usize, metrics: Arc<Metrics>) -> Self {
-        let shared = Arc::new(Shared { store, pending: Mutex::default(), metrics });
-        let (queue, waiting) = mpsc::channel(WAITING);
+        let pending = Arc::new(PendingRecords { store, by_scope: Mutex::default(), metrics });
+        let (queue, waiting) = mpsc::channel(QUEUE_LENGTH);
         let closing = CancellationToken::new();
-        let writer = tokio::spawn(write(Arc::clone(&shared), waiting, closing.clone()));
-        Self { shared, queue, closing, writer: Mutex::new(Some(writer)), size }
+        let writer = tokio::spawn(write(Arc::clone(&pending), waiting, closing.clone()));
+        Self { pending, queue, closing, writer: Mutex::new(Some(writer)), size }
     }
 
     /// The last prompts of the scope, newest first, those included that are not stored yet.
@@ -57,12 +57,12 @@ impl Recorder {
     /// When the store does not answer.
     pub async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, HistoryError> {
         // In this order: what leaves the pending ones in between is in the store by then.
-        let pending = self.shared.pending_of(scope.id());
+        let unstored = self.pending.of_scope(scope.id());
         let start = Instant::now();
-        let stored = self.shared.store.recall(scope, vector).await;
-        self.shared.metrics.stored(StoreOp::Recall, start.elapsed(), stored.is_ok());
+        let stored = self.pending.store.recall(scope, vector).await;
+        self.pending.metrics.stored(StoreOp::Recall, start.elapsed(), stored.is_ok());
         let mut earlier = stored?;
-        for record in pending {
+        for record in unstored {
             if earlier.iter().all(|e| e.moment != record.moment) {
                 earlier.push(Earlier {
                     moment: record.moment,
@@ -81,10 +81,10 @@ impl Recorder {
     /// recorder is draining, the prompt is dropped and counted.
     pub fn record(&self, record: Record) {
         let record = Arc::new(record);
-        self.shared.remember(Arc::clone(&record));
+        self.pending.remember(Arc::clone(&record));
         if self.queue.try_send(Arc::clone(&record)).is_err() {
-            self.shared.forget(&record);
-            self.shared.metrics.recorded(Recorded::QueueFull);
+            self.pending.forget(&record);
+            self.pending.metrics.recorded(Recorded::QueueFull);
         }
     }
 
@@ -98,16 +98,16 @@ impl Recorder {
                 abort.abort();
             }
         }
-        self.shared.lock().values().map(Vec::len).sum()
+        self.pending.lock().values().map(Vec::len).sum()
     }
 }
 
-impl Shared {
+impl PendingRecords {
     fn lock(&self) -> MutexGuard<'_, HashMap<ScopeId, Vec<Arc<Record>>>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_scope.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pending_of(&self, scope: ScopeId) -> Vec<Arc<Record>> {
+    fn of_scope(&self, scope: ScopeId) -> Vec<Arc<Record>> {
         self.lock().get(&scope).cloned().unwrap_or_default()
     }
 
@@ -144,7 +144,11 @@ impl Shared {
     }
 }
 
-async fn write(shared: Arc<Shared>, mut waiting: mpsc::Receiver<Arc<Record>>, closing: CancellationToken) {
+async fn write(
+    pending: Arc<PendingRecords>,
+    mut waiting: mpsc::Receiver<Arc<Record>>,
+    closing: CancellationToken,
+) {
     let mut writes = JoinSet::new();
     loop {
         let record = tokio::select! {
@@ -157,11 +161,11 @@ async fn write(shared: Arc<Shared>, mut waiting: mpsc::Receiver<Arc<Record>>, cl
             }
         };
         let Some(record) = record else { break };
-        while writes.len() >= WRITES {
+        while writes.len() >= CONCURRENT_WRITES {
             writes.join_next().await;
         }
-        let shared = Arc::clone(&shared);
-        writes.spawn(async move { shared.store(record).await });
+        let pending = Arc::clone(&pending);
+        writes.spawn(async move { pending.store(record).await });
         while writes.try_join_next().is_some() {}
     }
     writes.join_all().await;

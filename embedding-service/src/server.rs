@@ -12,21 +12,22 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     embed::{
-        Embedder, ModelError,
+        Embedder,
+        error::ModelError,
         model_files::ModelFiles,
         model_id::ModelId,
         onnx::{OnnxEmbedder, Runtime},
-        pool::{Pool, Size},
+        pool::Pool,
     },
-    history::{HistoryError, PromptHistory, memory::MemoryHistory, redis::RedisHistory},
+    history::{self, HistoryError},
     http,
     listen::{self, ListenError},
     metrics::{Metrics, NotReady},
-    readiness::{self, Reasons, Teller},
+    readiness::{self, Reasons, Reporter},
     recorder::Recorder,
     routes,
     service::LoopService,
-    settings::{Settings, Store},
+    settings::Settings,
 };
 
 /// After this long without a call under way, connections that are merely open (a health watch) are not waited for.
@@ -61,8 +62,8 @@ pub struct Running {
     metrics: Arc<Metrics>,
     pool: Arc<Pool>,
     recorder: Arc<Recorder>,
-    teller: Arc<Teller>,
-    follower: JoinHandle<()>,
+    reporter: Arc<Reporter>,
+    watcher: JoinHandle<()>,
     stop_grpc: CancellationToken,
     stop_http: CancellationToken,
     grpc: JoinSet<Result<(), tonic::transport::Error>>,
@@ -92,16 +93,15 @@ where
     F: Fn() -> Result<E, ModelError> + Send + Sync + 'static,
 {
     let metrics = Arc::new(Metrics::default());
-    let size =
-        Size { workers: settings.workers, queue: settings.queue_length, recent_bytes: settings.recent_bytes };
+    let options = settings.pool;
     let pool = tokio::task::spawn_blocking({
         let metrics = Arc::clone(&metrics);
-        move || Pool::start(size, metrics, make)
+        move || Pool::start(options, metrics, make)
     });
     let pool = Arc::new(pool.await.map_err(|_| ModelError::WorkerGone)??);
-    tracing::info!(workers = size.workers, %model, dimension = pool.dimension(), "the model is warm");
+    tracing::info!(workers = options.workers, %model, dimension = pool.dimension(), "the model is warm");
 
-    let store = open_store(settings, model, pool.dimension()).await?;
+    let store = history::open::open(&settings.store, model, pool.dimension(), settings.retention).await?;
     let reachable = store.reachable();
     let recorder = Arc::new(Recorder::start(store, settings.retention.size, Arc::clone(&metrics)));
 
@@ -114,8 +114,8 @@ where
     };
     let (health, routes) = routes::of(service).await?;
 
-    let unix = match &settings.uds {
-        Some(uds) => Some(listen::unix(&uds.path, uds.mode).await?),
+    let unix = match &settings.unix_socket {
+        Some(socket) => Some(listen::unix(&socket.path, socket.mode).await?),
         None => None,
     };
     let tcp = match settings.listen {
@@ -124,7 +124,7 @@ where
     };
     let operators = listen::tcp("METRICS_ADDR", settings.metrics).await?;
     let addresses = Addresses {
-        uds: settings.uds.as_ref().map(|uds| uds.path.clone()),
+        uds: settings.unix_socket.as_ref().map(|socket| socket.path.clone()),
         tcp: tcp.as_ref().and_then(|tcp| tcp.local_addr().ok()),
         metrics: operators.local_addr().unwrap_or(settings.metrics),
     };
@@ -142,25 +142,25 @@ where
         let incoming = listen::tcp_connections(tcp, Arc::clone(&metrics), &mut accepting);
         grpc.spawn(routes::serve(routes, incoming, Arc::clone(&metrics), call_timeout, stop_grpc.clone()));
     }
-    let teller = Arc::new(Teller {
+    let reporter = Arc::new(Reporter {
         health,
         reasons: watch::Sender::new(Reasons::new()),
         metrics: Arc::clone(&metrics),
     });
     let stop_http = CancellationToken::new();
-    let pages = http::router(Arc::clone(&metrics), teller.reasons.subscribe());
+    let pages = http::router(Arc::clone(&metrics), reporter.reasons.subscribe());
     let http = tokio::spawn(serve_http(pages, operators, stop_http.clone()));
-    let (teller_of, pool_of) = (Arc::clone(&teller), Arc::clone(&pool));
-    let follower =
-        tokio::spawn(readiness::follow(teller_of, reachable, pool_of, socket_lost, settings.patience));
+    let watcher =
+        readiness::watch(Arc::clone(&reporter), reachable, Arc::clone(&pool), socket_lost, settings.overload);
+    let watcher = tokio::spawn(watcher);
 
     Ok(Running {
         addresses,
         metrics,
         pool,
         recorder,
-        teller,
-        follower,
+        reporter,
+        watcher,
         stop_grpc,
         stop_http,
         grpc,
@@ -193,10 +193,10 @@ impl Running {
     /// Says that it is not ready, stops accepting, lets calls under way finish, and stores what is to be remembered.
     /// Returns how many prompts were lost because the store did not take them in time.
     pub async fn shutdown(mut self) -> usize {
-        self.follower.abort();
+        self.watcher.abort();
         // It may be in the middle of saying something else, and it holds the pool.
-        let _ = self.follower.await;
-        self.teller.tell(vec![NotReady::Stopping]).await;
+        let _ = self.watcher.await;
+        self.reporter.report(vec![NotReady::Stopping]).await;
         self.stop_grpc.cancel();
 
         let metrics = Arc::clone(&self.metrics);
@@ -233,24 +233,6 @@ impl Running {
         let _ = tokio::task::spawn_blocking(move || drop(pool)).await;
         lost
     }
-}
-
-async fn open_store(
-    settings: &Settings,
-    model: ModelId,
-    dimension: usize,
-) -> Result<Arc<dyn PromptHistory>, HistoryError> {
-    Ok(match &settings.store {
-        Store::Memory { max_bytes } => {
-            tracing::info!("prompts are kept in memory: one replica only, lost at exit");
-            Arc::new(MemoryHistory::new(settings.retention, *max_bytes))
-        }
-        Store::Redis(redis) => {
-            let redis = RedisHistory::connect(redis, model, dimension, settings.retention).await?;
-            tracing::info!("prompts are kept in Redis");
-            Arc::new(redis)
-        }
-    })
 }
 
 async fn serve_http(pages: axum::Router, listener: TcpListener, stop: CancellationToken) {

@@ -1,4 +1,4 @@
-//! One CheckLoop call, from request to answer: check, embed, recall, judge, remember. Each step lives elsewhere.
+//! One CheckLoop call, from request to answer: validate, embed, recall, compare, remember. Each step lives elsewhere.
 
 use std::{sync::Arc, time::Instant};
 
@@ -7,14 +7,15 @@ use tonic::{Request, Response, Status};
 use tracing::{Instrument as _, info_span};
 
 use crate::{
-    check::Check,
+    call_span,
+    comparison::{Comparison, compare},
     deadline,
     embed::pool::Pool,
     error::CheckError,
     history::{Moment, Record},
-    judge::{Judgement, judge},
     metrics::{Metrics, Unanswered},
     recorder::Recorder,
+    request::ValidRequest,
     trace,
 };
 
@@ -24,7 +25,7 @@ pub struct LoopService {
     pub recorder: Arc<Recorder>,
     pub metrics: Arc<Metrics>,
     /// Used where the request gives none.
-    pub threshold: f32,
+    pub threshold: f64,
     /// Whether answers may hold the text of an earlier prompt.
     pub return_similar_prompt: bool,
 }
@@ -35,9 +36,9 @@ impl LoopService {
         request: CheckLoopRequest,
         deadline: Option<Instant>,
     ) -> Result<CheckLoopResponse, CheckError> {
-        let check = Check::new(request, self.threshold)?;
-        let embedded = self.pool.embed(check.prompt, deadline).await?;
-        let recall = self.recorder.recall(&check.scope, &embedded.vector);
+        let request = ValidRequest::new(request, self.threshold)?;
+        let embedded = self.pool.embed(request.prompt, deadline).await?;
+        let recall = self.recorder.recall(&request.scope, &embedded.vector);
         let recall = recall.instrument(info_span!(target: trace::TARGET, "search"));
         let earlier = match deadline {
             Some(deadline) => tokio::time::timeout_at(deadline.into(), recall)
@@ -45,26 +46,26 @@ impl LoopService {
                 .map_err(|_| CheckError::DeadlinePassed)??,
             None => recall.await?,
         };
-        let judgement = judge(&embedded, &earlier, check.rules);
-        if judgement.compared > 0 {
-            self.metrics.compared(judgement.max_similarity, judgement.loop_detected);
+        let comparison = compare(&embedded, &earlier, request.rules);
+        if comparison.compared > 0 {
+            self.metrics.compared(comparison.max_similarity, comparison.loop_detected);
         }
-        if check.record {
+        if request.record {
             let moment = Moment::after(earlier.iter().map(|e| e.moment).max());
-            self.recorder.record(Record { scope: check.scope, moment, embedded });
+            self.recorder.record(Record { scope: request.scope, moment, embedded });
         }
-        Ok(self.answer(judgement))
+        Ok(self.answer(comparison))
     }
 
-    fn answer(&self, judgement: Judgement) -> CheckLoopResponse {
-        let shown = judgement.most_similar.filter(|_| self.return_similar_prompt);
+    fn answer(&self, comparison: Comparison) -> CheckLoopResponse {
+        let shown = comparison.most_similar.filter(|_| self.return_similar_prompt);
         CheckLoopResponse {
-            loop_detected: judgement.loop_detected,
-            max_similarity: judgement.max_similarity,
+            loop_detected: comparison.loop_detected,
+            max_similarity: comparison.max_similarity,
             similar_prompt: shown.unwrap_or_default(),
-            matches: judgement.matches,
-            template_matches: judgement.template_matches,
-            compared: judgement.compared,
+            matches: comparison.matches,
+            template_matches: comparison.template_matches,
+            compared: comparison.compared,
         }
     }
 }
@@ -75,14 +76,14 @@ impl EmbeddingService for LoopService {
         &self,
         request: Request<CheckLoopRequest>,
     ) -> Result<Response<CheckLoopResponse>, Status> {
-        let mut count = Count::start(&self.metrics);
-        let deadline = deadline::of(request.metadata(), count.start);
-        let span = trace::of_call(request.metadata());
+        let mut call = CountedCall::start(&self.metrics);
+        let deadline = deadline::of(request.metadata(), call.start);
+        let span = call_span::start(request.metadata());
         let result = self.check(request.into_inner(), deadline).instrument(span.clone()).await;
-        trace::ended(&span, &result);
-        count.unanswered = result.as_ref().err().map(CheckError::reason);
+        call_span::end(&span, &result);
+        call.unanswered = result.as_ref().err().map(CheckError::reason);
         if let Err(error) = &result {
-            match count.unanswered {
+            match call.unanswered {
                 Some(Unanswered::EmbeddingFailed) => tracing::error!(%error, "a call failed"),
                 _ => tracing::debug!(%error, "a call was refused"),
             }
@@ -92,20 +93,20 @@ impl EmbeddingService for LoopService {
 }
 
 /// Counts a call when it ends, also when the transport drops it because its caller has gone.
-struct Count<'a> {
+struct CountedCall<'a> {
     metrics: &'a Metrics,
     start: Instant,
     unanswered: Option<Unanswered>,
 }
 
-impl<'a> Count<'a> {
+impl<'a> CountedCall<'a> {
     fn start(metrics: &'a Metrics) -> Self {
         metrics.in_flight(1);
         Self { metrics, start: Instant::now(), unanswered: Some(Unanswered::CallerGone) }
     }
 }
 
-impl Drop for Count<'_> {
+impl Drop for CountedCall<'_> {
     fn drop(&mut self) {
         self.metrics.in_flight(-1);
         self.metrics.checked(self.unanswered, self.start.elapsed());

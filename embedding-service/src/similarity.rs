@@ -6,7 +6,7 @@ const ROUNDING: f64 = 2e-6;
 
 /// Similarity of two L2-normalised vectors of one length.
 #[must_use]
-pub fn of_vectors(a: &[f32], b: &[f32]) -> f32 {
+pub fn of_vectors(a: &[f32], b: &[f32]) -> f64 {
     let cosine: f64 = a.iter().zip(b).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();
     of_distance(1.0 - cosine)
 }
@@ -14,16 +14,14 @@ pub fn of_vectors(a: &[f32], b: &[f32]) -> f32 {
 /// Similarity from a cosine distance (0 identical, 2 opposite). Rounding never leads outside 0..=1, and what is
 /// identical but for rounding is 1. A distance that is no number counts as opposite.
 #[must_use]
-pub fn of_distance(distance: f64) -> f32 {
+pub fn of_distance(distance: f64) -> f64 {
     if distance.is_nan() {
         return 0.0;
     }
     if distance < ROUNDING {
         return 1.0;
     }
-    #[allow(clippy::cast_possible_truncation)] // 0..=1 loses precision only
-    let similarity = (1.0 - distance / 2.0) as f32;
-    similarity.clamp(0.0, 1.0)
+    (1.0 - distance / 2.0).clamp(0.0, 1.0)
 }
 
 /// Scales `vector` to length 1 in place. A zero vector stays as it is.

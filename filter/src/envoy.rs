@@ -150,16 +150,12 @@ impl Host for Envoy {
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome> {
         let Question { tenant, agent, run, prompt, similarity_threshold, repeats } = question;
         let scope = [tenant.as_str(), &agent, &run].join("-");
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a similarity needs no more than the message has"
-        )]
         let message = CheckLoopRequest {
             tenant_id: tenant,
             prompt,
             agent_id: agent,
             run_id: run,
-            similarity_threshold: Some(similarity_threshold as f32),
+            similarity_threshold: Some(similarity_threshold),
             repeats,
             record: None,
         };

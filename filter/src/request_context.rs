@@ -42,7 +42,7 @@ impl Context for RequestContext {
             CheckLoopResponse::decode(body.as_slice())
                 .map(|reply| ServiceReply {
                     loop_detected: reply.loop_detected,
-                    max_similarity: f64::from(reply.max_similarity),
+                    max_similarity: reply.max_similarity,
                 })
                 .map_err(|_| ServiceOutcome::Garbage)
         } else {

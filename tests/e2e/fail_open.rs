@@ -143,8 +143,8 @@ async fn service_that_answers_garbage() {
         ("no message", Behaviour::Bytes(Vec::new()), FAILED),
         ("a page", Behaviour::Page, FAILED),
         ("broken off", Behaviour::HangUp, FAILED),
-        ("similarity is no number", similarity(f32::NAN), "garbage"),
-        ("similarity is infinite", similarity(f32::INFINITY), "garbage"),
+        ("similarity is no number", similarity(f64::NAN), "garbage"),
+        ("similarity is infinite", similarity(f64::INFINITY), "garbage"),
         ("similarity out of range", similarity(7.5), "garbage"),
         ("similarity is negative", similarity(-0.5), "garbage"),
     ];

@@ -8,6 +8,7 @@ mod connections;
 mod conversations;
 mod events;
 mod fail_open;
+mod foreign_bytes;
 mod healthy;
 mod history;
 mod identity;

@@ -1,112 +1,90 @@
-//! The Envoy bootstraps in k8s/ are made from envoy/production.yaml, which stays the only place where settings are decided:
-//! kustomize cannot reach out of its folder, so the overlays hold a copy that is written by
-//! `UPDATE_GOLDEN=1 cargo test -p sentinel-tests --test k8s` and compared here. The real Envoy judges them.
+//! What `make render` writes into k8s/ is there as it would write it, from envoy/ and k8s/fragments, which stay the only place
+//! where settings are decided. The real Envoy judges the bootstraps among it.
 
 use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
 
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::{Envoy, assert_valid};
-use sentinel_tests::gateway::shipped;
 use sentinel_tests::parts;
 
-use crate::manifests::{find, laid_over, objects, same_as_file, updating};
+use crate::manifests::{copy, find, laid_over, objects};
 
-const LOCAL_MODULE: &str = "                          code: {local: {filename: target/wasm32-wasip1/release/sentinel_filter.wasm}}\n";
-
-/// Where pods have what envoy/production.yaml reads anew.
-const MOUNTED: &str = "/etc/sentinel";
-/// The Service of the component traces.
-const COLLECTOR: &str = "otel-collector.agent-sentinel.svc.cluster.local";
-
-fn fragment(name: &str) -> String {
-    let path = parts::root().join("k8s/fragments").join(name);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// envoy/production.yaml for a pod: open to the cluster, with a listener for metrics, and its files where they are mounted.
-fn in_a_pod(overlay: &str, traces: bool) -> Bootstrap {
-    let shipped = Bootstrap::shipped("production.yaml");
-    let (_, rest) = shipped.text().split_once("\nnode: ").expect("a heading, then who this Envoy is");
-    let with = if traces { ", with traces" } else { "" };
-    let mut bootstrap = Bootstrap::of(format!(
-        "# Agent Sentinel in production, for the overlay {overlay}{with}. Do not change this file: it is made from\n\
-         # envoy/production.yaml and k8s/fragments by `UPDATE_GOLDEN=1 cargo test -p sentinel-tests --test k8s`.\n\n\
-         node: {rest}"
-    ));
-    if traces {
-        bootstrap.traces();
-        let here = |host: &str| format!("address: {host}, port_value: 4317");
-        bootstrap.replace(&here("127.0.0.1"), &here(COLLECTOR));
-    }
-    bootstrap.without_traces();
-    bootstrap.replace("address: 127.0.0.1, port_value: 10000", "address: 0.0.0.0, port_value: 10000");
-    for file in ["clients", "limits"] {
-        bootstrap.replace(
-            &format!("path: envoy/production/{file}.yaml, watched_directory: {{path: envoy/production}}"),
-            &format!("path: {MOUNTED}/{file}/{file}.yaml, watched_directory: {{path: {MOUNTED}/{file}}}"),
-        );
-    }
-    bootstrap.production(MOUNTED.as_ref());
-    bootstrap.replace("\n  clusters:\n", &format!("\n{}\n  clusters:\n", fragment("stats-listener.yaml")));
-    bootstrap
-}
-
-fn standalone(traces: bool) -> Bootstrap {
-    let mut bootstrap = in_a_pod("standalone", traces);
-    bootstrap.module("/module/plugin.wasm".as_ref());
-    bootstrap.service("/run/sentinel/embedding.sock".as_ref());
-    bootstrap
-}
-
-fn cluster(traces: bool) -> Bootstrap {
-    let mut bootstrap = in_a_pod("cluster", traces);
-    bootstrap.replace(LOCAL_MODULE, &fragment("module-remote.yaml"));
-    bootstrap.replace("is: one of the clusters below", "is: in service-cluster.yaml");
-    bootstrap.cluster("embedding_service", &fragment("modules-cluster.yaml"));
-    bootstrap
-}
-
-/// What the overlay `cluster` does to Envoy's pod, before the cluster in the list of clusters.
-const IN_ARGUMENTS: &str = r#"# Where Envoy asks, with the pod's zone put in by Kubernetes, which does so in arguments and in no file. Do not change this file: it
-# is made from k8s/fragments by `UPDATE_GOLDEN=1 cargo test -p sentinel-tests --test k8s`.
-- op: add
-  path: /spec/template/spec/containers/0/env
-  value:
-    # Empty where there are no zones.
-    - {name: ZONE, valueFrom: {fieldRef: {fieldPath: "metadata.labels['topology.kubernetes.io/zone']"}}}
-- {op: add, path: /spec/template/spec/containers/0/args/-, value: --config-yaml}
-- op: add
-  path: /spec/template/spec/containers/0/args/-
-  value: |
-    static_resources:
-      clusters:
-"#;
-
-/// The service's cluster for the overlay `cluster`: in two priorities.
-fn cluster_in_arguments() -> String {
-    let mut cluster = Bootstrap::of(fragment("service-cluster.yaml"));
-    let (_, endpoints) = cluster.text().split_once("        endpoints:\n").expect("endpoints");
-    let endpoints = endpoints.to_owned();
-    cluster.replace(&endpoints, &fragment("own-zone-first.yaml"));
-    let lines = cluster.text().lines().map(|line| format!("    {line}\n"));
-    IN_ARGUMENTS.to_owned() + &lines.collect::<String>()
+/// k8s/render.py on these manifests.
+fn renderer(manifests: &Path, options: &[&str]) -> Output {
+    let mut command = Command::new("python3");
+    command.arg(parts::root().join("k8s/render.py")).arg("--folder").arg(manifests).args(options);
+    command.output().expect("Python starts")
 }
 
 #[test]
-fn what_the_overlays_hold_is_made_from_what_is_shipped() {
-    for (overlay, made) in [("standalone", standalone as fn(bool) -> Bootstrap), ("cluster", cluster)] {
-        same_as_file(&format!("k8s/overlays/{overlay}/envoy.yaml"), made(false).text());
-        same_as_file(&format!("k8s/overlays/{overlay}/envoy-traces.yaml"), made(true).text());
+fn what_is_generated_is_what_make_render_writes() {
+    let output = renderer(&parts::root().join("k8s"), &["--check"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_generated_file_that_was_changed_is_named_and_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let copied = copy(folder.path());
+    for name in [
+        "overlays/standalone/envoy.yaml",
+        "overlays/standalone/envoy-traces.yaml",
+        "overlays/cluster/envoy.yaml",
+        "overlays/cluster/envoy-traces.yaml",
+        "overlays/cluster/service-cluster.yaml",
+        "overlays/istio/gateway/envoy-filter.yaml",
+        "overlays/envoy-gateway/gateway/patch-policy.yaml",
+        "overlays/envoy-gateway/gateway/envoy-proxy.yaml",
+        "gateway/limits.yaml",
+    ] {
+        let file = copied.join(name);
+        let rendered = fs::read_to_string(&file).unwrap();
+        assert!(
+            rendered.starts_with("# Generated by `make render` from "),
+            "{name} does not say that it is generated"
+        );
+        fs::write(&file, format!("{rendered}# mine\n")).unwrap();
+        let output = renderer(&copied, &["--check"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && said.contains(name) && said.contains("run `make render`"),
+            "{name}: {said}"
+        );
+        assert!(renderer(&copied, &[]).status.success());
+        assert_eq!(fs::read_to_string(&file).unwrap(), rendered, "{name}");
     }
-    same_as_file("k8s/overlays/cluster/service-cluster.yaml", &cluster_in_arguments());
-    same_as_file("k8s/gateway/limits.yaml", &shipped("limits.yaml"));
+}
+
+#[test]
+fn a_fragment_without_what_it_should_hold_is_refused_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let copied = copy(folder.path());
+    for (fragment, place, word) in [
+        ("service-cluster.yaml", "- name: embedding_service", "stands there 0 times"),
+        ("istio-envoy-filter.yaml", ": stats_config:", "#include#"),
+        ("own-zone-first.yaml", "", "own-zone-first.yaml"),
+    ] {
+        let file = copied.join("fragments").join(fragment);
+        let text = fs::read_to_string(&file).unwrap();
+        match place {
+            "" => fs::remove_file(&file).unwrap(),
+            place => fs::write(&file, text.replace(place, "something")).unwrap(),
+        }
+        let before = fs::read_to_string(copied.join("overlays/cluster/service-cluster.yaml")).unwrap();
+        let output = renderer(&copied, &[]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(word), "{fragment}: {said}");
+        assert!(output.stdout.is_empty(), "{fragment}: {}", String::from_utf8_lossy(&output.stdout));
+        let after = fs::read_to_string(copied.join("overlays/cluster/service-cluster.yaml")).unwrap();
+        assert_eq!(after, before, "{fragment}");
+        fs::write(&file, text).unwrap();
+    }
 }
 
 #[test]
 fn the_real_envoy_accepts_the_bootstraps_that_the_config_maps_hold() {
-    if updating() {
-        return;
-    }
     for overlay in ["standalone", "cluster"] {
         let all = objects(&format!("overlays/{overlay}"));
         for (name, text) in find(&all, "ConfigMap", "agent-gateway-envoy")["data"].as_object().unwrap() {

@@ -120,15 +120,17 @@ fn the_service_is_built_from_pinned_images_and_runs_with_little() {
     assert_eq!(one("EXPOSE"), ports.join(" "));
     assert_eq!(one("ENTRYPOINT"), json!(["/usr/local/bin/embedding-service"]).to_string());
 
-    // The toolchain of the image is one that the project can be built with, and no other is fetched.
+    // The toolchain of the image is the pinned one, and no other is fetched.
     let rust = arguments["BUILD_IMAGE"].split_once("rust:").unwrap().1.split('-').next().unwrap();
     assert!(all.contains(&("ENV".to_owned(), format!("RUSTUP_TOOLCHAIN={rust}"))));
-    let manifest = fs::read_to_string(parts::root().join("Cargo.toml")).unwrap();
-    let least =
-        manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap().trim_matches('"');
-    let minor =
-        |version: &str| version.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok()).unwrap();
-    assert!(minor(rust) >= minor(least), "Rust {rust} is older than {least}");
+    let said = |file: &str, name: &str| {
+        let text = fs::read_to_string(parts::root().join(file)).unwrap();
+        let value = text.lines().find_map(|line| line.strip_prefix(&format!("{name} = "))).map(str::to_owned);
+        value.unwrap_or_else(|| panic!("{file} has no {name}")).trim_matches('"').to_owned()
+    };
+    assert_eq!(said("rust-toolchain.toml", "channel"), rust);
+    let least = said("Cargo.toml", "rust-version");
+    assert!(rust.starts_with(&format!("{least}.")), "Cargo.toml says {least}, and nothing is tested with it");
 }
 
 /// Lays out what a stage copies from the repository, as it would lie in the image.

@@ -99,7 +99,7 @@ pub fn called(object: &Value) -> String {
 }
 
 /// Whether the golden files are to be written instead of compared.
-pub fn updating() -> bool {
+fn updating() -> bool {
     std::env::var_os("UPDATE_GOLDEN").is_some()
 }
 

@@ -131,7 +131,7 @@ fn no_metric_is_asked_for_that_nobody_has() {
     asked.push_str(&rules().to_string());
 
     let of_the_filter =
-        names(&fs::read_to_string(parts::root().join("filter/core/src/metric.rs")).unwrap(), "sentinel_");
+        names(&fs::read_to_string(parts::root().join("filter/pipeline/src/metric.rs")).unwrap(), "sentinel_");
     let recorded: BTreeSet<String> =
         rules_of("record").iter().map(|rule| rule["record"].as_str().unwrap().to_owned()).collect();
     for name in names(&asked, "sentinel_") {

@@ -108,14 +108,6 @@ impl Bootstrap {
         self.text = self.text.replace(TRACES_TLS, "");
     }
 
-    /// Takes out those that have not been freed.
-    pub fn without_traces(&mut self) {
-        let marked = |line: &str| [TRACES, TRACES_TLS].iter().any(|mark| line.trim_start().starts_with(mark));
-        let rest = self.text.lines().filter(|line| !marked(line));
-        let rest: String = rest.map(|line| format!("{line}\n")).collect();
-        self.text = format!("{}\n", rest.trim_end());
-    }
-
     /// What pods have below `/etc/sentinel` lies in this folder, which is laid out as `envoy/production`.
     pub fn mounted(&mut self, folder: &Path) {
         for file in ["clients", "limits"] {

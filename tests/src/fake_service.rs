@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::BodyExt;
 use http_body_util::channel::Channel;
+use http_body_util::{BodyExt, Either, Empty};
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
@@ -29,6 +29,9 @@ pub enum Behaviour {
     Refuse(u16),
     /// A gRPC answer whose message is these bytes (length prefix included), with status 0.
     Bytes(Vec<u8>),
+    /// These headers, these bytes (length prefix included), these trailers. With no bytes and no trailers the headers are all
+    /// there is, as of a service that refuses at once.
+    Whole(HeaderMap, Vec<u8>, Option<HeaderMap>),
     /// HTTP 200 with a page, as a wrong server would answer.
     Page,
     /// Bytes that are not even HTTP.
@@ -48,13 +51,18 @@ pub struct FakeService {
 struct Shared {
     behaviour: Mutex<Behaviour>,
     calls: Mutex<Vec<(HeaderMap, CheckLoopRequest)>>,
+    paths: Mutex<Vec<String>>,
 }
 
 impl FakeService {
     pub fn start(socket: &Path, behaviour: Behaviour) -> Self {
         let threads = Threads::start();
         let listener = threads.inside(|| UnixListener::bind(socket)).expect("the socket is free");
-        let shared = Arc::new(Shared { behaviour: Mutex::new(behaviour), calls: Mutex::new(Vec::new()) });
+        let shared = Arc::new(Shared {
+            behaviour: Mutex::new(behaviour),
+            calls: Mutex::new(Vec::new()),
+            paths: Mutex::new(Vec::new()),
+        });
         threads.spawn(run(listener, Arc::clone(&shared)));
         Self { shared, socket: socket.to_path_buf(), _threads: threads }
     }
@@ -67,6 +75,11 @@ impl FakeService {
     pub fn calls(&self) -> Vec<CheckLoopRequest> {
         let calls = self.shared.calls.lock().expect("no one panics with it");
         calls.iter().map(|(_, call)| call.clone()).collect()
+    }
+
+    /// The path of each call, of those too that are not the embedding service's.
+    pub fn paths(&self) -> Vec<String> {
+        self.shared.paths.lock().expect("no one panics with it").clone()
     }
 
     /// The metadata of each call.
@@ -109,16 +122,17 @@ async fn noise(mut stream: UnixStream) {
     let _ = stream.write_all(b"\x00\xff\xfe this is no HTTP \x80\x81").await;
 }
 
-type Body = Channel<Bytes, std::io::Error>;
+type Body = Either<Channel<Bytes, std::io::Error>, Empty<Bytes>>;
 
 async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Infallible> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    shared.paths.lock().expect("no one panics with it").push(head.uri.path().to_owned());
     if let Ok(call) = CheckLoopRequest::decode(body.get(5..).unwrap_or_default()) {
         shared.calls.lock().expect("no one panics with it").push((head.headers, call));
     }
     let (mut sender, body) = Channel::<Bytes, std::io::Error>::new(2);
-    let mut response = Response::new(body);
+    let mut response = Response::new(Either::Left(body));
     response.headers_mut().insert("content-type", "application/grpc".parse().expect("a value"));
     match shared.behaviour() {
         Behaviour::Answer(message, after) => {
@@ -130,6 +144,20 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Respo
             finish(&mut sender, framed, 0).await;
         }
         Behaviour::Bytes(bytes) => finish(&mut sender, bytes, 0).await,
+        Behaviour::Whole(headers, bytes, trailers) => {
+            *response.headers_mut() = headers;
+            match trailers {
+                None if bytes.is_empty() => *response.body_mut() = Either::Right(Empty::new()),
+                trailers => {
+                    if !bytes.is_empty() {
+                        let _ = sender.send_data(Bytes::from(bytes)).await;
+                    }
+                    if let Some(trailers) = trailers {
+                        let _ = sender.send_trailers(trailers).await;
+                    }
+                }
+            }
+        }
         Behaviour::Refuse(code) => finish(&mut sender, Vec::new(), code).await,
         Behaviour::Page => {
             response.headers_mut().insert("content-type", "text/html".parse().expect("a value"));

@@ -23,14 +23,14 @@ use embedding_service::embed::onnx::{OnnxEmbedder, Runtime};
 use sentinel_encoder::Processor;
 use serde_json::json;
 
-/// Word pieces of a text, the special ones included.
-const PIECES: [usize; 3] = [16, 64, 128];
+/// tokens of a text, the special ones included.
+const LENGTHS: [usize; 3] = [16, 64, 128];
 /// Time for each of them, and calls that are made even when it is up.
 const SHARE: Duration = Duration::from_secs(6);
 const MIN_ROUNDS: usize = 5;
 /// Calls of one engine after each other, as a service makes them.
-const TURN: usize = 8;
-/// Each of them is one word piece.
+const CALLS_IN_A_ROW: usize = 8;
+/// Each of them is one token.
 const WORDS: [&str; 8] = ["the", "agent", "reads", "a", "file", "and", "asks", "again"];
 
 /// As engine.py calls them.
@@ -66,7 +66,7 @@ fn main() {
             .and_then(|files| OnnxEmbedder::load_for(&runtime, &files, processor))
             .unwrap_or_else(|error| panic!("{error}"))
     };
-    let mut processors = Processor::all_fast().into_iter();
+    let mut processors = Processor::accelerated().into_iter();
     let (mut shipped, mut float) = (load(&options.model, processors.next()), load(&options.float, None));
     // As on machines that have nothing better.
     let mut slower: Vec<_> = processors
@@ -80,25 +80,25 @@ fn main() {
         }
         None => Vec::new(),
     };
-    for pieces in PIECES {
-        let text: Vec<&str> = WORDS.iter().copied().cycle().take(pieces - 2).collect();
+    for tokens in LENGTHS {
+        let text: Vec<&str> = WORDS.iter().copied().cycle().take(tokens - 2).collect();
         let text = text.join(" ");
-        let cutter = shipped.cutter();
-        let cut = cutter.cut(&text).expect("it is tokenised");
-        assert_eq!(cut.pieces.len(), pieces, "a word of WORDS is not one piece");
+        let tokeniser = shipped.tokeniser();
+        let tokenised = tokeniser.tokenise(&text).expect("it is tokenised");
+        assert_eq!(tokenised.token_ids.len(), tokens, "a word of WORDS is not one token");
         let (mut ours, mut tokenising, mut floats) = (vec![], vec![], vec![]);
         let until = Instant::now() + SHARE;
-        while ours.len() < MIN_ROUNDS * TURN || Instant::now() < until {
-            // What a turn begins with, the processor's cache does not hold: the others' weights are in it.
-            let turn = |times: &mut Vec<f64>, call: &mut dyn FnMut()| {
+        while ours.len() < MIN_ROUNDS * CALLS_IN_A_ROW || Instant::now() < until {
+            // The first call does not count: it finds the others' weights in the processor's cache.
+            let measure = |times: &mut Vec<f64>, call: &mut dyn FnMut()| {
                 call();
-                times.extend((0..TURN).map(|_| timed(call)));
+                times.extend((0..CALLS_IN_A_ROW).map(|_| timed(call)));
             };
-            turn(&mut tokenising, &mut || drop(cutter.cut(&text)));
-            turn(&mut ours, &mut || drop(shipped.embed(&text)));
-            turn(&mut floats, &mut || drop(float.embed(&text)));
+            measure(&mut tokenising, &mut || drop(tokeniser.tokenise(&text)));
+            measure(&mut ours, &mut || drop(shipped.embed(&text)));
+            measure(&mut floats, &mut || drop(float.embed(&text)));
             for (embedder, _, times) in &mut slower {
-                turn(times, &mut || drop(embedder.embed(&text)));
+                measure(times, &mut || drop(embedder.embed(&text)));
             }
             others.iter_mut().for_each(|other| other.times(&text));
         }
@@ -106,7 +106,7 @@ fn main() {
         let tell = |engine: &str, whole: f64, tokenising: Option<f64>| {
             println!(
                 "{}",
-                json!({"pieces": pieces, "engine": engine, "p10_ms": whole, "tokenising_p10_ms": tokenising, "ratio": whole / own})
+                json!({"tokens": tokens, "engine": engine, "p10_ms": whole, "tokenising_p10_ms": tokenising, "ratio": whole / own})
             );
         };
         tell("shipped", own, Some(undisturbed(tokenising)));
@@ -171,9 +171,9 @@ impl Python {
         answer.trim().to_owned()
     }
 
-    /// A turn: the first call does not count.
+    /// Calls in a row: the first call does not count.
     fn times(&mut self, text: &str) {
-        for call in 0..=TURN {
+        for call in 0..=CALLS_IN_A_ROW {
             let asked = writeln!(self.input, "{}", serde_json::Value::from(text));
             let answer = self.line();
             let time: Option<f64> = asked.ok().and_then(|()| answer.parse().ok());

@@ -23,9 +23,10 @@ use embedding_service::{
     embed::{Embedded, model_id::ModelId},
     history::{
         Moment, PromptHistory as _, Record, Retention, Scope,
+        open::StoreOptions,
         redis::{INDEX, RedisHistory},
     },
-    settings::{RawSettings, Settings, Store},
+    settings::{RawSettings, Settings},
     similarity,
 };
 use serde_json::json;
@@ -86,7 +87,7 @@ struct Side {
     client: redis::Client,
     /// Bytes that it needed before there was a prompt.
     empty: u64,
-    held: usize,
+    stored: usize,
     dice: Dice,
 }
 
@@ -110,7 +111,7 @@ async fn main() {
         let mut filled = Vec::new();
         for side in &mut sides {
             filled.push(side.fill(size, limit).await);
-            eprintln!("      {}: holds {} prompts of {size}", side.name, side.held);
+            eprintln!("      {}: has {} prompts of {size}", side.name, side.stored);
         }
         let read = times(&mut sides, Kind::Read).await;
         let reads = rates(&mut sides, Kind::Read).await;
@@ -120,8 +121,8 @@ async fn main() {
             let [read, write] =
                 [&read, &write].map(|times| [0.5, 0.99].map(|share| times[at].quantile(share)));
             let line = json!({
-                "lookup": side.name, "prompts": side.held, "filled_per_second": filled[at],
-                "bytes_per_prompt": (side.bytes().await - side.empty) / side.held as u64,
+                "lookup": side.name, "prompts": side.stored, "filled_per_second": filled[at],
+                "bytes_per_prompt": (side.bytes().await - side.empty) / side.stored as u64,
                 "read_p50_ms": read[0], "read_p99_ms": read[1], "write_p50_ms": write[0], "write_p99_ms": write[1],
                 "reads_per_second": reads[at], "writes_per_second": writes[at],
             });
@@ -228,12 +229,12 @@ impl Side {
         let flags = ["bench", "--model-path", "/none", "--store-timeout-ms", "10000"];
         let raw = flags.into_iter().chain(["--redis-url", url, "--redis-lookup", lookup]);
         let settings = Settings::try_from(RawSettings::try_parse_from(raw).unwrap()).unwrap();
-        let Store::Redis(settings) = settings.store else { panic!("the settings name no Redis") };
+        let StoreOptions::Redis(options) = settings.store else { panic!("the settings name no Redis") };
         let model = ModelId::named("bench");
         let history =
-            RedisHistory::connect(&settings, model, DIMENSION, RETENTION).await.expect("Redis can be used");
+            RedisHistory::connect(&options, model, DIMENSION, RETENTION).await.expect("Redis can be used");
         let client = redis::Client::open(url).unwrap();
-        let mut side = Self { name, history: Arc::new(history), client, empty: 0, held: 0, dice: Dice(1) };
+        let mut side = Self { name, history: Arc::new(history), client, empty: 0, stored: 0, dice: Dice(1) };
         side.empty = side.bytes().await;
         side
     }
@@ -248,25 +249,25 @@ impl Side {
 
     /// Stores prompts until it holds so many or the time is up; gives how many it took a second.
     async fn fill(&mut self, size: usize, limit: Duration) -> f64 {
-        let (before, began) = (self.held, Instant::now());
+        let (before, began) = (self.stored, Instant::now());
         let mut writes = JoinSet::new();
-        while (self.held < size && began.elapsed() < limit) || !self.held.is_multiple_of(RETENTION.size) {
-            let scope = scope(self.held / RETENTION.size);
+        while (self.stored < size && began.elapsed() < limit) || !self.stored.is_multiple_of(RETENTION.size) {
+            let scope = scope(self.stored / RETENTION.size);
             let record = record(scope, self.dice.vector());
             let history = Arc::clone(&self.history);
             writes.spawn(async move { store(&history, &record).await });
-            self.held += 1;
+            self.stored += 1;
             if writes.len() >= FILLING {
                 writes.join_next().await;
             }
         }
         writes.join_all().await;
-        (self.held - before) as f64 / began.elapsed().as_secs_f64()
+        (self.stored - before) as f64 / began.elapsed().as_secs_f64()
     }
 
     /// A scope that is there, and a vector.
     fn question(&mut self) -> (Scope, Vec<f32>) {
-        let scope = scope(self.dice.below(self.held / RETENTION.size));
+        let scope = scope(self.dice.below(self.stored / RETENTION.size));
         (scope, self.dice.vector())
     }
 

@@ -1,40 +1,42 @@
-//! The whole encoder: the embeddings of word pieces, a norm, layers one after the other, and the mean of what comes out.
+//! The whole encoder: the embeddings of tokens, a norm, layers one after the other, and the mean of what comes out.
 
 use std::sync::Arc;
 
 use crate::{
-    Affine, Helper, Layer, Scratch, ShapeError, Weights,
-    halves::{Caller, Gone, helper},
+    error::{ShapeError, ensure},
+    layer::{Layer, Scratch},
     norm::Norm,
-    processor::{Lanes, Processor, Work},
-    rows::TOGETHER,
+    processor::{Computation, Lanes, Processor},
+    quantise::ROWS_PER_TILE,
+    two_threads::{Failure, Helper, PendingHelper},
+    weights::{NormWeights, Weights},
 };
 
-/// Texts of fewer pieces are not worth a second thread: a half would have fewer rows than a product takes at once.
-const WORTH_HELP: usize = 2 * TOGETHER;
+/// Texts of fewer tokens are not worth a second thread: each would have fewer rows than a product takes at once.
+const LEAST_FOR_TWO: usize = 2 * ROWS_PER_TILE;
 
 /// May be shared by threads.
 #[derive(Debug, PartialEq)]
 pub struct Encoder {
-    first: Norm,
-    layers: Vec<Layer>,
+    embedding_norm: Norm,
+    layers: Arc<[Layer]>,
     hidden: usize,
 }
 
 impl Encoder {
-    /// `first`: what embeddings are normalised by before the first of `layers`.
+    /// `embedding_norm`: what embeddings are normalised by before the first of `layers`.
     ///
     /// # Errors
     /// When there are no layers, or weights do not fit together.
-    pub fn new(first: &Affine<'_>, layers: &[Weights<'_>]) -> Result<Self, ShapeError> {
+    pub fn new(embedding_norm: &NormWeights<'_>, layers: &[Weights<'_>]) -> Result<Self, ShapeError> {
         let weights = layers.first().ok_or(ShapeError::NoLayer)?;
         let hidden = weights.hidden;
         if let Some(other) = layers.iter().find(|other| other.hidden != hidden) {
             return Err(ShapeError::Layers { got: other.hidden, hidden });
         }
-        let first = weights.norm("the first norm", first)?;
+        let embedding_norm = Norm::new("the first norm", embedding_norm, hidden, weights.epsilon)?;
         let layers = layers.iter().map(Layer::new).collect::<Result<_, _>>()?;
-        Ok(Self { first, layers, hidden })
+        Ok(Self { embedding_norm, layers, hidden })
     }
 
     /// Values of an embedding, and of the mean.
@@ -43,21 +45,17 @@ impl Encoder {
         self.hidden
     }
 
-    pub(crate) fn layers(&self) -> &[Layer] {
-        &self.layers
-    }
-
-    /// Writes to `mean` the mean of the rows that word `pieces` become. `ask` gives a helper to a thread that is free and
-    /// may work at once; false if there is none. With help or without, the mean has the same bits.
+    /// Writes to `mean` the mean of the rows that the tokens become. `ask` gives a helper to a thread that is free and may
+    /// work at once; false if there is none. With help or without, the mean has the same bits.
     ///
     /// # Errors
-    /// When there are no pieces, more than positions, or one that is no word; or when `mean` has another size.
+    /// When there are no tokens, more than positions, or an id that is none; or when `mean` has another size.
     pub fn run(
-        self: &Arc<Self>,
+        &self,
         processor: Processor,
         scratch: &mut Scratch,
         tables: &Tables<'_>,
-        pieces: &[i64],
+        token_ids: &[i64],
         mean: &mut [f32],
         ask: &mut dyn FnMut(Helper) -> bool,
     ) -> Result<(), ShapeError> {
@@ -67,93 +65,99 @@ impl Encoder {
         }
         // Taken out, since the layers work in the rest of it.
         let mut rows = std::mem::take(&mut scratch.between_layers);
-        self.embed(processor, tables, pieces, &mut rows)?;
-        if let Err(Gone) = self.pass(processor, scratch, &mut rows, ask) {
-            self.embed(processor, tables, pieces, &mut rows)?;
-            self.layers.iter().for_each(|layer| layer.pass(processor, scratch, &mut rows));
+        self.embed(processor, tables, token_ids, &mut rows)?;
+        match self.forward(processor, scratch, &mut rows, ask) {
+            Ok(()) => {}
+            Err(Failure::Shape(error)) => return Err(error),
+            Err(Failure::PeerGone) => {
+                self.embed(processor, tables, token_ids, &mut rows)?;
+                for layer in &*self.layers {
+                    layer.forward(processor, scratch, &mut rows)?;
+                }
+            }
         }
+        ensure(rows.len() == token_ids.len() * hidden, "a token has lost its row")?;
         mean.fill(0.0);
         for row in rows.chunks_exact(hidden) {
             mean.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
         }
         #[allow(clippy::cast_precision_loss)]
-        let count = pieces.len() as f32;
+        let count = token_ids.len() as f32;
         mean.iter_mut().for_each(|sum| *sum /= count);
         scratch.between_layers = rows;
         Ok(())
     }
 
-    /// Puts in `rows` the normalised embeddings of `pieces`.
+    /// Puts in `rows` the normalised embeddings of the tokens.
     fn embed(
         &self,
         processor: Processor,
         tables: &Tables<'_>,
-        pieces: &[i64],
+        token_ids: &[i64],
         rows: &mut Vec<f32>,
     ) -> Result<(), ShapeError> {
         let hidden = self.hidden;
         let positions =
-            tables.positions.get(..pieces.len() * hidden).filter(|positions| !positions.is_empty());
+            tables.positions.get(..token_ids.len() * hidden).filter(|positions| !positions.is_empty());
         let most = tables.positions.len() / hidden;
-        let positions = positions.ok_or(ShapeError::Pieces { got: pieces.len(), most })?;
+        let positions = positions.ok_or(ShapeError::TokenCount { got: token_ids.len(), most })?;
         rows.clear();
-        for piece in pieces {
-            let first = usize::try_from(*piece).ok().and_then(|piece| piece.checked_mul(hidden));
-            let word = first.and_then(|first| tables.words.get(first..)?.get(..hidden));
-            let unknown = || ShapeError::Piece { got: *piece, words: tables.words.len() / hidden };
-            rows.extend_from_slice(word.ok_or_else(unknown)?);
+        for id in token_ids {
+            let first = usize::try_from(*id).ok().and_then(|id| id.checked_mul(hidden));
+            let embedding = first.and_then(|first| tables.words.get(first..)?.get(..hidden));
+            let unknown = || ShapeError::TokenId { got: *id, tokens: tables.words.len() / hidden };
+            rows.extend_from_slice(embedding.ok_or_else(unknown)?);
         }
-        processor.run(First { norm: &self.first, words: rows, positions });
-        Ok(())
+        processor.run(AddPositions { norm: &self.embedding_norm, rows, positions })
     }
 
     /// Takes `rows` through the layers, with a helper from the first layer on before which one is there.
-    fn pass(
-        self: &Arc<Self>,
+    fn forward(
+        &self,
         processor: Processor,
         scratch: &mut Scratch,
         rows: &mut Vec<f32>,
         ask: &mut dyn FnMut(Helper) -> bool,
-    ) -> Result<(), Gone> {
-        let worth = rows.len() >= WORTH_HELP * self.hidden;
-        let (mut asked, mut other) = (None, None);
+    ) -> Result<(), Failure> {
+        let worth = rows.len() >= LEAST_FOR_TWO * self.hidden;
+        let (mut pending, mut peer) = (None, None);
         for (number, layer) in self.layers.iter().enumerate() {
-            if other.is_none() {
-                if asked.as_ref().is_some_and(Caller::is_answered) {
-                    other =
-                        asked.take().map(|caller| caller.divide(number, rows, self.hidden)).transpose()?;
-                } else if asked.is_none() && worth && number + 1 < self.layers.len() {
-                    let (helper, caller) = helper(self, processor);
-                    asked = ask(helper).then_some(caller);
+            if peer.is_none() {
+                if pending.as_ref().is_some_and(PendingHelper::is_ready) {
+                    let helper = pending.take();
+                    peer = helper.map(|helper| helper.give_rows(number, rows, self.hidden)).transpose()?;
+                } else if pending.is_none() && worth && number + 1 < self.layers.len() {
+                    let (helper, its_owner) = PendingHelper::new(&self.layers, processor);
+                    pending = ask(helper).then_some(its_owner);
                 }
             }
-            match &mut other {
-                Some(other) => other.share(layer, processor, scratch, rows)?,
-                None => layer.pass(processor, scratch, rows),
+            match &mut peer {
+                Some(peer) => peer.forward(layer, processor, scratch, rows)?,
+                None => layer.forward(processor, scratch, rows)?,
             }
         }
-        other.map_or(Ok(()), |other| other.unite(rows))
+        peer.map_or(Ok(()), |peer| peer.take_rows_back(rows))
     }
 }
 
 /// Rows of [`Encoder::hidden`] values each, of which an embedding is the sum of one and one.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables<'a> {
-    /// One for each word piece.
+    /// One for each token id.
     pub words: &'a [f32],
     /// One for each place in a text.
     pub positions: &'a [f32],
 }
 
-struct First<'a> {
+struct AddPositions<'a> {
     norm: &'a Norm,
-    words: &'a mut [f32],
+    rows: &'a mut [f32],
     positions: &'a [f32],
 }
 
-impl Work for First<'_> {
+impl Computation for AddPositions<'_> {
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        self.norm.add_and_normalise(lanes, self.words, self.positions);
+    fn run<L: Lanes>(self, lanes: L) -> Result<(), ShapeError> {
+        self.norm.add_and_normalise(lanes, self.rows, self.positions)
     }
 }

@@ -1,28 +1,29 @@
-//! A matrix of 8-bit weights, and the product of rows with it.
+//! A matrix of 8-bit weights, laid out for the product of rows with it.
 
 use crate::{
-    LANES, Linear, ShapeError,
-    processor::{Block, Lanes},
-    rows::{Group, Rows, TOGETHER},
+    error::{OrBroken as _, ShapeError, ensure},
+    processor::{Block, LANES, Lanes, vectors_mut},
+    quantise::{Group, QuantisedRows, ROWS_PER_TILE},
+    weights::{Linear, checked_finite},
 };
 
-/// Blocks side by side: with eight rows they keep 24 sums, as many as fit in registers beside what is multiplied.
-const SIDE: usize = 3;
-const PANEL: usize = SIDE * LANES;
+/// Blocks side by side in a panel: with eight rows they keep 24 sums, as many as fit in registers beside what is multiplied.
+const PANEL_BLOCKS: usize = 3;
+const PANEL_COLUMNS: usize = PANEL_BLOCKS * LANES;
 /// Rows that are multiplied by a part of a block at once, where registers are few: eight sums, and what is multiplied.
-const FEW: usize = 4;
+const ROWS_PER_PASS: usize = 4;
 /// With more, a sum of bytes' products (at most 255 · 128 each) might not fit in 32 bits.
-pub(crate) const MAX_INPUTS: usize = 65_000;
+const MAX_INPUTS: usize = 65_000;
 
 /// Weights `[inputs, outputs]` with what makes floats of the sums.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Matrix {
+pub(crate) struct PackedMatrix {
     outputs: usize,
-    /// Of a panel.
+    /// Blocks of four inputs in a panel.
     quads: usize,
-    /// Panels of [`PANEL`] columns; in a panel, the blocks of four inputs each from the first to the last.
-    blocks: Vec<[Block; SIDE]>,
-    columns: Vec<[Column; SIDE]>,
+    /// Panels of [`PANEL_COLUMNS`]; in a panel, the blocks of four inputs each from the first to the last.
+    blocks: Vec<[Block; PANEL_BLOCKS]>,
+    columns: Vec<[Column; PANEL_BLOCKS]>,
 }
 
 /// What belongs to sixteen columns.
@@ -34,7 +35,7 @@ struct Column {
     bias: [f32; LANES],
 }
 
-impl Matrix {
+impl PackedMatrix {
     /// # Errors
     /// When the slices are not of `inputs` and `outputs`, or these not of sizes that the product can work with.
     pub(crate) fn pack(
@@ -52,50 +53,39 @@ impl Matrix {
             || !inputs.is_multiple_of(LANES)
             || inputs > MAX_INPUTS
             || outputs == 0
-            || !outputs.is_multiple_of(PANEL)
+            || !outputs.is_multiple_of(PANEL_COLUMNS)
         {
             return Err(ShapeError::Size { name, inputs, outputs });
         }
-        let rows: Vec<&[i8]> = from.weight.chunks_exact(outputs).collect();
-        let weight =
-            |row: usize, column: usize| rows.get(row).and_then(|row| row.get(column)).copied().unwrap_or(0);
-        let quads = inputs / 4;
-        let mut blocks = Vec::with_capacity(outputs / PANEL * quads);
-        for first in (0..outputs).step_by(PANEL) {
-            for input in (0..inputs).step_by(4) {
-                blocks.push(std::array::from_fn(|side| {
-                    Block(std::array::from_fn(|at| weight(input + at % 4, first + side * LANES + at / 4)))
-                }));
-            }
-        }
-        let mut columns = vec![[Column::default(); SIDE]; outputs / PANEL];
-        for (column, lanes) in columns.as_flattened_mut().iter_mut().enumerate() {
-            for lane in 0..LANES {
-                let at = column * LANES + lane;
-                let sum: i32 = (0..inputs).map(|row| i32::from(weight(row, at))).sum();
-                let [scale, bias] = [from.scale, from.bias].map(|of| of.get(at).copied().unwrap_or(0.0));
-                let put = |to: &mut [f32; LANES], value| {
-                    to.iter_mut().skip(lane).take(1).for_each(|to| *to = value)
-                };
-                #[allow(clippy::cast_precision_loss)]
-                put(&mut lanes.sum, sum as f32 * scale);
-                put(&mut lanes.scale, scale);
-                put(&mut lanes.bias, bias);
-            }
-        }
-        Ok(Self { outputs, quads, blocks, columns })
+        checked_finite(name, from.scale)?;
+        checked_finite(name, from.bias)?;
+        Ok(Self {
+            outputs,
+            quads: inputs / 4,
+            blocks: blocks(from.weight, inputs, outputs)?,
+            columns: columns(from, outputs)?,
+        })
     }
 
     /// Writes rows · weights + bias to `out`, which has a row of `outputs` for each of `rows`.
     #[inline(always)]
-    pub(crate) fn multiply<L: Lanes>(&self, lanes: L, rows: &Rows, out: &mut [f32]) {
+    pub(crate) fn multiply<L: Lanes>(
+        &self,
+        lanes: L,
+        rows: &QuantisedRows,
+        out: &mut [f32],
+    ) -> Result<(), ShapeError> {
+        ensure(rows.quads_per_row() == self.quads, "rows have not as many values as a matrix has inputs")?;
+        ensure(out.len() == rows.count() * self.outputs, "a product has not a place for each row")?;
         let panels = self.blocks.chunks_exact(self.quads).zip(&self.columns);
-        let mut following = self.blocks.chunks_exact(self.quads).skip(1);
+        let mut next = self.blocks.chunks_exact(self.quads).skip(1);
         for (at, (blocks, columns)) in panels.enumerate() {
-            let following = following.next().unwrap_or(blocks);
-            let mut panel = Panel { blocks, following, columns, first: at * PANEL, outputs: self.outputs };
-            for (group, out) in rows.groups::<L>().zip(out.chunks_mut(TOGETHER * self.outputs)) {
-                match group.rows.len() {
+            // Behind the last panel there is none to fetch.
+            let next = next.next().unwrap_or(blocks);
+            let first = at * PANEL_COLUMNS;
+            let mut panel = Panel { blocks, next, columns, first, outputs: self.outputs };
+            for (group, out) in rows.groups::<L>().zip(out.chunks_mut(ROWS_PER_TILE * self.outputs)) {
+                match group.scales.len() {
                     8 => panel.tile::<L, 8>(lanes, &group, out),
                     7 => panel.tile::<L, 7>(lanes, &group, out),
                     6 => panel.tile::<L, 6>(lanes, &group, out),
@@ -103,64 +93,119 @@ impl Matrix {
                     4 => panel.tile::<L, 4>(lanes, &group, out),
                     3 => panel.tile::<L, 3>(lanes, &group, out),
                     2 => panel.tile::<L, 2>(lanes, &group, out),
-                    _ => panel.tile::<L, 1>(lanes, &group, out),
-                }
+                    1 => panel.tile::<L, 1>(lanes, &group, out),
+                    _ => Err(ShapeError::Invariant("a group has no rows, or more than a tile")),
+                }?;
                 // Once is enough; what is near already costs nothing to ask for.
-                panel.following = blocks;
+                panel.next = blocks;
             }
         }
+        Ok(())
     }
 }
 
-/// [`PANEL`] columns from the one numbered `first` on, of `outputs`.
+const OUTSIDE: &str = "a weight lies outside its matrix";
+
+/// The weights in the order in which products read them: panel by panel, four inputs at a time, block by block, and in a
+/// block the four weights of each column together.
+fn blocks(weight: &[i8], inputs: usize, outputs: usize) -> Result<Vec<[Block; PANEL_BLOCKS]>, ShapeError> {
+    let mut packed = Vec::with_capacity(outputs / PANEL_COLUMNS * (inputs / 4));
+    for first_column in (0..outputs).step_by(PANEL_COLUMNS) {
+        for first_input in (0..inputs).step_by(4) {
+            let mut side_by_side = [Block([0; 4 * LANES]); PANEL_BLOCKS];
+            let columns = side_by_side.iter_mut().flat_map(|block| block.0.as_chunks_mut::<4>().0);
+            for (column, of_column) in columns.enumerate() {
+                for (input, to) in of_column.iter_mut().enumerate() {
+                    let at = (first_input + input) * outputs + first_column + column;
+                    *to = *weight.get(at).or_broken(OUTSIDE)?;
+                }
+            }
+            packed.push(side_by_side);
+        }
+    }
+    Ok(packed)
+}
+
+fn columns(from: &Linear<'_>, outputs: usize) -> Result<Vec<[Column; PANEL_BLOCKS]>, ShapeError> {
+    let mut sums = vec![0_i32; outputs];
+    for row in from.weight.chunks_exact(outputs) {
+        sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += i32::from(*weight));
+    }
+    let mut columns = vec![[Column::default(); PANEL_BLOCKS]; outputs / PANEL_COLUMNS];
+    let places = columns.as_flattened_mut().iter_mut().flat_map(|column| {
+        let Column { scale, sum, bias } = column;
+        scale.iter_mut().zip(sum).zip(bias)
+    });
+    let values = from.scale.iter().zip(&sums).zip(from.bias);
+    ensure(values.len() == outputs, "a column has no scale or no bias")?;
+    for (((to_scale, to_sum), to_bias), ((scale, sum), bias)) in places.zip(values) {
+        *to_scale = *scale;
+        #[allow(clippy::cast_precision_loss)]
+        let sum = *sum as f32 * *scale;
+        *to_sum = sum;
+        *to_bias = *bias;
+    }
+    Ok(columns)
+}
+
+/// [`PANEL_COLUMNS`] from the one numbered `first` on, of `outputs`.
 struct Panel<'a> {
-    blocks: &'a [[Block; SIDE]],
+    blocks: &'a [[Block; PANEL_BLOCKS]],
     /// As many blocks, fetched while these are worked on: those of the next panel.
-    following: &'a [[Block; SIDE]],
-    columns: &'a [Column; SIDE],
+    next: &'a [[Block; PANEL_BLOCKS]],
+    columns: &'a [Column; PANEL_BLOCKS],
     first: usize,
     outputs: usize,
 }
 
 impl Panel<'_> {
     /// The product of `R` rows.
-    // Indices are below R and SIDE, the lengths of the arrays; an iterator over them costs a third of the time.
+    // Indices are below R and PANEL_BLOCKS, the lengths of the arrays; an iterator over them costs a third of the time.
     #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
     #[inline(always)]
-    fn tile<L: Lanes, const R: usize>(&self, lanes: L, group: &Group<'_, L::Quad>, out: &mut [f32]) {
-        let Some(inputs) = group.inputs::<R>(self.blocks.len()) else { return };
-        let sums = if L::PARTS == 1 { self.sums(lanes, inputs, 0) } else { self.sums_by_few(lanes, inputs) };
-        let Some(rows) = group.rows.first_chunk::<R>() else { return };
+    fn tile<L: Lanes, const R: usize>(
+        &self,
+        lanes: L,
+        group: &Group<'_, L::Quad>,
+        out: &mut [f32],
+    ) -> Result<(), ShapeError> {
+        let inputs = group.inputs::<R>(self.blocks.len());
+        let inputs = inputs.or_broken("a group of rows has fewer inputs than the matrix")?;
+        let sums = if L::PARTS == 1 { self.sums(lanes, inputs, 0) } else { self.sums_by_part(lanes, inputs) };
+        let rows = group.scales.first_chunk::<R>().or_broken("a group has fewer rows than its tile")?;
         for row in 0..R {
             let start = row * self.outputs + self.first;
-            let Some(out) = out.get_mut(start..).and_then(<[f32]>::first_chunk_mut::<PANEL>) else { return };
+            let out = out.get_mut(start..).and_then(<[f32]>::first_chunk_mut::<PANEL_COLUMNS>);
+            let out = out.and_then(|out| vectors_mut(out)?.first_chunk_mut::<PANEL_BLOCKS>());
+            let out = out.or_broken("a product has no place for a panel")?;
             let (scale, offset) = (lanes.splat(rows[row].scale), lanes.splat(rows[row].offset));
-            let Some(out) = out.as_chunks_mut::<LANES>().0.first_chunk_mut::<SIDE>() else { return };
-            for side in 0..SIDE {
+            for side in 0..PANEL_BLOCKS {
                 let column = &self.columns[side];
-                let still = lanes.mul_add(offset, lanes.load(&column.sum), lanes.load(&column.bias));
+                let constant = lanes.mul_add(offset, lanes.load(&column.sum), lanes.load(&column.bias));
                 let scale = lanes.mul(scale, lanes.load(&column.scale));
-                lanes.store(lanes.mul_add(lanes.float(sums[row][side]), scale, still), &mut out[side]);
+                let sums = lanes.sums_to_floats(sums[row][side]);
+                lanes.store(lanes.mul_add(sums, scale, constant), &mut out[side]);
             }
         }
+        Ok(())
     }
 
-    /// The sums of `R` rows' products with a panel, [`FEW`] rows and a block at a time.
-    // Indices are below R and SIDE.
+    /// The sums of `R` rows' products with a panel, [`ROWS_PER_PASS`] rows and a block at a time.
+    // Indices are below R and PANEL_BLOCKS.
     #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
     #[inline(always)]
-    fn sums_by_few<L: Lanes, const R: usize>(
+    fn sums_by_part<L: Lanes, const R: usize>(
         &self,
         lanes: L,
         inputs: [&[L::Quad]; R],
-    ) -> [[L::Sums; SIDE]; R] {
-        let mut sums = [[lanes.nothing(); SIDE]; R];
-        let (few, rest) = inputs.as_chunks::<FEW>();
-        for side in 0..SIDE {
-            let (few_sums, rest_sums) = sums.as_chunks_mut::<FEW>();
+    ) -> [[L::Sums; PANEL_BLOCKS]; R] {
+        let mut sums = [[lanes.zero_sums(); PANEL_BLOCKS]; R];
+        let (few, rest) = inputs.as_chunks::<ROWS_PER_PASS>();
+        for side in 0..PANEL_BLOCKS {
+            let (few_sums, rest_sums) = sums.as_chunks_mut::<ROWS_PER_PASS>();
             for (inputs, sums) in few.iter().zip(few_sums) {
-                let found = self.sums::<L, FEW, 1>(lanes, *inputs, side);
-                for row in 0..FEW {
+                let found = self.sums::<L, ROWS_PER_PASS, 1>(lanes, *inputs, side);
+                for row in 0..ROWS_PER_PASS {
                     [sums[row][side]] = found[row];
                 }
             }
@@ -172,7 +217,7 @@ impl Panel<'_> {
     }
 
     /// The sums of `R` rows' products with `S` blocks side by side, from the one numbered `first` on.
-    // Indices are below R, S and SIDE, and those of quads below the number of blocks, which every row of `inputs` has.
+    // Indices are below R, S and PANEL_BLOCKS, and those of quads below the number of blocks, which every row of `inputs` has.
     #[allow(clippy::indexing_slicing, clippy::needless_range_loop)]
     #[inline(always)]
     fn sums<L: Lanes, const R: usize, const S: usize>(
@@ -181,11 +226,11 @@ impl Panel<'_> {
         inputs: [&[L::Quad]; R],
         first: usize,
     ) -> [[L::Sums; S]; R] {
-        let mut sums = [[lanes.nothing(); S]; R];
+        let mut sums = [[lanes.zero_sums(); S]; R];
         for part in 0..L::PARTS {
-            for (quad, (blocks, following)) in self.blocks.iter().zip(self.following).enumerate() {
+            for (quad, (blocks, next)) in self.blocks.iter().zip(self.next).enumerate() {
                 for side in 0..S {
-                    lanes.soon(&following[first + side]);
+                    lanes.prefetch(&next[first + side]);
                 }
                 for row in 0..R {
                     for side in 0..S {
@@ -195,5 +240,57 @@ impl Panel<'_> {
             }
         }
         sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        processor::{Computation, Processor},
+        quantise::Identity,
+    };
+
+    struct Multiply<'a> {
+        matrix: &'a PackedMatrix,
+        rows: &'a [f32],
+        width: usize,
+        out: &'a mut [f32],
+    }
+
+    impl Computation for Multiply<'_> {
+        #[inline(always)]
+        fn run<L: Lanes>(self, lanes: L) -> Result<(), ShapeError> {
+            let mut rows = QuantisedRows::default();
+            rows.quantise(lanes, self.rows, self.width, &Identity)?;
+            self.matrix.multiply(lanes, &rows, self.out)
+        }
+    }
+
+    #[test]
+    fn rows_or_places_that_do_not_fit_are_an_error() {
+        let (weight, ones) = (vec![1_i8; 16 * 48], vec![1.0; 48]);
+        let linear = Linear { weight: &weight, scale: &ones, bias: &ones };
+        let matrix = PackedMatrix::pack("a matrix", &linear, 16, 48).unwrap();
+        let run = |rows: usize, width: usize, out: usize| {
+            let mut out = vec![0.0; out];
+            let rows = vec![2.0; rows];
+            let work = Multiply { matrix: &matrix, rows: &rows, width, out: &mut out };
+            Processor::portable().run(work).map(|()| out)
+        };
+        assert_eq!(run(32, 16, 96), Ok(vec![33.0; 96]));
+        assert_eq!(run(0, 16, 0), Ok(vec![]));
+        for (rows, width, out) in [(32, 32, 48), (32, 16, 95), (32, 16, 144), (16, 16, 0), (0, 16, 48)] {
+            assert!(matches!(run(rows, width, out), Err(ShapeError::Invariant(_))), "{rows} {width} {out}");
+        }
+    }
+
+    #[test]
+    fn a_scale_that_is_no_number_is_refused() {
+        let (weight, ones, mut odd) = (vec![1_i8; 16 * 48], vec![1.0; 48], vec![1.0; 48]);
+        odd[7] = f32::NAN;
+        let linear = Linear { weight: &weight, scale: &odd, bias: &ones };
+        let refused = PackedMatrix::pack("a matrix", &linear, 16, 48).unwrap_err();
+        assert_eq!(refused, ShapeError::NotFinite { name: "a matrix" });
     }
 }

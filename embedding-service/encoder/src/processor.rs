@@ -1,119 +1,21 @@
-//! What differs from processor to processor: sixteen lanes of floats, of integers, and dot products of bytes.
-//! Every implementation gives the same bits. Nothing here knows what is computed.
+//! Processors, and which of them this machine is. What differs from one to another is in the files beside this; nothing here
+//! knows what is computed.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod lanes;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]
 use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use avx512::Avx512;
+pub(crate) use lanes::{Block, Computation, Inputs, LANES, Lanes, Quad, reduce, vectors, vectors_mut};
 use portable::Portable;
 
-use crate::LANES;
-
-/// Sixteen columns by four inputs of a matrix of weights.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(align(64))]
-pub(crate) struct Block(pub(crate) [i8; 4 * LANES]);
-
-/// Inputs of a product, in one of the two; the other is empty.
-#[derive(Debug, Default)]
-pub(crate) struct Inputs {
-    bytes: Vec<[[u8; 4]; LANES / 4]>,
-    words: Vec<[u64; LANES / 4]>,
-}
-
-/// Four inputs of a product, whole numbers from 0 to 255, as [`Lanes::dot`] takes them.
-pub(crate) trait Quad: Copy + Default + 'static {
-    fn kept_mut(inputs: &mut Inputs) -> &mut Vec<[Self; LANES / 4]>;
-    fn kept(inputs: &Inputs) -> &[[Self; LANES / 4]];
-}
-
-/// A byte for each.
-impl Quad for [u8; 4] {
-    fn kept_mut(inputs: &mut Inputs) -> &mut Vec<[Self; LANES / 4]> {
-        &mut inputs.bytes
-    }
-
-    fn kept(inputs: &Inputs) -> &[[Self; LANES / 4]] {
-        &inputs.bytes
-    }
-}
-
-/// 16 bits for each, the first the lowest.
-impl Quad for u64 {
-    fn kept_mut(inputs: &mut Inputs) -> &mut Vec<[Self; LANES / 4]> {
-        &mut inputs.words
-    }
-
-    fn kept(inputs: &Inputs) -> &[[Self; LANES / 4]] {
-        &inputs.words
-    }
-}
-
-/// The operations, on sixteen lanes each. A value of an implementing type says that the processor has them.
-pub(crate) trait Lanes: Copy {
-    type Floats: Copy;
-    type Quad: Quad;
-    type Sums: Copy;
-
-    /// In how many parts a block's columns are summed, one after the other: where registers are few, and each holds little, a
-    /// product keeps fewer sums at a time.
-    const PARTS: usize;
-
-    fn splat(self, x: f32) -> Self::Floats;
-    fn load(self, from: &[f32; LANES]) -> Self::Floats;
-    fn store(self, x: Self::Floats, to: &mut [f32; LANES]);
-    fn add(self, x: Self::Floats, y: Self::Floats) -> Self::Floats;
-    fn sub(self, x: Self::Floats, y: Self::Floats) -> Self::Floats;
-    fn mul(self, x: Self::Floats, y: Self::Floats) -> Self::Floats;
-    fn div(self, x: Self::Floats, y: Self::Floats) -> Self::Floats;
-    /// x · y + z, rounded once.
-    fn mul_add(self, x: Self::Floats, y: Self::Floats, z: Self::Floats) -> Self::Floats;
-    fn max(self, x: Self::Floats, y: Self::Floats) -> Self::Floats;
-    fn min(self, x: Self::Floats, y: Self::Floats) -> Self::Floats;
-    fn abs(self, x: Self::Floats) -> Self::Floats;
-    /// To the nearest whole number, halves to the even one.
-    fn round(self, x: Self::Floats) -> Self::Floats;
-    /// 2 to the power of whole numbers from -126 to 127.
-    fn power_of_two(self, x: Self::Floats) -> Self::Floats;
-    /// The lanes of both in turns: the first eight of each, then the others.
-    fn in_turns(self, x: Self::Floats, y: Self::Floats) -> [Self::Floats; 2];
-    /// The nearest whole numbers of what is within 0 and 255.
-    fn quads(self, x: Self::Floats) -> [Self::Quad; LANES / 4];
-
-    fn nothing(self) -> Self::Sums;
-    /// Adds to each lane of a part, which is below [`Self::PARTS`], the products of `inputs` with the lane's four weights.
-    fn dot(self, sums: &mut Self::Sums, part: usize, inputs: Self::Quad, weights: &Block);
-    fn float(self, sums: Self::Sums) -> Self::Floats;
-    /// Says that `block` will be read soon.
-    fn soon(self, block: &Block);
-}
-
-/// One value from all lanes, by `join` of two at a time, in the same order on every processor.
-#[inline(always)]
-pub(crate) fn one_of<L: Lanes>(lanes: L, x: L::Floats, join: impl Fn(f32, f32) -> f32 + Copy) -> f32 {
-    let mut values = [0.0; LANES];
-    lanes.store(x, &mut values);
-    let [a, b, c, d] = *values.as_chunks::<4>().0 else { return 0.0 };
-    let [w, x, y, z] = four(four(a, b, join), four(c, d, join), join);
-    join(join(w, x), join(y, z))
-}
-
-#[inline(always)]
-fn four([a, b, c, d]: [f32; 4], [w, x, y, z]: [f32; 4], join: impl Fn(f32, f32) -> f32) -> [f32; 4] {
-    [join(a, w), join(b, x), join(c, y), join(d, z)]
-}
-
-/// Something to compute, whatever the lanes. `run` and all that it calls with lanes must be `#[inline(always)]`: only what
-/// is inlined is compiled for the processor that it runs on.
-pub(crate) trait Work {
-    fn run<L: Lanes>(self, lanes: L);
-}
+use crate::error::ShapeError;
 
 /// A way of computing that this machine has.
 #[derive(Clone, Copy, Debug)]
@@ -143,13 +45,13 @@ impl std::fmt::Display for Processor {
 impl Processor {
     /// What this machine computes fastest with; none where all that it has is plain code.
     #[must_use]
-    pub fn fast() -> Option<Self> {
-        Self::all_fast().into_iter().next()
+    pub fn fastest() -> Option<Self> {
+        Self::accelerated().into_iter().next()
     }
 
-    /// All that this machine computes fast with, the fastest first.
+    /// All that this machine has instructions for, the fastest first.
     #[must_use]
-    pub fn all_fast() -> Vec<Self> {
+    pub fn accelerated() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
         let found = [Avx512::detect().map(Kind::Avx512), Avx2::detect().map(Kind::Avx2)];
         #[cfg(not(target_arch = "x86_64"))]
@@ -159,17 +61,17 @@ impl Processor {
 
     /// Plain code for every machine: slow, and the definition of what the others must give.
     #[must_use]
-    pub fn plain() -> Self {
+    pub fn portable() -> Self {
         Self(Kind::Portable)
     }
 
-    pub(crate) fn run<W: Work>(self, work: W) {
+    pub(crate) fn run<C: Computation>(self, computation: C) -> Result<(), ShapeError> {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(lanes) => lanes.run(work),
+            Kind::Avx512(lanes) => lanes.run(computation),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(lanes) => lanes.run(work),
-            Kind::Portable => work.run(Portable),
+            Kind::Avx2(lanes) => lanes.run(computation),
+            Kind::Portable => computation.run(Portable),
         }
     }
 }

@@ -3,10 +3,8 @@
 // Lints for the service's own code: a test may panic.
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::unwrap_used)]
 
-use std::sync::Arc;
-
 use sentinel_encoder::{
-    Affine, Encoder, Helper, Layer, Linear, Processor, Scratch, ShapeError, Tables, Weights,
+    Encoder, Helper, Layer, Linear, NormWeights, Processor, Scratch, ShapeError, Tables, Weights,
 };
 
 const EPSILON: f32 = 1e-12;
@@ -77,20 +75,21 @@ impl Model {
     }
 
     fn weights(&self) -> Weights<'_> {
-        let [qkv, out, widen, narrow] = &self.products;
-        let [attended, done] = self.norms.each_ref().map(|[scale, shift]| Affine { scale, shift });
+        let [qkv, attention_output, up, down] = &self.products;
+        let [attention_norm, output_norm] =
+            self.norms.each_ref().map(|[scale, shift]| NormWeights { scale, shift });
         Weights {
             hidden: self.hidden,
             heads: self.heads,
-            wide: widen.bias.len(),
-            qkv_factors: &self.factors[0],
+            intermediate: up.bias.len(),
+            qkv_smoothing: &self.factors[0],
             qkv: qkv.linear(),
-            out: out.linear(),
-            attended,
-            widen_factors: &self.factors[1],
-            widen: widen.linear(),
-            narrow: narrow.linear(),
-            done,
+            attention_output: attention_output.linear(),
+            attention_norm,
+            up_smoothing: &self.factors[1],
+            up: up.linear(),
+            down: down.linear(),
+            output_norm,
             epsilon: EPSILON,
         }
     }
@@ -102,15 +101,15 @@ impl Model {
     /// What the layer approximates.
     fn exactly(&self, rows: &[f32]) -> Vec<f64> {
         let (hidden, size) = (self.hidden, self.hidden / self.heads);
-        let [qkv, out, widen, narrow] = &self.products;
+        let [qkv, attention_output, up, down] = &self.products;
         let times = |row: &[f64], factors: &[f32]| -> Vec<f64> {
             row.iter().zip(factors).map(|(x, factor)| x * f64::from(*factor)).collect()
         };
         let rows: Vec<Vec<f64>> =
             rows.chunks(hidden).map(|row| row.iter().map(|x| f64::from(*x)).collect()).collect();
         let all: Vec<Vec<f64>> = rows.iter().map(|row| qkv.exactly(&times(row, &self.factors[0]))).collect();
-        let mixed = |query: &[f64]| -> Vec<f64> {
-            let mut mixed = vec![0.0; hidden];
+        let context = |query: &[f64]| -> Vec<f64> {
+            let mut context = vec![0.0; hidden];
             for first in (0..hidden).step_by(size) {
                 let dot = |key: &[f64]| -> f64 {
                     (first..first + size).map(|at| query[at] * key[hidden + at]).sum()
@@ -119,17 +118,17 @@ impl Model {
                 let total: f64 = shares.iter().sum();
                 for (share, value) in shares.iter().zip(&all) {
                     for at in first..first + size {
-                        mixed[at] += share / total * value[2 * hidden + at];
+                        context[at] += share / total * value[2 * hidden + at];
                     }
                 }
             }
-            mixed
+            context
         };
         let gelu = |x: f64| 0.5 * x * (1.0 + (0.797_884_560_8 * (x + 0.044_715 * x.powi(3))).tanh());
         let layer = |(row, query): (&Vec<f64>, &Vec<f64>)| {
-            let attended = normalised(row, &out.exactly(&mixed(query)), &self.norms[0]);
-            let wide = widen.exactly(&times(&attended, &self.factors[1]));
-            let narrow = narrow.exactly(&wide.into_iter().map(gelu).collect::<Vec<_>>());
+            let attended = normalised(row, &attention_output.exactly(&context(query)), &self.norms[0]);
+            let wide = up.exactly(&times(&attended, &self.factors[1]));
+            let narrow = down.exactly(&wide.into_iter().map(gelu).collect::<Vec<_>>());
             normalised(&attended, &narrow, &self.norms[1])
         };
         rows.iter().zip(&all).flat_map(layer).collect()
@@ -148,12 +147,12 @@ fn normalised(row: &[f64], more: &[f64], [scale, shift]: &[Vec<f32>; 2]) -> Vec<
 }
 
 fn processor() -> Processor {
-    Processor::fast().unwrap_or(Processor::plain())
+    Processor::fastest().unwrap_or(Processor::portable())
 }
 
 fn run(layer: &Layer, processor: Processor, rows: &[f32]) -> Vec<f32> {
     let mut result = rows.to_vec();
-    layer.run(processor, &mut Scratch::default(), &mut result).unwrap();
+    layer.forward(processor, &mut Scratch::default(), &mut result).unwrap();
     result
 }
 
@@ -186,8 +185,8 @@ fn every_processor_gives_the_same_bits_for_any_number_of_rows() {
     let layer = Layer::new(&model.weights()).unwrap();
     for count in (0..=20).chain([33, 64]) {
         let rows = model.rows(count);
-        let wanted = run(&layer, Processor::plain(), &rows);
-        for fast in Processor::all_fast() {
+        let wanted = run(&layer, Processor::portable(), &rows);
+        for fast in Processor::accelerated() {
             assert_eq!(run(&layer, fast, &rows), wanted, "{count} rows, {fast:?}");
         }
     }
@@ -201,7 +200,7 @@ fn what_was_computed_before_leaves_no_trace() {
     let mut scratch = Scratch::default();
     let mut again = |count: usize| {
         let mut rows = model.rows(count);
-        layer.run(processor(), &mut scratch, &mut rows).unwrap();
+        layer.forward(processor(), &mut scratch, &mut rows).unwrap();
         rows
     };
     again(40);
@@ -235,16 +234,22 @@ fn weights_that_do_not_fit_are_refused() {
         refused(|weights| weights.heads = 0),
         "96 values in 0 heads; a head must have 32 or 64 of them"
     );
-    assert_eq!(refused(|weights| weights.wide = 96), "widen has 18432 values, not 9216");
-    assert_eq!(refused(|weights| weights.out.bias = &[]), "out has 0 values, not 96");
-    assert_eq!(refused(|weights| weights.done.shift = &[0.0; 4]), "the last norm has 4 values, not 96");
+    assert_eq!(refused(|weights| weights.intermediate = 96), "up has 18432 values, not 9216");
+    assert_eq!(
+        refused(|weights| weights.attention_output.bias = &[]),
+        "the attention output has 0 values, not 96"
+    );
+    assert_eq!(
+        refused(|weights| weights.output_norm.shift = &[0.0; 4]),
+        "the last norm has 4 values, not 96"
+    );
     let layer = Layer::new(&model.weights()).unwrap();
-    let error = layer.run(processor(), &mut Scratch::default(), &mut [0.0; 97]).unwrap_err();
+    let error = layer.forward(processor(), &mut Scratch::default(), &mut [0.0; 97]).unwrap_err();
     assert_eq!(error, ShapeError::Rows { got: 97, hidden: 96 });
     let narrow = Model::new(96, 3, 40);
     assert_eq!(
         Layer::new(&narrow.weights()).unwrap_err().to_string(),
-        "widen is 96 by 40; inputs must be a multiple of 16 up to 65000, outputs a multiple of 48"
+        "up is 96 by 40; inputs must be a multiple of 16 up to 65000, outputs a multiple of 48"
     );
 }
 
@@ -270,55 +275,58 @@ impl Stack {
 
     fn encoder(&self) -> Encoder {
         let [scale, shift] = &self.first;
-        Encoder::new(&Affine { scale, shift }, &[self.model.weights(); LAYERS]).unwrap()
+        Encoder::new(&NormWeights { scale, shift }, &[self.model.weights(); LAYERS]).unwrap()
     }
 
-    fn mean(&self, processor: Processor, pieces: &[i64]) -> Result<Vec<f32>, ShapeError> {
-        self.mean_with(processor, pieces, &mut |_| false)
+    fn mean(&self, processor: Processor, token_ids: &[i64]) -> Result<Vec<f32>, ShapeError> {
+        self.mean_with(processor, token_ids, &mut |_| false)
     }
 
     fn mean_with(
         &self,
         processor: Processor,
-        pieces: &[i64],
+        token_ids: &[i64],
         ask: &mut dyn FnMut(Helper) -> bool,
     ) -> Result<Vec<f32>, ShapeError> {
-        let (encoder, scratch) = (Arc::new(self.encoder()), &mut Scratch::default());
+        let (encoder, scratch) = (self.encoder(), &mut Scratch::default());
         let tables = Tables { words: &self.words, positions: &self.positions };
         let mut mean = vec![f32::NAN; 96];
-        encoder.run(processor, scratch, &tables, pieces, &mut mean, ask)?;
+        encoder.run(processor, scratch, &tables, token_ids, &mut mean, ask)?;
         Ok(mean)
     }
 }
 
-/// As many pieces, all of them words.
-fn pieces(count: usize) -> Vec<i64> {
+/// As many token_ids, all of them words.
+fn token_ids(count: usize) -> Vec<i64> {
     (0..count).map(|at| (at * at % WORDS) as i64).collect()
 }
 
 #[test]
 fn an_encoder_is_its_layers_one_after_the_other() {
     let stack = Stack::new();
-    let pieces = [3_i64, 0, 6, 3];
+    let token_ids = [3_i64, 0, 6, 3];
     let row = |table: &[f32], at: usize| -> Vec<f64> {
         table[at * 96..][..96].iter().map(|x| f64::from(*x)).collect()
     };
-    let first = pieces.iter().enumerate().flat_map(|(at, piece)| {
-        normalised(&row(&stack.words, *piece as usize), &row(&stack.positions, at), &stack.first)
+    let first = token_ids.iter().enumerate().flat_map(|(at, id)| {
+        normalised(&row(&stack.words, *id as usize), &row(&stack.positions, at), &stack.first)
     });
     let mut rows: Vec<f32> = first.map(|x| x as f32).collect();
     let layer = Layer::new(&stack.model.weights()).unwrap();
     for _ in 0..LAYERS {
         rows = run(&layer, processor(), &rows);
     }
-    let mean = stack.mean(processor(), &pieces).unwrap();
+    let mean = stack.mean(processor(), &token_ids).unwrap();
     for (at, mean) in mean.iter().enumerate() {
-        let wanted = rows.iter().skip(at).step_by(96).sum::<f32>() / pieces.len() as f32;
+        let wanted = rows.iter().skip(at).step_by(96).sum::<f32>() / token_ids.len() as f32;
         // The first norm is in single precision there, which may round one byte of the layers' inputs otherwise.
         assert!((mean - wanted).abs() < 0.01, "{at}: {mean} {wanted}");
     }
-    for fast in Processor::all_fast() {
-        assert_eq!(stack.mean(fast, &pieces).unwrap(), stack.mean(Processor::plain(), &pieces).unwrap());
+    for fast in Processor::accelerated() {
+        assert_eq!(
+            stack.mean(fast, &token_ids).unwrap(),
+            stack.mean(Processor::portable(), &token_ids).unwrap()
+        );
     }
 }
 
@@ -342,15 +350,15 @@ fn with_helpers(
 fn with_help_or_without_the_mean_has_the_same_bits() {
     let stack = Stack::new();
     for count in [16, 17, 18, 23, 31, 32, 40] {
-        let pieces = pieces(count);
-        let wanted = stack.mean(processor(), &pieces).unwrap();
+        let token_ids = token_ids(count);
+        let wanted = stack.mean(processor(), &token_ids).unwrap();
         // A helper comes when it comes: before the second layer, before the third, or too late.
         for _ in 0..50 {
             let (got, asked) = with_helpers(
                 |helper| helper.work(&mut Scratch::default()),
-                |ask| stack.mean_with(processor(), &pieces, ask).unwrap(),
+                |ask| stack.mean_with(processor(), &token_ids, ask).unwrap(),
             );
-            assert_eq!((got, asked), (wanted.clone(), 1), "{count} pieces");
+            assert_eq!((got, asked), (wanted.clone(), 1), "{count} token_ids");
         }
     }
 }
@@ -358,16 +366,16 @@ fn with_help_or_without_the_mean_has_the_same_bits() {
 #[test]
 fn a_helper_that_never_comes_or_goes_at_once_is_done_without() {
     let stack = Stack::new();
-    let pieces = pieces(30);
-    let wanted = stack.mean(processor(), &pieces).unwrap();
+    let token_ids = token_ids(30);
+    let wanted = stack.mean(processor(), &token_ids).unwrap();
     let mut kept = Vec::new();
-    let busy = stack.mean_with(processor(), &pieces, &mut |helper| {
+    let busy = stack.mean_with(processor(), &token_ids, &mut |helper| {
         kept.push(helper);
         true
     });
     assert_eq!(busy.unwrap(), wanted);
     kept.into_iter().for_each(|helper| helper.work(&mut Scratch::default()));
-    let (got, _) = with_helpers(drop, |ask| stack.mean_with(processor(), &pieces, ask).unwrap());
+    let (got, _) = with_helpers(drop, |ask| stack.mean_with(processor(), &token_ids, ask).unwrap());
     assert_eq!(got, wanted);
 }
 
@@ -375,34 +383,34 @@ fn a_helper_that_never_comes_or_goes_at_once_is_done_without() {
 fn where_nobody_is_free_each_layer_asks_again_but_the_last() {
     let stack = Stack::new();
     let mut asked = 0;
-    let mut count = |pieces: &[i64]| {
+    let mut count = |token_ids: &[i64]| {
         asked = 0;
         stack
-            .mean_with(processor(), pieces, &mut |_| {
+            .mean_with(processor(), token_ids, &mut |_| {
                 asked += 1;
                 false
             })
             .unwrap();
         asked
     };
-    assert_eq!(count(&pieces(30)), LAYERS - 1);
-    assert_eq!(count(&pieces(15)), 0, "too short to be worth it");
+    assert_eq!(count(&token_ids(30)), LAYERS - 1);
+    assert_eq!(count(&token_ids(15)), 0, "too short to be worth it");
 }
 
 #[test]
 fn what_is_no_text_is_refused() {
     let stack = Stack::new();
-    for (pieces, complaint) in [
-        (&[][..], "0 word pieces; there must be 1 to 40"),
-        (&[1; 41], "41 word pieces; there must be 1 to 40"),
-        (&[2, 7], "7 is no word piece; there are 7"),
-        (&[-1], "-1 is no word piece; there are 7"),
-        (&[i64::MAX], "9223372036854775807 is no word piece; there are 7"),
+    for (token_ids, complaint) in [
+        (&[][..], "0 tokens; there must be 1 to 40"),
+        (&[1; 41], "41 tokens; there must be 1 to 40"),
+        (&[2, 7], "7 is no token id; there are 7"),
+        (&[-1], "-1 is no token id; there are 7"),
+        (&[i64::MAX], "9223372036854775807 is no token id; there are 7"),
     ] {
-        assert_eq!(stack.mean(processor(), pieces).unwrap_err().to_string(), complaint);
+        assert_eq!(stack.mean(processor(), token_ids).unwrap_err().to_string(), complaint);
     }
     let tables = Tables { words: &stack.words, positions: &stack.positions };
-    let (encoder, scratch) = (Arc::new(stack.encoder()), &mut Scratch::default());
+    let (encoder, scratch) = (stack.encoder(), &mut Scratch::default());
     let short = encoder.run(processor(), scratch, &tables, &[1], &mut [0.0; 95], &mut |_| false);
     assert_eq!(short.unwrap_err().to_string(), "the mean has 96 values, not 95");
 }
@@ -412,7 +420,7 @@ fn an_encoder_of_no_or_of_unlike_layers_is_refused() {
     let (small, large) = (Model::new(96, 3, 192), Model::new(192, 3, 48));
     let [scale, shift] = &small.norms[0];
     let refused =
-        |layers: &[Weights<'_>]| Encoder::new(&Affine { scale, shift }, layers).unwrap_err().to_string();
+        |layers: &[Weights<'_>]| Encoder::new(&NormWeights { scale, shift }, layers).unwrap_err().to_string();
     assert_eq!(refused(&[]), "an encoder has at least one layer");
     assert_eq!(refused(&[small.weights(), large.weights()]), "a layer has rows of 192 values, another of 96");
     assert_eq!(refused(&[large.weights()]), "the first norm has 96 values, not 192");

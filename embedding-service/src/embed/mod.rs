@@ -1,36 +1,38 @@
 //! Text to vector. This file holds what every embedder promises; how each does it is in the files beside it.
 
+pub mod bag_of_words;
 pub mod cache;
-pub mod deterministic;
-pub mod graph;
+pub mod error;
+mod inference_times;
+pub mod model_config;
 pub mod model_files;
 pub mod model_id;
 pub mod onnx;
 mod operator;
-mod pace;
-pub mod pieces;
 pub mod pool;
+mod pool_state;
 mod queue;
-pub mod sidecar;
-pub mod window;
-mod work;
+pub mod signature;
+pub mod tokeniser;
+pub mod truncation;
+mod worker;
 
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use window::Digest;
+use self::{error::EmbedError, truncation::UnseenDigest};
 
-/// One prompt as the model sees it.
+/// A prompt with its vector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedded {
     /// L2-normalised, as long as the embedder's dimension.
     pub vector: Arc<[f32]>,
-    /// The part of the prompt that was tokenised, white space folded; at most [`window::HEAD_BYTES`].
+    /// The part of the prompt that was tokenised, white space folded; at most [`truncation::HEAD_BYTES`].
     pub head: String,
     /// Digest of what the model did not see; `None` if it saw everything.
-    pub unseen: Option<Digest>,
+    pub unseen: Option<UnseenDigest>,
 }
 
 /// How long the two parts of an embedding took.
@@ -40,43 +42,42 @@ pub struct Timing {
     pub inference: Duration,
 }
 
-/// A prompt as the model takes it.
+/// A prompt as the model takes it: truncated to what the model reads.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cut {
-    /// Word piece ids, special ones included.
-    pub pieces: Vec<i64>,
+pub struct TokenisedPrompt {
+    /// The special tokens included.
+    pub token_ids: Vec<i64>,
     /// As in [`Embedded`].
     pub head: String,
     /// As in [`Embedded`].
-    pub unseen: Option<Digest>,
+    pub unseen: Option<UnseenDigest>,
 }
 
-impl Cut {
-    /// With the vector of its pieces.
+impl TokenisedPrompt {
     #[must_use]
-    pub fn with(self, vector: Vec<f32>) -> Embedded {
+    pub fn with_vector(self, vector: Vec<f32>) -> Embedded {
         Embedded { vector: Arc::from(vector), head: self.head, unseen: self.unseen }
     }
 }
 
-/// Cuts prompts into pieces. Shared by all callers, and done before a prompt waits for a worker.
-pub trait Cutter: Send + Sync {
-    /// Cuts any text, whatever its length and its characters, into a bounded number of pieces.
+/// Tokenises prompts. Shared by all callers, and done before a prompt waits for a worker.
+pub trait Tokeniser: Send + Sync {
+    /// Tokenises any text, whatever its length and its characters, into a bounded number of tokens.
     ///
     /// # Errors
     /// When the tokeniser fails; the message holds no prompt text.
-    fn cut(&self, prompt: &str) -> Result<Cut, EmbedError>;
+    fn tokenise(&self, prompt: &str) -> Result<TokenisedPrompt, EmbedError>;
 
-    /// How many pieces there will be at least, told at a glance: what cannot be done in time need not be cut.
-    fn at_least(&self, _prompt: &str) -> usize {
+    /// How many tokens there will be at least, told at a glance: what cannot be done in time need not be tokenised.
+    fn least_tokens(&self, _prompt: &str) -> usize {
         1
     }
 }
 
-/// Threads that have nothing to do at the moment.
-pub trait FreeHands: Send + Sync {
-    /// Gives one of them an errand that it begins at once; false if all are busy. May be dropped undone.
-    fn lend(&self, errand: Box<dyn FnOnce() + Send>) -> bool;
+/// Worker threads that have nothing to do at the moment.
+pub trait IdleWorkers: Send + Sync {
+    /// Gives one of them a task that it begins at once; false if all are busy. The task may be dropped undone.
+    fn assist(&self, task: Box<dyn FnOnce() + Send>) -> bool;
 }
 
 /// Turns one text into one vector. The same text gives the same bits, whatever was embedded before it.
@@ -84,66 +85,28 @@ pub trait Embedder {
     /// Components of every vector.
     fn dimension(&self) -> usize;
 
-    /// What cuts prompts for this model.
-    fn cutter(&self) -> Arc<dyn Cutter>;
+    /// The tokeniser of this model.
+    fn tokeniser(&self) -> Arc<dyn Tokeniser>;
 
-    /// Tells whom it may ask for help with a text.
-    fn may_ask(&mut self, _hands: Arc<dyn FreeHands>) {}
+    /// Tells which workers it may ask to assist with a text.
+    fn set_idle_workers(&mut self, _workers: Arc<dyn IdleWorkers>) {}
 
-    /// The normalised vector of a row of pieces.
+    /// The normalised vector of a row of tokens.
     ///
     /// # Errors
     /// When the model fails.
-    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError>;
+    fn infer(&mut self, token_ids: &[i64]) -> Result<Vec<f32>, EmbedError>;
 
-    /// Cuts a text and infers its vector.
+    /// Tokenises a text and infers its vector.
     ///
     /// # Errors
     /// When the tokeniser or the model fails; the message holds no prompt text.
     fn embed(&mut self, prompt: &str) -> Result<(Embedded, Timing), EmbedError> {
         let start = Instant::now();
-        let cut = self.cutter().cut(prompt)?;
+        let prompt = self.tokeniser().tokenise(prompt)?;
         let tokenise = start.elapsed();
         let start = Instant::now();
-        let vector = self.infer(&cut.pieces)?;
-        Ok((cut.with(vector), Timing { tokenise, inference: start.elapsed() }))
+        let vector = self.infer(&prompt.token_ids)?;
+        Ok((prompt.with_vector(vector), Timing { tokenise, inference: start.elapsed() }))
     }
-}
-
-/// A fault of the tokeniser or the model on one text. Never holds prompt text.
-#[derive(Debug, thiserror::Error)]
-pub enum EmbedError {
-    #[error("the tokeniser failed on a prompt of {bytes} bytes")]
-    Tokenise { bytes: usize },
-    #[error("the model failed on an input of {pieces} word pieces: {cause}")]
-    Inference { pieces: usize, cause: String },
-    #[error("the model gave an output of shape {got}, expected {expected}")]
-    Shape { got: String, expected: String },
-    #[error("the model gave a vector with a value that is no number")]
-    NotFinite,
-    #[error("the embedder panicked; it goes on with the next prompt")]
-    Panicked,
-}
-
-/// A model that cannot be used. Every message says which file or setting, and what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    #[error(
-        "cannot load ONNX Runtime from {path}: {cause}. Set ORT_DYLIB_PATH to a libonnxruntime.so of version 1.24 or later"
-    )]
-    Library { path: String, cause: String },
-    #[error("LOOP_EMBEDDING_MODEL_PATH: {path} {problem}")]
-    Path { path: String, problem: String },
-    #[error("cannot read the tokeniser {path}: {cause}. It must be the model's own tokenizer.json")]
-    Tokeniser { path: String, cause: String },
-    #[error("cannot load the model {path}: {cause}")]
-    Load { path: String, cause: String },
-    #[error("the model {path} is no sentence embedding model: {problem}")]
-    Graph { path: String, problem: String },
-    #[error("the model's warm-up inference failed: {0}")]
-    WarmUp(#[from] EmbedError),
-    #[error("cannot start a worker thread: {0}")]
-    Thread(#[from] std::io::Error),
-    #[error("a worker thread ended during start-up; its message is above")]
-    WorkerGone,
 }

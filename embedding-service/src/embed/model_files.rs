@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::ModelError;
+use super::error::ModelError;
 
 /// Both files of a model, existing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,11 @@
 
 use std::{ffi::OsString, fmt, fs::File, io, path::Path};
 
-use super::{ModelError, model_files::ModelFiles, sidecar::Sidecar};
+use super::{
+    error::ModelError,
+    model_config::{ModelConfig, Pooling},
+    model_files::ModelFiles,
+};
 
 /// To be counted up when this program makes other vectors of the same files.
 const VECTORS: u32 = 1;
@@ -18,9 +22,8 @@ impl ModelId {
     /// # Errors
     /// When one of them cannot be read.
     pub fn of(files: &ModelFiles) -> Result<Self, ModelError> {
-        let Sidecar { pooling, longest } = Sidecar::read(&files.graph)?;
         let mut all = blake3::Hasher::new();
-        all.update(format!("{VECTORS} {pooling:?} {longest:?}").as_bytes());
+        all.update(written_out(ModelConfig::read(&files.graph)?).as_bytes());
         let beside = |suffix: &str| {
             let mut path = OsString::from(&files.graph);
             path.push(suffix);
@@ -43,6 +46,17 @@ impl ModelId {
         hasher.finalize_xof().fill(&mut id);
         Self(id)
     }
+}
+
+/// What is said beside the graph, as the digest takes it. Vectors that are stored are found by it: it must stay as it is.
+fn written_out(ModelConfig { pooling, max_tokens }: ModelConfig) -> String {
+    let pooling = match pooling {
+        None => "None",
+        Some(Pooling::Mean) => "Some(Mean)",
+        Some(Pooling::First) => "Some(First)",
+    };
+    let max_tokens = max_tokens.map_or("None".to_owned(), |limit| format!("Some({limit})"));
+    format!("{VECTORS} {pooling} {max_tokens}")
 }
 
 /// Zeros where there is no such file.
@@ -69,6 +83,14 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn the_words_in_the_digest_are_those_of_vectors_that_are_stored() {
+        let words = |pooling, max_tokens| written_out(ModelConfig { pooling, max_tokens });
+        assert_eq!(words(None, None), "1 None None");
+        assert_eq!(words(Some(Pooling::Mean), Some(128)), "1 Some(Mean) Some(128)");
+        assert_eq!(words(Some(Pooling::First), Some(512)), "1 Some(First) Some(512)");
+    }
 
     #[test]
     fn whatever_decides_the_vectors_counts_and_nothing_else() {

@@ -16,12 +16,13 @@ use ort::{
 use sentinel_encoder::Processor;
 
 use super::{
-    Cutter, EmbedError, Embedder, FreeHands, ModelError,
-    graph::{self, Face, Output},
+    Embedder, IdleWorkers, Tokeniser,
+    error::{EmbedError, ModelError},
+    model_config::{ModelConfig, Pooling},
     model_files::ModelFiles,
-    operator::{self, Hands},
-    pieces::PieceMaker,
-    sidecar::{Pooling, Sidecar},
+    operator::{self, Assistants},
+    signature::{self, Output, Signature},
+    tokeniser::ModelTokeniser,
 };
 use crate::similarity;
 
@@ -62,19 +63,19 @@ static DOMAIN_KNOWN: Mutex<bool> = Mutex::new(false);
 /// One session of the model. Each worker thread has its own.
 pub struct OnnxEmbedder {
     session: Session,
-    hands: Hands,
-    pieces: Arc<PieceMaker>,
-    face: Face,
+    assistants: Assistants,
+    tokeniser: Arc<ModelTokeniser>,
+    signature: Signature,
     dimension: usize,
 }
 
 impl OnnxEmbedder {
-    /// Loads the model and runs it on two pieces, to see what it gives and whether the tokeniser is its own.
+    /// Loads the model and runs it on two tokens, to see what it gives and whether the tokeniser is its own.
     ///
     /// # Errors
     /// When a file cannot be read, or the graph is not one of a sentence embedding model.
     pub fn load(runtime: &Runtime, files: &ModelFiles) -> Result<Self, ModelError> {
-        Self::load_for(runtime, files, Processor::fast())
+        Self::load_for(runtime, files, Processor::fastest())
     }
 
     /// As [`Self::load`], with the project's operator computed by `processor`, or by ONNX Runtime in its own way.
@@ -87,37 +88,38 @@ impl OnnxEmbedder {
         processor: Option<Processor>,
     ) -> Result<Self, ModelError> {
         let path = files.graph.display().to_string();
-        let sidecar = Sidecar::read(&files.graph)?;
-        let pieces = Arc::new(PieceMaker::load(&files.tokeniser, sidecar.longest)?);
-        let hands = Hands::default();
-        let session = open(runtime, &files.graph, processor, &hands)
+        let config = ModelConfig::read(&files.graph)?;
+        let tokeniser = Arc::new(ModelTokeniser::load(&files.tokeniser, config.max_tokens)?);
+        let assistants = Assistants::default();
+        let session = open(runtime, &files.graph, processor, &assistants)
             .map_err(|e| ModelError::Load { path: path.clone(), cause: e.to_string() })?;
         let wrong = |problem: String| ModelError::Graph { path: path.clone(), problem };
-        let face = Face::of(session.inputs(), session.outputs(), sidecar.pooling).map_err(&wrong)?;
-        let mut embedder = Self { session, hands, pieces, face, dimension: 0 };
+        let signature = Signature::of(session.inputs(), session.outputs(), config.pooling).map_err(&wrong)?;
+        let mut embedder = Self { session, assistants, tokeniser, signature, dimension: 0 };
         embedder.dimension = embedder.run(&[0, 0]).map_err(|e| wrong(e.to_string()))?.len();
-        let largest = embedder.pieces.largest_id();
+        let largest = embedder.tokeniser.largest_id();
         embedder.run(&[0, largest]).map_err(|_| ModelError::Tokeniser {
             path: files.tokeniser.display().to_string(),
-            cause: format!("it is of another model: it knows a word piece {largest}, and {path} does not"),
+            cause: format!("it is of another model: it knows a token {largest}, and {path} does not"),
         })?;
         Ok(embedder)
     }
 
-    /// The vector of a row of pieces as the graph gives it, pooled if it is not.
+    /// The vector of a row of tokens as the graph gives it, pooled if it is not.
     fn run(&mut self, ids: &[i64]) -> Result<Vec<f32>, EmbedError> {
         let count = ids.len();
-        let failed = |e: ort::Error| EmbedError::Inference { pieces: count, cause: e.to_string() };
+        let failed = |e: ort::Error| EmbedError::Inference { tokens: count, cause: e.to_string() };
         let tensor = |values: Vec<i64>| Tensor::from_array(([1, count], values)).map_err(failed);
-        let mut inputs: Vec<(&str, SessionInputValue<'_>)> = vec![(graph::IDS, tensor(ids.to_vec())?.into())];
-        if self.face.takes_mask {
-            inputs.push((graph::MASK, tensor(vec![1; count])?.into()));
+        let mut inputs: Vec<(&str, SessionInputValue<'_>)> =
+            vec![(signature::INPUT_IDS, tensor(ids.to_vec())?.into())];
+        if self.signature.takes_mask {
+            inputs.push((signature::ATTENTION_MASK, tensor(vec![1; count])?.into()));
         }
-        if self.face.takes_types {
-            inputs.push((graph::TYPES, tensor(vec![0; count])?.into()));
+        if self.signature.takes_types {
+            inputs.push((signature::TOKEN_TYPE_IDS, tensor(vec![0; count])?.into()));
         }
         let outputs = self.session.run(inputs).map_err(failed)?;
-        let name = &self.face.output_name;
+        let name = &self.signature.output_name;
         let wrong = |got: String, expected: &str| EmbedError::Shape { got, expected: expected.to_owned() };
         let value = outputs.get(name).ok_or_else(|| wrong("nothing".to_owned(), name))?;
         let (shape, values) = value.try_extract_tensor::<f32>().map_err(failed)?;
@@ -125,21 +127,23 @@ impl OnnxEmbedder {
             Some(dimension) if dimension > 0 => Ok(dimension),
             _ => Err(wrong(shape.to_string(), expected)),
         };
-        match self.face.output {
-            Output::Sentence if values.len() == row(SENTENCE)? => Ok(values.to_vec()),
-            Output::Pieces(pooling) if Some(values.len()) == row(PIECES)?.checked_mul(count) => {
-                Ok(pooled(values, row(PIECES)?, pooling))
+        match self.signature.output {
+            Output::SentenceEmbedding if values.len() == row(SENTENCE_EMBEDDING)? => Ok(values.to_vec()),
+            Output::TokenEmbeddings(pooling)
+                if Some(values.len()) == row(TOKEN_EMBEDDINGS)?.checked_mul(count) =>
+            {
+                Ok(pooled(values, row(TOKEN_EMBEDDINGS)?, pooling))
             }
-            Output::Sentence => Err(wrong(shape.to_string(), SENTENCE)),
-            Output::Pieces(_) => Err(wrong(shape.to_string(), PIECES)),
+            Output::SentenceEmbedding => Err(wrong(shape.to_string(), SENTENCE_EMBEDDING)),
+            Output::TokenEmbeddings(_) => Err(wrong(shape.to_string(), TOKEN_EMBEDDINGS)),
         }
     }
 }
 
-const SENTENCE: &str = "[1, dimension]";
-const PIECES: &str = "[1, pieces, dimension]";
+const SENTENCE_EMBEDDING: &str = "[1, dimension]";
+const TOKEN_EMBEDDINGS: &str = "[1, tokens, dimension]";
 
-/// Every piece is attended to, so the mean over the mask is the mean over all; its scale goes in normalising.
+/// Every token is attended to, so the mean over the mask is the mean over all; its scale goes in normalising.
 fn pooled(rows: &[f32], dimension: usize, pooling: Pooling) -> Vec<f32> {
     let read = match pooling {
         Pooling::First => 1,
@@ -157,16 +161,16 @@ impl Embedder for OnnxEmbedder {
         self.dimension
     }
 
-    fn cutter(&self) -> Arc<dyn Cutter> {
-        Arc::<PieceMaker>::clone(&self.pieces)
+    fn tokeniser(&self) -> Arc<dyn Tokeniser> {
+        Arc::<ModelTokeniser>::clone(&self.tokeniser)
     }
 
-    fn may_ask(&mut self, hands: Arc<dyn FreeHands>) {
-        let _ = self.hands.set(hands);
+    fn set_idle_workers(&mut self, workers: Arc<dyn IdleWorkers>) {
+        let _ = self.assistants.set(workers);
     }
 
-    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        let mut vector = self.run(pieces)?;
+    fn infer(&mut self, token_ids: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        let mut vector = self.run(token_ids)?;
         if vector.len() != self.dimension {
             let expected = format!("[{}]", self.dimension);
             return Err(EmbedError::Shape { got: format!("[{}]", vector.len()), expected });
@@ -180,7 +184,7 @@ fn open(
     runtime: &Runtime,
     graph: &Path,
     processor: Option<Processor>,
-    hands: &Hands,
+    assistants: &Assistants,
 ) -> ort::Result<Session> {
     let session = Session::builder(&runtime.0)?
         .with_optimization_level(GraphOptimizationLevel::All)?
@@ -189,7 +193,7 @@ fn open(
         .with_intra_op_spinning(false)?
         .with_inter_op_spinning(false)?
         .with_disabled_optimizers(DISABLED_OPTIMISERS)?;
-    let mut session = operator::teach(session, processor, hands)?;
+    let mut session = operator::register(session, processor, assistants)?;
     // ONNX Runtime makes a domain known when the first session with it is opened, and cannot do that for two at once
     // (microsoft/onnxruntime#22663).
     let mut known = DOMAIN_KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

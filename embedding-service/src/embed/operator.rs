@@ -15,27 +15,31 @@ use ort::{
     session::builder::SessionBuilder,
     value::{DynTensorValueType, TensorElementType, ValueRef},
 };
-use sentinel_encoder::{Affine, Encoder, Helper, Linear, Processor, Scratch, Tables, Weights};
+use sentinel_encoder::{Encoder, Helper, Linear, NormWeights, Processor, Scratch, Tables, Weights};
 
-use super::FreeHands;
+use super::IdleWorkers;
 
 const DOMAIN: &str = "agent.sentinel";
 const NAME: &str = "Encoder";
 /// Inputs before it are read where they are; those from it on are laid out anew once.
 const FIRST_CONSTANT: usize = 3;
 
-/// Who may help a session; nobody until it is told.
-pub type Hands = Arc<OnceLock<Arc<dyn FreeHands>>>;
+/// Who may assist a session; nobody until it is told.
+pub type Assistants = Arc<OnceLock<Arc<dyn IdleWorkers>>>;
 
-/// Lets a session know the operator, computed by `processor`; without one, ONNX Runtime takes the model file's word for
+/// Registers the operator with a session, computed by `processor`; without one, ONNX Runtime takes the model file's word for
 /// what it is.
 ///
 /// # Errors
 /// When ONNX Runtime refuses.
-pub fn teach(session: SessionBuilder, processor: Option<Processor>, hands: &Hands) -> Result<SessionBuilder> {
+pub fn register(
+    session: SessionBuilder,
+    processor: Option<Processor>,
+    assistants: &Assistants,
+) -> Result<SessionBuilder> {
     match processor {
         Some(processor) => {
-            let operator = EncoderOperator { processor, hands: Arc::clone(hands) };
+            let operator = EncoderOperator { processor, assistants: Arc::clone(assistants) };
             Ok(session.with_operators(OperatorDomain::new(DOMAIN)?.add(operator)?)?)
         }
         None => Ok(session),
@@ -44,19 +48,20 @@ pub fn teach(session: SessionBuilder, processor: Option<Processor>, hands: &Hand
 
 struct EncoderOperator {
     processor: Processor,
-    hands: Hands,
+    assistants: Assistants,
 }
 
 impl Operator for EncoderOperator {
-    type Kernel<'attr> = Node;
+    type Kernel<'attr> = EncoderKernel;
 
     fn name(&self) -> &str {
         NAME
     }
 
-    /// Word pieces, the embeddings of words and of positions; a scale and a shift of the norm before the first layer; and for
-    /// each layer the factors of qkv and of widen; for qkv, out, widen and narrow a weight, its scale and bias; for the norms
-    /// after attention and at the end a scale and a shift.
+    /// Token ids, the embeddings of tokens and of positions; a scale and a shift of the norm before the first layer; and for
+    /// each layer the smoothing factors of qkv and of up; for qkv, the attention output, up and down a weight, its scale and
+    /// bias; for the norms after attention and at the end a scale and a shift. The model file calls the last three products
+    /// `out`, `widen` and `narrow`, and the two norms `attended` and `done`.
     fn inputs(&self) -> impl IntoIterator<Item = OperatorInput> {
         // All in one: how many there are depends on the number of layers.
         [OperatorInput::variadic(FIRST_CONSTANT)]
@@ -66,7 +71,7 @@ impl Operator for EncoderOperator {
         [OperatorOutput::required(TensorElementType::Float32)]
     }
 
-    fn create_kernel<'attr>(&self, context: &KernelContext<'attr>) -> Result<Node> {
+    fn create_kernel<'attr>(&self, context: &KernelContext<'attr>) -> Result<EncoderKernel> {
         let constants = (FIRST_CONSTANT..context.inputs()?.len()).map(|at| context.constant_input(at));
         let constants = constants.collect::<Result<Vec<Constant<'_>>>>()?;
         let missing = |name: &str| Error::new(format!("{DOMAIN}:{NAME} has no attribute {name}"));
@@ -74,15 +79,15 @@ impl Operator for EncoderOperator {
         let heads = heads.ok_or_else(|| missing("heads"))?;
         let epsilon = context.get::<f32>("epsilon").ok_or_else(|| missing("epsilon"))?;
         let mut constants = Constants(constants.iter());
-        let first = constants.affine()?;
+        let first = constants.norm()?;
         let mut layers = Vec::new();
         while !constants.0.as_slice().is_empty() {
             layers.push(constants.weights(heads, epsilon)?);
         }
-        Ok(Node {
+        Ok(EncoderKernel {
             encoder: shared(&first, &layers)?,
             processor: self.processor,
-            hands: Arc::clone(&self.hands),
+            assistants: Arc::clone(&self.assistants),
         })
     }
 }
@@ -92,26 +97,26 @@ thread_local! {
 }
 
 /// The encoder at work in one session.
-struct Node {
+struct EncoderKernel {
     encoder: Arc<Encoder>,
     processor: Processor,
-    hands: Hands,
+    assistants: Assistants,
 }
 
-impl Node {
+impl EncoderKernel {
     fn ask(&self, helper: Helper) -> bool {
-        let Some(hands) = self.hands.get() else { return false };
-        hands.lend(Box::new(|| SCRATCH.with_borrow_mut(|scratch| helper.work(scratch))))
+        let Some(workers) = self.assistants.get() else { return false };
+        workers.assist(Box::new(|| SCRATCH.with_borrow_mut(|scratch| helper.work(scratch))))
     }
 }
 
-impl Kernel for Node {
-    /// From word pieces `[1, n]` to the mean `[1, hidden]`.
+impl Kernel for EncoderKernel {
+    /// From token ids `[1, n]` to the mean `[1, hidden]`.
     fn compute(&mut self, context: &ComputeContext) -> Result<()> {
         let input =
             |at| context.input(at)?.ok_or_else(|| Error::new(format!("{DOMAIN}:{NAME} lacks input {at}")));
-        let (pieces, words, positions) = (input(0)?, input(1)?, input(2)?);
-        let (_, pieces) = pieces.try_extract_tensor::<i64>()?;
+        let (token_ids, words, positions) = (input(0)?, input(1)?, input(2)?);
+        let (_, token_ids) = token_ids.try_extract_tensor::<i64>()?;
         let (_, words) = words.try_extract_tensor::<f32>()?;
         let (_, positions) = positions.try_extract_tensor::<f32>()?;
         let output = context.output(0, [1, self.encoder.hidden()])?;
@@ -121,7 +126,7 @@ impl Kernel for Node {
         SCRATCH
             .with_borrow_mut(|scratch| {
                 let ask = &mut |helper| self.ask(helper);
-                self.encoder.run(self.processor, scratch, &tables, pieces, mean, ask)
+                self.encoder.run(self.processor, scratch, &tables, token_ids, mean, ask)
             })
             .map_err(Error::wrap)
     }
@@ -134,21 +139,22 @@ struct Constants<'a>(Iter<'a, Constant<'a>>);
 
 impl<'a> Constants<'a> {
     fn weights(&mut self, heads: usize, epsilon: f32) -> Result<Weights<'a>> {
-        let (qkv_factors, widen_factors) = (self.floats()?, self.floats()?);
-        let (qkv, out, widen, narrow) = (self.linear()?, self.linear()?, self.linear()?, self.linear()?);
-        let (attended, done) = (self.affine()?, self.affine()?);
+        let (qkv_smoothing, up_smoothing) = (self.floats()?, self.floats()?);
+        let (qkv, attention_output) = (self.linear()?, self.linear()?);
+        let (up, down) = (self.linear()?, self.linear()?);
+        let (attention_norm, output_norm) = (self.norm()?, self.norm()?);
         Ok(Weights {
-            hidden: qkv_factors.len(),
+            hidden: qkv_smoothing.len(),
             heads,
-            wide: widen.bias.len(),
-            qkv_factors,
+            intermediate: up.bias.len(),
+            qkv_smoothing,
             qkv,
-            out,
-            attended,
-            widen_factors,
-            widen,
-            narrow,
-            done,
+            attention_output,
+            attention_norm,
+            up_smoothing,
+            up,
+            down,
+            output_norm,
             epsilon,
         })
     }
@@ -158,8 +164,8 @@ impl<'a> Constants<'a> {
         Ok(Linear { weight, scale: self.floats()?, bias: self.floats()? })
     }
 
-    fn affine(&mut self) -> Result<Affine<'a>> {
-        Ok(Affine { scale: self.floats()?, shift: self.floats()? })
+    fn norm(&mut self) -> Result<NormWeights<'a>> {
+        Ok(NormWeights { scale: self.floats()?, shift: self.floats()? })
     }
 
     fn floats(&mut self) -> Result<&'a [f32]> {
@@ -173,7 +179,7 @@ impl<'a> Constants<'a> {
 
 /// The encoder of these weights; that of another session, if it has the same. So the workers' sessions share the
 /// processor's cache.
-fn shared(first: &Affine<'_>, layers: &[Weights<'_>]) -> Result<Arc<Encoder>> {
+fn shared(first: &NormWeights<'_>, layers: &[Weights<'_>]) -> Result<Arc<Encoder>> {
     static OPEN: Mutex<Vec<Weak<Encoder>>> = Mutex::new(Vec::new());
     let encoder = Arc::new(Encoder::new(first, layers).map_err(Error::wrap)?);
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -26,27 +26,29 @@ pub struct MemoryHistory {
 
 #[derive(Default)]
 struct Inner {
-    scopes: HashMap<ScopeId, Prompts>,
-    /// Scopes by the turn of their last record: the first is the next to go.
-    by_turn: BTreeMap<u64, ScopeId>,
-    turn: u64,
+    scopes: HashMap<ScopeId, ScopePrompts>,
+    /// Scopes by the number of their last record: the first is the next to go.
+    by_last_record: BTreeMap<u64, ScopeId>,
+    /// Records made so far.
+    records: u64,
     bytes: usize,
 }
 
 #[derive(Default)]
-struct Prompts {
-    turn: u64,
+struct ScopePrompts {
+    /// Number of the last record.
+    last_record: u64,
     /// Oldest first.
-    kept: VecDeque<Kept>,
+    prompts: VecDeque<StoredPrompt>,
 }
 
-struct Kept {
+struct StoredPrompt {
     moment: Moment,
     recorded: Instant,
     embedded: Embedded,
 }
 
-impl Kept {
+impl StoredPrompt {
     fn bytes(&self) -> usize {
         let vector = self.embedded.vector.len().saturating_mul(size_of::<f32>());
         size_of::<Self>().saturating_add(vector).saturating_add(self.embedded.head.capacity())
@@ -84,14 +86,14 @@ impl PromptHistory for MemoryHistory {
         let Some(prompts) = inner.scopes.get(&scope.id()) else {
             return Ok(Vec::new());
         };
-        let fresh = prompts.kept.iter().rev();
-        Ok(fresh
-            .filter(|kept| kept.fresh(now, self.retention.ttl))
-            .map(|kept| Earlier {
-                moment: kept.moment,
-                similarity: similarity::of_vectors(vector, &kept.embedded.vector),
-                head: kept.embedded.head.clone(),
-                unseen: kept.embedded.unseen,
+        let newest_first = prompts.prompts.iter().rev();
+        Ok(newest_first
+            .filter(|stored| stored.fresh(now, self.retention.ttl))
+            .map(|stored| Earlier {
+                moment: stored.moment,
+                similarity: similarity::of_vectors(vector, &stored.embedded.vector),
+                head: stored.embedded.head.clone(),
+                unseen: stored.embedded.unseen,
             })
             .collect())
     }
@@ -100,7 +102,11 @@ impl PromptHistory for MemoryHistory {
         let mut inner = self.lock();
         inner.add(
             record.scope.id(),
-            Kept { moment: record.moment, recorded: Instant::now(), embedded: record.embedded.clone() },
+            StoredPrompt {
+                moment: record.moment,
+                recorded: Instant::now(),
+                embedded: record.embedded.clone(),
+            },
             self.retention.size,
         );
         inner.forget(self.retention.ttl, self.max_bytes);
@@ -113,22 +119,22 @@ impl PromptHistory for MemoryHistory {
 }
 
 impl Inner {
-    fn add(&mut self, id: ScopeId, mut kept: Kept, size: usize) {
-        kept.embedded.head.shrink_to_fit();
-        self.turn = self.turn.saturating_add(1);
-        self.bytes = self.bytes.saturating_add(kept.bytes());
-        let prompts = self.scopes.entry(id).or_insert_with(|| {
+    fn add(&mut self, id: ScopeId, mut stored: StoredPrompt, size: usize) {
+        stored.embedded.head.shrink_to_fit();
+        self.records = self.records.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(stored.bytes());
+        let scope = self.scopes.entry(id).or_insert_with(|| {
             self.bytes = self.bytes.saturating_add(SCOPE_OVERHEAD);
-            Prompts::default()
+            ScopePrompts::default()
         });
-        self.by_turn.remove(&prompts.turn);
-        prompts.turn = self.turn;
-        self.by_turn.insert(self.turn, id);
+        self.by_last_record.remove(&scope.last_record);
+        scope.last_record = self.records;
+        self.by_last_record.insert(self.records, id);
         // Almost always at the end: writes come in the order of their moments but for a race.
-        let place = prompts.kept.partition_point(|k| k.moment < kept.moment);
-        prompts.kept.insert(place, kept);
-        while prompts.kept.len() > size {
-            if let Some(old) = prompts.kept.pop_front() {
+        let place = scope.prompts.partition_point(|other| other.moment < stored.moment);
+        scope.prompts.insert(place, stored);
+        while scope.prompts.len() > size {
+            if let Some(old) = scope.prompts.pop_front() {
                 self.bytes = self.bytes.saturating_sub(old.bytes());
             }
         }
@@ -137,16 +143,16 @@ impl Inner {
     /// Drops scopes, longest untouched first: those that are too old as a whole, and then as many as the bound demands.
     fn forget(&mut self, ttl: Duration, max_bytes: usize) {
         let now = Instant::now();
-        while let Some((turn, id)) = self.by_turn.first_key_value() {
-            let (turn, id) = (*turn, *id);
-            let newest = self.scopes.get(&id).and_then(|p| p.kept.back());
-            let old = newest.is_none_or(|kept| !kept.fresh(now, ttl));
+        while let Some((record, id)) = self.by_last_record.first_key_value() {
+            let (record, id) = (*record, *id);
+            let newest = self.scopes.get(&id).and_then(|scope| scope.prompts.back());
+            let old = newest.is_none_or(|stored| !stored.fresh(now, ttl));
             if !old && self.bytes <= max_bytes {
                 break;
             }
-            self.by_turn.remove(&turn);
+            self.by_last_record.remove(&record);
             if let Some(gone) = self.scopes.remove(&id) {
-                let freed = gone.kept.iter().map(Kept::bytes);
+                let freed = gone.prompts.iter().map(StoredPrompt::bytes);
                 let freed = freed.fold(SCOPE_OVERHEAD, usize::saturating_add);
                 self.bytes = self.bytes.saturating_sub(freed);
             }

@@ -3,6 +3,7 @@
 
 mod clock;
 pub mod memory;
+pub mod open;
 pub mod redis;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -11,7 +12,7 @@ use tokio::sync::watch;
 
 pub use clock::Moment;
 
-use crate::embed::{Embedded, window::Digest};
+use crate::embed::{Embedded, truncation::UnseenDigest};
 
 /// Whose prompts are compared: tenant / agent / run. Histories of different scopes are never mixed.
 #[derive(Clone, PartialEq, Eq)]
@@ -76,14 +77,14 @@ pub struct Record {
     pub embedded: Embedded,
 }
 
-/// An earlier prompt of the scope, held against a new one.
+/// An earlier prompt of the scope, compared with a new one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
     pub moment: Moment,
     /// 1 identical, 0 opposite.
-    pub similarity: f32,
+    pub similarity: f64,
     pub head: String,
-    pub unseen: Option<Digest>,
+    pub unseen: Option<UnseenDigest>,
 }
 
 /// How many prompts a scope keeps, and for how long.

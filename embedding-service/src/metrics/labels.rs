@@ -96,7 +96,7 @@ label! {
 
 label! {
     /// Whether a prompt's embedding was among the recent ones.
-    Lookup as "outcome" {
+    CacheLookup as "outcome" {
         Hit = "hit",
         Miss = "miss",
     }

@@ -1,253 +1,134 @@
-//! Every setting of the service: as text from flags and environment, and checked. Nothing but [`Settings`] goes further in.
+//! Every setting of the service: as text from flags and environment ([`raw`]), and checked, as the options of each part. The
+//! parts know nothing of settings.
 
+mod parse;
 mod raw;
 mod redis;
+mod traces;
 
-use std::{fmt, net::SocketAddr, num::NonZero, path::PathBuf, str::FromStr, time::Duration};
+use std::{net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
-use tonic::codegen::http::Uri;
-
+use self::parse::{address, boolean, invalid, non_empty, number, permissions, similarity};
 use crate::{
-    history::{Retention, redis::MAX_HISTORY},
-    readiness::Patience,
+    embed::pool::PoolOptions,
+    history::{Retention, open::StoreOptions, redis::MAX_HISTORY},
+    listen::UnixSocketOptions,
+    log::{LogFormat, LogOptions},
+    readiness::OverloadLimits,
+    trace::CollectorOptions,
 };
 
-pub use self::{
-    raw::RawSettings,
-    redis::{ClientCertificate, Lookup, RedisSettings},
-};
+pub use self::{parse::SettingError, raw::RawSettings};
 
 /// Settings that can be used as they are.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    pub uds: Option<Uds>,
+    pub unix_socket: Option<UnixSocketOptions>,
     pub listen: Option<SocketAddr>,
     pub metrics: SocketAddr,
-    pub store: Store,
+    pub store: StoreOptions,
     pub retention: Retention,
     /// 0..=1
-    pub threshold: f32,
+    pub threshold: f64,
     pub model: PathBuf,
     pub library: PathBuf,
-    pub workers: usize,
-    pub queue_length: usize,
-    /// 0: no recent embeddings are kept.
-    pub recent_bytes: usize,
-    pub patience: Patience,
+    pub pool: PoolOptions,
+    pub overload: OverloadLimits,
     pub call_timeout: Duration,
     pub return_similar_prompt: bool,
     pub shutdown_grace: Duration,
     /// Where spans go; none: none are made.
-    pub collector: Option<Collector>,
-    pub log_format: LogFormat,
-    pub log_level: tracing::Level,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Uds {
-    pub path: PathBuf,
-    pub mode: u32,
-}
-
-/// Where prompts are kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Store {
-    Memory { max_bytes: usize },
-    Redis(RedisSettings),
-}
-
-/// An OpenTelemetry collector that takes OTLP/gRPC.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Collector {
-    /// `http://host:port`
-    pub endpoint: String,
-    /// What this process is called there.
-    pub service_name: String,
-}
-
-impl Collector {
-    fn of(raw: &RawSettings) -> Result<Option<Self>, SettingError> {
-        let Some(endpoint) = optional(&raw.otlp_endpoint) else { return Ok(None) };
-        let uri = endpoint.parse::<Uri>().ok();
-        if uri.is_none_or(|uri| uri.scheme_str() != Some("http") || uri.port().is_none()) {
-            let wanted = "give http://host:port of a collector that takes OTLP/gRPC, usually port 4317. One beside this \
-                          service can go on over TLS";
-            return Err(wrong("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, wanted));
-        }
-        if raw.otlp_protocol.trim() != "grpc" {
-            let wanted = "give grpc, and in OTEL_EXPORTER_OTLP_ENDPOINT the collector's port for it";
-            return Err(wrong("OTEL_EXPORTER_OTLP_PROTOCOL", &raw.otlp_protocol, wanted));
-        }
-        let service_name = optional(&raw.otel_service_name).unwrap_or("embedding-service").to_owned();
-        Ok(Some(Self { endpoint: endpoint.to_owned(), service_name }))
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogFormat {
-    Text,
-    Json,
-}
-
-/// A text that is never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(hidden)")
-    }
-}
-
-/// A setting with an impossible value.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name} is \"{value}\": {wanted}")]
-pub struct SettingError {
-    /// The environment name.
-    pub name: &'static str,
-    pub value: String,
-    /// What to give instead.
-    pub wanted: String,
+    pub collector: Option<CollectorOptions>,
+    pub log: LogOptions,
 }
 
 impl TryFrom<RawSettings> for Settings {
     type Error = SettingError;
 
     fn try_from(raw: RawSettings) -> Result<Self, SettingError> {
-        let listen = optional(&raw.listen_addr).map(|text| address("LISTEN_ADDR", text)).transpose()?;
-        let uds = match optional(&raw.uds_path) {
-            Some(path) => Some(Uds { path: PathBuf::from(path), mode: mode(&raw.uds_mode)? }),
-            None if listen.is_none() => {
-                return Err(wrong(
-                    "UDS_PATH",
-                    "",
-                    "give a path for the Unix socket, or an IP:port in LISTEN_ADDR",
-                ));
-            }
-            None => None,
-        };
-        let max_bytes = number("LOOP_MEMORY_MAX_BYTES", &raw.memory_max_bytes, 1 << 20, 1 << 40)?;
-        let store = match RedisSettings::of(&raw)? {
-            Some(redis) => Store::Redis(redis),
-            None => Store::Memory { max_bytes },
-        };
-        let retention = Retention {
-            size: number("LOOP_HISTORY_SIZE", &raw.history_size, 1, MAX_HISTORY)?,
-            ttl: Duration::from_secs(number("LOOP_EMBEDDING_TTL", &raw.embedding_ttl, 1, 31_536_000)?),
-        };
-        let model = optional(&raw.model_path).ok_or_else(|| {
-            wrong(
-                "LOOP_EMBEDDING_MODEL_PATH",
-                "",
-                "give the model: an .onnx file with its tokenizer.json beside it, or the folder of both",
-            )
+        let listen = non_empty(&raw.listen_addr).map(|text| address("LISTEN_ADDR", text)).transpose()?;
+        let unix_socket = unix_socket(&raw)?;
+        if unix_socket.is_none() && listen.is_none() {
+            let wanted = "give a path for the Unix socket, or an IP:port in LISTEN_ADDR";
+            return Err(invalid("UDS_PATH", "", wanted));
+        }
+        let model = non_empty(&raw.model_path).ok_or_else(|| {
+            let wanted =
+                "give the model: an .onnx file with its tokenizer.json beside it, or the folder of both";
+            invalid("LOOP_EMBEDDING_MODEL_PATH", "", wanted)
         })?;
-        let library = optional(&raw.ort_dylib_path).unwrap_or("libonnxruntime.so");
-        let workers = match optional(&raw.workers) {
-            Some(text) => number("LOOP_WORKERS", text, 1, 1024)?,
-            None => std::thread::available_parallelism().map_or(1, NonZero::get),
-        };
         Ok(Self {
-            uds,
+            unix_socket,
             listen,
             metrics: address("METRICS_ADDR", raw.metrics_addr.trim())?,
-            store,
-            retention,
-            threshold: threshold(&raw.similarity_threshold)?,
+            store: store(&raw)?,
+            retention: retention(&raw)?,
+            threshold: similarity("LOOP_SIMILARITY_THRESHOLD", &raw.similarity_threshold)?,
             model: PathBuf::from(model),
-            library: PathBuf::from(library),
-            workers,
-            queue_length: number("LOOP_QUEUE_LENGTH", &raw.queue_length, 1, 1_000_000)?,
-            recent_bytes: number("LOOP_RECENT_MAX_BYTES", &raw.recent_max_bytes, 0, 1 << 40)?,
-            patience: Patience {
-                delay: Duration::from_millis(number("LOOP_READY_DELAY_MS", &raw.ready_delay_ms, 1, 60_000)?),
-                window: Duration::from_millis(number(
-                    "LOOP_READY_WINDOW_MS",
-                    &raw.ready_window_ms,
-                    0,
-                    3_600_000,
-                )?),
-            },
+            library: PathBuf::from(non_empty(&raw.ort_dylib_path).unwrap_or("libonnxruntime.so")),
+            pool: pool(&raw)?,
+            overload: overload(&raw)?,
             call_timeout: Duration::from_secs(number("LOOP_CALL_TIMEOUT", &raw.call_timeout, 1, 3600)?),
-            return_similar_prompt: truth("LOOP_RETURN_SIMILAR_PROMPT", &raw.return_similar_prompt)?,
+            return_similar_prompt: boolean("LOOP_RETURN_SIMILAR_PROMPT", &raw.return_similar_prompt)?,
             shutdown_grace: Duration::from_secs(number("SHUTDOWN_GRACE", &raw.shutdown_grace, 0, 3600)?),
-            collector: Collector::of(&raw)?,
-            log_format: match raw.log_format.trim() {
-                "text" => LogFormat::Text,
-                "json" => LogFormat::Json,
-                other => return Err(wrong("LOG_FORMAT", other, "give text or json")),
-            },
-            log_level: match raw.log_level.trim() {
-                "error" => tracing::Level::ERROR,
-                "warn" => tracing::Level::WARN,
-                "info" => tracing::Level::INFO,
-                "debug" => tracing::Level::DEBUG,
-                other => return Err(wrong("LOG_LEVEL", other, "give error, warn, info or debug")),
-            },
+            collector: traces::collector(&raw)?,
+            log: log(&raw)?,
         })
     }
 }
 
-fn wrong(name: &'static str, value: &str, wanted: impl Into<String>) -> SettingError {
-    SettingError { name, value: value.to_owned(), wanted: wanted.into() }
+fn unix_socket(raw: &RawSettings) -> Result<Option<UnixSocketOptions>, SettingError> {
+    let Some(path) = non_empty(&raw.uds_path) else { return Ok(None) };
+    let mode = permissions("UDS_MODE", &raw.uds_mode)?;
+    Ok(Some(UnixSocketOptions { path: PathBuf::from(path), mode }))
 }
 
-fn optional(text: &str) -> Option<&str> {
-    let text = text.trim();
-    (!text.is_empty()).then_some(text)
+fn store(raw: &RawSettings) -> Result<StoreOptions, SettingError> {
+    let max_bytes = number("LOOP_MEMORY_MAX_BYTES", &raw.memory_max_bytes, 1 << 20, 1 << 40)?;
+    let redis = redis::options(raw)?;
+    Ok(redis.map_or(StoreOptions::Memory { max_bytes }, StoreOptions::Redis))
 }
 
-fn address(name: &'static str, text: &str) -> Result<SocketAddr, SettingError> {
-    text.parse().map_err(|_| wrong(name, text, "give an IP address and a port, like 127.0.0.1:9464"))
+fn retention(raw: &RawSettings) -> Result<Retention, SettingError> {
+    let ttl = number("LOOP_EMBEDDING_TTL", &raw.embedding_ttl, 1, 31_536_000)?;
+    Ok(Retention {
+        size: number("LOOP_HISTORY_SIZE", &raw.history_size, 1, MAX_HISTORY)?,
+        ttl: Duration::from_secs(ttl),
+    })
 }
 
-fn number<T>(name: &'static str, text: &str, least: T, most: T) -> Result<T, SettingError>
-where
-    T: FromStr + PartialOrd + fmt::Display,
-{
-    match text.trim().parse() {
-        Ok(number) if number >= least && number <= most => Ok(number),
-        _ => Err(wrong(name, text, format!("give a whole number from {least} to {most}"))),
-    }
+fn pool(raw: &RawSettings) -> Result<PoolOptions, SettingError> {
+    let workers = match non_empty(&raw.workers) {
+        Some(text) => number("LOOP_WORKERS", text, 1, 1024)?,
+        None => std::thread::available_parallelism().map_or(1, NonZero::get),
+    };
+    Ok(PoolOptions {
+        workers,
+        queue_length: number("LOOP_QUEUE_LENGTH", &raw.queue_length, 1, 1_000_000)?,
+        cache_bytes: number("LOOP_RECENT_MAX_BYTES", &raw.recent_max_bytes, 0, 1 << 40)?,
+    })
 }
 
-fn mode(text: &str) -> Result<u32, SettingError> {
-    let digits = text.trim().trim_start_matches("0o");
-    match u32::from_str_radix(digits, 8) {
-        // Without read and write for its owner not even we could serve it.
-        Ok(mode) if mode <= 0o777 && mode & 0o600 == 0o600 => Ok(mode),
-        _ => Err(wrong(
-            "UDS_MODE",
-            text,
-            "give octal permissions from 0600 to 0777 that let the owner read and write, like 0660",
-        )),
-    }
+fn overload(raw: &RawSettings) -> Result<OverloadLimits, SettingError> {
+    let delay = number("LOOP_READY_DELAY_MS", &raw.ready_delay_ms, 1, 60_000)?;
+    let sustained = number("LOOP_READY_WINDOW_MS", &raw.ready_window_ms, 0, 3_600_000)?;
+    Ok(OverloadLimits { delay: Duration::from_millis(delay), sustained: Duration::from_millis(sustained) })
 }
 
-fn threshold(text: &str) -> Result<f32, SettingError> {
-    match text.trim().parse() {
-        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
-        _ => Err(wrong(
-            "LOOP_SIMILARITY_THRESHOLD",
-            text,
-            "give a similarity from 0 to 1; 0.95 is cosine 0.90",
-        )),
-    }
-}
-
-fn truth(name: &'static str, text: &str) -> Result<bool, SettingError> {
-    match text.trim() {
-        "true" | "1" => Ok(true),
-        "false" | "0" => Ok(false),
-        other => Err(wrong(name, other, "give true or false")),
-    }
+fn log(raw: &RawSettings) -> Result<LogOptions, SettingError> {
+    let format = match raw.log_format.trim() {
+        "text" => LogFormat::Text,
+        "json" => LogFormat::Json,
+        other => return Err(invalid("LOG_FORMAT", other, "give text or json")),
+    };
+    let level = match raw.log_level.trim() {
+        "error" => tracing::Level::ERROR,
+        "warn" => tracing::Level::WARN,
+        "info" => tracing::Level::INFO,
+        "debug" => tracing::Level::DEBUG,
+        other => return Err(invalid("LOG_LEVEL", other, "give error, warn, info or debug")),
+    };
+    Ok(LogOptions { format, level })
 }
 
 #[cfg(test)]
@@ -268,17 +149,17 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_contract() {
         let settings = settings(&[]).unwrap();
-        let uds = settings.uds.unwrap();
-        assert_eq!(uds.path, PathBuf::from("/tmp/embedding-sidecar.sock"));
-        assert_eq!(uds.mode, 0o660);
+        let socket = settings.unix_socket.unwrap();
+        assert_eq!(socket.path, PathBuf::from("/tmp/embedding-sidecar.sock"));
+        assert_eq!(socket.mode, 0o660);
         assert_eq!(settings.listen, None);
         assert_eq!(settings.metrics, "127.0.0.1:9464".parse().unwrap());
         assert_eq!(settings.threshold, 0.95);
         assert_eq!(settings.retention.size, 5);
         assert_eq!(settings.retention.ttl, Duration::from_secs(3600));
-        assert_eq!(settings.store, Store::Memory { max_bytes: 64 << 20 });
+        assert_eq!(settings.store, StoreOptions::Memory { max_bytes: 64 << 20 });
         assert!(!settings.return_similar_prompt);
-        assert!(settings.workers >= 1);
+        assert!(settings.pool.workers >= 1);
     }
 
     #[test]
@@ -322,17 +203,6 @@ mod tests {
     }
 
     #[test]
-    fn a_collector_is_named_by_the_standard_variables() {
-        assert_eq!(settings(&[]).unwrap().collector, None);
-        let there = ["--otlp-endpoint", "http://10.0.0.1:4317"];
-        let collector = settings(&there).unwrap().collector.unwrap();
-        assert_eq!(collector.endpoint, "http://10.0.0.1:4317");
-        assert_eq!(collector.service_name, "embedding-service");
-        let http = settings(&[there.as_slice(), &["--otlp-protocol", "http/protobuf"]].concat());
-        assert_eq!(http.unwrap_err().name, "OTEL_EXPORTER_OTLP_PROTOCOL");
-    }
-
-    #[test]
     fn the_model_has_to_be_named() {
         let raw = RawSettings::try_parse_from(["embedding-service", "--model-path", ""]).unwrap();
         let e = Settings::try_from(raw).unwrap_err();
@@ -342,7 +212,7 @@ mod tests {
     #[test]
     fn tcp_alone_is_enough() {
         let settings = settings(&["--uds-path", "", "--listen-addr", "127.0.0.1:0"]).unwrap();
-        assert_eq!(settings.uds, None);
+        assert_eq!(settings.unix_socket, None);
         assert!(settings.listen.is_some());
     }
 

@@ -1,109 +1,80 @@
-//! The settings of Redis: where it is, who we are there, how it is asked. Files are only named here; they are read when
-//! a connection is made, so that a secret that was changed is found.
+//! The settings of Redis, checked.
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{RawSettings, Secret, SettingError, number, optional, truth, wrong};
+use super::{
+    parse::{SettingError, boolean, invalid, non_empty, number},
+    raw::RawSettings,
+};
+use crate::history::redis::options::{ClientCertificate, LookupMethod, RedisOptions, Secret};
 
-/// How Redis is reached and used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RedisSettings {
-    /// Addresses with credentials: one, or any nodes of a cluster.
-    pub urls: Vec<Secret>,
-    pub cluster: bool,
-    pub password_file: Option<PathBuf>,
-    pub ca_file: Option<PathBuf>,
-    pub certificate: Option<ClientCertificate>,
-    pub lookup: Lookup,
-    /// Budget of one question while a caller waits.
-    pub timeout: Duration,
-}
-
-/// What we show to a Redis that wants to know who connects: two PEM files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientCertificate {
-    pub certificate: PathBuf,
-    pub key: PathBuf,
-}
-
-/// How the earlier prompts of a scope are found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lookup {
-    /// Their vectors are read and compared here.
-    Direct,
-    /// The search module compares: KNN over an index.
-    Search,
-}
-
-impl RedisSettings {
-    /// `None` where no address is given: prompts are kept in memory then.
-    pub(super) fn of(raw: &RawSettings) -> Result<Option<Self>, SettingError> {
-        let timeout = number("LOOP_STORE_TIMEOUT_MS", &raw.store_timeout_ms, 1, 60_000)?;
-        let cluster = truth("REDIS_CLUSTER", &raw.redis_cluster)?;
-        let lookup = match raw.redis_lookup.trim() {
-            "direct" => Lookup::Direct,
-            "search" if cluster => {
-                let wanted = "the search module sees one node only: give direct where REDIS_CLUSTER is true";
-                return Err(wrong("REDIS_LOOKUP", "search", wanted));
-            }
-            "search" => Lookup::Search,
-            other => return Err(wrong("REDIS_LOOKUP", other, "give direct or search")),
-        };
-        let Some(text) = optional(&raw.redis_url) else { return Ok(None) };
-        let urls: Vec<&str> = text.split(',').map(str::trim).collect();
-        check_urls(&urls, cluster)?;
-        let tls = urls.iter().all(|url| url.starts_with("rediss://"));
-        let [ca_file, certificate, key] = [
-            ("REDIS_CA_FILE", &raw.redis_ca_file),
-            ("REDIS_CERT_FILE", &raw.redis_cert_file),
-            ("REDIS_KEY_FILE", &raw.redis_key_file),
-        ]
-        .map(|(name, text)| match optional(text) {
-            Some(path) if !tls => Err(wrong(
-                name,
-                path,
-                "it is for TLS: give an address with rediss:// in REDIS_URL, or leave it out",
-            )),
-            path => Ok(path.map(PathBuf::from)),
-        });
-        let certificate = match (certificate?, key?) {
-            (Some(certificate), Some(key)) => Some(ClientCertificate { certificate, key }),
-            (None, None) => None,
-            (Some(_), None) => return Err(wrong("REDIS_KEY_FILE", "", "give the key of REDIS_CERT_FILE")),
-            (None, Some(_)) => {
-                return Err(wrong("REDIS_CERT_FILE", "", "give the certificate of REDIS_KEY_FILE"));
-            }
-        };
-        Ok(Some(Self {
-            urls: urls.into_iter().map(|url| Secret(url.to_owned())).collect(),
-            cluster,
-            password_file: optional(&raw.redis_password_file).map(PathBuf::from),
-            ca_file: ca_file?,
-            certificate,
-            lookup,
-            timeout: Duration::from_millis(timeout),
-        }))
-    }
+/// `None` where no address is given: prompts are kept in memory then.
+pub(super) fn options(raw: &RawSettings) -> Result<Option<RedisOptions>, SettingError> {
+    let timeout = number("LOOP_STORE_TIMEOUT_MS", &raw.store_timeout_ms, 1, 60_000)?;
+    let cluster = boolean("REDIS_CLUSTER", &raw.redis_cluster)?;
+    let lookup = match raw.redis_lookup.trim() {
+        "direct" => LookupMethod::Direct,
+        "search" if cluster => {
+            let wanted = "the search module sees one node only: give direct where REDIS_CLUSTER is true";
+            return Err(invalid("REDIS_LOOKUP", "search", wanted));
+        }
+        "search" => LookupMethod::Search,
+        other => return Err(invalid("REDIS_LOOKUP", other, "give direct or search")),
+    };
+    let Some(text) = non_empty(&raw.redis_url) else { return Ok(None) };
+    let urls: Vec<&str> = text.split(',').map(str::trim).collect();
+    check_urls(&urls, cluster)?;
+    let tls = urls.iter().all(|url| url.starts_with("rediss://"));
+    let [ca_file, certificate, key] = [
+        ("REDIS_CA_FILE", &raw.redis_ca_file),
+        ("REDIS_CERT_FILE", &raw.redis_cert_file),
+        ("REDIS_KEY_FILE", &raw.redis_key_file),
+    ]
+    .map(|(name, text)| match non_empty(text) {
+        Some(path) if !tls => Err(invalid(
+            name,
+            path,
+            "it is for TLS: give an address with rediss:// in REDIS_URL, or leave it out",
+        )),
+        path => Ok(path.map(PathBuf::from)),
+    });
+    let certificate = match (certificate?, key?) {
+        (Some(certificate), Some(key)) => Some(ClientCertificate { certificate, key }),
+        (None, None) => None,
+        (Some(_), None) => return Err(invalid("REDIS_KEY_FILE", "", "give the key of REDIS_CERT_FILE")),
+        (None, Some(_)) => {
+            return Err(invalid("REDIS_CERT_FILE", "", "give the certificate of REDIS_KEY_FILE"));
+        }
+    };
+    Ok(Some(RedisOptions {
+        urls: urls.into_iter().map(|url| Secret::new(url.to_owned())).collect(),
+        cluster,
+        password_file: non_empty(&raw.redis_password_file).map(PathBuf::from),
+        ca_file: ca_file?,
+        certificate,
+        lookup,
+        timeout: Duration::from_millis(timeout),
+    }))
 }
 
 /// No address is ever shown: it may hold a password.
 fn check_urls(urls: &[&str], cluster: bool) -> Result<(), SettingError> {
-    let wrong = |wanted: &str| Err(wrong("REDIS_URL", "(hidden)", wanted));
+    let refused = |wanted: &str| Err(invalid("REDIS_URL", "(hidden)", wanted));
     let begins =
         |schemes: &[&str]| urls.iter().all(|url| schemes.iter().any(|scheme| url.starts_with(scheme)));
     if !begins(&["redis://", "rediss://", "unix://"]) {
-        return wrong(
+        return refused(
             "give redis://[user[:password]@]host:port[/db], rediss:// for TLS, or unix:///path/to.sock",
         );
     }
     if urls.iter().any(|url| url.contains('#')) {
-        return wrong("give an address without #; a # in a password is written %23");
+        return refused("give an address without #; a # in a password is written %23");
     }
     if cluster && !(begins(&["redis://"]) || begins(&["rediss://"])) {
-        return wrong("give redis:// for all nodes of a cluster, or rediss:// for all");
+        return refused("give redis:// for all nodes of a cluster, or rediss:// for all");
     }
     if !cluster && urls.len() > 1 {
-        return wrong(
+        return refused(
             "give one address, or REDIS_CLUSTER=true where they are nodes of a cluster; a comma in a password is written %2C",
         );
     }
@@ -116,10 +87,8 @@ mod tests {
 
     use super::*;
 
-    fn redis(arguments: &[&str]) -> Result<Option<RedisSettings>, SettingError> {
-        RedisSettings::of(
-            &RawSettings::try_parse_from(["embedding-service"].iter().chain(arguments)).unwrap(),
-        )
+    fn redis(arguments: &[&str]) -> Result<Option<RedisOptions>, SettingError> {
+        options(&RawSettings::try_parse_from(["embedding-service"].iter().chain(arguments)).unwrap())
     }
 
     #[test]
@@ -131,7 +100,7 @@ mod tests {
     #[test]
     fn the_defaults_are_one_redis_read_directly_with_20_ms() {
         let redis = redis(&["--redis-url", "redis://h:1"]).unwrap().unwrap();
-        assert_eq!((redis.cluster, redis.lookup), (false, Lookup::Direct));
+        assert_eq!((redis.cluster, redis.lookup), (false, LookupMethod::Direct));
         assert_eq!(redis.timeout, Duration::from_millis(20));
         assert_eq!(redis.urls.len(), 1);
     }

@@ -121,7 +121,7 @@ async fn impossible_requests_are_refused_by_name() {
         (request("r", "\t \u{2003}"), "prompt"),
         (CheckLoopRequest { similarity_threshold: Some(1.01), ..request("r", ASK) }, "similarity_threshold"),
         (
-            CheckLoopRequest { similarity_threshold: Some(f32::NAN), ..request("r", ASK) },
+            CheckLoopRequest { similarity_threshold: Some(f64::NAN), ..request("r", ASK) },
             "similarity_threshold",
         ),
         (request(&"r".repeat(513), ASK), "run_id"),

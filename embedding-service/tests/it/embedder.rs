@@ -2,10 +2,10 @@
 
 use embedding_service::{
     embed::{
-        Cutter as _, Embedded, Embedder,
+        Embedded, Embedder, Tokeniser as _,
         model_files::ModelFiles,
         onnx::{OnnxEmbedder, Runtime},
-        pieces::{PieceMaker, WHOLE},
+        tokeniser::{MAX_TOKENS, ModelTokeniser},
     },
     similarity,
 };
@@ -18,8 +18,8 @@ fn embedder() -> OnnxEmbedder {
     OnnxEmbedder::load(&runtime, &ModelFiles::find(&model()).unwrap()).unwrap()
 }
 
-fn pieces() -> PieceMaker {
-    PieceMaker::load(&ModelFiles::find(&model()).unwrap().tokeniser, None).unwrap()
+fn tokeniser() -> ModelTokeniser {
+    ModelTokeniser::load(&ModelFiles::find(&model()).unwrap().tokeniser, None).unwrap()
 }
 
 fn embed(embedder: &mut OnnxEmbedder, text: &str) -> Embedded {
@@ -68,20 +68,21 @@ fn vectors_are_normalised_finite_and_of_the_models_dimension() {
 }
 
 #[test]
-fn there_are_never_fewer_pieces_than_were_told_at_a_glance() {
-    let cutter = embedder().cutter();
+fn there_are_never_fewer_tokens_than_were_told_at_a_glance() {
+    let tokeniser = embedder().tokeniser();
     let long =
         ["lorem ipsum dolor ".repeat(300), "a ".repeat(120), "antidisestablishmentarianism ".repeat(40)];
     for text in VARIED.into_iter().chain(long.iter().map(String::as_str)) {
-        let (least, pieces) = (cutter.at_least(text), cutter.cut(text).unwrap().pieces.len());
-        assert!(least <= pieces, "{text}: {least} of {pieces}");
+        let (least, tokens) =
+            (tokeniser.least_tokens(text), tokeniser.tokenise(text).unwrap().token_ids.len());
+        assert!(least <= tokens, "{text}: {least} of {tokens}");
     }
-    assert_eq!(cutter.at_least("How do I reset my password?"), 6);
+    assert_eq!(tokeniser.least_tokens("How do I reset my password?"), 6);
 }
 
 #[test]
-fn of_a_long_text_the_first_pieces_are_read_as_in_a_short_one() {
-    let cutter = embedder().cutter();
+fn of_a_long_text_the_first_tokens_are_read_as_in_a_short_one() {
+    let tokeniser = embedder().tokeniser();
     for (text, few) in [
         ("don't re-try, naïve e.g. #42! ", 5),
         ("a ", 40),
@@ -89,11 +90,11 @@ fn of_a_long_text_the_first_pieces_are_read_as_in_a_short_one() {
         ("internationalisation\n", 16),
         ("日本 no 語 ", 12),
     ] {
-        let short = cutter.cut(&text.repeat(few)).unwrap();
-        assert!(short.unseen.is_none() && short.pieces.len() > 32, "{text}");
+        let short = tokeniser.tokenise(&text.repeat(few)).unwrap();
+        assert!(short.unseen.is_none() && short.token_ids.len() > 32, "{text}");
         for many in [few * 5, 1500 / text.len()] {
-            let long = cutter.cut(&text.repeat(many)).unwrap();
-            assert_eq!((long.pieces.len(), &long.pieces[..31]), (32, &short.pieces[..31]), "{text}");
+            let long = tokeniser.tokenise(&text.repeat(many)).unwrap();
+            assert_eq!((long.token_ids.len(), &long.token_ids[..31]), (32, &short.token_ids[..31]), "{text}");
         }
     }
 }
@@ -125,23 +126,23 @@ fn case_and_white_space_make_no_difference() {
 }
 
 #[test]
-fn every_input_begins_and_ends_with_the_special_pieces() {
-    let pieces = pieces();
+fn every_input_begins_and_ends_with_the_special_tokens() {
+    let tokeniser = tokeniser();
     for text in ["hello", &"hello ".repeat(1000), "\u{0}"] {
-        let ids = pieces.cut(text).unwrap().pieces;
+        let ids = tokeniser.tokenise(text).unwrap().token_ids;
         assert_eq!((ids[0], ids[ids.len() - 1]), (101, 102), "[CLS] and [SEP]");
     }
 }
 
 #[test]
 fn what_the_model_does_not_see_is_told_apart() {
-    let pieces = pieces();
-    let unseen = |text: &str| pieces.cut(text).unwrap().unseen;
+    let tokeniser = tokeniser();
+    let unseen = |text: &str| tokeniser.tokenise(text).unwrap().unseen;
     // Read as a whole.
     assert_eq!(unseen("hello world"), None);
-    let read = "hello ".repeat(WHOLE - 2);
+    let read = "hello ".repeat(MAX_TOKENS - 2);
     assert_eq!(unseen(&read), None);
-    // One piece too many: only the head is read.
+    // One token too many: only the head is read.
     assert!(unseen(&format!("{read}alpha")).is_some());
     assert_ne!(unseen(&format!("{read}alpha")), unseen(&format!("{read}beta")));
     assert_ne!(unseen(&format!("{read}17")), unseen(&format!("{read}18")));
@@ -153,34 +154,34 @@ fn what_the_model_does_not_see_is_told_apart() {
 
 #[test]
 fn words_unknown_to_the_model_are_told_apart() {
-    let pieces = pieces();
+    let tokeniser = tokeniser();
     let (a, b) = ("q".repeat(300), "z".repeat(300));
-    let [one, two] = [&a, &b].map(|word| pieces.cut(&format!("decode {word} now")).unwrap());
-    assert_eq!(one.pieces, two.pieces, "the model sees no difference");
+    let [one, two] = [&a, &b].map(|word| tokeniser.tokenise(&format!("decode {word} now")).unwrap());
+    assert_eq!(one.token_ids, two.token_ids, "the model sees no difference");
     assert_ne!(one.unseen, two.unseen);
-    assert_eq!(one.unseen, pieces.cut(&format!("Decode  {a}  NOW")).unwrap().unseen);
-    let [crab, owl] = ["🦀", "🦉"].map(|text| pieces.cut(text).unwrap());
-    assert!(crab.pieces != owl.pieces || crab.unseen != owl.unseen);
-    let [one, two] = ["\u{0}\u{1}", "\u{1}\u{0}"].map(|text| pieces.cut(text).unwrap());
-    assert_ne!(one.unseen, two.unseen, "control characters are no pieces at all");
+    assert_eq!(one.unseen, tokeniser.tokenise(&format!("Decode  {a}  NOW")).unwrap().unseen);
+    let [crab, owl] = ["🦀", "🦉"].map(|text| tokeniser.tokenise(text).unwrap());
+    assert!(crab.token_ids != owl.token_ids || crab.unseen != owl.unseen);
+    let [one, two] = ["\u{0}\u{1}", "\u{1}\u{0}"].map(|text| tokeniser.tokenise(text).unwrap());
+    assert_ne!(one.unseen, two.unseen, "control characters are no tokens at all");
 }
 
 #[test]
 fn a_graph_without_pooling_is_pooled_here() {
-    // The fixture gives each piece one of 61 known rows; see fixtures/token_rows.py.
+    // The fixture gives each token one of 61 known rows; see fixtures/token_rows.py.
     let folder = tempfile::tempdir().unwrap();
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/token_rows.onnx");
     let graph = folder.path().join("model.onnx");
     std::fs::copy(fixture, &graph).unwrap();
-    let tokeniser = ModelFiles::find(&model()).unwrap().tokeniser;
-    std::fs::copy(tokeniser, folder.path().join("tokenizer.json")).unwrap();
+    let file = ModelFiles::find(&model()).unwrap().tokeniser;
+    std::fs::copy(file, folder.path().join("tokenizer.json")).unwrap();
 
     let runtime = Runtime::load(&library()).unwrap();
     let files = ModelFiles::find(folder.path()).unwrap();
     let mut embedder = OnnxEmbedder::load(&runtime, &files).unwrap();
     assert_eq!(embedder.dimension(), 4);
     let text = "three plain words";
-    let ids = pieces().cut(text).unwrap().pieces;
+    let ids = tokeniser().tokenise(text).unwrap().token_ids;
     let mut wanted = vec![0.0_f32; 4];
     for id in &ids {
         for (at, sum) in wanted.iter_mut().enumerate() {
@@ -202,7 +203,7 @@ fn computed_by(processor: Option<Processor>) -> OnnxEmbedder {
 
 #[test]
 fn the_operator_computes_what_the_model_file_says_of_it() {
-    let (mut ours, mut standard) = (computed_by(Some(Processor::plain())), computed_by(None));
+    let (mut ours, mut standard) = (computed_by(Some(Processor::portable())), computed_by(None));
     for text in VARIED {
         let (ours, standard) = (embed(&mut ours, text).vector, embed(&mut standard, text).vector);
         let near = similarity::of_vectors(&ours, &standard);
@@ -213,9 +214,9 @@ fn the_operator_computes_what_the_model_file_says_of_it() {
 
 #[test]
 fn a_text_has_the_same_bits_on_every_processor() {
-    let mut plain = computed_by(Some(Processor::plain()));
+    let mut plain = computed_by(Some(Processor::portable()));
     let wanted = VARIED.map(|text| embed(&mut plain, text).vector);
-    for processor in Processor::all_fast() {
+    for processor in Processor::accelerated() {
         let mut fast = computed_by(Some(processor));
         for (text, wanted) in VARIED.iter().zip(&wanted) {
             assert_eq!(embed(&mut fast, text).vector, *wanted, "{processor:?}: {text}");

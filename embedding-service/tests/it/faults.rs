@@ -18,8 +18,8 @@ use std::{
 use embedding_service::{
     embed::{
         Embedder,
-        deterministic::BagOfWords,
-        pool::{Pool, Size},
+        bag_of_words::BagOfWords,
+        pool::{Pool, PoolOptions},
     },
     history::{Moment, PromptHistory, Record, Retention, Scope, memory::MemoryHistory, redis::RedisHistory},
     metrics::Metrics,
@@ -269,7 +269,7 @@ async fn after_a_clock_ahead(store: Arc<dyn PromptHistory>, retention: Retention
         store.record(&Record { scope, moment: Moment(ahead + i), embedded }).await.unwrap();
     }
     let metrics = Arc::new(Metrics::default());
-    let size = Size { workers: 1, queue: 16, recent_bytes: 0 };
+    let size = PoolOptions { workers: 1, queue_length: 16, cache_bytes: 0 };
     let pool = Pool::start(size, Arc::clone(&metrics), || Ok(BagOfWords::default())).unwrap();
     let service = LoopService {
         pool: Arc::new(pool),

@@ -6,13 +6,13 @@ use std::{sync::Arc, time::Duration};
 use embedding_service::{
     embed::{
         Embedded,
-        window::{Digest, Unseen},
+        truncation::{UnseenDigest, UnseenText},
     },
     history::{
-        Earlier, HistoryError, Moment, PromptHistory, Record, Retention, Scope, memory::MemoryHistory,
-        redis::RedisHistory,
+        Earlier, HistoryError, Moment, PromptHistory, Record, Retention, Scope,
+        memory::MemoryHistory,
+        redis::{RedisHistory, options::RedisOptions},
     },
-    settings::RedisSettings,
     similarity,
 };
 
@@ -85,7 +85,7 @@ suite! {
     it_says_that_it_is_reachable(5, HOUR);
 }
 
-pub async fn connect(settings: &RedisSettings, retention: Retention) -> Result<RedisHistory, HistoryError> {
+pub async fn connect(settings: &RedisOptions, retention: Retention) -> Result<RedisHistory, HistoryError> {
     RedisHistory::connect(settings, bag_of_words(), DIMENSION, retention).await
 }
 
@@ -109,8 +109,8 @@ pub fn vector(seed: u64) -> Vec<f32> {
     vector
 }
 
-fn digest(text: &str) -> Option<Digest> {
-    let mut unseen = Unseen::default();
+fn digest(text: &str) -> Option<UnseenDigest> {
+    let mut unseen = UnseenText::default();
     unseen.add(text);
     unseen.digest()
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use embedding_service::{
-    embed::pool::{Pool, Size},
+    embed::pool::{Pool, PoolOptions},
     history::{Retention, memory::MemoryHistory},
     metrics::Metrics,
     recorder::Recorder,
@@ -36,7 +36,7 @@ async fn occupy(server: &Server, gate: &Gate, count: usize) -> Vec<JoinHandle<Re
 async fn waiting(metrics: &Metrics, gate: &Gate, count: usize) {
     let queue = format!("queue_length {count}\n");
     eventually("one is in hand and the others wait", async || {
-        (gate.held() == 1 && metrics.exposition().contains(&queue)).then_some(())
+        (gate.waiting() == 1 && metrics.exposition().contains(&queue)).then_some(())
     })
     .await;
 }
@@ -87,7 +87,7 @@ async fn a_full_queue_makes_room_by_throwing_out_the_jobs_of_callers_that_left()
 async fn service(gate: &Gate, work: Duration) -> Arc<LoopService> {
     let metrics = Arc::new(Metrics::default());
     let embedder = Gated { gate: gate.clone(), work, ..Gated::default() };
-    let size = Size { workers: 1, queue: 16, recent_bytes: 0 };
+    let size = PoolOptions { workers: 1, queue_length: 16, cache_bytes: 0 };
     let pool = Pool::start(size, Arc::clone(&metrics), move || Ok(embedder.clone())).unwrap();
     let retention = Retention { size: 5, ttl: Duration::from_secs(3600) };
     let store = Arc::new(MemoryHistory::new(retention, 1 << 20));

@@ -1,10 +1,10 @@
 //! Long prompts on the real model: bounded work, and a difference anywhere is a difference.
 
 use embedding_service::embed::{
-    Cutter as _,
+    Tokeniser as _,
     model_files::ModelFiles,
-    pieces::{HEAD, PieceMaker, WHOLE},
-    window::HEAD_BYTES,
+    tokeniser::{LONG_PROMPT_TOKENS, MAX_TOKENS, ModelTokeniser},
+    truncation::HEAD_BYTES,
 };
 use sentinel_proto::v1::CheckLoopRequest;
 
@@ -75,7 +75,7 @@ async fn a_long_text_repeats_only_itself() {
 
 #[test]
 fn the_work_is_bounded() {
-    let pieces = PieceMaker::load(&ModelFiles::find(&model()).unwrap().tokeniser, None).unwrap();
+    let tokeniser = ModelTokeniser::load(&ModelFiles::find(&model()).unwrap().tokeniser, None).unwrap();
     for text in [
         texts::page(1, 100),
         texts::page(2, 1000),
@@ -87,12 +87,12 @@ fn the_work_is_bounded() {
         "w o r d ".repeat(125_000),
         " ".repeat(1_000_000) + "end",
     ] {
-        let cut = pieces.cut(&text).unwrap();
-        assert!((2..=WHOLE).contains(&cut.pieces.len()), "{}", cut.pieces.len());
-        assert!(cut.unseen.is_none() || cut.pieces.len() <= WHOLE);
-        assert!(cut.head.len() <= HEAD_BYTES);
-        if text.split_whitespace().count() > WHOLE {
-            assert_eq!(cut.pieces.len(), HEAD);
+        let tokenised = tokeniser.tokenise(&text).unwrap();
+        assert!((2..=MAX_TOKENS).contains(&tokenised.token_ids.len()), "{}", tokenised.token_ids.len());
+        assert!(tokenised.unseen.is_none() || tokenised.token_ids.len() <= MAX_TOKENS);
+        assert!(tokenised.head.len() <= HEAD_BYTES);
+        if text.split_whitespace().count() > MAX_TOKENS {
+            assert_eq!(tokenised.token_ids.len(), LONG_PROMPT_TOKENS);
         }
     }
 }

@@ -11,11 +11,12 @@
     clippy::arithmetic_side_effects
 )]
 
+mod assistance;
+mod authority;
 mod contract;
 mod embedder;
 mod faults;
 mod golden;
-mod help;
 mod history_suite;
 mod limits;
 mod long_prompts;

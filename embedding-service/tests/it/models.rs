@@ -3,7 +3,8 @@
 use std::{fs, path::Path};
 
 use embedding_service::embed::{
-    Embedder, ModelError,
+    Embedder,
+    error::ModelError,
     model_files::ModelFiles,
     onnx::{OnnxEmbedder, Runtime},
 };
@@ -55,11 +56,11 @@ fn pooling_dimension_inputs_and_length_are_read_from_the_files() {
     for (text, wanted) in &expected {
         assert!(near(&mut embedder, text, wanted), "{text}");
     }
-    // Up to 40 pieces are read as a whole, and 32 of a longer text.
-    let cutter = embedder.cutter();
-    let read = |words: usize| cutter.cut(&"word ".repeat(words)).unwrap();
-    assert_eq!((read(38).pieces.len(), read(38).unseen), (40, None));
-    assert_eq!(read(39).pieces.len(), 32);
+    // Up to 40 tokens are read as a whole, and 32 of a longer text.
+    let tokeniser = embedder.tokeniser();
+    let read = |words: usize| tokeniser.tokenise(&"word ".repeat(words)).unwrap();
+    assert_eq!((read(38).token_ids.len(), read(38).unseen), (40, None));
+    assert_eq!(read(39).token_ids.len(), 32);
     assert!(read(39).unseen.is_some());
 
     let mut mean = second(|folder| {
@@ -67,7 +68,7 @@ fn pooling_dimension_inputs_and_length_are_read_from_the_files() {
     })
     .unwrap();
     for (text, wanted) in &expected {
-        assert!(!near(&mut mean, text, wanted), "the mean is no first piece: {text}");
+        assert!(!near(&mut mean, text, wanted), "the mean is no first token: {text}");
     }
 }
 

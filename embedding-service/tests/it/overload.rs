@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use embedding_service::{
-    embed::{Cutter, EmbedError, Embedder, deterministic::BagOfWords},
+    embed::{Embedder, Tokeniser, bag_of_words::BagOfWords, error::EmbedError},
     routes::LIVENESS,
 };
 use tonic::Code;
@@ -69,8 +69,8 @@ async fn each_way_to_go_without_an_answer_is_counted_apart() {
         let run = i.to_string();
         calls.push(tokio::spawn(async move { check(&mut client, &run, "x").await }));
         let queue = format!("queue_length {i}\n");
-        eventually("one in hand, one waits", async || {
-            (gate.held() == 1 && server.running.metrics().exposition().contains(&queue)).then_some(())
+        eventually("one is being embedded, one waits", async || {
+            (gate.waiting() == 1 && server.running.metrics().exposition().contains(&queue)).then_some(())
         })
         .await;
     }
@@ -122,14 +122,14 @@ impl Embedder for Faulty {
         self.0.dimension
     }
 
-    fn cutter(&self) -> Arc<dyn Cutter> {
-        self.0.cutter()
+    fn tokeniser(&self) -> Arc<dyn Tokeniser> {
+        self.0.tokeniser()
     }
 
-    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        let fault = self.0.cut("fault").unwrap().pieces;
-        assert_ne!(pieces, fault, "a fault");
-        self.0.infer(pieces)
+    fn infer(&mut self, token_ids: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        let fault = self.0.tokenise("fault").unwrap().token_ids;
+        assert_ne!(token_ids, fault, "a fault");
+        self.0.infer(token_ids)
     }
 }
 

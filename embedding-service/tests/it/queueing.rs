@@ -7,7 +7,7 @@ use embedding_service::{
         Embedder,
         model_files::ModelFiles,
         onnx::{OnnxEmbedder, Runtime},
-        pool::{Pool, Size},
+        pool::{Pool, PoolOptions},
     },
     metrics::Metrics,
 };
@@ -42,7 +42,7 @@ async fn a_vector_is_the_same_to_the_bit_alone_under_load_and_from_the_recent_on
     let alone: Vec<_> = texts.iter().map(|text| bits(&alone.embed(text).unwrap().0.vector)).collect();
 
     let metrics = Arc::new(Metrics::default());
-    let size = Size { workers: 2, queue: 256, recent_bytes: 1 << 20 };
+    let size = PoolOptions { workers: 2, queue_length: 256, cache_bytes: 1 << 20 };
     let make = move || OnnxEmbedder::load(&runtime, &files);
     let pool = Arc::new(Pool::start(size, Arc::clone(&metrics), make).unwrap());
     let count = texts.len() * 5;
@@ -68,7 +68,7 @@ async fn a_short_prompt_waits_for_one_inference_of_a_long_one() {
     let seen = Arc::<Mutex<Vec<usize>>>::default();
     let embedder = Gated { gate: gate.clone(), seen: Arc::clone(&seen), ..Gated::default() };
     let metrics = Arc::new(Metrics::default());
-    let size = Size { workers: 1, queue: 16, recent_bytes: 0 };
+    let size = PoolOptions { workers: 1, queue_length: 16, cache_bytes: 0 };
     let pool = Arc::new(Pool::start(size, Arc::clone(&metrics), move || Ok(embedder.clone())).unwrap());
     seen.lock().unwrap().clear();
 
@@ -80,7 +80,7 @@ async fn a_short_prompt_waits_for_one_inference_of_a_long_one() {
     };
     // Which of several goes first is in the tests of the queue.
     let long = call(500);
-    eventually("it is in hand", async || (gate.held() == 1).then_some(())).await;
+    eventually("it is being embedded", async || (gate.waiting() == 1).then_some(())).await;
     let short = call(1);
     eventually("the short one waits", async || {
         metrics.exposition().contains("queue_length 1\n").then_some(())

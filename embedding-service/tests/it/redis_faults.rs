@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use embedding_service::{
-    embed::deterministic::BagOfWords,
+    embed::bag_of_words::BagOfWords,
     history::{HistoryError, PromptHistory, Retention, Scope},
     routes::LIVENESS,
     server::{self, ServerError},

@@ -30,7 +30,14 @@ pub fn canonical(arguments: &str) -> Arguments {
         return inner;
     }
     serde_json::from_str(arguments)
-        .unwrap_or_else(|_| Arguments { digest: digest(arguments.as_bytes()), words: WordSet::of(arguments) })
+        .unwrap_or_else(|_| Arguments::as_written(arguments))
+}
+
+impl Arguments {
+    /// Arguments as they stand, for those that are too long to be read.
+    pub fn as_written(arguments: &str) -> Self {
+        Self { digest: digest(arguments.as_bytes()), words: WordSet::of(arguments) }
+    }
 }
 
 impl<'de> Deserialize<'de> for Arguments {

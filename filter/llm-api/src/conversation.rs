@@ -1,9 +1,12 @@
 //! What one request body says, in terms that all dialects share. The messages are read one at a time and only where
 //! somebody asks: a long history costs what is looked at.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, collections::HashMap, fmt, marker::PhantomData};
 
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 use crate::json::{self, Unreadable};
@@ -146,15 +149,93 @@ pub fn texts<'a>(
     visit: &mut dyn FnMut(Part<'a>),
 ) -> Result<(), Unreadable> {
     if content.get().starts_with('"') {
-        visit(Part::Text(json::string(content).ok_or(Unreadable::Shape)?));
+        visit(Part::Text(json::text(content).ok_or(Unreadable::Shape)?));
         return Ok(());
     }
-    let parts: Vec<TypedPart> = serde_json::from_str(content.get()).map_err(|_| Unreadable::Shape)?;
-    for part in parts.iter().filter(|part| kinds.contains(&part.kind.as_ref())) {
-        let text = part.text.and_then(json::string).ok_or(Unreadable::Shape)?;
-        visit(Part::Text(text));
+    each_part(content, visit, &mut |part: TypedPart<'a>, visit| {
+        if kinds.contains(&part.kind.as_ref()) {
+            visit(Part::Text(part.text.and_then(json::text).ok_or(Unreadable::Shape)?));
+        }
+        Ok(())
+    })
+}
+
+/// Parts of one message that are read one by one. Those behind them are a text each, as it stands in the body.
+const MAX_PARTS: usize = 1_024;
+
+/// Gives what the parts of a content list hold: `read` says what of a part.
+pub(crate) fn each_part<'a, T: Deserialize<'a>>(
+    content: &'a RawValue,
+    visit: &mut dyn FnMut(Part<'a>),
+    read: &mut dyn FnMut(T, &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>,
+) -> Result<(), Unreadable> {
+    let mut result = Ok(());
+    let parts = EachPart { visit, read, result: &mut result, part: PhantomData::<T> };
+    let mut deserializer = serde_json::Deserializer::from_str(content.get());
+    (&mut deserializer).deserialize_seq(parts).map_err(|_| Unreadable::Shape)?;
+    result
+}
+
+struct EachPart<'v, 'a, T> {
+    visit: &'v mut dyn FnMut(Part<'a>),
+    read: &'v mut dyn FnMut(T, &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>,
+    result: &'v mut Result<(), Unreadable>,
+    part: PhantomData<T>,
+}
+
+impl<'a, T: Deserialize<'a>> Visitor<'a> for EachPart<'_, 'a, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of parts")
     }
-    Ok(())
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut parts: A) -> Result<(), A::Error> {
+        let mut count = 0_usize;
+        while count < MAX_PARTS {
+            let Some(part) = parts.next_element::<T>()? else { return Ok(()) };
+            count = count.saturating_add(1);
+            if self.result.is_ok() {
+                *self.result = (self.read)(part, self.visit);
+            }
+        }
+        while let Some(part) = parts.next_element::<&RawValue>()? {
+            (self.visit)(Part::Text(Cow::Borrowed(part.get())));
+        }
+        Ok(())
+    }
+}
+
+/// Messages that a conversation may have to be read: more cost more than they tell.
+const MAX_MESSAGES: usize = 16_384;
+
+/// The messages of a conversation. An error where there are too many.
+#[derive(Debug)]
+pub(crate) struct Messages<T>(pub Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Messages<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EachMessage<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for EachMessage<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a list of at most {MAX_MESSAGES} messages")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+                let mut messages = Vec::new();
+                while let Some(message) = list.next_element()? {
+                    if messages.len() >= MAX_MESSAGES {
+                        return Err(serde::de::Error::invalid_length(messages.len(), &self));
+                    }
+                    messages.push(message);
+                }
+                Ok(messages)
+            }
+        }
+        deserializer.deserialize_seq(EachMessage(PhantomData)).map(Self)
+    }
 }
 
 /// One part of a message's content, as far as its text is concerned.

@@ -45,6 +45,38 @@ pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text>(raw.get()).ok().map(|text| text.0)
 }
 
+/// Bytes of a text that are decoded. What comes after them stands for itself, escapes and all: two long texts are the same
+/// or not either way.
+const MAX_DECODED: usize = 65_536;
+
+/// `raw` as a text to compare: a string of which only the beginning is decoded where it is long. Nothing where `string`
+/// gives nothing for that beginning.
+pub fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inside = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    if inside.len() <= MAX_DECODED {
+        return string(raw);
+    }
+    let (beginning, rest) = inside.split_at_checked(end_of_beginning(inside))?;
+    let beginning: String = serde_json::from_str(&format!("\"{beginning}\"")).ok()?;
+    Some(Cow::Owned(beginning + rest))
+}
+
+/// Where the beginning of a long string ends: not within a character, an escape, or a pair of escaped surrogates.
+fn end_of_beginning(inside: &str) -> usize {
+    let bytes = inside.as_bytes();
+    let mut at = 0_usize;
+    while at < MAX_DECODED {
+        let length = match bytes.get(at..) {
+            Some([b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..]) => 12,
+            Some([b'\\', b'u', ..]) => 6,
+            Some([b'\\', ..]) => 2,
+            _ => 1,
+        };
+        at = at.saturating_add(length);
+    }
+    inside.ceil_char_boundary(at.min(inside.len()))
+}
+
 /// `raw` as any value; nothing where it is nested too deep or of another type.
 pub fn parsed<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
     serde_json::from_str(raw.get()).ok()
@@ -81,6 +113,19 @@ mod tests {
     struct Body<'a> {
         #[serde(borrow)]
         a: &'a RawValue,
+    }
+
+    #[test]
+    fn of_a_long_text_the_beginning_is_decoded() {
+        for unit in ["a", "é", "\\n", "\\u00e9", "\\ud83d\\ude00", "\\\"", "\\\\", "a\\n\\u00e9日\\ud83d\\ude00"] {
+            let inside = unit.repeat(MAX_DECODED / unit.len() + 300);
+            let raw = RawValue::from_string(format!("\"{inside}\"")).unwrap();
+            let (text, whole) = (text(&raw).unwrap(), string(&raw).unwrap());
+            let beginning = end_of_beginning(&inside);
+            assert!(text.ends_with(&inside[beginning..]), "{unit}");
+            let decoded = &text[..text.len() - (inside.len() - beginning)];
+            assert!(whole.starts_with(decoded) && beginning >= MAX_DECODED, "{unit}");
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Asking {
             prompt: question.prompt.clone(),
             agent_id: question.agent.clone(),
             run_id: question.run.clone(),
-            similarity_threshold: Some(question.similarity_threshold as f32),
+            similarity_threshold: Some(question.similarity_threshold),
             repeats: question.repeats,
             record: None,
         };
@@ -54,7 +54,7 @@ impl Asking {
         let answer = self.runtime.block_on(call(&mut self.connection, body));
         let answer =
             answer.unwrap_or_else(|problem| panic!("the embedding service does not answer: {problem}"));
-        ServiceReply { loop_detected: answer.loop_detected, max_similarity: f64::from(answer.max_similarity) }
+        ServiceReply { loop_detected: answer.loop_detected, max_similarity: answer.max_similarity }
     }
 }
 

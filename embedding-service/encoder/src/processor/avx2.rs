@@ -1,5 +1,5 @@
 //! x86-64 with AVX2 and FMA: sixteen lanes in two registers of eight. It has no exact instruction for products of bytes, so
-//! inputs are kept in 16 bits and weights widened to them. Half as many registers hold half as much, so less is summed at
+//! inputs are kept in 16 bits and weights widened to them. Registers are half as wide and half as many, so less is summed at
 //! once.
 //!
 //! With `avx512.rs` the only unsafe code. It is sound because a value of [`Avx2`] exists only where `detect` has seen that
@@ -16,8 +16,8 @@ use std::arch::x86_64::{
     _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
 };
 
-use super::{Block, Lanes, Work};
-use crate::LANES;
+use super::lanes::{Block, Computation, LANES, Lanes};
+use crate::error::ShapeError;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx2(());
@@ -26,7 +26,7 @@ pub(super) struct Avx2(());
 type Floats = [__m256; 2];
 
 /// Takes 64 bits each in the order 0, 2, 1, 3: the instructions work on both halves of a register by themselves.
-const HALVES: i32 = 0b11_01_10_00;
+const ORDER_0_2_1_3: i32 = 0b11_01_10_00;
 
 impl Avx2 {
     pub(super) fn detect() -> Option<Self> {
@@ -34,14 +34,14 @@ impl Avx2 {
         found.then_some(Self(()))
     }
 
-    /// Does `work`, compiled for this processor with all that is inlined in it.
-    pub(super) fn run<W: Work>(self, work: W) {
+    /// Runs `computation`, compiled for this processor with all that is inlined in it.
+    pub(super) fn run<C: Computation>(self, computation: C) -> Result<(), ShapeError> {
         #[target_feature(enable = "avx2,fma")]
-        fn inner<W: Work>(lanes: Avx2, work: W) {
-            work.run(lanes);
+        fn inner<C: Computation>(lanes: Avx2, computation: C) -> Result<(), ShapeError> {
+            computation.run(lanes)
         }
         // SAFETY: see the head of this file.
-        unsafe { inner(self, work) }
+        unsafe { inner(self, computation) }
     }
 }
 
@@ -58,12 +58,12 @@ fn pairs([a, b]: Floats, [x, y]: Floats, of: impl Fn(__m256, __m256) -> __m256) 
 /// The sums of eight columns.
 #[inline(always)]
 unsafe fn columns(a: __m256i, b: __m256i) -> __m256 {
-    unsafe { _mm256_cvtepi32_ps(_mm256_permute4x64_epi64::<HALVES>(_mm256_hadd_epi32(a, b))) }
+    unsafe { _mm256_cvtepi32_ps(_mm256_permute4x64_epi64::<ORDER_0_2_1_3>(_mm256_hadd_epi32(a, b))) }
 }
 
-/// The lanes of both in turns.
+/// The lanes of both alternately.
 #[inline(always)]
-unsafe fn turns(x: __m256, y: __m256) -> Floats {
+unsafe fn interleaved(x: __m256, y: __m256) -> Floats {
     unsafe {
         let (even, odd) = (_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y));
         [_mm256_permute2f128_ps::<0x20>(even, odd), _mm256_permute2f128_ps::<0x31>(even, odd)]
@@ -154,22 +154,22 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn in_turns(self, x: Floats, y: Floats) -> [Floats; 2] {
-        unsafe { [turns(x[0], y[0]), turns(x[1], y[1])] }
+    fn interleave(self, x: Floats, y: Floats) -> [Floats; 2] {
+        unsafe { [interleaved(x[0], y[0]), interleaved(x[1], y[1])] }
     }
 
     #[inline(always)]
-    fn quads(self, [a, b]: Floats) -> [u64; LANES / 4] {
+    fn round_to_quads(self, [a, b]: Floats) -> [u64; LANES / 4] {
         let mut quads = [0; LANES / 4];
         unsafe {
             let words = _mm256_packus_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
-            _mm256_storeu_si256(quads.as_mut_ptr().cast(), _mm256_permute4x64_epi64::<HALVES>(words));
+            _mm256_storeu_si256(quads.as_mut_ptr().cast(), _mm256_permute4x64_epi64::<ORDER_0_2_1_3>(words));
         }
         quads
     }
 
     #[inline(always)]
-    fn nothing(self) -> Self::Sums {
+    fn zero_sums(self) -> Self::Sums {
         [[unsafe { _mm256_setzero_si256() }; 2]; Self::PARTS]
     }
 
@@ -188,12 +188,12 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn float(self, [[a, b], [c, d]]: Self::Sums) -> Floats {
+    fn sums_to_floats(self, [[a, b], [c, d]]: Self::Sums) -> Floats {
         unsafe { [columns(a, b), columns(c, d)] }
     }
 
     #[inline(always)]
-    fn soon(self, block: &Block) {
+    fn prefetch(self, block: &Block) {
         unsafe { _mm_prefetch::<_MM_HINT_T1>(block.0.as_ptr()) }
     }
 }

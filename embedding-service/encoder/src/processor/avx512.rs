@@ -13,8 +13,8 @@ use std::arch::x86_64::{
     _mm512_storeu_ps, _mm512_sub_ps,
 };
 
-use super::{Block, Lanes, Work};
-use crate::LANES;
+use super::lanes::{Block, Computation, LANES, Lanes};
+use crate::error::ShapeError;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512(());
@@ -27,14 +27,14 @@ impl Avx512 {
         found.then_some(Self(()))
     }
 
-    /// Does `work`, compiled for this processor with all that is inlined in it.
-    pub(super) fn run<W: Work>(self, work: W) {
+    /// Runs `computation`, compiled for this processor with all that is inlined in it.
+    pub(super) fn run<C: Computation>(self, computation: C) -> Result<(), ShapeError> {
         #[target_feature(enable = "avx512f,avx512vnni,fma")]
-        fn inner<W: Work>(lanes: Avx512, work: W) {
-            work.run(lanes);
+        fn inner<C: Computation>(lanes: Avx512, computation: C) -> Result<(), ShapeError> {
+            computation.run(lanes)
         }
         // SAFETY: see the head of this file.
-        unsafe { inner(self, work) }
+        unsafe { inner(self, computation) }
     }
 }
 
@@ -112,7 +112,7 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn in_turns(self, x: __m512, y: __m512) -> [__m512; 2] {
+    fn interleave(self, x: __m512, y: __m512) -> [__m512; 2] {
         // From 16 on, lanes of `y`.
         let from = |first| unsafe {
             let order = std::array::from_fn::<i32, LANES, _>(|i| first + i as i32 / 2 + i as i32 % 2 * 16);
@@ -122,14 +122,14 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn quads(self, x: __m512) -> [[u8; 4]; 4] {
+    fn round_to_quads(self, x: __m512) -> [[u8; 4]; 4] {
         let mut quads = [[0; 4]; 4];
         unsafe { _mm_storeu_si128(quads.as_mut_ptr().cast(), _mm512_cvtusepi32_epi8(_mm512_cvtps_epi32(x))) };
         quads
     }
 
     #[inline(always)]
-    fn nothing(self) -> __m512i {
+    fn zero_sums(self) -> __m512i {
         unsafe { _mm512_setzero_si512() }
     }
 
@@ -142,12 +142,12 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn float(self, sums: __m512i) -> __m512 {
+    fn sums_to_floats(self, sums: __m512i) -> __m512 {
         unsafe { _mm512_cvtepi32_ps(sums) }
     }
 
     #[inline(always)]
-    fn soon(self, block: &Block) {
+    fn prefetch(self, block: &Block) {
         unsafe { _mm_prefetch::<_MM_HINT_T1>(block.0.as_ptr()) }
     }
 }

@@ -2,8 +2,7 @@
 
 use std::array::from_fn;
 
-use super::{Block, Lanes};
-use crate::LANES;
+use super::lanes::{Block, LANES, Lanes};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
@@ -87,19 +86,19 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn in_turns(self, x: Floats, y: Floats) -> [Floats; 2] {
+    fn interleave(self, x: Floats, y: Floats) -> [Floats; 2] {
         let both = [x, y];
         [0, LANES / 2].map(|first| from_fn(|i| both[i % 2][first + i / 2]))
     }
 
     #[inline(always)]
-    fn quads(self, x: Floats) -> [[u8; 4]; 4] {
+    fn round_to_quads(self, x: Floats) -> [[u8; 4]; 4] {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         from_fn(|quad| from_fn(|i| x[4 * quad + i].round_ties_even() as u8))
     }
 
     #[inline(always)]
-    fn nothing(self) -> [i32; LANES] {
+    fn zero_sums(self) -> [i32; LANES] {
         [0; LANES]
     }
 
@@ -111,11 +110,11 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn float(self, sums: [i32; LANES]) -> Floats {
+    fn sums_to_floats(self, sums: [i32; LANES]) -> Floats {
         #[allow(clippy::cast_precision_loss)]
         from_fn(|i| sums[i] as f32)
     }
 
     #[inline(always)]
-    fn soon(self, _: &Block) {}
+    fn prefetch(self, _: &Block) {}
 }

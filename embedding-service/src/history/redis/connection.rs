@@ -10,7 +10,7 @@ use redis::{
 
 #[derive(Clone)]
 pub enum Connection {
-    One(MultiplexedConnection),
+    Single(MultiplexedConnection),
     Cluster(ClusterConnection),
 }
 
@@ -18,7 +18,7 @@ impl Connection {
     /// A sign of life; of any node of a cluster, since one that is lost is not the end of the others.
     pub async fn ping(&mut self) -> Result<(), RedisError> {
         match self {
-            Self::One(one) => cmd("PING").query_async(one).await,
+            Self::Single(single) => cmd("PING").query_async(single).await,
             Self::Cluster(cluster) => {
                 let any = RoutingInfo::SingleNode(SingleNodeRoutingInfo::Random);
                 cluster.route_command(cmd("PING"), any).await.map(drop)
@@ -30,7 +30,7 @@ impl Connection {
 impl ConnectionLike for Connection {
     fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
         match self {
-            Self::One(one) => one.req_packed_command(command),
+            Self::Single(single) => single.req_packed_command(command),
             Self::Cluster(cluster) => cluster.req_packed_command(command),
         }
     }
@@ -42,14 +42,14 @@ impl ConnectionLike for Connection {
         count: usize,
     ) -> RedisFuture<'a, Vec<Value>> {
         match self {
-            Self::One(one) => one.req_packed_commands(commands, offset, count),
+            Self::Single(single) => single.req_packed_commands(commands, offset, count),
             Self::Cluster(cluster) => cluster.req_packed_commands(commands, offset, count),
         }
     }
 
     fn get_db(&self) -> i64 {
         match self {
-            Self::One(one) => one.get_db(),
+            Self::Single(single) => single.get_db(),
             Self::Cluster(cluster) => cluster.get_db(),
         }
     }

@@ -1,9 +1,16 @@
-//! How keys are named. Everything of one scope has the same hash tag (what stands in braces), so that in a cluster it
+//! How keys and the index are named. Everything of one scope has the same hash tag (what stands in braces), so that in a cluster it
 //! lies on one node, and the scopes of a busy tenant on many. The model is a part of it: while one model takes another's
 //! place, services with either use one Redis, and never compare with vectors of the other.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use super::super::{Moment, Scope};
 use crate::embed::model_id::ModelId;
+
+/// Every key of ours begins with it; the search module indexes the hashes that do.
+pub const PREFIX: &str = "loop:";
+/// Name of the search module's index.
+pub const INDEX: &str = "loop:embeddings";
 
 /// The names that this process gives.
 pub struct Keys {
@@ -14,19 +21,24 @@ pub struct Keys {
 
 impl Keys {
     pub fn new(model: ModelId) -> Self {
-        let seed = format!("{:?}", (std::process::id(), std::time::SystemTime::now()));
-        let replica = blake3::hash(seed.as_bytes()).to_hex().chars().take(8).collect();
+        let mut seed = blake3::Hasher::new();
+        seed.update(&std::process::id().to_le_bytes());
+        // A clock before 1970 tells replicas apart too.
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+        let nanoseconds = since_1970.unwrap_or_else(|before| before.duration()).as_nanos();
+        seed.update(&nanoseconds.to_le_bytes());
+        let replica = seed.finalize().to_hex().chars().take(8).collect();
         Self { model, replica }
     }
 
     /// The hash of one prompt: `loop:{tenant/scope/model}:timestamp-replica`.
     pub fn prompt(&self, scope: &Scope, moment: Moment) -> String {
-        format!("loop:{{{}}}:{}-{}", self.tag(scope), moment.0, self.replica)
+        format!("{PREFIX}{{{}}}:{}-{}", self.tag(scope), moment.0, self.replica)
     }
 
     /// The sorted set of the scope's prompts: their keys by moment.
     pub fn recent(&self, scope: &Scope) -> String {
-        format!("loop:{{{}}}:recent", self.tag(scope))
+        format!("{PREFIX}{{{}}}:recent", self.tag(scope))
     }
 
     /// The scope as the value of a TAG field: letters and digits only, so it needs no escaping in a query.

@@ -1,114 +1,24 @@
-//! Reads what Redis answers, replies and errors alike. Sends nothing.
+//! Reads what Redis answers. Sends nothing, and knows no errors of the server: those are in `error.rs`.
 
-use std::{borrow::Cow, error::Error, sync::Arc};
+use std::collections::HashMap;
 
-use redis::{ErrorKind, RedisError, Value};
+use redis::{FromRedisValue, ParsingError, Value, from_redis_value};
 
-use super::{
-    super::{Earlier, HistoryError, Moment},
-    search::INDEX,
-};
-use crate::{embed::window::Digest, similarity};
+use super::super::{Earlier, HistoryError, Moment};
+use crate::{embed::truncation::UnseenDigest, similarity};
 
-/// What an error of the client or the server means to us. Server messages can quote their input, so only the code of
-/// one that is not known is passed on.
-pub fn error(e: &RedisError) -> HistoryError {
-    if let Some(trouble) = tls(e) {
-        return HistoryError::Unreachable(trouble);
-    }
-    if e.is_timeout() {
-        return HistoryError::Unreachable("no answer in time".to_owned());
-    }
-    if is_silence(e) {
-        return HistoryError::Unreachable(e.category().to_owned());
-    }
-    // The client takes the first word for a code, which the search module does not mean as one; and a script's error
-    // has the code of the command that failed in its text in older servers.
-    let words = [e.code(), e.detail()].map(Option::unwrap_or_default);
-    let message = words.join(" ").to_lowercase();
-    let says = |part: &str| message.contains(part);
-    let unreachable = |why: &str| HistoryError::Unreachable(why.to_owned());
-    if says("unknown command") && says("ft.") {
-        HistoryError::NoSearchModule
-    } else if says("no such index") || says("unknown index") || says("index_not_found") {
-        HistoryError::IndexMissing(INDEX)
-    } else if e.kind() == ErrorKind::AuthenticationFailed || says("noauth") || says("wrongpass") {
-        unreachable("it wants other credentials; check REDIS_URL and REDIS_PASSWORD_FILE")
-    } else if says("noperm") {
-        HistoryError::WrongKind(
-            "this Redis user may not do what is needed: EVAL, PING and the keys that begin with loop: (with REDIS_LOOKUP=search also FT.CREATE, FT.INFO and FT.SEARCH)",
-        )
-    } else if says("oom command not allowed") || says("oom ") {
-        HistoryError::Full
-    } else if says("readonly") {
-        HistoryError::Replica
-    } else if says("loading") {
-        unreachable("it is still loading its data")
-    } else if says("clusterdown") || e.kind() == ErrorKind::ClusterConnectionNotFound {
-        unreachable("a part of the cluster is down")
-    } else if says("masterdown") {
-        unreachable("it is a replica without its primary")
-    } else if says("cluster support disabled") {
-        HistoryError::WrongKind("this Redis is no cluster: set REDIS_CLUSTER=false")
-    } else if says("moved") || says("cross") {
-        HistoryError::WrongKind("this Redis is a node of a cluster: set REDIS_CLUSTER=true")
-    } else {
-        HistoryError::Refused(e.code().unwrap_or(e.category()).to_owned())
-    }
-}
+/// The fields `moment`, `prompt`, `unseen` and `vec` of a hash; nothing where it has expired or was evicted, but is still
+/// named in its scope's set.
+type Hash = (Option<u64>, Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>);
 
-/// Whether nothing was answered: there is nobody, or who is there went away.
-pub fn is_silence(e: &RedisError) -> bool {
-    tls(e).is_none() && (e.is_io_error() || e.is_connection_dropped() || e.is_connection_refusal())
-}
-
-/// What is wrong with TLS, if that is what went wrong.
-fn tls(e: &RedisError) -> Option<String> {
-    // The client gives its shared pointer to the cause as the cause.
-    let source: &Arc<dyn Error + Send + Sync> = e.source()?.downcast_ref()?;
-    let tls: &rustls::Error = match source.downcast_ref::<std::io::Error>() {
-        Some(io) => io.get_ref()?.downcast_ref()?,
-        None => source.downcast_ref()?,
-    };
-    Some(match tls {
-        rustls::Error::InvalidCertificate(why) => {
-            format!(
-                "its certificate is not accepted ({}); check REDIS_CA_FILE and the host in REDIS_URL",
-                word(why)
-            )
-        }
-        rustls::Error::AlertReceived(why) => {
-            format!("it ended TLS ({why:?}); check REDIS_CERT_FILE and REDIS_KEY_FILE")
-        }
-        rustls::Error::InvalidMessage(_) => {
-            "it does not speak TLS; give redis:// instead of rediss://".to_owned()
-        }
-        _ => "TLS failed".to_owned(),
-    })
-}
-
-/// The name of the reason without what was in the certificate.
-fn word(why: &impl std::fmt::Debug) -> String {
-    format!("{why:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
-}
-
-/// What the script gave: the fields `moment`, `prompt`, `unseen` and `vec` of each hash, held against `vector`.
+/// What the script gave: a [`Hash`] for each prompt, compared with `vector`.
 pub fn of_script(reply: Value, vector: &[f32]) -> Result<Vec<Earlier>, HistoryError> {
-    let Value::Array(hashes) = reply else {
-        return Err(HistoryError::Unreadable("EVAL gave no list"));
-    };
+    let hashes: Vec<Hash> = list(reply, "EVAL gave no list of prompts")?;
     let mut found = Vec::with_capacity(hashes.len());
-    for hash in &hashes {
-        let Value::Array(fields) = hash else {
-            return Err(HistoryError::Unreadable("EVAL gave a prompt without fields"));
-        };
-        let [moment, prompt, unseen, stored] = fields.as_slice() else {
-            return Err(HistoryError::Unreadable("EVAL gave a prompt with other fields"));
-        };
-        // A hash that has expired or was evicted is still named in its scope's set.
-        let Some(moment) = text(moment) else { continue };
-        let (Ok(moment), Value::BulkString(stored)) = (moment.parse(), stored) else {
-            return Err(HistoryError::Unreadable("a prompt without moment or vector"));
+    for (moment, prompt, unseen, stored) in hashes {
+        let Some(moment) = moment else { continue };
+        let Some(stored) = stored else {
+            return Err(HistoryError::Unreadable("a prompt without a vector"));
         };
         let (components, rest) = stored.as_chunks::<4>();
         if components.len() != vector.len() || !rest.is_empty() {
@@ -118,8 +28,8 @@ pub fn of_script(reply: Value, vector: &[f32]) -> Result<Vec<Earlier>, HistoryEr
         found.push(Earlier {
             moment: Moment(moment),
             similarity: similarity::of_vectors(vector, &stored),
-            head: text(prompt).unwrap_or_default().into_owned(),
-            unseen: text(unseen).and_then(|hex| Digest::from_hex(&hex)),
+            head: text(prompt),
+            unseen: UnseenDigest::from_hex(&text(unseen)),
         });
     }
     Ok(found)
@@ -127,56 +37,45 @@ pub fn of_script(reply: Value, vector: &[f32]) -> Result<Vec<Earlier>, HistoryEr
 
 /// The hits of a search that returned `distance`, `moment`, `prompt` and `unseen`, in no particular order.
 pub fn of_search(reply: Value) -> Result<Vec<Earlier>, HistoryError> {
-    let Value::Array(items) = reply else {
-        return Err(HistoryError::Unreadable("FT.SEARCH gave no list"));
-    };
     // The number of hits, then for each its key and its fields.
-    let mut found = Vec::new();
-    for hit in items.get(1..).unwrap_or_default().chunks(2) {
-        let [_key, fields] = hit else {
-            return Err(HistoryError::Unreadable("FT.SEARCH gave a key without fields"));
-        };
+    let mut items: Vec<Value> = list(reply, "FT.SEARCH gave no list")?;
+    let hits: Vec<(Value, Value)> =
+        list(Value::Array(items.split_off(items.len().min(1))), "FT.SEARCH gave a key without fields")?;
+    let mut found = Vec::with_capacity(hits.len());
+    for (_key, fields) in hits {
+        let mut fields: HashMap<String, Value> =
+            convert(fields, "FT.SEARCH gave fields that are no names and values")?;
         // A hash that expired between the search and the reading has no fields.
-        let Some(distance) = field(fields, "distance").and_then(text) else {
-            continue;
-        };
-        let moment = field(fields, "moment").and_then(text).and_then(|moment| moment.parse().ok());
-        let (Some(moment), Ok(distance)) = (moment, distance.parse()) else {
-            return Err(HistoryError::Unreadable("a prompt without moment or distance"));
-        };
-        let text_of = |name| field(fields, name).and_then(text).unwrap_or_default();
+        let Some(distance) = fields.remove("distance") else { continue };
+        let mut field = |name| fields.remove(name).unwrap_or(Value::Nil);
+        let distance = convert(distance, "a prompt with a distance that is no number")?;
+        let moment = convert(field("moment"), "a prompt without moment")?;
         found.push(Earlier {
             moment: Moment(moment),
             similarity: similarity::of_distance(distance),
-            head: text_of("prompt").into_owned(),
-            unseen: Digest::from_hex(&text_of("unseen")),
+            head: text(convert(field("prompt"), "a prompt that is no text")?),
+            unseen: UnseenDigest::from_hex(&text(convert(field("unseen"), "a digest that is no text")?)),
         });
     }
     Ok(found)
 }
 
-/// The value after `name` in a reply that is a flat list of names and values, or a map.
-pub fn field<'a>(reply: &'a Value, name: &str) -> Option<&'a Value> {
-    let is = |key: &Value| text(key).is_some_and(|key| key == name);
+/// A reply as the client converts it.
+pub fn convert<T: FromRedisValue>(reply: Value, or_else: &'static str) -> Result<T, HistoryError> {
+    from_redis_value(reply).map_err(|_: ParsingError| HistoryError::Unreadable(or_else))
+}
+
+/// As [`convert`], of a list. Nothing is no list, though the client would make an empty one of it.
+fn list<T: FromRedisValue>(reply: Value, or_else: &'static str) -> Result<Vec<T>, HistoryError> {
     match reply {
-        Value::Array(items) => items.chunks(2).find_map(|pair| match pair {
-            [key, value] if is(key) => Some(value),
-            _ => None,
-        }),
-        Value::Map(pairs) => pairs.iter().find(|(key, _)| is(key)).map(|(_, value)| value),
-        _ => None,
+        Value::Array(_) => convert(reply, or_else),
+        _ => Err(HistoryError::Unreadable(or_else)),
     }
 }
 
-/// A scalar reply as text.
-pub fn text(value: &Value) -> Option<Cow<'_, str>> {
-    match value {
-        Value::BulkString(bytes) => Some(String::from_utf8_lossy(bytes)),
-        Value::SimpleString(text) => Some(Cow::Borrowed(text)),
-        Value::Int(number) => Some(Cow::Owned(number.to_string())),
-        Value::Double(number) => Some(Cow::Owned(number.to_string())),
-        _ => None,
-    }
+/// A prompt's text: we write UTF-8, others may not.
+fn text(bytes: Option<Vec<u8>>) -> String {
+    bytes.map_or_else(String::new, |bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -251,27 +150,5 @@ mod tests {
         ] {
             assert!(matches!(of_script(odd, &[1.0]), Err(HistoryError::Unreadable(_))));
         }
-    }
-
-    #[test]
-    fn what_servers_say_is_understood() {
-        let error_of = |line: &str| {
-            let value = redis::parse_redis_value(format!("-{line}\r\n").as_bytes()).unwrap();
-            error(&value.extract_error().unwrap_err())
-        };
-        for line in [
-            "OOM command not allowed when used memory > 'maxmemory'. script: f00, on @user_script:1.",
-            "ERR Error running script: @user_script:1: -OOM command not allowed when used memory > 'maxmemory'.",
-        ] {
-            assert_eq!(error_of(line), HistoryError::Full);
-        }
-        assert_eq!(error_of("READONLY You can't write against a read only replica."), HistoryError::Replica);
-        assert!(error_of("MOVED 1234 10.0.0.1:6379").to_string().contains("REDIS_CLUSTER=true"));
-        assert!(error_of("NOPERM this user has no permissions").to_string().contains("EVAL"));
-        assert!(
-            error_of("WRONGPASS invalid username-password pair").to_string().contains("REDIS_PASSWORD_FILE")
-        );
-        let odd = error_of("ODD do not quote 'my secret prompt'").to_string();
-        assert!(odd.contains("ODD") && !odd.contains("secret"), "{odd}");
     }
 }

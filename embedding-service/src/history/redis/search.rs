@@ -1,13 +1,17 @@
 //! Looking up by the search module: the index over the prompts' hashes, and the question that is asked of it.
 
-use redis::{Cmd, Value, cmd};
+use std::collections::HashMap;
 
-use super::{super::HistoryError, MAX_HISTORY, bytes, connection::Connection, reply};
+use redis::{Cmd, FromRedisValue, Value, cmd, from_redis_value};
 
-/// Name of the index.
-pub const INDEX: &str = "loop:embeddings";
-/// Every hash with this prefix is indexed.
-const PREFIX: &str = "loop:";
+use super::{
+    super::HistoryError,
+    command::{MAX_HISTORY, vector_bytes},
+    connection::Connection,
+    error::{history_error, index_exists},
+    keys::{INDEX, PREFIX},
+    reply::convert,
+};
 
 /// How the index keeps vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub fn recall(scope: &str, vector: &[f32]) -> Cmd {
         .arg(INDEX)
         .arg(query)
         .arg(&["PARAMS", "2", "vec"])
-        .arg(bytes(vector))
+        .arg(vector_bytes(vector))
         .arg(&["RETURN", "4", "distance", "moment", "prompt", "unseen"])
         .arg(&["LIMIT", "0"])
         .arg(MAX_HISTORY)
@@ -39,22 +43,20 @@ pub fn recall(scope: &str, vector: &[f32]) -> Cmd {
 /// Makes the index where it is missing, and checks that one that is there fits.
 pub async fn ensure_index(connection: &mut Connection, dimension: usize) -> Result<Algorithm, HistoryError> {
     match info(connection).await {
-        Ok(info) => return fits(&info, dimension),
+        Ok(info) => return algorithm_of(info, dimension),
         Err(HistoryError::IndexMissing(_)) => {}
         Err(e) => return Err(e),
     }
     match create(dimension).query_async::<Value>(connection).await {
         Ok(_) => Ok(Algorithm::Flat),
         // Another replica was faster.
-        Err(e) if e.detail().is_some_and(|e| e.ends_with("already exists")) => {
-            fits(&info(connection).await?, dimension)
-        }
-        Err(e) => Err(reply::error(&e)),
+        Err(e) if index_exists(&e) => algorithm_of(info(connection).await?, dimension),
+        Err(e) => Err(history_error(&e)),
     }
 }
 
 async fn info(connection: &mut Connection) -> Result<Value, HistoryError> {
-    cmd("FT.INFO").arg(INDEX).query_async(connection).await.map_err(|e| reply::error(&e))
+    cmd("FT.INFO").arg(INDEX).query_async(connection).await.map_err(|e| history_error(&e))
 }
 
 fn create(dimension: usize) -> Cmd {
@@ -71,43 +73,108 @@ fn create(dimension: usize) -> Cmd {
     command
 }
 
-fn fits(info: &Value, dimension: usize) -> Result<Algorithm, HistoryError> {
+/// How an index that is there keeps vectors; an error where it does not suit this service.
+fn algorithm_of(info: Value, dimension: usize) -> Result<Algorithm, HistoryError> {
     let unfit = |problem: String| HistoryError::IndexUnfit { index: INDEX, problem };
-    let prefixes = reply::field(info, "index_definition").and_then(|d| reply::field(d, "prefixes"));
-    if !matches!(prefixes, Some(Value::Array(list)) if list.iter().any(|p| reply::text(p).is_some_and(|p| p == PREFIX)))
-    {
+    let mut info: Table = convert(info, "FT.INFO is no list of names and values")?;
+    let mut definition: Table =
+        convert(taken(&mut info, "index_definition"), "FT.INFO without a definition of the index")?;
+    let prefixes: Vec<String> = convert(taken(&mut definition, "prefixes"), "FT.INFO without prefixes")?;
+    if !prefixes.iter().any(|prefix| prefix == PREFIX) {
         return Err(unfit(format!("it does not cover keys that begin with {PREFIX}")));
     }
-    let Some(Value::Array(attributes)) = reply::field(info, "attributes") else {
-        return Err(HistoryError::Unreadable("FT.INFO without attributes"));
+    let attributes: Vec<Attribute> = match info.remove("attributes") {
+        Some(attributes) => convert(attributes, "FT.INFO with attributes that are no lists")?,
+        None => return Err(HistoryError::Unreadable("FT.INFO without attributes")),
     };
-    let attribute = |name: &str| {
-        attributes
-            .iter()
-            .find(|a| reply::field(a, "attribute").and_then(reply::text).is_some_and(|n| n == name))
+    let value = |attribute: &str, name: &str| {
+        let found = attributes.iter().find(|found| found.get("attribute").is_some_and(|n| n == attribute))?;
+        found.get(name)
     };
     for (name, kind) in [("scope", "TAG"), ("moment", "NUMERIC"), ("vec", "VECTOR")] {
-        let found = attribute(name).and_then(|a| reply::field(a, "type"));
-        if found.and_then(reply::text).is_none_or(|t| t != kind) {
+        if value(name, "type").is_none_or(|found| found != kind) {
             return Err(unfit(format!("it has no field {name} of the type {kind}")));
         }
     }
-    let vector = |name: &str| {
-        attribute("vec").and_then(|a| reply::field(a, name)).and_then(reply::text).unwrap_or_default()
-    };
     for (name, wanted) in [
         ("dim", dimension.to_string()),
         ("data_type", "FLOAT32".to_owned()),
         ("distance_metric", "COSINE".to_owned()),
     ] {
-        let found = vector(name);
+        let found = value("vec", name).unwrap_or_default();
         if found != wanted {
             return Err(unfit(format!("its vectors have {name} {found}, the model needs {wanted}")));
         }
     }
-    match &*vector("algorithm") {
+    match value("vec", "algorithm").unwrap_or_default() {
         "FLAT" => Ok(Algorithm::Flat),
         "HNSW" => Ok(Algorithm::Hnsw),
         other => Err(unfit(format!("its vectors have algorithm {other}, which is neither FLAT nor HNSW"))),
+    }
+}
+
+type Table = HashMap<String, Value>;
+
+fn taken(table: &mut Table, name: &str) -> Value {
+    table.remove(name).unwrap_or(Value::Nil)
+}
+
+/// What FT.INFO says of a field: names and values, and behind them words that stand alone (SORTABLE), so that it is no map
+/// to the client.
+struct Attribute(Vec<String>);
+
+impl Attribute {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.as_chunks::<2>().0.iter().find(|[known, _]| known == name).map(|[_, value]| value.as_str())
+    }
+}
+
+impl FromRedisValue for Attribute {
+    fn from_redis_value(value: Value) -> Result<Self, redis::ParsingError> {
+        // What is no scalar is not asked for.
+        let values: Vec<Value> = from_redis_value(value)?;
+        Ok(Self(values.into_iter().map(|value| from_redis_value(value).unwrap_or_default()).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Value {
+        Value::Array(words.iter().map(|word| Value::SimpleString((*word).to_owned())).collect())
+    }
+
+    /// FT.INFO as the search module 2.10 gives it, as far as it is read.
+    fn info(prefix: &str, vector: &[&str]) -> Value {
+        let name = |name: &str| Value::SimpleString(name.to_owned());
+        let common = ["identifier", "vec", "attribute", "vec", "type", "VECTOR"];
+        Value::Array(vec![
+            name("index_definition"),
+            Value::Array(vec![name("key_type"), name("HASH"), name("prefixes"), words(&[prefix])]),
+            name("attributes"),
+            Value::Array(vec![
+                words(&["identifier", "scope", "attribute", "scope", "type", "TAG", "CASESENSITIVE"]),
+                words(&["identifier", "moment", "attribute", "moment", "type", "NUMERIC", "SORTABLE", "UNF"]),
+                words(&[&common, vector].concat()),
+            ]),
+            name("num_docs"),
+            Value::Int(0),
+        ])
+    }
+
+    const FLAT: [&str; 8] =
+        ["algorithm", "FLAT", "data_type", "FLOAT32", "dim", "4", "distance_metric", "COSINE"];
+
+    #[test]
+    fn an_index_that_suits_is_taken_and_any_other_is_named() {
+        assert_eq!(algorithm_of(info("loop:", &FLAT), 4), Ok(Algorithm::Flat));
+        let problem = |info: Value, dimension| algorithm_of(info, dimension).unwrap_err().to_string();
+        assert!(problem(info("other:", &FLAT), 4).contains("does not cover keys that begin with loop:"));
+        assert!(problem(info("loop:", &FLAT), 5).contains("its vectors have dim 4, the model needs 5"));
+        assert!(problem(info("loop:", &[]), 4).contains("its vectors have dim , the model needs 4"));
+        for odd in [Value::Okay, Value::Array(vec![]), words(&["attributes"])] {
+            assert!(algorithm_of(odd, 4).is_err());
+        }
     }
 }

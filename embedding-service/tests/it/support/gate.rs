@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use embedding_service::embed::{Cutter, EmbedError, Embedder, deterministic::BagOfWords};
+use embedding_service::embed::{Embedder, Tokeniser, bag_of_words::BagOfWords, error::EmbedError};
 
 /// Open at first.
 #[derive(Clone, Default)]
@@ -21,7 +21,7 @@ struct Inner {
 #[derive(Default)]
 struct State {
     shut: bool,
-    held: usize,
+    waiting: usize,
 }
 
 /// The gate is shut until this is dropped, also by a failing test: a worker that stands at it could not be joined.
@@ -34,15 +34,15 @@ impl Gate {
     }
 
     /// How many embedders stand at the gate.
-    pub fn held(&self) -> usize {
-        self.0.state.lock().unwrap().held
+    pub fn waiting(&self) -> usize {
+        self.0.state.lock().unwrap().waiting
     }
 
     fn pass(&self) {
         let mut state = self.0.state.lock().unwrap();
-        state.held += 1;
+        state.waiting += 1;
         let mut state = self.0.opened.wait_while(state, |state| state.shut).unwrap();
-        state.held -= 1;
+        state.waiting -= 1;
     }
 }
 
@@ -59,7 +59,7 @@ pub struct Gated {
     /// How long each embedding takes at least.
     pub work: Duration,
     pub inner: BagOfWords,
-    /// Word pieces of each inference, in their order.
+    /// tokens of each inference, in their order.
     pub seen: Arc<Mutex<Vec<usize>>>,
 }
 
@@ -68,14 +68,14 @@ impl Embedder for Gated {
         self.inner.dimension()
     }
 
-    fn cutter(&self) -> Arc<dyn Cutter> {
-        self.inner.cutter()
+    fn tokeniser(&self) -> Arc<dyn Tokeniser> {
+        self.inner.tokeniser()
     }
 
-    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        self.seen.lock().unwrap().push(pieces.len());
+    fn infer(&mut self, token_ids: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        self.seen.lock().unwrap().push(token_ids.len());
         self.gate.pass();
         thread::sleep(self.work);
-        self.inner.infer(pieces)
+        self.inner.infer(token_ids)
     }
 }

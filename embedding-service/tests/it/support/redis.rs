@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use embedding_service::settings::{RedisSettings, Store};
+use embedding_service::history::{open::StoreOptions, redis::options::RedisOptions};
 use redis::{AsyncConnectionConfig, Client, Value, aio::MultiplexedConnection, cmd};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -26,11 +26,11 @@ pub struct Redis {
 }
 
 /// The settings of Redis that these flags give.
-pub fn redis_settings(url: &str, flags: &[(&str, &str)]) -> RedisSettings {
+pub fn redis_settings(url: &str, flags: &[(&str, &str)]) -> RedisOptions {
     let flags = [&[("--redis-url", url)], flags].concat();
     match settings(Path::new("/nowhere"), &flags).store {
-        Store::Redis(redis) => redis,
-        Store::Memory { .. } => panic!("no address of Redis"),
+        StoreOptions::Redis(redis) => redis,
+        StoreOptions::Memory { .. } => panic!("no address of Redis"),
     }
 }
 

@@ -10,17 +10,21 @@ use serde_json::value::RawValue;
 
 pub(crate) use self::deed::Deed;
 pub use self::outcome::Kind;
-use crate::arguments::canonical;
+use crate::arguments::{Arguments, canonical};
 
 mod deed;
 mod outcome;
 
 /// Steps that are remembered: five rounds of the longest cycle, and room for what lies between.
 pub const LENGTH: usize = 48;
-/// Calls of one turn that are read. Providers allow 128; a turn with more is no step.
-const CALLS: usize = 256;
+/// Calls of one turn that are read. Providers allow no more; a turn with more is no step.
+const CALLS: usize = 128;
+/// Results whose calls are looked for in one turn: one for each call, and as many strays.
+const LOOKUPS: usize = 256;
 /// Turns back in which the call of a result is looked for: results follow their calls.
 const REACH: usize = 4;
+/// Bytes of arguments that are brought to their canonical form; those beyond are compared as they stand.
+const MAX_ARGUMENTS: usize = 262_144;
 /// Names of tools that are looked through for one that was seen before.
 const NAMES: usize = 32;
 
@@ -45,6 +49,9 @@ pub struct Step {
 pub struct StepLog {
     pub(crate) turns: VecDeque<Turn>,
     pub(crate) tools: Vec<Tool>,
+    /// Bytes of arguments that were read so far.
+    #[serde(skip)]
+    arguments_read: usize,
 }
 
 /// A tool that was called. Runs call few tools over and over: each name is read once.
@@ -61,6 +68,8 @@ pub(crate) struct Turn {
     pub calls: Vec<Call>,
     /// There were more calls than are read.
     pub is_too_wide: bool,
+    /// Results whose calls were looked for here.
+    lookups: usize,
 }
 
 /// A call, and its result once there is one.
@@ -128,7 +137,12 @@ impl StepLog {
             turn.is_too_wide = true;
             return;
         }
-        let arguments = canonical(arguments);
+        self.arguments_read = self.arguments_read.saturating_add(arguments.len());
+        let arguments = if self.arguments_read <= MAX_ARGUMENTS {
+            canonical(arguments)
+        } else {
+            Arguments::as_written(arguments)
+        };
         turn.calls.push(Call {
             id: digest(id.as_bytes()),
             tool,
@@ -191,9 +205,15 @@ impl StepLog {
         wanted: u64,
         is_meant: impl Fn(&Call, &[Tool], u64) -> bool,
     ) -> Option<(&mut Call, &Tool)> {
-        let Self { turns, tools } = self;
+        let Self { turns, tools, .. } = self;
         let is_open = |call: &&mut Call| call.result.is_none() && is_meant(call, tools, wanted);
-        let mut open = turns.iter_mut().rev().take(REACH).map(|turn| turn.calls.iter_mut().find(is_open));
+        let mut open = turns.iter_mut().rev().take(REACH).map(|turn| {
+            turn.lookups = turn.lookups.saturating_add(1);
+            if turn.lookups > LOOKUPS {
+                return None;
+            }
+            turn.calls.iter_mut().find(is_open)
+        });
         let call = open.find_map(|call| call)?;
         let tool = tools.get(call.tool)?;
         Some((call, tool))
@@ -343,7 +363,7 @@ mod tests {
             for n in 0..=(CALLS - turn) {
                 log.call(&n.to_string(), "f", "{}");
             }
-            for n in 0..CALLS {
+            for n in (0..CALLS).rev() {
                 result(&mut log, &n.to_string(), None);
             }
         }

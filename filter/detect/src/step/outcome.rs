@@ -60,31 +60,35 @@ fn outcome(said: &str, deed: Deed) -> u64 {
 fn said(result: &RawValue) -> Cow<'_, str> {
     let raw = result.get();
     let unwrapped = match raw.bytes().next() {
-        Some(b'"') => return json::string(result).unwrap_or(Cow::Borrowed(raw)),
-        Some(b'[' | b'{') if raw.len() <= MAX_WRAPPED => serde_json::from_str(raw).ok().and_then(unwrap),
+        Some(b'"') => json::text(result),
+        Some(b'[') if raw.len() <= MAX_WRAPPED => texts(result).map(Cow::Owned),
+        Some(b'{') if raw.len() <= MAX_WRAPPED => only_member(result),
         _ => None,
     };
-    unwrapped.map_or(Cow::Borrowed(raw), Cow::Owned)
+    unwrapped.unwrap_or(Cow::Borrowed(raw))
 }
 
-fn unwrap(value: Value) -> Option<String> {
-    match value {
-        Value::Array(blocks) if !blocks.is_empty() => {
-            let texts: Option<Vec<&str>> =
-                blocks.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();
-            Some(texts?.join("\n"))
-        }
-        Value::Object(members) if members.len() == 1 => match members.into_iter().next()? {
-            (key, Value::String(text)) if is_wrapper(&key) => Some(text),
-            (key, inner) if is_wrapper(&key) => Some(inner.to_string()),
-            _ => None,
-        },
-        _ => None,
+/// The texts of a list of blocks that all have one. The first block without one ends the look.
+fn texts(result: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow)]
+        text: Cow<'a, str>,
     }
+    let blocks: Vec<Block> = serde_json::from_str(result.get()).ok().filter(|blocks: &Vec<_>| !blocks.is_empty())?;
+    Some(blocks.iter().map(|block| block.text.as_ref()).collect::<Vec<_>>().join("\n"))
 }
 
-fn is_wrapper(key: &str) -> bool {
-    matches!(key, "output" | "result")
+/// The only member of an object, where it is a wrapper's. Any other key ends the look.
+fn only_member(result: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wrapped<'a> {
+        #[serde(borrow, alias = "result")]
+        output: &'a RawValue,
+    }
+    let Wrapped { output } = serde_json::from_str(result.get()).ok()?;
+    if output.get().starts_with('"') { json::string(output) } else { Some(Cow::Borrowed(output.get())) }
 }
 
 fn remove_ids(value: &mut Value) {

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Part, Role, ToolResult, arguments, model, texts,
+        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments, each_part,
+        model, texts,
     },
     edit::{self, Edit},
     json::{self, Unreadable},
@@ -16,7 +17,7 @@ use crate::{
 #[derive(Deserialize)]
 struct Request<'a> {
     #[serde(borrow)]
-    messages: Vec<Message<'a>>,
+    messages: Messages<Message<'a>>,
     #[serde(borrow, default)]
     model: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -60,16 +61,14 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         model: model(request.model),
         stream: json::is_true(request.stream),
         include_usage: false,
-        history: Box::new(Messages(request.messages)),
+        history: Box::new(request.messages),
         kept: None,
         // `metadata.user_id` is what the other dialects call `user`.
         ids: BodyIds { user: user_id(request.metadata), safety_identifier: None, metadata: request.metadata },
     })
 }
 
-struct Messages<'a>(Vec<Message<'a>>);
-
-impl<'a> History<'a> for Messages<'a> {
+impl<'a> History<'a> for Messages<Message<'a>> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -99,13 +98,14 @@ fn parts<'a>(content: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<(
     if content.get().starts_with('"') {
         return texts(content, &[], visit);
     }
-    let blocks: Vec<Block> = serde_json::from_str(content.get()).map_err(|_| Unreadable::Shape)?;
-    for block in blocks {
+    each_part(content, visit, &mut |block: Block<'a>, visit| {
         match block.kind.as_ref() {
-            "text" => visit(Part::Text(block.text.and_then(json::string).ok_or(Unreadable::Shape)?)),
-            "tool_use" => {
-                visit(Part::Call(Call { id: block.id, name: block.name, arguments: arguments(block.input) }))
-            }
+            "text" => visit(Part::Text(block.text.and_then(json::text).ok_or(Unreadable::Shape)?)),
+            "tool_use" => visit(Part::Call(Call {
+                id: block.id,
+                name: block.name,
+                arguments: arguments(block.input),
+            })),
             "tool_result" => visit(Part::Result(ToolResult {
                 of: CallRef::Id(block.tool_use_id),
                 content: block.content,
@@ -113,8 +113,8 @@ fn parts<'a>(content: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<(
             })),
             _ => {}
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn user_id(metadata: Option<&RawValue>) -> Option<&RawValue> {

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    conversation::{BodyIds, Call, CallRef, Conversation, History, Part, Role, ToolResult, arguments},
+    conversation::{
+        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments, each_part,
+    },
     edit::{self, Edit},
     json::{self, Unreadable},
 };
@@ -16,7 +18,7 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 struct Request<'a> {
     #[serde(borrow)]
-    messages: Vec<Message<'a>>,
+    messages: Messages<Message<'a>>,
     #[serde(borrow, default)]
     request_metadata: Option<&'a RawValue>,
 }
@@ -70,15 +72,13 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         model: Cow::Borrowed(""),
         stream: false,
         include_usage: false,
-        history: Box::new(Messages(request.messages)),
+        history: Box::new(request.messages),
         kept: None,
         ids: BodyIds { metadata: request.request_metadata, ..BodyIds::default() },
     })
 }
 
-struct Messages<'a>(Vec<Message<'a>>);
-
-impl<'a> History<'a> for Messages<'a> {
+impl<'a> History<'a> for Messages<Message<'a>> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -97,13 +97,13 @@ impl<'a> History<'a> for Messages<'a> {
 
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         let Some(content) = self.content(at) else { return Ok(()) };
-        let blocks: Vec<Block> = serde_json::from_str(content.get()).map_err(|_| Unreadable::Shape)?;
-        for block in blocks {
+        let is_the_models = self.role(at) == Role::Assistant;
+        each_part(content, visit, &mut |block: Block<'a>, visit| {
             if let Some(text) = block.text {
-                match json::string(text) {
+                match json::text(text) {
                     Some(text) => visit(Part::Text(text)),
                     // What the model itself wrote must not make the rest unreadable.
-                    None if self.role(at) == Role::Assistant => {}
+                    None if is_the_models => {}
                     None => return Err(Unreadable::Shape),
                 }
             }
@@ -118,8 +118,8 @@ impl<'a> History<'a> for Messages<'a> {
                     is_error: result.status == "error",
                 }));
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    conversation::{BodyIds, Call, CallRef, Conversation, History, Part, Role, ToolResult, arguments},
+    conversation::{
+        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments, each_part,
+    },
     edit::{self, Edit},
     json::{self, Unreadable},
 };
@@ -15,7 +17,7 @@ use crate::{
 #[derive(Deserialize)]
 struct Request<'a> {
     #[serde(borrow)]
-    contents: Vec<Content<'a>>,
+    contents: Messages<Content<'a>>,
     #[serde(borrow, default)]
     labels: Option<&'a RawValue>,
 }
@@ -58,15 +60,13 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         model: Cow::Borrowed(""),
         stream: false,
         include_usage: false,
-        history: Box::new(Contents(request.contents)),
+        history: Box::new(request.contents),
         kept: None,
         ids: BodyIds { metadata: request.labels, ..BodyIds::default() },
     })
 }
 
-struct Contents<'a>(Vec<Content<'a>>);
-
-impl<'a> History<'a> for Contents<'a> {
+impl<'a> History<'a> for Messages<Content<'a>> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -86,10 +86,9 @@ impl<'a> History<'a> for Contents<'a> {
 
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         let Some(raw) = self.content(at) else { return Ok(()) };
-        let parts: Vec<RawPart> = serde_json::from_str(raw.get()).map_err(|_| Unreadable::Shape)?;
-        for part in parts {
+        each_part(raw, visit, &mut |part: RawPart<'a>, visit| {
             if let Some(text) = part.text {
-                visit(Part::Text(json::string(text).ok_or(Unreadable::Shape)?));
+                visit(Part::Text(json::text(text).ok_or(Unreadable::Shape)?));
             }
             if let Some(call) = function(part.function_call) {
                 let id = call.id.and_then(json::string).unwrap_or_default();
@@ -100,8 +99,8 @@ impl<'a> History<'a> for Contents<'a> {
                 let of = id.map_or(CallRef::Tool(response.name), CallRef::Id);
                 visit(Part::Result(ToolResult { of, content: response.response, is_error: false }));
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Part, Role, ToolResult, arguments, model, texts,
+        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments, each_part,
+        model, texts,
     },
     dialect::Position,
     edit::{self, Edit},
@@ -17,7 +18,7 @@ use crate::{
 #[derive(Deserialize)]
 struct Request<'a> {
     #[serde(borrow)]
-    messages: Vec<Message<'a>>,
+    messages: Messages<Message<'a>>,
     #[serde(borrow, default)]
     model: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -78,7 +79,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
             .stream_options
             .and_then(json::parsed::<StreamOptions>)
             .is_some_and(|options| options.include_usage),
-        history: Box::new(Messages(request.messages)),
+        history: Box::new(request.messages),
         kept: None,
         ids: BodyIds {
             user: request.user,
@@ -88,9 +89,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
     })
 }
 
-struct Messages<'a>(Vec<Message<'a>>);
-
-impl<'a> History<'a> for Messages<'a> {
+impl<'a> History<'a> for Messages<Message<'a>> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -130,11 +129,17 @@ fn turn<'a>(message: &Message<'a>, visit: &mut dyn FnMut(Part<'a>)) {
     if let Some(content) = message.content {
         let _ = texts(content, &["text"], visit);
     }
-    let calls = message.tool_calls.and_then(|raw| serde_json::from_str::<Vec<ToolCall>>(raw.get()).ok());
-    let function = message.function_call.and_then(|raw| serde_json::from_str::<Function>(raw.get()).ok());
-    let function = function.map(|function| ToolCall { id: Cow::Borrowed(""), function });
-    for ToolCall { id, function } in calls.into_iter().flatten().chain(function) {
+    let mut call = |call: ToolCall<'a>, visit: &mut dyn FnMut(Part<'a>)| {
+        let ToolCall { id, function } = call;
         visit(Part::Call(Call { id, name: function.name, arguments: arguments(function.arguments) }));
+        Ok(())
+    };
+    if let Some(calls) = message.tool_calls {
+        let _ = each_part(calls, visit, &mut call);
+    }
+    let function = message.function_call.and_then(|raw| serde_json::from_str::<Function>(raw.get()).ok());
+    if let Some(function) = function {
+        let _ = call(ToolCall { id: Cow::Borrowed(""), function }, visit);
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Kept, Part, Role, ToolResult, arguments, model, texts,
+        BodyIds, Call, CallRef, Conversation, History, Kept, Messages, Part, Role, ToolResult, arguments, model, texts,
     },
     edit::{self, Edit},
     json::{self, Unreadable},
@@ -89,7 +89,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
     let history: Box<dyn History<'_>> = if request.input.get().starts_with('"') {
         Box::new(OneText(request.input))
     } else {
-        Box::new(Turns::of(serde_json::from_str(request.input.get())?))
+        Box::new(Turns::of(serde_json::from_str::<Messages<Item>>(request.input.get())?.0))
     };
     let is_kept = request.conversation.is_some() || request.previous_response_id.is_some();
     Ok(Conversation {

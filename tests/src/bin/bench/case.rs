@@ -97,5 +97,19 @@ fn steps(kb: usize) -> [Case; 3] {
     ]
 }
 
+/// Bodies of the three sizes that are aimed at, in kB.
+pub const SIZES: [usize; 3] = [1, 16, 256];
+
+/// What the processor time is measured with: a path that is not inspected, and a run that goes on with a tool's result.
+pub fn processor(kb: usize) -> [Case; 2] {
+    let [passed, _, step] = steps(kb);
+    [Case { ending: Ending::ToolResult, ..passed }, step]
+}
+
+/// Requests whose body is given, each from an agent of its own.
+pub fn hostile(path: &'static str) -> Case {
+    Case { way: "hostile body", path, agent: "hostile-", asks_service: true, verdict: None, ..local(1_024) }
+}
+
 pub const STEPS: [&str; 3] =
     ["path not inspected", "no identity: read, not remembered", "tool step: no new prompt"];

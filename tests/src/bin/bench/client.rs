@@ -37,10 +37,14 @@ pub struct Client {
 
 impl Client {
     pub fn open(to: SocketAddr, case: &Case) -> Self {
+        Self::with_body(to, case, &case.body())
+    }
+
+    /// The case's requests with this body.
+    pub fn with_body(to: SocketAddr, case: &Case, body: &str) -> Self {
         let stream = TcpStream::connect(to).expect("Envoy accepts a connection");
         stream.set_nodelay(true).expect("no delay");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
-        let body = case.body();
         let mut head = format!(
             "POST {} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json\r\ncontent-type: application/json\r\n\
              user-agent: OpenAI/Python 2.8.0\r\nx-stainless-lang: python\r\nx-stainless-retry-count: 0\r\n\
@@ -54,7 +58,7 @@ impl Client {
             at
         });
         head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
-        let slot_at = slot_of(&body).map(|at| head.len() + at);
+        let slot_at = slot_of(body).map(|at| head.len() + at);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Self {
             stream,
@@ -74,9 +78,21 @@ impl Client {
         self
     }
 
-    /// Sends the next request and reads its answer; gives the time from the first byte sent to the last byte read.
-    /// Fails when the answer is not the provider's or does not carry the verdict that the case is about.
+    /// The same, and fails when the answer does not carry the verdict that the case is about.
     pub fn exchange(&mut self, verdict: Option<&str>) -> Duration {
+        let took = self.send();
+        let met = self.verdict();
+        assert!(
+            met == verdict,
+            "this is not what was to be measured: verdict {met:?} instead of {verdict:?}:\n{}",
+            String::from_utf8_lossy(self.head())
+        );
+        took
+    }
+
+    /// Sends the next request and reads its answer; gives the time from the first byte sent to the last byte read.
+    /// Fails when the answer is not the provider's.
+    pub fn send(&mut self) -> Duration {
         self.prepare();
         self.answer.clear();
         let began = Instant::now();
@@ -95,8 +111,22 @@ impl Client {
             }
         }
         let took = began.elapsed();
-        self.check(verdict);
+        let head = self.head();
+        assert!(
+            head.starts_with(b"HTTP/1.1 200 "),
+            "the answer is not the provider's:\n{}",
+            String::from_utf8_lossy(head)
+        );
         took
+    }
+
+    /// The verdict in the last answer.
+    pub fn verdict(&self) -> Option<&str> {
+        header(self.head(), "x-sentinel-verdict")
+    }
+
+    fn head(&self) -> &[u8] {
+        &self.answer[..head_of(&self.answer).unwrap_or(0)]
     }
 
     /// The next agent, the next words.
@@ -112,17 +142,6 @@ impl Client {
             self.request[at..at + SLOT].copy_from_slice(self.dice.text(SLOT).as_bytes());
         }
         self.sent += 1;
-    }
-
-    fn check(&self, verdict: Option<&str>) {
-        let head = &self.answer[..head_of(&self.answer).unwrap_or(0)];
-        let shown = String::from_utf8_lossy(head);
-        assert!(head.starts_with(b"HTTP/1.1 200 "), "the answer is not the provider's:\n{shown}");
-        let met = header(head, "x-sentinel-verdict");
-        assert!(
-            met == verdict,
-            "this is not what was to be measured: verdict {met:?} instead of {verdict:?}:\n{shown}"
-        );
     }
 }
 

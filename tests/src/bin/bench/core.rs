@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use sentinel_tests::parts;
 use serde_json::Value;
 
+use crate::table::Table;
+
 /// Steps in the order of a request's way, as the bench names them, and what they are given.
 const STEPS: [(&str, &str); 6] = [
     ("parse", "read a body"),
@@ -71,4 +73,28 @@ pub fn measure(folder: &Path) -> Core {
     });
     let runs = RUNS.map(|steps| (steps, median(&format!("steps/{steps}"))));
     Core { lines: lines.into(), runs: runs.to_vec() }
+}
+
+impl Core {
+    pub fn table(&self) -> Table {
+        let mut table = Table::new(&["step", "1 kB", "16 kB", "256 kB", "what"]);
+        for Line { step, what, micros } in &self.lines {
+            let cell =
+                |at: usize| micros.get(at).map_or_else(|| "same".to_owned(), |micros| format!("{micros:.2}"));
+            table.row(vec![step.clone(), cell(0), cell(1), cell(2), (*what).to_owned()]);
+        }
+        table
+    }
+
+    pub fn runs_table(&self) -> Table {
+        let mut table = Table::new(&["steps", "\u{b5}s", "\u{b5}s a step"]);
+        for (steps, micros) in &self.runs {
+            table.row(vec![
+                steps.to_string(),
+                format!("{micros:.1}"),
+                format!("{:.3}", micros / f64::from(*steps)),
+            ]);
+        }
+        table
+    }
 }

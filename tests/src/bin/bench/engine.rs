@@ -8,11 +8,13 @@ use std::process::{Command, Stdio};
 use sentinel_tests::parts;
 use serde::{Deserialize, Serialize};
 
+use crate::table::Table;
+
 /// What one engine needed for texts of one length.
 #[derive(Deserialize, Serialize)]
 pub struct Line {
-    /// Word pieces of the text.
-    pub pieces: usize,
+    /// Tokens of the text.
+    pub tokens: usize,
     pub engine: String,
     /// From text to vector, milliseconds that one call in ten stayed below.
     pub p10_ms: f64,
@@ -43,4 +45,16 @@ pub fn measure() -> Vec<Line> {
     assert!(output.status.success(), "the bench of the embedder failed; what it said is above");
     let text = String::from_utf8(output.stdout).expect("the bench writes text");
     text.lines().map(|line| serde_json::from_str(line).expect("the bench writes JSON")).collect()
+}
+
+pub fn table(lines: &[Line]) -> Table {
+    let mut table =
+        Table::new(&["tokens", "engine", "ms", "against the shipped", "tokenising, share of it"]);
+    for Line { tokens, engine, p10_ms, tokenising_p10_ms, ratio } in lines {
+        let share =
+            tokenising_p10_ms.map_or_else(String::new, |part| format!("{:.1} %", part / p10_ms * 100.0));
+        let (ms, ratio) = (format!("{p10_ms:.2}"), format!("{ratio:.2}x"));
+        table.row(vec![tokens.to_string(), engine.clone(), ms, ratio, share]);
+    }
+    table
 }

@@ -4,8 +4,9 @@
 //!
 //! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 150)
 //! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's, `store`
-//!   Redis's, `load` the embedding service's under load, `engine` the embedder's alone, `resources` memory and processor; these have
-//!   settings of their own (`store.rs`, `load/mod.rs`, `engine.rs`, `resources.rs`)
+//!   Redis's, `load` the embedding service's under load, `engine` the embedder's alone, `resources` memory and processor, `cpu` Envoy's
+//!   processor time for a request, `hostile` that for bodies built to be costly; these have settings of their own
+//!   (`store.rs`, `load/mod.rs`, `engine.rs`, `resources.rs`, `cpu/mod.rs`, `hostile/mod.rs`)
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
 mod case;
@@ -13,15 +14,19 @@ mod client;
 #[path = "../../../../filter/pipeline/benches/core/conversation.rs"]
 mod conversation;
 mod core;
+mod cpu;
 mod engine;
 mod full_redis;
+mod hostile;
 mod load;
 mod measure;
+mod pinned;
 mod proof;
 mod report;
 mod resources;
 mod rival;
 mod store;
+mod table;
 mod upstream;
 mod usage;
 
@@ -42,11 +47,7 @@ const WARM_UP: f64 = 0.12;
 fn main() {
     said::plainly();
     let began = Instant::now();
-    let seconds = setting("BENCH_SECONDS").map_or(SECONDS, |given| {
-        let seconds = given.parse().ok().filter(|seconds| (1.0..=3600.0).contains(seconds));
-        seconds
-            .unwrap_or_else(|| panic!("BENCH_SECONDS is {given:?}: give a number of seconds from 1 to 3600"))
-    });
+    let seconds = seconds_of("BENCH_SECONDS", SECONDS);
     let only: Option<Vec<String>> =
         setting("BENCH_ONLY").map(|only| only.split(';').map(str::to_owned).collect());
     let wanted =
@@ -87,6 +88,16 @@ fn main() {
         resources::measure(folder.path())
     });
 
+    let cpu = wanted("cpu").then(|| {
+        println!("processor time of a request ...");
+        cpu::measure(folder.path())
+    });
+
+    let hostile = wanted("hostile").then(|| {
+        println!("bodies that are built to be costly ...");
+        hostile::measure(folder.path())
+    });
+
     let cases: Vec<_> = case::all().into_iter().filter(|case| wanted(&case.name())).collect();
     let (mut rivals, mut measured, mut service) = (Vec::new(), Vec::new(), None);
     if !cases.is_empty() {
@@ -114,7 +125,7 @@ fn main() {
     for rival in &rivals {
         machine.extend(rival.module.map(|bytes| ("filter", format!("{}, {bytes} bytes", rival.name))));
     }
-    let report = Report { rivals, measured, core, engine, store, load, resources, machine };
+    let report = Report { rivals, measured, core, engine, store, load, resources, cpu, hostile, machine };
     let text = report.markdown();
     println!("\n{text}");
     for (name, content) in [("bench.md", text), ("bench.json", format!("{:#}\n", report.json()))] {
@@ -143,6 +154,14 @@ fn start(folder: &Path, socket: &Path) -> Vec<Rival> {
         rivals.push(Rival::with(name, folder, provider, socket, path));
     }
     rivals
+}
+
+/// A time that the environment gives, in seconds.
+fn seconds_of(name: &str, default: f64) -> f64 {
+    setting(name).map_or(default, |given| {
+        let seconds = given.parse().ok().filter(|seconds| (1.0..=3600.0).contains(seconds));
+        seconds.unwrap_or_else(|| panic!("{name} is {given:?}: give a number of seconds from 1 to 3600"))
+    })
 }
 
 fn setting(name: &str) -> Option<String> {

@@ -52,7 +52,8 @@ impl Figures {
     }
 }
 
-fn quantile(sorted: &[f64], share: f64) -> f64 {
+/// `share` 0.5 for the median of what is sorted.
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let last = sorted.len().saturating_sub(1) as f64;
     sorted.get((last * share).round() as usize).copied().unwrap_or(f64::NAN)
 }
@@ -100,6 +101,22 @@ pub fn measure(case: &Case, rivals: &[Rival], time: Duration) -> Vec<Figures> {
     figures.collect()
 }
 
+/// The case's connections to this rival; their agents have been heard before, where a case goes on with a run.
+pub fn clients(rival: &Rival, case: &Case, verdict: Option<&str>) -> Vec<Client> {
+    let clients: Vec<Client> = (0..case.connections).map(|_| Client::open(rival.address(), case)).collect();
+    if case.ending == Ending::ToolResult {
+        // A run begins with a prompt.
+        let prompt = Case { kb: 1, ending: Ending::Prompt { more: 0 }, ..case.clone() };
+        for client in &clients {
+            let mut first = Client::open(rival.address(), &prompt).with_agents_of(client);
+            for _ in 0..client::agents() {
+                first.exchange(verdict);
+            }
+        }
+    }
+    clients
+}
+
 /// One rival's connections.
 struct Lane {
     clients: Vec<Client>,
@@ -114,18 +131,7 @@ struct Lane {
 impl Lane {
     fn open(rival: &Rival, case: &Case) -> Self {
         let verdict = case.verdict.filter(|_| rival.module.is_some());
-        let clients: Vec<Client> =
-            (0..case.connections).map(|_| Client::open(rival.address(), case)).collect();
-        if case.ending == Ending::ToolResult {
-            // A run begins with a prompt.
-            let prompt = Case { kb: 1, ending: Ending::Prompt { more: 0 }, ..case.clone() };
-            for client in &clients {
-                let mut first = Client::open(rival.address(), &prompt).with_agents_of(client);
-                for _ in 0..client::agents() {
-                    first.exchange(verdict);
-                }
-            }
-        }
+        let clients = clients(rival, case, verdict);
         Self { clients, verdict, figures: Figures::default(), spent: Duration::ZERO, processor: Vec::new() }
     }
 

@@ -5,13 +5,16 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::case::{Case, LOCAL, STEPS};
-use crate::core::{Core, Line};
+use crate::core::Core;
+use crate::cpu::Cpu;
 use crate::engine;
+use crate::hostile::Hostile;
 use crate::load::{self, Load};
 use crate::measure::Figures;
 use crate::resources::Resources;
 use crate::rival::Rival;
 use crate::store;
+use crate::table::Table;
 
 /// Milliseconds that the local path may add at 16 kB (median).
 const GOAL_LOCAL: f64 = 0.1;
@@ -32,41 +35,10 @@ pub struct Report {
     pub store: Vec<store::Line>,
     pub load: Option<Load>,
     pub resources: Option<Resources>,
+    pub cpu: Option<Cpu>,
+    pub hostile: Option<Hostile>,
     /// What the machine was and had to do, one fact each.
     pub machine: Vec<(&'static str, String)>,
-}
-
-/// Rows of cells under a heading, padded so that it reads as text too.
-#[derive(Default)]
-pub struct Table(Vec<Vec<String>>);
-
-impl Table {
-    pub fn new(head: &[&str]) -> Self {
-        Self(vec![head.iter().map(ToString::to_string).collect()])
-    }
-
-    pub fn row(&mut self, cells: Vec<String>) {
-        self.0.push(cells);
-    }
-
-    pub fn text(&self) -> String {
-        let columns = self.0.first().map_or(0, Vec::len);
-        let widths: Vec<usize> = (0..columns)
-            .map(|at| self.0.iter().map(|row| row[at].chars().count()).max().unwrap_or(0))
-            .collect();
-        let mut text = String::new();
-        for (number, row) in self.0.iter().enumerate() {
-            for (cell, width) in row.iter().zip(&widths) {
-                let _ = write!(text, "| {cell:<width$} ");
-            }
-            text.push_str("|\n");
-            if number == 0 {
-                widths.iter().for_each(|width| text.push_str(&format!("|{}", "-".repeat(width + 2))));
-                text.push_str("|\n");
-            }
-        }
-        text
-    }
 }
 
 impl Report {
@@ -95,16 +67,22 @@ impl Report {
             let _ = write!(text, "\n## Throughput, requests a second\n\n{}", self.throughput().text());
             let _ = write!(text, "\n## Proof\n\n{}", self.proofs().text());
         }
+        if let Some(cpu) = &self.cpu {
+            text.push_str(&cpu.markdown());
+        }
+        if let Some(hostile) = &self.hostile {
+            text.push_str(&hostile.markdown());
+        }
         if !self.core.lines.is_empty() {
             let _ = write!(
                 text,
                 "\n## The core alone: microseconds a call, native (not WebAssembly), median\n\n{}",
-                self.core().text()
+                self.core.table().text()
             );
             let _ = write!(
                 text,
                 "\n## A request of a run with so many steps since the last user message: the core alone, native, median\n\n{}",
-                self.runs().text()
+                self.core.runs_table().text()
             );
         }
         if let Some(load) = &self.load {
@@ -117,14 +95,14 @@ impl Report {
             let _ = write!(
                 text,
                 "\n## The embedder alone: milliseconds from a text to its vector, one thread, 10th percentile\n\n{}",
-                self.engine().text()
+                engine::table(&self.engine).text()
             );
         }
         if !self.store.is_empty() {
             let _ = write!(
                 text,
                 "\n## Redis as the prompt history: read directly, or by the search module\n\n{}",
-                self.store().text()
+                store::table(&self.store).text()
             );
         }
         text
@@ -241,64 +219,6 @@ impl Report {
         table
     }
 
-    fn runs(&self) -> Table {
-        let mut table = Table::new(&["steps", "\u{b5}s", "\u{b5}s a step"]);
-        for (steps, micros) in &self.core.runs {
-            table.row(vec![
-                steps.to_string(),
-                format!("{micros:.1}"),
-                format!("{:.3}", micros / f64::from(*steps)),
-            ]);
-        }
-        table
-    }
-
-    fn core(&self) -> Table {
-        let mut table = Table::new(&["step", "1 kB", "16 kB", "256 kB", "what"]);
-        for Line { step, what, micros } in &self.core.lines {
-            let cell =
-                |at: usize| micros.get(at).map_or_else(|| "same".to_owned(), |micros| format!("{micros:.2}"));
-            table.row(vec![step.clone(), cell(0), cell(1), cell(2), (*what).to_owned()]);
-        }
-        table
-    }
-
-    fn engine(&self) -> Table {
-        let mut table =
-            Table::new(&["word pieces", "engine", "ms", "against the shipped", "tokenising, share of it"]);
-        for engine::Line { pieces, engine, p10_ms, tokenising_p10_ms, ratio } in &self.engine {
-            let share =
-                tokenising_p10_ms.map_or_else(String::new, |part| format!("{:.1} %", part / p10_ms * 100.0));
-            let (ms, ratio) = (format!("{p10_ms:.2}"), format!("{ratio:.2}x"));
-            table.row(vec![pieces.to_string(), engine.clone(), ms, ratio, share]);
-        }
-        table
-    }
-
-    fn store(&self) -> Table {
-        let mut table = Table::new(&[
-            "lookup",
-            "prompts held",
-            "filled, a second",
-            "bytes each",
-            "read p50",
-            "p99",
-            "write p50",
-            "p99",
-            "reads a second, 16 at once",
-            "writes",
-        ]);
-        for line in &self.store {
-            let head =
-                [line.lookup.clone(), line.prompts.to_string(), format!("{:.0}", line.filled_per_second)];
-            let times = [line.read_p50_ms, line.read_p99_ms, line.write_p50_ms, line.write_p99_ms].map(ms);
-            let rates = [line.reads_per_second, line.writes_per_second].map(|rate| format!("{rate:.0}"));
-            let cells = head.into_iter().chain([line.bytes_per_prompt.to_string()]);
-            table.row(cells.chain(times).chain(rates).collect());
-        }
-        table
-    }
-
     pub fn json(&self) -> Value {
         let figures = |figures: &Figures| {
             json!({
@@ -337,7 +257,9 @@ impl Report {
             .collect();
         let load = self.load.as_ref().map(load::report::json);
         let resources = self.resources.as_ref().map(Resources::json);
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "engine": self.engine, "store": self.store, "load": load, "resources": resources})
+        let cpu = self.cpu.as_ref().map(Cpu::json);
+        let hostile = self.hostile.as_ref().map(Hostile::json);
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile})
     }
 }
 

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use crate::case::{self, Case};
 use crate::client::Client;
 use crate::full_redis::{Full, FullRedis};
-use crate::report::Table;
 use crate::rival::Rival;
+use crate::table::Table;
 use crate::{upstream, usage};
 
 /// Of one process: resident kB idle and at most, and processor time under each kind of load.

@@ -12,9 +12,10 @@ use sentinel_tests::metrics::Metrics;
 
 use crate::usage;
 
-/// The shipped configuration, and agents whose prompts the window judges alone.
+/// The shipped configuration, agents whose prompts the window judges alone, and agents that are never stopped.
 const CONFIG: &str = r#"{"mode": "enforce", "cluster": "embedding_service", "timeout": "50ms", "similarity_threshold": 0.95,
-    "agents": [{"prefix": "local-", "settings": {"semantic": {"enabled": false}}}]}"#;
+    "agents": [{"prefix": "local-", "settings": {"semantic": {"enabled": false}}},
+        {"prefix": "hostile-", "settings": {"semantic": {"enabled": false}, "mode": "observe"}}]}"#;
 
 pub struct Rival {
     pub name: String,

@@ -11,6 +11,8 @@ use sentinel_tests::parts;
 use sentinel_tests::redis::Redis;
 use serde::{Deserialize, Serialize};
 
+use crate::table::Table;
+
 /// What one way of looking up came to with so many prompts held.
 #[derive(Deserialize, Serialize)]
 pub struct Line {
@@ -48,4 +50,28 @@ pub fn measure() -> Vec<Line> {
 
 fn setting(name: &str, default: &str) -> String {
     env::var(name).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_owned())
+}
+
+pub fn table(lines: &[Line]) -> Table {
+    let mut table = Table::new(&[
+        "lookup",
+        "prompts held",
+        "filled, a second",
+        "bytes each",
+        "read p50",
+        "p99",
+        "write p50",
+        "p99",
+        "reads a second, 16 at once",
+        "writes",
+    ]);
+    for line in lines {
+        let head = [line.lookup.clone(), line.prompts.to_string(), format!("{:.0}", line.filled_per_second)];
+        let times = [line.read_p50_ms, line.read_p99_ms, line.write_p50_ms, line.write_p99_ms]
+            .map(|value| format!("{value:.3}"));
+        let rates = [line.reads_per_second, line.writes_per_second].map(|rate| format!("{rate:.0}"));
+        let cells = head.into_iter().chain([line.bytes_per_prompt.to_string()]);
+        table.row(cells.chain(times).chain(rates).collect());
+    }
+    table
 }

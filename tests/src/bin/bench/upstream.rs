@@ -1,11 +1,41 @@
 //! A provider that costs next to nothing: a thread a connection, reads a request to its end, answers at once with one
-//! small chat completion. What a request says does not matter here.
+//! small completion of the dialect that the path belongs to. What a request says does not matter here.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-const COMPLETION: &str = r#"{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"gpt-5-mini","choices":[{"index":0,"message":{"role":"assistant","content":"The order is complete and on its way; nothing else is open for this customer."},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":412,"completion_tokens":17,"total_tokens":429}}"#;
+const TEXT: &str = "The order is complete and on its way; nothing else is open for this customer.";
+
+/// Answers to what is asked on paths that contain one of these; to all else, a chat completion.
+fn answers() -> [(&'static str, String); 4] {
+    [
+        (
+            "/v1/messages",
+            format!(
+                r#"{{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{{"type":"text","text":"{TEXT}"}}],"stop_reason":"end_turn","stop_sequence":null,"usage":{{"input_tokens":412,"output_tokens":17}}}}"#
+            ),
+        ),
+        (
+            "/v1/responses",
+            format!(
+                r#"{{"id":"resp_1","object":"response","created_at":1700000000,"status":"completed","model":"gpt-5-mini","output":[{{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{{"type":"output_text","annotations":[],"text":"{TEXT}"}}]}}],"usage":{{"input_tokens":412,"output_tokens":17,"total_tokens":429}}}}"#
+            ),
+        ),
+        (
+            ":generateContent",
+            format!(
+                r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":"{TEXT}"}}]}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":412,"candidatesTokenCount":17,"totalTokenCount":429}}}}"#
+            ),
+        ),
+        (
+            "",
+            format!(
+                r#"{{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"gpt-5-mini","choices":[{{"index":0,"message":{{"role":"assistant","content":"{TEXT}"}},"logprobs":null,"finish_reason":"stop"}}],"usage":{{"prompt_tokens":412,"completion_tokens":17,"total_tokens":429}}}}"#
+            ),
+        ),
+    ]
+}
 
 /// Starts it on a free port of this machine, for as long as the program lives; gives the port.
 pub fn start() -> u16 {
@@ -22,10 +52,10 @@ pub fn start() -> u16 {
 /// Until the other side has gone.
 fn serve(mut stream: TcpStream) {
     let _ = stream.set_nodelay(true);
-    let answer = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{COMPLETION}",
-        COMPLETION.len()
-    );
+    let answers = answers().map(|(path, body)| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ";
+        (path, format!("{head}{}\r\n\r\n{body}", body.len()))
+    });
     let mut unread = Vec::new();
     let mut buffer = vec![0; 65_536];
     loop {
@@ -45,6 +75,10 @@ fn serve(mut stream: TcpStream) {
             eprintln!("the bench's provider got a request without a length: it cannot tell where it ends");
             return;
         };
+        let asked =
+            String::from_utf8_lossy(unread[..head].split(|byte| *byte == b'\r').next().unwrap_or_default());
+        let answer =
+            answers.iter().find(|(path, _)| asked.contains(path)).map_or("", |(_, answer)| answer.as_str());
         let mut missing = (head + 4 + length).saturating_sub(unread.len());
         let kept = (head + 4 + length).min(unread.len());
         unread.drain(..kept);

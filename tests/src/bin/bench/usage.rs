@@ -13,6 +13,23 @@ pub fn busy(id: u32) -> Duration {
     Duration::from_nanos(nanos.sum())
 }
 
+/// Ticks of each processor since the machine started: how many there were, and in how many it had something to do.
+pub fn ticks() -> Vec<(u64, u64)> {
+    let text = fs::read_to_string("/proc/stat").expect("the kernel counts");
+    let lines =
+        text.lines().filter_map(|line| line.strip_prefix("cpu").filter(|rest| !rest.starts_with(' ')));
+    let numbers =
+        lines.map(|line| line.split(' ').skip(1).take(8).filter_map(|number| number.parse::<u64>().ok()));
+    numbers
+        .map(|numbers| numbers.collect::<Vec<_>>())
+        .map(|all| {
+            let idle: u64 = all.iter().skip(3).take(2).sum();
+            let all: u64 = all.iter().sum();
+            (all, all - idle)
+        })
+        .collect()
+}
+
 /// Resident memory, in kB.
 pub fn resident(id: u32) -> u64 {
     status(id, "VmRSS:")

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::caller::Outcome;
 use super::prompts::MIX;
 use super::{IN_TIME, Line, Load};
-use crate::report::Table;
+use crate::table::Table;
 
 /// Milliseconds that a call may take at half of the capacity: p50 and p99 with prompts in memory, p99 with Redis.
 const GOALS: [(&str, f64, f64); 3] = [("memory", 0.5, 3.0), ("memory", 0.99, 10.0), ("Redis", 0.99, 30.0)];

@@ -1,16 +1,16 @@
-//! How much of a prompt a model reads, and a digest of what it does not read.
+//! Truncating a prompt before it is tokenised, and a digest of what the model does not see.
 //! Plain text work: no tokeniser, no model.
 
 use std::fmt;
 
-/// Longest head that is given to the tokeniser, in bytes. The 128 word pieces that a model is given at most are some 550
-/// bytes of ordinary text; tokenising is linear in the text, so cutting first bounds its cost.
+/// Longest head that is given to the tokeniser, in bytes. The 128 tokens that a model is given at most are some 550
+/// bytes of ordinary text; tokenising is linear in the text, so truncating first bounds its cost.
 pub const HEAD_BYTES: usize = 1024;
 
-/// Splits a prompt into the head that may be tokenised (white space folded, at most [`HEAD_BYTES`], cut on a character
+/// Splits a prompt into the head that may be tokenised (white space folded, at most [`HEAD_BYTES`], ended on a character
 /// boundary) and the rest, untouched.
 #[must_use]
-pub fn cut(prompt: &str) -> (String, &str) {
+pub fn truncate(prompt: &str) -> (String, &str) {
     let mut head = String::with_capacity(HEAD_BYTES.min(prompt.len()));
     // Where the white space before the next character began.
     let mut gap = None;
@@ -36,16 +36,16 @@ pub fn cut(prompt: &str) -> (String, &str) {
 /// Digest of the text that the model did not see. Two prompts that look alike to the model are alike only if these are
 /// equal too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Digest([u8; 16]);
+pub struct UnseenDigest([u8; 16]);
 
-impl Digest {
+impl UnseenDigest {
     /// 32 lower-case hex digits.
     #[must_use]
     pub fn to_hex(self) -> String {
-        blake3_hex(&self.0)
+        hex(&self.0)
     }
 
-    /// The inverse of [`Digest::to_hex`]; `None` for anything else.
+    /// The inverse of [`UnseenDigest::to_hex`]; `None` for anything else.
     #[must_use]
     pub fn from_hex(hex: &str) -> Option<Self> {
         let mut bytes = [0; 16];
@@ -59,13 +59,13 @@ impl Digest {
     }
 }
 
-impl fmt::Debug for Digest {
+impl fmt::Debug for UnseenDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_hex())
     }
 }
 
-fn blake3_hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     use fmt::Write as _;
     bytes.iter().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");
@@ -75,13 +75,13 @@ fn blake3_hex(bytes: &[u8]) -> String {
 
 /// Collects the text that the model did not see: white space and case folded, digits and everything else kept.
 #[derive(Default)]
-pub struct Unseen {
+pub struct UnseenText {
     hasher: blake3::Hasher,
     any: bool,
     gap: bool,
 }
 
-impl Unseen {
+impl UnseenText {
     /// Adds text that follows what was added before.
     pub fn add(&mut self, text: &str) {
         let mut folded = String::with_capacity(text.len().min(4096));
@@ -114,10 +114,10 @@ impl Unseen {
 
     /// `None` when the model saw everything.
     #[must_use]
-    pub fn digest(&self) -> Option<Digest> {
+    pub fn digest(&self) -> Option<UnseenDigest> {
         let hash = self.hasher.finalize();
         let bytes = hash.as_bytes().first_chunk::<16>()?;
-        self.any.then_some(Digest(*bytes))
+        self.any.then_some(UnseenDigest(*bytes))
     }
 }
 
@@ -125,30 +125,30 @@ impl Unseen {
 mod tests {
     use super::*;
 
-    fn digest(text: &str) -> Option<Digest> {
-        let mut unseen = Unseen::default();
+    fn digest(text: &str) -> Option<UnseenDigest> {
+        let mut unseen = UnseenText::default();
         unseen.add(text);
         unseen.digest()
     }
 
     #[test]
     fn a_short_prompt_is_all_head() {
-        assert_eq!(cut("  one\n\t two  "), ("one two".to_owned(), ""));
-        assert_eq!(cut(""), (String::new(), ""));
-        assert_eq!(cut(" \n "), (String::new(), ""));
+        assert_eq!(truncate("  one\n\t two  "), ("one two".to_owned(), ""));
+        assert_eq!(truncate(""), (String::new(), ""));
+        assert_eq!(truncate(" \n "), (String::new(), ""));
     }
 
     #[test]
     fn white_space_takes_no_room_in_the_head() {
         let padded = format!("{}say{}hello", " ".repeat(5000), "\n".repeat(5000));
-        assert_eq!(cut(&padded), ("say hello".to_owned(), ""));
+        assert_eq!(truncate(&padded), ("say hello".to_owned(), ""));
     }
 
     #[test]
-    fn a_cut_never_splits_a_character_and_loses_none() {
+    fn truncating_never_splits_a_character_and_loses_none() {
         for c in ['a', 'é', '語', '🦀'] {
             let text: String = std::iter::repeat_n(c, 3000).collect();
-            let (head, rest) = cut(&text);
+            let (head, rest) = truncate(&text);
             assert!(head.len() <= HEAD_BYTES && head.len() > HEAD_BYTES - 4);
             assert_eq!(format!("{head}{rest}"), text);
         }
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn the_digest_does_not_depend_on_how_the_text_came() {
         let text = "Ab c\u{130} 12 ".repeat(2000);
-        let mut parts = Unseen::default();
+        let mut parts = UnseenText::default();
         for c in text.chars() {
             parts.add(&c.to_string());
         }
@@ -176,9 +176,9 @@ mod tests {
     #[test]
     fn hex_goes_round() {
         let some = digest("x").unwrap();
-        assert_eq!(Digest::from_hex(&some.to_hex()), Some(some));
+        assert_eq!(UnseenDigest::from_hex(&some.to_hex()), Some(some));
         for bad in ["", "0g", &"0".repeat(31), &"é".repeat(16), &"+1".repeat(16)] {
-            assert_eq!(Digest::from_hex(bad), None, "{bad}");
+            assert_eq!(UnseenDigest::from_hex(bad), None, "{bad}");
         }
     }
 }

@@ -1,30 +1,30 @@
-//! What the files beside a graph say of it: how its pieces become one vector, and how many it reads. They are other
+//! What the files beside a graph say of it: how the vectors of its tokens become one, and how many tokens it reads. They are other
 //! people's files (sentence-transformers, transformers): what is not needed of them is passed over.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::ModelError;
+use super::error::ModelError;
 
-/// How the vectors of the pieces become that of the text.
+/// How the vectors of the tokens become that of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pooling {
     /// Their mean.
     Mean,
-    /// The first piece's.
+    /// The first token's.
     First,
 }
 
 /// What is written beside a graph; `None` where nothing is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sidecar {
+pub struct ModelConfig {
     pub pooling: Option<Pooling>,
-    /// Word pieces that the model reads, its special ones included.
-    pub longest: Option<usize>,
+    /// Tokens that the model reads, its special ones included.
+    pub max_tokens: Option<usize>,
 }
 
-impl Sidecar {
+impl ModelConfig {
     /// Reads `1_Pooling/config.json`, `sentence_bert_config.json`, `config.json` and `tokenizer_config.json` in the folder
     /// of the graph, as far as they are there.
     ///
@@ -33,7 +33,7 @@ impl Sidecar {
     pub fn read(graph: &Path) -> Result<Self, ModelError> {
         let pooling = json(graph, "1_Pooling/config.json")?
             .map(|(name, file)| pooling(&file).map_err(|problem| ModelError::Path { path: name, problem }));
-        let mut longest = None;
+        let mut max_tokens = None;
         for (file, field) in [
             ("sentence_bert_config.json", "max_seq_length"),
             ("tokenizer_config.json", "model_max_length"),
@@ -49,9 +49,9 @@ impl Sidecar {
             if field == "max_position_embeddings" {
                 limit = limit.saturating_sub(positions_lost(&file));
             }
-            longest = Some(longest.map_or(limit, |known: usize| known.min(limit)));
+            max_tokens = Some(max_tokens.map_or(limit, |known: usize| known.min(limit)));
         }
-        Ok(Self { pooling: pooling.transpose()?, longest })
+        Ok(Self { pooling: pooling.transpose()?, max_tokens })
     }
 }
 
@@ -108,19 +108,19 @@ fn json(graph: &Path, name: &str) -> Result<Option<(String, Value)>, ModelError>
 mod tests {
     use super::*;
 
-    fn read(files: &[(&str, &str)]) -> Result<Sidecar, ModelError> {
+    fn read(files: &[(&str, &str)]) -> Result<ModelConfig, ModelError> {
         let folder = tempfile::tempdir().unwrap();
         for (name, content) in files {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
         }
-        Sidecar::read(&folder.path().join("model.onnx"))
+        ModelConfig::read(&folder.path().join("model.onnx"))
     }
 
     #[test]
     fn nothing_beside_the_graph_says_nothing() {
-        assert_eq!(read(&[]).unwrap(), Sidecar::default());
+        assert_eq!(read(&[]).unwrap(), ModelConfig::default());
     }
 
     #[test]
@@ -152,14 +152,20 @@ mod tests {
     #[test]
     fn the_shortest_of_the_limits_holds() {
         let bert = ("config.json", r#"{"model_type": "bert", "max_position_embeddings": 512}"#);
-        let longest = |files: &[(&str, &str)]| read(files).unwrap().longest;
-        assert_eq!(longest(&[bert]), Some(512));
-        assert_eq!(longest(&[bert, ("sentence_bert_config.json", r#"{"max_seq_length": 100}"#)]), Some(100));
-        assert_eq!(longest(&[bert, ("tokenizer_config.json", r#"{"model_max_length": 1e30}"#)]), Some(512));
+        let max_tokens = |files: &[(&str, &str)]| read(files).unwrap().max_tokens;
+        assert_eq!(max_tokens(&[bert]), Some(512));
+        assert_eq!(
+            max_tokens(&[bert, ("sentence_bert_config.json", r#"{"max_seq_length": 100}"#)]),
+            Some(100)
+        );
+        assert_eq!(
+            max_tokens(&[bert, ("tokenizer_config.json", r#"{"model_max_length": 1e30}"#)]),
+            Some(512)
+        );
         let roberta = (
             "config.json",
             r#"{"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}"#,
         );
-        assert_eq!(longest(&[roberta]), Some(512));
+        assert_eq!(max_tokens(&[roberta]), Some(512));
     }
 }

@@ -1,14 +1,14 @@
-//! Curves that no processor has an instruction for.
+//! Functions of one value that no processor has an instruction for: Gelu and the exponential.
 
-use crate::{processor::Lanes, rows::Prepare};
+use crate::{error::ShapeError, processor::Lanes, quantise::Elementwise};
 
 /// x · Φ(x), Φ the normal distribution's, within 5e-7.
 pub(crate) struct Gelu;
 
-impl Prepare for Gelu {
+impl Elementwise for Gelu {
     /// With 1 - erf(z) = 1 / (1 + a₁z + … + a₆z⁶)¹⁶ for z = |x| / √2, within 3e-7 (Abramowitz and Stegun 1964, 7.1.28).
     #[inline(always)]
-    fn prepare<L: Lanes>(&self, lanes: L, x: L::Floats, _: usize) -> L::Floats {
+    fn apply<L: Lanes>(&self, lanes: L, x: L::Floats, _: usize) -> Result<L::Floats, ShapeError> {
         // From a₆ to 1; each times the power of 1/√2 that makes |x| of z, and 2^(1/16), so that the power of 16 is doubled.
         const A: [f32; 7] = [
             5.621_3e-6,
@@ -29,7 +29,7 @@ impl Prepare for Gelu {
             sum = lanes.mul(sum, sum);
         }
         let far = lanes.div(size, sum);
-        lanes.sub(lanes.max(x, lanes.splat(0.0)), far)
+        Ok(lanes.sub(lanes.max(x, lanes.splat(0.0)), far))
     }
 }
 
@@ -57,35 +57,33 @@ pub(crate) fn exp<L: Lanes>(lanes: L, x: L::Floats) -> L::Floats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        LANES,
-        processor::{Processor, Work},
-    };
+    use crate::processor::{Computation, LANES, Processor};
 
-    struct Curves<'a> {
+    struct Functions<'a> {
         gelu: &'a mut [f32],
         exp: &'a mut [f32],
     }
 
-    impl Work for Curves<'_> {
+    impl Computation for Functions<'_> {
         #[inline(always)]
-        fn run<L: Lanes>(self, lanes: L) {
+        fn run<L: Lanes>(self, lanes: L) -> Result<(), ShapeError> {
             for value in self.gelu.as_chunks_mut::<LANES>().0 {
-                let active = Gelu.prepare(lanes, lanes.load(value), 0);
+                let active = Gelu.apply(lanes, lanes.load(value), 0)?;
                 lanes.store(active, value);
             }
             for value in self.exp.as_chunks_mut::<LANES>().0 {
                 let e = exp(lanes, lanes.load(value));
                 lanes.store(e, value);
             }
+            Ok(())
         }
     }
 
     /// (x, gelu, exp) for x from -96 to 15, in steps of 1/64.
-    fn curves(processor: Processor) -> Vec<(f32, f32, f32)> {
+    fn values(processor: Processor) -> Vec<(f32, f32, f32)> {
         let xs: Vec<f32> = (-96 * 64..16 * 64).map(|x| x as f32 / 64.0).collect();
         let (mut gelu, mut exp) = (xs.clone(), xs.clone());
-        processor.run(Curves { gelu: &mut gelu, exp: &mut exp });
+        processor.run(Functions { gelu: &mut gelu, exp: &mut exp }).unwrap();
         xs.into_iter().zip(gelu).zip(exp).map(|((x, gelu), exp)| (x, gelu, exp)).collect()
     }
 
@@ -101,7 +99,7 @@ mod tests {
 
     #[test]
     fn gelu_is_the_exact_one() {
-        for (x, gelu, _) in curves(Processor::plain()) {
+        for (x, gelu, _) in values(Processor::portable()) {
             let x = f64::from(x);
             let wanted = if x < -9.0 { 0.0 } else { x * share_below(x) };
             assert!((f64::from(gelu) - wanted).abs() < 2e-6 * x.abs().max(0.5), "{x}: {gelu} {wanted}");
@@ -110,7 +108,7 @@ mod tests {
 
     #[test]
     fn exp_is_within_two_units_of_the_last_place() {
-        for (x, _, exp) in curves(Processor::plain()) {
+        for (x, _, exp) in values(Processor::portable()) {
             let wanted = f64::from(x.max(-87.0)).exp();
             assert!((f64::from(exp) / wanted - 1.0).abs() < 2.4e-7, "{x}: {exp} {wanted}");
         }
@@ -118,8 +116,8 @@ mod tests {
 
     #[test]
     fn every_processor_gives_the_same_bits() {
-        for fast in Processor::all_fast() {
-            assert_eq!(curves(fast), curves(Processor::plain()), "{fast:?}");
+        for fast in Processor::accelerated() {
+            assert_eq!(values(fast), values(Processor::portable()), "{fast:?}");
         }
     }
 }

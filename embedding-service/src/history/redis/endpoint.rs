@@ -10,56 +10,60 @@ use redis::{
 };
 use tokio::time::timeout;
 
-use super::{super::HistoryError, connection::Connection, reply};
-use crate::settings::{ClientCertificate, RedisSettings};
+use super::{
+    super::HistoryError,
+    connection::Connection,
+    error::{history_error, is_silence},
+    options::{ClientCertificate, RedisOptions},
+};
 
 /// Budget of a connection attempt.
-pub const CONNECT: Duration = Duration::from_secs(2);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Budget of one node of a cluster.
-const NODE: Duration = Duration::from_secs(1);
+const NODE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often a cluster is asked again when slots move or a node is lost, and the longest pause between, in milliseconds.
 const CLUSTER_RETRIES: (u32, u64) = (4, 100);
 
-pub struct Target {
+pub struct Endpoint {
     nodes: Vec<ConnectionInfo>,
-    settings: RedisSettings,
+    options: RedisOptions,
 }
 
-impl Target {
-    pub fn new(settings: &RedisSettings) -> Result<Self, HistoryError> {
+impl Endpoint {
+    pub fn new(options: &RedisOptions) -> Result<Self, HistoryError> {
         // A process can have one provider of cryptography only; whoever else has set one has set this one.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let nodes = settings.urls.iter().map(|url| {
+        let nodes = options.urls.iter().map(|url| {
             let info = url.reveal().into_connection_info().map_err(|e| address(&e))?;
             // The search module's replies have another shape in RESP3.
             let redis = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
             Ok(info.set_redis_settings(redis).set_tcp_settings(tcp()))
         });
-        Ok(Self { nodes: nodes.collect::<Result<_, _>>()?, settings: settings.clone() })
+        Ok(Self { nodes: nodes.collect::<Result<_, _>>()?, options: options.clone() })
     }
 
     pub async fn connect(&self) -> Result<Connection, HistoryError> {
         let nodes = self.with_password()?;
         let certificates = self.certificates()?;
         let connecting = async {
-            if self.settings.cluster {
-                cluster(nodes, certificates).await
+            if self.options.cluster {
+                clustered(nodes, certificates).await
             } else {
-                one(nodes, certificates).await
+                single(nodes, certificates).await
             }
         };
-        timeout(CONNECT, connecting).await.unwrap_or_else(|_| Err(self.late()))
+        timeout(CONNECT_TIMEOUT, connecting).await.unwrap_or_else(|_| Err(self.timed_out()))
     }
 
     /// A Redis without TLS waits for the rest of what it takes for a command.
-    pub fn late(&self) -> HistoryError {
+    pub fn timed_out(&self) -> HistoryError {
         let tls = self.nodes.iter().any(|node| matches!(node.addr(), ConnectionAddr::TcpTls { .. }));
         let hint = if tls { "; does it speak TLS?" } else { "" };
         HistoryError::Unreachable(format!("no answer in time{hint}"))
     }
 
     fn with_password(&self) -> Result<Vec<ConnectionInfo>, HistoryError> {
-        let Some(file) = &self.settings.password_file else { return Ok(self.nodes.clone()) };
+        let Some(file) = &self.options.password_file else { return Ok(self.nodes.clone()) };
         let text = String::from_utf8(read("REDIS_PASSWORD_FILE", file)?)
             .map_err(|_| unusable("REDIS_PASSWORD_FILE", file, "it is no UTF-8 text"))?;
         // An editor's last line break is no part of it.
@@ -73,7 +77,7 @@ impl Target {
 
     /// `None` where neither an authority nor a certificate of ours is named.
     fn certificates(&self) -> Result<Option<TlsCertificates>, HistoryError> {
-        let RedisSettings { ca_file, certificate, .. } = &self.settings;
+        let RedisOptions { ca_file, certificate, .. } = &self.options;
         if ca_file.is_none() && certificate.is_none() {
             return Ok(None);
         }
@@ -89,10 +93,13 @@ impl Target {
     }
 }
 
-async fn one(nodes: Vec<ConnectionInfo>, tls: Option<TlsCertificates>) -> Result<Connection, HistoryError> {
+async fn single(
+    nodes: Vec<ConnectionInfo>,
+    tls: Option<TlsCertificates>,
+) -> Result<Connection, HistoryError> {
     let node = nodes.into_iter().next().ok_or_else(|| HistoryError::Address("there is none".to_owned()))?;
     let connection = dial(&client(node, tls)?).await;
-    connection.map(Connection::One).map_err(|e| reply::error(&e))
+    connection.map(Connection::Single).map_err(|e| history_error(&e))
 }
 
 fn client(node: ConnectionInfo, tls: Option<TlsCertificates>) -> Result<Client, HistoryError> {
@@ -111,14 +118,14 @@ async fn dial(client: &Client) -> Result<MultiplexedConnection, RedisError> {
     client.get_multiplexed_async_connection_with_config(&config).await
 }
 
-async fn cluster(
+async fn clustered(
     nodes: Vec<ConnectionInfo>,
     tls: Option<TlsCertificates>,
 ) -> Result<Connection, HistoryError> {
     let (retries, pause) = CLUSTER_RETRIES;
     let mut builder = ClusterClientBuilder::new(nodes.clone())
-        .connection_timeout(NODE)
-        .response_timeout(NODE)
+        .connection_timeout(NODE_TIMEOUT)
+        .response_timeout(NODE_TIMEOUT)
         .retries(retries)
         .min_retry_wait(1)
         .max_retry_wait(pause)
@@ -129,7 +136,7 @@ async fn cluster(
     let client = builder.build().map_err(|e| address(&e))?;
     match client.get_async_connection().await {
         Ok(connection) => Ok(Connection::Cluster(connection)),
-        Err(e) => Err(refusal(nodes, tls).await.unwrap_or_else(|| reply::error(&e))),
+        Err(e) => Err(refusal(nodes, tls).await.unwrap_or_else(|| history_error(&e))),
     }
 }
 
@@ -139,7 +146,7 @@ async fn refusal(nodes: Vec<ConnectionInfo>, tls: Option<TlsCertificates>) -> Op
     for node in nodes {
         let Ok(client) = client(node, tls.clone()) else { continue };
         match dial(&client).await {
-            Err(e) if !reply::is_silence(&e) => return Some(reply::error(&e)),
+            Err(e) if !is_silence(&e) => return Some(history_error(&e)),
             _ => {}
         }
     }

@@ -11,11 +11,12 @@ use std::{
 
 use embedding_service::{
     embed::{
-        Cutter, EmbedError, Embedder, FreeHands,
-        deterministic::BagOfWords,
+        Embedder, IdleWorkers, Tokeniser,
+        bag_of_words::BagOfWords,
+        error::EmbedError,
         model_files::ModelFiles,
         onnx::{OnnxEmbedder, Runtime},
-        pool::{Pool, Size},
+        pool::{Pool, PoolOptions},
     },
     metrics::Metrics,
 };
@@ -24,24 +25,24 @@ use sentinel_encoder::Processor;
 use crate::support::{library, model};
 
 fn start<E: Embedder>(workers: usize, make: impl Fn() -> E + Send + Sync + 'static) -> Pool {
-    let size = Size { workers, queue: 16, recent_bytes: 0 };
+    let size = PoolOptions { workers, queue_length: 16, cache_bytes: 0 };
     Pool::start(size, Arc::<Metrics>::default(), move || Ok(make())).unwrap()
 }
 
-/// What an [`Asker`] does when it has the others' hands.
-type Ask = Arc<dyn Fn(&dyn FreeHands) + Send + Sync>;
+/// What an [`Asker`] does when it has the other workers.
+type Ask = Arc<dyn Fn(&dyn IdleWorkers) + Send + Sync>;
 
-/// Asks for help with every text, but for the warm-up.
+/// Asks the others for assistance with every text, but for the warm-up.
 #[derive(Clone)]
 struct Asker {
     ask: Ask,
-    hands: Option<Arc<dyn FreeHands>>,
+    workers: Option<Arc<dyn IdleWorkers>>,
     inner: BagOfWords,
 }
 
 impl Asker {
-    fn new(ask: impl Fn(&dyn FreeHands) + Send + Sync + 'static) -> Self {
-        Self { ask: Arc::new(ask), hands: None, inner: BagOfWords::default() }
+    fn new(ask: impl Fn(&dyn IdleWorkers) + Send + Sync + 'static) -> Self {
+        Self { ask: Arc::new(ask), workers: None, inner: BagOfWords::default() }
     }
 }
 
@@ -50,19 +51,19 @@ impl Embedder for Asker {
         self.inner.dimension()
     }
 
-    fn cutter(&self) -> Arc<dyn Cutter> {
-        self.inner.cutter()
+    fn tokeniser(&self) -> Arc<dyn Tokeniser> {
+        self.inner.tokeniser()
     }
 
-    fn may_ask(&mut self, hands: Arc<dyn FreeHands>) {
-        self.hands = Some(hands);
+    fn set_idle_workers(&mut self, workers: Arc<dyn IdleWorkers>) {
+        self.workers = Some(workers);
     }
 
-    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        if let Some(hands) = &self.hands {
-            (self.ask)(hands.as_ref());
+    fn infer(&mut self, token_ids: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        if let Some(workers) = &self.workers {
+            (self.ask)(workers.as_ref());
         }
-        self.inner.infer(pieces)
+        self.inner.infer(token_ids)
     }
 }
 
@@ -70,18 +71,18 @@ fn name() -> String {
     thread::current().name().unwrap_or_default().to_owned()
 }
 
-/// Lends an errand that does not end before it is told to; says on which thread it is, once it has begun.
-fn keep_busy(hands: &dyn FreeHands) -> Option<(Sender<()>, String)> {
+/// Leaves a task to an idle worker that does not end before it is told to; says on which thread it is, once it has begun.
+fn keep_busy(workers: &dyn IdleWorkers) -> Option<(Sender<()>, String)> {
     let (begun, begins) = mpsc::channel();
     let (end, ends) = mpsc::channel::<()>();
-    let lent = hands.lend(Box::new(move || {
+    let taken = workers.assist(Box::new(move || {
         begun.send(name()).unwrap();
         let _ = ends.recv();
     }));
-    lent.then(|| (end, begins.recv().unwrap()))
+    taken.then(|| (end, begins.recv().unwrap()))
 }
 
-/// Tries until it works: the other worker may be at the end of an errand.
+/// Tries until it works: the other worker may be at the end of a task.
 fn at_last<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     loop {
         if let Some(done) = attempt() {
@@ -92,13 +93,13 @@ fn at_last<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
 }
 
 #[tokio::test]
-async fn a_worker_without_a_prompt_does_the_errand_of_one_with_a_prompt() {
+async fn a_worker_without_a_prompt_does_the_task_of_one_with_a_prompt() {
     let (tell, told) = mpsc::channel();
     let pool = start(2, move || {
         let tell = tell.clone();
-        Asker::new(move |hands| {
-            let (end, helper) = at_last(|| keep_busy(hands));
-            assert!(keep_busy(hands).is_none(), "there are no more than two");
+        Asker::new(move |workers| {
+            let (end, helper) = at_last(|| keep_busy(workers));
+            assert!(keep_busy(workers).is_none(), "there are no more than two");
             drop(end);
             tell.send((name(), helper)).unwrap();
         })
@@ -112,24 +113,24 @@ async fn a_worker_without_a_prompt_does_the_errand_of_one_with_a_prompt() {
 
 #[tokio::test]
 async fn a_worker_alone_is_told_that_nobody_is_free() {
-    let pool = start(1, || Asker::new(|hands| assert!(keep_busy(hands).is_none())));
+    let pool = start(1, || Asker::new(|workers| assert!(keep_busy(workers).is_none())));
     pool.embed("alone".to_owned(), None).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_worker_whose_errand_panics_goes_on() {
+async fn a_worker_whose_task_panics_goes_on() {
     let pool = start(2, || {
-        Asker::new(|hands| {
+        Asker::new(|workers| {
             let goes = at_last(|| {
                 let (gone, goes) = mpsc::channel::<()>();
-                let lent = hands.lend(Box::new(move || {
+                let taken = workers.assist(Box::new(move || {
                     let _gone = gone;
-                    panic!("an errand that fails");
+                    panic!("a task that fails");
                 }));
-                lent.then_some(goes)
+                taken.then_some(goes)
             });
             assert!(goes.recv().is_err(), "whoever waits sees its end");
-            at_last(|| keep_busy(hands));
+            at_last(|| keep_busy(workers));
         })
     });
     for text in ["one", "two", "three"] {
@@ -137,17 +138,17 @@ async fn a_worker_whose_errand_panics_goes_on() {
     }
 }
 
-/// Counts the errands that were done.
+/// Counts the tasks that were done.
 struct Counted {
-    hands: Arc<dyn FreeHands>,
+    workers: Arc<dyn IdleWorkers>,
     done: Arc<AtomicUsize>,
 }
 
-impl FreeHands for Counted {
-    fn lend(&self, errand: Box<dyn FnOnce() + Send>) -> bool {
+impl IdleWorkers for Counted {
+    fn assist(&self, task: Box<dyn FnOnce() + Send>) -> bool {
         let done = Arc::clone(&self.done);
-        self.hands.lend(Box::new(move || {
-            errand();
+        self.workers.assist(Box::new(move || {
+            task();
             done.fetch_add(1, Ordering::Relaxed);
         }))
     }
@@ -163,16 +164,16 @@ impl Embedder for Counting {
         self.inner.dimension()
     }
 
-    fn cutter(&self) -> Arc<dyn Cutter> {
-        self.inner.cutter()
+    fn tokeniser(&self) -> Arc<dyn Tokeniser> {
+        self.inner.tokeniser()
     }
 
-    fn may_ask(&mut self, hands: Arc<dyn FreeHands>) {
-        self.inner.may_ask(Arc::new(Counted { hands, done: Arc::clone(&self.done) }));
+    fn set_idle_workers(&mut self, workers: Arc<dyn IdleWorkers>) {
+        self.inner.set_idle_workers(Arc::new(Counted { workers, done: Arc::clone(&self.done) }));
     }
 
-    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
-        self.inner.infer(pieces)
+    fn infer(&mut self, token_ids: &[i64]) -> Result<Vec<f32>, EmbedError> {
+        self.inner.infer(token_ids)
     }
 }
 
@@ -194,5 +195,5 @@ async fn a_text_of_the_real_model_gets_the_same_bits_with_help() {
     }
     let done = done.load(Ordering::Relaxed);
     // Without a fast processor ONNX Runtime computes the model in its own way, alone.
-    assert_eq!(done > 0, Processor::fast().is_some(), "{done} errands were done");
+    assert_eq!(done > 0, Processor::fastest().is_some(), "{done} tasks were done");
 }

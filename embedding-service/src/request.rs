@@ -1,17 +1,17 @@
-//! A CheckLoop request, checked: from here on every value is possible.
+//! A CheckLoop request that can be answered: from here on every value is possible.
 
 use sentinel_proto::v1::CheckLoopRequest;
 
-use crate::{history::Scope, judge::Rules};
+use crate::{comparison::MatchRules, history::Scope};
 
 /// Longest id of a tenant, agent or run, in bytes. The filter sends hashes, far shorter.
 const MAX_ID: usize = 512;
 
 /// A request that can be answered.
-pub struct Check {
+pub struct ValidRequest {
     pub scope: Scope,
     pub prompt: String,
-    pub rules: Rules,
+    pub rules: MatchRules,
     pub record: bool,
 }
 
@@ -23,13 +23,13 @@ pub enum InvalidRequest {
     #[error("{field} has {length} bytes; send at most {MAX_ID}, a hash for example")]
     TooLong { field: &'static str, length: usize },
     #[error("similarity_threshold is {0}; send a number from 0 to 1, or leave it out")]
-    Threshold(f32),
+    Threshold(f64),
 }
 
-impl Check {
+impl ValidRequest {
     /// # Errors
     /// When a value is impossible.
-    pub fn new(request: CheckLoopRequest, threshold: f32) -> Result<Self, InvalidRequest> {
+    pub fn new(request: CheckLoopRequest, threshold: f64) -> Result<Self, InvalidRequest> {
         for (field, value) in [("tenant_id", &request.tenant_id), ("prompt", &request.prompt)] {
             if value.trim().is_empty() {
                 return Err(InvalidRequest::Empty(field));
@@ -50,7 +50,7 @@ impl Check {
         Ok(Self {
             scope: Scope::new(&request.tenant_id, &request.agent_id, &request.run_id),
             prompt: request.prompt,
-            rules: Rules { threshold, repeats: request.repeats.max(1) },
+            rules: MatchRules { threshold, repeats: request.repeats.max(1) },
             record: request.record.unwrap_or(true),
         })
     }
@@ -67,16 +67,16 @@ mod tests {
     fn error(change: impl FnOnce(&mut CheckLoopRequest)) -> InvalidRequest {
         let mut request = request();
         change(&mut request);
-        Check::new(request, 0.95).err().unwrap()
+        ValidRequest::new(request, 0.95).err().unwrap()
     }
 
     #[test]
     fn absent_fields_get_their_defaults() {
-        let check = Check::new(request(), 0.95).unwrap();
-        let rules = Rules { threshold: 0.95, repeats: 1 };
-        assert_eq!(check.rules, rules);
-        assert!(check.record);
-        assert_eq!(check.scope, Scope::new("t", "", ""));
+        let valid = ValidRequest::new(request(), 0.95).unwrap();
+        let rules = MatchRules { threshold: 0.95, repeats: 1 };
+        assert_eq!(valid.rules, rules);
+        assert!(valid.record);
+        assert_eq!(valid.scope, Scope::new("t", "", ""));
     }
 
     #[test]
@@ -87,9 +87,9 @@ mod tests {
             record: Some(false),
             ..request()
         };
-        let check = Check::new(request, 0.95).unwrap();
-        assert_eq!((check.rules.threshold, check.rules.repeats), (0.0, 3));
-        assert!(!check.record);
+        let valid = ValidRequest::new(request, 0.95).unwrap();
+        assert_eq!((valid.rules.threshold, valid.rules.repeats), (0.0, 3));
+        assert!(!valid.record);
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
             let e = error(|r| r.prompt = blank.to_owned());
             assert_eq!(e, InvalidRequest::Empty("prompt"));
         }
-        for threshold in [-0.01, 1.01, f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        for threshold in [-0.01, 1.01, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let e = error(|r| r.similarity_threshold = Some(threshold));
             assert!(matches!(e, InvalidRequest::Threshold(_)), "{threshold}");
         }

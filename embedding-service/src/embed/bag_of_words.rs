@@ -3,7 +3,11 @@
 
 use std::sync::Arc;
 
-use super::{Cut, Cutter, EmbedError, Embedder, window};
+use super::{
+    Embedder, TokenisedPrompt, Tokeniser,
+    error::EmbedError,
+    truncation::{self, UnseenText},
+};
 use crate::similarity;
 
 /// Counts words into buckets by their hash, so that texts with common words come out similar. Says nothing about meaning.
@@ -18,17 +22,17 @@ impl Default for BagOfWords {
     }
 }
 
-impl Cutter for BagOfWords {
-    fn cut(&self, prompt: &str) -> Result<Cut, EmbedError> {
-        let (head, rest) = window::cut(prompt);
-        let mut unseen = window::Unseen::default();
+impl Tokeniser for BagOfWords {
+    fn tokenise(&self, prompt: &str) -> Result<TokenisedPrompt, EmbedError> {
+        let (head, rest) = truncation::truncate(prompt);
+        let mut unseen = UnseenText::default();
         unseen.add(rest);
-        let pieces = head.split(' ').map(number).collect();
-        Ok(Cut { pieces, head, unseen: unseen.digest() })
+        let token_ids = head.split(' ').map(token_id).collect();
+        Ok(TokenisedPrompt { token_ids, head, unseen: unseen.digest() })
     }
 }
 
-fn number(word: &str) -> i64 {
+fn token_id(word: &str) -> i64 {
     let hash = blake3::hash(word.to_lowercase().as_bytes());
     hash.as_bytes().first_chunk::<8>().map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }
@@ -38,13 +42,13 @@ impl Embedder for BagOfWords {
         self.dimension
     }
 
-    fn cutter(&self) -> Arc<dyn Cutter> {
+    fn tokeniser(&self) -> Arc<dyn Tokeniser> {
         Arc::new(self.clone())
     }
 
-    fn infer(&mut self, pieces: &[i64]) -> Result<Vec<f32>, EmbedError> {
+    fn infer(&mut self, token_ids: &[i64]) -> Result<Vec<f32>, EmbedError> {
         let mut vector = vec![0.0; self.dimension];
-        for id in pieces {
+        for id in token_ids {
             let bucket = usize::try_from(id.unsigned_abs()).unwrap_or_default().checked_rem(self.dimension);
             if let Some(count) = bucket.and_then(|at| vector.get_mut(at)) {
                 *count += 1.0;

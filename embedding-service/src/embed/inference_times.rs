@@ -1,9 +1,9 @@
-//! How long an inference takes on this machine, by its number of word pieces: from real measurements, those between by
+//! How long an inference takes on this machine, by its number of tokens: from real measurements, those between by
 //! interpolation. No clock of its own.
 
 use std::time::Duration;
 
-/// Pieces that share an estimate: 1 to 16, 17 to 32, and so on.
+/// Tokens that share an estimate: 1 to 16, 17 to 32, and so on.
 const STEP: usize = 16;
 /// The longest prompt with an estimate of its own is this many steps long; longer ones share the last.
 const STEPS: usize = 32;
@@ -15,36 +15,36 @@ const OUTLIER: u32 = 2;
 
 /// Running means of measured inference times.
 #[derive(Clone, Debug, Default)]
-pub struct Pace {
+pub struct InferenceTimes {
     means: [Option<Duration>; STEPS],
 }
 
-impl Pace {
-    /// Notes that an inference of so many pieces took `time`.
-    pub fn took(&mut self, pieces: usize, time: Duration) {
-        let Some(mean) = self.means.get_mut(step(pieces)) else { return };
+impl InferenceTimes {
+    /// Adds a measurement: an inference of so many tokens took `time`.
+    pub fn add(&mut self, tokens: usize, time: Duration) {
+        let Some(mean) = self.means.get_mut(step(tokens)) else { return };
         *mean = Some(match *mean {
             None => time,
             Some(old) => {
                 let new = time.min(old.saturating_mul(OUTLIER));
-                old.saturating_sub(part(old)).saturating_add(part(new))
+                old.saturating_sub(smoothing_part(old)).saturating_add(smoothing_part(new))
             }
         });
     }
 
-    /// Notes that an inference of so many pieces took `time` with another worker's help, which takes half of the work at most:
-    /// that tells only when an estimate is too high.
-    pub fn took_with_help(&mut self, pieces: usize, time: Duration) {
+    /// Adds a measurement of an inference that another worker assisted with, which takes half of the work at most: that tells
+    /// only when an estimate is too high.
+    pub fn add_assisted(&mut self, tokens: usize, time: Duration) {
         let alone = time.saturating_mul(2);
-        if alone < self.estimate(pieces) {
-            self.took(pieces, alone);
+        if alone < self.estimate(tokens) {
+            self.add(tokens, alone);
         }
     }
 
-    /// What an inference of so many pieces takes; zero as long as nothing was measured.
+    /// What an inference of so many tokens takes; zero as long as nothing was measured.
     #[must_use]
-    pub fn estimate(&self, pieces: usize) -> Duration {
-        let at = step(pieces);
+    pub fn estimate(&self, tokens: usize) -> Duration {
+        let at = step(tokens);
         let known = |(step, mean): (usize, &Option<Duration>)| mean.map(|mean| (step, mean));
         let below = self.means.iter().enumerate().take(at.saturating_add(1)).filter_map(known).next_back();
         let above = self.means.iter().enumerate().skip(at).find_map(known);
@@ -58,11 +58,11 @@ impl Pace {
     }
 }
 
-fn step(pieces: usize) -> usize {
-    pieces.saturating_sub(1).checked_div(STEP).unwrap_or_default().min(STEPS.saturating_sub(1))
+fn step(tokens: usize) -> usize {
+    tokens.saturating_sub(1).checked_div(STEP).unwrap_or_default().min(STEPS.saturating_sub(1))
 }
 
-fn part(time: Duration) -> Duration {
+fn smoothing_part(time: Duration) -> Duration {
     time.checked_div(SMOOTHING).unwrap_or_default()
 }
 
@@ -92,50 +92,50 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_no_time() {
-        assert_eq!(Pace::default().estimate(64), Duration::ZERO);
+        assert_eq!(InferenceTimes::default().estimate(64), Duration::ZERO);
     }
 
     #[test]
     fn lengths_between_two_measured_ones_lie_between() {
-        let mut pace = Pace::default();
-        pace.took(16, ms(3));
-        pace.took(64, ms(9));
-        assert_eq!(pace.estimate(3), ms(3));
-        assert_eq!(pace.estimate(32), ms(5));
-        assert_eq!(pace.estimate(48), ms(7));
-        assert_eq!(pace.estimate(64), ms(9));
-        assert_eq!(pace.estimate(128), ms(18), "longer than any: in proportion");
-        assert_eq!(pace.estimate(usize::MAX), ms(72), "and bounded");
-        let mut long = Pace::default();
-        long.took(64, ms(8));
+        let mut times = InferenceTimes::default();
+        times.add(16, ms(3));
+        times.add(64, ms(9));
+        assert_eq!(times.estimate(3), ms(3));
+        assert_eq!(times.estimate(32), ms(5));
+        assert_eq!(times.estimate(48), ms(7));
+        assert_eq!(times.estimate(64), ms(9));
+        assert_eq!(times.estimate(128), ms(18), "longer than any: in proportion");
+        assert_eq!(times.estimate(usize::MAX), ms(72), "and bounded");
+        let mut long = InferenceTimes::default();
+        long.add(64, ms(8));
         assert_eq!(long.estimate(16), ms(2), "shorter than any: in proportion");
     }
 
     #[test]
     fn the_mean_follows_and_one_outlier_hardly_moves_it() {
-        let mut pace = Pace::default();
-        pace.took(16, ms(8));
-        pace.took(16, Duration::from_secs(60));
-        assert_eq!(pace.estimate(16), ms(9));
+        let mut times = InferenceTimes::default();
+        times.add(16, ms(8));
+        times.add(16, Duration::from_secs(60));
+        assert_eq!(times.estimate(16), ms(9));
         for _ in 0..100 {
-            pace.took(16, ms(80));
+            times.add(16, ms(80));
         }
-        assert!(pace.estimate(16) > ms(75));
+        assert!(times.estimate(16) > ms(75));
         for _ in 0..100 {
-            pace.took(16, ms(1));
+            times.add(16, ms(1));
         }
-        assert!(pace.estimate(16) < ms(2));
+        assert!(times.estimate(16) < ms(2));
     }
 
     #[test]
-    fn help_mends_an_estimate_that_is_too_high_and_makes_none_too_low() {
-        let mut pace = Pace::default();
-        pace.took(16, ms(8));
-        pace.took_with_help(16, ms(5));
-        assert_eq!(pace.estimate(16), ms(8), "alone it may well take as long");
+    fn assistance_mends_an_estimate_that_is_too_high_and_makes_none_too_low() {
+        let mut times = InferenceTimes::default();
+        times.add(16, ms(8));
+        times.add_assisted(16, ms(5));
+        assert_eq!(times.estimate(16), ms(8), "alone it may well take as long");
         for _ in 0..100 {
-            pace.took_with_help(16, ms(2));
+            times.add_assisted(16, ms(2));
         }
-        assert!((ms(4)..ms(5)).contains(&pace.estimate(16)), "{:?}", pace.estimate(16));
+        assert!((ms(4)..ms(5)).contains(&times.estimate(16)), "{:?}", times.estimate(16));
     }
 }

@@ -1,0 +1,215 @@
+//! The connection to Redis: one, shared, supervised by a task of its own. A caller never waits for a reconnection:
+//! while Redis is away it gets the reason at once.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+
+use super::{
+    super::HistoryError,
+    connection::Connection,
+    endpoint::{CONNECT_TIMEOUT, Endpoint},
+    error::history_error,
+    requirements::Requirements,
+};
+
+/// How long a ping may take, unless callers have even less time.
+const PING_TIMEOUT: Duration = Duration::from_millis(250);
+/// So many in a row must fail before Redis counts as lost: one late answer is nothing.
+const PING_ATTEMPTS: u32 = 3;
+/// How often one is asked for, besides whenever a command has failed.
+const PING_INTERVAL: Duration = Duration::from_secs(1);
+/// First and longest pause between attempts to reconnect; each is twice the last.
+const RECONNECT_PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+type State = Result<Connection, HistoryError>;
+
+/// The shared connection, or why there is none.
+pub struct SupervisedConnection {
+    state: watch::Receiver<State>,
+    reachable: watch::Receiver<bool>,
+    failures: Arc<Failures>,
+    supervisor: JoinHandle<()>,
+}
+
+/// What callers have reported to the supervisor.
+#[derive(Default)]
+struct Failures {
+    reported: Notify,
+    /// A write was refused by a replica: the server is there but is the wrong one.
+    by_replica: AtomicBool,
+}
+
+impl SupervisedConnection {
+    /// Connects for the first time, and then looks after the connection until dropped. `budget` is what callers have.
+    pub async fn open(
+        endpoint: Endpoint,
+        requirements: Requirements,
+        budget: Duration,
+    ) -> Result<Self, HistoryError> {
+        let connection = connect(&endpoint, &requirements).await?;
+        let (reachable_tx, reachable) = watch::channel(true);
+        let (state_tx, state) = watch::channel(Ok(connection));
+        let failures = Arc::<Failures>::default();
+        let supervisor = Supervisor {
+            endpoint,
+            requirements,
+            budget,
+            state: state_tx,
+            reachable: reachable_tx,
+            failures: Arc::clone(&failures),
+        };
+        Ok(Self { state, reachable, failures, supervisor: tokio::spawn(supervisor.run()) })
+    }
+
+    /// The connection, if Redis was there when last looked at.
+    pub fn current(&self) -> State {
+        self.state.borrow().clone()
+    }
+
+    /// Reports that a command has failed, so that what may be to blame for it is looked at.
+    pub fn report_failure(&self, error: &HistoryError) {
+        match error {
+            HistoryError::Refused(_) | HistoryError::Full => return,
+            HistoryError::Replica => self.failures.by_replica.store(true, Ordering::Relaxed),
+            _ => {}
+        }
+        self.failures.reported.notify_one();
+    }
+
+    pub fn reachable(&self) -> watch::Receiver<bool> {
+        self.reachable.clone()
+    }
+}
+
+impl Drop for SupervisedConnection {
+    fn drop(&mut self) {
+        self.supervisor.abort();
+    }
+}
+
+/// A connection to a Redis that meets the requirements.
+async fn connect(endpoint: &Endpoint, requirements: &Requirements) -> State {
+    let mut connection = endpoint.connect().await?;
+    let checked = timeout(CONNECT_TIMEOUT, requirements.check(&mut connection)).await;
+    checked.unwrap_or_else(|_| Err(endpoint.timed_out()))?;
+    Ok(connection)
+}
+
+struct Supervisor {
+    endpoint: Endpoint,
+    requirements: Requirements,
+    budget: Duration,
+    state: watch::Sender<State>,
+    reachable: watch::Sender<bool>,
+    failures: Arc<Failures>,
+}
+
+impl Supervisor {
+    async fn run(self) {
+        loop {
+            let error = self.until_unusable().await;
+            tracing::warn!(error = %error, "the prompt history is not usable");
+            let _ = self.state.send_replace(Err(error));
+            self.reachable.send_replace(false);
+            let connection = self.reconnect().await;
+            let _ = self.state.send_replace(Ok(connection));
+            self.reachable.send_replace(true);
+            tracing::info!("the prompt history is usable again");
+        }
+    }
+
+    /// Returns what is wrong, as soon as something is.
+    async fn until_unusable(&self) -> HistoryError {
+        let mut was_replica = false;
+        loop {
+            let reported = timeout(PING_INTERVAL, self.failures.reported.notified()).await.is_ok();
+            let replica = self.failures.by_replica.swap(false, Ordering::Relaxed);
+            if replica {
+                if !was_replica {
+                    tracing::warn!(error = %HistoryError::Replica, "prompts are not stored");
+                }
+                self.look_for_primary().await;
+            }
+            was_replica = replica;
+            let mut connection = match self.state.borrow().clone() {
+                Ok(connection) => connection,
+                Err(error) => return error,
+            };
+            if let Err(error) = self.ping(&mut connection).await {
+                return error;
+            }
+            if !reported {
+                continue;
+            }
+            // Mends a dropped index without a new connection. Other errors of it come and go; pings tell
+            // whether Redis is there.
+            if let Ok(Err(error @ HistoryError::IndexUnfit { .. })) =
+                timeout(CONNECT_TIMEOUT, self.requirements.ensure_index(&mut connection)).await
+            {
+                return error;
+            }
+        }
+    }
+
+    async fn ping(&self, connection: &mut Connection) -> Result<(), HistoryError> {
+        let budget = self.budget.min(PING_TIMEOUT);
+        let mut error = HistoryError::Slow(budget);
+        for _ in 0..PING_ATTEMPTS {
+            match timeout(budget, connection.ping()).await {
+                Ok(Ok(())) => return Ok(()),
+                Ok(Err(e)) => error = history_error(&e),
+                Err(_) => error = HistoryError::Slow(budget),
+            }
+        }
+        Err(error)
+    }
+
+    /// Replaces the connection by one to whatever the address leads to now. Until then, and if that fails, what the
+    /// replica has is read.
+    async fn look_for_primary(&self) {
+        if let Ok(connection) = connect(&self.endpoint, &self.requirements).await {
+            let _ = self.state.send_replace(Ok(connection));
+        }
+        // Should it still be a replica, the next write says so; that must not become a storm.
+        sleep(PING_INTERVAL).await;
+    }
+
+    async fn reconnect(&self) -> Connection {
+        let (mut pause, longest) = RECONNECT_PAUSES;
+        loop {
+            sleep(pause).await;
+            let attempt = async {
+                let mut connection = connect(&self.endpoint, &self.requirements).await?;
+                // One that takes connections and then answers too late is of no use.
+                self.ping(&mut connection).await?;
+                Ok(connection)
+            };
+            match attempt.await {
+                Ok(connection) => return connection,
+                Err(error) => self.log_once(error),
+            }
+            pause = pause.saturating_mul(2).min(longest);
+        }
+    }
+
+    fn log_once(&self, error: HistoryError) {
+        let is_news = |state: &mut State| match std::mem::replace(state, Err(error.clone())) {
+            Err(before) => before != error,
+            Ok(_) => true,
+        };
+        if self.state.send_if_modified(is_news) {
+            tracing::warn!(error = %error, "the prompt history is still not usable");
+        }
+    }
+}

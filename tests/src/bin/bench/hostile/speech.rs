@@ -1,0 +1,117 @@
+//! Request bodies of each dialect in pieces, as text: a hostile body is not what a library would write.
+
+use sentinel_tests::Dialect::{self, Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+
+/// A whole body around these messages.
+pub fn body(dialect: Dialect, messages: &str) -> String {
+    match dialect {
+        OpenaiChat => format!(r#"{{"model":"m","messages":[{messages}]}}"#),
+        OpenaiResponses => format!(r#"{{"model":"m","input":[{messages}]}}"#),
+        Anthropic => format!(r#"{{"model":"m","max_tokens":9,"messages":[{messages}]}}"#),
+        Gemini => format!(r#"{{"contents":[{messages}]}}"#),
+    }
+}
+
+/// A message with one text. `text` stands inside a JSON string, as do all below.
+pub fn said(dialect: Dialect, role: &str, text: &str) -> String {
+    content(dialect, role, &part(dialect, role, text))
+}
+
+/// A text as one part of a message.
+pub fn part(dialect: Dialect, role: &str, text: &str) -> String {
+    let kind = match dialect {
+        OpenaiResponses if role == "user" => "input_text",
+        OpenaiResponses => "output_text",
+        _ => "text",
+    };
+    match dialect {
+        Gemini => format!(r#"{{"text":"{text}"}}"#),
+        _ => format!(r#"{{"type":"{kind}","text":"{text}"}}"#),
+    }
+}
+
+/// A message with these parts.
+pub fn content(dialect: Dialect, role: &str, parts: &str) -> String {
+    match (dialect, role) {
+        (Gemini, "assistant") => format!(r#"{{"role":"model","parts":[{parts}]}}"#),
+        (Gemini, _) => format!(r#"{{"role":"{role}","parts":[{parts}]}}"#),
+        _ => format!(r#"{{"role":"{role}","content":[{parts}]}}"#),
+    }
+}
+
+/// A call: id, tool, and arguments as JSON.
+pub fn call(dialect: Dialect, id: &str, tool: &str, arguments: &str) -> String {
+    let quoted = || serde_json::to_string(arguments).expect("a string");
+    match dialect {
+        OpenaiChat => format!(
+            r#"{{"id":"{id}","type":"function","function":{{"name":"{tool}","arguments":{}}}}}"#,
+            quoted()
+        ),
+        OpenaiResponses => {
+            format!(r#"{{"type":"function_call","call_id":"{id}","name":"{tool}","arguments":{}}}"#, quoted())
+        }
+        Anthropic => format!(r#"{{"type":"tool_use","id":"{id}","name":"{tool}","input":{arguments}}}"#),
+        Gemini => format!(r#"{{"functionCall":{{"id":"{id}","name":"{tool}","args":{arguments}}}}}"#),
+    }
+}
+
+/// An assistant's turn of these calls, separated by commas.
+pub fn calling(dialect: Dialect, calls: &str) -> String {
+    match dialect {
+        OpenaiChat => format!(r#"{{"role":"assistant","content":null,"tool_calls":[{calls}]}}"#),
+        OpenaiResponses => calls.to_owned(),
+        _ => content(dialect, "assistant", calls),
+    }
+}
+
+/// A call's result, as it stands among others of its kind.
+pub fn result(dialect: Dialect, id: &str, tool: &str, text: &str) -> String {
+    match dialect {
+        OpenaiChat => format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"{text}"}}"#),
+        OpenaiResponses => {
+            format!(r#"{{"type":"function_call_output","call_id":"{id}","output":"{text}"}}"#)
+        }
+        Anthropic => format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"{text}"}}"#),
+        Gemini => {
+            format!(
+                r#"{{"functionResponse":{{"id":"{id}","name":"{tool}","response":{{"output":"{text}"}}}}}}"#
+            )
+        }
+    }
+}
+
+/// These results, separated by commas, as messages of the history.
+pub fn answering(dialect: Dialect, results: &str) -> String {
+    match dialect {
+        OpenaiChat | OpenaiResponses => results.to_owned(),
+        _ => content(dialect, "user", results),
+    }
+}
+
+/// The shortest call there is.
+pub fn least_call(dialect: Dialect) -> &'static str {
+    match dialect {
+        OpenaiChat => "{}",
+        OpenaiResponses => r#"{"type":"function_call"}"#,
+        Anthropic => r#"{"type":"tool_use"}"#,
+        Gemini => r#"{"functionCall":{}}"#,
+    }
+}
+
+/// The shortest result of a call that nobody made.
+pub fn stray_result(dialect: Dialect) -> &'static str {
+    match dialect {
+        OpenaiChat => r#"{"role":"tool","tool_call_id":"x"}"#,
+        OpenaiResponses => r#"{"type":"function_call_output","call_id":"x"}"#,
+        Anthropic => r#"{"type":"tool_result","tool_use_id":"x"}"#,
+        Gemini => r#"{"functionResponse":{"id":"x"}}"#,
+    }
+}
+
+/// The shortest message there is.
+pub fn least_message(dialect: Dialect) -> &'static str {
+    match dialect {
+        OpenaiChat | Anthropic => r#"{"role":""}"#,
+        OpenaiResponses | Gemini => "{}",
+    }
+}
