@@ -58,7 +58,10 @@ fn odd(dialect: Dialect) -> Vec<(&'static str, Vec<u8>)> {
                 .replacen('{', "{\"seed\": 1e999, \"big\": 123456789012345678901234567890, ", 1)
                 .into_bytes(),
         ),
-        ("a field twice", plain.replacen('{', "{\"metadata\": {}, \"metadata\": {\"user_id\": \"b\"}, ", 1).into_bytes()),
+        (
+            "a field twice",
+            plain.replacen('{', "{\"metadata\": {}, \"metadata\": {\"user_id\": \"b\"}, ", 1).into_bytes(),
+        ),
         ("white space everywhere", plain.replace(',', " ,\r\n\t ").replace('{', "{ ").into_bytes()),
         ("a byte order mark", [b"\xef\xbb\xbf".as_slice(), plain.as_bytes()].concat()),
         ("a text of 200 kB", ask(&"all the words of a very long text ".repeat(6_000)).into_bytes()),

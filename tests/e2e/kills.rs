@@ -96,7 +96,9 @@ async fn a_final_message_that_ends_the_run_in_good_order() {
                     kinds.first() == Some(&"messageStart") && kinds.ends_with(&["messageStop", "metadata"])
                 }
                 (Dialect::Bedrock, false) => response.json()["stopReason"] == "end_turn",
-                (Dialect::Anthropic | Dialect::VertexAnthropic, false) => response.json()["stop_reason"] == "end_turn",
+                (Dialect::Anthropic | Dialect::VertexAnthropic, false) => {
+                    response.json()["stop_reason"] == "end_turn"
+                }
                 (Dialect::Gemini, _) => text.contains("\"finishReason\":\"STOP\""),
             };
             assert!(end, "{what}");

@@ -9,7 +9,8 @@ use crate::support::{CHAT, QUESTION, allowing, assert_hinted, hinting};
 
 /// The same path as servers see it, and a name for people.
 fn spellings(path: &str) -> Vec<(&'static str, String)> {
-    let (path, query) = path.split_once('?').map_or((path, String::new()), |(path, query)| (path, format!("?{query}")));
+    let (path, query) =
+        path.split_once('?').map_or((path, String::new()), |(path, query)| (path, format!("?{query}")));
     let slash = path[1..].find('/').expect("a second part") + 1;
     let (first, rest) = path.split_at(slash);
     let letter = path.rfind(|c: char| c.is_ascii_lowercase()).expect("a letter");
@@ -29,7 +30,9 @@ fn spellings(path: &str) -> Vec<(&'static str, String)> {
         ("a fragment of a query", format!("{path}?")),
         ("all at once", format!("/{}/;b=2", escape(letter))),
     ]
-    .map(|(what, path)| (what, if query.is_empty() { path } else { format!("{}{query}", path.trim_end_matches('?')) }))
+    .map(|(what, path)| {
+        (what, if query.is_empty() { path } else { format!("{}{query}", path.trim_end_matches('?')) })
+    })
     .into()
 }
 

@@ -1,10 +1,10 @@
 //! Bedrock behind envoy/providers.yaml as it is shipped: the provider checks, as AWS does, that the signature is that of
 //! the request that has arrived, hint and all.
 
+use sentinel_tests::Dialect;
 use sentinel_tests::client::{self, Response};
 use sentinel_tests::provider::sigv4::Account;
 use sentinel_tests::provider::{faithful, reply::text_for};
-use sentinel_tests::Dialect;
 
 use crate::providers::Tls;
 use crate::support::{QUESTION, assert_hinted};
@@ -31,7 +31,10 @@ async fn post(tls: &Tls, path: &str, agent: &str, body: String) -> Response {
     let headers = [
         ("x-agent-id", agent),
         // The agent's SDK signs what it sends to Envoy, with whatever account it has.
-        ("authorization", "AWS4-HMAC-SHA256 Credential=AKIDNOBODY/20150830/us-east-1/bedrock/aws4_request, SignedHeaders=host;x-amz-date, Signature=00"),
+        (
+            "authorization",
+            "AWS4-HMAC-SHA256 Credential=AKIDNOBODY/20150830/us-east-1/bedrock/aws4_request, SignedHeaders=host;x-amz-date, Signature=00",
+        ),
         ("x-amz-date", "20150830T123600Z"),
         ("x-amz-content-sha256", "00"),
         ("x-amz-security-token", "of-the-agent"),
@@ -73,8 +76,7 @@ async fn what_the_provider_gets_is_signed_with_the_hint_in_it() {
 #[tokio::test]
 async fn names_with_slashes_and_large_bodies_are_signed_too() {
     let tls = start(Some(ACCOUNT.secret_key));
-    let profile =
-        "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aapplication-inference-profile%2Fabc123/converse";
+    let profile = "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aapplication-inference-profile%2Fabc123/converse";
     let response = post(&tls, profile, "profile", BEDROCK.ask(QUESTION, false).to_string()).await;
     assert_eq!((response.status, response.verdict()), (200, "allow"), "{:?}", response.body);
     assert_eq!(tls.provider.last().path, profile);

@@ -82,7 +82,9 @@ async fn answers_pass_byte_for_byte() {
         ("frames that end with an exception", bedrock::broken_events("one two three four five")),
         ("frames with a wrong checksum", {
             let mut answer = bedrock::broken_events("one two three four five");
-            answer.pieces.insert(1, Piece::Bytes(vec![0, 0, 0, 16, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8].into()));
+            answer
+                .pieces
+                .insert(1, Piece::Bytes(vec![0, 0, 0, 16, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8].into()));
             answer
         }),
         ("a frame that says it is of four gigabytes", {

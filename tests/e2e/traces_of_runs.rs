@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 
-use sentinel_tests::Dialect;
 use sentinel_tests::client::Response;
 use sentinel_tests::gateway::{ALICE, DIALECTS, Gateway, key_header, path};
 use sentinel_tests::otlp::{Collector, Span};

@@ -16,7 +16,8 @@ pub fn body(reply: &Reply) -> Answer {
         Reply::Text(text) => (json!({"text": text}), "end_turn"),
         Reply::Error(status) => return error(*status),
     };
-    let mut body = json!({"output": {"message": {"role": "assistant", "content": [block]}}, "stopReason": reason});
+    let mut body =
+        json!({"output": {"message": {"role": "assistant", "content": [block]}}, "stopReason": reason});
     body.as_object_mut().expect("an object").extend(told_last());
     Answer::json(200, &body).with("x-amzn-requestid", "mock-0000")
 }
@@ -76,7 +77,8 @@ pub fn refusal(status: u16, kind: &str, message: &str) -> Answer {
 pub fn broken_events(text: &str) -> Answer {
     let mut answer = events(&Reply::Text(text.to_owned()));
     answer.pieces.truncate(3);
-    let exception = Frame::exception("modelStreamErrorException", &json!({"message": "The model has stopped."}));
+    let exception =
+        Frame::exception("modelStreamErrorException", &json!({"message": "The model has stopped."}));
     answer.pieces.push(Piece::Bytes(exception.bytes()));
     answer
 }
@@ -93,14 +95,18 @@ pub fn complaint(body: &[u8]) -> Option<String> {
         }
     }
     let Some(messages) = body["messages"].as_array() else {
-        return Some("1 validation error detected: Value at 'messages' failed to satisfy constraint.".to_owned());
+        return Some(
+            "1 validation error detected: Value at 'messages' failed to satisfy constraint.".to_owned(),
+        );
     };
     let mut open: Vec<&Value> = Vec::new();
     let mut last = "assistant";
     for (at, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
         if role == last || !["user", "assistant"].contains(&role) {
-            return Some(format!("A conversation must alternate between user and assistant roles, at messages.{at}."));
+            return Some(format!(
+                "A conversation must alternate between user and assistant roles, at messages.{at}."
+            ));
         }
         last = if role == "user" { "user" } else { "assistant" };
         let Ok(content) = blocks(&message["content"]) else {
@@ -116,7 +122,11 @@ pub fn complaint(body: &[u8]) -> Option<String> {
                 }
                 Some("toolResult") if role == "user" => {
                     let told = blocks(&block["toolResult"]["content"]).unwrap_or(&[]);
-                    if told.is_empty() || told.iter().any(|told| one_of(told, &["text", "json", "image", "document"]).is_none()) {
+                    if told.is_empty()
+                        || told
+                            .iter()
+                            .any(|told| one_of(told, &["text", "json", "image", "document"]).is_none())
+                    {
                         return Some(format!("The content of a tool result at messages.{at} is not valid."));
                     }
                     results.push(&block["toolResult"]["toolUseId"]);
@@ -130,7 +140,9 @@ pub fn complaint(body: &[u8]) -> Option<String> {
         open.sort_by_key(ToString::to_string);
         results.sort_by_key(ToString::to_string);
         if open != results {
-            return Some(format!("The toolResult blocks at messages.{at}.content do not match the toolUse blocks of previous turn."));
+            return Some(format!(
+                "The toolResult blocks at messages.{at}.content do not match the toolUse blocks of previous turn."
+            ));
         }
         open = calls;
     }

@@ -20,13 +20,19 @@ pub struct Frame {
 impl Frame {
     /// An event of the operation's output.
     pub fn event(kind: &str, payload: &Value) -> Self {
-        Self::of(&[(":event-type", kind), (":content-type", "application/json"), (":message-type", "event")], payload)
+        Self::of(
+            &[(":event-type", kind), (":content-type", "application/json"), (":message-type", "event")],
+            payload,
+        )
     }
 
     /// What ends a stream that has failed after its beginning.
     pub fn exception(kind: &str, payload: &Value) -> Self {
-        let headers =
-            [(":exception-type", kind), (":content-type", "application/json"), (":message-type", "exception")];
+        let headers = [
+            (":exception-type", kind),
+            (":content-type", "application/json"),
+            (":message-type", "exception"),
+        ];
         Self::of(&headers, payload)
     }
 

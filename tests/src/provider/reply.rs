@@ -71,9 +71,7 @@ fn refusal(dialect: Dialect, request: &Received) -> Option<Answer> {
     match dialect {
         Dialect::Bedrock => bedrock::complaint(&request.body)
             .map(|message| bedrock::refusal(400, "ValidationException", &message)),
-        Dialect::VertexAnthropic => {
-            vertex::complaint(&request.body).map(|body| Answer::json(400, &body))
-        }
+        Dialect::VertexAnthropic => vertex::complaint(&request.body).map(|body| Answer::json(400, &body)),
         _ => None,
     }
 }

@@ -14,7 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpListener;
 
-use super::{Answer, Piece, event_stream, Received, Shared};
+use super::{Answer, Piece, Received, Shared, event_stream};
 
 type Body = Either<Full<Bytes>, Channel<Bytes, io::Error>>;
 

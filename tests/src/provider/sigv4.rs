@@ -30,16 +30,18 @@ impl Account<'_> {
     }
 
     fn check(&self, request: &Received) -> Result<(), Fault> {
-        let authorization =
-            request.header("authorization").ok_or_else(|| Fault::Missing("Missing Authentication Token".into()))?;
+        let authorization = request
+            .header("authorization")
+            .ok_or_else(|| Fault::Missing("Missing Authentication Token".into()))?;
         let fields = authorization
             .strip_prefix(ALGORITHM)
             .ok_or_else(|| Fault::Missing(format!("Authorization header requires '{ALGORITHM}'.")))?;
         let field = |name: &str| {
             let mut fields = fields.split(',').filter_map(|field| field.trim().split_once('='));
-            fields.find(|(known, _)| *known == name).map(|(_, value)| value).ok_or_else(|| {
-                Fault::Wrong(format!("Authorization header requires '{name}' parameter."))
-            })
+            fields
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| value)
+                .ok_or_else(|| Fault::Wrong(format!("Authorization header requires '{name}' parameter.")))
         };
         let (access_key, scope) = field("Credential")?
             .split_once('/')
@@ -92,13 +94,18 @@ fn canonical(request: &Received, signed: &str) -> Result<String, Fault> {
         } else {
             let values = request.headers.get_all(*name).iter();
             let values = values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-            values.map(|value| value.split_whitespace().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>().join(",")
+            values
+                .map(|value| value.split_whitespace().collect::<Vec<_>>().join(" "))
+                .collect::<Vec<_>>()
+                .join(",")
         };
         headers.push_str(&format!("{name}:{value}\n"));
     }
     let hash = sha256(&request.body);
     if request.header("x-amz-content-sha256").is_some_and(|told| told != hash) {
-        return Err(Fault::Wrong("The provided 'x-amz-content-sha256' header does not match what was computed.".into()));
+        return Err(Fault::Wrong(
+            "The provided 'x-amz-content-sha256' header does not match what was computed.".into(),
+        ));
     }
     let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
     let mut query: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
@@ -175,7 +182,9 @@ mod tests {
         assert_eq!(status(Received { path: "/a".into(), ..published() }), Some(403));
         assert_eq!(status(Received { path: "/?a=1".into(), ..published() }), Some(403));
         assert_eq!(status(Received { method: "GET".into(), ..published() }), Some(403));
-        for (name, value) in [("host", "other.amazonaws.com"), ("x-amz-date", "20150830T123601Z"), ("x-amz-a", "1")] {
+        for (name, value) in
+            [("host", "other.amazonaws.com"), ("x-amz-date", "20150830T123601Z"), ("x-amz-a", "1")]
+        {
             let mut request = published();
             request.headers.insert(name, value.parse().unwrap());
             assert_eq!(status(request), Some(403), "{name}");

@@ -48,8 +48,7 @@ pub fn measure() -> Vec<Line> {
 }
 
 pub fn table(lines: &[Line]) -> Table {
-    let mut table =
-        Table::new(&["tokens", "engine", "ms", "against the shipped", "tokenising, share of it"]);
+    let mut table = Table::new(&["tokens", "engine", "ms", "against the shipped", "tokenising, share of it"]);
     for Line { tokens, engine, p10_ms, tokenising_p10_ms, ratio } in lines {
         let share =
             tokenising_p10_ms.map_or_else(String::new, |part| format!("{:.1} %", part / p10_ms * 100.0));
