@@ -154,9 +154,8 @@ fn result_of(dialect: Dialect, in_blocks: bool, text: &str) -> Value {
     match (in_blocks, dialect) {
         (false, Dialect::Gemini) => json!({"output": text}),
         (true, Dialect::Gemini) => json!({"result": text}),
-        // Always blocks; of JSON, where a tool gives a structure.
-        (false, Dialect::Bedrock) => json!([{"text": text}]),
-        (true, Dialect::Bedrock) => json!([{"json": {"result": text}}]),
+        // There are no others.
+        (_, Dialect::Bedrock) => json!([{"text": text}]),
         (false, _) => json!(text),
         (true, Dialect::OpenaiResponses) => json!([{"type": "input_text", "text": text}]),
         (true, _) => json!([{"type": "text", "text": text}]),

@@ -18,6 +18,7 @@ mod loops;
 mod mcp;
 mod mcp_package;
 mod modes;
+mod paths;
 mod privacy;
 mod providers;
 mod replicas;

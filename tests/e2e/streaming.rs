@@ -21,7 +21,8 @@ async fn chunks_arrive_one_by_one_and_unchanged() {
         stack.provider.script(move |request| faithful(request).gated(&provider_gate));
         let body = dialect.ask(QUESTION, true).to_string();
         let mut answer =
-            client::stream(stack.address(), dialect.path(true), &[("x-agent-id", "stream")], body).await;
+            client::stream(stack.address(), dialect.path(true), &[("x-agent-id", dialect.label())], body)
+                .await;
         assert_eq!(answer.status, 200, "{dialect:?}");
         let chunks = speak(&stack.provider.last(), &Reply::Text(text_for(QUESTION))).pieces;
         assert!(chunks.len() >= 5, "{dialect:?}: {} chunks are no stream", chunks.len());

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 
-use sentinel_tests::Dialect;
 use sentinel_tests::client::Response;
-use sentinel_tests::gateway::{ALICE, Gateway, key_header, path};
+use sentinel_tests::gateway::{ALICE, DIALECTS, Gateway, key_header, path};
 use sentinel_tests::otlp::{Collector, Span};
 use sentinel_tests::process::eventually;
 
@@ -38,7 +37,7 @@ async fn wait_for_steps(collector: &Collector, wanted: usize) -> Vec<Span> {
 
 #[tokio::test]
 async fn each_step_is_a_span_with_its_error_state_in_the_trace_of_the_run() {
-    for dialect in Dialect::ALL {
+    for dialect in DIALECTS {
         let collector = Collector::start();
         let gateway = Gateway::builder().collector(collector.port()).start();
         let mut run = Run::new(dialect, QUESTION);

@@ -1,13 +1,14 @@
 //! The providers' own client libraries against the stack, with their default retries: normal, streaming, tools, hinted,
 //! killed, refused. The scripts beside this file are agents; they end with an error when anything is not as an agent needs it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sentinel_tests::gateway::{ALICE, Gateway};
 use sentinel_tests::provider::{Reply, faithful, speak};
-use sentinel_tests::{Stack, parts};
+use sentinel_tests::{Dialect, Stack, parts};
 use serde_json::json;
 
 /// What a killed agent is told.
@@ -30,7 +31,9 @@ fn stack() -> Stack {
             return speak(request, &Reply::Error(500)).with("retry-after-ms", "10");
         }
         // Gemini's clients write `tools` too.
-        let has_tools = request.json()["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+        let body = request.json();
+        let tools = body.get("toolConfig").and_then(|bedrock| bedrock.get("tools")).unwrap_or(&body["tools"]);
+        let has_tools = tools.as_array().is_some_and(|tools| !tools.is_empty());
         if has_tools {
             let arguments = json!({"city": "Hamburg", "unit": "celsius"});
             speak(request, &Reply::Tool { name: "get_weather".into(), arguments })
@@ -88,6 +91,35 @@ fn anthropic_for_python() {
 #[test]
 fn google_genai_for_python() {
     run(&mut stack(), python("gemini_agent.py"), 10);
+}
+
+#[test]
+fn boto3_for_python() {
+    let mut stack = stack();
+    run(&mut stack, python("bedrock_agent.py"), 10);
+    assert_came_on(&stack, &[Dialect::Bedrock.path(false), Dialect::Bedrock.path(true)]);
+}
+
+#[test]
+fn anthropic_and_google_genai_on_vertex_ai() {
+    let mut stack = stack();
+    run(&mut stack, python("vertex_agent.py"), 2 * 5);
+    let gemini = "/v1beta1/projects/acme/locations/global/publishers/google/models/gemini-2.5-flash";
+    assert_came_on(
+        &stack,
+        &[
+            Dialect::VertexAnthropic.path(false),
+            Dialect::VertexAnthropic.path(true),
+            &format!("{gemini}:generateContent"),
+            &format!("{gemini}:streamGenerateContent?alt=sse"),
+        ],
+    );
+}
+
+/// The packages use these paths, as the tests in Rust do, and no others.
+fn assert_came_on(stack: &Stack, paths: &[&str]) {
+    let used: BTreeSet<String> = stack.provider.received().into_iter().map(|got| got.path).collect();
+    assert_eq!(used, paths.iter().map(ToString::to_string).collect());
 }
 
 /// envoy/production.yaml refuses them, without a key and over the limit.

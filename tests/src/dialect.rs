@@ -15,7 +15,7 @@ pub enum Dialect {
     VertexAnthropic,
 }
 
-/// What Anthropic's clients for Vertex AI put into each body.
+/// What Anthropic's documentation puts into each body for Vertex AI.
 pub const VERTEX_VERSION: &str = "vertex-2023-10-16";
 
 impl Dialect {
@@ -108,6 +108,12 @@ impl Dialect {
             Self::Bedrock => ("amz-sdk-request", format!("attempt={}; max=5", number + 1)),
             _ => ("x-stainless-retry-count", number.to_string()),
         }
+    }
+
+    /// Whether an error that must not be retried says so: the clients made by Stainless read `x-should-retry`, those of
+    /// AWS know it from the error's kind.
+    pub fn tells_its_retries(self) -> bool {
+        self != Self::Bedrock
     }
 
     /// A request with one user message.

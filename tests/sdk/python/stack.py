@@ -34,33 +34,48 @@ def run(name, api):
     with the status in `code` or `status_code`.
     """
 
-    def done(check):
-        print(f"ok {name}: {check}")
-
     text = api.ask(f"{name}-normal", "What does the report say about the third quarter?")
     expect(len(text.split()) == WORDS, text)
-    done("normal")
+    done(name, "normal")
 
     pieces = api.stream(f"{name}-stream", "What does the report say about the fourth quarter?")
     expect(len(pieces) > 3 and len("".join(pieces).split()) == WORDS, pieces)
-    done("streaming")
+    done(name, "streaming")
 
     for check, call in (("tools", api.tool), ("tools, streaming", api.stream_tool)):
         tool, arguments = call(f"{name}-tool", f"What is the weather in Hamburg today ({check})?")
         expect((tool, arguments) == ("get_weather", {"city": "Hamburg", "unit": "celsius"}), (tool, arguments))
-        done(check)
+        done(name, check)
 
-    verdicts = [api.verdict(f"{name}-hint", QUESTION) for _ in range(4)]
-    expect(verdicts == ["allow", "allow", "allow", "hint"], verdicts)
-    done("hinted")
+    hinted(name, api)
 
     # Two attempts of each three fail: what the SDK sends again is no repetition.
     before = attempts()
     verdicts = [api.verdict(f"unlucky-{name}", QUESTION) for _ in range(4)]
     expect(verdicts == ["allow", "allow", "allow", "hint"], verdicts)
     expect(attempts() - before == 12, f"{attempts() - before} attempts for four calls that fail twice each")
-    done("retried")
+    done(name, "retried")
 
+    stopped(name, api)
+
+
+def run_small(name, api):
+    """The five checks of what a stuck agent sees. `api` has ask, stream, verdict and refusal."""
+    hinted(name, api)
+    stopped(name, api)
+
+
+def done(name, check):
+    print(f"ok {name}: {check}")
+
+
+def hinted(name, api):
+    verdicts = [api.verdict(f"{name}-hint", QUESTION) for _ in range(4)]
+    expect(verdicts == ["allow", "allow", "allow", "hint"], verdicts)
+    done(name, "hinted")
+
+
+def stopped(name, api):
     for check, call in (("killed by an error", api.ask), ("killed by an error, streaming", api.stream)):
         agent = f"{name}-{call.__name__}-error"
         for _ in range(4):
@@ -75,7 +90,7 @@ def run(name, api):
         else:
             raise AssertionError("the fifth repetition was not killed")
         expect(attempts() - before == 1, f"{attempts() - before} attempts for one killed call")
-        done(check)
+        done(name, check)
 
     for check, call in (("ended by a message", api.ask), ("ended by a message, streaming", api.stream)):
         agent = f"final-{name}-{call.__name__}"
@@ -85,4 +100,4 @@ def run(name, api):
         said = call(agent, QUESTION)
         expect("".join(said) == STOPPED, said)
         expect(attempts() - before == 1, f"{attempts() - before} attempts for one killed call")
-        done(check)
+        done(name, check)

@@ -2,17 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::dialect::VERTEX_VERSION;
-
-/// The refusal of a request, if it is refused: the path names the model, and the body the version.
+/// The refusal of a request, if it is refused: the path names the model, and the body the version. Any version is taken:
+/// the documentation knows `vertex-2023-10-16` alone, and Anthropic's own client sends a newer one.
 pub fn complaint(body: &[u8]) -> Option<Value> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let message = if body.get("model").is_some() {
         "model: Extra inputs are not permitted"
-    } else if body.get("anthropic_version").is_none() {
+    } else if body["anthropic_version"].as_str().is_none_or(str::is_empty) {
         "anthropic_version: Field required"
-    } else if body["anthropic_version"] != VERTEX_VERSION {
-        "anthropic_version: Input should be 'vertex-2023-10-16'"
     } else {
         return None;
     };

@@ -1,6 +1,6 @@
 //! Bodies of one size: a plain conversation, and what somebody might send who wants the filter to be slow.
 
-use sentinel_tests::Dialect::{self, Anthropic, Gemini};
+use sentinel_tests::Dialect::{self, Anthropic, Bedrock, Gemini, VertexAnthropic};
 
 use super::speech::{
     answering, body, call, calling, content, least_call, least_message, part, result, said, stray_result,
@@ -194,7 +194,7 @@ fn asides(dialect: Dialect, bytes: usize) -> String {
     let turns = |n: usize| {
         let text = n.to_string();
         match dialect {
-            Anthropic | Gemini => content(
+            Anthropic | Bedrock | Gemini | VertexAnthropic => content(
                 dialect,
                 "user",
                 &format!("{},{}", result(dialect, "x", "f", ""), part(dialect, "user", &text)),

@@ -1,6 +1,8 @@
 //! Request bodies of each dialect in pieces, as text: a hostile body is not what a library would write.
 
-use sentinel_tests::Dialect::{self, Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+use sentinel_tests::Dialect::{
+    self, Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses, VertexAnthropic,
+};
 
 /// A whole body around these messages.
 pub fn body(dialect: Dialect, messages: &str) -> String {
@@ -9,6 +11,10 @@ pub fn body(dialect: Dialect, messages: &str) -> String {
         OpenaiResponses => format!(r#"{{"model":"m","input":[{messages}]}}"#),
         Anthropic => format!(r#"{{"model":"m","max_tokens":9,"messages":[{messages}]}}"#),
         Gemini => format!(r#"{{"contents":[{messages}]}}"#),
+        Bedrock => format!(r#"{{"messages":[{messages}]}}"#),
+        VertexAnthropic => {
+            format!(r#"{{"anthropic_version":"vertex-2023-10-16","max_tokens":9,"messages":[{messages}]}}"#)
+        }
     }
 }
 
@@ -25,7 +31,7 @@ pub fn part(dialect: Dialect, role: &str, text: &str) -> String {
         _ => "text",
     };
     match dialect {
-        Gemini => format!(r#"{{"text":"{text}"}}"#),
+        Gemini | Bedrock => format!(r#"{{"text":"{text}"}}"#),
         _ => format!(r#"{{"type":"{kind}","text":"{text}"}}"#),
     }
 }
@@ -50,7 +56,12 @@ pub fn call(dialect: Dialect, id: &str, tool: &str, arguments: &str) -> String {
         OpenaiResponses => {
             format!(r#"{{"type":"function_call","call_id":"{id}","name":"{tool}","arguments":{}}}"#, quoted())
         }
-        Anthropic => format!(r#"{{"type":"tool_use","id":"{id}","name":"{tool}","input":{arguments}}}"#),
+        Bedrock => {
+            format!(r#"{{"toolUse":{{"toolUseId":"{id}","name":"{tool}","input":{arguments}}}}}"#)
+        }
+        Anthropic | VertexAnthropic => {
+            format!(r#"{{"type":"tool_use","id":"{id}","name":"{tool}","input":{arguments}}}"#)
+        }
         Gemini => format!(r#"{{"functionCall":{{"id":"{id}","name":"{tool}","args":{arguments}}}}}"#),
     }
 }
@@ -71,7 +82,12 @@ pub fn result(dialect: Dialect, id: &str, tool: &str, text: &str) -> String {
         OpenaiResponses => {
             format!(r#"{{"type":"function_call_output","call_id":"{id}","output":"{text}"}}"#)
         }
-        Anthropic => format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"{text}"}}"#),
+        Bedrock => {
+            format!(r#"{{"toolResult":{{"toolUseId":"{id}","content":[{{"text":"{text}"}}]}}}}"#)
+        }
+        Anthropic | VertexAnthropic => {
+            format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"{text}"}}"#)
+        }
         Gemini => {
             format!(
                 r#"{{"functionResponse":{{"id":"{id}","name":"{tool}","response":{{"output":"{text}"}}}}}}"#
@@ -93,7 +109,8 @@ pub fn least_call(dialect: Dialect) -> &'static str {
     match dialect {
         OpenaiChat => "{}",
         OpenaiResponses => r#"{"type":"function_call"}"#,
-        Anthropic => r#"{"type":"tool_use"}"#,
+        Anthropic | VertexAnthropic => r#"{"type":"tool_use"}"#,
+        Bedrock => r#"{"toolUse":{}}"#,
         Gemini => r#"{"functionCall":{}}"#,
     }
 }
@@ -103,7 +120,8 @@ pub fn stray_result(dialect: Dialect) -> &'static str {
     match dialect {
         OpenaiChat => r#"{"role":"tool","tool_call_id":"x"}"#,
         OpenaiResponses => r#"{"type":"function_call_output","call_id":"x"}"#,
-        Anthropic => r#"{"type":"tool_result","tool_use_id":"x"}"#,
+        Anthropic | VertexAnthropic => r#"{"type":"tool_result","tool_use_id":"x"}"#,
+        Bedrock => r#"{"toolResult":{"toolUseId":"x"}}"#,
         Gemini => r#"{"functionResponse":{"id":"x"}}"#,
     }
 }
@@ -111,7 +129,7 @@ pub fn stray_result(dialect: Dialect) -> &'static str {
 /// The shortest message there is.
 pub fn least_message(dialect: Dialect) -> &'static str {
     match dialect {
-        OpenaiChat | Anthropic => r#"{"role":""}"#,
+        OpenaiChat | Anthropic | Bedrock | VertexAnthropic => r#"{"role":""}"#,
         OpenaiResponses | Gemini => "{}",
     }
 }
