@@ -163,11 +163,14 @@ pub fn texts<'a>(
 /// Parts of one message that are read one by one. All behind them are one text, as it stands in the body.
 const MAX_PARTS: usize = 1_024;
 
+/// Gives what one part holds to its second argument.
+type ReadPart<'r, 'a, T> = dyn FnMut(T, &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> + 'r;
+
 /// Gives what the parts of a content list hold: `read` says what of a part. An error of `read` ends it.
 pub(crate) fn each_part<'a, T: Deserialize<'a>>(
     content: &'a RawValue,
     visit: &mut dyn FnMut(Part<'a>),
-    read: &mut dyn FnMut(T, &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>,
+    read: &mut ReadPart<'_, 'a, T>,
 ) -> Result<(), Unreadable> {
     let mut beyond = None;
     let parts = EachPart { visit, read, beyond: &mut beyond, part: PhantomData::<T> };
@@ -182,7 +185,7 @@ pub(crate) fn each_part<'a, T: Deserialize<'a>>(
 
 struct EachPart<'v, 'a, T> {
     visit: &'v mut dyn FnMut(Part<'a>),
-    read: &'v mut dyn FnMut(T, &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>,
+    read: &'v mut ReadPart<'v, 'a, T>,
     /// The first part that is not read.
     beyond: &'v mut Option<&'a RawValue>,
     part: PhantomData<T>,

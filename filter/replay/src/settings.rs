@@ -84,7 +84,7 @@ mod tests {
             json!({"mode": "observe", "response_headers": false, "steps": {"repeated_step": {"hint": 2}}});
         let settings = with(given.clone(), "c", false).expect("a configuration");
         let policy = settings.config.policy(None);
-        assert!(!policy.prompts.words_to_ask.is_some() && settings.config.response_headers);
+        assert!(policy.prompts.words_to_ask.is_none() && settings.config.response_headers);
         assert_eq!(policy.steps.repeated_step, Thresholds { hint: 2, kill: 5 });
         assert_eq!(settings.report()["given"], given);
         let asking = with(given.clone(), "c", true).expect("a configuration");

@@ -63,10 +63,11 @@ fn all_at_once(text: &str, edits: &[Edit]) -> Result<(), String> {
     ordered.sort_by_key(|edit| (edit.at.start, edit.at.end));
     let (mut rest, mut from, mut original) = (changed.as_slice(), 0, Vec::new());
     for edit in ordered {
-        let kept = edit.at.start - from;
+        let kept = edit.at.start.checked_sub(from).ok_or("two edits lie over each other")?;
         let (before, after) = rest.split_at_checked(kept).ok_or("an edit lies beyond the result")?;
         original.extend_from_slice(before);
-        original.extend_from_slice(&text.as_bytes()[edit.at.clone()]);
+        original
+            .extend_from_slice(text.get(edit.at.clone()).ok_or("an edit lies beside the text")?.as_bytes());
         rest = after.strip_prefix(edit.with.as_bytes()).ok_or("what was put in is not where it belongs")?;
         from = edit.at.end;
     }
