@@ -28,18 +28,19 @@ impl Spans {
 
     /// An `ExportTraceServiceRequest` with all that wait; nothing where none does.
     pub fn take(&self) -> Option<Vec<u8>> {
-        let spans: Vec<Sent> = self.0.take().into_iter().map(Sent::from).collect();
+        let spans: Vec<OtlpSpan> = self.0.take().into_iter().map(OtlpSpan::from).collect();
         if spans.is_empty() {
             return None;
         }
-        let scope_spans = vec![ScopeSpans { scope: Some(Scope { name: NAME.to_owned() }), spans }];
+        let scope_spans =
+            vec![ScopeSpans { scope: Some(InstrumentationScope { name: NAME.to_owned() }), spans }];
         let resource = Resource { attributes: vec![attribute("service.name", NAME.to_owned())] };
         let resource_spans = vec![ResourceSpans { resource: Some(resource), scope_spans }];
         Some(Export { resource_spans }.encode_to_vec())
     }
 }
 
-impl From<Span> for Sent {
+impl From<Span> for OtlpSpan {
     fn from(span: Span) -> Self {
         let links = span.cause.map(|cause| Link {
             trace_id: cause.trace.to_be_bytes().to_vec(),
@@ -87,20 +88,20 @@ struct Resource {
 #[derive(Clone, PartialEq, Message)]
 struct ScopeSpans {
     #[prost(message, optional, tag = "1")]
-    scope: Option<Scope>,
+    scope: Option<InstrumentationScope>,
     #[prost(message, repeated, tag = "2")]
-    spans: Vec<Sent>,
+    spans: Vec<OtlpSpan>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Scope {
+struct InstrumentationScope {
     #[prost(string, tag = "1")]
     name: String,
 }
 
 /// OTLP's `Span`.
 #[derive(Clone, PartialEq, Message)]
-struct Sent {
+struct OtlpSpan {
     #[prost(bytes, tag = "1")]
     trace_id: Vec<u8>,
     #[prost(bytes, tag = "2")]

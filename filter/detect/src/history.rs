@@ -13,7 +13,7 @@ use sentinel_text::digest;
 use crate::{
     kept_history::KeptTail,
     signal::StepsPolicy,
-    step::{self, Done, Step, StepLog, StrayResult, Turn},
+    step::{self, FinishedCall, Step, StepLog, StrayResult, Turn},
 };
 
 /// How much of a history is looked at.
@@ -84,7 +84,7 @@ pub struct Reading {
     /// What the agent did since the last user message.
     pub steps: Vec<Step>,
     /// The calls whose results are new in this request.
-    pub done: Vec<Done>,
+    pub done: Vec<FinishedCall>,
     /// What is new, where the provider keeps the history.
     pub kept: Option<KeptTail>,
     /// Assistant turns since the last user message.
@@ -273,7 +273,7 @@ impl Walk {
     }
 
     /// The calls of the last turn that have their results. No earlier request can have carried these.
-    fn done(&self) -> Vec<Done> {
+    fn done(&self) -> Vec<FinishedCall> {
         let last = self.steps.turns.back().or(self.before_user.as_ref());
         last.map(|turn| self.steps.done(turn)).unwrap_or_default()
     }
@@ -343,9 +343,9 @@ mod tests {
     }
 
     fn reading(dialect: &str, body: &serde_json::Value, reach: Reach) -> Reading {
-        let dialect = sentinel_llm_api::dialect::by_label(dialect).unwrap();
+        let dialect = sentinel_llm_api::registry::by_label(dialect).unwrap();
         let body = body.to_string();
-        Reading::of(&sentinel_llm_api::dialect::read(dialect, body.as_bytes()).unwrap(), reach).unwrap()
+        Reading::of(&sentinel_llm_api::registry::read(dialect, body.as_bytes()).unwrap(), reach).unwrap()
     }
 
     fn chat(messages: &[(&str, &str)]) -> Reading {

@@ -1,7 +1,7 @@
 //! A history that the provider keeps: the request names it and carries only what is new. Calls are remembered from the
 //! responses that passed, results from the requests; together they give the same steps as a history in the body.
 
-use crate::step::{Done, Step, StepLog, StrayResult};
+use crate::step::{FinishedCall, Step, StepLog, StrayResult};
 
 /// Turns that are remembered: enough for five rounds of the longest cycle.
 const TURNS: usize = 25;
@@ -20,7 +20,7 @@ pub struct KeptTail {
 
 impl StepLog {
     /// Takes on what the request brings, and says which steps there are now, and which calls got their results.
-    pub fn follow(&mut self, tail: &KeptTail) -> (Vec<Step>, Vec<Done>) {
+    pub fn follow(&mut self, tail: &KeptTail) -> (Vec<Step>, Vec<FinishedCall>) {
         let done = tail.results.iter().filter_map(|result| self.stray_result(result)).collect();
         if tail.has_user_word {
             self.user();

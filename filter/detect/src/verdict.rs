@@ -94,7 +94,7 @@ impl Finding {
     }
 
     /// For the agent: a clause that goes on after "because".
-    pub fn told(&self) -> String {
+    pub fn explanation(&self) -> String {
         let Self { count, tool, .. } = self;
         match self.signal {
             Signal::RepeatedStep => {

@@ -1,32 +1,14 @@
-//! What each provider's wire format decides for itself, and the list of those that there are. A new dialect is a folder
-//! beside this file and one line in `ALL`.
+//! What each provider's wire format decides for itself. Which dialects there are is in `registry`.
 
 use std::fmt::Debug;
 
-use serde_json::value::RawValue;
-
 use crate::{
     answer::Answer, conversation::Conversation, edit::Edit, framing::Framing, json::Unreadable,
-    route::PathFacts,
+    path::PathFacts,
 };
 
 /// A registered dialect.
 pub type DialectRef = &'static dyn Dialect;
-
-/// Every dialect that requests are read in. Of two that are served on one path the first is meant.
-pub static ALL: [DialectRef; 6] = [
-    &crate::openai_chat::OpenAiChat,
-    &crate::openai_responses::OpenAiResponses,
-    &crate::anthropic::Anthropic,
-    &crate::gemini::Gemini,
-    &crate::bedrock::Bedrock,
-    &crate::vertex::VertexAnthropic,
-];
-
-/// The dialect of this name.
-pub fn by_label(label: &str) -> Option<DialectRef> {
-    ALL.into_iter().find(|dialect| dialect.label() == label)
-}
 
 /// One provider wire format.
 pub trait Dialect: Debug + Sync {
@@ -69,16 +51,6 @@ pub trait Dialect: Debug + Sync {
 
     /// A whole assistant message that ends the run in good order.
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply;
-}
-
-/// Reads a request body in any dialect.
-pub fn read(dialect: DialectRef, body: &[u8]) -> Result<Conversation<'_>, Unreadable> {
-    let body = std::str::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
-    if crate::json::must_be_object(body).is_err() {
-        let is_json = serde_json::from_str::<&RawValue>(body).is_ok();
-        return Err(if is_json { Unreadable::Shape } else { Unreadable::NotJson });
-    }
-    dialect.read(body)
 }
 
 /// Place of a hint among the messages, where the dialect leaves a choice.

@@ -1,12 +1,13 @@
 //! The wire formats of the LLM providers and of MCP: what a request says (`conversation`), where it may be edited
 //! (`edit`), how an answer reads (`answer`, `framing`) and how a request is answered in the provider's place. One folder
-//! a dialect; `dialect` registers them.
+//! a dialect; `registry` names them.
 //!
 //! What must not live here: what a loop is, what a verdict is, any configuration, any host.
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 pub mod answer;
+pub mod answer_reader;
 mod anthropic;
 mod bedrock;
 pub mod conversation;
@@ -18,6 +19,8 @@ pub mod json;
 pub mod mcp;
 mod openai_chat;
 mod openai_responses;
+pub mod path;
+pub mod registry;
 pub mod route;
 pub mod usage;
 mod vertex;

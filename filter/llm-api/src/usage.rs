@@ -23,7 +23,7 @@ pub(crate) struct Report {
 
 impl Usage {
     /// A stream reports sums that grow; its last word on the input counts.
-    pub(crate) fn note(&mut self, report: Report) {
+    pub(crate) fn add(&mut self, report: Report) {
         self.input = report.input.unwrap_or(self.input);
         self.cached = self.cached.max(report.cached);
         self.output = self.output.max(report.output);
@@ -33,7 +33,7 @@ impl Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{answer::AnswerReader, dialect::by_label};
+    use crate::{answer_reader::AnswerReader, registry::by_label};
 
     fn usage(dialect: &str, content_type: &str, body: &str) -> Usage {
         let mut reader = AnswerReader::new(by_label(dialect).unwrap(), content_type.as_bytes()).unwrap();

@@ -8,9 +8,10 @@
 use std::{fs, path::Path};
 
 use sentinel_llm_api::{
-    dialect::{ALL, DialectRef, FinalMessage, Position, read},
+    dialect::{DialectRef, FinalMessage, Position},
     edit::apply,
     framing::Framing,
+    registry::{ALL, read},
 };
 
 const HINT: &str = "Please take a \"different\" approach.";

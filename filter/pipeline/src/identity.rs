@@ -102,7 +102,7 @@ impl Scope {
 #[cfg(test)]
 mod tests {
     use sentinel_detect::history::{Reach, Reading};
-    use sentinel_llm_api::dialect;
+    use sentinel_llm_api::registry;
 
     use super::*;
 
@@ -114,8 +114,8 @@ mod tests {
         let header = |name: &str| {
             headers.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_bytes().to_vec())
         };
-        let chat = dialect::by_label("openai_chat").unwrap();
-        let conversation = dialect::read(chat, body.as_bytes()).unwrap();
+        let chat = registry::by_label("openai_chat").unwrap();
+        let conversation = registry::read(chat, body.as_bytes()).unwrap();
         let head = Reading::of(&conversation, Reach::default()).unwrap().head;
         Claims::from_headers(config, header).with_body(config, &conversation.ids).scope(head)
     }

@@ -4,57 +4,68 @@ use sentinel_detect::{
     history::{Reach, Reading},
     verdict::Verdict,
 };
-use sentinel_llm_api::{dialect, framing::Framing, route::Route};
+use sentinel_llm_api::{framing::Framing, registry, route::Route};
 
 use crate::{
     case::Case,
     config::Config,
     decide::decide,
-    host::{Host, ServiceReply},
+    host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    opening::{Opening, Target},
     passes::{ask, loops},
     record, render,
-    request::Phase,
-    respond::Passage,
+    request_head::{RequestHead, Target},
+    response::PassingResponse,
     span::{Cause, StepSpans},
 };
 
+/// What follows on the look at a request.
+pub enum Next {
+    /// The embedding service was asked; the request is held.
+    Await(Box<Case>),
+    /// The request has gone on, and its response is of interest.
+    Pass(Box<PassingResponse>),
+    /// The request has gone on or was answered, and nothing more is to be done.
+    End,
+}
+
 /// The whole body is there: who sends it, and what does it say?
-pub fn whole(config: &Config, opening: Opening, host: &mut impl Host) -> Phase {
+pub fn whole(config: &Config, head: RequestHead, host: &mut impl Host) -> Next {
     let body = host.request_body().unwrap_or_default();
-    let passed = match opening.target {
-        _ if body.is_empty() => Err(Some(Bypass::Empty)),
-        Target::Mcp => return mcp::whole(config, &opening.claims, &body, host),
-        Target::Model(ref route) => {
-            let route = route.clone();
-            read(config, opening, route, body, host)
+    let route = match &head.target {
+        Target::Model(route) => route.clone(),
+        Target::Mcp if !body.is_empty() => {
+            mcp::whole(config, &head.claims, &body, host);
+            return Next::End;
         }
+        Target::Mcp => return uninspected(Some(Bypass::Empty), host),
     };
-    match passed {
-        Ok(phase) => phase,
-        Err(cause) => {
-            if let Some(cause) = cause {
-                host.count(cause.into(), 1);
-            }
-            host.release();
-            Phase::Done
-        }
+    if body.is_empty() {
+        return uninspected(Some(Bypass::Empty), host);
     }
+    read(config, head, route, body, host).unwrap_or_else(|cause| uninspected(cause, host))
+}
+
+fn uninspected(cause: Option<Bypass>, host: &mut impl Host) -> Next {
+    if let Some(cause) = cause {
+        host.count(cause.into(), 1);
+    }
+    host.release();
+    Next::End
 }
 
 /// An error where the request is to go on uninspected, with the cause that is counted.
 fn read(
     config: &Config,
-    opening: Opening,
+    head: RequestHead,
     route: Route,
     body: Vec<u8>,
     host: &mut impl Host,
-) -> Result<Phase, Option<Bypass>> {
-    let Opening { claims, has_length, is_retry, arrived, .. } = opening;
+) -> Result<Next, Option<Bypass>> {
+    let RequestHead { claims, has_length, is_retry, arrived, .. } = head;
     let unreadable = |error| Some(Bypass::Unreadable(error));
-    let conversation = dialect::read(route.dialect, &body).map_err(unreadable)?;
+    let conversation = registry::read(route.dialect, &body).map_err(unreadable)?;
     let claims = claims.with_body(config, &conversation.ids);
     let policy = config.policy(claims.agent()).clone();
     if !policy.enabled {
@@ -95,10 +106,10 @@ fn read(
     }
 }
 
-fn ask(config: &Config, case: Case, question: crate::host::Question, host: &mut impl Host) -> Phase {
+fn ask(config: &Config, case: Case, question: Question, host: &mut impl Host) -> Next {
     host.hold();
     match host.ask(question) {
-        Ok(()) => Phase::Asking(Box::new(case)),
+        Ok(()) => Next::Await(Box::new(case)),
         Err(outcome) => answered(config, Box::new(case), Err(outcome), host),
     }
 }
@@ -109,14 +120,14 @@ pub fn answered(
     mut case: Box<Case>,
     reply: Result<ServiceReply, ServiceOutcome>,
     host: &mut impl Host,
-) -> Phase {
+) -> Next {
     ask::run(config, &mut case, reply, host);
     settle(config, *case, host)
 }
 
 /// All that will be known is known.
-fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Phase {
-    let decision = decide(&case.findings, &case.policy);
+fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
+    let mut decision = decide(&case.findings, &case.policy);
     record::decision(config, &mut case, &decision, host);
     if decision.kills() {
         let mut reply = render::kill(&case, &decision);
@@ -126,9 +137,8 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Phase {
         let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
         host.count(Metric::Saved, saved);
         host.reply(reply);
-        return Phase::Done;
+        return Next::End;
     }
-    let mut decision = decision;
     if decision.hints() {
         match render::hinted(&case, &decision) {
             Some(body) => {
@@ -149,5 +159,5 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Phase {
     } else {
         Vec::new()
     };
-    Phase::Passing(Box::new(Passage::new(case, headers)))
+    Next::Pass(Box::new(PassingResponse::new(case, headers)))
 }

@@ -19,17 +19,15 @@ use crate::{
     identity::{Claims, Scope},
     metric::{Bypass, MCP, Metric},
     record,
-    request::Phase,
-    slots::change_call_rates,
+    shared_data::change_call_rates,
 };
 
 /// Counts the calls in a request and lets it go on, or answers it.
-pub fn whole(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -> Phase {
+pub fn whole(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) {
     match denied(config, claims, body, host) {
         Some(reply) => host.reply(reply),
         None => host.release(),
     }
-    Phase::Done
 }
 
 /// The answer in the server's place, where every call is one too many.

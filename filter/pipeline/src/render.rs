@@ -8,7 +8,7 @@ use sentinel_llm_api::{
 };
 use sentinel_text::digest_pair;
 
-use crate::{case::Case, config::KillMode, decide::Decision, told};
+use crate::{case::Case, config::KillMode, decide::Decision, messages};
 
 /// The body with the hint in it; nothing where the body has no place for one.
 pub fn hinted(case: &Case, decision: &Decision) -> Option<Vec<u8>> {
@@ -17,7 +17,7 @@ pub fn hinted(case: &Case, decision: &Decision) -> Option<Vec<u8>> {
 }
 
 fn hint(case: &Case, decision: &Decision, body: &str) -> Result<Edit, Unreadable> {
-    let text = told::hint(case, decision);
+    let text = messages::hint(case, decision);
     let is_about_prompts = decision
         .finding
         .as_ref()
@@ -32,7 +32,7 @@ fn hint(case: &Case, decision: &Decision, body: &str) -> Result<Edit, Unreadable
 /// What the agent gets in the answer's place.
 pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
     let policy = &case.policy.kill;
-    let text = told::kill(case, decision);
+    let text = messages::kill(case, decision);
     match policy.mode {
         KillMode::Error => case.dialect.error(policy.status, &text),
         KillMode::FinalMessage => case.dialect.final_message(&FinalMessage {

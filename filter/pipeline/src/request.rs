@@ -11,10 +11,10 @@ use crate::{
     case::Case,
     config::Config,
     host::{Host, ServiceReply},
-    inspect,
+    inspect::{self, Next},
     metric::{Bypass, Metric, ServiceOutcome},
-    opening::{self, Opening},
-    respond::{self, Passage},
+    request_head::{self, RequestHead},
+    response::{self, PassingResponse},
 };
 
 /// One request.
@@ -25,15 +25,31 @@ pub struct Request {
 }
 
 #[derive(Debug)]
-pub(crate) enum Phase {
+enum Phase {
     Idle,
     /// The body is being held until it is whole.
-    Reading(Box<Opening>),
+    Reading(Box<RequestHead>),
     /// The embedding service is thinking; the request is held.
     Asking(Box<Case>),
     /// The request has gone on; the response is read as it passes.
-    Passing(Box<Passage>),
+    Passing(Box<PassingResponse>),
     Done,
+}
+
+impl Phase {
+    fn passing(response: Option<Box<PassingResponse>>) -> Self {
+        response.map_or(Self::Done, Self::Passing)
+    }
+}
+
+impl From<Next> for Phase {
+    fn from(next: Next) -> Self {
+        match next {
+            Next::Await(case) => Self::Asking(case),
+            Next::Pass(response) => Self::Passing(response),
+            Next::End => Self::Done,
+        }
+    }
 }
 
 impl Request {
@@ -42,8 +58,8 @@ impl Request {
     }
 
     pub fn on_request_headers(&mut self, host: &mut impl Host, end_of_stream: bool) {
-        let opening = opening::open(&self.config, host, end_of_stream);
-        self.phase = opening.map_or(Phase::Done, |opening| Phase::Reading(Box::new(opening)));
+        let head = request_head::open(&self.config, host, end_of_stream);
+        self.phase = head.map_or(Phase::Done, |head| Phase::Reading(Box::new(head)));
     }
 
     /// `held`: bytes of the body that the host holds back so far.
@@ -69,7 +85,7 @@ impl Request {
 
     fn inspect(&mut self, host: &mut impl Host) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Reading(opening) => inspect::whole(&self.config, *opening, host),
+            Phase::Reading(head) => inspect::whole(&self.config, *head, host).into(),
             other => other,
         };
     }
@@ -77,28 +93,32 @@ impl Request {
     /// The answer to `Host::ask`.
     pub fn on_service_reply(&mut self, host: &mut impl Host, reply: Result<ServiceReply, ServiceOutcome>) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Asking(case) => inspect::answered(&self.config, case, reply, host),
+            Phase::Asking(case) => inspect::answered(&self.config, case, reply, host).into(),
             other => other,
         };
     }
 
     pub fn on_response_headers(&mut self, host: &mut impl Host, end_of_stream: bool) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Passing(passage) => respond::headers(&self.config, passage, end_of_stream, host),
+            Phase::Passing(response) => {
+                Phase::passing(response::headers(&self.config, response, end_of_stream, host))
+            }
             other => other,
         };
     }
 
     pub fn on_response_body(&mut self, host: &mut impl Host, end_of_stream: bool) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Passing(passage) => respond::body(&self.config, passage, end_of_stream, host),
+            Phase::Passing(response) => {
+                Phase::passing(response::body(&self.config, response, end_of_stream, host))
+            }
             other => other,
         };
     }
 
     pub fn on_response_trailers(&mut self, host: &mut impl Host) {
-        if let Phase::Passing(passage) = mem::replace(&mut self.phase, Phase::Done) {
-            respond::whole(&self.config, *passage, host);
+        if let Phase::Passing(response) = mem::replace(&mut self.phase, Phase::Done) {
+            response::whole(&self.config, *response, host);
         }
     }
 
@@ -109,13 +129,13 @@ impl Request {
                 host.cancel();
                 host.count(Metric::ServiceCalls(ServiceOutcome::Cancelled), 1);
             }
-            Phase::Passing(passage) => respond::cut_off(&self.config, &passage, host),
+            Phase::Passing(response) => response::cut_off(&self.config, &response, host),
             Phase::Idle | Phase::Reading(_) | Phase::Done => {}
         }
     }
 
     /// Whether response chunks are of any use; the host need not bother otherwise.
     pub fn reads_response(&self) -> bool {
-        matches!(&self.phase, Phase::Passing(passage) if passage.reads())
+        matches!(&self.phase, Phase::Passing(response) if response.reads())
     }
 }

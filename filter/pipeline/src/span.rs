@@ -4,7 +4,7 @@
 
 use sentinel_detect::{
     prompts::Incoming,
-    step::Done,
+    step::FinishedCall,
     verdict::{Signal, Verdict},
     window::Window,
 };
@@ -75,7 +75,13 @@ pub struct StepSpans {
 impl StepSpans {
     /// The spans of the steps that a request brings, and of the run where these are its first. Looks at the window as it
     /// is before the request has touched it.
-    pub fn of(&self, window: &mut Window, scope: &Scope, incoming: &Incoming, done: &[Done]) -> Vec<Span> {
+    pub fn of(
+        &self,
+        window: &mut Window,
+        scope: &Scope,
+        incoming: &Incoming,
+        done: &[FinishedCall],
+    ) -> Vec<Span> {
         of_steps(window, scope, incoming, done, self.cause)
     }
 }
@@ -84,7 +90,7 @@ fn of_steps(
     window: &mut Window,
     scope: &Scope,
     incoming: &Incoming,
-    done: &[Done],
+    done: &[FinishedCall],
     cause: Option<Cause>,
 ) -> Vec<Span> {
     if done.is_empty() {

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
 
 use sentinel_llm_api::{
-    dialect::{FinalMessage, LocalReply, by_label},
+    dialect::{FinalMessage, LocalReply},
     framing::Framing,
+    registry::by_label,
 };
 use sentinel_pipeline::{
     config::Config,

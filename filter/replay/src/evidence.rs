@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use sentinel_detect::history::{Reach, Reading};
 use sentinel_detect::step::{Kind, Step};
-use sentinel_llm_api::dialect;
+use sentinel_llm_api::registry;
 use sentinel_text::Fingerprint;
 
 use crate::dialect::openai_chat;
@@ -22,8 +22,8 @@ pub fn messages(run: &[Message], sent: &Sent) -> BTreeSet<usize> {
         return prompts(history);
     }
     let body = openai_chat::request(history);
-    let read = dialect::by_label("openai_chat")
-        .and_then(|chat| dialect::read(chat, body.as_bytes()).ok())
+    let read = registry::by_label("openai_chat")
+        .and_then(|chat| registry::read(chat, body.as_bytes()).ok())
         .and_then(|conversation| Reading::of(&conversation, Reach::default()).ok())
         .map(|reading| reading.steps)
         .unwrap_or_default();

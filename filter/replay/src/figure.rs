@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::page::escaped;
+use crate::escape::escaped;
 
 /// A bar: its name, and shares from 0 to 1, each with its class and what it says.
 pub struct Bar {

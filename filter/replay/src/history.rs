@@ -47,12 +47,6 @@ pub struct Call {
 }
 
 impl Message {
-    /// A message that no file had, in the chat form.
-    pub fn new(said: Said) -> Self {
-        let raw = crate::dialect::openai_chat::message(&said);
-        Self { raw, said }
-    }
-
     pub fn is_assistant(&self) -> bool {
         matches!(self.said, Said::Assistant { .. })
     }

@@ -6,6 +6,7 @@ mod args;
 mod asking;
 mod chance;
 mod dialect;
+mod escape;
 mod evidence;
 mod figure;
 mod group;

@@ -1,6 +1,7 @@
 //! The report as one page: figures, the table, and every flagged run to be opened and read, its evidence marked. No script,
 //! nothing from a network.
 
+use crate::escape::escaped;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -182,23 +183,6 @@ fn cut(text: &str, most: usize) -> String {
     let head: String = text.chars().take(head).collect();
     let tail: String = text.chars().skip(count - tail).collect();
     format!("{head} [\u{2026} {} characters \u{2026}] {tail}", count - most)
-}
-
-pub fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // A page must not hold them, escaped or not.
-            c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

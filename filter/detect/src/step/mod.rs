@@ -88,7 +88,7 @@ pub(crate) struct Call {
 
 /// A call that has its result, as a trace shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct FinishedCall {
     pub tool: String,
     /// Digest of tool and canonical arguments.
     pub approach: u64,
@@ -191,7 +191,7 @@ impl StepLog {
     }
 
     /// A result that was read before its call was known; the call, where it is known now.
-    pub fn stray_result(&mut self, result: &StrayResult) -> Option<Done> {
+    pub fn stray_result(&mut self, result: &StrayResult) -> Option<FinishedCall> {
         let (call, tool) = self.open_call(result.id, |call, _, id| call.id == id)?;
         let [asked, acted, sent] = result.results;
         call.result = Some(match tool.deed {
@@ -257,15 +257,15 @@ impl StepLog {
     }
 
     /// The calls of `turn` that have their results.
-    pub(crate) fn done(&self, turn: &Turn) -> Vec<Done> {
+    pub(crate) fn done(&self, turn: &Turn) -> Vec<FinishedCall> {
         turn.calls.iter().filter_map(|call| call.done(self.tools.get(call.tool)?)).collect()
     }
 }
 
 impl Call {
-    fn done(&self, tool: &Tool) -> Option<Done> {
+    fn done(&self, tool: &Tool) -> Option<FinishedCall> {
         let (outcome, kind) = self.result?;
-        Some(Done {
+        Some(FinishedCall {
             tool: tool.shown.clone(),
             approach: self.approach,
             outcome,

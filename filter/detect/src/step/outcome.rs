@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn results_are_told_apart_by_what_they_say() {
         let kind = |tool: &str, said: &str| kind(said, Deed::of(tool));
-        for text in ["OK.", "Done", "3 lines written to notes.txt", "true", "201 Created"] {
+        for text in ["OK.", "FinishedCall", "3 lines written to notes.txt", "true", "201 Created"] {
             assert_eq!(kind("write_file", text), Kind::Receipt, "{text}");
             assert_eq!(kind("look_up", text), Kind::Substance, "{text}");
         }

@@ -51,8 +51,8 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
         usage: Option<Usage>,
     }
     let body: Body = serde_json::from_str(json).ok()?;
-    answer.note_model(body.model);
-    answer.note_usage(body.usage);
+    answer.set_model(body.model);
+    answer.add_usage(body.usage);
     for block in body.content {
         match block.kind.as_str() {
             "text" => answer.push_text(&block.text),
@@ -96,10 +96,10 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     }
     let event: Event = serde_json::from_str(json).ok()?;
     if let Some(message) = event.message {
-        answer.note_model(message.model);
-        answer.note_usage(message.usage);
+        answer.set_model(message.model);
+        answer.add_usage(message.usage);
     }
-    answer.note_usage(event.usage);
+    answer.add_usage(event.usage);
     match event.kind.as_str() {
         "content_block_start" => {
             let block = event.content_block?;

@@ -10,7 +10,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
-    route::retry_count,
+    path::retry_count,
 };
 
 #[derive(Debug)]

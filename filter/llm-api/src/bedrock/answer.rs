@@ -57,7 +57,7 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
         content: Vec<Block>,
     }
     let body: Body = serde_json::from_str(json).ok()?;
-    answer.note_usage(body.usage);
+    answer.add_usage(body.usage);
     for block in body.output.message.content {
         answer.push_text(&block.text);
         if let Some(call) = block.tool_use {
@@ -87,7 +87,7 @@ pub fn event(kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
             answer.push_call(index, "", &crate::json::string(&piece)?);
         }
         "metadata" => {
-            answer.note_usage(event.usage);
+            answer.add_usage(event.usage);
             answer.has_ended = true;
         }
         _ => {}

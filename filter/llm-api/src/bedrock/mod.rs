@@ -11,7 +11,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
-    route::PathFacts,
+    path::PathFacts,
 };
 
 #[derive(Debug)]

@@ -90,8 +90,8 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
 }
 
 fn add(body: Body<'_>, answer: &mut Answer) {
-    answer.note_model(body.model);
-    answer.note_usage(body.usage);
+    answer.set_model(body.model);
+    answer.add_usage(body.usage);
     let Some(candidate) = body.candidates.into_iter().next() else { return };
     answer.has_ended |= candidate.finish_reason.is_some();
     for part in candidate.content.parts {

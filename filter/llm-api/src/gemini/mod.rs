@@ -11,7 +11,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
-    route::{PathFacts, model_before_method},
+    path::{PathFacts, model_before_method},
 };
 
 #[derive(Debug)]

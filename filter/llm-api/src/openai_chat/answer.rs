@@ -77,8 +77,8 @@ impl From<Usage> for Report {
 /// A whole answer or a chunk of a stream; a chunk has `delta` where a whole answer has `message`, and is otherwise the same.
 pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     let body: Body = serde_json::from_str(json).ok()?;
-    answer.note_model(body.model);
-    answer.note_usage(body.usage);
+    answer.set_model(body.model);
+    answer.add_usage(body.usage);
     for choice in body.choices.into_iter().filter(|choice| choice.index == 0) {
         answer.push_text(choice.message.content.as_deref().unwrap_or_default());
         for call in choice.message.tool_calls.unwrap_or_default() {

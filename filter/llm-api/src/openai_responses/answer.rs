@@ -74,8 +74,8 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
         usage: Option<Usage>,
     }
     let body: Body = serde_json::from_str(json).ok()?;
-    answer.note_model(body.model);
-    answer.note_usage(body.usage);
+    answer.set_model(body.model);
+    answer.add_usage(body.usage);
     for item in body.output {
         item.add_call(answer);
         for part in item.content.unwrap_or_default() {
@@ -109,8 +109,8 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     }
     let event: Event = serde_json::from_str(json).ok()?;
     if let Some(response) = event.response {
-        answer.note_model(response.model);
-        answer.note_usage(response.usage);
+        answer.set_model(response.model);
+        answer.add_usage(response.usage);
     }
     match event.kind.as_str() {
         "response.output_text.delta" => answer.push_text(&event.delta),

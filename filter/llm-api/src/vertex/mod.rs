@@ -9,7 +9,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
-    route::{PathFacts, model_before_method},
+    path::{PathFacts, model_before_method},
 };
 
 /// Other publishers' models have wire formats of their own behind the same methods.

@@ -2,8 +2,9 @@
 //! was put in alone. Shared by the property tests and the fuzz target.
 
 use sentinel_llm_api::{
-    dialect::{ALL, Dialect, Position, read},
+    dialect::{Dialect, Position},
     edit::{self, Edit},
+    registry::{ALL, read},
 };
 use serde_json::{Value, value::RawValue};
 

@@ -12,8 +12,9 @@ use conversation::{Dice, Ending, SLOT, body, slot_of};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use sentinel_detect::history::{Reach, Reading};
 use sentinel_llm_api::{
-    dialect::{DialectRef, Position, by_label, read},
+    dialect::{DialectRef, Position},
     edit::apply,
+    registry::{by_label, read},
 };
 use sentinel_pipeline::{
     config::Config,

@@ -9,9 +9,11 @@ use sentinel_detect::{
 };
 use sentinel_llm_api::{
     conversation::BodyField,
-    dialect::{self, DialectRef, Position},
+    dialect::{DialectRef, Position},
     mcp::AnswerAs,
-    route::{PathRules, RequestPath},
+    path::RequestPath,
+    registry,
+    route::PathRules,
 };
 use serde_json::Value;
 
@@ -398,14 +400,14 @@ fn path_rule((index, raw): (usize, RawPath)) -> Result<PathRule, ConfigError> {
     let refuse = |problem: String| ConfigError::new(format!("paths[{index}].dialect"), problem);
     let dialect = match raw.dialect.as_deref() {
         Some("none") => None,
-        Some(label) => Some(dialect::by_label(label).ok_or_else(|| refuse(one_of_the_dialects()))?),
+        Some(label) => Some(registry::by_label(label).ok_or_else(|| refuse(one_of_the_dialects()))?),
         None => return Err(refuse(one_of_the_dialects())),
     };
     Ok(PathRule { path, dialect })
 }
 
 fn one_of_the_dialects() -> String {
-    let labels: Vec<&str> = dialect::ALL.iter().map(|dialect| dialect.label()).collect();
+    let labels: Vec<&str> = registry::ALL.iter().map(|dialect| dialect.label()).collect();
     format!("must say what is spoken there: one of {}, none", labels.join(", "))
 }
 

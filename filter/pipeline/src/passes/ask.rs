@@ -10,7 +10,7 @@ use crate::{
     config::Config,
     host::{Host, Question, ServiceReply},
     metric::{Metric, ServiceOutcome},
-    slots::change_window,
+    shared_data::change_window,
 };
 
 /// The question about a prompt event; nothing where the conversation does not end with one.

@@ -4,7 +4,7 @@ use sentinel_detect::{arguments::canonical, step::StepLog, window::Outcome};
 use sentinel_llm_api::answer::Answer;
 use sentinel_text::{Fingerprint, digest, digest_pair};
 
-use crate::{config::Config, host::Host, identity::Scope, slots::change_window};
+use crate::{config::Config, host::Host, identity::Scope, shared_data::change_window};
 
 /// What a response with a status of success turned out to be. `answer` is none where it could not be read.
 pub fn answered(answer: Option<&Answer>) -> Outcome {

@@ -4,7 +4,7 @@ use sentinel_detect::{
     history::Reading,
     prompts::{self, Incoming, Observed, Occasion},
     signal,
-    step::{Done, Step, StepLog},
+    step::{FinishedCall, Step, StepLog},
     window::Window,
 };
 use sentinel_text::digest;
@@ -14,7 +14,7 @@ use crate::{
     config::Config,
     host::Host,
     metric::Bypass,
-    slots::change_window,
+    shared_data::change_window,
     span::{Span, StepSpans},
 };
 
@@ -63,7 +63,7 @@ pub fn run(
 }
 
 /// The steps of a history that the provider keeps, and the new ones. A history in the body needs no memory.
-fn in_kept_history(window: &mut Window, reading: &Reading) -> (Vec<Step>, Vec<Done>) {
+fn in_kept_history(window: &mut Window, reading: &Reading) -> (Vec<Step>, Vec<FinishedCall>) {
     match &reading.kept {
         Some(tail) => window.kept.follow(tail),
         None => {

@@ -88,3 +88,11 @@ fn call(call: &Call) -> ToolCall<'_> {
     let Call { id, name, arguments } = call;
     ToolCall { id, r#type: "function", function: Function { name, arguments } }
 }
+
+impl Message {
+    /// A message that no file had, in the chat form.
+    pub fn new(said: Said) -> Self {
+        let raw = message(&said);
+        Self { raw, said }
+    }
+}

@@ -1,7 +1,7 @@
 //! Each form against what the provider's documentation shows, and all of them against each other.
 
 use sentinel_detect::history::{Reach, Reading};
-use sentinel_llm_api::dialect::{by_label, read};
+use sentinel_llm_api::registry::{by_label, read};
 use serde_json::{Value, json};
 
 use super::*;

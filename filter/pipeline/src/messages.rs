@@ -17,6 +17,6 @@ pub fn hint(case: &Case, decision: &Decision) -> String {
 
 /// The kill message, with its reason filled in.
 pub fn kill(case: &Case, decision: &Decision) -> String {
-    let reason = decision.finding.as_ref().map(Finding::told).unwrap_or_default();
+    let reason = decision.finding.as_ref().map(Finding::explanation).unwrap_or_default();
     case.policy.kill.message.replace("{reason}", &reason)
 }

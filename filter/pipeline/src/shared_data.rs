@@ -1,5 +1,5 @@
-//! Where windows and call rates lie in shared data: a fixed number of slots of a few scopes each, so memory is bounded
-//! whatever the number of agents. A scope's slot follows from its id; where there is no room, the scope that was silent
+//! Where windows and call rates lie in shared data: a fixed number of buckets of a few scopes each, so memory is bounded
+//! whatever the number of agents. A scope's bucket follows from its id; where there is no room, the scope that was silent
 //! longest goes. Read, changed and written by compare-and-swap.
 
 use sentinel_detect::{call_rate::CallRates, window::Window};
@@ -13,14 +13,14 @@ use crate::{
     metric::Bypass,
 };
 
-/// Scopes in one slot.
+/// Scopes in one bucket.
 const WAYS: usize = 4;
-/// Others change a slot for microseconds each time: not to get through so often is a fault, not bad luck.
+/// Others change a bucket for microseconds each time: not to get through so often is a fault, not bad luck.
 const MAX_TRIES: u8 = 8;
 
-/// The scopes of one slot. Their windows stay encoded: one of them is of interest.
+/// The scopes of one bucket. Their windows stay encoded: one of them is of interest.
 #[derive(Default, Deserialize, Serialize)]
-struct Slot<'a> {
+struct Bucket<'a> {
     #[serde(borrow)]
     ways: Vec<Way<'a>>,
 }
@@ -45,19 +45,19 @@ pub fn change_window<T>(
     let id = scope.id();
     let key = format!("sentinel/window/{}", bucket(id, config.buckets));
     swap(host, &key, |bytes| {
-        let mut slot: Slot<'_> = codec::decode(bytes);
-        slot.ways.retain(|way| now.saturating_sub(way.touched) <= config.state_ttl);
-        let known = slot.ways.iter().position(|way| way.scope == id).map(|at| slot.ways.swap_remove(at));
+        let mut stored: Bucket<'_> = codec::decode(bytes);
+        stored.ways.retain(|way| now.saturating_sub(way.touched) <= config.state_ttl);
+        let known = stored.ways.iter().position(|way| way.scope == id).map(|at| stored.ways.swap_remove(at));
         let mut window: Window = known.map(|way| codec::decode(way.window)).unwrap_or_default();
         let result = change(&mut window);
-        if slot.ways.len() >= WAYS
-            && let Some((oldest, _)) = (0_usize..).zip(&slot.ways).min_by_key(|(_, way)| way.touched)
+        if stored.ways.len() >= WAYS
+            && let Some((oldest, _)) = (0_usize..).zip(&stored.ways).min_by_key(|(_, way)| way.touched)
         {
-            slot.ways.swap_remove(oldest);
+            stored.ways.swap_remove(oldest);
         }
         let window_bytes = codec::encode(&window);
-        slot.ways.push(Way { scope: id, touched: window.touched, window: &window_bytes });
-        (result, codec::encode(&slot))
+        stored.ways.push(Way { scope: id, touched: window.touched, window: &window_bytes });
+        (result, codec::encode(&stored))
     })
 }
 

@@ -1,6 +1,6 @@
 //! What the request headers say: whether the request is one that can be read, and whose it is.
 
-use sentinel_llm_api::route::{RequestPath, Route};
+use sentinel_llm_api::{path::RequestPath, route::Route};
 
 use crate::{
     config::Config,
@@ -11,7 +11,7 @@ use crate::{
 
 /// A request whose body is awaited.
 #[derive(Debug)]
-pub struct Opening {
+pub struct RequestHead {
     pub target: Target,
     pub claims: Claims,
     /// The request tells its length, and it can still be changed.
@@ -30,7 +30,7 @@ pub enum Target {
 }
 
 /// Reads the headers and holds the request; nothing where it is to go on uninspected.
-pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Option<Opening> {
+pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Option<RequestHead> {
     if end_of_stream || host.request_header(":method").as_deref() != Some(b"POST") {
         return None;
     }
@@ -66,7 +66,7 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
         host.remove_request_header("content-length");
     }
     let has_length = length.is_some() && config.hold_headers;
-    Some(Opening { target, claims, has_length, is_retry, arrived: host.now() })
+    Some(RequestHead { target, claims, has_length, is_retry, arrived: host.now() })
 }
 
 /// Why the body cannot be read, as far as the headers say.

@@ -1,7 +1,7 @@
 //! The way out: the answer passes untouched and is read as it does; what it was is counted and remembered.
 
 use sentinel_detect::window::Outcome;
-use sentinel_llm_api::{answer::AnswerReader, dialect::DialectRef};
+use sentinel_llm_api::{answer_reader::AnswerReader, dialect::DialectRef};
 
 use crate::{
     case::Case,
@@ -11,12 +11,11 @@ use crate::{
     metric::Bypass,
     passes::{fingerprint, usage},
     record,
-    request::Phase,
 };
 
 /// A response that is awaited or passing.
 #[derive(Debug)]
-pub struct Passage {
+pub struct PassingResponse {
     dialect: DialectRef,
     /// As the request named it.
     model: String,
@@ -30,7 +29,7 @@ pub struct Passage {
     has_succeeded: bool,
 }
 
-impl Passage {
+impl PassingResponse {
     pub fn new(case: Case, headers: Vec<(&'static str, String)>) -> Self {
         let Case { dialect, model, scope, entry, .. } = case;
         Self { dialect, model, scope, entry, headers, reader: None, has_succeeded: false }
@@ -42,14 +41,15 @@ impl Passage {
     }
 }
 
+/// The response's headers have come; the response where it goes on.
 pub fn headers(
     config: &Config,
-    mut passage: Box<Passage>,
+    mut response: Box<PassingResponse>,
     end_of_stream: bool,
     host: &mut impl Host,
-) -> Phase {
+) -> Option<Box<PassingResponse>> {
     for name in record::HEADERS {
-        match passage.headers.iter().find(|(known, _)| *known == name) {
+        match response.headers.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => host.set_response_header(name, value),
             // A provider's word must not pass for ours.
             None if host.response_header(name).is_some() => host.remove_response_header(name),
@@ -57,38 +57,44 @@ pub fn headers(
         }
     }
     let status = host.response_header(":status").unwrap_or_default();
-    passage.has_succeeded = status.len() == 3 && status.starts_with(b"2");
-    if passage.has_succeeded {
+    response.has_succeeded = status.len() == 3 && status.starts_with(b"2");
+    if response.has_succeeded {
         let is_plain = host.response_header("content-encoding").is_none();
         let content_type = host.response_header("content-type").unwrap_or_default();
-        passage.reader = if is_plain { AnswerReader::new(passage.dialect, &content_type) } else { None };
-        if passage.reader.is_none() {
+        response.reader = if is_plain { AnswerReader::new(response.dialect, &content_type) } else { None };
+        if response.reader.is_none() {
             host.count(Bypass::Response.into(), 1);
         }
     }
-    if end_of_stream || !passage.has_succeeded {
-        whole(config, *passage, host);
-        return Phase::Done;
+    if end_of_stream || !response.has_succeeded {
+        whole(config, *response, host);
+        return None;
     }
-    Phase::Passing(passage)
+    Some(response)
 }
 
-pub fn body(config: &Config, mut passage: Box<Passage>, end_of_stream: bool, host: &mut impl Host) -> Phase {
-    if let Some(reader) = &mut passage.reader
+/// A part of the response's body is passing; the response where it goes on.
+pub fn body(
+    config: &Config,
+    mut response: Box<PassingResponse>,
+    end_of_stream: bool,
+    host: &mut impl Host,
+) -> Option<Box<PassingResponse>> {
+    if let Some(reader) = &mut response.reader
         && let Some(chunk) = host.response_chunk()
     {
         reader.push(&chunk);
     }
-    if end_of_stream || passage.reader.as_ref().is_some_and(AnswerReader::has_ended) {
-        whole(config, *passage, host);
-        return Phase::Done;
+    if end_of_stream || response.reader.as_ref().is_some_and(AnswerReader::has_ended) {
+        whole(config, *response, host);
+        return None;
     }
-    Phase::Passing(passage)
+    Some(response)
 }
 
 /// The response is over.
-pub fn whole(config: &Config, passage: Passage, host: &mut impl Host) {
-    let Passage { scope, entry, model, reader, has_succeeded, .. } = passage;
+pub fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
+    let PassingResponse { scope, entry, model, reader, has_succeeded, .. } = response;
     let was_read = reader.is_some();
     let answer = reader.and_then(AnswerReader::into_answer);
     match &answer {
@@ -108,8 +114,8 @@ pub fn whole(config: &Config, passage: Passage, host: &mut impl Host) {
 }
 
 /// The response ended before its end.
-pub fn cut_off(config: &Config, passage: &Passage, host: &mut impl Host) {
-    if let Some(entry) = passage.entry {
-        fingerprint::remember(config, &passage.scope, entry, &Outcome::Failed, host);
+pub fn cut_off(config: &Config, response: &PassingResponse, host: &mut impl Host) {
+    if let Some(entry) = response.entry {
+        fingerprint::remember(config, &response.scope, entry, &Outcome::Failed, host);
     }
 }

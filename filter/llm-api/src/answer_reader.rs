@@ -1,0 +1,174 @@
+//! Reading an answer as it passes, in any framing, with bounded memory and without holding a byte back.
+
+use crate::{
+    answer::Answer,
+    dialect::DialectRef,
+    framing::{Framing, Lines, event_stream::Frames},
+};
+
+/// A JSON answer longer than this, or a single event longer than this, is not read (bytes).
+const MAX_JSON: usize = 262_144;
+
+/// Reads one response.
+#[derive(Debug)]
+pub struct AnswerReader {
+    dialect: DialectRef,
+    frames: Unframed,
+    /// Something was too long to be kept, or broken.
+    is_incomplete: bool,
+    answer: Answer,
+}
+
+/// What has come of the frame that is not whole yet.
+#[derive(Debug)]
+enum Unframed {
+    Json(Vec<u8>),
+    Sse(Lines),
+    AwsEventStream(Frames),
+}
+
+impl AnswerReader {
+    /// A reader for a response of this content type; nothing where the type is not one that holds an answer.
+    pub fn new(dialect: DialectRef, content_type: &[u8]) -> Option<Self> {
+        let frames = match Framing::of(content_type)? {
+            Framing::Json | Framing::JsonArray => Unframed::Json(Vec::new()),
+            Framing::Sse => Unframed::Sse(Lines::default()),
+            Framing::AwsEventStream => Unframed::AwsEventStream(Frames::default()),
+        };
+        Some(Self { dialect, frames, is_incomplete: false, answer: Answer::default() })
+    }
+
+    pub fn push(&mut self, chunk: &[u8]) {
+        let Self { dialect, frames, is_incomplete, answer } = self;
+        let fits = match frames {
+            _ if *is_incomplete && !matches!(frames, Unframed::Sse(_)) => return,
+            Unframed::Json(text) => {
+                let fits = text.len().saturating_add(chunk.len()) <= MAX_JSON;
+                if fits {
+                    text.extend_from_slice(chunk);
+                }
+                fits
+            }
+            Unframed::Sse(lines) => {
+                lines.push(chunk, MAX_JSON, |data| event(*dialect, "", data, answer)).is_ok()
+            }
+            Unframed::AwsEventStream(frames) => frames
+                .push(chunk, MAX_JSON, |frame| {
+                    if let Ok(payload) = std::str::from_utf8(frame.payload) {
+                        event(*dialect, frame.event_type, payload, answer);
+                    }
+                })
+                .is_ok(),
+        };
+        *is_incomplete |= !fits;
+    }
+
+    /// Whether the last event of a stream has come. Clients go on from there and do not wait for the last byte.
+    pub fn has_ended(&self) -> bool {
+        self.answer.has_ended
+    }
+
+    /// What was said, after the last byte; nothing where it could not be read as a whole.
+    pub fn into_answer(mut self) -> Option<Answer> {
+        match self.frames {
+            Unframed::Json(text) if !self.is_incomplete => {
+                self.dialect.whole_answer(std::str::from_utf8(&text).ok()?, &mut self.answer)?;
+            }
+            Unframed::Sse(lines) => lines.end(|data| event(self.dialect, "", data, &mut self.answer)),
+            _ => {}
+        }
+        (!self.is_incomplete).then_some(self.answer)
+    }
+}
+
+fn event(dialect: DialectRef, kind: &str, data: &str, answer: &mut Answer) {
+    if data == "[DONE]" {
+        answer.has_ended = true;
+    }
+    // An event of a shape that is not known says nothing: `[DONE]`, pings, whatever comes next year.
+    let _: Option<()> = dialect.event(kind, data, answer);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        dialect::FinalMessage,
+        registry::{ALL, by_label},
+    };
+
+    fn read(dialect: DialectRef, content_type: &str, body: &[u8], step: usize) -> Option<Answer> {
+        let mut reader = AnswerReader::new(dialect, content_type.as_bytes()).unwrap();
+        body.chunks(step).for_each(|chunk| reader.push(chunk));
+        reader.into_answer()
+    }
+
+    #[test]
+    fn our_own_final_messages_read_back_in_every_framing_and_cut() {
+        for dialect in ALL {
+            let streamed = if dialect.label() == "bedrock" { Framing::AwsEventStream } else { Framing::Sse };
+            for framing in [Framing::Json, streamed] {
+                let message = FinalMessage {
+                    text: "Stöp \"now\".",
+                    model: "m",
+                    framing,
+                    id: 7,
+                    created: 1,
+                    include_usage: true,
+                };
+                let body = dialect.final_message(&message).body;
+                for step in [1, 3, 7, body.len()] {
+                    let answer = read(dialect, framing.content_type(), &body, step).unwrap();
+                    assert!(answer.has_ended || framing == Framing::Json, "{dialect:?}");
+                    assert_eq!(answer.text, message.text, "{dialect:?} {framing:?} {step}");
+                    let names_model = dialect.label() != "bedrock";
+                    assert_eq!(answer.model, if names_model { "m" } else { "" }, "{dialect:?}");
+                    assert_eq!(answer.calls, []);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_call_reads_the_same_in_every_dialect() {
+        let args = r#"{"b":1,"a":[2]}"#;
+        let quoted = crate::json::quoted(args);
+        let chat = format!(
+            r#"{{"choices":[{{"message":{{"content":null,"tool_calls":[{{"id":"x","function":{{"name":"f","arguments":{quoted}}}}}]}}}}]}}"#
+        );
+        let stream = concat!(
+            "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"y\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}]}}]}\n\n",
+            "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\\\"b\\\":1,\"}}]}}]}\n\n",
+            "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\\\"a\\\":[2]}\"}}]}}]}\n\n",
+            "data: [DONE]\n\n"
+        );
+        let anthropic = r#"{"content":[{"type":"tool_use","id":"t","name":"f","input":{"b":1,"a":[2]}}]}"#;
+        let responses =
+            format!(r#"{{"output":[{{"type":"function_call","name":"f","arguments":{quoted}}}]}}"#);
+        let gemini = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"b":1,"a":[2]}}}]}}]}"#;
+        let bedrock = r#"{"output":{"message":{"content":[{"toolUse":{"toolUseId":"u","name":"f","input":{"b":1,"a":[2]}}}]}}}"#;
+        for (label, content_type, body) in [
+            ("openai_chat", "application/json", chat.as_str()),
+            ("openai_chat", "text/event-stream", stream),
+            ("anthropic", "application/json", anthropic),
+            ("vertex_anthropic", "application/json", anthropic),
+            ("openai_responses", "application/json", responses.as_str()),
+            ("gemini", "application/json", gemini),
+            ("bedrock", "application/json", bedrock),
+        ] {
+            let answer = read(by_label(label).unwrap(), content_type, body.as_bytes(), 11).unwrap();
+            let [call] = answer.calls.as_slice() else { panic!("{label}: {answer:?}") };
+            assert_eq!((call.name.as_str(), call.arguments.as_str()), ("f", args), "{label}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_or_broken_is_no_answer() {
+        let chat = by_label("openai_chat").unwrap();
+        let long = format!(r#"{{"choices":[{{"message":{{"content":"{}"}}}}]}}"#, "x".repeat(MAX_JSON));
+        assert_eq!(read(chat, "application/json", long.as_bytes(), 1000), None);
+        assert_eq!(read(chat, "application/json", b"{\"choices\":", 4), None);
+        assert_eq!(read(chat, "application/vnd.amazon.eventstream", &[0; 100], 9), None);
+        assert!(AnswerReader::new(chat, b"text/html").is_none());
+    }
+}

@@ -1,0 +1,34 @@
+//! The dialects that there are. A new one is a folder beside this file and one line in `ALL`.
+
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::Conversation,
+    dialect::DialectRef,
+    json::{Unreadable, must_be_object},
+};
+
+/// Every dialect that requests are read in. Of two that are served on one path the first is meant.
+pub static ALL: [DialectRef; 6] = [
+    &crate::openai_chat::OpenAiChat,
+    &crate::openai_responses::OpenAiResponses,
+    &crate::anthropic::Anthropic,
+    &crate::gemini::Gemini,
+    &crate::bedrock::Bedrock,
+    &crate::vertex::VertexAnthropic,
+];
+
+/// The dialect of this name.
+pub fn by_label(label: &str) -> Option<DialectRef> {
+    ALL.into_iter().find(|dialect| dialect.label() == label)
+}
+
+/// Reads a request body in any dialect.
+pub fn read(dialect: DialectRef, body: &[u8]) -> Result<Conversation<'_>, Unreadable> {
+    let body = std::str::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
+    if must_be_object(body).is_err() {
+        let is_json = serde_json::from_str::<&RawValue>(body).is_ok();
+        return Err(if is_json { Unreadable::Shape } else { Unreadable::NotJson });
+    }
+    dialect.read(body)
+}
