@@ -36,11 +36,9 @@ fn spellings(path: &str) -> Vec<(&'static str, String)> {
     .into()
 }
 
-/// Google's methods for streams are known as they are written: none of its servers takes them in another case.
+/// Google's methods for streams are known only as they are written: such a path stays as it is.
 fn upper_case(path: &str) -> String {
-    let (before, method) = path.split_once(":stream").unwrap_or((path, ""));
-    let method = if method.is_empty() { String::new() } else { format!(":stream{method}") };
-    before.to_ascii_uppercase() + &method
+    if path.contains(":stream") { path.to_owned() } else { path.to_ascii_uppercase() }
 }
 
 #[tokio::test]
