@@ -20,7 +20,7 @@ fn spellings(path: &str) -> Vec<(&'static str, String)> {
         ("a closing slash", format!("{path}/")),
         ("several", format!("{path}//")),
         ("repeated slashes", format!("/{first}//{rest}")),
-        ("upper case", upper_case(path)),
+        ("upper case", path.to_ascii_uppercase()),
         ("a parameter", format!("{path};a=1")),
         ("a parameter in the middle", format!("{first};a=1{rest}")),
         ("an escaped letter", escape(letter)),
@@ -34,13 +34,6 @@ fn spellings(path: &str) -> Vec<(&'static str, String)> {
         (what, if query.is_empty() { path } else { format!("{}{query}", path.trim_end_matches('?')) })
     })
     .into()
-}
-
-/// Google's methods for streams are known as they are written: none of its servers takes them in another case.
-fn upper_case(path: &str) -> String {
-    let (before, method) = path.split_once(":stream").unwrap_or((path, ""));
-    let method = if method.is_empty() { String::new() } else { format!(":stream{method}") };
-    before.to_ascii_uppercase() + &method
 }
 
 #[tokio::test]

@@ -15,10 +15,10 @@ pub trait Dialect: Debug + Sync {
     /// Name in metrics, logs and the configuration.
     fn label(&self) -> &'static str;
 
-    /// Whether the provider serves it on `path`: percent-decoded, without query.
+    /// Whether the provider serves it on `path`: percent-decoded, in lower case, without query.
     fn is_served_on(&self, path: &str) -> bool;
 
-    /// What the path says beside the dialect. Most providers say it in the body.
+    /// What the path, in its own case, says beside the dialect. Most providers say it in the body.
     fn facts_of_path(&self, _path: &str, _query: &str) -> PathFacts {
         PathFacts::default()
     }

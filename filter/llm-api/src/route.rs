@@ -31,13 +31,10 @@ impl Route {
     }
 }
 
+/// Some servers do not mind the case.
 fn by_provider(path: &str) -> Option<DialectRef> {
-    let known = |path: &str| ALL.into_iter().find(|dialect| dialect.is_served_on(path));
-    known(path).or_else(|| {
-        // Some servers do not mind the case; `generateContent` is written with a capital.
-        let lower = path.to_ascii_lowercase();
-        known(&lower.replace("generatecontent", "generateContent").replace("rawpredict", "rawPredict"))
-    })
+    let path = path.to_ascii_lowercase();
+    ALL.into_iter().find(|dialect| dialect.is_served_on(&path))
 }
 
 #[cfg(test)]
@@ -100,7 +97,15 @@ mod tests {
             assert_eq!(route(path).map(|route| route.dialect.label()), Some("openai_chat"), "{path}");
         }
         assert_eq!(route("/models/m%3AgenerateContent").unwrap().dialect.label(), "gemini");
-        assert_eq!(route("/Models/m:GENERATECONTENT").unwrap().dialect.label(), "gemini");
+        for (path, framing) in [
+            ("/Models/m:GENERATECONTENT", Framing::Json),
+            ("/models/m:STREAMGENERATECONTENT", Framing::JsonArray),
+            ("/MODEL/m/CONVERSE-STREAM", Framing::AwsEventStream),
+            ("/v1/Publishers/Anthropic/Models/m:STREAMRAWPREDICT", Framing::Sse),
+        ] {
+            let facts = route(path).unwrap_or_else(|| panic!("{path}")).facts;
+            assert_eq!((facts.framing, facts.model.as_deref()), (Some(framing), Some("m")), "{path}");
+        }
     }
 
     #[test]

@@ -89,10 +89,11 @@ pub fn complaint(body: &[u8]) -> Option<String> {
         return Some("The request body is not valid JSON.".to_owned());
     };
     let empty = json!([]);
-    for (at, block) in blocks(body.get("system").unwrap_or(&empty)).ok()?.iter().enumerate() {
-        if one_of(block, &["text", "cachePoint", "guardContent"]).is_none() {
-            return Some(format!("The system block at system.{at} has no or several known members."));
-        }
+    let Ok(system) = blocks(body.get("system").unwrap_or(&empty)) else {
+        return Some("The system field is no list.".to_owned());
+    };
+    if system.iter().any(|block| one_of(block, &["text", "cachePoint", "guardContent"]).is_none()) {
+        return Some("A system block has no or several known members.".to_owned());
     }
     let Some(messages) = body["messages"].as_array() else {
         return Some(
@@ -158,4 +159,43 @@ fn one_of<'a>(block: &Value, known: &[&'a str]) -> Option<&'a str> {
     let mut members = block.as_object()?.keys();
     let (member, None) = (members.next()?, members.next()) else { return None };
     known.iter().find(|known| *known == member).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_provider_would_not_take_is_refused() {
+        let user = json!({"role": "user", "content": [{"text": "Look."}]});
+        let call = json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "look", "input": {}}}]});
+        let result = |id: &str, content: Value| json!({"role": "user", "content": [{"toolResult": {"toolUseId": id, "content": content}}]});
+        let text = json!([{"text": "a wall"}]);
+        let taken = |body: Value| complaint(body.to_string().as_bytes()).is_none();
+        assert!(taken(
+            json!({"messages": [user, call, result("a", text.clone())], "system": [{"text": "Be brief."}]})
+        ));
+        for (what, body) in [
+            ("no messages", json!({})),
+            ("a string as content", json!({"messages": [{"role": "user", "content": "Look."}]})),
+            ("a string as system", json!({"messages": [user], "system": "Be brief."})),
+            (
+                "a block of Anthropic's",
+                json!({"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}),
+            ),
+            (
+                "a role of OpenAI's",
+                json!({"messages": [{"role": "system", "content": [{"text": "x"}]}, user]}),
+            ),
+            ("one role twice", json!({"messages": [user, user]})),
+            ("an answer first", json!({"messages": [call, result("a", text.clone())]})),
+            ("a call without a result", json!({"messages": [user, call]})),
+            ("a result of another call", json!({"messages": [user, call, result("b", text)]})),
+            ("a result that is a string", json!({"messages": [user, call, result("a", json!("a wall"))]})),
+            ("a result of nothing", json!({"messages": [user, call, result("a", json!([]))]})),
+        ] {
+            assert!(!taken(body), "{what}");
+        }
+        assert!(complaint(b"{").is_some());
+    }
 }

@@ -15,3 +15,20 @@ pub fn complaint(body: &[u8]) -> Option<Value> {
     };
     Some(json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}}))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Dialect;
+
+    #[test]
+    fn a_model_and_no_version_are_refused() {
+        let refused = |body: &Value| complaint(body.to_string().as_bytes()).is_some();
+        assert!(!refused(&Dialect::VertexAnthropic.ask("Look.", false)));
+        assert!(refused(&Dialect::Anthropic.ask("Look.", false)));
+        let mut body = Dialect::VertexAnthropic.ask("Look.", true);
+        body["model"] = json!("claude-sonnet-4-5");
+        assert!(refused(&body));
+        assert!(refused(&json!({"max_tokens": 9, "messages": []})));
+    }
+}

@@ -68,16 +68,17 @@ fn said(result: &RawValue) -> Cow<'_, str> {
     unwrapped.unwrap_or(Cow::Borrowed(raw))
 }
 
-/// The texts of a list of blocks that all have one. The first block without one ends the look.
+/// The texts of a list of blocks that all have a text, or JSON. The first block that has neither ends the look.
 fn texts(result: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     struct Block<'a> {
-        #[serde(borrow)]
-        text: Cow<'a, str>,
+        #[serde(borrow, alias = "json")]
+        text: &'a RawValue,
     }
-    let blocks: Vec<Block> =
-        serde_json::from_str(result.get()).ok().filter(|blocks: &Vec<_>| !blocks.is_empty())?;
-    Some(blocks.iter().map(|block| block.text.as_ref()).collect::<Vec<_>>().join("\n"))
+    let blocks: Vec<Block> = serde_json::from_str(result.get()).ok()?;
+    let said =
+        |block: &Block<'_>| json::string(block.text).unwrap_or(Cow::Borrowed(block.text.get())).into_owned();
+    (!blocks.is_empty()).then(|| blocks.iter().map(said).collect::<Vec<_>>().join("\n"))
 }
 
 /// The only member of an object, where it is a wrapper's. Any other key ends the look.
@@ -219,6 +220,7 @@ mod tests {
             for wrapped in [
                 format!(r#"[{{"type":"text","text":{quoted}}}]"#),
                 format!(r#"[{{"type":"text","text":{quoted},"cache_control":{{"type":"ephemeral"}}}}]"#),
+                format!(r#"[{{"json":{quoted}}}]"#),
                 format!(r#"{{"output":{quoted}}}"#),
                 format!(r#"{{ "result" : {quoted} }}"#),
             ] {
@@ -231,6 +233,7 @@ mod tests {
             outcome(r#"{"output":"a","more":2}"#, Deed::Ask)
         );
         assert_ne!(outcome(r#"[{"type":"image","data":"a"}]"#, Deed::Ask), outcome("\"\"", Deed::Ask));
+        assert_eq!(read(r#"[{"json":[]}]"#, Deed::Ask), read("[]", Deed::Ask));
         let receipt = |id: &str| format!(r#"{{"output":{{"message_id":"{id}","status":"sent"}}}}"#);
         assert_eq!(outcome(&receipt("a"), Deed::Send), outcome(&receipt("b"), Deed::Send));
     }

@@ -14,6 +14,10 @@ use crate::{
     path::PathFacts,
 };
 
+/// Stands before the model in a path.
+const MODEL: &str = "/model/";
+const STREAM: &str = "converse-stream";
+
 #[derive(Debug)]
 pub struct Bedrock;
 
@@ -28,7 +32,8 @@ impl Dialect for Bedrock {
 
     fn facts_of_path(&self, path: &str, _query: &str) -> PathFacts {
         let (model, method) = model_and_method(path).unwrap_or_default();
-        let framing = if method == "converse-stream" { Framing::AwsEventStream } else { Framing::Json };
+        let framing =
+            if method.eq_ignore_ascii_case(STREAM) { Framing::AwsEventStream } else { Framing::Json };
         PathFacts { framing: Some(framing), model: (!model.is_empty()).then(|| model.to_owned()) }
     }
 
@@ -72,8 +77,9 @@ impl Dialect for Bedrock {
 /// `/model/MODEL/converse`; the name of an inference profile has slashes of its own.
 fn model_and_method(path: &str) -> Option<(&str, &str)> {
     let (before, method) = path.rsplit_once('/')?;
-    let (_, model) = before.split_once("/model/")?;
-    matches!(method, "converse" | "converse-stream").then_some((model, method))
+    let start = before.to_ascii_lowercase().find(MODEL)?.saturating_add(MODEL.len());
+    let is_known = ["converse", STREAM].iter().any(|known| method.eq_ignore_ascii_case(known));
+    before.get(start..).filter(|_| is_known).map(|model| (model, method))
 }
 
 #[cfg(test)]

@@ -23,15 +23,16 @@ impl Dialect for Gemini {
     }
 
     fn is_served_on(&self, path: &str) -> bool {
-        path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent")
+        path.ends_with(":generatecontent") || path.ends_with(":streamgeneratecontent")
     }
 
     fn facts_of_path(&self, path: &str, query: &str) -> PathFacts {
         let (model, method) = model_before_method(path);
-        let framing = match method {
-            "streamGenerateContent" if query.split('&').any(|pair| pair == "alt=sse") => Framing::Sse,
-            "streamGenerateContent" => Framing::JsonArray,
-            _ => Framing::Json,
+        let is_stream = method.eq_ignore_ascii_case("streamGenerateContent");
+        let framing = match is_stream {
+            true if query.split('&').any(|pair| pair == "alt=sse") => Framing::Sse,
+            true => Framing::JsonArray,
+            false => Framing::Json,
         };
         PathFacts { framing: Some(framing), model }
     }

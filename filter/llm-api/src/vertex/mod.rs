@@ -24,14 +24,15 @@ impl Dialect for VertexAnthropic {
     }
 
     fn is_served_on(&self, path: &str) -> bool {
-        let ends = path.ends_with(":rawPredict") || path.ends_with(":streamRawPredict");
+        let ends = path.ends_with(":rawpredict") || path.ends_with(":streamrawpredict");
         // The one model that this publisher has for nothing but counting tokens.
         ends && path.contains(PUBLISHER) && !path.contains("/count-tokens:")
     }
 
     fn facts_of_path(&self, path: &str, _query: &str) -> PathFacts {
         let (model, method) = model_before_method(path);
-        let framing = if method == "streamRawPredict" { Framing::Sse } else { Framing::Json };
+        let framing =
+            if method.eq_ignore_ascii_case("streamRawPredict") { Framing::Sse } else { Framing::Json };
         PathFacts { framing: Some(framing), model }
     }
 
