@@ -1,5 +1,7 @@
 //! Which dialect is spoken on a path, by the operator's rules or by what the providers use.
 
+use std::borrow::Cow;
+
 use crate::{
     dialect::DialectRef,
     path::{PathFacts, RequestPath},
@@ -33,7 +35,8 @@ impl Route {
 
 /// Some servers do not mind the case.
 fn by_provider(path: &str) -> Option<DialectRef> {
-    let path = path.to_ascii_lowercase();
+    let has_capitals = path.bytes().any(|byte| byte.is_ascii_uppercase());
+    let path = if has_capitals { Cow::Owned(path.to_ascii_lowercase()) } else { Cow::Borrowed(path) };
     ALL.into_iter().find(|dialect| dialect.is_served_on(&path))
 }
 

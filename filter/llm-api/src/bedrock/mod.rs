@@ -77,9 +77,11 @@ impl Dialect for Bedrock {
 /// `/model/MODEL/converse`; the name of an inference profile has slashes of its own.
 fn model_and_method(path: &str) -> Option<(&str, &str)> {
     let (before, method) = path.rsplit_once('/')?;
+    if !["converse", STREAM].iter().any(|known| method.eq_ignore_ascii_case(known)) {
+        return None;
+    }
     let start = before.to_ascii_lowercase().find(MODEL)?.saturating_add(MODEL.len());
-    let is_known = ["converse", STREAM].iter().any(|known| method.eq_ignore_ascii_case(known));
-    before.get(start..).filter(|_| is_known).map(|model| (model, method))
+    Some((before.get(start..)?, method))
 }
 
 #[cfg(test)]
