@@ -9,6 +9,9 @@ use serde::{
     de::{MapAccess, SeqAccess, Visitor},
 };
 
+/// Bytes of arguments as they stand whose words are taken.
+const MAX_WORDS: usize = 4_096;
+
 /// A call's arguments in a form that does not depend on how they were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arguments {
@@ -33,9 +36,10 @@ pub fn canonical(arguments: &str) -> Arguments {
 }
 
 impl Arguments {
-    /// Arguments as they stand, for those that are too long to be read.
+    /// Arguments as they stand, for those that are no JSON or too long to be read. Their words are those of the beginning.
     pub fn as_written(arguments: &str) -> Self {
-        Self { digest: digest(arguments.as_bytes()), words: WordSet::of(arguments) }
+        let beginning = arguments.get(..arguments.floor_char_boundary(MAX_WORDS)).unwrap_or_default();
+        Self { digest: digest(arguments.as_bytes()), words: WordSet::of(beginning) }
     }
 }
 
