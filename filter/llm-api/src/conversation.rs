@@ -9,7 +9,10 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::json::{self, Unreadable};
+use crate::{
+    json::{self, Unreadable},
+    json_reader::Reader,
+};
 
 /// One request body, borrowed.
 pub struct Conversation<'a> {
@@ -130,8 +133,7 @@ impl<'a> BodyIds<'a> {
             BodyField::User => self.user?,
             BodyField::SafetyIdentifier => self.safety_identifier?,
             BodyField::Metadata(key) => {
-                let metadata: HashMap<Cow<'a, str>, &'a RawValue> =
-                    serde_json::from_str(self.metadata?.get()).ok()?;
+                let metadata: HashMap<Cow<'a, str>, &'a RawValue> = json::read(self.metadata?.get()).ok()?;
                 *metadata.get(key.as_str())?
             }
         };
@@ -174,7 +176,7 @@ pub(crate) fn each_part<'a, T: Deserialize<'a>>(
 ) -> Result<(), Unreadable> {
     let mut beyond = None;
     let parts = EachPart { visit, read, beyond: &mut beyond, part: PhantomData::<T> };
-    let is_read = serde_json::Deserializer::from_str(content.get()).deserialize_seq(parts).is_ok();
+    let is_read = Reader::new(content.get()).deserialize_seq(parts).is_ok();
     match beyond.and_then(|first| json::span(content.get(), first)) {
         Some(first) => visit(Part::Text(Cow::Borrowed(content.get().get(first.start..).unwrap_or_default()))),
         None if is_read => {}
