@@ -21,7 +21,7 @@ use sentinel_pipeline::{
 };
 use sentinel_proto::{CHECK_LOOP, SERVICE, v1::CheckLoopRequest};
 
-use crate::{metrics::Metrics, spans::Spans};
+use crate::{header_map::HeaderMap, metrics::Metrics, spans::Spans};
 
 /// The header with the trace that a request is part of (W3C Trace Context).
 const TRACE: &str = "traceparent";
@@ -29,9 +29,6 @@ const TRACE: &str = "traceparent";
 /// What a call is sent by where there are several embedding services: one scope always goes to the same (Envoy cannot see into
 /// the message). All of it is hashed.
 const SCOPE: &str = "x-sentinel-scope";
-
-/// Request headers that are asked for when the body has come. Envoy has them then only where it holds them.
-const ASKED_LATE: [&str; 3] = ["x-request-id", "mcp-session-id", TRACE];
 
 pub struct Envoy {
     config: Arc<Config>,
@@ -46,8 +43,9 @@ pub struct Envoy {
     pub call: Option<u32>,
     /// Length of the response chunk at hand.
     pub chunk: usize,
-    /// What is kept of headers that have gone on before the verdict.
-    kept: Option<Vec<(&'static str, Vec<u8>)>>,
+    /// As they came: they are asked for until the request goes on, and may have gone on before it.
+    pub request_headers: HeaderMap,
+    pub response_headers: HeaderMap,
 }
 
 impl Envoy {
@@ -61,15 +59,8 @@ impl Envoy {
             has_replied: false,
             call: None,
             chunk: 0,
-            kept: None,
-        }
-    }
-
-    /// Keeps the headers that will be asked for late, where Envoy does not hold them.
-    pub fn keep_headers_that_go_on(&mut self) {
-        if !self.config.hold_headers {
-            let kept = ASKED_LATE.into_iter().filter_map(|name| Some((name, self.request_header(name)?)));
-            self.kept = Some(kept.collect());
+            request_headers: HeaderMap::default(),
+            response_headers: HeaderMap::default(),
         }
     }
 }
@@ -82,10 +73,7 @@ impl Host for Envoy {
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
-        match &self.kept {
-            Some(kept) => kept.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()),
-            None => hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?,
-        }
+        self.request_headers.get(name).map(<[u8]>::to_vec)
     }
 
     fn request_body(&self) -> Option<Vec<u8>> {
@@ -93,7 +81,7 @@ impl Host for Envoy {
     }
 
     fn response_header(&self, name: &str) -> Option<Vec<u8>> {
-        hostcalls::get_map_value_bytes(MapType::HttpResponseHeaders, name).ok()?
+        self.response_headers.get(name).map(<[u8]>::to_vec)
     }
 
     fn response_chunk(&self) -> Option<Vec<u8>> {
@@ -115,6 +103,7 @@ impl Host for Envoy {
 
     fn release(&mut self) {
         self.holds = false;
+        self.request_headers = HeaderMap::default();
         if !self.is_in_callback {
             let _ = hostcalls::resume_http_request();
         }
@@ -143,6 +132,7 @@ impl Host for Envoy {
     fn reply(&mut self, reply: LocalReply) {
         self.holds = false;
         self.has_replied = true;
+        self.request_headers = HeaderMap::default();
         let headers = reply.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let _ = hostcalls::send_http_response(u32::from(reply.status), headers, Some(&reply.body));
     }

@@ -3,8 +3,6 @@
 
 /// Bytes that are looked at together.
 const CHUNK: usize = 16;
-/// Every byte of a word set to 1.
-const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// The first place from `at` on that holds a quote, a backslash or a control character; the length where none does.
 #[inline]
@@ -53,6 +51,7 @@ fn special(chunk: &[u8; CHUNK]) -> usize {
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline]
 fn special_in(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
     let top_if_zero = |word: u64| word.wrapping_sub(ONES) & !word;
     let quote = top_if_zero(word ^ ONES.wrapping_mul(u64::from(b'"')));
     let backslash = top_if_zero(word ^ ONES.wrapping_mul(u64::from(b'\\')));
