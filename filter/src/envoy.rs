@@ -2,6 +2,7 @@
 //! What comes from outside is read as bytes: a value that is not UTF-8 must not end the filter.
 
 use std::{
+    cell::OnceCell,
     rc::Rc,
     sync::Arc,
     time::{Duration, UNIX_EPOCH},
@@ -43,8 +44,9 @@ pub struct Envoy {
     pub call: Option<u32>,
     /// Length of the response chunk at hand.
     pub chunk: usize,
-    /// As they came: they are asked for until the request goes on, and may have gone on before it.
-    pub request_headers: HeaderMap,
+    /// As they came, once one of them was asked for: they are until the request goes on, and may have gone on before it.
+    pub request_headers: OnceCell<HeaderMap>,
+    /// While they are at hand.
     pub response_headers: HeaderMap,
 }
 
@@ -59,7 +61,7 @@ impl Envoy {
             has_replied: false,
             call: None,
             chunk: 0,
-            request_headers: HeaderMap::default(),
+            request_headers: OnceCell::new(),
             response_headers: HeaderMap::default(),
         }
     }
@@ -73,7 +75,12 @@ impl Host for Envoy {
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
-        self.request_headers.get(name).map(<[u8]>::to_vec)
+        // Of most requests that are not inspected, method and path are all that is asked for.
+        if name.starts_with(':') {
+            return hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?;
+        }
+        let headers = self.request_headers.get_or_init(|| HeaderMap::of(MapType::HttpRequestHeaders));
+        headers.get(name).map(<[u8]>::to_vec)
     }
 
     fn request_body(&self) -> Option<Vec<u8>> {
@@ -103,7 +110,7 @@ impl Host for Envoy {
 
     fn release(&mut self) {
         self.holds = false;
-        self.request_headers = HeaderMap::default();
+        self.request_headers.take();
         if !self.is_in_callback {
             let _ = hostcalls::resume_http_request();
         }
@@ -132,7 +139,7 @@ impl Host for Envoy {
     fn reply(&mut self, reply: LocalReply) {
         self.holds = false;
         self.has_replied = true;
-        self.request_headers = HeaderMap::default();
+        self.request_headers.take();
         let headers = reply.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let _ = hostcalls::send_http_response(u32::from(reply.status), headers, Some(&reply.body));
     }

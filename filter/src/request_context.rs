@@ -59,7 +59,6 @@ impl Context for RequestContext {
 
 impl HttpContext for RequestContext {
     fn on_http_request_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
-        self.envoy.request_headers = HeaderMap::of(MapType::HttpRequestHeaders);
         self.in_callback(|request, envoy| request.on_request_headers(envoy, end_of_stream))
     }
 
@@ -72,7 +71,6 @@ impl HttpContext for RequestContext {
     }
 
     fn on_http_response_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
-        self.envoy.request_headers = HeaderMap::default();
         if self.request.awaits_response() {
             self.envoy.response_headers = HeaderMap::of(MapType::HttpResponseHeaders);
             self.request.on_response_headers(&mut self.envoy, end_of_stream);

@@ -213,6 +213,8 @@ impl<'a, T: Deserialize<'a>> Visitor<'a> for EachPart<'_, 'a, T> {
 
 /// Messages that a conversation may have to be read: more cost more than they tell.
 const MAX_MESSAGES: usize = 16_384;
+/// Messages that there is room for at once.
+const ROOM: usize = 16;
 
 /// The messages of a conversation. An error where there are too many.
 #[derive(Debug)]
@@ -229,7 +231,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Messages<T> {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-                let mut messages = Vec::new();
+                let mut messages = Vec::with_capacity(ROOM);
                 while let Some(message) = list.next_element()? {
                     if messages.len() >= MAX_MESSAGES {
                         return Err(serde::de::Error::invalid_length(messages.len(), &self));
