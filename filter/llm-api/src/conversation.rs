@@ -176,7 +176,7 @@ pub(crate) fn each_part<'a, T: Deserialize<'a>>(
 ) -> Result<(), Unreadable> {
     let mut beyond = None;
     let parts = EachPart { visit, read, beyond: &mut beyond, part: PhantomData::<T> };
-    let is_read = Reader::new(content.get()).deserialize_seq(parts).is_ok();
+    let is_read = Reader::of_raw(content).deserialize_seq(parts).is_ok();
     match beyond.and_then(|first| json::span(content.get(), first)) {
         Some(first) => visit(Part::Text(Cow::Borrowed(content.get().get(first.start..).unwrap_or_default()))),
         None if is_read => {}

@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Range};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
-pub(crate) use crate::json_reader::read;
+pub(crate) use crate::json_reader::{read, read_raw};
 use crate::json_scan::{plain_end, unescaped};
 
 /// Why a body could not be read. The request then passes unchanged; the cause is counted.
@@ -33,7 +33,7 @@ pub fn must_be_object(text: &str) -> Result<(), Unreadable> {
 /// An object read into a struct.
 pub fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unreadable> {
     must_be_object(raw.get())?;
-    read(raw.get())
+    read_raw(raw)
 }
 
 /// `raw` as a string; nothing where it is anything else or holds half a surrogate pair.
@@ -79,7 +79,7 @@ fn end_of_beginning(inside: &str) -> usize {
 
 /// `raw` as any value; nothing where it is nested too deep or of another type.
 pub fn parsed<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    read(raw.get()).ok()
+    read_raw(raw).ok()
 }
 
 /// For a field that may be absent, where `null` is not the same as absence.

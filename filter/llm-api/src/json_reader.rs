@@ -9,6 +9,7 @@ use serde::{
     de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor, value::BorrowedStrDeserializer},
     forward_to_deserialize_any,
 };
+use serde_json::value::RawValue;
 
 use crate::{
     json::Unreadable,
@@ -37,15 +38,26 @@ impl de::Error for Unreadable {
     }
 }
 
+/// The whole of a raw value, which is JSON: what is passed over is not looked at again.
+pub(crate) fn read_raw<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unreadable> {
+    T::deserialize(&mut Reader::of_raw(raw))
+}
+
 pub(crate) struct Reader<'de> {
     text: &'de str,
     at: usize,
     depth: u8,
+    /// The text was found to be JSON before.
+    is_sound: bool,
 }
 
 impl<'de> Reader<'de> {
     pub fn new(text: &'de str) -> Self {
-        Self { text, at: 0, depth: 0 }
+        Self { text, at: 0, depth: 0, is_sound: false }
+    }
+
+    pub fn of_raw(raw: &'de RawValue) -> Self {
+        Self { is_sound: true, ..Self::new(raw.get()) }
     }
 
     /// The next byte that is no white space.
@@ -93,7 +105,10 @@ impl<'de> Reader<'de> {
                 }
                 Some(b'\\') => {
                     has_escapes = true;
-                    self.at = after_escape(bytes, self.at).ok_or(Unreadable::NotJson)?;
+                    // Escapes often stand one beside the other.
+                    while bytes.get(self.at) == Some(&b'\\') {
+                        self.at = after_escape(bytes, self.at).ok_or(Unreadable::NotJson)?;
+                    }
                 }
                 _ => return Err(Unreadable::NotJson),
             }
@@ -145,12 +160,19 @@ impl<'de> Reader<'de> {
 
     /// Goes over the value that is next, however deep it is.
     fn skip(&mut self) -> Result<(), Unreadable> {
+        if self.is_sound {
+            return self.skip_sound();
+        }
         let mut open = Brackets::default();
         loop {
             match self.peek().ok_or(Unreadable::NotJson)? {
                 b'"' => drop(self.skip_string()?),
                 b'-' | b'0'..=b'9' => self.skip_number()?,
                 bracket @ (b'{' | b'[') => {
+                    // The last of many may be closed at once.
+                    while self.is_run(b'[') && open.push_lists() {
+                        self.at = self.at.wrapping_add(RUN - 1);
+                    }
                     self.step();
                     let is_object = bracket == b'{';
                     let close = if is_object { b'}' } else { b']' };
@@ -180,6 +202,9 @@ impl<'de> Reader<'de> {
                         }
                         break;
                     }
+                    (Some(b']'), false) if self.is_run(b']') && open.pop_lists() => {
+                        self.at = self.at.wrapping_add(RUN);
+                    }
                     (Some(b'}'), true) | (Some(b']'), false) => {
                         self.step();
                         open.pop();
@@ -188,6 +213,46 @@ impl<'de> Reader<'de> {
                 }
             }
         }
+    }
+
+    /// Goes over the value that is next, in a text that is JSON.
+    fn skip_sound(&mut self) -> Result<(), Unreadable> {
+        let mut depth = 0_usize;
+        self.peek();
+        loop {
+            match self.next().ok_or(Unreadable::NotJson)? {
+                b'"' => {
+                    self.skip_string()?;
+                }
+                b'[' | b'{' => {
+                    depth = depth.wrapping_add(1);
+                    self.step();
+                }
+                b']' | b'}' => {
+                    depth = depth.saturating_sub(1);
+                    self.step();
+                }
+                _ if depth > 0 => {
+                    self.step();
+                    continue;
+                }
+                _ => {
+                    while self.next().is_some_and(|byte| !matches!(byte, b',' | b']' | b'}' | ..=b' ')) {
+                        self.step();
+                    }
+                }
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether so many of this byte are next that they are worth going over together.
+    #[inline]
+    fn is_run(&self, byte: u8) -> bool {
+        let next = self.text.as_bytes().get(self.at..).and_then(|rest| rest.first_chunk::<RUN>());
+        next.is_some_and(|next| *next == [byte; RUN])
     }
 
     fn skip_key(&mut self) -> Result<(), Unreadable> {
@@ -252,6 +317,9 @@ impl<'de> Reader<'de> {
     }
 }
 
+/// Brackets of lists that are gone over together.
+const RUN: usize = 16;
+
 /// The kinds of the brackets that are open: a bit each, true for an object.
 #[derive(Default)]
 struct Brackets {
@@ -270,6 +338,27 @@ impl Brackets {
         }
         self.last = (self.last << 1) | u64::from(is_object);
         self.depth = self.depth.wrapping_add(1);
+    }
+
+    /// All but one of a run of lists, where they find room in the innermost word.
+    fn push_lists(&mut self) -> bool {
+        let used = self.depth % 64;
+        let has_room = (used > 0 || self.depth == 0) && used <= 64 - RUN;
+        if has_room {
+            self.last <<= RUN - 1;
+            self.depth = self.depth.wrapping_add(RUN - 1);
+        }
+        has_room
+    }
+
+    /// A run of lists, where the innermost are lists and all in one word, which keeps one more.
+    fn pop_lists(&mut self) -> bool {
+        let are_lists = self.last.trailing_zeros() as usize >= RUN && self.depth.wrapping_sub(1) % 64 >= RUN;
+        if are_lists {
+            self.last >>= RUN;
+            self.depth = self.depth.wrapping_sub(RUN);
+        }
+        are_lists
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::read;
+use super::{read, read_raw};
 use crate::{json, json::Unreadable};
 
 /// Everything that the dialects' types are made of.
@@ -31,6 +31,10 @@ struct Shapes<'a> {
 fn agree<'a, T: Deserialize<'a> + Debug>(text: &'a str) {
     let expected = serde_json::from_str::<T>(text).map_err(Unreadable::from);
     assert_eq!(format!("{:?}", read::<T>(text)), format!("{expected:?}"), "{text:?}");
+    if let Ok(raw) = serde_json::from_str::<&RawValue>(text) {
+        let expected = serde_json::from_str::<T>(raw.get()).map_err(Unreadable::from);
+        assert_eq!(format!("{:?}", read_raw::<T>(raw)), format!("{expected:?}"), "{text:?}");
+    }
 }
 
 fn agree_in_all(text: &str) {
@@ -132,11 +136,19 @@ fn what_is_and_what_is_no_json() {
     ] {
         agree_in_all(text);
     }
-    for depth in [1, 63, 64, 65, 126, 127, 128, 129, 192, 193, 5_000] {
+    for depth in
+        [1, 15, 16, 17, 31, 32, 33, 49, 50, 63, 64, 65, 66, 79, 80, 81, 126, 127, 128, 129, 192, 193, 5_000]
+    {
         agree_in_all(&deep(depth, ""));
         agree_in_all(&deep(depth, "{}"));
         agree_in_all(&objects(depth));
         agree_in_all(&format!("{}{}", "[".repeat(depth), "}".repeat(depth)));
+        for open in [0, 1, 15, 16, 17, 40] {
+            agree_in_all(&deep(depth, &format!(r#"{{"x":{}}}"#, deep(open, "[],1"))));
+            agree_in_all(&format!("{}{}", "[".repeat(depth), "]".repeat(depth.saturating_sub(open))));
+            agree_in_all(&format!("{}{}", "[".repeat(depth), "]".repeat(depth.saturating_add(open))));
+            agree_in_all(&format!("{}{}", "[".repeat(open), deep(depth, r#"[{"y":[1,[]]}]"#)));
+        }
         agree_in_all(&format!(r#"{{"a":{},"f":true}}"#, deep(depth, r#"{"x":[{}, 1]}"#)));
         agree_in_all(&format!("{}{}", r#"[{"x":"#.repeat(depth), "}]".repeat(depth.saturating_sub(1))));
     }

@@ -90,7 +90,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
     let history: Box<dyn History<'_>> = if request.input.get().starts_with('"') {
         Box::new(OneText(request.input))
     } else {
-        Box::new(Turns::of(json::read::<Messages<Item>>(request.input.get())?.0))
+        Box::new(Turns::of(json::read_raw::<Messages<Item>>(request.input)?.0))
     };
     let is_kept = request.conversation.is_some() || request.previous_response_id.is_some();
     Ok(Conversation {
