@@ -7,15 +7,14 @@ const CHUNK: usize = 16;
 /// The first place from `at` on that holds a quote, a backslash or a control character; the length where none does.
 #[inline]
 pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    let Some(rest) = bytes.get(at..) else { return bytes.len() };
-    let (chunks, tail) = rest.as_chunks::<CHUNK>();
-    for chunk in chunks {
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<CHUNK>()) {
         let found = special(chunk);
+        at = at.wrapping_add(found);
         if found < CHUNK {
-            return at.wrapping_add(found);
+            return at;
         }
-        at = at.wrapping_add(CHUNK);
     }
+    let tail = bytes.get(at..).unwrap_or_default();
     let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..=0x1F);
     at.wrapping_add(tail.iter().position(is_special).unwrap_or(tail.len()))
 }
