@@ -24,6 +24,8 @@ struct Request<'a> {
     stream: Option<&'a RawValue>,
     #[serde(borrow, default)]
     metadata: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    system: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -53,6 +55,9 @@ struct Block<'a> {
     is_error: Option<&'a RawValue>,
     #[serde(borrow, default)]
     text: Option<&'a RawValue>,
+    /// What an image or a document is made of.
+    #[serde(borrow, default)]
+    source: Option<&'a RawValue>,
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
@@ -61,6 +66,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         model: model(request.model),
         stream: json::is_true(request.stream),
         include_usage: false,
+        instructions: request.system,
         history: Box::new(request.messages),
         kept: None,
         // `metadata.user_id` is what the other dialects call `user`.
@@ -86,6 +92,11 @@ impl<'a> History<'a> for Messages<Message<'a>> {
         self.0.get(at)?.content
     }
 
+    fn has_calls(&self, at: usize) -> bool {
+        const KEYS: [&str; 2] = ["\"tool_use\"", "\"tool_result\""];
+        self.content(at).is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
+    }
+
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         let Some(Message { role, content: Some(content) }) = self.0.get(at) else { return Ok(()) };
         let read = parts(content, visit);
@@ -109,7 +120,7 @@ fn parts<'a>(content: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<(
                 content: block.content,
                 is_error: json::is_true(block.is_error),
             })),
-            _ => {}
+            _ => block.source.into_iter().for_each(|source| visit(Part::Media(source))),
         }
         Ok(())
     })

@@ -20,6 +20,8 @@ struct Request<'a> {
     contents: Messages<Content<'a>>,
     #[serde(borrow, default)]
     labels: Option<&'a RawValue>,
+    #[serde(borrow, default, alias = "system_instruction", rename = "systemInstruction")]
+    instruction: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +40,10 @@ struct RawPart<'a> {
     function_call: Option<Function<'a>>,
     #[serde(borrow, default, alias = "function_response", rename = "functionResponse")]
     function_response: Option<Function<'a>>,
+    #[serde(borrow, default, alias = "inline_data", rename = "inlineData")]
+    inline_data: Option<&'a RawValue>,
+    #[serde(borrow, default, alias = "file_data", rename = "fileData")]
+    file_data: Option<&'a RawValue>,
 }
 
 /// A call or a response: older ones have no id and are paired by name.
@@ -60,6 +66,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         model: Cow::Borrowed(""),
         stream: false,
         include_usage: false,
+        instructions: request.instruction,
         history: Box::new(request.contents),
         kept: None,
         ids: BodyIds { metadata: request.labels, ..BodyIds::default() },
@@ -84,12 +91,19 @@ impl<'a> History<'a> for Messages<Content<'a>> {
         self.0.get(at)?.parts
     }
 
+    fn has_calls(&self, at: usize) -> bool {
+        const KEYS: [&str; 4] = ["unctionCall", "unctionResponse", "function_call", "function_response"];
+        self.content(at).is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
+    }
+
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         let Some(raw) = self.content(at) else { return Ok(()) };
         each_part(raw, visit, &mut |part: RawPart<'a>, visit| {
             if let Some(text) = part.text {
                 visit(Part::Text(json::text(text).ok_or(Unreadable::Shape)?));
             }
+            let media = [part.inline_data, part.file_data];
+            media.into_iter().flatten().for_each(|media| visit(Part::Media(media)));
             if let Some(call) = part.function_call {
                 let id = call.id.and_then(json::string).unwrap_or_default();
                 visit(Part::Call(Call { id, name: call.name, arguments: arguments(call.args) }));

@@ -79,6 +79,8 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
             .stream_options
             .and_then(json::parsed::<StreamOptions>)
             .is_some_and(|options| options.include_usage),
+        // System messages stand among the others.
+        instructions: None,
         history: Box::new(request.messages),
         kept: None,
         ids: BodyIds {
@@ -106,6 +108,14 @@ impl<'a> History<'a> for Messages<Message<'a>> {
 
     fn content(&self, at: usize) -> Option<&'a RawValue> {
         self.0.get(at)?.content
+    }
+
+    fn has_calls(&self, at: usize) -> bool {
+        self.0.get(at).is_some_and(|message| {
+            message.tool_calls.is_some()
+                || message.function_call.is_some()
+                || matches!(message.role.as_ref(), "tool" | "function")
+        })
     }
 
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
