@@ -209,7 +209,8 @@ proptest! {
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         let at = at.index(places.len());
         let end = places.get(at.saturating_add(cut)).copied().unwrap_or(text.len());
-        agree_in_all(&format!("{}{with}{}", &text[..places[at]], &text[end..]));
+        let (before, after) = (text.get(..places[at]).unwrap(), text.get(end..).unwrap());
+        agree_in_all(&format!("{before}{with}{after}"));
     }
 
     #[test]
