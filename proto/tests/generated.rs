@@ -1,6 +1,8 @@
 //! The committed code is what the generator makes of the .proto file. `UPDATE_GOLDEN=1` writes it. It is committed so that
 //! nobody who builds the service or the filter builds the generator first.
 
+#![allow(clippy::expect_used)]
+
 use std::{env, fs, path::Path};
 
 use prost::Message;
