@@ -2,7 +2,7 @@
 //! serde_json does, and is faster on bodies: long strings are scanned many bytes at a time. A property test holds it
 //! against serde_json.
 
-use std::fmt::Display;
+use std::{borrow::Cow, fmt::Display};
 
 use serde::{
     Deserialize, Deserializer,
@@ -78,6 +78,7 @@ impl<'de> Reader<'de> {
     }
 
     /// Goes over `wanted`, which must be next.
+    #[inline(never)]
     fn word(&mut self, wanted: &str) -> Result<(), Unreadable> {
         let is_next =
             self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(wanted.as_bytes()));
@@ -91,7 +92,7 @@ impl<'de> Reader<'de> {
     }
 
     /// Goes to the end of the string whose opening quote is next; says whether it has escapes.
-    #[inline]
+    #[inline(never)]
     fn skip_string(&mut self) -> Result<bool, Unreadable> {
         let bytes = self.text.as_bytes();
         let mut has_escapes = false;
@@ -116,6 +117,7 @@ impl<'de> Reader<'de> {
     }
 
     /// Goes to the end of the number that is next.
+    #[inline(never)]
     fn skip_number(&mut self) -> Result<(), Unreadable> {
         if self.is_next(b'-') {
             self.step();
@@ -159,6 +161,7 @@ impl<'de> Reader<'de> {
     }
 
     /// Goes over the value that is next, however deep it is.
+    #[inline(never)]
     fn skip(&mut self) -> Result<(), Unreadable> {
         if self.is_sound {
             return self.skip_sound();
@@ -216,6 +219,7 @@ impl<'de> Reader<'de> {
     }
 
     /// Goes over the value that is next, in a text that is JSON.
+    #[inline(never)]
     fn skip_sound(&mut self) -> Result<(), Unreadable> {
         let mut depth = 0_usize;
         self.peek();
@@ -255,6 +259,7 @@ impl<'de> Reader<'de> {
         next.is_some_and(|next| *next == [byte; RUN])
     }
 
+    #[inline(never)]
     fn skip_key(&mut self) -> Result<(), Unreadable> {
         if self.peek() != Some(b'"') {
             return Err(Unreadable::NotJson);
@@ -272,17 +277,59 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// Gives the string that is next, borrowed where it has no escapes.
-    #[inline]
-    fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unreadable> {
+    /// The string that is next, borrowed where it has no escapes. One function for all types: the module would be half as
+    /// large again if each had its own.
+    #[inline(never)]
+    fn text(&mut self) -> Result<Cow<'de, str>, Unreadable> {
+        if self.peek() != Some(b'"') {
+            return Err(Unreadable::NotJson);
+        }
         let start = self.at.wrapping_add(1);
         let has_escapes = self.skip_string()?;
         let inside = self.text.get(start..self.at.wrapping_sub(1)).ok_or(Unreadable::NotJson)?;
         if has_escapes {
-            visitor.visit_string(unescaped(inside).ok_or(Unreadable::NotJson)?)
+            unescaped(inside).map(Cow::Owned).ok_or(Unreadable::NotJson)
         } else {
-            visitor.visit_borrowed_str(inside)
+            Ok(Cow::Borrowed(inside))
         }
+    }
+
+    fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unreadable> {
+        match self.text()? {
+            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        }
+    }
+
+    /// The text of the value that is next.
+    #[inline(never)]
+    fn raw(&mut self) -> Result<&'de str, Unreadable> {
+        self.peek();
+        let start = self.at;
+        self.skip()?;
+        self.since(start)
+    }
+
+    /// Goes over an opening bracket.
+    #[inline(never)]
+    fn open(&mut self) -> Result<(), Unreadable> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Unreadable::NotJson);
+        }
+        self.depth = self.depth.wrapping_add(1);
+        self.step();
+        Ok(())
+    }
+
+    /// Goes over a closing bracket.
+    #[inline(never)]
+    fn close(&mut self, bracket: u8) -> Result<(), Unreadable> {
+        self.depth = self.depth.wrapping_sub(1);
+        if self.peek() != Some(bracket) {
+            return Err(Unreadable::NotJson);
+        }
+        self.step();
+        Ok(())
     }
 
     fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unreadable> {
@@ -302,17 +349,9 @@ impl<'de> Reader<'de> {
         close: u8,
         read: impl FnOnce(Members<'_, 'de>) -> Result<T, Unreadable>,
     ) -> Result<T, Unreadable> {
-        if self.depth >= MAX_DEPTH {
-            return Err(Unreadable::NotJson);
-        }
-        self.depth = self.depth.wrapping_add(1);
-        self.step();
+        self.open()?;
         let value = read(Members { reader: self, close, is_first: true })?;
-        self.depth = self.depth.wrapping_sub(1);
-        if self.peek() != Some(close) {
-            return Err(Unreadable::NotJson);
-        }
-        self.step();
+        self.close(close)?;
         Ok(value)
     }
 }
@@ -385,7 +424,7 @@ struct Members<'r, 'de> {
 
 impl Members<'_, '_> {
     /// Whether there is one more; goes over the comma before it.
-    #[inline]
+    #[inline(never)]
     fn has_next(&mut self) -> Result<bool, Unreadable> {
         match self.reader.peek() {
             Some(byte) if byte == self.close => Ok(false),
@@ -479,10 +518,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         if name != RAW {
             return visitor.visit_newtype_struct(self);
         }
-        self.peek();
-        let start = self.at;
-        self.skip()?;
-        visitor.visit_map(Raw(Some(self.since(start)?)))
+        visitor.visit_map(Raw(Some(self.raw()?)))
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
@@ -490,9 +526,14 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_unit()
     }
 
+    /// Keys are strings.
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        visitor.visit_str(&self.text()?)
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct enum identifier
+        tuple_struct map struct enum
     }
 }
 

@@ -73,6 +73,7 @@ pub(crate) fn after_escape(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// What the inside of a JSON string says; nothing where it is none, or holds half a surrogate pair.
+#[inline(never)]
 pub(crate) fn unescaped(inside: &str) -> Option<String> {
     let mut said = String::with_capacity(inside.len());
     let mut rest = inside;
