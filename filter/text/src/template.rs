@@ -10,6 +10,10 @@ use crate::wording::{Kind, Word, are_opposites, classified};
 const WORDS: usize = 256;
 /// Of the longer prompt's words, at least so many in a hundred stand in both, in order.
 const SHARED_PERCENT: usize = 70;
+/// So many where nothing but values may have been exchanged: short templates ("Translate tree"), names.
+const SHARED_PERCENT_OF_FRAME: usize = 50;
+/// In a prompt of so many words a frame has no room for more than its values.
+const SHORT: usize = 8;
 /// Or so many words are the same before the first difference and after the last: instructions around a text. Who rewords a
 /// prompt does not leave so much of it as it was.
 const SHARED_ENDS: usize = 15;
@@ -31,31 +35,59 @@ pub fn is_template_variant(a: &str, b: &str) -> bool {
         return false;
     }
     let (a, b) = (classified(a, WORDS), classified(b, WORDS));
-    let alignment = align(&a, &b);
-    let shared = alignment.shared.saturating_mul(100);
-    let mostly_shared = shared >= a.len().max(b.len()).saturating_mul(SHARED_PERCENT);
-    (mostly_shared || alignment.ends >= SHARED_ENDS || same_but_for_numbers(&a, &b))
-        && asks_for_something_else(&alignment)
-}
-
-/// Short prompts share few words, but "book 3" and "book 4" are plain.
-fn same_but_for_numbers(a: &[Word], b: &[Word]) -> bool {
-    let is_value = |word: &Word| word.exact.bytes().any(|b| b.is_ascii_digit());
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.exact == b.exact || is_value(a) && is_value(b))
-}
-
-fn asks_for_something_else(alignment: &Alignment<'_>) -> bool {
-    let exchanges: Vec<Exchange<'_>> = alignment.gaps.iter().filter_map(Exchange::in_gap).collect();
-    if exchanges.is_empty() {
-        is_turned_round(alignment)
-    } else {
-        !is_reworded_throughout(alignment, &exchanges)
+    if is_frame_filled_anew(&a, &b) {
+        return true;
     }
+    let alignment = align(&a, &b);
+    let exchanges: Vec<Exchange<'_>> = alignment.gaps.iter().filter_map(Exchange::in_gap).collect();
+    let alike = alignment.shared.saturating_add(alignment.inexact);
+    let longer = a.len().max(b.len());
+    let reaches = |words: usize, percent| words.saturating_mul(100) >= longer.saturating_mul(percent);
+    if exchanges.is_empty() {
+        return reaches(alike, SHARED_PERCENT_OF_FRAME) && is_turned_round(&alignment);
+    }
+    let is_one_template = reaches(alignment.shared, SHARED_PERCENT)
+        || reaches(alike, SHARED_PERCENT_OF_FRAME) && are_values(&alignment, &exchanges, longer)
+        || alignment.ends >= SHARED_ENDS;
+    is_one_template && !is_reworded_throughout(&alignment, &exchanges)
+}
+
+/// Whether what was exchanged is plainly a value: one noun in a short prompt, or names or bare content and nothing beside it.
+fn are_values(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>], longer: usize) -> bool {
+    let is_noun = |exchange: &Exchange<'_>| exchange.words == 1 && !exchange.is_of_verbs();
+    let is_nothing_beside = alignment.inexact == 0 && alignment.gaps.len() == exchanges.len();
+    longer <= SHORT && exchanges.len() == 1 && exchanges.iter().all(is_noun)
+        || is_nothing_beside && exchanges.iter().all(Exchange::is_of_names)
+        || is_nothing_beside && alignment.gaps.iter().all(has_only_content)
+}
+
+/// Each word stands in its place in the other text, but for content that stands where other content stands: "from Rome to
+/// Paris" and "from Paris to Rome" too.
+fn is_frame_filled_anew(a: &[Word], b: &[Word]) -> bool {
+    let mut same = 0_usize;
+    let fits = |(a, b): (&Word, &Word)| {
+        if a.exact == b.exact {
+            same = same.saturating_add(1);
+        }
+        a.exact == b.exact || a.kind == Kind::Content && b.kind == Kind::Content && !a.is_like(b)
+    };
+    a.len() == b.len()
+        && a.iter().zip(b).all(fits)
+        && same < a.len()
+        && same.saturating_mul(100) >= a.len().saturating_mul(SHARED_PERCENT_OF_FRAME)
+}
+
+fn has_only_content(gap: &Gap<'_>) -> bool {
+    let all_content =
+        |words: &[Word]| !words.is_empty() && words.iter().all(|word| word.kind == Kind::Content);
+    all_content(gap.a.words) && all_content(gap.b.words)
 }
 
 /// Content of one text that stands where other content stands in the other.
 struct Exchange<'a> {
     words: usize,
+    /// Whether there is a name among those of the one text, and of the other.
+    names: (bool, bool),
     /// Each with the word before it.
     all: Vec<(Option<&'a Word>, &'a Word)>,
 }
@@ -65,12 +97,18 @@ impl<'a> Exchange<'a> {
         let a = own_content(gap.a.iter(), gap.b.words);
         let b = own_content(gap.b.iter(), gap.a.words);
         let words = a.len().max(b.len());
+        let has_name = |words: &[(Option<&Word>, &Word)]| words.iter().any(|(_, word)| word.is_name());
+        let names = (has_name(&a), has_name(&b));
         let is_exchange = !a.is_empty() && !b.is_empty();
-        is_exchange.then(|| Self { words, all: a.into_iter().chain(b).collect() })
+        is_exchange.then(|| Self { words, names, all: a.into_iter().chain(b).collect() })
     }
 
     fn has_name(&self) -> bool {
-        self.all.iter().any(|(_, word)| word.is_name())
+        self.names.0 || self.names.1
+    }
+
+    fn is_of_names(&self) -> bool {
+        self.names.0 && self.names.1
     }
 
     fn is_of_verbs(&self) -> bool {
@@ -90,11 +128,8 @@ fn own_content<'a>(
 fn is_reworded_throughout(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>]) -> bool {
     let other_gaps = alignment.gaps.len().saturating_sub(exchanges.len());
     let reworded = alignment.inexact.saturating_add(other_gaps);
-    let needed = if exchanges.iter().all(Exchange::is_of_verbs) {
-        REWORDED_PLACES
-    } else {
-        REWORDED_PLACES_FOR_NOUNS
-    };
+    let needed =
+        if exchanges.iter().all(Exchange::is_of_verbs) { REWORDED_PLACES } else { REWORDED_PLACES_FOR_NOUNS };
     let exchanged = exchanges.iter().fold(0_usize, |sum, exchange| sum.saturating_add(exchange.words));
     reworded >= needed
         && reworded > exchanges.len()
@@ -118,62 +153,4 @@ fn exchanges_opposites(gap: &Gap<'_>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::is_template_variant;
-
-    #[test]
-    fn other_values_in_one_template_are_a_variant() {
-        for (a, b) in [
-            ("Process order 17", "Process order 18"),
-            ("book 3", "book 4"),
-            ("Translate to French: the old tree", "Translate to French: the old house"),
-            ("Cancel the order for John today", "Cancel the order for Mary today"),
-            ("Please cancel reservation HSR97W now", "Please cancel reservation FDZ0T5 now"),
-            (
-                "Classify ticket 12: login is broken, as bug or feature request",
-                "Classify ticket 31: login is slow, as bug or feature request",
-            ),
-        ] {
-            assert!(is_template_variant(a, b) && is_template_variant(b, a), "{a} | {b}");
-        }
-    }
-
-    #[test]
-    fn repetition_and_rewording_are_not() {
-        for (a, b) in [
-            ("Process order 17", "process order 17!"),
-            ("What is the capital of France?", "What is the capital of France, please?"),
-            ("How do I reset my password?", "What is the way to reset a password of mine?"),
-            ("Find cheap flights to Rome", "Search for inexpensive flights to Rome"),
-            ("", ""),
-            ("", "hello"),
-        ] {
-            assert!(!is_template_variant(a, b) && !is_template_variant(b, a), "{a} | {b}");
-        }
-    }
-
-    #[test]
-    fn instructions_around_another_text_are_a_variant() {
-        let ask = |text: &str| {
-            format!(
-                "Give the product, the price and the place of delivery in the text as JSON. The text: {text}"
-            )
-        };
-        let a = ask(
-            "Send the kettle to Osaka, it costs more than Olga wanted to pay, and tell her on Friday that the lamp waits",
-        );
-        let b = ask(
-            "Nobody knew why John had left his violin in Hanoi; the team says that a new one is too much for this month",
-        );
-        assert!(is_template_variant(&a, &b) && is_template_variant(&b, &a));
-        assert!(!is_template_variant(&a, &format!("{a} please")));
-    }
-
-    #[test]
-    fn long_templates_with_a_changed_middle_are_variants() {
-        let text = |middle: &str| {
-            format!("{} {middle} {}", "instruction words here ".repeat(30), "closing words there ".repeat(30))
-        };
-        assert!(is_template_variant(&text("alpha report"), &text("beta story")));
-    }
-}
+mod tests;

@@ -11,9 +11,9 @@ const ENGLISH: &str = "a an the this that these those such \
     someone somebody anyone anybody everyone everything something anything there here \
     am is are was were be been being do does did doing done have has had having can could shall should will would may might \
     must ought need let lets wo ca sha ai gonna wanna \
-    about above across after again against along among around as at before behind below beside besides between beyond by down \
-    during except for from in inside into like near of off on onto out outside over per regarding since through throughout \
-    till to toward towards under until up upon using via with within without concerning \
+    about across again against along among around as at beside besides between by \
+    during except for from in into like near of on onto per regarding since through throughout \
+    till to toward towards until upon using via with within without concerning \
     and or but so if then than because while whereas whether though although hence thus therefore otherwise else both either \
     what which who whom whose when where why how whatever whichever wherever whenever however \
     all any each every some own other another also too very just only even still yet already now currently again once \
@@ -44,10 +44,11 @@ const NEGATIONS: &str = "no not never none nobody nothing neither nor cannot wit
     nicht kein keine keinen nie ohne ne pas jamais sans sin nunca não nunca sem non mai senza niet geen nooit zonder 不 没 别 无";
 
 /// What stands before a verb, as a rule.
-const BEFORE_VERBS: &str = "to can could shall should will would may might must i you we they it which who and not please";
+const BEFORE_VERBS: &str =
+    "to can could shall should will would may might must i you we they it which who and not please";
 
 /// Function words that turn a request into another one where one stands in the place of the other.
-const OPPOSITES: [(&str, &str); 21] = [
+const OPPOSITES: [(&str, &str); 20] = [
     ("on", "off"),
     ("in", "out"),
     ("into", "from"),
@@ -59,7 +60,6 @@ const OPPOSITES: [(&str, &str); 21] = [
     ("above", "below"),
     ("inside", "outside"),
     ("for", "against"),
-    ("and", "or"),
     ("more", "less"),
     ("who", "when"),
     ("who", "where"),
@@ -75,7 +75,10 @@ pub(super) fn kind_of(word: &str) -> Kind {
     static KINDS: LazyLock<HashMap<&str, Kind>> = LazyLock::new(|| {
         let functions = ENGLISH.split_ascii_whitespace().chain(OTHERS.split_ascii_whitespace());
         let negations = NEGATIONS.split_ascii_whitespace();
-        functions.map(|word| (word, Kind::Function)).chain(negations.map(|word| (word, Kind::Negation))).collect()
+        functions
+            .map(|word| (word, Kind::Function))
+            .chain(negations.map(|word| (word, Kind::Negation)))
+            .collect()
     });
     KINDS.get(word).copied().unwrap_or(Kind::Content)
 }

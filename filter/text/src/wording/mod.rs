@@ -30,10 +30,10 @@ pub(crate) enum Kind {
 }
 
 impl Word {
-    /// Whether both say the same. Two names must agree to the letter: "Jon" and "Jones" are not inflections.
+    /// Whether both say the same. Names have no inflections: "Jon" is not "Jones".
     pub fn is_like(&self, other: &Self) -> bool {
         self.exact == other.exact
-            || self.kind == other.kind && self.key == other.key && !(self.is_name && other.is_name)
+            || self.kind == other.kind && self.is_name == other.is_name && self.key == other.key
     }
 
     /// Whether it stands for one thing: a name, a number, an identifier.
@@ -130,10 +130,7 @@ mod tests {
             .map(|word| word.kind)
             .collect();
         use Kind::{Content, Function, Negation};
-        assert_eq!(
-            kinds,
-            [Function, Function, Content, Negation, Function, Function, Content, Content]
-        );
+        assert_eq!(kinds, [Function, Function, Content, Negation, Function, Function, Content, Content]);
     }
 
     #[test]

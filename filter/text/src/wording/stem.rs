@@ -67,9 +67,20 @@ pub(super) fn of(word: &str) -> String {
         return word.to_owned();
     }
     let regular = IRREGULAR.iter().find(|(_, forms)| forms.contains(&word)).map_or(word, |(base, _)| base);
-    let american = regular.replace("isation", "ization").replace("ising", "izing");
-    let bare = without_ending(&american);
+    let bare = without_ending(&with_z(regular));
     without_final_e(&bare).to_owned()
+}
+
+/// "organise" is "organize". What is no such word ("raise") is written with a z in all its forms, so they stay together.
+fn with_z(word: &str) -> String {
+    for ending in ["ise", "ises", "ised", "ising", "isation", "isations"] {
+        if let Some(rest) = word.strip_suffix(ending)
+            && rest.len() > 2
+        {
+            return format!("{rest}{}", ending.replacen('s', "z", 1));
+        }
+    }
+    word.to_owned()
 }
 
 fn without_ending(word: &str) -> String {
@@ -135,7 +146,11 @@ fn is_short(rest: &str) -> bool {
 
 /// "creating" has lost it, so "create" must.
 fn without_final_e(word: &str) -> &str {
-    let word = if word.len() > 5 { word.strip_suffix('l').filter(|rest| rest.ends_with('l')).unwrap_or(word) } else { word };
+    let word = if word.len() > 5 {
+        word.strip_suffix('l').filter(|rest| rest.ends_with('l')).unwrap_or(word)
+    } else {
+        word
+    };
     match word.strip_suffix('e') {
         Some(rest) if rest.len() > 3 && !is_short(rest) => rest,
         _ => word,

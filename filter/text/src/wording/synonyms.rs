@@ -8,7 +8,7 @@ use super::stem;
 
 /// One group a line.
 const GROUPS: &str = "\
-use employ utilise utilize apply leverage serve
+use usage employ utilise apply leverage serve
 get obtain fetch retrieve acquire receive access load download
 give pass provide supply furnish offer return yield show display present demonstrate illustrate tell list enumerate
 create make generate produce build construct
@@ -16,7 +16,7 @@ inform notify alert
 explain describe clarify outline
 find search look locate discover
 specify indicate define designate set configure
-change modify alter adjust amend
+change modify alter adjust amend modification alteration adjustment
 convert transform cast
 fix repair resolve solve correct
 remove delete erase
@@ -53,7 +53,7 @@ cheap inexpensive
 expensive costly
 big large huge
 small little tiny
-fast quick rapid swift
+fast quick rapid swift speedy
 simple straightforward easy
 hard difficult
 important essential key crucial
@@ -66,10 +66,11 @@ way method technique approach
 advantage benefit
 part section portion
 option choice
+configuration settings
 detail information info
 amount quantity number
 summary overview synopsis
-summarise summarize recap
+summarise recap
 brief short concise
 parameter argument
 instruction direction guidance
@@ -78,6 +79,14 @@ ideal perfect
 upload submit
 gather collect
 kind sort type
+example instance
+assume presuppose suppose
+support accommodate
+capability ability
+accurate precise exact
+common usual standard normal
+basic elementary rudimentary
+knowledge understanding
 debug troubleshoot diagnose
 rewrite rephrase reword
 depend base
@@ -89,7 +98,6 @@ manage handle
 work function operate
 keep retain
 mean signify
-authorise authorize
 compose write draft
 organise arrange
 associate link relate
