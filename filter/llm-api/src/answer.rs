@@ -86,6 +86,15 @@ impl Answer {
         }
     }
 
+    /// A call whose arguments came in pieces is whole: where none came it has an empty object.
+    pub(crate) fn end_call(&mut self, index: u64) {
+        if let Some(call) = self.calls.iter_mut().find(|call| call.index == index)
+            && call.arguments.is_empty()
+        {
+            call.arguments.push_str("{}");
+        }
+    }
+
     /// A whole call, after those that are there.
     pub(crate) fn add_call(&mut self, name: &str, arguments: &str) {
         let next = self.calls.iter().map(|call| call.index.saturating_add(1)).max().unwrap_or(0);
