@@ -196,7 +196,8 @@ fn remove_from_step(input: &mut Value) -> Option<()> {
     {
         return result.remove("sentinel_hint").map(|_| ());
     }
-    let key = ["result", "content", "text"].into_iter().find(|key| step.get(key).is_some_and(ends_with_hint))?;
+    let key =
+        ["result", "content", "text"].into_iter().find(|key| step.get(key).is_some_and(ends_with_hint))?;
     match step.get_mut(key)? {
         Value::Array(contents) => contents.pop().map(|_| ()),
         text => cut(text),
