@@ -32,7 +32,7 @@ pub struct Answer {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AnswerCall {
     index: u64,
-    /// Where the dialect gives the whole call at once (Responses); else empty.
+    /// Empty where the dialect has none.
     pub id: String,
     pub name: String,
     pub arguments: String,

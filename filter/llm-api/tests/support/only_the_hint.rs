@@ -103,6 +103,9 @@ fn remove_hint(dialect: &dyn Dialect, before: &mut Value, after: &mut Value) -> 
         }
         "openai_responses" => remove_from_text(before, after, "instructions")?,
         "gemini_interactions" => remove_from_text(before, after, "system_instruction")?,
+        "anthropic" | "vertex_anthropic" if before.get("thread").is_some_and(|thread| !thread.is_null()) => {
+            remove_from_result(dialect, after)?;
+        }
         "anthropic" | "vertex_anthropic" if after.get("system")?.is_array() => {
             let block = after.get_mut("system")?.as_array_mut()?.pop()?;
             (block.get("text")?.as_str()? == HINT).then_some(())?;
