@@ -18,9 +18,27 @@ pub(crate) trait Item<'a> {
 
     fn parts(&self, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>;
 
-    /// Whether it belongs to the message before it, which has this role. Reasoning and instructions do not end a turn.
-    fn continues(&self, message: Role) -> bool {
-        message == Role::Assistant && matches!(self.role(), Role::Assistant | Role::Other)
+    /// Whether it is a call or a result, or holds one.
+    fn has_calls(&self) -> bool;
+
+    /// Whether it is a whole text of one side.
+    fn is_text(&self) -> bool;
+
+    /// Whether it is a part of what the user says, and not all of it.
+    fn is_fragment(&self) -> bool {
+        false
+    }
+
+    /// Whether it belongs to the message of `before`, which has this role. Reasoning and instructions do not end a turn; a text
+    /// after a text is another.
+    fn continues(&self, message: Role, before: &Self) -> bool {
+        match message {
+            Role::Assistant => {
+                matches!(self.role(), Role::Assistant | Role::Other) && !(self.is_text() && before.is_text())
+            }
+            Role::User => self.is_fragment() && before.is_fragment(),
+            _ => false,
+        }
     }
 }
 
@@ -36,8 +54,9 @@ impl<'a, T: Item<'a>> Turns<T> {
         let mut messages: Vec<(Role, Range<usize>)> = Vec::with_capacity(items.len());
         for (at, item) in (0_usize..).zip(&items) {
             let end = at.saturating_add(1);
-            match messages.last_mut() {
-                Some((role, message)) if item.continues(*role) => message.end = end,
+            let before = at.checked_sub(1).and_then(|before| items.get(before));
+            match (messages.last_mut(), before) {
+                (Some((role, message)), Some(before)) if item.continues(*role, before) => message.end = end,
                 _ => messages.push((item.role(), at..end)),
             }
         }
@@ -62,6 +81,10 @@ impl<'a, T: Item<'a>> History<'a> for Turns<T> {
         self.items_of(at).first()?.content()
     }
 
+    fn has_calls(&self, at: usize) -> bool {
+        self.items_of(at).iter().any(Item::has_calls)
+    }
+
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         self.items_of(at).iter().try_for_each(|item| item.parts(visit))
     }
@@ -81,6 +104,10 @@ impl<'a> History<'a> for OneText<'a> {
 
     fn content(&self, at: usize) -> Option<&'a RawValue> {
         (at == 0).then_some(self.0)
+    }
+
+    fn has_calls(&self, _at: usize) -> bool {
+        false
     }
 
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {

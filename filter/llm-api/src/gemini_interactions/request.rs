@@ -138,13 +138,17 @@ impl<'a> turns::Item<'a> for Step<'a> {
         Ok(())
     }
 
+    fn has_calls(&self) -> bool {
+        self.is_call() || self.is_result()
+    }
+
+    fn is_text(&self) -> bool {
+        self.kind == "model_output" || self.kind.is_empty()
+    }
+
     /// Contents that follow each other are one message of the user.
-    fn continues(&self, message: Role) -> bool {
-        match message {
-            Role::Assistant => matches!(self.role(), Role::Assistant | Role::Other),
-            Role::User => self.is_content(),
-            _ => false,
-        }
+    fn is_fragment(&self) -> bool {
+        self.is_content()
     }
 }
 

@@ -120,6 +120,14 @@ impl<'a> turns::Item<'a> for Item<'a> {
         self.content
     }
 
+    fn has_calls(&self) -> bool {
+        self.is_call() || self.is_output()
+    }
+
+    fn is_text(&self) -> bool {
+        self.is_message()
+    }
+
     fn parts(&self, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         parts(self, visit)
     }
