@@ -1,17 +1,29 @@
 //! How Gemini's Interactions look, and which requests they refuse.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::{Value, json};
 
 use super::answer::{event, pieces_of};
 use super::reply::Reply;
 
-const CALL: &str = "call_mock_1";
 const MODEL: &str = "gemini-3-flash-preview";
 
+/// A number of its own for each interaction: a later one names it, and a result names the call.
+fn number() -> usize {
+    static ANSWERED: AtomicUsize = AtomicUsize::new(1);
+    ANSWERED.fetch_add(1, Ordering::Relaxed)
+}
+
+fn call_id(number: usize) -> String {
+    format!("call_mock_{number}")
+}
+
 pub fn body(reply: &Reply) -> Value {
+    let number = number();
     let (step, status) = match reply {
         Reply::Tool { name, arguments } => (
-            json!({"type": "function_call", "id": CALL, "name": name, "arguments": arguments}),
+            json!({"type": "function_call", "id": call_id(number), "name": name, "arguments": arguments}),
             "requires_action",
         ),
         Reply::Text(text) => {
@@ -19,7 +31,7 @@ pub fn body(reply: &Reply) -> Value {
         }
         Reply::Error(status) => return error(*status),
     };
-    let mut body = ended(status);
+    let mut body = ended(number, status);
     body["created"] = json!("2026-03-04T05:06:07Z");
     body["updated"] = body["created"].clone();
     body["steps"] = json!([{"type": "thought", "signature": "bW9jaw=="}, step]);
@@ -27,12 +39,13 @@ pub fn body(reply: &Reply) -> Value {
 }
 
 pub fn events(reply: &Reply) -> Vec<String> {
+    let number = number();
     let (step, deltas, status) = match reply {
         Reply::Tool { name, arguments } => {
             let arguments = arguments.to_string();
             let (head, tail) = arguments.split_at(arguments.len() / 2);
             let deltas = [head, tail].map(|part| json!({"type": "arguments_delta", "arguments": part}));
-            let step = json!({"type": "function_call", "id": CALL, "name": name, "arguments": {}});
+            let step = json!({"type": "function_call", "id": call_id(number), "name": name, "arguments": {}});
             (step, deltas.to_vec(), "requires_action")
         }
         Reply::Text(text) => {
@@ -42,8 +55,11 @@ pub fn events(reply: &Reply) -> Vec<String> {
         Reply::Error(status) => return vec![event("error", &error(*status))],
     };
     let mut events = vec![
-        ("interaction.created", json!({"interaction": interaction("in_progress")})),
-        ("interaction.status_update", json!({"interaction_id": ID, "status": "in_progress"})),
+        ("interaction.created", json!({"interaction": interaction(number, "in_progress")})),
+        (
+            "interaction.status_update",
+            json!({"interaction_id": interaction_id(number), "status": "in_progress"}),
+        ),
         ("step.start", json!({"index": 0, "step": {"type": "thought"}})),
         ("step.delta", json!({"index": 0, "delta": {"type": "thought_signature", "signature": "bW9jaw=="}})),
         ("step.stop", json!({"index": 0})),
@@ -51,7 +67,7 @@ pub fn events(reply: &Reply) -> Vec<String> {
     ];
     events.extend(deltas.into_iter().map(|delta| ("step.delta", json!({"index": 1, "delta": delta}))));
     events.push(("step.stop", json!({"index": 1})));
-    events.push(("interaction.completed", json!({"interaction": ended(status)})));
+    events.push(("interaction.completed", json!({"interaction": ended(number, status)})));
     let written = events.into_iter().map(|(name, mut data)| {
         data["event_type"] = json!(name);
         event(name, &data)
@@ -59,14 +75,16 @@ pub fn events(reply: &Reply) -> Vec<String> {
     written.chain(["event: done\ndata: [DONE]\n\n".to_owned()]).collect()
 }
 
-const ID: &str = "v1_mock";
-
-fn interaction(status: &str) -> Value {
-    json!({"id": ID, "status": status, "object": "interaction", "model": MODEL})
+fn interaction_id(number: usize) -> String {
+    format!("v1_mock_{number}")
 }
 
-fn ended(status: &str) -> Value {
-    let mut ended = interaction(status);
+fn interaction(number: usize, status: &str) -> Value {
+    json!({"id": interaction_id(number), "status": status, "object": "interaction", "model": MODEL})
+}
+
+fn ended(number: usize, status: &str) -> Value {
+    let mut ended = interaction(number, status);
     ended["usage"] = json!({"total_tokens": 21, "total_input_tokens": 12, "total_output_tokens": 6,
         "total_thought_tokens": 3, "total_cached_tokens": 0, "total_tool_use_tokens": 0});
     ended

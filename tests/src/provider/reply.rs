@@ -79,6 +79,9 @@ fn refusal(dialect: Dialect, request: &Received) -> Option<Answer> {
         Dialect::GeminiInteractions => {
             gemini_interactions::complaint(&request.body).map(|(status, body)| Answer::json(status, &body))
         }
+        Dialect::Anthropic => {
+            anthropic::complaint(&request.body).map(|(status, body)| Answer::json(status, &body))
+        }
         Dialect::VertexAnthropic => vertex::complaint(&request.body).map(|body| Answer::json(400, &body)),
         _ => None,
     }
