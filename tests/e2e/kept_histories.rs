@@ -162,7 +162,8 @@ async fn a_hint_for_a_prompt_leaves_the_system_text_of_a_thread_alone() {
         if let Some(system) = system {
             body["system"] = json!(system);
         }
-        let headers = [("x-agent-id", "threaded")];
+        let agent = if system.is_some() { "begins" } else { "goes on" };
+        let headers = [("x-agent-id", agent)];
         let response = client::post(stack.address(), "/v1/messages", &headers, body.to_string()).await;
         assert_eq!((response.status, response.verdict()), (200, "hint"), "{thread}: {:?}", response.body);
         let got = stack.provider.last().json();

@@ -21,7 +21,9 @@ WEATHER = {
 
 def client(agent):
     retries = types.HttpRetryOptions(attempts=3, initial_delay=0.01, max_delay=0.02)
-    options = types.HttpOptions(base_url=stack.URL, headers={"x-agent-id": agent}, retry_options=retries)
+    # Only a run that names itself is stopped for what it asks.
+    headers = {"x-agent-id": agent, "x-run-id": agent}
+    options = types.HttpOptions(base_url=stack.URL, headers=headers, retry_options=retries)
     return genai.Client(api_key="none", http_options=options)
 
 
