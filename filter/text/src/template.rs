@@ -66,10 +66,10 @@ fn are_values(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>], longer: usi
 fn is_frame_filled_anew(a: &[Word], b: &[Word]) -> bool {
     let mut same = 0_usize;
     let fits = |(a, b): (&Word, &Word)| {
-        if a.exact == b.exact {
+        if a.is_same(b) {
             same = same.saturating_add(1);
         }
-        a.exact == b.exact || a.kind == Kind::Content && b.kind == Kind::Content && !a.is_like(b)
+        a.is_same(b) || a.kind == Kind::Content && b.kind == Kind::Content && !a.is_like(b)
     };
     a.len() == b.len()
         && a.iter().zip(b).all(fits)

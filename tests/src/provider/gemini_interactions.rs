@@ -1,7 +1,5 @@
 //! How Gemini's Interactions look, and which requests they refuse.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde_json::{Value, json};
 
 use super::answer::{event, pieces_of};
@@ -9,18 +7,20 @@ use super::reply::Reply;
 
 const MODEL: &str = "gemini-3-flash-preview";
 
-/// A number of its own for each interaction: a later one names it, and a result names the call.
-fn number() -> usize {
-    static ANSWERED: AtomicUsize = AtomicUsize::new(1);
-    ANSWERED.fetch_add(1, Ordering::Relaxed)
+/// The place of the answer to this request in its chain of interactions: a later one names it, and a result names its call.
+fn number(request: &Value) -> usize {
+    let previous = request["previous_interaction_id"]
+        .as_str()
+        .and_then(|id| id.rsplit('_').next()?.parse::<usize>().ok());
+    previous.map_or(1, |previous| previous + 1)
 }
 
 fn call_id(number: usize) -> String {
     format!("call_mock_{number}")
 }
 
-pub fn body(reply: &Reply) -> Value {
-    let number = number();
+pub fn body(reply: &Reply, request: &Value) -> Value {
+    let number = number(request);
     let (step, status) = match reply {
         Reply::Tool { name, arguments } => (
             json!({"type": "function_call", "id": call_id(number), "name": name, "arguments": arguments}),
@@ -38,8 +38,8 @@ pub fn body(reply: &Reply) -> Value {
     body
 }
 
-pub fn events(reply: &Reply) -> Vec<String> {
-    let number = number();
+pub fn events(reply: &Reply, request: &Value) -> Vec<String> {
+    let number = number(request);
     let (step, deltas, status) = match reply {
         Reply::Tool { name, arguments } => {
             let arguments = arguments.to_string();

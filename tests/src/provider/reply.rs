@@ -43,7 +43,7 @@ pub fn speak(request: &Received, reply: &Reply) -> Answer {
             }
             Dialect::OpenaiResponses => openai_responses::events(reply),
             Dialect::Gemini => gemini::events(reply),
-            Dialect::GeminiInteractions => gemini_interactions::events(reply),
+            Dialect::GeminiInteractions => gemini_interactions::events(reply, &request.json()),
             _ => anthropic::events(reply),
         }),
         _ => Answer::json(
@@ -52,7 +52,7 @@ pub fn speak(request: &Received, reply: &Reply) -> Answer {
                 Dialect::OpenaiChat => openai_chat::body(reply),
                 Dialect::OpenaiResponses => openai_responses::body(reply),
                 Dialect::Gemini => gemini::body(reply),
-                Dialect::GeminiInteractions => gemini_interactions::body(reply),
+                Dialect::GeminiInteractions => gemini_interactions::body(reply, &request.json()),
                 _ => anthropic::body(reply),
             },
         ),

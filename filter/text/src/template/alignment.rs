@@ -40,7 +40,7 @@ impl<'a> Part<'a> {
 }
 
 pub(super) fn align<'a>(a: &'a [Word], b: &'a [Word]) -> Alignment<'a> {
-    let same = |(a, b): &(&Word, &Word)| a.exact == b.exact;
+    let same = |(a, b): &(&Word, &Word)| a.is_same(b);
     let prefix = a.iter().zip(b).take_while(same).count();
     let rest = |text: &'a [Word]| text.get(prefix..).unwrap_or_default();
     let suffix = rest(a).iter().rev().zip(rest(b).iter().rev()).take_while(same).count();
@@ -70,7 +70,7 @@ impl<'a> Alignment<'a> {
     }
 
     fn add_match(&mut self, a: &Word, b: &Word) {
-        let agreed = if a.exact == b.exact { &mut self.shared } else { &mut self.inexact };
+        let agreed = if a.is_same(b) { &mut self.shared } else { &mut self.inexact };
         *agreed = agreed.saturating_add(1);
         if a.kind == Kind::Content {
             self.shared_content = self.shared_content.saturating_add(1);

@@ -7,7 +7,7 @@ mod synonyms;
 
 pub(crate) use function_words::are_opposites;
 
-use crate::words::words;
+use crate::{digest, words::words};
 
 /// A word as it stands, and what of it is compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(crate) struct Word {
     /// The same for inflections of one word and for words that say the same.
     key: String,
     is_name: bool,
+    /// Digests of both: words are compared very often.
+    digests: (u64, u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +32,20 @@ pub(crate) enum Kind {
 }
 
 impl Word {
+    fn new(exact: String, kind: Kind, key: String, is_name: bool) -> Self {
+        let digests = (digest(exact.as_bytes()), digest(key.as_bytes()));
+        Self { exact, kind, key, is_name, digests }
+    }
+
+    /// Whether both are the same but for their case.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.digests.0 == other.digests.0
+    }
+
     /// Whether both say the same. Names have no inflections: "Jon" is not "Jones".
     pub fn is_like(&self, other: &Self) -> bool {
-        self.exact == other.exact
-            || self.kind == other.kind && self.is_name == other.is_name && self.key == other.key
+        let has_same_key = self.digests.1 == other.digests.1;
+        self.is_same(other) || has_same_key && self.kind == other.kind && self.is_name == other.is_name
     }
 
     /// Whether it stands for one thing: a name, a number, an identifier.
@@ -74,15 +86,15 @@ fn classify(word: &str, capitals_mean_names: bool) -> Word {
     let is_name = is_capital && capitals_mean_names;
     if is_name || word.chars().any(|c| c.is_numeric() || c == '_') {
         let key = without_clitics(&exact).to_owned();
-        return Word { key, exact, kind: Kind::Content, is_name: true };
+        return Word::new(exact, Kind::Content, key, true);
     }
     if exact.ends_with("n't") || exact.ends_with("n’t") {
-        return Word { exact, kind: Kind::Negation, key: "not".to_owned(), is_name };
+        return Word::new(exact, Kind::Negation, "not".to_owned(), is_name);
     }
     let bare = without_clitics(&exact);
     let kind = function_words::kind_of(bare);
     let key = if kind == Kind::Content { synonyms::key_of(&stem::of(bare)) } else { bare.to_owned() };
-    Word { exact, kind, key, is_name }
+    Word::new(exact, kind, key, is_name)
 }
 
 /// "what's" is "what", "John's" is "John", "l'ordre" is "ordre".
