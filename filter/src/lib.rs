@@ -4,8 +4,10 @@
 mod config_context;
 mod envoy;
 mod grpc_status;
+mod header_map;
 mod metrics;
 mod request_context;
+mod shared_secret;
 mod spans;
 
 use config_context::ConfigContext;

@@ -17,6 +17,8 @@ pub mod framing;
 mod gemini;
 mod gemini_interactions;
 pub mod json;
+mod json_reader;
+mod json_scan;
 pub mod mcp;
 mod openai_chat;
 mod openai_responses;

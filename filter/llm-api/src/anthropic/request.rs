@@ -63,7 +63,7 @@ struct Block<'a> {
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = serde_json::from_str(body)?;
+    let request: Request = json::read(body)?;
     Ok(Conversation {
         model: model(request.model),
         stream: json::is_true(request.stream),
@@ -146,7 +146,7 @@ fn user_id(metadata: Option<&RawValue>) -> Option<&RawValue> {
         #[serde(borrow, default)]
         user_id: Option<&'a RawValue>,
     }
-    serde_json::from_str::<Metadata>(metadata?.get()).ok()?.user_id
+    json::read::<Metadata>(metadata?.get()).ok()?.user_id
 }
 
 /// After the tool results of the last message.
@@ -156,7 +156,7 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow)]
         messages: Vec<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let message: Message = json::object(outer.messages.last().ok_or(Unreadable::Shape)?)?;
     // The provider takes no message without content: an empty list is no place for a block.
     let is_filled =
@@ -175,7 +175,7 @@ pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow, default)]
         thread: Option<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     if outer.thread.is_some() {
         return hint_in_result(body, text);
     }

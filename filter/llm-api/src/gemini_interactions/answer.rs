@@ -4,7 +4,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{answer::Answer, usage::Report};
+use crate::{answer::Answer, json, usage::Report};
 
 #[derive(Deserialize)]
 struct Interaction<'a> {
@@ -79,8 +79,8 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
         #[serde(borrow, alias = "outputs")]
         steps: Vec<Step<'a>>,
     }
-    let said: Steps = serde_json::from_str(json).ok()?;
-    add_interaction(serde_json::from_str(json).ok()?, answer);
+    let said: Steps = json::read(json).ok()?;
+    add_interaction(json::read(json).ok()?, answer);
     for step in said.steps {
         step.add_text(answer);
         if step.is_call() {
@@ -105,7 +105,7 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
         #[serde(borrow, default)]
         delta: Option<Step<'a>>,
     }
-    let event: Event = serde_json::from_str(json).ok()?;
+    let event: Event = json::read(json).ok()?;
     if let Some(interaction) = event.interaction {
         add_interaction(interaction, answer);
     }
@@ -124,7 +124,7 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
             if delta.is_call() {
                 open_call(event.index, &delta, answer);
             } else if delta.kind == "arguments_delta" {
-                let piece = delta.arguments.and_then(crate::json::string).unwrap_or_default();
+                let piece = delta.arguments.and_then(json::string).unwrap_or_default();
                 answer.push_call(event.index, "", &piece);
             }
         }

@@ -165,7 +165,7 @@ fn contents<'a>(raw: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<()
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = serde_json::from_str(body)?;
+    let request: Request = json::read(body)?;
     Ok(Conversation {
         model: model(request.model.or(request.agent)),
         stream: json::is_true(request.stream),
@@ -185,7 +185,7 @@ fn history<'a>(input: Option<&'a RawValue>) -> Result<Box<dyn History<'a> + 'a>,
         None => Vec::new(),
         Some(text) if text.get().starts_with('"') => return Ok(Box::new(OneText(text))),
         Some(lone) if lone.get().starts_with('{') => vec![json::object::<Step>(lone)?],
-        Some(list) => serde_json::from_str::<Messages<Step>>(list.get())?.0,
+        Some(list) => json::read_raw::<Messages<Step>>(list)?.0,
     };
     Ok(Box::new(Turns::of(steps)))
 }
@@ -198,11 +198,11 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow)]
         input: &'a RawValue,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let last = if outer.input.get().starts_with('{') {
         outer.input
     } else {
-        let steps: Vec<&RawValue> = serde_json::from_str(outer.input.get())?;
+        let steps: Vec<&RawValue> = json::read_raw(outer.input)?;
         steps.last().copied().ok_or(Unreadable::Shape)?
     };
     let step: Step = json::object(last)?;
@@ -226,6 +226,6 @@ pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow, default, deserialize_with = "json::present")]
         system_instruction: Option<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     edit::extend_key(body, "system_instruction", outer.system_instruction, text)
 }
