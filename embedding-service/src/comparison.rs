@@ -11,6 +11,9 @@ use crate::{
 /// unrelated texts have, and nothing better is known of those parts.
 const MOST_IF_UNSEEN_DIFFERS: f64 = 0.5;
 
+/// From this similarity on two prompts are related: cosine 0.85.
+const RELATED: f64 = 0.925;
+
 /// When a call is answered with `loop_detected`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MatchRules {
@@ -31,6 +34,7 @@ pub struct Comparison {
     pub matches: u32,
     pub template_matches: u32,
     pub compared: u32,
+    pub related: u32,
 }
 
 /// Compares a prompt with the earlier ones of its scope.
@@ -44,17 +48,21 @@ pub fn compare(new: &Embedded, earlier: &[Earlier], rules: MatchRules) -> Compar
             comparison.max_similarity = similarity;
             comparison.most_similar = Some(old.head.clone());
         }
-        if similarity <= rules.threshold || new.unseen != old.unseen {
+        let (is_match, is_related) = (similarity > rules.threshold, similarity >= RELATED);
+        if !(is_match || is_related) || new.unseen != old.unseen {
             continue;
         }
-        if is_template_variant(&new.head, &old.head) {
-            comparison.template_matches = comparison.template_matches.saturating_add(1);
-        } else {
-            comparison.matches = comparison.matches.saturating_add(1);
-        }
+        let is_variant = is_template_variant(&new.head, &old.head);
+        count(&mut comparison.template_matches, is_match && is_variant);
+        count(&mut comparison.matches, is_match && !is_variant);
+        count(&mut comparison.related, is_related && !is_variant);
     }
     comparison.loop_detected = comparison.matches >= rules.repeats.max(1);
     comparison
+}
+
+fn count(counter: &mut u32, counts: bool) {
+    *counter = counter.saturating_add(u32::from(counts));
 }
 
 /// The vectors say nothing about text that the model was not given ("Summarise this: …", and then pages). Two prompts of
@@ -124,6 +132,35 @@ mod tests {
         assert_eq!((comparison.template_matches, comparison.matches), (2, 1));
         assert_eq!(comparison.max_similarity, 1.0);
         assert!(!comparison.loop_detected);
+    }
+
+    #[test]
+    fn related_prompts_are_counted_whatever_the_threshold() {
+        let earlier = [
+            old(0.924, "why is the second machine so slow", ""),
+            old(0.925, "does the second machine build it at all", ""),
+            old(0.96, "why is the build failing on the second machine", ""),
+            old(0.99, "why does the test fail on the second machine", ""),
+            old(1.0, ASK, ""),
+            old(1.0, ASK, "another page"),
+        ];
+        let comparison = compare(&new(ASK, ""), &earlier, RULES);
+        assert_eq!((comparison.related, comparison.matches, comparison.template_matches), (3, 2, 1));
+        let strict = compare(&new(ASK, ""), &earlier, MatchRules { threshold: 1.0, ..RULES });
+        assert_eq!((strict.related, strict.matches, strict.template_matches), (3, 0, 0));
+        let lax = compare(&new(ASK, ""), &earlier, MatchRules { threshold: 0.9, ..RULES });
+        assert_eq!((lax.related, lax.matches), (3, 4));
+    }
+
+    #[test]
+    fn numbers_ids_and_dates_make_no_relation() {
+        for (a, b) in [
+            ("process order 17", "process order 18"),
+            ("cancel reservation HSR97W now", "cancel reservation FDZ0T5 now"),
+            ("write the report for 2024-05-11", "write the report for 2024-05-12"),
+        ] {
+            assert_eq!(compare(&new(a, ""), &[old(0.99, b, "")], RULES).related, 0, "{a}");
+        }
     }
 
     #[test]

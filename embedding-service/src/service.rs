@@ -66,6 +66,7 @@ impl LoopService {
             matches: comparison.matches,
             template_matches: comparison.template_matches,
             compared: comparison.compared,
+            related: comparison.related,
         }
     }
 }

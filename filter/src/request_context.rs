@@ -51,6 +51,7 @@ impl Context for RequestContext {
                 .map(|reply| ServiceReply {
                     loop_detected: reply.loop_detected,
                     max_similarity: reply.max_similarity,
+                    related: reply.related,
                 })
                 .map_err(|_| ServiceOutcome::Garbage)
         } else {

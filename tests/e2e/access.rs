@@ -36,7 +36,9 @@ fn assert_refused(dialect: Dialect, response: &Response, status: u16, kind: &str
         }
         Dialect::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),
         Dialect::Gemini => json!({"error": {"code": status, "message": message, "status": kind}}),
-        Dialect::Bedrock | Dialect::VertexAnthropic => panic!("{dialect:?} has no route here"),
+        Dialect::GeminiInteractions | Dialect::Bedrock | Dialect::VertexAnthropic => {
+            panic!("{dialect:?} has no route here")
+        }
     };
     assert_eq!(body, shape, "{dialect:?}");
 }

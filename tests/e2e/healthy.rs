@@ -128,6 +128,10 @@ fn tool_step(dialect: Dialect, step: usize) -> Vec<Value> {
             json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": id, "name": "read_page", "input": arguments}}]}),
             json!({"role": "user", "content": [{"toolResult": {"toolUseId": id, "content": [{"text": result}]}}]}),
         ],
+        Dialect::GeminiInteractions => vec![
+            json!({"type": "function_call", "id": id, "name": "read_page", "arguments": arguments}),
+            json!({"type": "function_result", "call_id": id, "name": "read_page", "result": result}),
+        ],
         Dialect::Gemini => vec![
             json!({"role": "model", "parts": [{"functionCall": {"name": "read_page", "args": arguments}}]}),
             json!({"role": "user", "parts": [{"functionResponse": {"name": "read_page", "response": {"output": result}}}]}),

@@ -4,7 +4,7 @@
 
 use sentinel_tests::Dialect;
 use sentinel_tests::dialect::VERTEX_VERSION;
-use sentinel_tests::provider::bedrock;
+use sentinel_tests::provider::{bedrock, gemini_interactions};
 use serde_json::{Value, json};
 
 /// One call of a turn. `arguments` is the text of a JSON object, kept as it stands: key order and spaces are the agent's.
@@ -108,6 +108,17 @@ impl Run {
                 self.items.push(format!(r#"{{"role":"assistant","content":[{asked}]}}"#));
                 self.items.push(format!(r#"{{"role":"user","content":[{told}]}}"#));
             }
+            Dialect::GeminiInteractions => {
+                self.items.extend(numbered.iter().map(|(id, Call { tool, arguments, .. })| {
+                    format!(
+                        r#"{{"type":"function_call","id":"{id}","name":"{tool}","arguments":{arguments}}}"#
+                    )
+                }));
+                self.items.extend(numbered.iter().map(|(id, call)| {
+                    json!({"type": "function_result", "call_id": id, "name": call.tool, "result": result(call.result)})
+                        .to_string()
+                }));
+            }
             Dialect::Gemini => {
                 let asked = joined(&|_, Call { tool, arguments, .. }| {
                     format!(r#"{{"functionCall":{{"name":"{tool}","args":{arguments}}}}}"#)
@@ -137,6 +148,11 @@ impl Run {
                 )
             }
             Dialect::Gemini => format!(r#"{{"contents": [{history}]}}"#),
+            Dialect::GeminiInteractions => {
+                format!(
+                    r#"{{"model": "gemini-3-flash-preview"{stream}, "input": [{history}], "store": false}}"#
+                )
+            }
             Dialect::Bedrock => {
                 format!(r#"{{"messages": [{history}], "inferenceConfig": {{"maxTokens": 256}}}}"#)
             }
@@ -180,6 +196,10 @@ pub fn told_after_the_last_result(dialect: Dialect, body: &Value, result: &str) 
         Dialect::OpenaiResponses => {
             assert_eq!(last["type"], "function_call_output", "{last}");
             last_text(&last["output"])
+        }
+        Dialect::GeminiInteractions => {
+            assert_eq!(last["type"], "function_result", "{last}");
+            last_text(&last["result"])
         }
         Dialect::Bedrock => {
             let result = last["content"].as_array().and_then(|blocks| blocks.last()).expect("blocks");
@@ -230,6 +250,10 @@ pub fn assert_valid(dialect: Dialect, body: &Value) {
             assert_eq!(complaint, None, "the provider would not take it");
         }
         Dialect::Gemini => gemini(&turns),
+        Dialect::GeminiInteractions => {
+            let complaint = gemini_interactions::complaint(body.to_string().as_bytes());
+            assert_eq!(complaint, None, "the provider would not take it");
+        }
     }
 }
 

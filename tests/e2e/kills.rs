@@ -53,6 +53,9 @@ async fn an_error_in_the_providers_form_that_no_sdk_retries() {
                 Dialect::Gemini => {
                     body["error"]["code"] == 403 && body["error"]["status"] == "PERMISSION_DENIED"
                 }
+                Dialect::GeminiInteractions => {
+                    body == json!({"error": {"code": "permission_denied", "message": WORDS}})
+                }
                 // The kind is a header's matter.
                 Dialect::Bedrock => {
                     body == json!({"message": WORDS})
@@ -100,6 +103,12 @@ async fn a_final_message_that_ends_the_run_in_good_order() {
                 (Dialect::Anthropic | Dialect::VertexAnthropic, false) => {
                     response.json()["stop_reason"] == "end_turn"
                 }
+                (Dialect::GeminiInteractions, true) => {
+                    text.starts_with("event: interaction.created\n")
+                        && text.contains("event: interaction.completed\n")
+                        && text.ends_with("data: [DONE]\n\n")
+                }
+                (Dialect::GeminiInteractions, false) => response.json()["status"] == "completed",
                 (Dialect::Gemini, _) => text.contains("\"finishReason\":\"STOP\""),
             };
             assert!(end, "{what}");

@@ -48,7 +48,9 @@ fn assert_limited(dialect: Dialect, response: &Response) {
         Dialect::Gemini => {
             json!({"error": {"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED"}})
         }
-        Dialect::Bedrock | Dialect::VertexAnthropic => panic!("{dialect:?} has no route here"),
+        Dialect::GeminiInteractions | Dialect::Bedrock | Dialect::VertexAnthropic => {
+            panic!("{dialect:?} has no route here")
+        }
     };
     assert_eq!(body, shape, "{dialect:?}");
     let [_, remaining, reset] = limits_of(response);

@@ -126,6 +126,10 @@ async fn the_hint_joins_what_the_system_says_already() {
             json!({"systemInstruction": {"parts": [{"text": "Be brief."}]}, "contents": [{"role": "user", "parts": [{"text": QUESTION}]}]}),
         ),
         (
+            Dialect::GeminiInteractions,
+            json!({"model": "m", "system_instruction": "Be brief.", "input": QUESTION}),
+        ),
+        (
             Dialect::Bedrock,
             json!({"system": [{"text": "Be brief."}, {"cachePoint": {"type": "default"}}],
                 "messages": [{"role": "user", "content": [{"text": QUESTION}]}]}),

@@ -12,6 +12,7 @@ mod foreign_bytes;
 mod healthy;
 mod history;
 mod identity;
+mod kept_histories;
 mod kills;
 mod limits;
 mod loops;

@@ -117,6 +117,11 @@ async fn pictures_are_skipped() {
                 {"inlineData": {"mimeType": "image/png", "data": picture}}, {"text": QUESTION}]}]}),
         ),
         (
+            Dialect::GeminiInteractions,
+            json!({"model": "m", "input": [
+                {"type": "image", "mime_type": "image/png", "data": picture}, {"type": "text", "text": QUESTION}]}),
+        ),
+        (
             Dialect::Bedrock,
             json!({"messages": [{"role": "user", "content": [
                 {"image": {"format": "png", "source": {"bytes": picture}}}, {"text": QUESTION}]}]}),

@@ -9,11 +9,12 @@ use crate::history::Run;
 use crate::support::QUESTION;
 
 /// Input and output tokens that the mock provider reports in each answer.
-const REPORTED: [(Dialect, u64, u64); 6] = [
+const REPORTED: [(Dialect, u64, u64); 7] = [
     (Dialect::OpenaiChat, 12, 9),
     (Dialect::OpenaiResponses, 12, 9),
     (Dialect::Anthropic, 12, 9),
     (Dialect::Gemini, 12, 9),
+    (Dialect::GeminiInteractions, 12, 9),
     (Dialect::Bedrock, 12, 9),
     (Dialect::VertexAnthropic, 12, 9),
 ];
@@ -35,7 +36,7 @@ async fn tokens_and_costs_by_model_in_json_and_in_streams() {
             Dialect::Anthropic | Dialect::VertexAnthropic => "claude-",
             Dialect::Bedrock => "us.anthropic.claude-",
             // No price: all such models are one.
-            Dialect::Gemini => "other",
+            Dialect::Gemini | Dialect::GeminiInteractions => "other",
         };
         let tokens = |kind| stack.count("sentinel_tokens_used_total", &[("kind", kind), ("model", model)]);
         let before = (tokens("input"), tokens("output"));

@@ -93,6 +93,14 @@ fn google_genai_for_python() {
     run(&mut stack(), python("gemini_agent.py"), 10);
 }
 
+/// The eleventh: a history that the provider keeps.
+#[test]
+fn google_genai_interactions_for_python() {
+    let mut stack = stack();
+    run(&mut stack, python("interactions_agent.py"), 11);
+    assert_came_on(&stack, &["/v1/interactions"]);
+}
+
 #[test]
 fn boto3_for_python() {
     let mut stack = stack();

@@ -11,6 +11,7 @@ pub enum Dialect {
     OpenaiResponses,
     Anthropic,
     Gemini,
+    GeminiInteractions,
     Bedrock,
     VertexAnthropic,
 }
@@ -19,11 +20,12 @@ pub enum Dialect {
 pub const VERTEX_VERSION: &str = "vertex-2023-10-16";
 
 impl Dialect {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::OpenaiChat,
         Self::OpenaiResponses,
         Self::Anthropic,
         Self::Gemini,
+        Self::GeminiInteractions,
         Self::Bedrock,
         Self::VertexAnthropic,
     ];
@@ -35,6 +37,7 @@ impl Dialect {
             Self::OpenaiResponses => "openai_responses",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+            Self::GeminiInteractions => "gemini_interactions",
             Self::Bedrock => "bedrock",
             Self::VertexAnthropic => "vertex_anthropic",
         }
@@ -47,6 +50,7 @@ impl Dialect {
             (Self::Anthropic, _) => "/v1/messages",
             (Self::Gemini, false) => "/v1beta/models/gemini-2.5-flash:generateContent",
             (Self::Gemini, true) => "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+            (Self::GeminiInteractions, _) => "/v1beta/interactions",
             // AWS's clients escape the colon.
             (Self::Bedrock, false) => "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse",
             (Self::Bedrock, true) => "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream",
@@ -69,6 +73,8 @@ impl Dialect {
             Some(Self::Anthropic)
         } else if path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent") {
             Some(Self::Gemini)
+        } else if path.ends_with("/interactions") {
+            Some(Self::GeminiInteractions)
         } else if path.ends_with("/converse") || path.ends_with("/converse-stream") {
             Some(Self::Bedrock)
         } else if path.ends_with(":rawPredict") || path.ends_with(":streamRawPredict") {
@@ -96,7 +102,7 @@ impl Dialect {
     pub fn turns(self) -> &'static str {
         match self {
             Self::OpenaiChat | Self::Anthropic | Self::Bedrock | Self::VertexAnthropic => "messages",
-            Self::OpenaiResponses => "input",
+            Self::OpenaiResponses | Self::GeminiInteractions => "input",
             Self::Gemini => "contents",
         }
     }
@@ -128,6 +134,10 @@ impl Dialect {
                 let role = if role == "user" { "user" } else { "model" };
                 json!({"role": role, "parts": [{"text": text}]})
             }
+            Self::GeminiInteractions => {
+                let kind = if role == "user" { "user_input" } else { "model_output" };
+                json!({"type": kind, "content": [{"type": "text", "text": text}]})
+            }
             // A string is no content here.
             Self::Bedrock => json!({"role": role, "content": [{"text": text}]}),
             _ => json!({"role": role, "content": text}),
@@ -147,6 +157,9 @@ impl Dialect {
             Self::OpenaiResponses => json!({"model": "gpt-4o-mini", "input": turns}),
             Self::Anthropic => json!({"model": "claude-sonnet-4-5", "max_tokens": 256, "messages": turns}),
             Self::Gemini => json!({"contents": turns}),
+            Self::GeminiInteractions => {
+                json!({"model": "gemini-3-flash-preview", "input": turns, "store": false})
+            }
             Self::Bedrock => json!({"messages": turns, "inferenceConfig": {"maxTokens": 256}}),
             Self::VertexAnthropic => {
                 json!({"anthropic_version": VERTEX_VERSION, "max_tokens": 256, "messages": turns})
@@ -165,8 +178,11 @@ impl Dialect {
         if let Some(text) = turns.as_str() {
             return Some(text.to_owned());
         }
-        let last =
-            turns.as_array()?.iter().rev().find(|turn| turn.get("role").is_none_or(|role| role == "user"))?;
+        let is_users = |turn: &&Value| {
+            let role = turn.get("role").or_else(|| turn.get("type"));
+            role.is_none_or(|role| role == "user" || role == "user_input")
+        };
+        let last = turns.as_array()?.iter().rev().find(is_users)?;
         let content = last.get("content").or_else(|| last.get("parts"))?;
         Some(content.as_str().map_or_else(|| all_texts(content), str::to_owned))
     }
@@ -182,6 +198,7 @@ impl Dialect {
                 return systems.map(|message| all_texts(&message["content"])).collect::<Vec<_>>().join("\n");
             }
             Self::OpenaiResponses => &body["instructions"],
+            Self::GeminiInteractions => &body["system_instruction"],
             Self::Anthropic | Self::Bedrock | Self::VertexAnthropic => &body["system"],
             Self::Gemini => body
                 .get("systemInstruction")
@@ -205,6 +222,7 @@ impl Dialect {
                 Self::OpenaiResponses | Self::Bedrock => &body["output"],
                 Self::Anthropic | Self::VertexAnthropic => &body["content"],
                 Self::Gemini => &body["candidates"],
+                Self::GeminiInteractions => &body["steps"],
             };
             return all_texts(from);
         }
@@ -227,7 +245,7 @@ impl Dialect {
                 event["delta"].as_str().unwrap_or_default().to_owned()
             }
             Self::OpenaiResponses | Self::Bedrock => String::new(),
-            Self::Anthropic | Self::VertexAnthropic => {
+            Self::Anthropic | Self::VertexAnthropic | Self::GeminiInteractions => {
                 event["delta"]["text"].as_str().unwrap_or_default().to_owned()
             }
             Self::Gemini => all_texts(&event["candidates"]),

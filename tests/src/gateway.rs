@@ -280,6 +280,7 @@ pub fn path(dialect: Dialect) -> &'static str {
         Dialect::OpenaiResponses => "/openai/v1/responses",
         Dialect::Anthropic => "/anthropic/v1/messages",
         Dialect::Gemini => "/gemini/v1beta/models/gemini-2.5-flash:generateContent",
+        Dialect::GeminiInteractions => "/gemini/v1beta/interactions",
         Dialect::Bedrock | Dialect::VertexAnthropic => panic!("{dialect:?} has no route in production.yaml"),
     }
 }
@@ -289,7 +290,7 @@ pub fn key_header(dialect: Dialect, key: &str) -> (&'static str, String) {
     match dialect {
         Dialect::OpenaiChat | Dialect::OpenaiResponses => ("authorization", format!("Bearer {key}")),
         Dialect::Anthropic => ("x-api-key", key.to_owned()),
-        Dialect::Gemini => ("x-goog-api-key", key.to_owned()),
+        Dialect::Gemini | Dialect::GeminiInteractions => ("x-goog-api-key", key.to_owned()),
         Dialect::VertexAnthropic => ("authorization", format!("Bearer {key}")),
         Dialect::Bedrock => panic!("Bedrock's requests are signed, and carry no key"),
     }

@@ -22,13 +22,14 @@ async fn a_prompt_that_comes_again_is_noticed(mut client: Client) {
     assert_eq!((first.compared, first.loop_detected, first.max_similarity), (0, false, 0.0));
 
     let repeat = check(&mut client, "r", ASK).await.unwrap();
-    assert_eq!((repeat.compared, repeat.matches), (1, 1));
+    assert_eq!((repeat.compared, repeat.matches, repeat.related), (1, 1, 1));
     assert_eq!(repeat.max_similarity, 1.0);
     assert!(repeat.loop_detected);
     assert_eq!(repeat.similar_prompt, "", "not unless configured");
 
     let other = check(&mut client, "r", "Write a poem about the sea.").await.unwrap();
     assert_eq!((other.compared, other.matches, other.loop_detected), (2, 0, false));
+    assert_eq!(other.related, 0);
     assert!(other.max_similarity < 0.7);
 
     let mut reworded = request("r", AGAIN);
@@ -36,6 +37,7 @@ async fn a_prompt_that_comes_again_is_noticed(mut client: Client) {
     reworded.repeats = 2;
     let reworded = client.check_loop(reworded).await.unwrap().into_inner();
     assert_eq!((reworded.compared, reworded.matches), (3, 2));
+    assert_eq!(reworded.related, 2);
     assert!(reworded.loop_detected && reworded.max_similarity < 1.0);
 
     let elsewhere = check(&mut client, "another run", ASK).await.unwrap();
@@ -73,10 +75,32 @@ async fn a_batch_with_one_template_is_no_loop() {
     let mut seen = 0;
     for i in 17..25 {
         let answer = check(&mut client, "r", &format!("Process order {i} of today's list.")).await.unwrap();
-        assert_eq!((answer.matches, answer.loop_detected), (0, false));
+        assert_eq!((answer.matches, answer.related, answer.loop_detected), (0, 0, false));
         seen = answer.template_matches;
     }
     assert!(seen > 0, "the vectors do look alike");
+}
+
+#[tokio::test]
+async fn one_function_word_or_inflection_exchanged_is_a_rewording() {
+    let server = Server::start(&[]).await;
+    let mut client = server.client().await;
+    let asked = [
+        ASK,
+        "Why is the build failing on the second machine?",
+        "Why did the build fail on a second machine?",
+    ];
+    for (i, prompt) in asked.into_iter().enumerate() {
+        let answer = check(&mut client, "r", prompt).await.unwrap();
+        let earlier = u32::try_from(i).unwrap();
+        assert_eq!(
+            (answer.matches, answer.related, answer.template_matches),
+            (earlier, earlier, 0),
+            "{prompt}"
+        );
+    }
+    let other = check(&mut client, "r", "Why does the build fail on the second printer?").await.unwrap();
+    assert_eq!((other.matches, other.related), (0, 0));
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ pub struct Answer {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AnswerCall {
     index: u64,
-    /// Where the dialect gives the whole call at once (Responses); else empty.
+    /// Empty where the dialect has none.
     pub id: String,
     pub name: String,
     pub arguments: String,
@@ -83,6 +83,15 @@ impl Answer {
                 name: name.to_owned(),
                 arguments: arguments.to_owned(),
             });
+        }
+    }
+
+    /// A call whose arguments came in pieces is whole: where none came it has an empty object.
+    pub(crate) fn end_call(&mut self, index: u64) {
+        if let Some(call) = self.calls.iter_mut().find(|call| call.index == index)
+            && call.arguments.is_empty()
+        {
+            call.arguments.push_str("{}");
         }
     }
 

@@ -147,7 +147,23 @@ mod tests {
             format!(r#"{{"output":[{{"type":"function_call","name":"f","arguments":{quoted}}}]}}"#);
         let gemini = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"b":1,"a":[2]}}}]}}]}"#;
         let bedrock = r#"{"output":{"message":{"content":[{"toolUse":{"toolUseId":"u","name":"f","input":{"b":1,"a":[2]}}}]}}}"#;
+        let steps = r#"{"id":"v1_a","steps":[{"type":"thought","signature":"x"},{"type":"function_call","id":"c","name":"f","arguments":{"b":1,"a":[2]}}]}"#;
+        let step_events = concat!(
+            "data: {\"event_type\":\"step.start\",\"index\":1,\"step\":{\"type\":\"function_call\",\"id\":\"c\",\"name\":\"f\",\"arguments\":{}}}\n\n",
+            "data: {\"event_type\":\"step.delta\",\"index\":1,\"delta\":{\"type\":\"arguments_delta\",\"arguments\":\"{\\\"b\\\":1,\"}}\n\n",
+            "data: {\"event_type\":\"step.delta\",\"index\":1,\"delta\":{\"type\":\"arguments_delta\",\"arguments\":\"\\\"a\\\":[2]}\"}}\n\n",
+            "data: {\"event_type\":\"step.stop\",\"index\":1}\n\n",
+            "event: done\ndata: [DONE]\n\n"
+        );
+        let older_events = concat!(
+            "data: {\"event_type\":\"content.start\",\"index\":0,\"content\":{\"type\":\"function_call\"}}\n\n",
+            "data: {\"event_type\":\"content.delta\",\"index\":0,\"delta\":{\"type\":\"function_call\",\"id\":\"c\",\"name\":\"f\",\"arguments\":{\"b\":1,\"a\":[2]}}}\n\n",
+            "data: {\"event_type\":\"content.stop\",\"index\":0}\n\n",
+        );
         for (label, content_type, body) in [
+            ("gemini_interactions", "application/json", steps),
+            ("gemini_interactions", "text/event-stream", step_events),
+            ("gemini_interactions", "text/event-stream", older_events),
             ("openai_chat", "application/json", chat.as_str()),
             ("openai_chat", "text/event-stream", stream),
             ("anthropic", "application/json", anthropic),

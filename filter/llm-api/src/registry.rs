@@ -9,11 +9,12 @@ use crate::{
 };
 
 /// Every dialect that requests are read in. Of two that are served on one path the first is meant.
-pub static ALL: [DialectRef; 6] = [
+pub static ALL: [DialectRef; 7] = [
     &crate::openai_chat::OpenAiChat,
     &crate::openai_responses::OpenAiResponses,
     &crate::anthropic::Anthropic,
     &crate::gemini::Gemini,
+    &crate::gemini_interactions::GeminiInteractions,
     &crate::bedrock::Bedrock,
     &crate::vertex::VertexAnthropic,
 ];

@@ -47,6 +47,7 @@ mod tests {
         let chat = r#""usage":{"prompt_tokens":100,"completion_tokens":9,"total_tokens":109,"prompt_tokens_details":{"cached_tokens":60,"audio_tokens":0}}"#;
         let responses = r#""usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60},"output_tokens":9,"output_tokens_details":{"reasoning_tokens":4}}"#;
         let gemini = r#""usageMetadata":{"promptTokenCount":100,"cachedContentTokenCount":60,"candidatesTokenCount":5,"thoughtsTokenCount":4,"totalTokenCount":109}"#;
+        let interactions = r#""usage":{"total_input_tokens":100,"total_cached_tokens":60,"total_output_tokens":5,"total_thought_tokens":4,"total_tokens":109}"#;
         let anthropic = r#""usage":{"input_tokens":30,"cache_creation_input_tokens":10,"cache_read_input_tokens":60,"output_tokens":9}"#;
         for (dialect, json, stream) in [
             (
@@ -68,6 +69,11 @@ mod tests {
                 "gemini",
                 format!(r#"{{"candidates":[],{gemini}}}"#),
                 format!("data: {{\"candidates\":[],\"usageMetadata\":{{\"promptTokenCount\":100}}}}\n\ndata: {{\"candidates\":[],{gemini}}}\n\n"),
+            ),
+            (
+                "gemini_interactions",
+                format!(r#"{{"steps":[],{interactions}}}"#),
+                format!("data: {{\"event_type\":\"interaction.completed\",\"interaction\":{{{interactions}}}}}\n\n"),
             ),
             (
                 "vertex_anthropic",

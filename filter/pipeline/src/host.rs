@@ -84,4 +84,6 @@ pub struct ServiceReply {
     pub loop_detected: bool,
     /// 0 to 1; anything else is no reply.
     pub max_similarity: f64,
+    /// Of the last prompts, those that are at least related to this one (cosine 0.85) and no other values in its template.
+    pub related: u32,
 }

@@ -113,7 +113,7 @@ impl InMemory {
             log: Vec::new(),
             spans: Vec::new(),
             lost_stores: 0,
-            service: Box::new(|_| Ok(ServiceReply { loop_detected: false, max_similarity: 0.0 })),
+            service: Box::new(|_| Ok(ServiceReply { loop_detected: false, max_similarity: 0.0, related: 0 })),
         }
     }
 

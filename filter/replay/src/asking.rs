@@ -54,7 +54,11 @@ impl Asking {
         let answer = self.runtime.block_on(call(&mut self.connection, body));
         let answer =
             answer.unwrap_or_else(|problem| panic!("the embedding service does not answer: {problem}"));
-        ServiceReply { loop_detected: answer.loop_detected, max_similarity: answer.max_similarity }
+        ServiceReply {
+            loop_detected: answer.loop_detected,
+            max_similarity: answer.max_similarity,
+            related: answer.related,
+        }
     }
 }
 

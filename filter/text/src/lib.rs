@@ -8,6 +8,7 @@ mod fingerprint;
 mod normalise;
 mod template;
 mod word_set;
+mod wording;
 mod words;
 
 pub use fingerprint::{Fingerprint, digest, digest_pair};

@@ -1,163 +1,156 @@
 //! Telling a batch from a loop: prompts that share one template and differ in the values filled in look alike to any
 //! embedding ("Process order 17", "Process order 18"; "Translate 'tree'", "Translate 'house'"), yet are healthy work.
 
-use super::words::words;
+mod alignment;
+
+use self::alignment::{Alignment, Gap, align};
+use crate::wording::{Kind, Word, are_opposites, classified};
 
 /// Prompts are compared over so many words; beyond them they must agree otherwise.
 const WORDS: usize = 256;
 /// Of the longer prompt's words, at least so many in a hundred stand in both, in order.
 const SHARED_PERCENT: usize = 70;
+/// So many where nothing but values may have been exchanged: short templates ("Translate tree"), names.
+const SHARED_PERCENT_OF_FRAME: usize = 50;
+/// In a prompt of so many words a frame has no room for more than its values.
+const SHORT: usize = 8;
 /// Or so many words are the same before the first difference and after the last: instructions around a text. Who rewords a
-/// prompt does not leave so much of it as it was: in 541 public rewordings of cosine over 0.90, one did.
+/// prompt does not leave so much of it as it was.
 const SHARED_ENDS: usize = 15;
+/// Who rewords a whole prompt exchanges a verb here and there for one that no list has. Other words that say the same are
+/// found in at least so many other places then; a template has none, it stays as it is around its values.
+const REWORDED_PLACES: usize = 2;
+/// The same where what was exchanged may be a noun.
+const REWORDED_PLACES_FOR_NOUNS: usize = 3;
+/// And for each word that was exchanged, so many between the first difference and the last are the same. Of two texts that
+/// are filled into one template hardly any are.
+const SHARED_FOR_EXCHANGED: usize = 3;
 
 /// Whether `a` and `b` are one template with other values: most words are shared in their order, or many at the ends, and
-/// somewhere a word of one stands where another word stands in the other. The same words throughout are a repetition, and words
-/// that were only added or only left out are a rewording: neither is a variant.
+/// somewhere a name, a number, a noun or a verb of one stands where another stands in the other. The same words throughout are a
+/// repetition. Words that were only added or only left out, other function words, other inflections and words that say the same
+/// are a rewording. Neither is a variant.
 pub fn is_template_variant(a: &str, b: &str) -> bool {
-    let (a, b) = (lower_words(a), lower_words(b));
-    let Alignment { shared, ends, substituted } = align(&a, &b);
-    let mostly_shared = shared.saturating_mul(100) >= a.len().max(b.len()).saturating_mul(SHARED_PERCENT);
-    substituted && (mostly_shared || ends >= SHARED_ENDS || same_but_for_numbers(&a, &b))
-}
-
-fn lower_words(text: &str) -> Vec<String> {
-    words(text).take(WORDS).map(str::to_lowercase).collect()
-}
-
-/// Short prompts share few words, but "book 3" and "book 4" are plain.
-fn same_but_for_numbers(a: &[String], b: &[String]) -> bool {
-    let is_value = |word: &str| word.bytes().any(|b| b.is_ascii_digit());
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b || is_value(a) && is_value(b))
-}
-
-struct Alignment {
-    /// Length of the longest common subsequence.
-    shared: usize,
-    /// Words before the first difference and after the last.
-    ends: usize,
-    /// A gap of that subsequence has words on both sides.
-    substituted: bool,
-}
-
-fn align(a: &[String], b: &[String]) -> Alignment {
-    let prefix = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let (a, b) = (a.get(prefix..).unwrap_or_default(), b.get(prefix..).unwrap_or_default());
-    let suffix = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
-    let a = a.get(..a.len().saturating_sub(suffix)).unwrap_or_default();
-    let b = b.get(..b.len().saturating_sub(suffix)).unwrap_or_default();
-
-    // Row by row over `a`: for each prefix of `b`, the longest common subsequence, and whether its last gap (open
-    // up to here) has seen a word of `a` and one of `b`, and whether any closed gap had both.
-    let mut row = vec![Cell::default(); b.len().saturating_add(1)];
-    for (cell, j) in row.iter_mut().zip(0_usize..) {
-        cell.gap_b = j > 0;
+    if a == b {
+        return false;
     }
-    for word in a {
-        let mut diagonal = row.first().copied().unwrap_or_default();
-        if let Some(first) = row.first_mut() {
-            first.gap_a = true;
+    let (a, b) = (classified(a, WORDS), classified(b, WORDS));
+    if is_frame_filled_anew(&a, &b) {
+        return true;
+    }
+    let alignment = align(&a, &b);
+    let exchanges: Vec<Exchange<'_>> = alignment.gaps.iter().filter_map(Exchange::in_gap).collect();
+    let alike = alignment.shared.saturating_add(alignment.inexact);
+    let longer = a.len().max(b.len());
+    let reaches = |words: usize, percent| words.saturating_mul(100) >= longer.saturating_mul(percent);
+    if exchanges.is_empty() {
+        return reaches(alike, SHARED_PERCENT_OF_FRAME) && is_turned_round(&alignment);
+    }
+    let is_one_template = reaches(alignment.shared, SHARED_PERCENT)
+        || reaches(alike, SHARED_PERCENT_OF_FRAME) && are_values(&alignment, &exchanges, longer)
+        || alignment.ends >= SHARED_ENDS;
+    is_one_template && !is_reworded_throughout(&alignment, &exchanges)
+}
+
+/// Whether what was exchanged is plainly a value: one noun in a short prompt, or names or bare content and nothing beside it.
+fn are_values(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>], longer: usize) -> bool {
+    let is_noun = |exchange: &Exchange<'_>| exchange.words == 1 && !exchange.is_of_verbs();
+    let is_nothing_beside = alignment.inexact == 0 && alignment.gaps.len() == exchanges.len();
+    longer <= SHORT && exchanges.len() == 1 && exchanges.iter().all(is_noun)
+        || is_nothing_beside && exchanges.iter().all(Exchange::is_of_names)
+        || is_nothing_beside && alignment.gaps.iter().all(has_only_content)
+}
+
+/// Each word stands in its place in the other text, but for content that stands where other content stands: "from Rome to
+/// Paris" and "from Paris to Rome" too.
+fn is_frame_filled_anew(a: &[Word], b: &[Word]) -> bool {
+    let mut same = 0_usize;
+    let fits = |(a, b): (&Word, &Word)| {
+        if a.is_same(b) {
+            same = same.saturating_add(1);
         }
-        let mut left = row.first().copied().unwrap_or_default();
-        for (cell, other) in row.iter_mut().skip(1).zip(b) {
-            let above = *cell;
-            *cell = if word == other {
-                diagonal.matched()
-            } else if above.shared >= left.shared {
-                Cell { gap_a: true, ..above }
-            } else {
-                Cell { gap_b: true, ..left }
-            };
-            diagonal = above;
-            left = *cell;
-        }
-    }
-    let last = row.last().copied().unwrap_or_default().closed();
-    let ends = prefix.saturating_add(suffix);
-    Alignment { shared: ends.saturating_add(last.shared), ends, substituted: last.substituted }
+        a.is_same(b) || a.kind == Kind::Content && b.kind == Kind::Content && !a.is_like(b)
+    };
+    a.len() == b.len()
+        && a.iter().zip(b).all(fits)
+        && same < a.len()
+        && same.saturating_mul(100) >= a.len().saturating_mul(SHARED_PERCENT_OF_FRAME)
 }
 
-#[derive(Clone, Copy, Default)]
-struct Cell {
-    shared: usize,
-    gap_a: bool,
-    gap_b: bool,
-    substituted: bool,
+fn has_only_content(gap: &Gap<'_>) -> bool {
+    let all_content =
+        |words: &[Word]| !words.is_empty() && words.iter().all(|word| word.kind == Kind::Content);
+    all_content(gap.a.words) && all_content(gap.b.words)
 }
 
-impl Cell {
-    fn closed(self) -> Self {
-        Self {
-            substituted: self.substituted || (self.gap_a && self.gap_b),
-            gap_a: false,
-            gap_b: false,
-            ..self
-        }
+/// Content of one text that stands where other content stands in the other.
+struct Exchange<'a> {
+    words: usize,
+    /// Whether there is a name among those of the one text, and of the other.
+    names: (bool, bool),
+    /// Each with the word before it.
+    all: Vec<(Option<&'a Word>, &'a Word)>,
+}
+
+impl<'a> Exchange<'a> {
+    fn in_gap(gap: &Gap<'a>) -> Option<Self> {
+        let a = own_content(gap.a.iter(), gap.b.words);
+        let b = own_content(gap.b.iter(), gap.a.words);
+        let words = a.len().max(b.len());
+        let has_name = |words: &[(Option<&Word>, &Word)]| words.iter().any(|(_, word)| word.is_name());
+        let names = (has_name(&a), has_name(&b));
+        let is_exchange = !a.is_empty() && !b.is_empty();
+        is_exchange.then(|| Self { words, names, all: a.into_iter().chain(b).collect() })
     }
 
-    fn matched(self) -> Self {
-        let closed = self.closed();
-        Self { shared: closed.shared.saturating_add(1), ..closed }
+    fn has_name(&self) -> bool {
+        self.names.0 || self.names.1
     }
+
+    fn is_of_names(&self) -> bool {
+        self.names.0 && self.names.1
+    }
+
+    fn is_of_verbs(&self) -> bool {
+        self.all.iter().all(|(before, word)| word.is_verb_after(*before))
+    }
+}
+
+fn own_content<'a>(
+    words: impl Iterator<Item = (Option<&'a Word>, &'a Word)>,
+    others: &[Word],
+) -> Vec<(Option<&'a Word>, &'a Word)> {
+    words
+        .filter(|(_, word)| word.kind == Kind::Content && !others.iter().any(|other| word.is_like(other)))
+        .collect()
+}
+
+fn is_reworded_throughout(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>]) -> bool {
+    let other_gaps = alignment.gaps.len().saturating_sub(exchanges.len());
+    let reworded = alignment.inexact.saturating_add(other_gaps);
+    let needed =
+        if exchanges.iter().all(Exchange::is_of_verbs) { REWORDED_PLACES } else { REWORDED_PLACES_FOR_NOUNS };
+    let exchanged = exchanges.iter().fold(0_usize, |sum, exchange| sum.saturating_add(exchange.words));
+    reworded >= needed
+        && reworded > exchanges.len()
+        && alignment.shared_content >= exchanged.saturating_mul(SHARED_FOR_EXCHANGED)
+        && !exchanges.iter().any(Exchange::has_name)
+}
+
+/// Nothing but function words differs, but they say the opposite, or ask another question.
+fn is_turned_round(alignment: &Alignment<'_>) -> bool {
+    let has = |words: &[Word], kind| words.iter().any(|word| word.kind == kind);
+    let any_gap = |test: &dyn Fn(&Gap<'_>) -> bool| alignment.gaps.iter().any(test);
+    let only_function_words =
+        !any_gap(&|gap| has(gap.a.words, Kind::Content) || has(gap.b.words, Kind::Content));
+    let a_is_negated = any_gap(&|gap| has(gap.a.words, Kind::Negation));
+    let b_is_negated = any_gap(&|gap| has(gap.b.words, Kind::Negation));
+    only_function_words && a_is_negated != b_is_negated || any_gap(&exchanges_opposites)
+}
+
+fn exchanges_opposites(gap: &Gap<'_>) -> bool {
+    gap.a.words.iter().any(|a| gap.b.words.iter().any(|b| are_opposites(a.key(), b.key())))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::is_template_variant;
-
-    #[test]
-    fn other_values_in_one_template_are_a_variant() {
-        for (a, b) in [
-            ("Process order 17", "Process order 18"),
-            ("book 3", "book 4"),
-            ("Translate to French: the old tree", "Translate to French: the old house"),
-            ("Cancel the order for John today", "Cancel the order for Mary today"),
-            ("Please cancel reservation HSR97W now", "Please cancel reservation FDZ0T5 now"),
-            (
-                "Classify ticket 12: login is broken, as bug or feature request",
-                "Classify ticket 31: login is slow, as bug or feature request",
-            ),
-        ] {
-            assert!(is_template_variant(a, b) && is_template_variant(b, a), "{a} | {b}");
-        }
-    }
-
-    #[test]
-    fn repetition_and_rewording_are_not() {
-        for (a, b) in [
-            ("Process order 17", "process order 17!"),
-            ("What is the capital of France?", "What is the capital of France, please?"),
-            ("How do I reset my password?", "What is the way to reset a password of mine?"),
-            ("Find cheap flights to Rome", "Search for inexpensive flights to Rome"),
-            ("", ""),
-            ("", "hello"),
-        ] {
-            assert!(!is_template_variant(a, b) && !is_template_variant(b, a), "{a} | {b}");
-        }
-    }
-
-    #[test]
-    fn instructions_around_another_text_are_a_variant() {
-        let ask = |text: &str| {
-            format!(
-                "Give the product, the price and the place of delivery in the text as JSON. The text: {text}"
-            )
-        };
-        let a = ask(
-            "Send the kettle to Osaka, it costs more than Olga wanted to pay, and tell her on Friday that the lamp waits",
-        );
-        let b = ask(
-            "Nobody knew why John had left his violin in Hanoi; the team says that a new one is too much for this month",
-        );
-        assert!(is_template_variant(&a, &b) && is_template_variant(&b, &a));
-        assert!(!is_template_variant(&a, &format!("{a} please")));
-    }
-
-    #[test]
-    fn long_templates_with_a_changed_middle_are_variants() {
-        let text = |middle: &str| {
-            format!("{} {middle} {}", "instruction words here ".repeat(30), "closing words there ".repeat(30))
-        };
-        assert!(is_template_variant(&text("alpha report"), &text("beta story")));
-    }
-}
+mod tests;

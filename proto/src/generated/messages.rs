@@ -40,10 +40,14 @@ pub struct CheckLoopResponse {
     #[prost(uint32, tag = "4")]
     pub matches: u32,
     /// Earlier prompts over the threshold that share this one's template and differ in the values filled in
-    /// (numbers, ids, dates, names): a healthy batch looks like this, so they do not count in `matches`.
+    /// (numbers, ids, dates, names, nouns): a healthy batch looks like this, so they do not count in `matches`.
     #[prost(uint32, tag = "5")]
     pub template_matches: u32,
     /// How many earlier prompts there were to compare with.
     #[prost(uint32, tag = "6")]
     pub compared: u32,
+    /// Earlier prompts that are at least related to this one, whatever the threshold: similarity 0.925 (cosine 0.85) or more, and
+    /// no other values in one template. No evidence by themselves. The same and the reworded prompt are among them.
+    #[prost(uint32, tag = "7")]
+    pub related: u32,
 }

@@ -61,6 +61,29 @@ fn message(content: Value, reason: Value) -> Value {
         "usage": {"input_tokens": 12, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 9}})
 }
 
+/// The status and the body of a refusal, if the request is refused. A thread has the system text and the tools that it began
+/// with; that the provider takes the same once more is not what anybody relies on.
+pub fn complaint(body: &[u8]) -> Option<(u16, Value)> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let thread = body.get("thread").filter(|thread| thread["type"] == "continue")?;
+    let refusal = |kind: &str, code: &str, message: &str| {
+        let details = json!({"error_code": code});
+        json!({"type": "error", "error": {"type": kind, "message": message, "details": details}, "request_id": "req_mock"})
+    };
+    if !thread["previous_message_id"]
+        .as_str()
+        .is_some_and(|id| id.starts_with("msg_") && !id.contains("sentinel"))
+    {
+        return Some((
+            404,
+            refusal("not_found_error", "thread_not_found", "No usable Thread state was found."),
+        ));
+    }
+    let changed = ["system", "tools"].into_iter().find(|field| body.get(field).is_some())?;
+    let message = format!("{changed}: must stay the same across a Thread's turns");
+    Some((400, refusal("invalid_request_error", "thread_fingerprint_mismatch", &message)))
+}
+
 pub fn error(status: u16) -> Value {
     let kind = match status {
         401 => "authentication_error",
@@ -69,4 +92,26 @@ pub fn error(status: u16) -> Value {
         _ => "api_error",
     };
     json!({"type": "error", "error": {"type": kind, "message": "The mock provider refuses."}, "request_id": "req_mock"})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_keeps_what_it_began_with() {
+        let status = |body: Value| complaint(body.to_string().as_bytes()).map(|(status, _)| status);
+        let thread = |previous: &str| json!({"type": "continue", "previous_message_id": previous});
+        assert_eq!(status(json!({"messages": [], "system": "Be brief."})), None);
+        assert_eq!(
+            status(json!({"messages": [], "system": "Be brief.", "thread": {"type": "create"}})),
+            None
+        );
+        assert_eq!(status(json!({"messages": [], "thread": thread("msg_mock")})), None);
+        assert_eq!(
+            status(json!({"messages": [], "thread": thread("msg_mock"), "system": "Be long."})),
+            Some(400)
+        );
+        assert_eq!(status(json!({"messages": [], "thread": thread("msg_sentinel_1")})), Some(404));
+    }
 }

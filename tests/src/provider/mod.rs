@@ -7,6 +7,7 @@ pub mod anthropic;
 pub mod bedrock;
 pub mod event_stream;
 pub mod gemini;
+pub mod gemini_interactions;
 pub mod openai_chat;
 pub mod openai_responses;
 pub mod reply;

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::answer::Answer;
-use super::{Received, anthropic, bedrock, gemini, openai_chat, openai_responses, vertex};
+use super::{
+    Received, anthropic, bedrock, gemini, gemini_interactions, openai_chat, openai_responses, vertex,
+};
 use crate::Dialect;
 
 #[derive(Clone, Debug)]
@@ -41,6 +43,7 @@ pub fn speak(request: &Received, reply: &Reply) -> Answer {
             }
             Dialect::OpenaiResponses => openai_responses::events(reply),
             Dialect::Gemini => gemini::events(reply),
+            Dialect::GeminiInteractions => gemini_interactions::events(reply, &request.json()),
             _ => anthropic::events(reply),
         }),
         _ => Answer::json(
@@ -49,6 +52,7 @@ pub fn speak(request: &Received, reply: &Reply) -> Answer {
                 Dialect::OpenaiChat => openai_chat::body(reply),
                 Dialect::OpenaiResponses => openai_responses::body(reply),
                 Dialect::Gemini => gemini::body(reply),
+                Dialect::GeminiInteractions => gemini_interactions::body(reply, &request.json()),
                 _ => anthropic::body(reply),
             },
         ),
@@ -61,6 +65,7 @@ fn error(dialect: Dialect, status: u16) -> Answer {
         Dialect::OpenaiChat | Dialect::OpenaiResponses => openai_chat::error(status),
         Dialect::Anthropic | Dialect::VertexAnthropic => anthropic::error(status),
         Dialect::Gemini => gemini::error(status),
+        Dialect::GeminiInteractions => gemini_interactions::error(status),
         Dialect::Bedrock => return bedrock::error(status),
     };
     Answer::json(status, &body)
@@ -71,6 +76,12 @@ fn refusal(dialect: Dialect, request: &Received) -> Option<Answer> {
     match dialect {
         Dialect::Bedrock => bedrock::complaint(&request.body)
             .map(|message| bedrock::refusal(400, "ValidationException", &message)),
+        Dialect::GeminiInteractions => {
+            gemini_interactions::complaint(&request.body).map(|(status, body)| Answer::json(status, &body))
+        }
+        Dialect::Anthropic => {
+            anthropic::complaint(&request.body).map(|(status, body)| Answer::json(status, &body))
+        }
         Dialect::VertexAnthropic => vertex::complaint(&request.body).map(|body| Answer::json(400, &body)),
         _ => None,
     }

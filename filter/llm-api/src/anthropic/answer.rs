@@ -12,6 +12,8 @@ struct Block {
     #[serde(default)]
     text: String,
     #[serde(default)]
+    id: String,
+    #[serde(default)]
     name: String,
     #[serde(default)]
     input: Option<Box<RawValue>>,
@@ -45,18 +47,24 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
     struct Body<'a> {
         #[serde(borrow, default)]
+        id: Option<&'a RawValue>,
+        #[serde(borrow, default)]
         model: Option<&'a RawValue>,
         content: Vec<Block>,
         #[serde(default)]
         usage: Option<Usage>,
     }
     let body: Body = json::read(json).ok()?;
+    answer.set_id(body.id);
     answer.set_model(body.model);
     answer.add_usage(body.usage);
     for block in body.content {
         match block.kind.as_str() {
             "text" => answer.push_text(&block.text),
-            "tool_use" => answer.add_call(&block.name, block.input.as_deref().map_or("{}", RawValue::get)),
+            "tool_use" => {
+                answer.add_call(&block.name, block.input.as_deref().map_or("{}", RawValue::get));
+                answer.set_call_id(&block.id);
+            }
             _ => {}
         }
     }
@@ -83,6 +91,8 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
     struct Message<'a> {
         #[serde(borrow, default)]
+        id: Option<&'a RawValue>,
+        #[serde(borrow, default)]
         model: Option<&'a RawValue>,
         #[serde(default)]
         usage: Option<Usage>,
@@ -96,6 +106,7 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     }
     let event: Event = json::read(json).ok()?;
     if let Some(message) = event.message {
+        answer.set_id(message.id);
         answer.set_model(message.model);
         answer.add_usage(message.usage);
     }
@@ -105,6 +116,7 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
             let block = event.content_block?;
             if block.kind == "tool_use" {
                 answer.push_call(event.index, &block.name, "");
+                answer.set_call_id(&block.id);
             }
         }
         "content_block_delta" => {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments,
+        BodyIds, Call, CallRef, Conversation, History, Kept, Messages, Part, Role, ToolResult, arguments,
         each_part, model, texts,
     },
     edit::{self, Edit},
@@ -26,6 +26,8 @@ struct Request<'a> {
     metadata: Option<&'a RawValue>,
     #[serde(borrow, default)]
     system: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    thread: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -68,7 +70,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         include_usage: false,
         instructions: request.system,
         history: Box::new(request.messages),
-        kept: None,
+        kept: kept(request.thread),
         // `metadata.user_id` is what the other dialects call `user`.
         ids: BodyIds { user: user_id(request.metadata), safety_identifier: None, metadata: request.metadata },
     })
@@ -126,6 +128,18 @@ fn parts<'a>(content: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<(
     })
 }
 
+/// `thread` asks the provider to keep the conversation under the answer's id, or names the answer that this request follows.
+fn kept(thread: Option<&RawValue>) -> Option<Kept<'_>> {
+    #[derive(Deserialize)]
+    struct Thread<'a> {
+        #[serde(borrow, default)]
+        previous_message_id: Option<&'a RawValue>,
+    }
+    let previous = json::object::<Thread>(thread?).ok()?.previous_message_id?;
+    // Each answer has an id of its own: a chain of them names no thread.
+    Some(Kept { thread: None, follows: json::string(previous) })
+}
+
 fn user_id(metadata: Option<&RawValue>) -> Option<&RawValue> {
     #[derive(Deserialize)]
     struct Metadata<'a> {
@@ -144,18 +158,27 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
     }
     let outer: Outer = json::read(body)?;
     let message: Message = json::object(outer.messages.last().ok_or(Unreadable::Shape)?)?;
-    let content = message.content.filter(|_| message.role == "user");
+    // The provider takes no message without content: an empty list is no place for a block.
+    let is_filled =
+        |content: &&RawValue| content.get().chars().any(|c| !matches!(c, '[' | ']') && !c.is_whitespace());
+    let content = message.content.filter(|_| message.role == "user").filter(is_filled);
     edit::extend_text(body, content.ok_or(Unreadable::Shape)?, text, "text")
 }
 
-/// Into `system`: a string is extended, a list of blocks gets one more at its end, after what the cache may hold.
+/// Into `system`: a string is extended, a list of blocks gets one more at its end, after what the cache may hold. A thread has the
+/// `system` that it began with and takes no other: there the hint goes behind what the user says.
 pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
     #[derive(Deserialize)]
     struct Outer<'a> {
         #[serde(borrow, default, deserialize_with = "json::present")]
         system: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        thread: Option<&'a RawValue>,
     }
     let outer: Outer = json::read(body)?;
+    if outer.thread.is_some() {
+        return hint_in_result(body, text);
+    }
     match outer.system {
         Some(raw) if raw.get().starts_with('[') => {
             edit::append(body, raw, &format!(r#"{{"type":"text","text":{}}}"#, json::quoted(text)))

@@ -1,6 +1,6 @@
 //! Requests: `input`, a string or a list of items, and `instructions`.
 
-use std::{borrow::Cow, ops::Range};
+use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -12,6 +12,7 @@ use crate::{
     },
     edit::{self, Edit},
     json::{self, Unreadable},
+    turns::{self, OneText, Turns},
 };
 
 #[derive(Deserialize)]
@@ -74,17 +75,6 @@ impl Item<'_> {
     fn is_output(&self) -> bool {
         self.kind.ends_with("_call_output")
     }
-
-    fn role(&self) -> Role {
-        match self.role.as_ref() {
-            _ if self.is_call() => Role::Assistant,
-            _ if self.is_output() => Role::Tool,
-            "user" if self.is_message() => Role::User,
-            "assistant" if self.is_message() => Role::Assistant,
-            "system" | "developer" if self.is_message() => Role::Instruction,
-            _ => Role::Other,
-        }
-    }
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
@@ -114,82 +104,32 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
     })
 }
 
-/// An `input` that is a string: one user message.
-struct OneText<'a>(&'a RawValue);
-
-impl<'a> History<'a> for OneText<'a> {
-    fn len(&self) -> usize {
-        1
-    }
-
-    fn role(&self, at: usize) -> Role {
-        if at == 0 { Role::User } else { Role::Other }
-    }
-
-    fn content(&self, at: usize) -> Option<&'a RawValue> {
-        (at == 0).then_some(self.0)
-    }
-
-    fn has_calls(&self, _at: usize) -> bool {
-        false
-    }
-
-    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-        self.content(at).map_or(Ok(()), |text| texts(text, &[], visit))
-    }
-}
-
-/// Items, put together to messages: the calls and texts that follow each other without an output or a user's word
-/// between them are one turn.
-struct Turns<'a> {
-    items: Vec<Item<'a>>,
-    messages: Vec<(Role, Range<usize>)>,
-}
-
-impl<'a> Turns<'a> {
-    fn of(items: Vec<Item<'a>>) -> Self {
-        let mut messages: Vec<(Role, Range<usize>)> = Vec::with_capacity(items.len());
-        let is_message =
-            |at: Option<usize>| at.and_then(|at| items.get(at)).is_some_and(|item| item.is_message());
-        for (at, item) in (0_usize..).zip(&items) {
-            let end = at.saturating_add(1);
-            match (messages.last_mut(), item.role()) {
-                // Reasoning and instructions do not end a turn; a text after a text is another.
-                (Some((Role::Assistant, turn)), Role::Assistant | Role::Other)
-                    if !(item.is_message() && is_message(at.checked_sub(1))) =>
-                {
-                    turn.end = end;
-                }
-                (_, role) => messages.push((role, at..end)),
-            }
+impl<'a> turns::Item<'a> for Item<'a> {
+    fn role(&self) -> Role {
+        match self.role.as_ref() {
+            _ if self.is_call() => Role::Assistant,
+            _ if self.is_output() => Role::Tool,
+            "user" if self.is_message() => Role::User,
+            "assistant" if self.is_message() => Role::Assistant,
+            "system" | "developer" if self.is_message() => Role::Instruction,
+            _ => Role::Other,
         }
-        Self { items, messages }
     }
 
-    fn items_of(&self, at: usize) -> &[Item<'a>] {
-        self.messages.get(at).and_then(|(_, range)| self.items.get(range.clone())).unwrap_or_default()
-    }
-}
-
-impl<'a> History<'a> for Turns<'a> {
-    fn len(&self) -> usize {
-        self.messages.len()
+    fn content(&self) -> Option<&'a RawValue> {
+        self.content
     }
 
-    fn role(&self, at: usize) -> Role {
-        self.messages.get(at).map_or(Role::Other, |(role, _)| *role)
+    fn has_calls(&self) -> bool {
+        self.is_call() || self.is_output()
     }
 
-    fn content(&self, at: usize) -> Option<&'a RawValue> {
-        self.items_of(at).first()?.content
+    fn is_text(&self) -> bool {
+        self.is_message()
     }
 
-    fn has_calls(&self, at: usize) -> bool {
-        self.items_of(at).iter().any(|item| item.is_call() || item.is_output())
-    }
-
-    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-        self.items_of(at).iter().try_for_each(|item| parts(item, visit))
+    fn parts(&self, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
+        parts(self, visit)
     }
 }
 

@@ -102,6 +102,10 @@ fn remove_hint(dialect: &dyn Dialect, before: &mut Value, after: &mut Value) -> 
             is_hint(messages.get(at)?).then(|| messages.remove(at))?;
         }
         "openai_responses" => remove_from_text(before, after, "instructions")?,
+        "gemini_interactions" => remove_from_text(before, after, "system_instruction")?,
+        "anthropic" | "vertex_anthropic" if before.get("thread").is_some_and(|thread| !thread.is_null()) => {
+            remove_from_result(dialect, after)?;
+        }
         "anthropic" | "vertex_anthropic" if after.get("system")?.is_array() => {
             let block = after.get_mut("system")?.as_array_mut()?.pop()?;
             (block.get("text")?.as_str()? == HINT).then_some(())?;
@@ -146,6 +150,9 @@ fn remove_hint(dialect: &dyn Dialect, before: &mut Value, after: &mut Value) -> 
 
 /// Takes the hint out of the last message's tool result.
 fn remove_from_result(dialect: &dyn Dialect, after: &mut Value) -> Option<()> {
+    if dialect.label() == "gemini_interactions" {
+        return remove_from_step(after.get_mut("input")?);
+    }
     let list = match dialect.label() {
         "openai_responses" => "input",
         "gemini" => "contents",
@@ -181,6 +188,22 @@ fn remove_from_result(dialect: &dyn Dialect, after: &mut Value) -> Option<()> {
     match ["output", "content"].into_iter().find(|key| last.get(key).is_some_and(ends_with_hint))? {
         key if last.get(key)?.is_array() => last.get_mut(key)?.as_array_mut()?.pop().map(|_| ()),
         key => cut(last.get_mut(key)?),
+    }
+}
+
+/// A step may stand alone where a list of them is meant.
+fn remove_from_step(input: &mut Value) -> Option<()> {
+    let step = if input.is_object() { input } else { input.as_array_mut()?.last_mut()? };
+    if let Some(result) = step.get_mut("result").and_then(Value::as_object_mut)
+        && result.get("sentinel_hint").and_then(Value::as_str) == Some(HINT)
+    {
+        return result.remove("sentinel_hint").map(|_| ());
+    }
+    let key =
+        ["result", "content", "text"].into_iter().find(|key| step.get(key).is_some_and(ends_with_hint))?;
+    match step.get_mut(key)? {
+        Value::Array(contents) => contents.pop().map(|_| ()),
+        text => cut(text),
     }
 }
 

@@ -330,7 +330,7 @@ group! {
         /// How the path ends.
         suffix: Option<String> = None,
         /// The dialect spoken there: `openai_chat`, `openai_responses`, `anthropic`, `gemini`,
-        /// `bedrock` or `vertex_anthropic`; `none` leaves the path alone.
+        /// `gemini_interactions`, `bedrock` or `vertex_anthropic`; `none` leaves the path alone.
         dialect: Option<String> = None,
     }
 }

@@ -5,6 +5,7 @@
 pub mod anthropic;
 pub mod bedrock;
 pub mod gemini;
+pub mod gemini_interactions;
 pub mod openai_chat;
 pub mod openai_responses;
 pub mod vertex;
@@ -27,6 +28,7 @@ pub fn request(dialect: Dialect, history: &[Message]) -> String {
         Dialect::OpenaiResponses => openai_responses::request(history),
         Dialect::Anthropic => anthropic::request(history),
         Dialect::Gemini => gemini::request(history),
+        Dialect::GeminiInteractions => gemini_interactions::request(history),
         Dialect::Bedrock => bedrock::request(history),
         Dialect::VertexAnthropic => vertex::request(history),
     }
@@ -39,6 +41,7 @@ pub fn answer(dialect: Dialect, turn: &Message) -> String {
         Dialect::OpenaiResponses => openai_responses::answer(turn),
         Dialect::Anthropic | Dialect::VertexAnthropic => anthropic::answer(turn),
         Dialect::Gemini => gemini::answer(turn),
+        Dialect::GeminiInteractions => gemini_interactions::answer(turn),
         Dialect::Bedrock => bedrock::answer(turn),
     }
 }

@@ -126,6 +126,30 @@ fn gemini() {
 }
 
 #[test]
+fn gemini_interactions() {
+    let body = sent(Dialect::GeminiInteractions);
+    assert_eq!(body["system_instruction"], "Be brief.");
+    assert_eq!(body["store"], false);
+    let said = |kind: &str, text: &str| json!({"type": kind, "content": [{"type": "text", "text": text}]});
+    assert_eq!(
+        body["input"],
+        json!([
+            said("user_input", "Look around."),
+            said("model_output", "I look."),
+            {"type": "function_call", "id": "call:1", "name": "look", "arguments": {"b": 1, "a": [2]}},
+            {"type": "function_call", "id": "c2", "name": "list", "arguments": {}},
+            {"type": "function_result", "call_id": "c2", "name": "list", "result": "two files"},
+            {"type": "function_result", "call_id": "call:1", "name": "look", "result": {"seen": "a wall", "at": 1.50}},
+            said("model_output", "A wall."),
+            said("user_input", "Go on."),
+            {"type": "function_call", "id": "c3", "name": "look", "arguments": {"b": 2}},
+            {"type": "function_result", "call_id": "c3", "name": "look", "result": "nothing"},
+            said("user_input", "Wait."),
+        ])
+    );
+}
+
+#[test]
 fn bedrock() {
     let body = sent(Dialect::Bedrock);
     assert_eq!(body["system"], json!([{"text": "Be brief."}]));
@@ -198,6 +222,9 @@ fn the_answer_is_the_turn() {
     let bedrock = said(Dialect::Bedrock);
     assert_eq!(bedrock["output"]["message"]["content"][1]["toolUse"]["input"], json!({"a": 1}));
     assert_eq!(bedrock["stopReason"], "tool_use");
+    let interaction = said(Dialect::GeminiInteractions);
+    assert_eq!(interaction["steps"][0]["content"][0]["text"], "I look.");
+    assert_eq!(interaction["steps"][1]["arguments"], json!({"a": 1}));
     let gemini = said(Dialect::Gemini);
     assert_eq!(gemini["candidates"][0]["content"]["parts"][1]["functionCall"]["args"], json!({"a": 1}));
 }

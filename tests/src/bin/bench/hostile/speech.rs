@@ -1,14 +1,14 @@
 //! Request bodies of each dialect in pieces, as text: a hostile body is not what a library would write.
 
 use sentinel_tests::Dialect::{
-    self, Anthropic, Bedrock, Gemini, OpenaiChat, OpenaiResponses, VertexAnthropic,
+    self, Anthropic, Bedrock, Gemini, GeminiInteractions, OpenaiChat, OpenaiResponses, VertexAnthropic,
 };
 
 /// A whole body around these messages.
 pub fn body(dialect: Dialect, messages: &str) -> String {
     match dialect {
         OpenaiChat => format!(r#"{{"model":"m","messages":[{messages}]}}"#),
-        OpenaiResponses => format!(r#"{{"model":"m","input":[{messages}]}}"#),
+        OpenaiResponses | GeminiInteractions => format!(r#"{{"model":"m","input":[{messages}]}}"#),
         Anthropic => format!(r#"{{"model":"m","max_tokens":9,"messages":[{messages}]}}"#),
         Gemini => format!(r#"{{"contents":[{messages}]}}"#),
         Bedrock => format!(r#"{{"messages":[{messages}]}}"#),
@@ -40,6 +40,8 @@ pub fn part(dialect: Dialect, role: &str, text: &str) -> String {
 pub fn content(dialect: Dialect, role: &str, parts: &str) -> String {
     match (dialect, role) {
         (Gemini, "assistant") => format!(r#"{{"role":"model","parts":[{parts}]}}"#),
+        (GeminiInteractions, "assistant") => format!(r#"{{"type":"model_output","content":[{parts}]}}"#),
+        (GeminiInteractions, _) => format!(r#"{{"type":"user_input","content":[{parts}]}}"#),
         (Gemini, _) => format!(r#"{{"role":"{role}","parts":[{parts}]}}"#),
         _ => format!(r#"{{"role":"{role}","content":[{parts}]}}"#),
     }
@@ -62,6 +64,9 @@ pub fn call(dialect: Dialect, id: &str, tool: &str, arguments: &str) -> String {
         Anthropic | VertexAnthropic => {
             format!(r#"{{"type":"tool_use","id":"{id}","name":"{tool}","input":{arguments}}}"#)
         }
+        GeminiInteractions => {
+            format!(r#"{{"type":"function_call","id":"{id}","name":"{tool}","arguments":{arguments}}}"#)
+        }
         Gemini => format!(r#"{{"functionCall":{{"id":"{id}","name":"{tool}","args":{arguments}}}}}"#),
     }
 }
@@ -70,7 +75,7 @@ pub fn call(dialect: Dialect, id: &str, tool: &str, arguments: &str) -> String {
 pub fn calling(dialect: Dialect, calls: &str) -> String {
     match dialect {
         OpenaiChat => format!(r#"{{"role":"assistant","content":null,"tool_calls":[{calls}]}}"#),
-        OpenaiResponses => calls.to_owned(),
+        OpenaiResponses | GeminiInteractions => calls.to_owned(),
         _ => content(dialect, "assistant", calls),
     }
 }
@@ -88,6 +93,9 @@ pub fn result(dialect: Dialect, id: &str, tool: &str, text: &str) -> String {
         Anthropic | VertexAnthropic => {
             format!(r#"{{"type":"tool_result","tool_use_id":"{id}","content":"{text}"}}"#)
         }
+        GeminiInteractions => {
+            format!(r#"{{"type":"function_result","call_id":"{id}","name":"{tool}","result":"{text}"}}"#)
+        }
         Gemini => {
             format!(
                 r#"{{"functionResponse":{{"id":"{id}","name":"{tool}","response":{{"output":"{text}"}}}}}}"#
@@ -99,7 +107,7 @@ pub fn result(dialect: Dialect, id: &str, tool: &str, text: &str) -> String {
 /// These results, separated by commas, as messages of the history.
 pub fn answering(dialect: Dialect, results: &str) -> String {
     match dialect {
-        OpenaiChat | OpenaiResponses => results.to_owned(),
+        OpenaiChat | OpenaiResponses | GeminiInteractions => results.to_owned(),
         _ => content(dialect, "user", results),
     }
 }
@@ -108,7 +116,7 @@ pub fn answering(dialect: Dialect, results: &str) -> String {
 pub fn least_call(dialect: Dialect) -> &'static str {
     match dialect {
         OpenaiChat => "{}",
-        OpenaiResponses => r#"{"type":"function_call"}"#,
+        OpenaiResponses | GeminiInteractions => r#"{"type":"function_call"}"#,
         Anthropic | VertexAnthropic => r#"{"type":"tool_use"}"#,
         Bedrock => r#"{"toolUse":{}}"#,
         Gemini => r#"{"functionCall":{}}"#,
@@ -122,6 +130,7 @@ pub fn stray_result(dialect: Dialect) -> &'static str {
         OpenaiResponses => r#"{"type":"function_call_output","call_id":"x"}"#,
         Anthropic | VertexAnthropic => r#"{"type":"tool_result","tool_use_id":"x"}"#,
         Bedrock => r#"{"toolResult":{"toolUseId":"x"}}"#,
+        GeminiInteractions => r#"{"type":"function_result","call_id":"x"}"#,
         Gemini => r#"{"functionResponse":{"id":"x"}}"#,
     }
 }
@@ -130,6 +139,6 @@ pub fn stray_result(dialect: Dialect) -> &'static str {
 pub fn least_message(dialect: Dialect) -> &'static str {
     match dialect {
         OpenaiChat | Anthropic | Bedrock | VertexAnthropic => r#"{"role":""}"#,
-        OpenaiResponses | Gemini => "{}",
+        OpenaiResponses | Gemini | GeminiInteractions => "{}",
     }
 }
