@@ -21,6 +21,7 @@ MODEL = HERE.parent.parent / "embedding-service" / "model"
 BINARY = ["envoy", "onnxruntime", "onnxruntime-old", "redis", "weights", "node", "kubectl"]
 # Packages that the machine's own Python imports: pinned for each version that may be found.
 IMPORTED = {"sdk-python": HERE / "pins" / "sdk-python", "kubernetes-validate": HERE / "pins" / "kubernetes-validate",
+            "frameworks-python": HERE / "pins" / "frameworks-python",
             "model": MODEL / "requirements"}
 COMPLETE = {"model"}  # their `.in` names every package
 PYTHONS = ["3.11", "3.12", "3.13"]

@@ -1,6 +1,9 @@
 //! The providers' own client libraries against the stack, with their default retries: normal, streaming, tools, hinted,
 //! killed, refused. The scripts beside this file are agents; they end with an error when anything is not as an agent needs it.
 
+mod frameworks;
+mod scripted_model;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
