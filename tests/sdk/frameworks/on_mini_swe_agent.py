@@ -1,0 +1,79 @@
+"""The text agent of mini-swe-agent, whose model layer is LiteLLM: fenced bash in, what it printed out."""
+
+import os
+import tempfile
+from pathlib import Path
+
+os.environ["MSWEA_SILENT_STARTUP"] = "1"
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+
+import litellm
+import minisweagent
+import tenacity.nap
+import yaml
+from minisweagent.agents.default import DefaultAgent
+from minisweagent.environments.local import LocalEnvironment
+from minisweagent.models.litellm_textbased_model import LitellmTextbasedModel
+
+import stage
+
+RAISES = {
+    400: "litellm.exceptions.BadRequestError",
+    401: "litellm.exceptions.AuthenticationError",
+    403: "litellm.exceptions.APIError",
+    404: "litellm.exceptions.NotFoundError",
+    422: "litellm.exceptions.BadRequestError",
+}
+RETRIES = {400: 9, 403: 9, 422: 9}
+# The commands of the scenes, as shell scripts.
+COMMANDS = {
+    "read_page": 'echo "Page $1: the branch sold $(($1 * 37 % 101)) units in week $1."',
+    "find_invoice": 'echo "Invoice $1: ACME GmbH, 4,711.00 EUR, due on 2025-12-01, status open."',
+    "fetch_order": 'echo "the order service answered 503 (request id req-$(od -An -N4 -tx4 /dev/urandom | tr -d " "))" >&2; exit 1',
+    "export_status": 'echo >> polls; if [ "$(wc -l < polls)" -le 20 ]; then echo running; else echo "done: 4711 rows"; fi',
+}
+SHIPPED = yaml.safe_load((Path(minisweagent.__file__).parent / "config" / "mini_textbased.yaml").read_text())
+
+
+class Clock:
+    """Between tries it waits for minutes: here the time is summed up instead."""
+
+    waited = 0
+
+    @classmethod
+    def sleep(cls, seconds):
+        cls.waited += seconds
+
+
+tenacity.nap.time = Clock
+litellm.suppress_debug_info = True
+
+
+def run(agent):
+    recipe = yaml.safe_load(stage.source("mini-swe-agent", agent))["model"]
+    model = LitellmTextbasedModel(**{**SHIPPED["model"], **recipe})
+    settings = {name: SHIPPED["agent"][name] for name in ("system_template", "instance_template")}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, command in COMMANDS.items():
+            script = Path(folder, name)
+            script.write_text(f"#!/bin/sh\n{command}\n")
+            script.chmod(0o755)
+        ended = DefaultAgent(model, LocalEnvironment(cwd=folder), **settings).run(stage.TASK)
+    return ended["submission"]
+
+
+def final(agent):
+    """It costs nothing, and a message that costs nothing is an error for it."""
+    before = stage.attempts()
+    try:
+        said = run(agent)
+    except RuntimeError as error:
+        stage.expect("Cost must be > 0.0" in str(error), error)
+    else:
+        raise AssertionError(f"it ended with {said}")
+    stage.expect(stage.attempts() - before == stage.STUCK, f"{stage.attempts() - before} requests")
+    return "raises `RuntimeError`, as it costs nothing"
+
+
+stage.play("mini-swe-agent", "bash", run, RAISES, named="[mini-swe-agent](#mini-swe-agent)", retries=RETRIES, final=final)
+print(f"row {Clock.waited / len(RETRIES):.0f} seconds between the tries")

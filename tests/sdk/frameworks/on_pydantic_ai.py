@@ -1,0 +1,68 @@
+"""Agents on Pydantic AI: OpenAI's chat completions and Anthropic, each streamed too."""
+
+from pydantic_ai import Agent, ModelRetry, Tool
+from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+
+import stage
+
+RAISES = {
+    400: "pydantic_ai.exceptions.ModelRequestRejectedError",
+    401: "pydantic_ai.exceptions.ModelAuthenticationError",
+    403: "pydantic_ai.exceptions.ModelAuthenticationError",
+    404: "pydantic_ai.exceptions.ModelNotFoundError",
+    422: "pydantic_ai.exceptions.ModelRequestRejectedError",
+}
+
+
+def fetch_order(order: str) -> str:
+    """Fetches an order, and has the model told when that fails."""
+    try:
+        return stage.fetch_order(order)
+    except RuntimeError as error:
+        raise ModelRetry(str(error)) from error
+
+
+TOOLS = [stage.read_page, stage.find_invoice, stage.export_status, Tool(fetch_order, max_retries=50)]
+
+
+def made(agent, which):
+    recipe = stage.recipe("Pydantic AI", agent, tools=TOOLS)
+    return recipe[which], recipe["settings"]
+
+
+def plain(which):
+    async def go(agent):
+        one, settings = made(agent, which)
+        return (await one.run(stage.TASK, model_settings=settings)).output
+
+    return lambda agent: stage.LOOP.run(go(agent))
+
+
+def text_of(event):
+    """The piece of text that an event of a stream brings, or None."""
+    if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+        return event.part.content
+    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+        return event.delta.content_delta
+    return None
+
+
+def streamed(which):
+    async def go(agent):
+        one, settings = made(agent, which)
+        said = []
+        async with one.iter(stage.TASK, model_settings=settings) as run:
+            async for node in run:
+                if Agent.is_model_request_node(node):
+                    async with node.stream(run.ctx) as stream:
+                        async for event in stream:
+                            said.append(text_of(event))
+        stage.expect(stage.joined([text for text in said if text]) == run.result.output, said)
+        return run.result.output
+
+    return lambda agent: stage.LOOP.run(go(agent))
+
+
+for name, which in (("openai", "agent"), ("anthropic", "other")):
+    stage.play(f"pydantic-ai-{name}", "tool", plain(which), RAISES, named="[Pydantic AI](#pydantic-ai)")
+    stage.play(f"pydantic-ai-{name}-streamed", "tool", streamed(which), {403: RAISES[403]}, named="[Pydantic AI](#pydantic-ai)")
