@@ -9,14 +9,29 @@ use std::process::Command;
 use sentinel_tests::{Stack, parts};
 use serde_json::json;
 
-use crate::scripted_model::{ScriptedModel, WORK, scene};
+use crate::scripted_model::{ScriptedModel, WORK, form, scene};
 use crate::{folder, python, run};
 
-/// The third and the fourth repetition reach the model with a hint, the fifth does not reach it.
-const BY_STEPS: [bool; 5] = [false, false, false, true, true];
+/// Which requests of a stuck agent reach the provider with a hint, by the form of its steps. The last one is killed and does
+/// not reach it.
+fn hints(form: &str) -> &'static [bool] {
+    match form {
+        // The third and the fourth repetition; the fifth is killed.
+        "tool" => &[false, false, false, true, true],
+        // Steps in text are counted by the score, which needs one repetition more for the hint.
+        "code" | "bash" => &[false, false, false, false, true],
+        // There the model answers with calls, which weigh less in the score than texts do.
+        "final_answer" => &[false, false, false, false, true, true],
+        _ => panic!("there is no form {form:?}"),
+    }
+}
 
 /// What hints begin with, by the defaults.
-const HINTS: [&str; 2] = ["Do not try it again: use what you know", "You seem to be repeating similar requests"];
+const HINTS: [&str; 2] =
+    ["Do not try it again: use what you know", "You seem to be repeating similar requests"];
+
+/// The scenes that every way to run an agent plays with the kill as it is by default.
+const SCENES: [&str; 2] = ["healthy", "stuck"];
 
 /// Without the service. How an agent is killed its name says: it begins with a status, or with `final`.
 fn stack() -> Stack {
@@ -31,11 +46,12 @@ fn stack() -> Stack {
     stack
 }
 
-/// Runs the agents of a script, and then looks at what the provider has got of each.
-/// Of the requests of a stuck agent that reached the provider, `hints` says which had a hint.
-fn play(command: Command, checks: usize, hints: &[bool]) {
+/// Runs the agents of a script, which has so many ways to run them, and then looks at what the provider has got of each.
+/// Each way plays the scenes and is ended by a final message; one of them tries every other status of a kill too.
+fn play(mut command: Command, ways: usize) {
     let mut stack = stack();
-    let said = run(&mut stack, command, checks);
+    command.env("SENTINEL_SCENES", SCENES.join(" "));
+    let said = run(&mut stack, command, ways * (SCENES.len() + 1) + 4);
     assert_documented(&said);
     let mut agents: BTreeMap<String, Vec<bool>> = BTreeMap::new();
     for got in stack.provider.received() {
@@ -48,8 +64,13 @@ fn play(command: Command, checks: usize, hints: &[bool]) {
     for (agent, hinted) in agents {
         match scene(&agent) {
             "healthy" => assert_eq!(hinted, vec![false; WORK + 1], "{agent}"),
+            // Waiting is work; after ten times the model is told to wait longer or to report.
+            "polling" => assert_eq!(hinted.get(..10), Some([false; 10].as_slice()), "{agent}"),
             // A framework may go on after a final message: then this is how it begins.
-            "stuck" => assert_eq!(hinted.get(..hints.len()), Some(hints), "{agent}"),
+            "stuck" | "failing" => {
+                let hints = hints(form(&agent));
+                assert_eq!(hinted.get(..hints.len()), Some(hints), "{agent}");
+            }
             other => panic!("{agent} plays {other:?}"),
         }
     }
@@ -73,27 +94,27 @@ fn framework(script: &str) -> Command {
 
 #[test]
 fn langchain() {
-    play(framework("on_langchain.py"), 7 + 3 + 3, &BY_STEPS);
+    play(framework("on_langchain.py"), 3);
 }
 
 #[test]
 fn openai_agents() {
-    play(framework("on_openai_agents.py"), 7 + 3 * 3, &BY_STEPS);
+    play(framework("on_openai_agents.py"), 4);
 }
 
 #[test]
 fn pydantic_ai() {
-    play(framework("on_pydantic_ai.py"), 2 * (7 + 3), &BY_STEPS);
+    play(framework("on_pydantic_ai.py"), 4);
 }
 
 #[test]
 fn smolagents() {
-    play(framework("on_smolagents.py"), 2 * (7 + 3), &[false; 4]);
+    play(framework("on_smolagents.py"), 4);
 }
 
 #[test]
 fn mini_swe_agent() {
-    play(framework("on_mini_swe_agent.py"), 7, &[false, false, false, false, true]);
+    play(framework("on_mini_swe_agent.py"), 1);
 }
 
 #[test]
@@ -101,14 +122,5 @@ fn vercel_ai_sdk() {
     let mut command = Command::new(parts::node());
     command.arg(folder().join("frameworks").join("on_ai_sdk.mjs"));
     command.env("SENTINEL_NODE_FRAMEWORKS", parts::node_frameworks());
-    play(command, 7 + 3 * 3, &BY_STEPS);
-}
-
-#[test]
-#[ignore]
-fn stay_up() {
-    let stack = stack();
-    eprintln!("UP {} {}", stack.address(), stack.envoy.admin());
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).unwrap();
+    play(command, 4);
 }

@@ -20,9 +20,18 @@ pub struct ScriptedModel {
     turns: Mutex<HashMap<String, usize>>,
 }
 
+/// How an agent of this name acts: by calls of tools, in code, in bash.
+pub fn form(agent: &str) -> &str {
+    part(agent, 1)
+}
+
 /// The scene of an agent of this name.
 pub fn scene(agent: &str) -> &str {
-    agent.split('.').nth(2).unwrap_or_else(|| panic!("{agent:?} names no scene"))
+    part(agent, 2)
+}
+
+fn part(agent: &str, index: usize) -> &str {
+    agent.split('.').nth(index).unwrap_or_else(|| panic!("{agent:?} is not KILL.FORM.SCENE.REST"))
 }
 
 impl ScriptedModel {
@@ -38,8 +47,7 @@ impl ScriptedModel {
             *turn += 1;
             *turn
         };
-        let form = agent.split('.').nth(1).expect("the name has four parts");
-        numbered(speak(request, &reply(form, scene(&agent), turn)), turn)
+        numbered(speak(request, &reply(form(&agent), scene(&agent), turn)), turn)
     }
 }
 
@@ -68,7 +76,13 @@ fn reply(form: &str, scene: &str, turn: usize) -> Reply {
         }
         ("bash", Ok((name, arguments))) => Reply::Text(format!(
             "THOUGHT: I look further.\n\n```mswea_bash_command\n./{name} {}\n```",
-            arguments.as_object().into_iter().flatten().map(|(_, value)| shell(value)).collect::<Vec<_>>().join(" ")
+            arguments
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(_, value)| shell(value))
+                .collect::<Vec<_>>()
+                .join(" ")
         )),
         ("bash", Err(text)) => Reply::Text(format!(
             "THOUGHT: that is all.\n\n```mswea_bash_command\necho COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && echo '{text}'\n```"
@@ -91,7 +105,14 @@ fn numbered(mut answer: Answer, turn: usize) -> Answer {
     for piece in &mut answer.pieces {
         let Piece::Bytes(bytes) = piece else { continue };
         let mut text = String::from_utf8_lossy(bytes).into_owned();
-        for id in ["call_mock_1", "toolu_mock_1", "chatcmpl-mock0000000000000000000", "fc_mock", "msg_mock", "resp_mock"] {
+        for id in [
+            "call_mock_1",
+            "toolu_mock_1",
+            "chatcmpl-mock0000000000000000000",
+            "fc_mock",
+            "msg_mock",
+            "resp_mock",
+        ] {
             text = text.replace(&format!("\"{id}\""), &format!("\"{id}_{turn:04}\""));
         }
         *bytes = text.into();

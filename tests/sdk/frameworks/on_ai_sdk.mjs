@@ -11,6 +11,7 @@ const { APICallError, generateText, streamText, tool } = require("ai");
 const { z } = require("zod");
 
 const { SENTINEL_URL: url, SENTINEL_ADMIN: admin } = process.env;
+const scenes = process.env.SENTINEL_SCENES.split(" ");
 process.env.OPENAI_API_KEY ??= "sk-none";
 const document = fs.readFileSync(new URL("../../../docs/frameworks.md", import.meta.url), "utf8");
 const prompt = "Read the twenty pages of the report one by one and tell me the total.";
@@ -89,7 +90,7 @@ async function attempts() {
   return Number(line.split(": ")[1]);
 }
 
-async function scene(name, way, run) {
+async function worked(name, way, run) {
   polls = 0;
   const before = await attempts();
   const said = await run(`403.tool.${name}.${way}`);
@@ -100,11 +101,11 @@ async function scene(name, way, run) {
   console.log(`ok ${way}: ${name}`);
 }
 
-async function killed(way, run, status) {
+async function killed(name, way, run, status) {
   const before = await attempts();
   let raised = null;
   try {
-    await run(`${status}.tool.stuck.${way}`);
+    await run(`${status}.tool.${name}.${way}`);
   } catch (error) {
     raised = error;
   }
@@ -113,12 +114,15 @@ async function killed(way, run, status) {
   expect(raised.responseHeaders["x-sentinel-verdict"] === "kill", raised.responseHeaders);
   const made = (await attempts()) - before;
   expect(made === stuck, `${made} requests`);
-  console.log(`ok ${way}: killed with ${status}`);
+  console.log(`ok ${way}: ${name}, killed with ${status}`);
 }
 
 async function play(way, run, statuses) {
-  await scene("healthy", way, run);
-  for (const status of statuses) await killed(way, run, status);
+  for (const name of scenes) {
+    if (["healthy", "polling"].includes(name)) await worked(name, way, run);
+    else await killed(name, way, run, 403);
+  }
+  for (const status of statuses) if (status !== 403) await killed("stuck", way, run, status);
   if (statuses.length > 1) {
     const cells = statuses.map(() => "`APICallError`").join(" | ");
     console.log(`row | [Vercel's AI SDK](#vercels-ai-sdk) | ${cells} | is the answer |`);

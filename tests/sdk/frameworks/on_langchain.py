@@ -48,5 +48,5 @@ def responses(agent):
 
 
 stage.play("langchain", "tool", chat, RAISES, named="[LangChain](#langchain-and-langgraph)")
-stage.play("langchain-streamed", "tool", streamed, {403: RAISES[403]}, named="[LangChain](#langchain-and-langgraph)")
-stage.play("langchain-responses", "tool", responses, {403: RAISES[403]}, named="[LangChain](#langchain-and-langgraph)")
+stage.play("langchain-streamed", "tool", streamed, {403: RAISES[403]})
+stage.play("langchain-responses", "tool", responses, {403: RAISES[403]})

@@ -36,11 +36,13 @@ def final(run, stuck):
     return check
 
 
-def play(kind, form, way, stuck):
-    for suffix, raises, settings in (("", RAISES, {}), ("-streamed", {403: RAISES[403]}, {"stream_outputs": True})):
-        go = run(kind, **settings)
-        stage.play(way + suffix, form, go, raises, named="[smolagents](#smolagents)", stuck=stuck, final=final(go, stuck))
+def play(way, form, go, raises, stuck, **named):
+    stage.play(way, form, go, raises, stuck=stuck, final=final(go, stuck), **named)
 
 
-play("ToolCallingAgent", "final_answer", "smolagents-tools", stuck=7)
-play("CodeAgent", "code", "smolagents-code", stuck=6)
+ONE = {403: RAISES[403]}
+STREAM = {"stream_outputs": True}
+play("smolagents-code", "code", run("CodeAgent"), RAISES, 6, named="[smolagents](#smolagents)")
+play("smolagents-code-streamed", "code", run("CodeAgent", **STREAM), ONE, 6)
+play("smolagents-tools", "final_answer", run("ToolCallingAgent"), ONE, 7)
+play("smolagents-tools-streamed", "final_answer", run("ToolCallingAgent", **STREAM), ONE, 7)
