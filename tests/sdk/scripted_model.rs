@@ -14,6 +14,8 @@ pub const WORK: usize = 20;
 const PATIENCE: usize = 12;
 /// What the model says when the work is done.
 pub const DONE: &str = "All twenty pages are read, and the total is 4711.";
+/// What a user says to an agent that was stopped; the model then says that it is done.
+const SUM_UP: &str = "Stop here and sum up what you have.";
 const GIVEN_UP: &str = "Nobody has stopped me.";
 
 pub struct ScriptedModel {
@@ -47,7 +49,15 @@ impl ScriptedModel {
             *turn += 1;
             *turn
         };
-        numbered(speak(request, &reply(form(&agent), scene(&agent), turn)), turn)
+        let body = request.json();
+        let said =
+            body["messages"].as_array().and_then(|messages| messages.last()).map(|last| &last["content"]);
+        let reply = if said.is_some_and(|said| said == SUM_UP) {
+            Reply::Text(DONE.into())
+        } else {
+            reply(form(&agent), scene(&agent), turn)
+        };
+        numbered(speak(request, &reply), turn)
     }
 }
 

@@ -1,7 +1,9 @@
 """Agents on LangChain (create_agent, which runs on LangGraph): chat completions, streamed too, and responses."""
 
-from langchain.agents.middleware import wrap_tool_call
+from langchain.agents.middleware import ModelRetryMiddleware, wrap_tool_call
 from langchain.messages import AIMessageChunk, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from openai import APIStatusError
 
 import stage
 
@@ -25,10 +27,12 @@ def failures_are_told(request, handler):
         return ToolMessage(content=f"Error: {error}", tool_call_id=request.tool_call["id"], status="error")
 
 
-def made(agent, **more):
+def made(agent, middleware=(), checkpointer=None, **more):
     recipe = stage.recipe("LangChain and LangGraph", agent, tools=stage.TOOLS)
     model = recipe["model"].model_copy(update=more)
-    return recipe["create_agent"](model, stage.TOOLS, middleware=[failures_are_told])
+    return recipe["create_agent"](
+        model, stage.TOOLS, middleware=[failures_are_told, *middleware], checkpointer=checkpointer
+    )
 
 
 def chat(agent):
@@ -47,6 +51,38 @@ def responses(agent):
     return made(agent, use_responses_api=True).invoke(ASK, LIMIT)["messages"][-1].text
 
 
+def retried():
+    """The middleware that retries takes the classes of LangChain's own for final, and 422 has none."""
+    for status, requests in ((403, stage.STUCK), (404, stage.STUCK), (422, stage.STUCK + 2)):
+        agent = made(
+            f"{status}.tool.stuck.langchain-retried",
+            [ModelRetryMiddleware(max_retries=2, initial_delay=0, on_failure="error")],
+        )
+        before = stage.attempts()
+        try:
+            agent.invoke(ASK, LIMIT)
+        except APIStatusError as error:
+            stage.expect(error.status_code == status and stage.is_a_kill(error), repr(error))
+        made_now = stage.attempts() - before
+        stage.expect(made_now == requests, f"{status}: {made_now} requests, not {requests}")
+    print("ok langchain: ModelRetryMiddleware")
+
+
+def resumed():
+    """The thread of a stopped agent goes on with a new word of its user."""
+    agent = made("403.tool.stuck.langchain-resumed", checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}, **LIMIT}
+    try:
+        agent.invoke(ASK, thread)
+    except APIStatusError as error:
+        stage.expect(stage.is_a_kill(error), repr(error))
+    said = agent.invoke({"messages": [{"role": "user", "content": stage.SUM_UP}]}, thread)["messages"][-1].text
+    stage.expect(said == stage.DONE, said)
+    print("ok langchain: resumed")
+
+
 stage.play("langchain", "tool", chat, RAISES, named="[LangChain](#langchain-and-langgraph)")
 stage.play("langchain-streamed", "tool", streamed, {403: RAISES[403]})
 stage.play("langchain-responses", "tool", responses, {403: RAISES[403]})
+retried()
+resumed()

@@ -1,7 +1,9 @@
 """Agents on Pydantic AI: OpenAI's chat completions and Anthropic, each streamed too."""
 
 from pydantic_ai import Agent, ModelRetry, Tool
+from pydantic_ai.exceptions import FallbackExceptionGroup
 from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+from pydantic_ai.models.fallback import FallbackModel
 
 import stage
 
@@ -63,7 +65,23 @@ def streamed(which):
     return lambda agent: stage.LOOP.run(go(agent))
 
 
+def fallback():
+    """A second model is asked after a kill, and is stopped too, as it is behind the same Envoy."""
+    one, settings = made("403.tool.stuck.pydantic-ai-fallback", "agent")
+    before = stage.attempts()
+    try:
+        both = FallbackModel(one.model, one.model)
+        stage.LOOP.run(one.run(stage.TASK, model=both, model_settings=settings))
+    except FallbackExceptionGroup as group:
+        stage.expect(all(stage.is_a_kill(error) for error in group.exceptions), group.exceptions)
+        stage.expect(len(group.exceptions) == 2, group.exceptions)
+    requests = stage.attempts() - before
+    stage.expect(requests == stage.STUCK + 1, f"{requests} requests")
+    print("ok pydantic-ai: FallbackModel")
+
+
 stage.play("pydantic-ai-openai", "tool", plain("agent"), RAISES, named="[Pydantic AI](#pydantic-ai)")
 stage.play("pydantic-ai-openai-streamed", "tool", streamed("agent"), {403: RAISES[403]})
 stage.play("pydantic-ai-anthropic", "tool", plain("other"), {403: RAISES[403]})
 stage.play("pydantic-ai-anthropic-streamed", "tool", streamed("other"), {403: RAISES[403]})
+fallback()

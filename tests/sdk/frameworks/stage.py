@@ -16,6 +16,8 @@ DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "frameworks.md"
 
 TASK = "Read the twenty pages of the report one by one and tell me the total."
 DONE = "All twenty pages are read, and the total is 4711."
+# After this word of the user the model says DONE.
+SUM_UP = "Stop here and sum up what you have."
 STOPPED = "This agent was stopped because "
 WORK = 20
 # The calls that pass, and the one that is stopped.
