@@ -64,6 +64,8 @@ fn play(mut command: Command, ways: usize, more: usize) {
     assert!(!agents.is_empty());
     for (agent, hinted) in agents {
         match scene(&agent) {
+            // A router is asked once for another agent.
+            "healthy" if agent.ends_with(".routed") => assert_eq!(hinted, [false], "{agent}"),
             "healthy" => assert_eq!(hinted, vec![false; WORK + 1], "{agent}"),
             // Waiting is work; after ten times the model is told to wait longer or to report.
             "polling" => assert_eq!(hinted.get(..10), Some([false; 10].as_slice()), "{agent}"),
@@ -114,8 +116,8 @@ fn smolagents() {
 }
 
 #[test]
-fn mini_swe_agent() {
-    play(framework("on_mini_swe_agent.py"), 1, 0);
+fn mini_swe_agent_and_litellm() {
+    play(framework("on_litellm.py"), 1, 5);
 }
 
 #[test]

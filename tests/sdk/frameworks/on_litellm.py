@@ -1,4 +1,4 @@
-"""The text agent of mini-swe-agent, whose model layer is LiteLLM: fenced bash in, what it printed out."""
+"""Agents on LiteLLM: the text agent of mini-swe-agent (fenced bash in, what it printed out), and LiteLLM's Router."""
 
 import os
 import tempfile
@@ -50,7 +50,7 @@ litellm.suppress_debug_info = True
 
 
 def run(agent):
-    recipe = yaml.safe_load(stage.source("mini-swe-agent", agent))["model"]
+    recipe = yaml.safe_load(stage.source("mini-swe-agent and LiteLLM", agent))["model"]
     model = LitellmTextbasedModel(**{**SHIPPED["model"], **recipe})
     settings = {name: SHIPPED["agent"][name] for name in ("system_template", "instance_template")}
     with tempfile.TemporaryDirectory() as folder:
@@ -75,5 +75,42 @@ def final(agent):
     return "raises `RuntimeError`, as it costs nothing"
 
 
-stage.play("mini-swe-agent", "bash", run, RAISES, named="[mini-swe-agent](#mini-swe-agent)", retries=RETRIES, final=final)
+def routed(status):
+    """What LiteLLM's Router makes of a kill, alone and for the next one whom it serves."""
+    deployment = {"model": "openai/gpt-4o-mini", "api_base": stage.URL + "/v1"}
+    router = litellm.Router(model_list=[{"model_name": "m", "litellm_params": deployment}], num_retries=2, retry_after=0)
+
+    def ask(agent, messages):
+        headers = {"x-agent-id": agent, "x-run-id": f"run-of-{agent}"}
+        return router.completion(model="m", messages=messages, extra_headers=headers)
+
+    history = [{"role": "user", "content": stage.TASK}]
+    for turn in range(stage.STUCK - 1):
+        call = {"name": "find_invoice", "arguments": '{"number": "2025-0117"}'}
+        called = [{"id": f"call_{turn}", "type": "function", "function": call}]
+        history.append({"role": "assistant", "content": None, "tool_calls": called})
+        history.append({"role": "tool", "tool_call_id": f"call_{turn}", "content": stage.find_invoice("2025-0117")})
+    before = stage.attempts()
+    try:
+        ask(f"{status}.tool.stuck.routed", history)
+    except tuple({getattr(litellm.exceptions, name.rsplit(".", 1)[1]) for name in RAISES.values()}) as error:
+        raised = error
+    else:
+        raise AssertionError("nobody stopped it")
+    # What it comes from is not always kept, so that its text alone says what it is.
+    stage.expect(stage.STOPPED in str(raised), repr(raised))
+    again = stage.attempts() - before - 1
+    try:
+        ask(f"{status}.tool.healthy.routed", [{"role": "user", "content": stage.SUM_UP}])
+        other = "is served"
+    except litellm.types.router.RouterRateLimitError as error:
+        other = f"gets `{type(error).__name__}`"
+    print(f"row | {status} | {f'{again} times more' if again else 'no more'} | {other} |")
+    print(f"ok litellm.Router: {status}")
+
+
+named = "[mini-swe-agent](#mini-swe-agent-and-litellm)"
+stage.play("mini-swe-agent", "bash", run, RAISES, named=named, retries=RETRIES, final=final)
 print(f"row {Clock.waited / len(RETRIES):.0f} seconds between the tries")
+for status in sorted(RAISES):
+    routed(status)
