@@ -30,8 +30,24 @@ fn hints(form: &str) -> &'static [bool] {
 const HINTS: [&str; 2] =
     ["Do not try it again: use what you know", "You seem to be repeating similar requests"];
 
-/// The scenes that every way to run an agent plays with the kill as it is by default.
+/// The scenes of every way to run an agent.
 const SCENES: [&str; 2] = ["healthy", "stuck"];
+
+/// Of agents that call tools: a change and a test in turns, which fails the same way until the last change.
+const TOOLS: &[&str] = &["fixing"];
+/// Of agents whose steps stand in the text.
+const TEXT: &[&str] = &[];
+
+/// What a script has.
+struct Script {
+    command: Command,
+    /// Ways to run an agent. Each plays the scenes and is ended by a final message.
+    ways: usize,
+    /// Scenes of one of the ways, which tries the four other statuses of a kill too.
+    once: &'static [&'static str],
+    /// Checks of what only this framework has.
+    more: usize,
+}
 
 /// Without the service. How an agent is killed its name says: it begins with a status, or with `final`.
 fn stack() -> Stack {
@@ -46,13 +62,12 @@ fn stack() -> Stack {
     stack
 }
 
-/// Runs the agents of a script, which has so many ways to run them, and then looks at what the provider has got of each.
-/// Each way plays the scenes and is ended by a final message; one of them tries every other status of a kill too.
-/// `more` counts the checks that are the framework's own.
-fn play(mut command: Command, ways: usize, more: usize) {
+/// Runs the agents of a script, and then looks at what the provider has got of each.
+fn play(mut script: Script) {
     let mut stack = stack();
-    command.env("SENTINEL_SCENES", SCENES.join(" "));
-    let said = run(&mut stack, command, ways * (SCENES.len() + 1) + 4 + more);
+    script.command.env("SENTINEL_SCENES", SCENES.join(" ")).env("SENTINEL_ONCE", script.once.join(" "));
+    let checks = script.ways * (SCENES.len() + 1) + 4 + script.once.len() + script.more;
+    let said = run(&mut stack, script.command, checks);
     assert_documented(&said);
     let mut agents: BTreeMap<String, Vec<bool>> = BTreeMap::new();
     for got in stack.provider.received() {
@@ -67,6 +82,8 @@ fn play(mut command: Command, ways: usize, more: usize) {
             // A router is asked once for another agent.
             "healthy" if agent.ends_with(".routed") => assert_eq!(hinted, [false], "{agent}"),
             "healthy" => assert_eq!(hinted, vec![false; WORK + 1], "{agent}"),
+            // A test that fails the same way may bring a hint, but the work goes on.
+            "fixing" => assert_eq!(hinted.len(), WORK + 1, "{agent}"),
             // Waiting is work; after ten times the model is told to wait longer or to report.
             "polling" => assert_eq!(hinted.get(..10), Some([false; 10].as_slice()), "{agent}"),
             // A framework may go on after a final message, and a user may: then this is how it begins.
@@ -97,27 +114,27 @@ fn framework(script: &str) -> Command {
 
 #[test]
 fn langchain() {
-    play(framework("on_langchain.py"), 3, 2);
+    play(Script { command: framework("on_langchain.py"), ways: 3, once: TOOLS, more: 2 });
 }
 
 #[test]
 fn openai_agents() {
-    play(framework("on_openai_agents.py"), 4, 0);
+    play(Script { command: framework("on_openai_agents.py"), ways: 4, once: TOOLS, more: 0 });
 }
 
 #[test]
 fn pydantic_ai() {
-    play(framework("on_pydantic_ai.py"), 4, 1);
+    play(Script { command: framework("on_pydantic_ai.py"), ways: 4, once: TOOLS, more: 1 });
 }
 
 #[test]
 fn smolagents() {
-    play(framework("on_smolagents.py"), 4, 0);
+    play(Script { command: framework("on_smolagents.py"), ways: 4, once: TEXT, more: 0 });
 }
 
 #[test]
 fn mini_swe_agent_and_litellm() {
-    play(framework("on_litellm.py"), 1, 5);
+    play(Script { command: framework("on_litellm.py"), ways: 1, once: TEXT, more: 5 });
 }
 
 #[test]
@@ -125,5 +142,5 @@ fn vercel_ai_sdk() {
     let mut command = Command::new(parts::node());
     command.arg(folder().join("frameworks").join("on_ai_sdk.mjs"));
     command.env("SENTINEL_NODE_FRAMEWORKS", parts::node_frameworks());
-    play(command, 4, 0);
+    play(Script { command, ways: 4, once: TOOLS, more: 0 });
 }

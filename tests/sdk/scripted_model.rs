@@ -65,7 +65,13 @@ fn reply(form: &str, scene: &str, turn: usize) -> Reply {
     let call = match scene {
         "healthy" if turn <= WORK => Ok(("read_page", json!({"page": turn}))),
         "polling" if turn <= WORK + 1 => Ok(("export_status", json!({"job": "export-17"}))),
-        "healthy" | "polling" => Err(DONE),
+        // The same tests fail the same way until the last change.
+        "fixing" if turn <= WORK && turn % 2 == 1 => {
+            let change = format!("total = sum(pages[:{turn}])");
+            Ok(("write_file", json!({"path": "report.py", "text": change})))
+        }
+        "fixing" if turn <= WORK => Ok(("run_tests", json!({"suite": "report"}))),
+        "healthy" | "polling" | "fixing" => Err(DONE),
         _ if turn > PATIENCE => Err(GIVEN_UP),
         "stuck" => Ok(("find_invoice", json!({"number": "2025-0117"}))),
         "failing" => Ok(("fetch_order", json!({"order": "A-4711"}))),
@@ -107,7 +113,7 @@ fn python_arguments(arguments: &Value) -> String {
 }
 
 fn shell(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value.as_str().map_or_else(|| value.to_string(), |text| format!("'{text}'"))
 }
 
 /// Frameworks tell messages and calls apart by their ids, so each answer has its own.

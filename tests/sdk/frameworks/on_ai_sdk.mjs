@@ -11,7 +11,9 @@ const { APICallError, generateText, streamText, tool } = require("ai");
 const { z } = require("zod");
 
 const { SENTINEL_URL: url, SENTINEL_ADMIN: admin } = process.env;
+// The scenes of every way to run an agent, and those that the first way plays too.
 const scenes = process.env.SENTINEL_SCENES.split(" ");
+const once = process.env.SENTINEL_ONCE.split(" ").filter((name) => name);
 process.env.OPENAI_API_KEY ??= "sk-none";
 const document = fs.readFileSync(new URL("../../../docs/frameworks.md", import.meta.url), "utf8");
 const prompt = "Read the twenty pages of the report one by one and tell me the total.";
@@ -22,6 +24,7 @@ const work = 20;
 const stuck = 5 + 1;
 
 let polls = 0;
+let changes = 0;
 const tools = {
   read_page: tool({
     description: "Reads one page of the report.",
@@ -40,6 +43,19 @@ const tools = {
       const request = Math.random().toString(16).slice(2, 10);
       throw new Error(`the order service answered 503 (request id req-${request})`);
     },
+  }),
+  write_file: tool({
+    description: "Writes a file.",
+    inputSchema: z.object({ path: z.string(), text: z.string() }),
+    execute: async ({ path, text }) => (changes++, `Wrote ${text.length} characters to ${path}.`),
+  }),
+  run_tests: tool({
+    description: "Runs tests.",
+    inputSchema: z.object({ suite: z.string() }),
+    execute: async () =>
+      changes < work / 2
+        ? "FAILED test_report.py::test_total - AssertionError: assert 4700 == 4711. 1 failed, 11 passed."
+        : "12 passed.",
   }),
   export_status: tool({
     description: "The status of an export job.",
@@ -91,7 +107,7 @@ async function attempts() {
 }
 
 async function worked(name, way, run) {
-  polls = 0;
+  polls = changes = 0;
   const before = await attempts();
   const said = await run(`403.tool.${name}.${way}`);
   expect(said === done, said);
@@ -118,8 +134,8 @@ async function killed(name, way, run, status) {
 }
 
 async function play(way, run, statuses) {
-  for (const name of scenes) {
-    if (["healthy", "polling"].includes(name)) await worked(name, way, run);
+  for (const name of statuses.length > 1 ? [...scenes, ...once] : scenes) {
+    if (["healthy", "polling", "fixing"].includes(name)) await worked(name, way, run);
     else await killed(name, way, run, 403);
   }
   for (const status of statuses) if (status !== 403) await killed("stuck", way, run, status);

@@ -30,6 +30,9 @@ COMMANDS = {
     "read_page": 'echo "Page $1: the branch sold $(($1 * 37 % 101)) units in week $1."',
     "find_invoice": 'echo "Invoice $1: ACME GmbH, 4,711.00 EUR, due on 2025-12-01, status open."',
     "fetch_order": 'echo "the order service answered 503 (request id req-$(od -An -N4 -tx4 /dev/urandom | tr -d " "))" >&2; exit 1',
+    "write_file": 'echo >> changes; echo "Wrote ${#2} characters to $1."',
+    "run_tests": 'if [ "$(wc -l < changes)" -lt 10 ]; then echo "FAILED test_report.py::test_total - AssertionError: assert 4700 == 4711"; '
+    'echo "1 failed, 11 passed"; exit 1; fi; echo "12 passed"',
     "export_status": 'echo >> polls; if [ "$(wc -l < polls)" -le 20 ]; then echo running; else echo "done: 4711 rows"; fi',
 }
 SHIPPED = yaml.safe_load((Path(minisweagent.__file__).parent / "config" / "mini_textbased.yaml").read_text())

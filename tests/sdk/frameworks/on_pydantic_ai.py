@@ -24,7 +24,7 @@ def fetch_order(order: str) -> str:
         raise ModelRetry(str(error)) from error
 
 
-TOOLS = [stage.read_page, stage.find_invoice, stage.export_status, Tool(fetch_order, max_retries=50)]
+TOOLS = [*(tool for tool in stage.TOOLS if tool is not stage.fetch_order), Tool(fetch_order, max_retries=50)]
 
 
 def made(agent, which):

@@ -10,7 +10,9 @@ import urllib.request
 from pathlib import Path
 
 URL = os.environ["SENTINEL_URL"]
+# The scenes of every way to run an agent, and those that one way of each framework plays too.
 SCENES = os.environ["SENTINEL_SCENES"].split()
+ONCE = os.environ["SENTINEL_ONCE"].split()
 ADMIN = os.environ["SENTINEL_ADMIN"]
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "frameworks.md"
 
@@ -72,7 +74,33 @@ def export_status(job: str) -> str:
     return "running" if _polls <= WORK else "done: 4711 rows"
 
 
-TOOLS = [read_page, find_invoice, fetch_order, export_status]
+_changes = 0
+
+
+def write_file(path: str, text: str) -> str:
+    """Writes a file.
+
+    Args:
+        path: Where.
+        text: What.
+    """
+    global _changes
+    _changes += 1
+    return f"Wrote {len(text)} characters to {path}."
+
+
+def run_tests(suite: str) -> str:
+    """Runs tests.
+
+    Args:
+        suite: Which.
+    """
+    if _changes < WORK / 2:
+        return "FAILED test_report.py::test_total - AssertionError: assert 4700 == 4711. 1 failed, 11 passed."
+    return "12 passed."
+
+
+TOOLS = [read_page, find_invoice, fetch_order, export_status, write_file, run_tests]
 
 
 def block(heading):
@@ -126,13 +154,13 @@ def expect(condition, what):
 def play(way, form, run, raises, *, named=None, stuck=STUCK, retries=None, final=None):
     """The checks of one way to run an agent. `run(agent)` runs the agent of this name on the task and returns its answer.
 
-    `raises` is what a kill raises for each `kill.status`, as `module.Class`; with `named`, how the document calls the framework, its row there is printed;
+    `raises` is what a kill raises for each `kill.status`, as `module.Class`; `named` is how the document calls the framework, on the way that shows all of it;
     `stuck` counts the requests of a stuck agent, with the one that is answered by the kill; `retries` says for which
     statuses, and how often, the framework asks again; `final(agent)` checks a final message where it is not the answer.
     """
     retries = retries or {}
-    for name in SCENES:
-        if name in ("healthy", "polling"):
+    for name in SCENES + ONCE * bool(named):
+        if name in ("healthy", "polling", "fixing"):
             worked(name, way, form, run)
         else:
             killed(name, way, form, run, 403, raises[403], stuck + retries.get(403, 0))
@@ -154,8 +182,8 @@ def play(way, form, run, raises, *, named=None, stuck=STUCK, retries=None, final
 
 def worked(name, way, form, run):
     """Work of twenty steps comes to its end, with one request for each and one for the answer."""
-    global _polls
-    _polls = 0
+    global _polls, _changes
+    _polls = _changes = 0
     before = attempts()
     said = run(f"403.{form}.{name}.{way}")
     expect(DONE in str(said), said)
