@@ -194,7 +194,7 @@ impl Walk {
         let steps = &mut self.steps;
         history.parts(at, &mut |part| match part {
             Part::Text(part) if reach.react => text.push(part),
-            Part::Text(_) => {}
+            Part::Text(_) | Part::Media(_) => {}
             Part::Call(call) => {
                 has_calls = true;
                 steps.written_call(&call);
@@ -218,7 +218,7 @@ impl Walk {
                 has_results = true;
                 steps.result(&result);
             }
-            Part::Call(_) => {}
+            Part::Call(_) | Part::Media(_) => {}
         })?;
         if history.role(at) == Role::User {
             let tail = self.user(text.0.into_owned(), has_results);

@@ -19,6 +19,8 @@ pub struct Answer {
     /// Cut at `MAX_TEXT`.
     pub text: String,
     pub calls: Vec<AnswerCall>,
+    /// The answer's id, where a later request may say that it follows it; else empty.
+    pub id: String,
     /// As the provider names it; empty where it does not.
     pub model: String,
     pub usage: Usage,
@@ -41,6 +43,12 @@ impl Answer {
     pub(crate) fn set_call_id(&mut self, id: &str) {
         if let Some(call) = self.calls.last_mut() {
             call.id.push_str(id);
+        }
+    }
+
+    pub(crate) fn set_id(&mut self, id: Option<&RawValue>) {
+        if self.id.is_empty() {
+            self.id = id.and_then(json::string).unwrap_or_default().into_owned();
         }
     }
 

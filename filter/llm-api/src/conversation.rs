@@ -19,6 +19,8 @@ pub struct Conversation<'a> {
     pub stream: bool,
     /// The client asked for a last chunk with the usage (OpenAI chat streams).
     pub include_usage: bool,
+    /// What instructs the model beside the messages, as it stands in the body.
+    pub instructions: Option<&'a RawValue>,
     pub history: Box<dyn History<'a> + 'a>,
     /// Where the provider keeps what was said before.
     pub kept: Option<Kept<'a>>,
@@ -30,6 +32,8 @@ pub struct Conversation<'a> {
 pub struct Kept<'a> {
     /// The thread's id, where every request of the thread carries the same.
     pub thread: Option<Cow<'a, str>>,
+    /// The id of the answer that this request follows, where the request names that.
+    pub follows: Option<Cow<'a, str>>,
 }
 
 /// The messages of a conversation, oldest first. What an assistant says in one turn is one message.
@@ -68,6 +72,8 @@ pub enum Role {
 #[derive(Debug)]
 pub enum Part<'a> {
     Text(Cow<'a, str>),
+    /// An image, a sound, a file: its data, address or id, as it stands in the body.
+    Media(&'a RawValue),
     Call(Call<'a>),
     Result(ToolResult<'a>),
 }
@@ -141,8 +147,8 @@ impl<'a> BodyIds<'a> {
     }
 }
 
-/// Gives the texts of a content that is a string, or a list of parts of which those of the types `kinds` are text. Other
-/// parts (images, files, sounds) are passed over.
+/// Gives the texts of a content that is a string, or a list of parts of which those of the types `kinds` are text. Of the
+/// other parts the media are given.
 pub fn texts<'a>(
     content: &'a RawValue,
     kinds: &[&str],
@@ -155,6 +161,8 @@ pub fn texts<'a>(
     each_part(content, visit, &mut |part: TypedPart<'a>, visit| {
         if kinds.contains(&part.kind.as_ref()) {
             visit(Part::Text(part.text.and_then(json::text).ok_or(Unreadable::Shape)?));
+        } else {
+            part.media().for_each(|media| visit(Part::Media(media)));
         }
         Ok(())
     })
@@ -241,13 +249,34 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Messages<T> {
     }
 }
 
-/// One part of a message's content, as far as its text is concerned.
+/// One part of a message's content: a text, or a medium under one of the keys that OpenAI's formats have for it.
 #[derive(Debug, Deserialize)]
 struct TypedPart<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow, default)]
     text: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    image_url: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    input_audio: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    video_url: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    file: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    file_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    file_data: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    file_url: Option<&'a RawValue>,
+}
+
+impl<'a> TypedPart<'a> {
+    fn media(&self) -> impl Iterator<Item = &'a RawValue> {
+        let Self { image_url, input_audio, video_url, file, file_id, file_data, file_url, .. } = *self;
+        [image_url, input_audio, video_url, file, file_id, file_data, file_url].into_iter().flatten()
+    }
 }
 
 /// A model's name, or nothing.

@@ -24,6 +24,8 @@ struct Request<'a> {
     stream: Option<&'a RawValue>,
     #[serde(borrow, default)]
     metadata: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    system: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -53,6 +55,9 @@ struct Block<'a> {
     is_error: Option<&'a RawValue>,
     #[serde(borrow, default)]
     text: Option<&'a RawValue>,
+    /// What an image or a document is made of.
+    #[serde(borrow, default)]
+    source: Option<&'a RawValue>,
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
@@ -61,6 +66,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         model: model(request.model),
         stream: json::is_true(request.stream),
         include_usage: false,
+        instructions: request.system,
         history: Box::new(request.messages),
         kept: None,
         // `metadata.user_id` is what the other dialects call `user`.
@@ -109,7 +115,7 @@ fn parts<'a>(content: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<(
                 content: block.content,
                 is_error: json::is_true(block.is_error),
             })),
-            _ => {}
+            _ => block.source.into_iter().for_each(|source| visit(Part::Media(source))),
         }
         Ok(())
     })

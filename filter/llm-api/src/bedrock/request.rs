@@ -20,6 +20,8 @@ struct Request<'a> {
     #[serde(borrow)]
     messages: Messages<Message<'a>>,
     #[serde(borrow, default)]
+    system: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     request_metadata: Option<&'a RawValue>,
 }
 
@@ -40,6 +42,14 @@ struct Block<'a> {
     tool_use: Option<ToolUse<'a>>,
     #[serde(borrow, default)]
     tool_result: Option<Outcome<'a>>,
+    #[serde(borrow, default)]
+    image: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    document: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    video: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    audio: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -72,6 +82,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         model: Cow::Borrowed(""),
         stream: false,
         include_usage: false,
+        instructions: request.system,
         history: Box::new(request.messages),
         kept: None,
         ids: BodyIds { metadata: request.request_metadata, ..BodyIds::default() },
@@ -107,6 +118,8 @@ impl<'a> History<'a> for Messages<Message<'a>> {
                     None => return Err(Unreadable::Shape),
                 }
             }
+            let media = [block.image, block.document, block.video, block.audio];
+            media.into_iter().flatten().for_each(|media| visit(Part::Media(media)));
             if let Some(call) = block.tool_use {
                 let arguments = arguments(call.input);
                 visit(Part::Call(Call { id: call.tool_use_id, name: call.name, arguments }));

@@ -20,6 +20,8 @@ struct Request<'a> {
     contents: Messages<Content<'a>>,
     #[serde(borrow, default)]
     labels: Option<&'a RawValue>,
+    #[serde(borrow, default, alias = "system_instruction", rename = "systemInstruction")]
+    instruction: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +40,10 @@ struct RawPart<'a> {
     function_call: Option<Function<'a>>,
     #[serde(borrow, default, alias = "function_response", rename = "functionResponse")]
     function_response: Option<Function<'a>>,
+    #[serde(borrow, default, alias = "inline_data", rename = "inlineData")]
+    inline_data: Option<&'a RawValue>,
+    #[serde(borrow, default, alias = "file_data", rename = "fileData")]
+    file_data: Option<&'a RawValue>,
 }
 
 /// A call or a response: older ones have no id and are paired by name.
@@ -60,6 +66,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         model: Cow::Borrowed(""),
         stream: false,
         include_usage: false,
+        instructions: request.instruction,
         history: Box::new(request.contents),
         kept: None,
         ids: BodyIds { metadata: request.labels, ..BodyIds::default() },
@@ -90,6 +97,8 @@ impl<'a> History<'a> for Messages<Content<'a>> {
             if let Some(text) = part.text {
                 visit(Part::Text(json::text(text).ok_or(Unreadable::Shape)?));
             }
+            let media = [part.inline_data, part.file_data];
+            media.into_iter().flatten().for_each(|media| visit(Part::Media(media)));
             if let Some(call) = part.function_call {
                 let id = call.id.and_then(json::string).unwrap_or_default();
                 visit(Part::Call(Call { id, name: call.name, arguments: arguments(call.args) }));

@@ -79,6 +79,8 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
             .stream_options
             .and_then(json::parsed::<StreamOptions>)
             .is_some_and(|options| options.include_usage),
+        // System messages stand among the others.
+        instructions: None,
         history: Box::new(request.messages),
         kept: None,
         ids: BodyIds {

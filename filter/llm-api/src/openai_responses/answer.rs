@@ -68,12 +68,15 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
     struct Body<'a> {
         #[serde(borrow, default)]
+        id: Option<&'a RawValue>,
+        #[serde(borrow, default)]
         model: Option<&'a RawValue>,
         output: Vec<Item>,
         #[serde(default)]
         usage: Option<Usage>,
     }
     let body: Body = serde_json::from_str(json).ok()?;
+    answer.set_id(body.id);
     answer.set_model(body.model);
     answer.add_usage(body.usage);
     for item in body.output {
@@ -103,12 +106,15 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     #[derive(Deserialize)]
     struct Response<'a> {
         #[serde(borrow, default)]
+        id: Option<&'a RawValue>,
+        #[serde(borrow, default)]
         model: Option<&'a RawValue>,
         #[serde(default)]
         usage: Option<Usage>,
     }
     let event: Event = serde_json::from_str(json).ok()?;
     if let Some(response) = event.response {
+        answer.set_id(response.id);
         answer.set_model(response.model);
         answer.add_usage(response.usage);
     }

@@ -23,6 +23,8 @@ struct Request<'a> {
     #[serde(borrow, default)]
     stream: Option<&'a RawValue>,
     #[serde(borrow, default)]
+    instructions: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     conversation: Option<&'a RawValue>,
     #[serde(borrow, default)]
     previous_response_id: Option<&'a RawValue>,
@@ -97,9 +99,13 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         model: model(request.model),
         stream: json::is_true(request.stream),
         include_usage: false,
+        instructions: request.instructions,
         history,
-        // Each response has an id of its own: a chain of them names no thread.
-        kept: is_kept.then(|| Kept { thread: request.conversation.map(conversation_id) }),
+        kept: is_kept.then(|| Kept {
+            thread: request.conversation.map(conversation_id),
+            // Each response has an id of its own: a chain of them names no thread.
+            follows: request.previous_response_id.and_then(json::string),
+        }),
         ids: BodyIds {
             user: request.user,
             safety_identifier: request.safety_identifier,
