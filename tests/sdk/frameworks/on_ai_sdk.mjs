@@ -128,6 +128,7 @@ async function killed(name, way, run, status) {
   expect(APICallError.isInstance(raised) && raised.statusCode === status, String(raised));
   expect(raised.message.includes(stopped), raised.message);
   expect(raised.responseHeaders["x-sentinel-verdict"] === "kill", raised.responseHeaders);
+  expect(raised.isRetryable === false, "it would be retried");
   const made = (await attempts()) - before;
   expect(made === stuck, `${made} requests`);
   console.log(`ok ${way}: ${name}, killed with ${status}`);
