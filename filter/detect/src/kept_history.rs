@@ -1,7 +1,15 @@
-//! A history that the provider keeps: the request names it and carries only what is new. Calls are remembered from the
-//! responses that passed, results from the requests; together they give the same steps as a history in the body.
+//! Histories that the provider keeps: the request names one and carries only what is new. Calls are remembered from the
+//! answers that passed, results from the requests; together they give the same steps as a history in the body. Several
+//! threads of one agent are kept apart.
 
-use crate::step::{FinishedCall, Step, StepLog, StrayResult};
+use sentinel_llm_api::{
+    conversation::{History, Kept, Part, Role},
+    json::Unreadable,
+};
+use sentinel_text::{digest, normalise};
+use serde::{Deserialize, Serialize};
+
+use crate::step::{FinishedCall, StepLog, Steps, StrayResult};
 
 /// Turns that are remembered: enough for five rounds of the longest cycle.
 const TURNS: usize = 25;
@@ -9,37 +17,131 @@ const TURNS: usize = 25;
 const CALLS: usize = 8;
 /// Bytes of a tool's name that are remembered, for people to read.
 const NAME: usize = 24;
+/// Threads of one scope that are remembered.
+const THREADS: usize = 3;
+/// User texts of one thread that are remembered.
+const WORDS: usize = 8;
+
+/// Which kept history a request belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadRef {
+    /// Digest of the thread's id, where every request carries the same.
+    pub thread: Option<u64>,
+    /// Digest of the id of the answer that the request follows.
+    pub follows: Option<u64>,
+}
+
+impl ThreadRef {
+    fn of(kept: &Kept<'_>) -> Self {
+        let id = |id: Option<&str>| id.map(|id| digest(id.as_bytes()));
+        Self { thread: id(kept.thread.as_deref()), follows: id(kept.follows.as_deref()) }
+    }
+
+    /// The key under which the history is remembered.
+    fn key(self) -> Option<u64> {
+        self.thread.or(self.follows)
+    }
+}
 
 /// What is new in a request whose history the provider keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptTail {
+    pub thread: ThreadRef,
     pub results: Vec<StrayResult>,
-    /// There is a user's word as well: only what follows it counts.
-    pub has_user_word: bool,
+    /// Digests of the user texts that stand alone in their messages, in their normal form.
+    pub words: Vec<u64>,
+}
+
+impl KeptTail {
+    /// The results whose calls the provider keeps.
+    pub(crate) fn of(history: &dyn History<'_>, kept: &Kept<'_>) -> Result<Self, Unreadable> {
+        let mut tail = Self { thread: ThreadRef::of(kept), ..Self::default() };
+        for at in 0..history.len() {
+            let (mut has_results, mut text) = (false, String::new());
+            let role = history.role(at);
+            if !matches!(role, Role::User | Role::Tool) {
+                continue;
+            }
+            history.parts(at, &mut |part| match part {
+                Part::Result(result) => {
+                    has_results = true;
+                    tail.results.extend(StrayResult::of(&result));
+                }
+                Part::Text(part) => text.push_str(&part),
+                Part::Media(raw) => text.push_str(raw.get()),
+                Part::Call(_) => {}
+            })?;
+            // A text beside results is no word.
+            if role == Role::User && !has_results && tail.words.len() < WORDS {
+                tail.words.push(digest(normalise(&text).as_bytes()));
+            }
+        }
+        Ok(tail)
+    }
+}
+
+/// The histories of one scope that providers keep, the last used at the end.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct KeptHistories(Vec<KeptHistory>);
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+struct KeptHistory {
+    /// Digest of the thread's id, or of the id of its last answer.
+    key: u64,
+    log: StepLog,
+    /// What users have said, the last at the end.
+    said: Vec<u64>,
+}
+
+impl KeptHistories {
+    /// Takes on what the request brings, and says which steps there are now, and which calls got their results.
+    pub fn follow(&mut self, tail: &KeptTail) -> (Steps, Vec<FinishedCall>) {
+        let known = tail.thread.key().and_then(|key| self.0.iter_mut().find(|known| known.key == key));
+        let Some(KeptHistory { log, said, .. }) = known else { return Default::default() };
+        let done = tail.results.iter().filter_map(|result| log.stray_result(result)).collect();
+        for word in &tail.words {
+            if said.contains(word) {
+                continue;
+            }
+            if said.len() >= WORDS {
+                said.remove(0);
+            }
+            said.push(*word);
+            log.word();
+        }
+        (log.steps(), done)
+    }
+
+    /// Takes on the calls of the answer with the id `answer` to a request of this thread.
+    pub fn append(&mut self, thread: ThreadRef, answer: Option<u64>, calls: StepLog) {
+        let Some(key) = thread.thread.or(answer) else { return };
+        let known = thread.key().and_then(|key| self.0.iter().position(|known| known.key == key));
+        if known.is_none() && !calls.has_calls() {
+            return;
+        }
+        let mut history = known.map(|at| self.0.remove(at)).unwrap_or_default();
+        history.key = key;
+        history.log.append(calls);
+        if self.0.len() >= THREADS {
+            self.0.remove(0);
+        }
+        self.0.push(history);
+    }
 }
 
 impl StepLog {
-    /// Takes on what the request brings, and says which steps there are now, and which calls got their results.
-    pub fn follow(&mut self, tail: &KeptTail) -> (Vec<Step>, Vec<FinishedCall>) {
-        let done = tail.results.iter().filter_map(|result| self.stray_result(result)).collect();
-        if tail.has_user_word {
-            self.user();
-        }
-        (self.steps(), done)
-    }
-
-    /// Takes on the calls of a response.
-    pub fn append(&mut self, response: Self) {
-        for mut turn in response.turns.into_iter().filter(|turn| turn.calls.len() <= CALLS) {
-            for call in &mut turn.calls {
-                let Some(tool) = response.tools.get(call.tool) else { continue };
+    /// Takes on the calls of an answer.
+    fn append(&mut self, answer: Self) {
+        for turn in answer.turns.into_iter().filter(|turn| (1..=CALLS).contains(&turn.calls.len())) {
+            self.turn();
+            for mut call in turn.calls {
+                let Some(tool) = answer.tools.get(call.tool) else { continue };
                 let name = tool.shown.get(..tool.shown.floor_char_boundary(NAME)).unwrap_or_default();
-                call.tool = self.tool(name, tool.digest);
-                if let Some(kept) = self.tools.get_mut(call.tool) {
-                    kept.deed = tool.deed;
+                call.tool = self.tool(tool.digest, || (name.to_owned(), tool.rule));
+                if let Some(turn) = self.turns.back_mut() {
+                    turn.calls.push(call);
                 }
             }
-            self.turns.push_back(turn);
         }
         while self.turns.len() > TURNS {
             self.turns.pop_front();
@@ -63,49 +165,67 @@ impl StepLog {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use sentinel_llm_api::conversation::{CallRef, ToolResult};
 
-    fn response(id: &str) -> StepLog {
-        let mut reader = StepLog::default();
-        reader.turn();
-        reader.call(id, "search_the_whole_wide_world_for", "{}");
-        reader
+    use super::*;
+    use crate::step::ToolRules;
+
+    fn answer(id: &str) -> StepLog {
+        let mut log = StepLog::default();
+        log.turn();
+        log.call(id, "search_the_whole_wide_world_for", r#"{"q":"x"}"#, &ToolRules::default());
+        log
     }
 
-    fn result(id: &str) -> KeptTail {
+    fn result(id: &str, thread: ThreadRef) -> KeptTail {
         let raw = serde_json::value::RawValue::from_string("\"no results\"".into()).unwrap();
-        KeptTail { results: vec![StrayResult::of(id, Some(&raw))], has_user_word: false }
+        let of = CallRef::Id(id.into());
+        let result = StrayResult::of(&ToolResult { of, content: Some(&raw), is_error: false }).unwrap();
+        KeptTail { thread, results: vec![result], words: Vec::new() }
+    }
+
+    fn follows(answer: u64) -> ThreadRef {
+        ThreadRef { follows: Some(answer), ..ThreadRef::default() }
     }
 
     #[test]
-    fn calls_and_results_meet_across_requests_and_writes() {
-        let mut history = StepLog::default();
-        let mut steps = Vec::new();
+    fn calls_and_results_meet_along_a_chain_of_answers() {
+        let mut histories = KeptHistories::default();
+        let mut steps = Steps::default();
+        let mut thread = ThreadRef::default();
         for n in 0..40 {
-            history.append(response(&n.to_string()));
-            assert!(history.tools.len() == 1 && history.turns.len() <= TURNS);
-            let (now, done) = history.follow(&result(&n.to_string()));
-            assert_eq!(
-                (done.len(), done[0].tool.as_str(), done[0].is_failure),
-                (1, "search_the_whole_wide_wo", true)
-            );
+            histories.append(thread, Some(n), answer(&n.to_string()));
+            thread = follows(n);
+            // Another call of the same agent between does not disturb it.
+            histories.append(ThreadRef::default(), Some(1_000), answer("planner"));
+            let (now, done) = histories.follow(&result(&n.to_string(), thread));
+            assert_eq!((done.len(), done[0].tool.as_str()), (1, "search_the_whole_wide_wo"));
             steps = now;
         }
-        assert_eq!(steps.len(), TURNS);
-        assert!(steps.windows(2).all(|pair| pair[0] == pair[1]));
-        assert_eq!(steps[0].tool, "search_the_whole_wide_wo");
-        assert_eq!(
-            history.follow(&KeptTail { has_user_word: true, ..KeptTail::default() }),
-            (vec![], vec![])
-        );
+        assert_eq!(steps.all.len(), TURNS);
+        assert!(steps.all.windows(2).all(|pair| pair[0] == pair[1]));
+        let (spoken, _) = histories.follow(&KeptTail { thread, words: vec![1], ..KeptTail::default() });
+        assert_eq!(spoken.current(), []);
     }
 
     #[test]
-    fn a_result_that_comes_again_says_nothing_new() {
-        let mut history = StepLog::default();
-        history.append(response("1"));
-        let (once, _) = history.follow(&result("1"));
-        assert_eq!(history.follow(&result("1")), (once.clone(), vec![]));
-        assert_eq!(history.follow(&result("unknown")), (once, vec![]));
+    fn a_thread_with_an_id_keeps_it() {
+        let thread = ThreadRef { thread: Some(7), follows: None };
+        let mut histories = KeptHistories::default();
+        for n in 0..3 {
+            histories.append(thread, Some(n), answer(&n.to_string()));
+            histories.follow(&result(&n.to_string(), thread));
+        }
+        let (steps, done) = histories.follow(&result("2", thread));
+        assert_eq!((steps.all.len(), done), (3, vec![]), "a result that comes again says nothing new");
+    }
+
+    #[test]
+    fn another_thread_has_a_history_of_its_own() {
+        let mut histories = KeptHistories::default();
+        histories.append(ThreadRef::default(), Some(1), answer("a"));
+        histories.append(ThreadRef::default(), Some(2), answer("b"));
+        assert_eq!(histories.follow(&result("a", follows(1))).0.all.len(), 1);
+        assert_eq!(histories.follow(&result("b", follows(9))).0.all.len(), 0);
     }
 }

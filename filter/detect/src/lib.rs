@@ -6,10 +6,12 @@
 
 pub mod arguments;
 pub mod call_rate;
+pub mod context;
 pub mod history;
 pub mod kept_history;
 pub mod prompts;
 pub mod signal;
 pub mod step;
+mod thresholds;
 pub mod verdict;
 pub mod window;

@@ -3,14 +3,16 @@
 use sentinel_text::Fingerprint;
 
 use crate::{
+    context::Context,
     history::Tail,
     signal::score::{self, ScorePolicy},
+    step::FinishedCall,
     verdict::{Finding, Signal, Verdict},
     window::{Entry, Fate, Window},
 };
 
 /// What matters of a request here.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Incoming {
     /// Milliseconds since 1970.
     pub now: u64,
@@ -18,30 +20,31 @@ pub struct Incoming {
     pub body: u64,
     /// Messages in the body.
     pub messages: u32,
-    pub has_history: bool,
-    /// The SDK says that this is a retry.
-    pub is_retry: bool,
-    pub occasion: Occasion,
+    /// The request itself names its run: what the window remembers is all of this run.
+    pub names_run: bool,
+    /// The user text that it ends with; none where the run goes on with tool results, or anything else.
+    pub prompt: Option<IncomingPrompt>,
 }
 
-/// Why the agent sends this request.
-#[derive(Clone, Copy, Debug)]
-pub enum Occasion {
-    /// A new user text.
-    Prompt(Fingerprint),
-    /// A user text beside tool results: no evidence, but a word that can lift a kill.
-    Aside(Fingerprint),
-    /// The run goes on: tool results, or anything else.
-    Continuation,
+/// A user text that stands alone at the end of a request.
+#[derive(Clone, Debug, Default)]
+pub struct IncomingPrompt {
+    pub text: Fingerprint,
+    pub context: Context,
 }
 
-impl Occasion {
-    pub fn of(tail: &Tail) -> Self {
-        match tail {
-            Tail::Prompt(text) => Self::Prompt(Fingerprint::of(text)),
-            Tail::Aside(text) => Self::Aside(Fingerprint::of(text)),
-            Tail::Other => Self::Continuation,
-        }
+impl IncomingPrompt {
+    pub fn of(tail: &Tail) -> Option<Self> {
+        let Tail::Prompt(prompt) = tail else { return None };
+        Some(Self {
+            text: Fingerprint::of(&prompt.text),
+            context: prompt.context.clone().unwrap_or_default(),
+        })
+    }
+
+    /// The same text stands in this history already: a framework's words, or a question that is put again.
+    pub(crate) fn is_known(&self) -> bool {
+        !self.context.earlier.is_empty()
     }
 }
 
@@ -71,44 +74,55 @@ impl Observed {
     }
 }
 
-/// Judges a request by the window of its scope, and notes it there. A kill is remembered in the window.
-pub fn observe(window: &mut Window, incoming: &Incoming, policy: &PromptsPolicy) -> Observed {
-    // A history that shrank was compacted or rewritten: what was counted before has lost its ground.
-    if incoming.has_history {
-        if incoming.messages < window.messages {
-            window.entries.clear();
-        }
-        window.messages = incoming.messages;
-    }
+/// Judges a request by the window of its scope, and notes it there. `done`: the calls that got their results with it.
+pub fn observe(
+    window: &mut Window,
+    incoming: &Incoming,
+    done: &[FinishedCall],
+    policy: &PromptsPolicy,
+) -> Observed {
     window.touched = incoming.now;
-    let observed = match incoming.occasion {
-        Occasion::Prompt(prompt) => match known_request(window, incoming) {
+    let Some(prompt) = &incoming.prompt else {
+        take_on_results(window, incoming.messages, done);
+        return match stopped(window, incoming.now) {
             Some(observed) => observed,
-            None if lift_or_keep_kill(window, &prompt, incoming.now) => stopped(),
-            None if incoming.is_retry => Observed::default(),
-            None => event(window, incoming, prompt, policy),
-        },
-        Occasion::Aside(text) if lift_or_keep_kill(window, &text, incoming.now) => stopped(),
-        Occasion::Continuation if incoming.now < window.killed_until => stopped(),
-        Occasion::Aside(_) | Occasion::Continuation => {
-            Observed { entry: window.entries.last().map(|entry| entry.number), ..Observed::default() }
-        }
+            None => {
+                Observed { entry: window.entries.last().map(|entry| entry.number), ..Observed::default() }
+            }
+        };
     };
-    if observed.verdict() == Verdict::Kill && window.killed_until <= incoming.now {
-        window.killed_until = incoming.now.saturating_add(policy.kill_lasts);
+    if let Some(observed) = known_request(window, incoming.body) {
+        return observed;
     }
-    observed
+    if stays_stopped(window, prompt, incoming.now)
+        && let Some(observed) = stopped(window, incoming.now)
+    {
+        return observed;
+    }
+    event(window, incoming, prompt, policy)
 }
 
-/// A body that was sent before and not answered is a retry: it gets what it got before.
-fn known_request(window: &mut Window, incoming: &Incoming) -> Option<Observed> {
-    let known = window.entries.iter_mut().rev().find(|entry| entry.body == incoming.body)?;
-    if known.verdict == Verdict::Kill || (known.fate == Fate::Answered && !incoming.is_retry) {
+/// Calls whose results merely acknowledge, are empty or wait do not score: their entry forgets them.
+fn take_on_results(window: &mut Window, messages: u32, done: &[FinishedCall]) {
+    // The same history once more is a retry.
+    if std::mem::replace(&mut window.messages, messages) == messages {
+        return;
+    }
+    if let Some(entry) = window.entries.last_mut() {
+        for call in done.iter().filter(|call| !call.is_evidence()) {
+            entry.tools = entry.tools.wrapping_sub(call.approach);
+        }
+    }
+}
+
+/// A body that was sent before and not answered is a retry: it gets what it got before. That a client library says so
+/// makes none.
+fn known_request(window: &mut Window, body: u64) -> Option<Observed> {
+    let known = window.entries.iter_mut().rev().find(|entry| entry.body == body)?;
+    if known.verdict == Verdict::Kill || known.fate == Fate::Answered {
         return None;
     }
-    if known.fate == Fate::Failed {
-        known.fate = Fate::Pending;
-    }
+    known.fate = Fate::Pending;
     Some(Observed {
         finding: known.signal.map(|signal| Finding::of(signal, known.verdict)),
         entry: Some(known.number),
@@ -116,193 +130,69 @@ fn known_request(window: &mut Window, incoming: &Incoming) -> Option<Observed> {
     })
 }
 
-/// Whether the scope is stopped and stays so. A user text that is not remembered lifts the kill and starts afresh.
-fn lift_or_keep_kill(window: &mut Window, text: &Fingerprint, now: u64) -> bool {
-    if window.killed_until == 0 {
-        return false;
-    }
-    let stays = now < window.killed_until && window.knows(text);
-    if !stays {
+/// A run that was stopped stays so until a user says something new.
+fn stays_stopped(window: &mut Window, prompt: &IncomingPrompt, now: u64) -> bool {
+    let stays = now < window.killed_until && (prompt.is_known() || window.knows(&prompt.text));
+    if window.killed_until > 0 && !stays {
         window.killed_until = 0;
         window.entries.clear();
     }
     stays
 }
 
-fn stopped() -> Observed {
-    Observed { finding: Some(Finding::of(Signal::Score, Verdict::Kill)), ..Observed::default() }
+/// What a stopped run gets, with the signal that stopped it.
+fn stopped(window: &Window, now: u64) -> Option<Observed> {
+    let signal = window.killed_by.unwrap_or(Signal::Score);
+    (now < window.killed_until)
+        .then(|| Observed { finding: Some(Finding::of(signal, Verdict::Kill)), ..Observed::default() })
 }
 
-fn event(window: &mut Window, incoming: &Incoming, prompt: Fingerprint, policy: &PromptsPolicy) -> Observed {
-    let (verdict, evidence) = score::judge(window, &prompt, &policy.score);
+fn event(
+    window: &mut Window,
+    incoming: &Incoming,
+    prompt: &IncomingPrompt,
+    policy: &PromptsPolicy,
+) -> Observed {
+    let (verdict, evidence) = score::judge(window, prompt, incoming.names_run, &policy.score);
     let signal = (verdict != Verdict::Allow).then_some(Signal::Score);
-    let number = window.push(Entry::new(prompt, incoming.body, verdict, signal));
-    Observed {
-        finding: signal.map(|signal| Finding { evidence, ..Finding::of(signal, verdict) }),
-        entry: Some(number),
-        is_open: signal.is_none() && policy.words_to_ask.is_some_and(|least| prompt.words >= least.max(1)),
+    let is_open = signal.is_none() && is_worth_asking(window, prompt, policy);
+    let number = window.push(
+        Entry {
+            body: incoming.body,
+            prompt: prompt.text,
+            context: prompt.context.whole,
+            setting: prompt.context.setting,
+            history: prompt.context.history,
+            verdict,
+            signal,
+            ..Entry::default()
+        },
+        policy.score.window,
+    );
+    // Only where the run has a name can what is remembered be of no other.
+    if verdict == Verdict::Kill && incoming.names_run {
+        window.killed_until = incoming.now.saturating_add(policy.kill_lasts);
+        window.killed_by = signal;
     }
+    let finding = signal.map(|signal| Finding { evidence, ..Finding::of(signal, verdict) });
+    Observed { finding, entry: Some(number), is_open }
+}
+
+/// Whether the embedding service may know more: not of texts that stand in the history already, nor of the same text in
+/// another context or with answers that are known to differ.
+fn is_worth_asking(window: &Window, prompt: &IncomingPrompt, policy: &PromptsPolicy) -> bool {
+    let is_long = policy.words_to_ask.is_some_and(|least| prompt.text.words >= least.max(1));
+    if !is_long || prompt.is_known() {
+        return false;
+    }
+    let mut verbatim = window.entries.iter().filter(|entry| entry.prompt.is_verbatim(&prompt.text));
+    let is_other_work = verbatim.clone().any(|entry| entry.context != prompt.context.whole);
+    let answered = verbatim.find(|entry| entry.fate == Fate::Answered);
+    let differs = answered.is_some_and(|first| {
+        verbatim.any(|entry| entry.fate == Fate::Answered && !entry.answered_like(first, false))
+    });
+    !is_other_work && !differs
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use sentinel_text::digest;
-
-    use crate::window::Outcome;
-
-    struct Run {
-        window: Window,
-        policy: PromptsPolicy,
-        now: u64,
-        messages: u32,
-    }
-
-    impl Run {
-        fn new() -> Self {
-            let score = ScorePolicy { enabled: true, hint: 5.0, kill: 10.0, min_words: 4 };
-            let policy = PromptsPolicy { score, words_to_ask: Some(4), kill_lasts: 600_000 };
-            Self { window: Window::default(), policy, now: 1_000, messages: 0 }
-        }
-
-        fn send(&mut self, occasion: Occasion, body: &str, is_retry: bool) -> Observed {
-            self.now += 1_000;
-            let incoming = Incoming {
-                now: self.now,
-                body: digest(body.as_bytes()),
-                messages: self.messages,
-                has_history: self.messages > 0,
-                is_retry,
-                occasion,
-            };
-            observe(&mut self.window, &incoming, &self.policy)
-        }
-
-        fn say(&mut self, text: &str) -> Observed {
-            self.send(Occasion::Prompt(Fingerprint::of(text)), text, false)
-        }
-
-        fn answer(&mut self, observed: &Observed, text: &str) {
-            if let Some(entry) = observed.entry {
-                self.window.record(
-                    entry,
-                    Outcome::Answered {
-                        answer: Fingerprint::of(text),
-                        tools: 0,
-                        calls: crate::step::StepLog::default(),
-                    },
-                    0,
-                );
-            }
-        }
-
-        fn exchange(&mut self, text: &str, answer: &str) -> Verdict {
-            let observed = self.say(text);
-            self.answer(&observed, answer);
-            observed.verdict()
-        }
-
-        fn killed() -> Self {
-            let mut run = Self::new();
-            for _ in 0..4 {
-                run.exchange(PROMPT, ANSWER);
-            }
-            assert_eq!(run.exchange(PROMPT, ANSWER), Verdict::Kill);
-            run
-        }
-    }
-
-    const PROMPT: &str = "Where is the report of last week?";
-    const ANSWER: &str = "I could not find any such report.";
-
-    #[test]
-    fn a_request_that_was_not_answered_comes_again_without_counting() {
-        let mut run = Run::new();
-        for _ in 0..10 {
-            let observed = run.say(PROMPT);
-            assert_eq!(observed.verdict(), Verdict::Allow);
-            run.window.record(observed.entry.unwrap(), Outcome::Failed, 0);
-        }
-        assert_eq!(run.window.entries.len(), 1);
-    }
-
-    #[test]
-    fn the_retry_header_makes_a_retry_of_an_answered_request_too() {
-        let mut run = Run::new();
-        for _ in 0..3 {
-            run.exchange(PROMPT, ANSWER);
-        }
-        let hinted = run.say(PROMPT);
-        assert_eq!(hinted.verdict(), Verdict::Hint);
-        run.answer(&hinted, ANSWER);
-        let retry = run.send(Occasion::Prompt(Fingerprint::of(PROMPT)), PROMPT, true);
-        assert_eq!(
-            (retry.verdict(), retry.finding.as_ref().map(|finding| finding.signal), retry.is_open),
-            (Verdict::Hint, Some(Signal::Score), false)
-        );
-        assert_eq!(run.window.entries.len(), 4);
-        let unknown = run.send(Occasion::Prompt(Fingerprint::of("never seen before text")), "other", true);
-        assert_eq!(unknown, Observed::default());
-    }
-
-    #[test]
-    fn a_kill_stays_for_the_same_prompt_and_for_a_run_that_goes_on() {
-        let mut run = Run::killed();
-        assert_eq!(run.say(PROMPT).verdict(), Verdict::Kill);
-        assert_eq!(run.send(Occasion::Continuation, "tools", false).verdict(), Verdict::Kill);
-        assert_eq!(
-            run.send(Occasion::Aside(Fingerprint::of(PROMPT)), "aside", false).verdict(),
-            Verdict::Kill
-        );
-    }
-
-    #[test]
-    fn a_new_user_message_lifts_a_kill() {
-        for occasion in [Occasion::Prompt, Occasion::Aside] {
-            let mut run = Run::killed();
-            let lifted =
-                run.send(occasion(Fingerprint::of("Stop now and summarise what you know")), "new", false);
-            assert_eq!(lifted.verdict(), Verdict::Allow);
-            assert_eq!(run.send(Occasion::Continuation, "tools", false).verdict(), Verdict::Allow);
-            assert_eq!(run.exchange(PROMPT, ANSWER), Verdict::Allow);
-        }
-    }
-
-    #[test]
-    fn a_kill_expires() {
-        let mut run = Run::killed();
-        run.now += run.policy.kill_lasts;
-        assert_eq!(run.exchange(PROMPT, ANSWER), Verdict::Allow);
-    }
-
-    #[test]
-    fn a_history_that_shrank_starts_afresh() {
-        let mut run = Run::new();
-        for turns in [2, 4, 6] {
-            run.messages = turns;
-            run.exchange(PROMPT, ANSWER);
-        }
-        run.messages = 3;
-        assert_eq!(run.exchange(PROMPT, ANSWER), Verdict::Allow);
-        assert_eq!(run.window.entries.len(), 1);
-    }
-
-    #[test]
-    fn a_continuation_is_no_event_and_its_response_belongs_to_the_last_prompt() {
-        let mut run = Run::new();
-        let prompt = run.say(PROMPT);
-        for _ in 0..30 {
-            let next = run.send(Occasion::Continuation, "tools", false);
-            assert_eq!(next, Observed { entry: prompt.entry, ..Observed::default() });
-        }
-        assert_eq!(run.window.entries.len(), 1);
-    }
-
-    #[test]
-    fn short_prompts_are_not_worth_asking() {
-        let mut run = Run::new();
-        assert!(!run.say("continue").is_open);
-        assert!(!run.say("yes please").is_open);
-        assert!(run.say("continue with the second chapter").is_open);
-    }
-}
+mod tests;

@@ -36,6 +36,8 @@ pub enum Signal {
     McpBreaker = 9,
     /// One tool, similar arguments, and it fails.
     SimilarFailures = 10,
+    /// The last words of the agent, with the same answer, again and again.
+    RepeatedExchange = 11,
 }
 
 impl From<Signal> for u8 {
@@ -71,6 +73,8 @@ pub struct Finding {
     pub count: u32,
     /// The tool that it is about; empty where it is about none.
     pub tool: String,
+    /// What is repeated waits for something.
+    pub is_waiting: bool,
     /// What the score rests on.
     pub evidence: Evidence,
 }
@@ -78,7 +82,14 @@ pub struct Finding {
 impl Finding {
     /// A finding of which no more than its signal is known.
     pub fn of(signal: Signal, verdict: Verdict) -> Self {
-        Self { verdict, signal, count: 0, tool: String::new(), evidence: Evidence::default() }
+        Self {
+            verdict,
+            signal,
+            count: 0,
+            tool: String::new(),
+            is_waiting: false,
+            evidence: Evidence::default(),
+        }
     }
 
     /// For a header: signal, count and tool, or what the score rests on.
@@ -99,6 +110,9 @@ impl Finding {
         match self.signal {
             Signal::RepeatedStep => {
                 format!("it called `{tool}` {count} times with the same arguments and the same result")
+            }
+            Signal::RepeatedExchange => {
+                format!("it said the same {count} times and got the same answer")
             }
             Signal::Cycle => format!("it went through the same steps {count} times, with the same results"),
             Signal::Stagnation => format!("{count} steps in a row repeated what it had done and seen before"),
@@ -139,7 +153,7 @@ impl Verdict {
 }
 
 impl Signal {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Score,
         Self::Semantic,
         Self::RepeatedStep,
@@ -150,11 +164,13 @@ impl Signal {
         Self::RunLimit,
         Self::McpBreaker,
         Self::SimilarFailures,
+        Self::RepeatedExchange,
     ];
 
     pub fn label(self) -> &'static str {
         match self {
             Self::RepeatedStep => "repeated_step",
+            Self::RepeatedExchange => "repeated_exchange",
             Self::Cycle => "cycle",
             Self::Stagnation => "stagnation",
             Self::Stuck => "stuck",

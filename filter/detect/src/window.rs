@@ -5,41 +5,49 @@ use sentinel_text::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    kept_history::{KeptHistories, ThreadRef},
     step::StepLog,
     verdict::{Signal, Verdict},
 };
 
-/// Prompts that are remembered.
-pub const LENGTH: usize = 20;
+/// Prompts that are remembered at most.
+pub const MAX_LENGTH: usize = 50;
 
 /// The window of one scope.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Window {
     /// When the scope was last heard of (milliseconds since 1970).
     pub touched: u64,
-    /// The scope is stopped until then (milliseconds since 1970); 0 when it is not.
+    /// The run is stopped until then (milliseconds since 1970); 0 when it is not.
     pub killed_until: u64,
+    /// Why it was stopped.
+    pub killed_by: Option<Signal>,
     /// When a response to it was last read to its end (milliseconds since 1970); 0 while none was.
     pub answered: u64,
     /// The run's own span has been made.
     pub is_traced: bool,
-    /// Messages in the last request that carried history.
+    /// Messages in the last request whose results were taken on: a retry brings them again.
     pub messages: u32,
     /// Number for the next entry.
     pub next: u32,
-    /// Oldest first, at most `LENGTH`.
+    /// Oldest first.
     pub entries: Vec<Entry>,
     /// Calls and results, where the provider keeps the history.
-    pub kept: StepLog,
+    pub kept: KeptHistories,
 }
 
 /// One prompt event.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Entry {
     pub number: u32,
     /// Digest of the request body: the same body again is a retry, or a repetition where it was answered.
     pub body: u64,
     pub prompt: Fingerprint,
+    /// What the prompt was asked about (`Context::whole`), and what a rewording must share of it (`Context::setting`).
+    pub context: u64,
+    pub setting: u64,
+    /// The messages up to the prompt, itself included.
+    pub history: u64,
     pub fate: Fate,
     /// What was decided on it, so that a retry gets the same again.
     pub verdict: Verdict,
@@ -51,9 +59,10 @@ pub struct Entry {
 }
 
 /// What became of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Fate {
     /// The response has not come yet.
+    #[default]
     Pending,
     Answered,
     /// An error, a cut-off response, a client that went away.
@@ -67,28 +76,21 @@ pub enum Outcome {
     Answered {
         answer: Fingerprint,
         tools: u64,
+        /// Digest of the answer's id, where a later request may name it.
+        id: Option<u64>,
         /// The calls, where the next request may not carry them.
         calls: StepLog,
     },
     Failed,
 }
 
-impl Entry {
-    /// A prompt that has just come.
-    pub fn new(prompt: Fingerprint, body: u64, verdict: Verdict, signal: Option<Signal>) -> Self {
-        let answer = Fingerprint::default();
-        Self { number: 0, body, prompt, fate: Fate::Pending, verdict, signal, answer, tools: 0 }
-    }
-}
-
 impl Window {
-    /// Adds an entry, forgetting the oldest where there is no room, and gives it its number.
-    pub fn push(&mut self, entry: Entry) -> u32 {
+    /// Adds an entry, forgetting the oldest where there are `length` already, and gives it its number.
+    pub fn push(&mut self, entry: Entry, length: usize) -> u32 {
         let number = self.next;
         self.next = self.next.wrapping_add(1);
-        if self.entries.len() >= LENGTH {
-            self.entries.remove(0);
-        }
+        let beyond = self.entries.len().saturating_add(1).saturating_sub(length.clamp(1, MAX_LENGTH));
+        self.entries.drain(..beyond.min(self.entries.len()));
         self.entries.push(Entry { number, ..entry });
         number
     }
@@ -98,24 +100,27 @@ impl Window {
     }
 
     /// Notes what became of the request that belongs to the entry. `now`: milliseconds since 1970.
-    pub fn record(&mut self, number: u32, outcome: Outcome, now: u64) {
-        if matches!(outcome, Outcome::Answered { .. }) {
-            self.answered = now;
-        }
-        let Some(entry) = self.entry(number) else { return };
+    pub fn record(&mut self, number: u32, thread: ThreadRef, outcome: Outcome, now: u64) {
+        let Some(entry) = self.entries.iter_mut().find(|entry| entry.number == number) else { return };
         match outcome {
-            Outcome::Answered { answer, tools, calls } => {
+            Outcome::Answered { answer, tools, id, calls } => {
+                self.answered = now;
                 entry.fate = Fate::Answered;
                 if answer.words > 0 {
                     entry.answer = answer;
                 }
                 entry.tools = entry.tools.wrapping_add(tools);
-                self.kept.append(calls);
+                self.kept.append(thread, id, calls);
             }
             // A later request of the same prompt event may fail after an earlier one was answered.
             Outcome::Failed if entry.fate == Fate::Pending => entry.fate = Fate::Failed,
             Outcome::Failed => {}
         }
+    }
+
+    /// The scope is stopped, or was suspected: what is remembered of it must not be lost to a flood of others.
+    pub fn is_suspect(&self) -> bool {
+        self.killed_until > self.touched || self.entries.iter().any(|entry| entry.verdict > Verdict::Allow)
     }
 
     /// Whether a prompt like this one is remembered.

@@ -52,6 +52,9 @@ pub trait History<'a> {
     /// The content as it stands in the body, where it is one JSON value.
     fn content(&self, at: usize) -> Option<&'a RawValue>;
 
+    /// Whether the message may hold calls or results; false only where it surely holds none. Cheaper than its parts.
+    fn has_calls(&self, at: usize) -> bool;
+
     /// Gives the parts of a message in their order. An error where a text that is not the model's own cannot be read.
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sentinel_detect::verdict::Finding;
+use sentinel_detect::{kept_history::ThreadRef, verdict::Finding};
 use sentinel_llm_api::{dialect::DialectRef, framing::Framing};
 
 use crate::{config::Policy, identity::Scope, metric::ServiceOutcome, span::Span};
@@ -25,6 +25,8 @@ pub struct Case {
     pub findings: Vec<Finding>,
     /// Entry of the scope's window to which the response belongs; none where nothing is remembered.
     pub entry: Option<u32>,
+    /// The thread that the provider keeps, where it keeps one.
+    pub thread: ThreadRef,
     /// How the call of the embedding service ended; none where it was not asked.
     pub service: Option<ServiceOutcome>,
     /// What the service said.

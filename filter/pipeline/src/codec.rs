@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Raise it with every change of what is stored.
-const VERSION: u8 = 6;
+const VERSION: u8 = 7;
 
 pub fn encode(value: &impl Serialize) -> Vec<u8> {
     // Nothing that is stored refuses to be encoded; if it did, nothing would be remembered.

@@ -21,8 +21,9 @@ pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
         _ => Some(finding.clone()),
     };
     let finding = findings.iter().fold(None, strongest);
+    let most = if policy.kill.enabled { Verdict::Kill } else { Verdict::Hint };
     Decision {
-        verdict: finding.as_ref().map_or(Verdict::Allow, |finding| finding.verdict),
+        verdict: finding.as_ref().map_or(Verdict::Allow, |finding| finding.verdict.min(most)),
         finding,
         is_enforced: policy.mode == Mode::Enforce,
     }

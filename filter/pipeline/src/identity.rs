@@ -23,6 +23,8 @@ pub struct Scope {
     run: Option<u64>,
     /// The request itself says whose it is: by an agent or a run.
     identified: bool,
+    /// The request itself says which run it is of.
+    names_run: bool,
 }
 
 impl Claims {
@@ -47,6 +49,11 @@ impl Claims {
         self.run.is_some()
     }
 
+    /// The agent says who it is, or which run.
+    pub fn is_identified(&self) -> bool {
+        self.agent.is_some() || self.run.is_some()
+    }
+
     /// The same claims, with what the body says where the headers were silent.
     pub fn with_body(mut self, config: &Config, ids: &BodyIds<'_>) -> Self {
         let first = |source: &IdentitySource| source.body.iter().find_map(|field| ids.get(field));
@@ -63,7 +70,8 @@ impl Claims {
             tenant: digest_pair(self.principal.unwrap_or(0), self.tenant.unwrap_or(0)),
             agent: self.agent.as_deref().map(digest),
             run: self.run.or(head),
-            identified: self.agent.is_some() || self.run.is_some(),
+            identified: self.is_identified(),
+            names_run: self.run.is_some(),
         }
     }
 }
@@ -80,6 +88,11 @@ impl Scope {
     /// Without agent and run, nothing may be compared across requests.
     pub fn is_identified(&self) -> bool {
         self.identified
+    }
+
+    /// Whether everything in this scope is of one run beyond doubt.
+    pub fn names_run(&self) -> bool {
+        self.names_run
     }
 
     /// How the scope is called in logs and traces.
@@ -101,7 +114,10 @@ impl Scope {
 
 #[cfg(test)]
 mod tests {
-    use sentinel_detect::history::{Reach, Reading};
+    use sentinel_detect::{
+        history::{Reach, Reading},
+        signal::StepsPolicy,
+    };
     use sentinel_llm_api::registry;
 
     use super::*;
@@ -116,7 +132,7 @@ mod tests {
         };
         let chat = registry::by_label("openai_chat").unwrap();
         let conversation = registry::read(chat, body.as_bytes()).unwrap();
-        let head = Reading::of(&conversation, Reach::default()).unwrap().head;
+        let head = Reading::of(&conversation, Reach::of(&StepsPolicy::default(), 0)).unwrap().head;
         Claims::from_headers(config, header).with_body(config, &conversation.ids).scope(head)
     }
 

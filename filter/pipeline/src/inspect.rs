@@ -71,8 +71,7 @@ fn read(
     if !policy.enabled {
         return Err(None);
     }
-    let reach =
-        Reach { before_word: config.collector.is_some(), ..Reach::of(&policy.steps, policy.run_limit) };
+    let reach = Reach::of(&policy.steps, policy.run_limit).with_context(claims.is_identified());
     let reading = Reading::of(&conversation, reach).map_err(unreadable)?;
     let scope = claims.scope(reading.head);
     let framing = if conversation.stream { Framing::Sse } else { Framing::Json };
@@ -91,6 +90,7 @@ fn read(
         has_length,
         findings: Vec::new(),
         entry: None,
+        thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
         service: None,
         similarity: None,
         spans: Vec::new(),
@@ -99,7 +99,7 @@ fn read(
     let trace = is_traced.then(|| StepSpans {
         cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
     });
-    let is_open = loops::run(config, &mut case, &reading, is_retry, trace.as_ref(), host);
+    let is_open = loops::run(config, &mut case, &reading, trace.as_ref(), host);
     match ask::question(&case, reading.tail).filter(|_| is_open) {
         Some(question) => Ok(ask(config, case, question, host)),
         None => Ok(settle(config, case, host)),

@@ -8,8 +8,9 @@ use crate::{case::Case, decide::Decision};
 pub fn hint(case: &Case, decision: &Decision) -> String {
     let texts = &case.policy.hint;
     match &decision.finding {
-        Some(Finding { signal, tool, count, .. }) => {
-            texts.text(*signal).replace("{tool}", tool).replace("{count}", &count.to_string())
+        Some(Finding { signal, tool, count, is_waiting, .. }) => {
+            let text = if *is_waiting { &texts.waiting } else { texts.text(*signal) };
+            text.replace("{tool}", tool).replace("{count}", &count.to_string())
         }
         None => texts.text(Signal::Score).to_owned(),
     }

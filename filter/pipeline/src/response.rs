@@ -1,11 +1,13 @@
 //! The way out: the answer passes untouched and is read as it does; what it was is counted and remembered.
 
-use sentinel_detect::window::Outcome;
+use std::sync::Arc;
+
+use sentinel_detect::{kept_history::ThreadRef, window::Outcome};
 use sentinel_llm_api::{answer_reader::AnswerReader, dialect::DialectRef};
 
 use crate::{
     case::Case,
-    config::Config,
+    config::{Config, Policy},
     host::Host,
     identity::Scope,
     metric::Bypass,
@@ -19,9 +21,12 @@ pub struct PassingResponse {
     dialect: DialectRef,
     /// As the request named it.
     model: String,
+    policy: Arc<Policy>,
     scope: Scope,
     /// Entry of the window to which the response belongs; none where nothing is remembered.
     entry: Option<u32>,
+    /// The thread that the provider keeps, where it keeps one.
+    thread: ThreadRef,
     /// Headers for the response.
     headers: Vec<(&'static str, String)>,
     reader: Option<AnswerReader>,
@@ -31,8 +36,8 @@ pub struct PassingResponse {
 
 impl PassingResponse {
     pub fn new(case: Case, headers: Vec<(&'static str, String)>) -> Self {
-        let Case { dialect, model, scope, entry, .. } = case;
-        Self { dialect, model, scope, entry, headers, reader: None, has_succeeded: false }
+        let Case { dialect, model, policy, scope, entry, thread, .. } = case;
+        Self { dialect, model, policy, scope, entry, thread, headers, reader: None, has_succeeded: false }
     }
 
     /// Whether the answer is being read.
@@ -94,7 +99,7 @@ pub fn body(
 
 /// The response is over.
 pub fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
-    let PassingResponse { scope, entry, model, reader, has_succeeded, .. } = response;
+    let PassingResponse { policy, scope, entry, thread, model, reader, has_succeeded, .. } = response;
     let was_read = reader.is_some();
     let answer = reader.and_then(AnswerReader::into_answer);
     match &answer {
@@ -108,14 +113,18 @@ pub fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
         None => {}
     }
     if let Some(entry) = entry {
-        let outcome = if has_succeeded { fingerprint::answered(answer.as_ref()) } else { Outcome::Failed };
-        fingerprint::remember(config, &scope, entry, &outcome, host);
+        let outcome = if has_succeeded {
+            fingerprint::answered(answer.as_ref(), &policy.steps.tools)
+        } else {
+            Outcome::Failed
+        };
+        fingerprint::remember(config, &scope, entry, thread, &outcome, host);
     }
 }
 
 /// The response ended before its end.
 pub fn cut_off(config: &Config, response: &PassingResponse, host: &mut impl Host) {
     if let Some(entry) = response.entry {
-        fingerprint::remember(config, &response.scope, entry, &Outcome::Failed, host);
+        fingerprint::remember(config, &response.scope, entry, response.thread, &Outcome::Failed, host);
     }
 }

@@ -4,7 +4,7 @@
 
 use sentinel_detect::{
     prompts::Incoming,
-    step::FinishedCall,
+    step::{FinishedCall, Kind},
     verdict::{Signal, Verdict},
     window::Window,
 };
@@ -126,7 +126,7 @@ fn of_steps(
     for (step, number) in done.iter().take(MOST).zip(0_u64..) {
         let mut span =
             span(digest_pair(request, number), Some(run_span), format!("execute_tool {}", step.tool), began);
-        span.is_failure = step.is_failure;
+        span.is_failure = step.kind == Kind::Failure;
         span.cause = cause;
         span.attributes.extend([
             ("gen_ai.operation.name", "execute_tool".to_owned()),
@@ -134,7 +134,7 @@ fn of_steps(
             ("sentinel.approach", format!("{:016x}", step.approach)),
             ("sentinel.outcome", format!("{:016x}", step.outcome)),
         ]);
-        if step.is_failure {
+        if step.kind == Kind::Failure {
             span.attributes.push(("error.type", "tool_failure".to_owned()));
         }
         spans.push(span);

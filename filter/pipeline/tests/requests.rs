@@ -23,7 +23,7 @@ fn host(config: &str) -> InMemory {
 
 fn chat(prompt: &str) -> ClientRequest {
     let body = json!({"model": "m", "messages": [{"role": "user", "content": prompt}]}).to_string();
-    ClientRequest::post("/v1/chat/completions", body).with("x-agent-id", "a-1")
+    ClientRequest::post("/v1/chat/completions", body).with("x-agent-id", "a-1").with("x-run-id", "r-1")
 }
 
 fn answer(text: &str) -> ProviderResponse {
@@ -118,7 +118,7 @@ fn the_service_is_told_no_name_and_only_what_matters() {
     host.service = Box::new(|question| {
         assert_eq!(question.prompt, PROMPT);
         assert_eq!((question.similarity_threshold, question.repeats), (0.9, 3));
-        assert_eq!((question.tenant.len(), question.agent.len(), question.run.as_str()), (16, 16, ""));
+        assert_eq!((question.tenant.len(), question.agent.len(), question.run.len()), (16, 16, 16));
         Ok(ServiceReply { loop_detected: false, max_similarity: 0.5 })
     });
     assert_eq!(send(&mut host, PROMPT).header("x-sentinel-similarity"), Some("0.5000"));
@@ -162,7 +162,7 @@ fn a_final_message_ends_the_run_in_the_form_that_was_asked_for() {
         ),
     ] {
         let mut host = host(r#"{"kill":{"mode":"final_message"}}"#);
-        let request = ClientRequest::post(path, body.to_string()).with("x-agent-id", "a");
+        let request = ClientRequest::post(path, body.to_string()).with("x-run-id", "a");
         let answer = {
             let message = FinalMessage {
                 text: ANSWER,
@@ -447,14 +447,15 @@ fn a_history_that_the_provider_keeps_is_judged_like_one_in_the_body() {
     };
     let calls = |n: usize| {
         ProviderResponse::json(
-            json!({"output": [{"type": "function_call", "call_id": format!("c{n}"), "name": "deploy", "arguments": "{}"}]})
+            json!({"id": format!("resp_{n}"), "output": [{"type": "function_call", "call_id": format!("c{n}"), "name": "deploy", "arguments": "{}"}]})
                 .to_string(),
         )
     };
     let first = host.exchange(&post(json!({"input": "Deploy the new release, please"})), &calls(0));
     assert_eq!(first.verdict(), Some("allow"));
     let mut verdicts = Vec::new();
-    for n in 0..6 {
+    // What was stopped had no answer: the agent comes again with the last one that it has.
+    for n in [0, 1, 2, 3, 4, 4] {
         let output =
             json!({"type": "function_call_output", "call_id": format!("c{n}"), "output": "error: denied"});
         let request = post(json!({"previous_response_id": format!("resp_{n}"), "input": [output]}));
@@ -467,7 +468,7 @@ fn a_history_that_the_provider_keeps_is_judged_like_one_in_the_body() {
     }
     assert_eq!(verdicts, ["allow", "allow", "hint", "hint", "kill", "kill"]);
     let asked =
-        post(json!({"previous_response_id": "resp_6", "input": "Stop now, and tell me what is wrong"}));
+        post(json!({"previous_response_id": "resp_4", "input": "Stop now, and tell me what is wrong"}));
     assert_eq!(host.exchange(&asked, &calls(9)).verdict(), Some("allow"));
 }
 

@@ -29,8 +29,8 @@ fn chat(calls: usize) -> Value {
     let asked: Vec<_> = (0..calls)
         .map(|n| json!({"id": format!("c{n}"), "function": {"name": format!("look_{n}"), "arguments": "{}"}}))
         .collect();
-    let told =
-        (0..calls).map(|n| json!({"role": "tool", "tool_call_id": format!("c{n}"), "content": "no results"}));
+    let told = (0..calls)
+        .map(|n| json!({"role": "tool", "tool_call_id": format!("c{n}"), "content": "error: denied"}));
     let mut messages =
         vec![json!({"role": "user", "content": "hello"}), json!({"role": "assistant", "tool_calls": asked})];
     messages.extend(told);

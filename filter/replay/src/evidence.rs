@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use sentinel_detect::history::{Reach, Reading};
+use sentinel_detect::signal::StepsPolicy;
 use sentinel_detect::step::{Kind, Step};
 use sentinel_llm_api::registry;
 use sentinel_text::Fingerprint;
@@ -24,8 +25,8 @@ pub fn messages(run: &[Message], sent: &Sent) -> BTreeSet<usize> {
     let body = openai_chat::request(history);
     let read = registry::by_label("openai_chat")
         .and_then(|chat| registry::read(chat, body.as_bytes()).ok())
-        .and_then(|conversation| Reading::of(&conversation, Reach::default()).ok())
-        .map(|reading| reading.steps)
+        .and_then(|conversation| Reading::of(&conversation, Reach::of(&StepsPolicy::default(), 0)).ok())
+        .map(|reading| if reading.exchanges.is_empty() { reading.steps.all } else { reading.exchanges })
         .unwrap_or_default();
     let count = sent.judged.number("count").unwrap_or(1);
     let mut marked = BTreeSet::new();
@@ -43,9 +44,11 @@ fn back_from_tail(signal: &str, count: usize, steps: &[Step]) -> Vec<usize> {
     let Some(last) = steps.last() else { return (0..count).collect() };
     let same = |a: &Step, b: &Step| a.approach == b.approach && a.outcome == b.outcome;
     let back = || steps.iter().rev().enumerate();
-    let of_substance = |(at, step): (usize, &Step)| (step.kind != Kind::Receipt).then_some(at);
+    let of_substance = |(at, step): (usize, &Step)| {
+        (!matches!(step.kind, Kind::Acknowledgement | Kind::Waiting)).then_some(at)
+    };
     match signal {
-        "repeated_step" => {
+        "repeated_step" | "repeated_exchange" => {
             back().take(WINDOW).filter(|(_, step)| same(step, last)).map(|(at, _)| at).take(count).collect()
         }
         "cycle" => {

@@ -1,37 +1,77 @@
-//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak. A receipt
-//! of something new ("OK." to a note) is neither progress nor evidence and is passed over.
+//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak. An
+//! acknowledgement of something new ("OK." to a note) is neither progress nor evidence and is passed over, and so is
+//! waiting.
 
+use super::number;
 use crate::step::{Kind, Step};
 
-/// How far a streak of stagnation at the tail counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stagnation {
+/// How far stagnation at the tail goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stagnation<'a> {
     /// Steps that repeat what was old: enough for a hint.
-    pub old: u32,
+    pub old: Streak<'a>,
     /// Steps that repeat what was very old: enough for a kill.
-    pub very_old: u32,
+    pub very_old: Streak<'a>,
+}
+
+/// A streak of steps at the tail.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Streak<'a> {
+    /// The steps from its first to the tail.
+    pub steps: &'a [Step],
+    /// Steps that belong to it.
+    pub length: u32,
+    /// Of these, the steps since the first failure among them, itself included.
+    from_failure: u32,
+}
+
+impl Streak<'_> {
+    /// Its steps that wait.
+    pub fn waits(&self) -> u32 {
+        number(self.steps.iter().filter(|step| step.kind == Kind::Waiting).count())
+    }
+
+    /// Whether it can be more than a suspicion: two steps at least tell something or fail, and none waits.
+    pub fn proves(&self) -> bool {
+        let tells = |step: &&Step| matches!(step.kind, Kind::Content | Kind::Failure);
+        self.steps.iter().all(|step| step.kind != Kind::Waiting)
+            && self.steps.iter().filter(tells).count() >= 2
+    }
 }
 
 /// Steps at the tail that did what was done before and brought what had come before. A second pass over a batch does so
 /// too: it takes a third to be old and a fifth to be very old, or the beginning of a fourth where something fails in each.
 /// Nothing new may have been tried in between where it is to be very old.
-pub fn stagnation(steps: &[Step]) -> Stagnation {
+pub fn stagnation(steps: &[Step]) -> Stagnation<'_> {
     let is_fourth = steps.split_last().is_some_and(|(last, earlier)| repeats(3)(last, earlier));
-    let failing = if is_fourth { streak(steps, repeats(1), false).from_failure } else { 0 };
+    let failing = if is_fourth { streak(steps, repeats(1), false) } else { Streak::default() };
+    let failing = Streak { length: failing.from_failure, ..failing };
+    let very_old = streak(steps, repeats(4), false);
     Stagnation {
-        old: streak(steps, repeats(2), true).length,
-        very_old: failing.max(streak(steps, repeats(4), false).length),
+        old: streak(steps, repeats(2), true),
+        very_old: if failing.length > very_old.length { failing } else { very_old },
     }
 }
 
 /// Steps at the tail that tried something new and brought nothing new: a failure, or what had come before.
+/// Acknowledgements between count as far as they are fewer than the others: alone they are work.
 pub fn stuck(steps: &[Step]) -> u32 {
-    let is_stuck = |step: &Step, earlier: &[Step]| {
-        step.kind != Kind::Receipt
-            && seen(earlier, |other| other.approach == step.approach) == 0
-            && (step.kind == Kind::Failure || seen(earlier, |other| other.outcome == step.outcome) > 0)
-    };
-    streak(steps, is_stuck, true).length
+    let (mut stale, mut acknowledged) = (0_u32, 0_u32);
+    for at in (0..steps.len()).rev() {
+        let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
+        let is_new = seen(earlier, |other| other.approach == step.approach) == 0;
+        let is_old_outcome = seen(earlier, |other| other.outcome == step.outcome) > 0;
+        match step.kind {
+            Kind::Waiting => {}
+            Kind::Acknowledgement => {
+                acknowledged = acknowledged.saturating_add(u32::from(is_new && is_old_outcome))
+            }
+            Kind::Failure | Kind::Empty if is_new => stale = stale.saturating_add(1),
+            Kind::Content if is_new && is_old_outcome => stale = stale.saturating_add(1),
+            _ => break,
+        }
+    }
+    stale.saturating_add(acknowledged.min(stale.saturating_sub(1)))
 }
 
 /// The step's approach and its outcome were there before, so often each.
@@ -42,28 +82,26 @@ fn repeats(times: usize) -> impl Fn(&Step, &[Step]) -> bool {
     }
 }
 
+fn is_passed_over(step: &Step) -> bool {
+    matches!(step.kind, Kind::Acknowledgement | Kind::Waiting)
+}
+
 fn seen(earlier: &[Step], is_it: impl Fn(&Step) -> bool) -> usize {
     earlier.iter().filter(|step| is_it(step)).count()
 }
 
-#[derive(Default)]
-struct Streak {
-    length: u32,
-    /// Of these, the steps since the first failure among them, itself included.
-    from_failure: u32,
-}
-
-/// The steps at the tail that belong. With `passes_over`, receipts among them do not end the streak.
-fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool, passes_over: bool) -> Streak {
+/// The steps at the tail that belong. With `passes_over`, acknowledgements and waiting among them do not end the streak.
+fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool, passes_over: bool) -> Streak<'_> {
     let mut streak = Streak::default();
     for at in (0..steps.len()).rev() {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
         if belongs(step, earlier) {
             streak.length = streak.length.saturating_add(1);
+            streak.steps = steps.get(at..).unwrap_or_default();
             if step.kind == Kind::Failure {
                 streak.from_failure = streak.length;
             }
-        } else if !(passes_over && step.kind == Kind::Receipt) {
+        } else if !(passes_over && is_passed_over(step)) {
             break;
         }
     }

@@ -1,31 +1,34 @@
 //! Repeated step: the last step was there before, with the same outcome. Other work may lie between, but no progress
 //! of something that is polled: then the repetition belongs to the polling.
 
-use super::count;
-use crate::step::Step;
-
-/// Steps back from the tail that are looked at.
-const WINDOW: usize = 20;
+use super::number;
+use crate::step::{Kind, Step};
 
 /// How often the last step occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repeated {
-    /// Among the last 20, itself included.
+    /// Among the steps that are looked at, itself included.
     pub in_window: u32,
     /// Of these, since anything new was tried or found: who goes back to one page between reading others, or runs one
     /// test after each of several changes, is at work.
     pub without_progress: u32,
+    /// Steps between the first and the last of these that wait.
+    pub waits: u32,
 }
 
-pub fn repeated(steps: &[Step]) -> Repeated {
+/// Looks at the last `window` steps.
+pub fn repeated(steps: &[Step], window: usize) -> Repeated {
     let Some(last) = steps.last() else { return Repeated::default() };
-    let same = |step: &Step| step.approach == last.approach && step.outcome == last.outcome;
-    let recent = || steps.iter().enumerate().rev().take(WINDOW);
+    let same = |step: &Step| step.is_like(last);
+    let recent = || steps.iter().enumerate().rev().take(window);
     let since = |ends: &dyn Fn(usize) -> bool| {
         let run = recent().take_while(|(at, step)| same(step) || !ends(*at));
-        count(run.filter(|(_, step)| same(step)).count())
+        number(run.filter(|(_, step)| same(step)).count())
     };
+    let first = recent().filter(|(_, step)| same(step)).map(|(at, _)| at).min().unwrap_or_default();
+    let waits = steps.iter().skip(first).filter(|step| step.kind == Kind::Waiting).count();
     Repeated {
+        waits: number(waits),
         in_window: since(&|at| is_poll_progress(steps, at)),
         without_progress: since(&|at| is_poll_progress(steps, at) || is_new(steps, at)),
     }

@@ -1,13 +1,15 @@
 //! Similar failures: one tool fails again and again, and the arguments vary little: the same search in other words. It
 //! hints; a person would try a few times too.
 
-use super::count as count_of;
+use super::number;
 use crate::step::{Kind, Step};
 
 /// Of the failures in a row at the tail, those like the last. One test that fails otherwise each time is progress, and
 /// what fails in the same way each time is a repeated step.
 pub fn count(steps: &[Step]) -> u32 {
-    let failures = || steps.iter().rev().take_while(|step| step.kind == Kind::Failure);
+    // Who waits between two tries has not done anything else.
+    let tries = || steps.iter().rev().filter(|step| step.kind != Kind::Waiting);
+    let failures = || tries().take_while(|step| step.kind == Kind::Failure);
     let Some(last) = failures().next() else { return 0 };
     let is_like_it = |step: &&Step| {
         step.tools == last.tools
@@ -20,5 +22,5 @@ pub fn count(steps: &[Step]) -> u32 {
     if failures().filter(is_like_it).all(|step| step.approach == last.approach) {
         return 0;
     }
-    count_of(failures().filter(is_like_it).count())
+    number(failures().filter(is_like_it).count())
 }

@@ -14,16 +14,22 @@ fn step(tool: &str, arguments: &str, result: &str) -> Step {
         tools: digest(tool.as_bytes()),
         tool: tool.to_owned(),
         kind: match result {
-            "OK." => Kind::Receipt,
-            "[]" => Kind::Failure,
+            "OK." => Kind::Acknowledgement,
+            "[]" => Kind::Empty,
+            "running" => Kind::Waiting,
             _ if result.starts_with("error") || result.starts_with("No ") => Kind::Failure,
-            _ => Kind::Substance,
+            _ => Kind::Content,
         },
+        rules: Vec::new(),
     }
 }
 
 fn judged(steps: &[Step]) -> Option<(Verdict, Signal, u32)> {
-    let finding = in_steps(steps, &StepsPolicy::default())?;
+    judged_by(steps, &StepsPolicy::default())
+}
+
+fn judged_by(steps: &[Step], policy: &StepsPolicy) -> Option<(Verdict, Signal, u32)> {
+    let finding = in_steps(&Steps { all: steps.to_vec(), begins: Vec::new() }, policy)?;
     Some((finding.verdict, finding.signal, finding.count))
 }
 
@@ -75,7 +81,7 @@ fn failures_in_a_round_make_it_very_old_sooner() {
     let round = [step("think", "a", "OK."), step("click", "b", "opened the page b"), failing()];
     let steps: Vec<_> = (0..12).map(|n| round[n % 3].clone()).collect();
     let first = |verdict| (1..=12).find(|len| judged(&steps[..*len]).is_some_and(|found| found.0 == verdict));
-    assert_eq!((first(Verdict::Hint), first(Verdict::Kill)), (Some(7), Some(10)));
+    assert_eq!((first(Verdict::Hint), first(Verdict::Kill)), (Some(8), Some(10)));
 }
 
 #[test]
@@ -101,7 +107,7 @@ fn cycles_of_every_period() {
         for (rounds, verdict) in [(2, None), (3, Some(Verdict::Hint)), (5, Some(Verdict::Kill))] {
             let steps = vec![round.clone(); rounds].concat();
             assert_eq!(judged(&steps).map(|found| found.0), verdict, "period {period}, {rounds} rounds");
-            assert_eq!(cycle::rounds(&steps), count(rounds), "period {period}, {rounds} rounds");
+            assert_eq!(cycle::rounds(&steps).0, number(rounds), "period {period}, {rounds} rounds");
         }
     }
 }
@@ -209,4 +215,113 @@ fn a_run_limit_hints_before_it_kills() {
     assert_eq!(in_turns(16, 20).map(|found| found.verdict), Some(Verdict::Hint));
     assert_eq!(in_turns(20, 20).map(|found| found.verdict), Some(Verdict::Kill));
     assert_eq!(in_turns(1, 1).map(|found| found.verdict), Some(Verdict::Kill));
+}
+
+#[test]
+fn what_a_repetition_proves_depends_on_its_kind() {
+    use Verdict::{Hint, Kill};
+    let first = |result: &str, verdict| {
+        let steps = vec![step("tool", "same", result); 30];
+        (1..=30).find(|len| judged(&steps[..*len]).is_some_and(|found| found.0 == verdict))
+    };
+    for (result, hint, kill) in [
+        ("a page of text", 3, Some(5)),
+        ("error: locked", 3, Some(5)),
+        ("[]", 5, None),
+        ("OK.", 10, None),
+        ("running", 10, None),
+    ] {
+        assert_eq!((first(result, Hint), first(result, Kill)), (Some(hint), kill), "{result}");
+    }
+}
+
+#[test]
+fn a_round_with_a_waiting_step_waits() {
+    let round = [step("status", "job", "running"), step("log", "job", "the same old lines")];
+    let steps: Vec<_> = (0..40).map(|n| round[n % 2].clone()).collect();
+    let first = (1..=40).find_map(|len| judged(&steps[..len]).map(|found| (len, found)));
+    assert_eq!(first, Some((19, (Verdict::Hint, Signal::RepeatedStep, 10))));
+    assert!((1..=40).all(|len| judged(&steps[..len]).is_none_or(|found| found.0 == Verdict::Hint)));
+    let steps = Steps { all: steps[..20].to_vec(), begins: Vec::new() };
+    assert!(in_steps(&steps, &StepsPolicy::default()).unwrap().is_waiting);
+}
+
+#[test]
+fn waiting_acting_and_empty_runs_are_never_killed() {
+    let runs: [Vec<Step>; 4] = [
+        (0..40).map(|_| step("press", "Down", "OK.")).collect(),
+        (0..40).map(|n| [step("inbox", "", "[]"), step("sleep", "60", "running")][n % 2].clone()).collect(),
+        (0..40).map(|n| [step("press", "Down", "OK."), step("look", "", "[]")][n % 2].clone()).collect(),
+        (0..40).map(|n| [step("ask", "proceed", "OK."), work(n)][n % 2].clone()).collect(),
+    ];
+    for run in runs {
+        assert!(
+            (1..=40).all(|len| judged(&run[..len]).is_none_or(|found| found.0 == Verdict::Hint)),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
+fn after_a_kill_a_new_text_passes_once_and_the_loop_that_resumes_is_stopped_at_its_second_step() {
+    let verdicts: Vec<_> = (0..4)
+        .map(|again| {
+            let mut all = vec![failing(); 5];
+            all.extend(vec![failing(); again]);
+            let finding = in_steps(&Steps { all, begins: vec![0, 5] }, &StepsPolicy::default());
+            finding.map(|finding| (finding.verdict, finding.count))
+        })
+        .collect();
+    assert_eq!(verdicts, [None, None, Some((Verdict::Kill, 7)), Some((Verdict::Kill, 8))]);
+    let mut other = vec![failing(); 5];
+    other.extend(vec![step("deploy", "test", "error: no such place"); 2]);
+    assert_eq!(
+        in_steps(&Steps { all: other, begins: vec![5] }, &StepsPolicy::default()),
+        None,
+        "another loop"
+    );
+    let mut early = vec![failing(); 4];
+    early.extend(vec![failing(); 2]);
+    assert_eq!(
+        in_steps(&Steps { all: early, begins: vec![4] }, &StepsPolicy::default()),
+        None,
+        "not stopped before"
+    );
+    // A framework asks again after each kill.
+    let all = vec![failing(); 9];
+    let finding = in_steps(&Steps { all, begins: vec![5, 7] }, &StepsPolicy::default()).unwrap();
+    assert_eq!(finding.verdict, Verdict::Kill);
+}
+
+#[test]
+fn what_the_operator_says_of_a_tool_goes_before_its_kind() {
+    use crate::step::Rule;
+    let with = |result: &str, rule: Rule| {
+        let mut step = step("tool", "same", result);
+        step.rules = vec![rule];
+        let steps = vec![step; 30];
+        let first =
+            |verdict| (1..=30).find(|len| judged(&steps[..*len]).is_some_and(|found| found.0 == verdict));
+        (first(Verdict::Hint), first(Verdict::Kill))
+    };
+    let rule = |hint, kill| Rule { hint, kill, ..Rule::default() };
+    assert_eq!(with("a page of text", rule(Some(7), Some(9))), (Some(7), Some(9)));
+    assert_eq!(with("a page of text", rule(None, Some(0))), (Some(3), None));
+    assert_eq!(with("OK.", rule(Some(2), Some(4))), (Some(2), Some(4)));
+}
+
+#[test]
+fn exchanges_are_judged_by_repetition_and_cycles_alone() {
+    let found = |exchanges: &[Step]| {
+        in_exchanges(exchanges, &StepsPolicy::default())
+            .map(|found| (found.verdict, found.signal, found.count))
+    };
+    let repeated = vec![failing(); 5];
+    assert_eq!(found(&repeated[..2]), None);
+    assert_eq!(found(&repeated[..3]), Some((Verdict::Hint, Signal::RepeatedExchange, 3)));
+    assert_eq!(found(&repeated), Some((Verdict::Kill, Signal::RepeatedExchange, 5)));
+    let cycle: Vec<_> = (0..6).map(|n| work(n % 2)).collect();
+    assert_eq!(found(&cycle), Some((Verdict::Hint, Signal::RepeatedExchange, 3)));
+    let others: Vec<_> = (0..20).map(|n| step("say", &n.to_string(), "error: no")).collect();
+    assert_eq!(found(&others), None);
 }

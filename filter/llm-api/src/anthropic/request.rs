@@ -92,6 +92,11 @@ impl<'a> History<'a> for Messages<Message<'a>> {
         self.0.get(at)?.content
     }
 
+    fn has_calls(&self, at: usize) -> bool {
+        const KEYS: [&str; 2] = ["\"tool_use\"", "\"tool_result\""];
+        self.content(at).is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
+    }
+
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         let Some(Message { role, content: Some(content) }) = self.0.get(at) else { return Ok(()) };
         let read = parts(content, visit);

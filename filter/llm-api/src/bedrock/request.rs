@@ -106,6 +106,11 @@ impl<'a> History<'a> for Messages<Message<'a>> {
         self.0.get(at)?.content
     }
 
+    fn has_calls(&self, at: usize) -> bool {
+        const KEYS: [&str; 2] = ["\"toolUse\"", "\"toolResult\""];
+        self.content(at).is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
+    }
+
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         let Some(content) = self.content(at) else { return Ok(()) };
         let is_the_models = self.role(at) == Role::Assistant;

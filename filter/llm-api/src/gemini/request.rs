@@ -91,6 +91,11 @@ impl<'a> History<'a> for Messages<Content<'a>> {
         self.0.get(at)?.parts
     }
 
+    fn has_calls(&self, at: usize) -> bool {
+        const KEYS: [&str; 4] = ["unctionCall", "unctionResponse", "function_call", "function_response"];
+        self.content(at).is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
+    }
+
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         let Some(raw) = self.content(at) else { return Ok(()) };
         each_part(raw, visit, &mut |part: RawPart<'a>, visit| {

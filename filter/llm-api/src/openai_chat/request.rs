@@ -110,6 +110,14 @@ impl<'a> History<'a> for Messages<Message<'a>> {
         self.0.get(at)?.content
     }
 
+    fn has_calls(&self, at: usize) -> bool {
+        self.0.get(at).is_some_and(|message| {
+            message.tool_calls.is_some()
+                || message.function_call.is_some()
+                || matches!(message.role.as_ref(), "tool" | "function")
+        })
+    }
+
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         let Some(message) = self.0.get(at) else { return Ok(()) };
         let of = match message.role.as_ref() {

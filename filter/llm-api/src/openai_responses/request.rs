@@ -130,6 +130,10 @@ impl<'a> History<'a> for OneText<'a> {
         (at == 0).then_some(self.0)
     }
 
+    fn has_calls(&self, _at: usize) -> bool {
+        false
+    }
+
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
         self.content(at).map_or(Ok(()), |text| texts(text, &[], visit))
     }
@@ -145,11 +149,17 @@ struct Turns<'a> {
 impl<'a> Turns<'a> {
     fn of(items: Vec<Item<'a>>) -> Self {
         let mut messages: Vec<(Role, Range<usize>)> = Vec::with_capacity(items.len());
+        let is_message =
+            |at: Option<usize>| at.and_then(|at| items.get(at)).is_some_and(|item| item.is_message());
         for (at, item) in (0_usize..).zip(&items) {
             let end = at.saturating_add(1);
             match (messages.last_mut(), item.role()) {
-                // Reasoning and instructions do not end a turn.
-                (Some((Role::Assistant, turn)), Role::Assistant | Role::Other) => turn.end = end,
+                // Reasoning and instructions do not end a turn; a text after a text is another.
+                (Some((Role::Assistant, turn)), Role::Assistant | Role::Other)
+                    if !(item.is_message() && is_message(at.checked_sub(1))) =>
+                {
+                    turn.end = end;
+                }
                 (_, role) => messages.push((role, at..end)),
             }
         }
@@ -172,6 +182,10 @@ impl<'a> History<'a> for Turns<'a> {
 
     fn content(&self, at: usize) -> Option<&'a RawValue> {
         self.items_of(at).first()?.content
+    }
+
+    fn has_calls(&self, at: usize) -> bool {
+        self.items_of(at).iter().any(|item| item.is_call() || item.is_output())
     }
 
     fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {

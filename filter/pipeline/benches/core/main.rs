@@ -11,6 +11,7 @@ use std::hint::black_box;
 use conversation::{Dice, Ending, SLOT, body, slot_of};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use sentinel_detect::history::{Reach, Reading};
+use sentinel_detect::signal::StepsPolicy;
 use sentinel_llm_api::{
     dialect::{DialectRef, Position},
     edit::apply,
@@ -63,7 +64,9 @@ fn each(
 fn parse(criterion: &mut Criterion) {
     bodies(criterion, "parse", |body| {
         let conversation = read(chat(), body.as_bytes()).expect("a readable body");
-        black_box(Reading::of(&conversation, Reach::default()).expect("a readable history"));
+        black_box(
+            Reading::of(&conversation, Reach::of(&StepsPolicy::default(), 0)).expect("a readable history"),
+        );
     });
 }
 

@@ -96,9 +96,13 @@ group! {
     struct RawSteps {
         /// Whether steps are looked at.
         enabled: bool = true,
-        /// Whether "Action: …" in an assistant's text with "Observation: …" in the next user message is a step too.
+        /// Whether agents that act in texts are looked at too: actions and observations ("Action: …", "Observation: …")
+        /// count as steps, and of agents that call no tools what they say and are answered.
         react: bool = true,
-        /// The last step, with the same outcome, so often among the last 20.
+        /// Steps back from the last one in which it is looked for: 2 to 48.
+        window: u32 = 20,
+        /// The last step, with the same outcome, so often among the last `window`, where the outcome tells something or is
+        /// a failure. Ids, numbers and times in failures do not count.
         repeated_step: RawThresholds = thresholds(|steps| steps.repeated_step),
         /// The same 2 to 5 steps with the same outcomes, so many rounds.
         cycle: RawThresholds = thresholds(|steps| steps.cycle),
@@ -110,6 +114,15 @@ group! {
         similar_failures: RawThresholds = thresholds(|steps| steps.similar_failures),
         /// Steps in a row with one tool and one outcome, whatever the arguments.
         same_outcome: RawThresholds = thresholds(|steps| steps.same_outcome),
+        /// Repetitions and cycles whose outcome is empty: `[]`, "no new messages".
+        empty: RawThresholds = thresholds(|steps| steps.empty),
+        /// Repetitions and cycles whose outcome merely acknowledges: "ok", "Clicked.", nothing at all. They never kill.
+        acknowledgement: RawHintOnly = RawHintOnly { hint: StepsPolicy::default().acknowledgement },
+        /// Repetitions and cycles that wait: the outcome is "running" or "pending", or the tool lets time pass or asks for
+        /// a state. They never kill.
+        waiting: RawHintOnly = RawHintOnly { hint: StepsPolicy::default().waiting },
+        /// What no rule can know of single tools; the first that fits is used.
+        tools: Vec<RawTool> = Vec::new(),
     }
 }
 
@@ -120,6 +133,32 @@ group! {
         hint: u32 = 0,
         /// Count from which the agent is stopped; 0: never.
         kill: u32 = 0,
+    }
+}
+
+group! {
+    /// A count from which a signal hints.
+    struct RawHintOnly {
+        /// Count from which the model is given a hint; 0: never.
+        hint: u32 = 0,
+    }
+}
+
+group! {
+    /// A tool, or several. Exactly one of `name` and `prefix`, and something that is said of it.
+    struct RawTool {
+        /// The tool's exact name.
+        name: Option<String> = None,
+        /// How the tool's name begins.
+        prefix: Option<String> = None,
+        /// What its results amount to, whatever they say: `content`, `failure`, `empty`, `acknowledgement` or `waiting`.
+        kind: Option<String> = None,
+        /// Equal outcomes from which its step hints; 0: never.
+        hint: Option<u32> = None,
+        /// Equal outcomes from which its step kills; 0: never.
+        kill: Option<u32> = None,
+        /// Whether its calls count as not made.
+        ignore: bool = false,
     }
 }
 
@@ -136,10 +175,13 @@ group! {
         enabled: bool = true,
         /// Score from which the model is given a hint.
         hint: f64 = 5.0,
-        /// Score from which the agent is stopped, where responses or tool calls repeat as well.
+        /// Score from which the agent is stopped, where responses or tool calls repeat as well, and all that counts is known
+        /// to be of one run: the request names its run, or its history goes on from the earlier requests.
         kill: f64 = 10.0,
         /// Shorter prompts are evidence only where their responses repeat.
         min_words: u16 = 4,
+        /// Prompts that are remembered for each scope: 2 to 50.
+        window: u32 = 20,
     }
 }
 
@@ -172,7 +214,7 @@ group! {
         ),
         /// Steps are walked in a circle.
         cycle: String = and_then(
-            "You have gone through the same steps {count} times with the same results, `{tool}` the last."
+            "You have gone through the same steps {count} times with the same results."
         ),
         /// Old approaches bring old outcomes.
         stagnation: String = and_then(
@@ -186,6 +228,14 @@ group! {
         same_outcome: String = and_then(
             "`{tool}` has brought the same result {count} times in a row, whatever the arguments."
         ),
+        /// What the agent says, and what it is answered, is repeated.
+        repeated_exchange: String = "You have said the same {count} times and got the same answer. Do not repeat it: use \
+            what you know, take a different approach, or tell the user what stops you."
+            .into(),
+        /// What is repeated waits for something, whatever the signal.
+        waiting: String = "You have asked {count} times and it is still not there. Wait longer before you ask again, do \
+            something else meanwhile, or report to the user how things stand."
+            .into(),
         /// The run limit is near.
         run_limit: String = "You have taken {count} turns without a word from the user. Come to an end: sum up what \
             you have and what is missing."
@@ -204,6 +254,7 @@ impl RawMessages {
             Signal::Score => &self.score,
             Signal::Semantic => &self.semantic,
             Signal::RepeatedStep => &self.repeated_step,
+            Signal::RepeatedExchange => &self.repeated_exchange,
             Signal::Cycle => &self.cycle,
             Signal::Stagnation => &self.stagnation,
             Signal::Stuck => &self.stuck,
@@ -219,13 +270,16 @@ impl RawMessages {
 group! {
     /// The kill response.
     struct RawKill {
+        /// Whether agents are stopped at all. Without it there are hints only, whatever any threshold says.
+        enabled: bool = true,
         /// `error`: an error in the provider's own form. `final_message`: an assistant message that ends the run in good order.
         mode: KillMode = KillMode::Error,
         /// HTTP status in mode `error`: 400 to 499, but none that SDKs retry (408, 409, 425, 429).
         status: u16 = 403,
         /// What the agent is told; `{reason}` is filled in.
         message: String = "This agent was stopped because {reason}. Send a new user message to go on.".into(),
-        /// A kill ends after this time, or with a genuine new user message.
+        /// A run that names itself and was stopped by the score stays stopped for this time, or until a user says something
+        /// new. What is read from a request's own history is judged anew each time.
         expires: String = "10m".into(),
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use sentinel_detect::{
     prompts::PromptsPolicy,
     signal::{StepsPolicy, Thresholds, score::ScorePolicy},
+    step::{self, Kind, ToolName, ToolRules},
     verdict::Signal,
+    window,
 };
 use sentinel_llm_api::{
     conversation::BodyField,
@@ -23,7 +25,7 @@ use super::{
     field::Field,
     raw::{
         HintPosition, KillMode, McpAnswer, Mode, RawAgent, RawConfig, RawIdentity, RawMcp, RawMcpPath,
-        RawPath, RawPrice, RawSource, RawSteps, RawThresholds,
+        RawPath, RawPrice, RawSource, RawSteps, RawThresholds, RawTool,
     },
 };
 use crate::price::{Model, Price};
@@ -83,6 +85,8 @@ pub struct HintPolicy {
     pub position: Position,
     /// Never empty.
     texts: [(Signal, String); Signal::ALL.len()],
+    /// For what waits, whatever the signal.
+    pub waiting: String,
 }
 
 impl HintPolicy {
@@ -94,6 +98,7 @@ impl HintPolicy {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct KillPolicy {
+    pub enabled: bool,
     pub mode: KillMode,
     pub status: u16,
     pub message: String,
@@ -265,6 +270,7 @@ impl TryFrom<&RawConfig> for Policy {
                     hint: score.hint,
                     kill: score.kill,
                     min_words: score.min_words,
+                    window: between("score.window", score.window, 2, window::MAX_LENGTH)?,
                 },
                 words_to_ask: semantic.enabled.then_some(semantic.min_words),
                 kill_lasts: millis("kill.expires", &kill.expires)?,
@@ -275,8 +281,10 @@ impl TryFrom<&RawConfig> for Policy {
                     HintPosition::End => Position::End,
                 },
                 texts: Signal::ALL.map(|signal| (signal, message(hint.messages.of(signal)))),
+                waiting: message(&hint.messages.waiting),
             },
             kill: KillPolicy {
+                enabled: kill.enabled,
                 mode: kill.mode,
                 status: kill.status,
                 message: text("kill.message", &kill.message)?,
@@ -296,16 +304,64 @@ fn steps(raw: &RawSteps) -> Result<StepsPolicy, ConfigError> {
         }
         Ok(Thresholds { hint: *hint, kill: *kill })
     };
+    let hint_only = |name: &str, hint: u32| {
+        thresholds(name, &RawThresholds { hint, kill: 0 }).map(|thresholds| thresholds.hint)
+    };
     Ok(StepsPolicy {
         enabled: raw.enabled,
         react: raw.react,
+        window: between("steps.window", raw.window, 2, step::LENGTH)?,
         repeated_step: thresholds("repeated_step", &raw.repeated_step)?,
         cycle: thresholds("cycle", &raw.cycle)?,
         stagnation: thresholds("stagnation", &raw.stagnation)?,
         stuck: thresholds("stuck", &raw.stuck)?,
         similar_failures: thresholds("similar_failures", &raw.similar_failures)?,
         same_outcome: thresholds("same_outcome", &raw.same_outcome)?,
+        empty: thresholds("empty", &raw.empty)?,
+        acknowledgement: hint_only("acknowledgement", raw.acknowledgement.hint)?,
+        waiting: hint_only("waiting", raw.waiting.hint)?,
+        tools: ToolRules(raw.tools.iter().enumerate().map(tool).collect::<Result<_, _>>()?),
     })
+}
+
+fn tool((index, raw): (usize, &RawTool)) -> Result<(ToolName, step::Rule), ConfigError> {
+    let refuse =
+        |field: &str, problem: &str| Err(ConfigError::new(format!("steps.tools[{index}]{field}"), problem));
+    let name = match (&raw.name, &raw.prefix) {
+        (Some(name), None) => ToolName::Exact(name.clone()),
+        (None, Some(prefix)) => ToolName::Prefix(prefix.clone()),
+        _ => return refuse("", "needs exactly one of `name` and `prefix`"),
+    };
+    let kind = match raw.kind.as_deref() {
+        None => None,
+        Some("content") => Some(Kind::Content),
+        Some("failure") => Some(Kind::Failure),
+        Some("empty") => Some(Kind::Empty),
+        Some("acknowledgement") => Some(Kind::Acknowledgement),
+        Some("waiting") => Some(Kind::Waiting),
+        Some(_) => {
+            return refuse(".kind", "must be one of content, failure, empty, acknowledgement, waiting");
+        }
+    };
+    for (field, count) in [(".hint", raw.hint), (".kill", raw.kill)] {
+        if count == Some(1) {
+            return refuse(field, "a single step is no loop; take 2 or more, or 0 for never");
+        }
+    }
+    let rule = step::Rule { kind, hint: raw.hint, kill: raw.kill, ignore: raw.ignore };
+    if rule == step::Rule::default() {
+        return refuse("", "says nothing of the tool; give `kind`, `hint`, `kill` or `ignore`");
+    }
+    Ok((name, rule))
+}
+
+fn between(path: &str, number: u32, least: usize, most: usize) -> Result<usize, ConfigError> {
+    let number = usize::try_from(number).unwrap_or(usize::MAX);
+    if (least..=most).contains(&number) {
+        Ok(number)
+    } else {
+        Err(ConfigError::new(path, format!("must lie between {least} and {most}")))
+    }
 }
 
 fn price((at, raw): (usize, &RawPrice)) -> Result<Price, ConfigError> {

@@ -16,7 +16,12 @@ use crate::{
 /// The question about a prompt event; nothing where the conversation does not end with one.
 pub fn question(case: &Case, tail: Tail) -> Option<Question> {
     let Tail::Prompt(prompt) = tail else { return None };
-    let [tenant, agent, run] = case.scope.names();
+    let [tenant, agent, mut run] = case.scope.names();
+    // Prompts about other material are never compared.
+    if let Some(context) = prompt.context.as_ref().filter(|context| context.setting != 0) {
+        run.push_str(&format!("{:016x}", context.setting));
+    }
+    let prompt = prompt.text;
     let (similarity_threshold, repeats) = (case.policy.similarity_threshold, case.policy.semantic_repeats);
     Some(Question { tenant, agent, run, prompt, similarity_threshold, repeats })
 }

@@ -1,24 +1,37 @@
 //! Fingerprint: what of an answer is remembered, so that the next request can be compared with it. Digests only.
 
-use sentinel_detect::{arguments::canonical, step::StepLog, window::Outcome};
+use sentinel_detect::{
+    arguments::canonical,
+    kept_history::ThreadRef,
+    step::{StepLog, ToolRules},
+    window::Outcome,
+};
 use sentinel_llm_api::answer::Answer;
 use sentinel_text::{Fingerprint, digest, digest_pair};
 
 use crate::{config::Config, host::Host, identity::Scope, shared_data::change_window};
 
 /// What a response with a status of success turned out to be. `answer` is none where it could not be read.
-pub fn answered(answer: Option<&Answer>) -> Outcome {
+pub fn answered(answer: Option<&Answer>, rules: &ToolRules) -> Outcome {
     Outcome::Answered {
         answer: answer.map(text).unwrap_or_default(),
         tools: answer.map_or(0, tools),
-        calls: answer.map(calls).unwrap_or_default(),
+        id: answer.map(|answer| &answer.id).filter(|id| !id.is_empty()).map(|id| digest(id.as_bytes())),
+        calls: answer.map(|answer| calls(answer, rules)).unwrap_or_default(),
     }
 }
 
 /// Notes in the window of the scope what became of the request of this entry.
-pub fn remember(config: &Config, scope: &Scope, entry: u32, outcome: &Outcome, host: &mut impl Host) {
+pub fn remember(
+    config: &Config,
+    scope: &Scope,
+    entry: u32,
+    thread: ThreadRef,
+    outcome: &Outcome,
+    host: &mut impl Host,
+) {
     let now = host.now();
-    change_window(host, config, scope, now, |window| window.record(entry, outcome.clone(), now));
+    change_window(host, config, scope, now, |window| window.record(entry, thread, outcome.clone(), now));
 }
 
 fn text(answer: &Answer) -> Fingerprint {
@@ -33,11 +46,11 @@ fn tools(answer: &Answer) -> u64 {
 }
 
 /// The calls that can be told by their ids, as one turn.
-fn calls(answer: &Answer) -> StepLog {
+fn calls(answer: &Answer, rules: &ToolRules) -> StepLog {
     let mut log = StepLog::default();
     log.turn();
     for call in answer.calls.iter().filter(|call| !call.id.is_empty()) {
-        log.call(&call.id, &call.name, &call.arguments);
+        log.call(&call.id, &call.name, &call.arguments, rules);
     }
     log
 }

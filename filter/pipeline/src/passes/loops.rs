@@ -2,9 +2,9 @@
 
 use sentinel_detect::{
     history::Reading,
-    prompts::{self, Incoming, Observed, Occasion},
+    prompts::{self, Incoming, IncomingPrompt, Observed},
     signal,
-    step::{FinishedCall, Step, StepLog},
+    step::{FinishedCall, Steps},
     window::Window,
 };
 use sentinel_text::digest;
@@ -24,33 +24,32 @@ pub fn run(
     config: &Config,
     case: &mut Case,
     reading: &Reading,
-    is_retry: bool,
     trace: Option<&StepSpans>,
     host: &mut impl Host,
 ) -> bool {
     let Case { policy, scope, arrived, body, findings, .. } = case;
     findings.extend(signal::in_steps(&reading.steps, &policy.steps));
+    findings.extend(signal::in_exchanges(&reading.exchanges, &policy.steps));
     findings.extend(signal::in_turns(reading.turns_alone, policy.run_limit));
     if !scope.is_identified() {
         host.count(Bypass::NoIdentity.into(), 1);
         return false;
     }
-    let occasion = Occasion::of(&reading.tail);
-    let needs_digest = trace.is_some() || matches!(occasion, Occasion::Prompt(_));
+    let prompt = IncomingPrompt::of(&reading.tail);
+    let needs_digest = trace.is_some() || prompt.is_some();
     let incoming = Incoming {
         now: *arrived,
         body: if needs_digest { digest(body) } else { 0 },
         messages: reading.messages,
-        has_history: reading.head.is_some(),
-        is_retry,
-        occasion,
+        names_run: scope.names_run(),
+        prompt,
     };
     let (kept_finding, observed, spans) = change_window(host, config, scope, *arrived, |window| {
         let (steps, done) = in_kept_history(window, reading);
         let done = if done.is_empty() { &reading.done } else { &done };
         let spans: Vec<Span> =
             trace.map(|trace| trace.of(window, scope, &incoming, done)).unwrap_or_default();
-        let observed = prompts::observe(window, &incoming, &policy.prompts);
+        let observed = prompts::observe(window, &incoming, done, &policy.prompts);
         (signal::in_steps(&steps, &policy.steps), observed, spans)
     });
     let Observed { finding, entry, is_open } = observed;
@@ -63,12 +62,6 @@ pub fn run(
 }
 
 /// The steps of a history that the provider keeps, and the new ones. A history in the body needs no memory.
-fn in_kept_history(window: &mut Window, reading: &Reading) -> (Vec<Step>, Vec<FinishedCall>) {
-    match &reading.kept {
-        Some(tail) => window.kept.follow(tail),
-        None => {
-            window.kept = StepLog::default();
-            Default::default()
-        }
-    }
+fn in_kept_history(window: &mut Window, reading: &Reading) -> (Steps, Vec<FinishedCall>) {
+    reading.kept.as_ref().map(|tail| window.kept.follow(tail)).unwrap_or_default()
 }

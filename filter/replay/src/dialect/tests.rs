@@ -1,6 +1,7 @@
 //! Each form against what the provider's documentation shows, and all of them against each other.
 
 use sentinel_detect::history::{Reach, Reading};
+use sentinel_detect::signal::StepsPolicy;
 use sentinel_llm_api::registry::{by_label, read};
 use serde_json::{Value, json};
 
@@ -170,8 +171,8 @@ fn the_filter_reads_the_same_steps_from_every_dialect() {
         let filters = by_label(dialect.label()).expect("the filter has the dialect");
         let conversation = read(filters, body.as_bytes()).expect("it is read");
         let Reading { steps, turns_alone, .. } =
-            Reading::of(&conversation, Reach::default()).expect("it is read");
-        (steps.len(), turns_alone, steps[0].approach, steps[0].tools, steps[0].tool.clone())
+            Reading::of(&conversation, Reach::of(&StepsPolicy::default(), 0)).expect("it is read");
+        (steps.all.len(), turns_alone, steps.all[0].approach, steps.all[0].tools, steps.all[0].tool.clone())
     };
     let chat = steps_of(Dialect::OpenaiChat);
     assert_eq!((chat.0, chat.1), (1, 1));

@@ -1,0 +1,182 @@
+//! The context of a prompt: what it is asked about. The same question about another picture, another page or another
+//! draft is other work.
+
+use sentinel_llm_api::{
+    conversation::{Conversation, History, Part, Role},
+    json::Unreadable,
+};
+use sentinel_text::{Fingerprint, digest, digest_pair};
+
+/// Earlier occurrences of a prompt that are remembered.
+const OCCURRENCES: usize = 24;
+
+/// The context of a prompt, as digests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Everything before the prompt, less its earlier occurrences with their answers.
+    pub whole: u64,
+    /// What a reworded prompt must share: instructions, media, and user texts that nobody has answered; 0 where there are
+    /// none of these.
+    pub setting: u64,
+    /// The messages up to the prompt, the prompt included.
+    pub history: u64,
+    /// Where the prompt stands in this history already, oldest first.
+    pub earlier: Vec<Occurrence>,
+}
+
+/// An earlier occurrence of a prompt in the same history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The messages up to it, itself included.
+    pub history: u64,
+    /// What the assistant said to it.
+    pub answer: Fingerprint,
+}
+
+impl Context {
+    /// The context of the user's text at `last`.
+    pub(crate) fn of(conversation: &Conversation<'_>, last: usize) -> Result<Self, Unreadable> {
+        let history = &*conversation.history;
+        let instructions = conversation.instructions.map_or(0, |raw| steady(raw.get()));
+        let mut context = Self { whole: instructions, setting: instructions, ..Self::default() };
+        let prompt = Message::at(history, last)?;
+        let mut unanswered = 0_u64;
+        // The message before was the prompt itself: what the assistant says to it does not count either.
+        let mut answers_prompt = false;
+        for at in 0..=last {
+            let role = history.role(at);
+            if role == Role::Instruction {
+                let said = history.content(at).map_or(0, |raw| steady(raw.get()));
+                context.whole = digest_pair(context.whole, said);
+                context.setting = digest_pair(context.setting, said);
+                continue;
+            }
+            let message = Message::at(history, at)?;
+            context.history = digest_pair(context.history, message.digest());
+            context.setting = context.setting.wrapping_add(message.media);
+            let is_prompt = role == Role::User && message.text == prompt.text;
+            if at == last {
+                break;
+            }
+            match role {
+                Role::Assistant => {
+                    unanswered = 0;
+                    if answers_prompt && let Some(occurrence) = context.earlier.last_mut() {
+                        occurrence.answer = answer(history, at)?;
+                    }
+                }
+                Role::User if !is_prompt => unanswered = digest_pair(unanswered, message.text),
+                _ => {}
+            }
+            if is_prompt {
+                if context.earlier.len() >= OCCURRENCES {
+                    context.earlier.remove(0);
+                }
+                let answer = Fingerprint::default();
+                context.earlier.push(Occurrence { history: context.history, answer });
+            } else if !(answers_prompt && role == Role::Assistant) {
+                context.whole = digest_pair(context.whole, message.digest());
+            }
+            answers_prompt = is_prompt;
+        }
+        context.whole = digest_pair(context.whole, prompt.media);
+        if unanswered != 0 {
+            context.setting = digest_pair(context.setting, unanswered);
+        }
+        Ok(context)
+    }
+
+    /// Whether this history goes on from a request with the messages `history` that was answered with `answer`.
+    pub fn continues(&self, history: u64, answer: &Fingerprint) -> bool {
+        let is_it = |earlier: &Occurrence| earlier.history == history && earlier.answer.is_verbatim(answer);
+        answer.words > 0 && self.earlier.iter().any(is_it)
+    }
+}
+
+/// One message as digests. Marks that move from message to message, such as those of a provider's cache, are none of it.
+struct Message {
+    text: u64,
+    media: u64,
+}
+
+impl Message {
+    fn at(history: &dyn History<'_>, at: usize) -> Result<Self, Unreadable> {
+        let content = history.content(at).map(|content| content.get());
+        if let Some(text) = content.filter(|raw| raw.starts_with('"') && !history.has_calls(at)) {
+            return Ok(Self { text: inside(text), media: 0 });
+        }
+        let mut message = Self { text: 0, media: 0 };
+        history.parts(at, &mut |part| match part {
+            Part::Text(text) => message.push(digest(text.as_bytes())),
+            Part::Media(raw) => message.media = digest_pair(message.media, digest(raw.get().as_bytes())),
+            Part::Call(call) => message.push(digest(call.arguments.as_bytes())),
+            Part::Result(result) => {
+                message.push(result.content.map_or(0, |raw| digest(raw.get().as_bytes())));
+            }
+        })?;
+        Ok(message)
+    }
+
+    /// One text alone is itself, so that a string and a list of one text are the same.
+    fn push(&mut self, text: u64) {
+        self.text = if self.text == 0 { text } else { digest_pair(self.text, text) };
+    }
+
+    fn digest(&self) -> u64 {
+        digest_pair(self.text, self.media)
+    }
+}
+
+/// Digest of a JSON string's text; of one with escapes as it is written.
+fn inside(raw: &str) -> u64 {
+    let text = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(raw);
+    digest(text.as_bytes())
+}
+
+/// What the assistant says at this place.
+fn answer(history: &dyn History<'_>, at: usize) -> Result<Fingerprint, Unreadable> {
+    let mut text = String::new();
+    history.parts(at, &mut |part| {
+        if let Part::Text(part) = part {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&part);
+        }
+    })?;
+    Ok(if text.trim().is_empty() { Fingerprint::default() } else { Fingerprint::of(&text) })
+}
+
+/// Digest of instructions without numbers, dates and times: a clock in them is no other work.
+fn steady(text: &str) -> u64 {
+    let mut kept = Vec::with_capacity(text.len());
+    for word in text.as_bytes().split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()) {
+        let is_clock = word.iter().any(u8::is_ascii_digit) || is_calendar(word);
+        if !word.is_empty() && !is_clock {
+            kept.extend_from_slice(word);
+            kept.push(b' ');
+        }
+    }
+    digest(&kept)
+}
+
+/// `Monday`, `Nov`, `PM`, `UTC`: what a date or a time is written with.
+fn is_calendar(word: &[u8]) -> bool {
+    const DAYS: [&[u8]; 7] = [b"mon", b"tue", b"wed", b"thu", b"fri", b"sat", b"sun"];
+    const MONTHS: [&[u8]; 12] =
+        [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
+    const MONTH_ENDS: [&[u8]; 12] =
+        [b"uary", b"ruary", b"ch", b"il", b"", b"e", b"y", b"ust", b"tember", b"ober", b"ember", b"ember"];
+    const DAY_ENDS: [&[u8]; 7] = [b"day", b"sday", b"nesday", b"rsday", b"day", b"urday", b"day"];
+    if word.len() <= 2 {
+        return [b"am", b"pm"].iter().any(|half| word.eq_ignore_ascii_case(*half));
+    }
+    let Some((start, end)) = word.split_at_checked(3).filter(|_| word.len() <= 9) else { return false };
+    let is_named = |(name, rest): (&&[u8], &&[u8])| {
+        start.eq_ignore_ascii_case(name) && (end.is_empty() || end.eq_ignore_ascii_case(rest))
+    };
+    DAYS.iter().zip(&DAY_ENDS).any(is_named) || MONTHS.iter().zip(&MONTH_ENDS).any(is_named)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Exchanges: what an agent that calls no tools says, and the user texts that answer it. Its approach is the last fenced
+//! block of the assistant's text, or the whole text; its outcome the user's text. An agent that does not repeat itself
+//! costs a look at the digests.
+
+use std::borrow::Cow;
+
+use sentinel_llm_api::{
+    conversation::{History, Part, Role},
+    json::Unreadable,
+};
+use sentinel_text::{WordSet, digest, words};
+
+use super::Joined;
+use crate::step::{Judged, Kind, Purpose, Step};
+
+/// Shorter texts are no evidence where nobody answers them (words).
+const MIN_WORDS: usize = 4;
+/// What begins and ends a block of code.
+const FENCE: &str = "```";
+
+/// The exchanges from `start` on, oldest first; none where the last approach was not there before.
+pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step>, Unreadable> {
+    let assistants: Vec<usize> =
+        (start..history.len()).filter(|at| history.role(*at) == Role::Assistant).collect();
+    let mut approaches = Vec::with_capacity(assistants.len());
+    for at in &assistants {
+        approaches.push(Approach::of(&raw_text(history, *at)).digest);
+    }
+    let Some((last, earlier)) = approaches.split_last() else { return Ok(Vec::new()) };
+    if !earlier.contains(last) {
+        return Ok(Vec::new());
+    }
+    let mut exchanges = Vec::with_capacity(assistants.len());
+    let ends = assistants.iter().copied().skip(1).chain([history.len()]);
+    for ((at, end), approach) in assistants.iter().copied().zip(ends).zip(&approaches) {
+        exchanges.push(exchange(history, at, end, *approach)?);
+    }
+    Ok(exchanges)
+}
+
+fn exchange(history: &dyn History<'_>, at: usize, end: usize, approach: u64) -> Result<Step, Unreadable> {
+    let mut said = Joined::default();
+    history.parts(at, &mut |part| {
+        if let Part::Text(text) = part {
+            said.push(text);
+        }
+    })?;
+    let mut answer = Joined::default();
+    let mut media = 0_u64;
+    for at in (at.saturating_add(1)..end).filter(|at| history.role(*at) == Role::User) {
+        history.parts(at, &mut |part| match part {
+            Part::Text(text) => answer.push(text),
+            // Another picture is another answer.
+            Part::Media(raw) => media = media.wrapping_add(digest(raw.get().as_bytes())),
+            Part::Call(_) | Part::Result(_) => {}
+        })?;
+    }
+    let own = Approach::of(&said.0);
+    let purpose = if own.is_block { Purpose::of_command(own.text) } else { Purpose::Ask };
+    let (outcome, kind) = if answer.0.trim().is_empty() && !own.is_block {
+        // The assistant speaks on without an answer.
+        let says_something = words(&said.0).nth(MIN_WORDS.saturating_sub(1)).is_some();
+        (0, if says_something { Kind::Content } else { Kind::Acknowledgement })
+    } else {
+        Judged { said: &answer.0, purpose, names_something: true, is_error: false }.judge(None)
+    };
+    Ok(Step {
+        approach,
+        words: WordSet::default(),
+        outcome: outcome.wrapping_add(media),
+        tools: 0,
+        tool: String::new(),
+        kind,
+        rules: Vec::new(),
+    })
+}
+
+/// A message's text as it stands in the body where it is one string, else its texts.
+fn raw_text<'a>(history: &dyn History<'a>, at: usize) -> Cow<'a, str> {
+    match history.content(at).map(|content| content.get()) {
+        Some(raw) if raw.starts_with('"') => Cow::Borrowed(raw),
+        _ => {
+            let mut joined = Joined::default();
+            // What the model itself wrote makes nothing unreadable.
+            let _ = history.parts(at, &mut |part| {
+                if let Part::Text(text) = part {
+                    joined.push(text);
+                }
+            });
+            joined.0
+        }
+    }
+}
+
+/// What an assistant's text does.
+struct Approach<'a> {
+    text: &'a str,
+    /// It is a fenced block.
+    is_block: bool,
+    digest: u64,
+}
+
+impl<'a> Approach<'a> {
+    /// `said` may be a JSON string as it stands: a fence has no signs that JSON escapes.
+    fn of(said: &'a str) -> Self {
+        let block = last_block(said);
+        let text = block.unwrap_or(said).trim();
+        Self { text, is_block: block.is_some(), digest: digest(text.as_bytes()) }
+    }
+}
+
+fn last_block(said: &str) -> Option<&str> {
+    let (before, _) = said.rsplit_once(FENCE)?;
+    let (_, block) = before.rsplit_once(FENCE)?;
+    // The fence's own line names the language.
+    Some(block.split_once('\n').or_else(|| block.split_once("\\n")).map_or(block, |(_, code)| code))
+}

@@ -1,0 +1,178 @@
+//! What a conversation says of its run: the steps and exchanges that it holds, and what it ends with. Read forwards, from
+//! no further back than the signals look.
+
+use sentinel_llm_api::{
+    conversation::{Conversation, History, Kept, Role},
+    json::Unreadable,
+};
+use sentinel_text::digest;
+
+use self::walk::Walk;
+use crate::{
+    context::Context,
+    kept_history::KeptTail,
+    signal::StepsPolicy,
+    step::{self, FinishedCall, Step, Steps},
+};
+
+mod exchanges;
+mod text_actions;
+mod walk;
+
+/// How much of a history is looked at, and what for.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach<'p> {
+    /// Assistant turns from the tail; 0: no steps are read.
+    turns: usize,
+    policy: &'p StepsPolicy,
+    /// The context of a prompt is wanted.
+    wants_context: bool,
+}
+
+/// Messages that are read for each turn: its calls, their results, and what a framework puts between.
+const MESSAGES_A_TURN: usize = 32;
+
+impl<'p> Reach<'p> {
+    /// What the signals need to see.
+    pub fn of(policy: &'p StepsPolicy, run_limit: u32) -> Self {
+        let limit = usize::try_from(run_limit).unwrap_or(usize::MAX);
+        let turns = limit.max(if policy.enabled { step::LENGTH } else { 0 });
+        Self { turns, policy, wants_context: false }
+    }
+
+    /// The context of a prompt is wanted, or not.
+    #[must_use]
+    pub fn with_context(self, wants_context: bool) -> Self {
+        Self { wants_context, ..self }
+    }
+
+    /// Where to begin: so many assistant turns before the end.
+    fn start(self, history: &dyn History<'_>) -> usize {
+        let mut turns = 0_usize;
+        let most = self.turns.saturating_mul(MESSAGES_A_TURN);
+        for at in (0..history.len()).rev() {
+            if turns >= self.turns || history.len().saturating_sub(at) > most {
+                return at.saturating_add(1);
+            }
+            turns = turns.saturating_add(usize::from(history.role(at) == Role::Assistant));
+        }
+        0
+    }
+}
+
+/// What a conversation says of its run.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// Messages in the body.
+    pub messages: u32,
+    /// Digest of what tells the run apart where nobody names it: its first user message where it has been answered, or
+    /// the provider's thread.
+    pub head: Option<u64>,
+    pub tail: Tail,
+    /// What the agent did.
+    pub steps: Steps,
+    /// What an agent that calls no tools said, and what it was told; empty unless it repeats itself.
+    pub exchanges: Vec<Step>,
+    /// The calls whose results are new in this request.
+    pub done: Vec<FinishedCall>,
+    /// What is new, where the provider keeps the history.
+    pub kept: Option<KeptTail>,
+    /// Assistant turns since a user last said something new.
+    pub turns_alone: u32,
+}
+
+/// What the conversation ends with.
+#[derive(Debug, Default, PartialEq)]
+pub enum Tail {
+    /// A user text that stands alone in its message.
+    Prompt(Prompt),
+    /// Tool results, with or without a text beside them, an assistant's text, anything else.
+    #[default]
+    Other,
+}
+
+/// A user text at the end of a conversation.
+#[derive(Debug, Default, PartialEq)]
+pub struct Prompt {
+    pub text: String,
+    /// What the prompt is asked about; none where it was not wanted.
+    pub context: Option<Context>,
+}
+
+impl Reading {
+    pub fn of(conversation: &Conversation<'_>, reach: Reach<'_>) -> Result<Self, Unreadable> {
+        let history = &*conversation.history;
+        let last = (0..history.len()).rev().find(|at| history.role(*at) != Role::Instruction);
+        let mut walk = Walk::new(reach.policy, last);
+        for at in reach.start(history)..history.len() {
+            walk.read(history, at)?;
+        }
+        let tail = match last {
+            Some(at) if history.role(at) == Role::User && history.content(at).is_some() => {
+                let prompt = walk.prompt_at(history, at)?;
+                match prompt {
+                    Some(prompt) => Tail::Prompt(with_context(conversation, at, prompt, reach)?),
+                    None => Tail::Other,
+                }
+            }
+            _ => Tail::Other,
+        };
+        let kept = match &conversation.kept {
+            Some(kept) => Some(KeptTail::of(history, kept)?),
+            None => None,
+        };
+        let wants_exchanges = reach.policy.enabled && reach.policy.react && !walk.steps.has_calls();
+        let exchanges =
+            if wants_exchanges { exchanges::of(history, reach.start(history))? } else { Vec::new() };
+        Ok(Self {
+            messages: u32::try_from(history.len()).unwrap_or(u32::MAX),
+            head: head(history, conversation.kept.as_ref()),
+            tail,
+            done: walk.steps.done(),
+            steps: walk.steps.steps(),
+            exchanges,
+            kept,
+            turns_alone: walk.turns,
+        })
+    }
+}
+
+/// The user text at this place, and what it is asked about.
+fn with_context(
+    conversation: &Conversation<'_>,
+    at: usize,
+    text: String,
+    reach: Reach<'_>,
+) -> Result<Prompt, Unreadable> {
+    let context = if reach.wants_context { Some(Context::of(conversation, at)?) } else { None };
+    Ok(Prompt { text, context })
+}
+
+fn head(history: &dyn History<'_>, kept: Option<&Kept<'_>>) -> Option<u64> {
+    if let Some(kept) = kept {
+        return kept.thread.as_deref().map(|thread| digest(thread.as_bytes()));
+    }
+    let first_user = (0..history.len()).find(|at| history.role(*at) == Role::User)?;
+    let is_answer = |at| matches!(history.role(at), Role::Assistant | Role::Tool);
+    let content = history.content(first_user).filter(|_| (0..history.len()).any(is_answer))?;
+    Some(digest(content.get().as_bytes()))
+}
+
+/// Texts with line ends between them; one alone is not copied.
+#[derive(Default)]
+struct Joined<'a>(std::borrow::Cow<'a, str>);
+
+impl<'a> Joined<'a> {
+    fn push(&mut self, text: std::borrow::Cow<'a, str>) {
+        if self.0.is_empty() {
+            self.0 = text;
+        } else {
+            let joined = self.0.to_mut();
+            joined.push('\n');
+            joined.push_str(&text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

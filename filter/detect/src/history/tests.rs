@@ -1,0 +1,160 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::step::Kind;
+
+fn read_in(dialect: &str, body: &Value) -> Reading {
+    let dialect = sentinel_llm_api::registry::by_label(dialect).unwrap();
+    let (body, policy) = (body.to_string(), StepsPolicy::default());
+    let conversation = sentinel_llm_api::registry::read(dialect, body.as_bytes()).unwrap();
+    Reading::of(&conversation, Reach::of(&policy, 0).with_context(true)).unwrap()
+}
+
+fn chat(messages: &[(&str, &str)]) -> Reading {
+    let messages: Vec<_> =
+        messages.iter().map(|(role, content)| json!({"role": role, "content": content})).collect();
+    read_in("openai_chat", &json!({ "messages": messages }))
+}
+
+fn prompt_of(reading: &Reading) -> Option<&str> {
+    match &reading.tail {
+        Tail::Prompt(prompt) => Some(&prompt.text),
+        Tail::Other => None,
+    }
+}
+
+const RAIN: &str = "Observation: it rains";
+
+#[test]
+fn an_observation_counts_only_after_an_action() {
+    let stray = chat(&[("user", RAIN)]);
+    assert_eq!((prompt_of(&stray), stray.steps.all.len()), (Some(RAIN), 0));
+    let paired = chat(&[("user", "Well?"), ("assistant", "Action: look[out]"), ("user", RAIN)]);
+    assert_eq!((prompt_of(&paired), paired.steps.all.len(), paired.turns_alone), (None, 1, 1));
+    assert_eq!(paired.steps.all[0].tool, "look");
+}
+
+#[test]
+fn an_action_and_its_observation_in_the_assistants_own_text_are_a_step() {
+    let turn = ("assistant", "Thought: hm\nAction: look\nAction Input: out\nObservation: it rains");
+    let reading = chat(&[("user", "Well?"), turn, turn, turn]);
+    assert_eq!(reading.steps.current().len(), 3);
+}
+
+#[test]
+fn a_run_written_down_in_one_users_text_is_one() {
+    let round = "Thought: again\nAction: look\nAction Input: out\nObservation: it rains\n";
+    let reading = chat(&[("system", "Do well."), ("user", &format!("Question: Well?\n{}", round.repeat(3)))]);
+    assert_eq!((reading.steps.current().len(), prompt_of(&reading)), (3, None));
+    let asked = format!("Question: Well?\n{}Final Answer: rain\nAnd what about tomorrow?", round.repeat(3));
+    let sections = "[[ ## tool_name_0 ## ]]\nlook\n\n[[ ## observation_0 ## ]]\nit rains\n";
+    assert_eq!(chat(&[("user", sections)]).steps.current().len(), 1);
+    assert_eq!(chat(&[("user", &asked)]).steps.current().len(), 3);
+}
+
+/// A call of `f` with its result, and what stands beside the result.
+fn anthropic_turn(beside: Option<&str>) -> [Value; 2] {
+    let mut told = vec![json!({"type": "tool_result", "tool_use_id": "t", "content": "x"})];
+    told.extend(beside.map(|text| json!({"type": "text", "text": text})));
+    [
+        json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}),
+        json!({"role": "user", "content": told}),
+    ]
+}
+
+#[test]
+fn a_text_beside_results_is_no_new_word() {
+    let messages: Vec<Value> =
+        (0..3).flat_map(|n| anthropic_turn(Some(&format!("{n} tokens are left")))).collect();
+    let reading = read_in("anthropic", &json!({ "messages": messages }));
+    assert_eq!((reading.steps.current().len(), reading.turns_alone, prompt_of(&reading)), (3, 3, None));
+}
+
+#[test]
+fn the_first_text_beside_results_after_several_without_is_a_users_word() {
+    let mut messages: Vec<Value> = (0..3).flat_map(|_| anthropic_turn(None)).collect();
+    messages.extend(anthropic_turn(Some("Stop now and sum up.")));
+    let current =
+        |messages: &[Value]| read_in("anthropic", &json!({ "messages": messages })).steps.current().len();
+    assert_eq!(current(&messages), 0);
+    messages.extend(anthropic_turn(Some("Stop it, I say.")));
+    assert_eq!(current(&messages), 1);
+}
+
+#[test]
+fn a_reminder_between_steps_begins_a_new_count_once() {
+    let turns = |reminders: &[&str]| {
+        let mut messages = vec![json!({"role": "user", "content": "Go"})];
+        for reminder in reminders {
+            messages.extend(anthropic_turn(None));
+            messages.push(json!({"role": "user", "content": reminder}));
+        }
+        messages.extend(anthropic_turn(None));
+        read_in("anthropic", &json!({ "messages": messages })).steps.current().len()
+    };
+    assert_eq!(turns(&["continue", "continue", "continue"]), 3);
+    assert_eq!(turns(&["You have 9 turns left", "You have 8 turns left", "You have 7 turns left"]), 3);
+    assert_eq!(turns(&["continue", "and now the other one", "and then the last"]), 1);
+}
+
+#[test]
+fn what_ends_a_conversation() {
+    let reading = read_in(
+        "anthropic",
+        &json!({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]}),
+    );
+    assert_eq!((prompt_of(&reading), reading.head), (Some("a\nb"), None));
+    let known = chat(&[("user", "Again?"), ("assistant", "Yes."), ("user", "Again?")]);
+    let Tail::Prompt(Prompt { context: Some(context), .. }) = known.tail else { panic!("no prompt") };
+    assert_eq!(context.earlier.len(), 1);
+}
+
+#[test]
+fn the_calls_whose_results_are_new() {
+    let call = json!({"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f"}}]});
+    let told = json!({"role": "tool", "tool_call_id": "c", "content": "x"});
+    let (user, said) =
+        (json!({"role": "user", "content": "Go on"}), json!({"role": "assistant", "content": "Well."}));
+    let done = |messages: &[&Value]| read_in("openai_chat", &json!({ "messages": messages })).done.len();
+    assert_eq!(done(&[&user, &call, &told]), 1);
+    assert_eq!(done(&[&user, &call, &told, &user]), 1);
+    assert_eq!(done(&[&user, &call, &told, &said, &user]), 0);
+}
+
+fn exchanges(texts: &[(&str, &str)]) -> Vec<Step> {
+    let mut messages = vec![("user", "Mend the bug.")];
+    messages.extend(texts.iter().flat_map(|(said, told)| [("assistant", *said), ("user", *told)]));
+    chat(&messages).exchanges
+}
+
+#[test]
+fn an_exchange_is_known_by_its_last_block_and_its_answer() {
+    let said =
+        ["First this.\n```\nls\n```\nNo:\n```sh\nmake test\n```", "Once more.\n```sh\nmake test\n```\nDone."];
+    let found = exchanges(&[(said[0], "error: 3 tests failed"), (said[1], "error: 3 tests failed")]);
+    assert!(found[0].is_like(&found[1]) && found[1].kind == Kind::Failure, "{found:?}");
+    let found = exchanges(&[("Shall I go on?", "yes"), ("Shall I go on?", "yes")]);
+    assert_eq!(found[1].kind, Kind::Acknowledgement);
+    assert_eq!(exchanges(&[("One", "go"), ("Two", "go"), ("Three", "go")]), [], "nothing is said twice");
+    let other = exchanges(&[("Look", "a page of text for you"), ("Look", "another page of text")]);
+    assert!(!other[0].is_like(&other[1]));
+}
+
+#[test]
+fn an_agent_that_speaks_on_without_an_answer() {
+    let said = ("assistant", "I will now look at the file again.");
+    let found = chat(&[("user", "Go"), said, said, said]).exchanges;
+    assert!(
+        found.len() == 3 && found.iter().all(|step| step.is_like(&found[0]) && step.kind == Kind::Content)
+    );
+}
+
+#[test]
+fn where_tools_are_called_nothing_else_is_an_exchange() {
+    let mut messages = anthropic_turn(None).to_vec();
+    for _ in 0..4 {
+        messages.push(json!({"role": "assistant", "content": "Again?"}));
+        messages.push(json!({"role": "user", "content": "Yes, again."}));
+    }
+    assert_eq!(read_in("anthropic", &json!({ "messages": messages })).exchanges, []);
+}

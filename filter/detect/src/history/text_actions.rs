@@ -1,0 +1,251 @@
+//! Actions and observations that stand in texts: `Action: tool[input]`, `Action:` and `Action Input:`, numbered ones
+//! (`Action 3:`), and sections such as `[[ ## tool_name_0 ## ]]`. What matters is the label that a line begins with.
+
+/// Actions of one text that are read.
+const MAX_ACTIONS: usize = 256;
+/// A tool's name is not longer than this (bytes).
+const MAX_NAME: usize = 64;
+
+/// One action in a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TextAction<'a> {
+    pub tool: &'a str,
+    pub input: &'a str,
+    /// None where it has not come yet.
+    pub observation: Option<&'a str>,
+}
+
+/// What a labelled line begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Label {
+    Action,
+    Input,
+    Observation,
+    /// A thought, a final answer: the end of what came before.
+    Other,
+}
+
+/// Whether a text can hold actions at all; `text` may be a JSON string as it stands.
+pub(super) fn may_hold(text: &str) -> bool {
+    ["ction", "tool_name", "Tool:", "tool:", "Tool Name"].iter().any(|label| text.contains(label))
+}
+
+pub(super) fn is_observation(text: &str) -> bool {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    label(line).is_some_and(|(label, _)| label == Label::Observation)
+        || text.trim_start().get(..11).is_some_and(|start| start.eq_ignore_ascii_case("observation"))
+}
+
+/// The actions of a text in their order, each with its observation where it follows.
+pub(super) fn of(text: &str) -> Vec<TextAction<'_>> {
+    let mut actions: Vec<TextAction<'_>> = Vec::new();
+    // The tool that is named, and what it is given.
+    let mut open: Option<(&str, &str)> = None;
+    for (label, said) in Sections::of(text) {
+        match label {
+            Label::Action => {
+                actions.extend(open.take().map(without_observation));
+                open = action(said);
+            }
+            Label::Input => {
+                if let Some((_, input)) = &mut open {
+                    *input = said.trim();
+                }
+            }
+            Label::Observation => {
+                if let Some((tool, input)) = open.take() {
+                    // A label at the end says that one is wanted.
+                    let observation = Some(said.trim()).filter(|said| !said.is_empty());
+                    actions.push(TextAction { tool, input, observation });
+                }
+            }
+            Label::Other => {}
+        }
+        if actions.len() >= MAX_ACTIONS {
+            actions.remove(0);
+        }
+    }
+    actions.extend(open.map(without_observation));
+    actions
+}
+
+fn without_observation<'a>((tool, input): (&'a str, &'a str)) -> TextAction<'a> {
+    TextAction { tool, input, observation: None }
+}
+
+/// `tool[input]`, `tool(input)` or `tool` alone, in the first line that says anything.
+fn action(said: &str) -> Option<(&str, &str)> {
+    let said = said.trim_start();
+    let line = said.lines().next().unwrap_or_default().trim();
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.len() <= MAX_NAME
+            && name.chars().all(|c| c.is_alphanumeric() || "_-. ".contains(c))
+    };
+    if let Some((tool, _)) = line.split_once(['[', '(']) {
+        // The input may go over several lines.
+        let whole = said.trim_end();
+        let input = whole.get(tool.len().saturating_add(1)..)?.strip_suffix([']', ')']);
+        let input = input.or_else(|| line.get(tool.len().saturating_add(1)..)?.strip_suffix([']', ')']))?;
+        return is_name(tool.trim()).then_some((tool.trim(), input));
+    }
+    is_name(line).then_some((line, ""))
+}
+
+/// A text cut at its labelled lines.
+struct Sections<'a> {
+    text: &'a str,
+    /// The label that was found last, and where what it labels begins.
+    found: Option<(Label, usize)>,
+    /// Where the next line begins.
+    at: usize,
+}
+
+impl<'a> Sections<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text, found: None, at: 0 }
+    }
+}
+
+impl<'a> Iterator for Sections<'a> {
+    type Item = (Label, &'a str);
+
+    fn next(&mut self) -> Option<(Label, &'a str)> {
+        while let Some(rest) = self.text.get(self.at..).filter(|rest| !rest.is_empty()) {
+            let line = rest.split_inclusive('\n').next().unwrap_or(rest);
+            let start = self.at;
+            self.at = self.at.saturating_add(line.len());
+            if let Some((label, prefix)) = label(line) {
+                let before = self.found.replace((label, start.saturating_add(prefix)));
+                if let Some((label, from)) = before {
+                    return Some((label, self.text.get(from..start).unwrap_or_default()));
+                }
+            }
+        }
+        let (label, from) = self.found.take()?;
+        Some((label, self.text.get(from..).unwrap_or_default()))
+    }
+}
+
+/// The label that a line begins with, and how long it is with its signs.
+fn label(line: &str) -> Option<(Label, usize)> {
+    // A label is not longer than this (bytes).
+    const MOST: usize = 40;
+    let is_sign = |c: char| matches!(c, '*' | '#' | '[' | '<' | ' ' | '\t' | '-' | '>' | '`');
+    let inner = line.trim_start_matches(is_sign);
+    let before = line.len().saturating_sub(inner.len());
+    let in_brackets = line.get(..before).is_some_and(|signs| signs.contains("[[") || signs.contains("<"));
+    let end = inner
+        .bytes()
+        .take(MOST)
+        .position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ')))?;
+    let name = inner.get(..end)?.trim_end();
+    let after = inner.get(name.len()..)?;
+    let closed = after.trim_start_matches(['*', '#', ' ', '`', '>']);
+    let signs = if let Some(rest) = closed.strip_prefix(':').or_else(|| closed.strip_prefix("]]")) {
+        after.len().saturating_sub(rest.trim_start_matches('*').len())
+    } else if in_brackets && closed.len() < after.len() {
+        after.len().saturating_sub(closed.len())
+    } else {
+        return None;
+    };
+    let prefix = before.saturating_add(name.len()).saturating_add(signs);
+    // `Action 3`, `observation_0`.
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches(['_', ' ']);
+    let is = |known: &[&str]| {
+        known.iter().any(|one| {
+            name.len() == one.len()
+                && name
+                    .bytes()
+                    .zip(one.bytes())
+                    .all(|(a, b)| a.eq_ignore_ascii_case(&b) || (a == b' ' && b == b'_'))
+        })
+    };
+    let label = if is(&["action", "tool", "tool_name", "action_name"]) {
+        Label::Action
+    } else if is(&[
+        "action_input",
+        "tool_input",
+        "tool_args",
+        "tool_arguments",
+        "action_args",
+        "arguments",
+        "input",
+    ]) {
+        Label::Input
+    } else if is(&["observation", "observations", "tool_result", "tool_output", "action_result"]) {
+        Label::Observation
+    } else if is(&[
+        "thought",
+        "thoughts",
+        "reasoning",
+        "final_answer",
+        "answer",
+        "question",
+        "next_thought",
+        "plan",
+    ]) {
+        Label::Other
+    } else {
+        return None;
+    };
+    Some((label, prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<(&str, &str, Option<&str>)> {
+        of(text).into_iter().map(|action| (action.tool, action.input, action.observation)).collect()
+    }
+
+    #[test]
+    fn one_action_in_many_spellings() {
+        for (text, expected) in [
+            ("Thought: hm\nAction: Search[Paris, France]", vec![("Search", "Paris, France", None)]),
+            ("Thought: hm\nAction: search\nAction Input: {\"q\": 1}\n", vec![("search", "{\"q\": 1}", None)]),
+            ("**Action:** search\n**Action Input:** x", vec![("search", "x", None)]),
+            ("Action: finish(42)", vec![("finish", "42", None)]),
+            ("Action 2: Search[x]\nObservation 2: none", vec![("Search", "x", Some("none"))]),
+            (
+                "Action: search\nAction Input: x\nObservation: it rains\nand pours\nThought:",
+                vec![("search", "x", Some("it rains\nand pours"))],
+            ),
+            (
+                "[[ ## thought_0 ## ]]\nhm\n\n[[ ## tool_name_0 ## ]]\nsearch\n\n[[ ## tool_args_0 ## ]]\n{\"q\":1}\n\n[[ ## observation_0 ## ]]\nnone\n",
+                vec![("search", "{\"q\":1}", Some("none"))],
+            ),
+            ("The plan. Action: Search[x]", vec![]),
+            ("Action: do this! and then that", vec![]),
+            ("No action at all", vec![]),
+            ("Action: the action to take, should be one of [a, b]", vec![]),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_whole_run_in_one_text() {
+        let round = "Thought: again\nAction: look\nAction Input: out\nObservation: it rains\n";
+        let text = format!("Question: Well?\n{}Thought:", round.repeat(3));
+        assert_eq!(found(&text), vec![("look", "out", Some("it rains")); 3]);
+    }
+
+    #[test]
+    fn odd_texts_do_no_harm() {
+        for text in [
+            "",
+            "Action:",
+            "Action:\nObservation:",
+            "[[",
+            "Action: [",
+            "Action: (]",
+            "Observation: x",
+            "é: ü\nAction: ü[é]",
+        ] {
+            let _ = found(text);
+        }
+        assert_eq!(of(&"Action: f\nObservation: x\n".repeat(1_000)).len(), MAX_ACTIONS - 1);
+    }
+}

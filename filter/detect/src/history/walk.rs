@@ -1,0 +1,190 @@
+//! A history read forwards: turns, calls, results, and what users say between.
+
+use std::collections::HashSet;
+
+use sentinel_llm_api::{
+    conversation::{History, Part, Role},
+    json::Unreadable,
+};
+use sentinel_text::{digest, normalise};
+
+use super::{Joined, text_actions};
+use crate::{signal::StepsPolicy, step::StepLog};
+
+/// The id of the calls that a text makes.
+const IN_TEXT: &str = "in-text";
+
+/// Results without a text beside them, after which such a text is no framework's.
+const PLAIN_RESULTS: u32 = 2;
+
+/// Steps and turns, collected while a history is read.
+pub(super) struct Walk<'p> {
+    pub steps: StepLog,
+    /// Assistant turns since a user last said something new.
+    pub turns: u32,
+    policy: &'p StepsPolicy,
+    /// Where the conversation ends, instructions aside.
+    last: Option<usize>,
+    /// The assistant's last turn wrote an action.
+    awaits_observation: bool,
+    /// Messages of results without a text beside them; none once there was such a text.
+    plain_results: Option<u32>,
+    /// What users have said, as it stands and in its normal form.
+    said: HashSet<u64>,
+    /// The last message that is a user's text alone, and its place.
+    word: Option<(usize, String)>,
+}
+
+impl<'p> Walk<'p> {
+    pub fn new(policy: &'p StepsPolicy, last: Option<usize>) -> Self {
+        Self {
+            steps: StepLog::default(),
+            turns: 0,
+            policy,
+            last,
+            awaits_observation: false,
+            plain_results: Some(0),
+            said: HashSet::new(),
+            word: None,
+        }
+    }
+
+    pub fn read(&mut self, history: &dyn History<'_>, at: usize) -> Result<(), Unreadable> {
+        match history.role(at) {
+            Role::Assistant => self.assistant(history, at),
+            Role::User | Role::Tool => self.told(history, at),
+            Role::Instruction | Role::Other => Ok(()),
+        }
+    }
+
+    fn assistant(&mut self, history: &dyn History<'_>, at: usize) -> Result<(), Unreadable> {
+        self.steps.turn();
+        self.turns = self.turns.saturating_add(1);
+        self.awaits_observation = false;
+        let may_act =
+            self.policy.react && history.content(at).is_some_and(|raw| text_actions::may_hold(raw.get()));
+        if !may_act && !history.has_calls(at) {
+            return Ok(());
+        }
+        let (mut text, mut has_calls) = (Joined::default(), false);
+        let (steps, rules) = (&mut self.steps, &self.policy.tools);
+        history.parts(at, &mut |part| match part {
+            Part::Text(part) if may_act => text.push(part),
+            Part::Text(_) | Part::Media(_) => {}
+            Part::Call(call) => {
+                has_calls = true;
+                steps.written_call(&call, rules);
+            }
+            Part::Result(result) => steps.result(&result),
+        })?;
+        if !has_calls && may_act {
+            self.awaits_observation = self.text(&text.0);
+        }
+        Ok(())
+    }
+
+    /// The actions in a text, with their observations; true where the last has none yet.
+    fn text(&mut self, text: &str) -> bool {
+        let mut is_open = false;
+        for (number, action) in text_actions::of(text).into_iter().enumerate() {
+            if number > 0 {
+                self.steps.turn();
+                self.turns = self.turns.saturating_add(1);
+            }
+            self.steps.call(IN_TEXT, action.tool, action.input, &self.policy.tools);
+            match action.observation {
+                Some(observation) => self.steps.text_result(IN_TEXT, observation),
+                None => is_open = true,
+            }
+        }
+        is_open
+    }
+
+    /// Results, a user's text, or both.
+    fn told(&mut self, history: &dyn History<'_>, at: usize) -> Result<(), Unreadable> {
+        let content = history.content(at).map_or("", |content| content.get());
+        let is_text = history.role(at) == Role::User && content.starts_with('"');
+        // Before the first step it is enough to know that it was said.
+        if is_text && !self.steps.has_calls() && !self.awaits_observation && self.last != Some(at) {
+            self.said.insert(digest(content.as_bytes()));
+            self.new_word();
+            return Ok(());
+        }
+        let (mut text, mut has_results) = (Joined::default(), false);
+        let steps = &mut self.steps;
+        history.parts(at, &mut |part| match part {
+            Part::Text(part) => text.push(part),
+            Part::Result(result) => {
+                has_results = true;
+                steps.result(&result);
+            }
+            Part::Call(_) | Part::Media(_) => {}
+        })?;
+        match (history.role(at), has_results) {
+            (Role::User, false) => self.user(at, content, text.0.into_owned()),
+            (Role::User, true) => self.beside_results(!text.0.is_empty()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A text beside results is a framework's, which comes again and again. Only where several results came without one, the
+    /// first is a user's word to what is going on: some formats have no other place for it.
+    fn beside_results(&mut self, has_text: bool) {
+        match &mut self.plain_results {
+            Some(plain) if !has_text => *plain = plain.saturating_add(1),
+            Some(plain) => {
+                if *plain >= PLAIN_RESULTS {
+                    self.new_word();
+                }
+                self.plain_results = None;
+            }
+            None => {}
+        }
+    }
+
+    /// A user's text alone in its message: an observation, a whole run written down, or a word.
+    fn user(&mut self, at: usize, content: &str, text: String) {
+        if std::mem::take(&mut self.awaits_observation) && text_actions::is_observation(&text) {
+            self.steps.text_result(IN_TEXT, &text);
+            return;
+        }
+        if self.policy.react && self.last == Some(at) && self.is_run(&text) {
+            return;
+        }
+        let is_new = self.said.insert(digest(content.as_bytes()))
+            & self.said.insert(digest(normalise(&text).as_bytes()));
+        if is_new {
+            self.new_word();
+        }
+        self.word = Some((at, text));
+    }
+
+    /// Whether a text is a run that an agent has written down, up to its last observation. Its steps are taken on.
+    fn is_run(&mut self, text: &str) -> bool {
+        if !text_actions::may_hold(text) {
+            return false;
+        }
+        let is_run = text_actions::of(text).last().is_some_and(|last| last.observation.is_some());
+        if is_run {
+            self.steps.turn();
+            self.turns = self.turns.saturating_add(1);
+            self.text(text);
+        }
+        is_run
+    }
+
+    fn new_word(&mut self) {
+        self.steps.word();
+        self.turns = 0;
+    }
+
+    /// The user text at this place, where it is one alone.
+    pub fn prompt_at(&mut self, history: &dyn History<'_>, at: usize) -> Result<Option<String>, Unreadable> {
+        // Where no steps are wanted, nothing was read.
+        if self.turns == 0 && self.word.is_none() {
+            self.told(history, at)?;
+        }
+        Ok(self.word.take().filter(|(read, _)| *read == at).map(|(_, text)| text))
+    }
+}

@@ -1,0 +1,146 @@
+use sentinel_text::Fingerprint;
+
+use super::*;
+use crate::{
+    context::{Context, Occurrence},
+    kept_history::ThreadRef,
+    step::StepLog,
+    window::Outcome,
+};
+
+const POLICY: ScorePolicy = ScorePolicy { enabled: true, hint: 5.0, kill: 10.0, min_words: 4, window: 20 };
+
+fn prompt(text: &str) -> IncomingPrompt {
+    IncomingPrompt { text: Fingerprint::of(text), context: Context::default() }
+}
+
+fn answered(text: &str) -> Outcome {
+    Outcome::Answered { answer: Fingerprint::of(text), tools: 0, id: None, calls: StepLog::default() }
+}
+
+/// The verdicts on each of the prompts, each answered in turn.
+fn run_of(exchanges: &[(IncomingPrompt, &str)], names_run: bool) -> Vec<Verdict> {
+    let mut window = Window::default();
+    let mut verdicts = Vec::new();
+    for (prompt, answer) in exchanges {
+        let (verdict, _) = judge(&window, prompt, names_run, &POLICY);
+        verdicts.push(verdict);
+        let entry = Entry {
+            prompt: prompt.text,
+            context: prompt.context.whole,
+            setting: prompt.context.setting,
+            history: prompt.context.history,
+            ..Entry::default()
+        };
+        let number = window.push(entry, POLICY.window);
+        window.record(number, ThreadRef::default(), answered(answer), 0);
+    }
+    verdicts
+}
+
+/// The verdicts on each of the exchanges (prompt, answer) of a run that names itself.
+fn run(exchanges: &[(&str, &str)]) -> Vec<Verdict> {
+    run_of(&exchanges.iter().map(|(text, answer)| (prompt(text), *answer)).collect::<Vec<_>>(), true)
+}
+
+fn repeated(prompt: &str, answer: &str, times: usize) -> Vec<Verdict> {
+    run(&vec![(prompt, answer); times])
+}
+
+#[test]
+fn a_verbatim_repeater_is_hinted_then_killed() {
+    use Verdict::{Allow, Hint, Kill};
+    let verdicts = repeated("What is the status of my order?", "I cannot find that order anywhere.", 5);
+    assert_eq!(verdicts, [Allow, Allow, Allow, Hint, Kill]);
+}
+
+#[test]
+fn other_answers_are_progress_and_never_kill() {
+    let prompt = "Give me one more idea for the name";
+    let answers: Vec<String> =
+        ["apple", "pear", "plum", "fig", "lime", "kiwi", "nut", "rye", "oat", "hop", "fern", "moss"]
+            .iter()
+            .map(|word| format!("{word} {word}s and the old {word} tree of {word} hill"))
+            .collect();
+    let exchanges: Vec<_> = answers.iter().map(|answer| (prompt, answer.as_str())).collect();
+    let verdicts = run(&exchanges);
+    assert!(!verdicts.contains(&Verdict::Kill), "{verdicts:?}");
+    assert_eq!(verdicts.iter().position(|verdict| *verdict == Verdict::Hint), Some(5));
+}
+
+#[test]
+fn a_batch_over_one_template_is_work() {
+    let exchanges: Vec<(String, String)> = (0..20)
+        .map(|n| (format!("Process order {n} of the day"), format!("Order {n} was processed.")))
+        .collect();
+    let exchanges: Vec<_> = exchanges.iter().map(|(p, a)| (p.as_str(), a.as_str())).collect();
+    assert_eq!(run(&exchanges), [Verdict::Allow; 20]);
+}
+
+#[test]
+fn a_batch_with_equal_answers_is_never_killed() {
+    let exchanges: Vec<String> = (0..20).map(|n| format!("Process order {n} of the day")).collect();
+    let exchanges: Vec<_> = exchanges.iter().map(|p| (p.as_str(), "The order was processed.")).collect();
+    assert!(!run(&exchanges).contains(&Verdict::Kill));
+}
+
+#[test]
+fn short_texts_count_only_with_their_answers() {
+    let answers: Vec<String> =
+        (0..20).map(|n| format!("Chapter {n} tells of {} things", "x".repeat(n))).collect();
+    let exchanges: Vec<_> = answers.iter().map(|answer| ("continue", answer.as_str())).collect();
+    assert_eq!(run(&exchanges), [Verdict::Allow; 20]);
+    assert!(repeated("continue", "There is nothing left to do here.", 8).contains(&Verdict::Kill));
+}
+
+#[test]
+fn what_was_not_answered_does_not_count() {
+    let mut window = Window::default();
+    let prompt = prompt("the very same question again");
+    for _ in 0..10 {
+        let number = window.push(Entry { prompt: prompt.text, ..Entry::default() }, POLICY.window);
+        window.record(number, ThreadRef::default(), Outcome::Failed, 0);
+    }
+    assert_eq!(judge(&window, &prompt, true, &POLICY), (Verdict::Allow, Evidence::default()));
+}
+
+const QUESTION: &str = "Is there a person in this picture?";
+
+#[test]
+fn the_same_question_about_other_material_is_work() {
+    let about = |n: u64| {
+        let context = Context { whole: n, setting: n, ..Context::default() };
+        (IncomingPrompt { text: Fingerprint::of(QUESTION), context }, "No.")
+    };
+    assert_eq!(run_of(&(0..20).map(about).collect::<Vec<_>>(), true), [Verdict::Allow; 20]);
+}
+
+#[test]
+fn without_a_named_run_only_a_history_that_goes_on_is_killed() {
+    let answer = "I cannot find that order anywhere.";
+    let siblings = vec![(prompt(QUESTION), answer); 20];
+    let verdicts = run_of(&siblings, false);
+    assert!(verdicts.contains(&Verdict::Hint) && !verdicts.contains(&Verdict::Kill), "{verdicts:?}");
+    let grown = |n: u64| {
+        let earlier = (0..n).map(|history| Occurrence { history, answer: Fingerprint::of(answer) }).collect();
+        let context = Context { history: n, earlier, ..Context::default() };
+        (IncomingPrompt { text: Fingerprint::of(QUESTION), context }, answer)
+    };
+    let verdicts = run_of(&(0..6).map(grown).collect::<Vec<_>>(), false);
+    assert_eq!(verdicts.iter().position(|verdict| *verdict == Verdict::Kill), Some(4), "{verdicts:?}");
+}
+
+#[test]
+fn a_text_that_stands_in_the_history_counts_only_with_its_answers() {
+    let answers: Vec<String> = (0..12).map(|n| format!("Step {n} was {} and so on", "x".repeat(n))).collect();
+    let exchanges: Vec<_> = answers
+        .iter()
+        .map(|answer| {
+            let known = Occurrence { history: 1, answer: Fingerprint::default() };
+            let context = Context { earlier: vec![known], ..Context::default() };
+            let text = Fingerprint::of("Analyse the result of the tool and go on");
+            (IncomingPrompt { text, context }, answer.as_str())
+        })
+        .collect();
+    assert_eq!(run_of(&exchanges, true), [Verdict::Allow; 12]);
+}

@@ -1,0 +1,255 @@
+//! What a call is for, guessed from the tool's name and, in tools that do many things, from the argument that names the
+//! deed. It decides how a result is read. Nothing else may depend on names.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// What a call is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) enum Purpose {
+    /// It tells something: what it says is what it was called for, be it a word.
+    Ask,
+    /// It changes something, or runs what it is given: it may say nothing, and say the same of every change.
+    Act,
+    /// It sends something: its receipt has a new id each time.
+    Send,
+    /// Each call moves something on: the same call with the same result is the next step of the work.
+    Advance,
+    /// It asks how something stands, which may stay as it is for long.
+    AskState,
+    /// It lets time pass.
+    Wait,
+}
+
+const WAIT: [&str; 8] = ["sleep", "wait", "poll", "watch", "await", "delay", "pause", "wait_for"];
+const ADVANCE: [&str; 10] =
+    ["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
+const STATE: [&str; 13] = [
+    "status",
+    "state",
+    "progress",
+    "health",
+    "healthz",
+    "healthcheck",
+    "readiness",
+    "alive",
+    "heartbeat",
+    "ping",
+    "ready",
+    "output",
+    "background",
+];
+const SEND: [&str; 8] = ["send", "post", "publish", "notify", "reply", "submit", "email", "message"];
+const CHANGE: [&str; 24] = [
+    "write", "create", "insert", "append", "add", "update", "upsert", "set", "put", "save", "store",
+    "delete", "remove", "copy", "rename", "edit", "modify", "replace", "patch", "upload", "fill", "type",
+    "make", "move",
+];
+const RUN: [&str; 11] =
+    ["run", "exec", "execute", "bash", "shell", "terminal", "command", "python", "code", "sql", "cmd"];
+/// Programs that print how things stand.
+const STATE_PROGRAMS: [&str; 10] =
+    ["ps", "pgrep", "top", "uptime", "jobs", "squeue", "qstat", "df", "free", "date"];
+/// What a program is told where it is to print how things stand (`kubectl get`, `docker ps`).
+const STATE_COMMANDS: [&str; 5] = ["get", "describe", "inspect", "ps", "top"];
+/// Longer arguments name no deed (bytes).
+const MAX_ARGUMENTS: usize = 4_096;
+/// Commands in one line of a shell that are looked at.
+const MAX_COMMANDS: usize = 16;
+
+impl Purpose {
+    /// `arguments`: JSON, or what the model wrote.
+    pub fn of(name: &str, arguments: &str) -> Self {
+        let by_name = Self::of_words(name);
+        match (by_name, deed(arguments)) {
+            (Self::Wait, _) | (_, None) => by_name,
+            // The argument says more than "run" or "computer", and no less than a name that asks for a state.
+            (Self::Ask | Self::Act | Self::AskState, Some(deed)) => deed.purpose().unwrap_or(by_name),
+            _ => by_name,
+        }
+    }
+
+    /// What a command of a shell, or a line of code, is for.
+    pub fn of_command(command: &str) -> Self {
+        of_command(command).unwrap_or(Self::Ask)
+    }
+
+    fn of_words(name: &str) -> Self {
+        let has = |verbs: &[&str]| {
+            name_words(name).any(|word| verbs.iter().any(|verb| word.eq_ignore_ascii_case(verb)))
+        };
+        if has(&WAIT) {
+            Self::Wait
+        } else if has(&STATE) {
+            Self::AskState
+        } else if has(&SEND) {
+            Self::Send
+        } else if has(&ADVANCE) && !has(&["file", "directory", "folder"]) {
+            Self::Advance
+        } else if has(&CHANGE) || has(&RUN) {
+            Self::Act
+        } else {
+            Self::Ask
+        }
+    }
+}
+
+/// The argument that names the deed.
+enum Deed {
+    /// A word or two: `"action": "scroll"`.
+    Verb(String),
+    /// A line of a shell or of code.
+    Command(String),
+}
+
+impl Deed {
+    fn purpose(&self) -> Option<Purpose> {
+        match self {
+            Self::Verb(verb) => match Purpose::of_words(verb) {
+                // That it names no deed we know says nothing.
+                Purpose::Ask => None,
+                purpose => Some(purpose),
+            },
+            Self::Command(command) => of_command(command),
+        }
+    }
+}
+
+fn deed(arguments: &str) -> Option<Deed> {
+    #[derive(Deserialize)]
+    struct Arguments<'a> {
+        #[serde(borrow, default)]
+        action: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        operation: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        command: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        cmd: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        code: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        script: Option<&'a RawValue>,
+    }
+    // Most calls have none of these, and need not be read again.
+    const KEYS: [&str; 6] =
+        ["\"action\"", "\"operation\"", "\"command\"", "\"cmd\"", "\"code\"", "\"script\""];
+    if arguments.len() > MAX_ARGUMENTS
+        || !arguments.trim_start().starts_with('{')
+        || !KEYS.iter().any(|key| arguments.contains(key))
+    {
+        return None;
+    }
+    let text = |raw: Option<&RawValue>| raw.and_then(text_of).filter(|text| !text.is_empty());
+    let Arguments { action, operation, command, cmd, code, script } = serde_json::from_str(arguments).ok()?;
+    if let Some(verb) = text(action).or_else(|| text(operation)) {
+        return Some(Deed::Verb(verb));
+    }
+    text(command).or_else(|| text(cmd)).or_else(|| text(code)).or_else(|| text(script)).map(Deed::Command)
+}
+
+/// A string, or a list of strings such as `["bash", "-lc", "ls"]`.
+fn text_of(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get())
+        .or_else(|_| serde_json::from_str::<Vec<String>>(raw.get()).map(|words| words.join(" ; ")))
+        .ok()
+}
+
+/// What any command of a line waits or asks for.
+fn of_command(line: &str) -> Option<Purpose> {
+    let mut found = None;
+    for command in line.split([';', '&', '|', '\n']).take(MAX_COMMANDS) {
+        // `sudo sleep 5`, `await asyncio.sleep(5)`, `TZ=UTC date`.
+        let mut words = command
+            .split_whitespace()
+            .skip_while(|word| matches!(*word, "sudo" | "await" | "time" | "nohup") || word.contains('='));
+        let Some(program) = words.next() else { continue };
+        let is = |word: &str, known: &[&str]| {
+            name_words(word).any(|part| known.iter().any(|one| part.eq_ignore_ascii_case(one)))
+        };
+        // `time.sleep(30)`, `Start-Sleep 30`: what stands in the brackets is an argument.
+        let called = program.split('(').next().unwrap_or(program);
+        if is(called, &WAIT) {
+            return Some(Purpose::Wait);
+        }
+        let base = program.rsplit('/').next().unwrap_or(program);
+        let asks = STATE_PROGRAMS.contains(&base)
+            || base.ends_with("-smi")
+            || words.clone().next().is_some_and(|first| STATE_COMMANDS.contains(&first))
+            || words.take(8).any(is_state_word);
+        if asks {
+            found = Some(Purpose::AskState);
+        }
+    }
+    found
+}
+
+/// `status`, `--health`, `localhost:80/healthz`: one part of the word is a word of state.
+fn is_state_word(word: &str) -> bool {
+    word.split(|c: char| !c.is_ascii_alphabetic())
+        .any(|part| STATE.iter().take(9).any(|state| part.eq_ignore_ascii_case(state)))
+}
+
+/// The words of `write_file`, `writeFile` and `fs.write`.
+fn name_words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|c: char| !c.is_ascii_alphabetic()).flat_map(|part| {
+        let mut rest = part;
+        std::iter::from_fn(move || {
+            let hump =
+                |pair: &[u8]| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase());
+            let end = rest.as_bytes().windows(2).position(hump).map_or(rest.len(), |at| at.saturating_add(1));
+            let (word, after) = rest.split_at_checked(end)?;
+            rest = after;
+            (!word.is_empty()).then_some(word)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn purpose(name: &str) -> Purpose {
+        Purpose::of(name, "{}")
+    }
+
+    #[test]
+    fn a_tool_is_known_by_the_verbs_in_its_name() {
+        for (names, meant) in [
+            (&["write_file", "fs.writeFile", "WRITE", "mcp__notes__add", "bash"][..], Purpose::Act),
+            (&["get_settings", "look_up_address", "credit_check", "search"], Purpose::Ask),
+            (&["sendMail", "post_comment"], Purpose::Send),
+            (&["pop_queue", "press_key", "scrollDown", "next_page"], Purpose::Advance),
+            (&["get_job_status", "checkHealth", "BashOutput", "read_state"], Purpose::AskState),
+            (&["sleep", "wait_for_build", "pollJob"], Purpose::Wait),
+            (&["move_file", "remove"], Purpose::Act),
+        ] {
+            for name in names {
+                assert_eq!(purpose(name), meant, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn in_tools_that_do_many_things_the_argument_names_the_deed() {
+        for (name, arguments, meant) in [
+            ("computer", r#"{"action":"wait","duration":2}"#, Purpose::Wait),
+            ("computer", r#"{"action":"scroll","coordinate":[1,2]}"#, Purpose::Advance),
+            ("computer", r#"{"action":"left_click","coordinate":[1,2]}"#, Purpose::Ask),
+            ("browser", r#"{"action":"screenshot"}"#, Purpose::Ask),
+            ("bash", r#"{"command":"sleep 30; curl -s localhost:80/job/7"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"make && sudo sleep 5"}"#, Purpose::Wait),
+            ("shell", r#"{"command":["bash","-lc","kubectl get pods"]}"#, Purpose::AskState),
+            ("run", r#"{"cmd":"git status"}"#, Purpose::AskState),
+            ("bash", r#"{"command":"curl -s http://localhost/healthz"}"#, Purpose::AskState),
+            ("bash", r#"{"command":"docker ps"}"#, Purpose::AskState),
+            ("python", r#"{"code":"import time\ntime.sleep(30)"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"grep -rn sleep src/"}"#, Purpose::Act),
+            ("bash", r#"{"command":"pytest -x"}"#, Purpose::Act),
+            ("bash", r#"{"command":17}"#, Purpose::Act),
+            ("search", r#"{"query":"how to sleep"}"#, Purpose::Ask),
+        ] {
+            assert_eq!(Purpose::of(name, arguments), meant, "{name} {arguments}");
+        }
+    }
+}

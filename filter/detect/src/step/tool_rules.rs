@@ -1,0 +1,47 @@
+//! What the operator says of single tools, where no rule can know it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Kind;
+use crate::thresholds::Thresholds;
+
+/// Rules for tools; the first that fits counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolRules(pub Vec<(ToolName, ToolRule)>);
+
+/// Which tools a rule is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolName {
+    Exact(String),
+    Prefix(String),
+}
+
+/// What is said of a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct ToolRule {
+    /// What its results amount to, whatever they say.
+    pub kind: Option<Kind>,
+    /// Equal outcomes from which its step hints; 0: never.
+    pub hint: Option<u32>,
+    /// Equal outcomes from which its step kills; 0: never.
+    pub kill: Option<u32>,
+    /// Its calls count as not made.
+    pub ignore: bool,
+}
+
+impl ToolRules {
+    pub(crate) fn of(&self, tool: &str) -> ToolRule {
+        let fits = |name: &ToolName| match name {
+            ToolName::Exact(name) => name == tool,
+            ToolName::Prefix(prefix) => tool.starts_with(prefix.as_str()),
+        };
+        self.0.iter().find(|(name, _)| fits(name)).map(|(_, rule)| *rule).unwrap_or_default()
+    }
+}
+
+impl ToolRule {
+    /// The thresholds of a step of this tool, whose kind has those of `row`.
+    pub(crate) fn over(self, row: Thresholds) -> Thresholds {
+        Thresholds { hint: self.hint.unwrap_or(row.hint), kill: self.kill.unwrap_or(row.kill) }
+    }
+}
