@@ -11,7 +11,7 @@ async fn a_loop_inside_one_conversation() {
     for dialect in Dialect::ALL {
         let mut turns: Vec<(String, String)> = Vec::new();
         let mut verdicts = Vec::new();
-        for _ in 0..6 {
+        for _ in 0..12 {
             turns.push(("user".into(), QUESTION.into()));
             let borrowed: Vec<(&str, &str)> =
                 turns.iter().map(|(role, text)| (role.as_str(), text.as_str())).collect();

@@ -30,6 +30,7 @@ fn start(secret: Option<&str>) -> Tls {
 async fn post(tls: &Tls, path: &str, agent: &str, body: String) -> Response {
     let headers = [
         ("x-agent-id", agent),
+        ("x-run-id", agent),
         // The agent's SDK signs what it sends to Envoy, with whatever account it has.
         (
             "authorization",

@@ -120,13 +120,13 @@ async fn a_new_user_message_gets_through_after_the_kill() {
             run.user("Stop that now and summarise what you know so far");
             let response = send(&stack, &run, agent.as_deref(), false).await;
             assert_untouched(&stack, &run, &response, &format!("{what}: a new user message"));
-            // What came before it counts no more, and what comes after it does.
+            // The loop that was stopped is known: its second step after that is one too many.
             let mut verdicts = Vec::new();
             for _ in 0..5 {
                 run.step("search", ARGUMENTS, RESULT);
                 verdicts.push(send(&stack, &run, agent.as_deref(), false).await.verdict().to_owned());
             }
-            assert_eq!(verdicts, ["allow", "allow", "hint", "hint", "kill"], "{what}: the same loop again");
+            assert_eq!(verdicts, ["allow", "kill", "kill", "kill", "kill"], "{what}: the same loop again");
         }
     }
     stack.assert_sound();
@@ -223,19 +223,23 @@ async fn one_outcome_whatever_the_arguments() {
     stack.assert_sound();
 }
 
-/// A send is known by what it sends: the id of its receipt is another one each time.
+/// A send is known by what it sends: the id of its receipt is another one each time. That it was taken proves nothing.
 #[tokio::test]
 async fn receipts_of_a_repeated_send() {
     let mut stack = stack(&json!({}));
     for dialect in Dialect::ALL {
         for mut run in [Run::new(dialect, QUESTION), Run::new(dialect, QUESTION).in_blocks()] {
             let mut verdicts = Vec::new();
-            for n in 1..=5 {
+            for n in 1..=12 {
                 let receipt = json!({"message_id": format!("m-{n}"), "status": "queued"}).to_string();
                 run.step("send_mail", r#"{"to": "a", "text": "Are you there?"}"#, &receipt);
                 verdicts.push(send(&stack, &run, None, false).await.verdict().to_owned());
             }
-            assert_eq!(verdicts, ["allow", "allow", "hint", "hint", "kill"], "{dialect:?}");
+            assert_eq!(
+                (&verdicts[..9], &verdicts[9..]),
+                (&["allow"; 9].map(str::to_owned)[..], &["hint"; 3].map(str::to_owned)[..]),
+                "{dialect:?}"
+            );
         }
     }
     stack.assert_sound();

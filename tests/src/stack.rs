@@ -57,6 +57,11 @@ pub struct Builder {
     over: Option<String>,
 }
 
+/// Headers of an agent whose run has its own name.
+pub fn in_run(agent: &str) -> [(&'static str, &str); 2] {
+    [("x-agent-id", agent), ("x-run-id", agent)]
+}
+
 impl Stack {
     /// The shipped demo bootstrap, without any service beside it.
     pub fn builder() -> Builder {
@@ -89,18 +94,18 @@ impl Stack {
         client::post(self.address(), dialect.path(false), headers, body).await
     }
 
-    /// An agent asks one thing, in a request of its own.
+    /// An agent asks one thing, in a request of its own. Its run has the agent's name.
     pub async fn ask(&self, dialect: Dialect, agent: &str, text: &str) -> Response {
-        self.post(dialect, &[("x-agent-id", agent)], dialect.ask(text, false).to_string()).await
+        self.post(dialect, &in_run(agent), dialect.ask(text, false).to_string()).await
     }
 
     /// The same as a stream, read to its end.
     pub async fn ask_stream(&self, dialect: Dialect, agent: &str, text: &str) -> Response {
         let body = dialect.ask(text, true).to_string();
-        client::post(self.address(), dialect.path(true), &[("x-agent-id", agent)], body).await
+        client::post(self.address(), dialect.path(true), &in_run(agent), body).await
     }
 
-    /// An agent asks with this history.
+    /// An agent asks with this history, and does not name its run.
     pub async fn converse(&self, dialect: Dialect, agent: &str, turns: &[(&str, &str)]) -> Response {
         self.post(dialect, &[("x-agent-id", agent)], dialect.conversation(turns, false).to_string()).await
     }

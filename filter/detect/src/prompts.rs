@@ -6,7 +6,7 @@ use crate::{
     context::Context,
     history::Tail,
     signal::score::{self, ScorePolicy},
-    step::FinishedCall,
+    step::{FinishedCall, is_weak_answer},
     verdict::{Finding, Signal, Verdict},
     window::{Entry, Fate, Window},
 };
@@ -30,6 +30,8 @@ pub struct Incoming {
 #[derive(Clone, Debug, Default)]
 pub struct IncomingPrompt {
     pub text: Fingerprint,
+    /// It merely acknowledges, or says that something is not there yet.
+    pub is_weak: bool,
     pub context: Context,
 }
 
@@ -38,6 +40,7 @@ impl IncomingPrompt {
         let Tail::Prompt(prompt) = tail else { return None };
         Some(Self {
             text: Fingerprint::of(&prompt.text),
+            is_weak: is_weak_answer(&prompt.text),
             context: prompt.context.clone().unwrap_or_default(),
         })
     }

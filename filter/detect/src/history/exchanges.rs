@@ -1,5 +1,5 @@
 //! Exchanges: what an agent that calls no tools says, and the user texts that answer it. Its approach is the last fenced
-//! block of the assistant's text, or the whole text; its outcome the user's text. An agent that does not repeat itself
+//! block of the assistant's text, calls that it ends with, or the whole text; its outcome the user's text. An agent that does not repeat itself
 //! costs a look at the digests.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use sentinel_llm_api::{
     conversation::{History, Part, Role},
     json::Unreadable,
 };
-use sentinel_text::{WordSet, digest, words};
+use sentinel_text::{WordSet, digest, digest_pair, words};
 
 use super::Joined;
 use crate::step::{Judged, Kind, Purpose, Step};
@@ -101,12 +101,19 @@ struct Approach<'a> {
 }
 
 impl<'a> Approach<'a> {
-    /// `said` may be a JSON string as it stands: a fence has no signs that JSON escapes.
+    /// `said` may be a JSON string as it stands: neither a fence nor a name has signs that JSON escapes.
     fn of(said: &'a str) -> Self {
-        let block = last_block(said);
-        let text = block.unwrap_or(said).trim();
-        Self { text, is_block: block.is_some(), digest: digest(text.as_bytes()) }
+        let block = last_calls(said).or_else(|| last_block(said));
+        let text = block.unwrap_or(said).trim_matches(|c: char| c.is_whitespace() || c == '"');
+        Self { text, is_block: block.is_some(), digest: digest_without_ids(text) }
     }
+}
+
+/// Calls that are written down at the end of a text: `[{'id': 'call_4', ..}]`.
+fn last_calls(said: &str) -> Option<&str> {
+    let text = said.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
+    let start = text.rfind("[{")?;
+    (text.ends_with("}]") && start > 0).then(|| text.get(start..)).flatten()
 }
 
 fn last_block(said: &str) -> Option<&str> {
@@ -114,4 +121,25 @@ fn last_block(said: &str) -> Option<&str> {
     let (_, block) = before.rsplit_once(FENCE)?;
     // The fence's own line names the language.
     Some(block.split_once('\n').or_else(|| block.split_once("\\n")).map_or(block, |(_, code)| code))
+}
+
+/// Digest of an approach. An id that a framework gives it (`'id': 'call_4'`) is new each time.
+fn digest_without_ids(text: &str) -> u64 {
+    let is_sign = |c: char| matches!(c, '"' | '\'' | '\\' | ' ' | ':' | '=');
+    let mut parts = text.split("id");
+    let mut found = digest(parts.next().unwrap_or_default().as_bytes());
+    for part in parts {
+        // `id` is a word of its own, and a sign of a value follows.
+        let start =
+            (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).saturating_sub("id".len());
+        let is_word = text.get(..start).is_some_and(|text| !text.ends_with(|c: char| c.is_alphanumeric()));
+        let value = part.trim_start_matches(is_sign);
+        let names = is_word && part.len() > value.len() && part.contains([':', '=']);
+        let end = value
+            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
+            .unwrap_or(value.len());
+        let rest = if names { value.get(end..).unwrap_or_default() } else { part };
+        found = digest_pair(found, digest(rest.as_bytes()));
+    }
+    found
 }

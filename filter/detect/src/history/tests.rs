@@ -141,6 +141,23 @@ fn an_exchange_is_known_by_its_last_block_and_its_answer() {
 }
 
 #[test]
+fn calls_that_are_written_down_have_new_ids_each_time() {
+    let call = |n: usize| {
+        format!(
+            "Let me look {n}.\nCalling tools:\n[{{'id': 'call_{n}', 'function': {{'name': 'look', 'arguments': 'out'}}}}]"
+        )
+    };
+    let (one, two) = (call(1), call(2));
+    let found = exchanges(&[
+        (&one, "Call id: call_1\nError:\nit is dark"),
+        (&two, "Call id: call_2\nError:\nit is dark"),
+    ]);
+    assert!(found[0].is_like(&found[1]) && found[1].kind == Kind::Failure, "{found:?}");
+    let (one, two) = ("open the file with the id 7 and read it", "open the file with the id 8 and read it");
+    assert_eq!(exchanges(&[(one, "a text"), (two, "a text")]), [], "what an agent names itself counts");
+}
+
+#[test]
 fn an_agent_that_speaks_on_without_an_answer() {
     let said = ("assistant", "I will now look at the file again.");
     let found = chat(&[("user", "Go"), said, said, said]).exchanges;

@@ -68,7 +68,7 @@ impl Run {
 }
 
 fn prompt(text: &str, context: Context) -> IncomingPrompt {
-    IncomingPrompt { text: Fingerprint::of(text), context }
+    IncomingPrompt { text: Fingerprint::of(text), is_weak: false, context }
 }
 
 const PROMPT: &str = "Where is the report of last week?";

@@ -101,7 +101,7 @@ fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool, passes_over:
             if step.kind == Kind::Failure {
                 streak.from_failure = streak.length;
             }
-        } else if !(passes_over && is_passed_over(step)) {
+        } else if streak.length == 0 || !(passes_over && is_passed_over(step)) {
             break;
         }
     }

@@ -30,10 +30,11 @@ pub fn judge(
     names_run: bool,
     policy: &ScorePolicy,
 ) -> (Verdict, Evidence) {
-    if !policy.enabled {
+    // What an agent that acts in texts is told while it waits is no prompt.
+    if !policy.enabled || (prompt.is_weak && prompt.is_known()) {
         return (Verdict::Allow, Evidence::default());
     }
-    let IncomingPrompt { text, context } = prompt;
+    let IncomingPrompt { text, context, .. } = prompt;
     // What was not answered is no outcome: a fan-out, or a fault of the provider.
     let answered = || window.entries.iter().filter(|entry| entry.fate == Fate::Answered);
     let verbatim: Vec<&Entry> =

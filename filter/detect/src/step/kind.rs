@@ -6,7 +6,7 @@ use sentinel_text::{digest, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Purpose, volatile, waiting};
+use super::{Purpose, plain, volatile, waiting};
 use crate::arguments::canonical;
 
 /// Results are looked into up to this size (bytes); beyond it their digest and their ends must do.
@@ -53,6 +53,12 @@ pub(crate) struct Judged<'a> {
     pub is_error: bool,
 }
 
+/// Whether a user's text that answers an agent proves nothing when it comes again: "yes", "still running".
+pub(crate) fn is_weak_answer(text: &str) -> bool {
+    let judged = Judged { said: text, purpose: Purpose::Ask, names_something: true, is_error: false };
+    matches!(judged.kind(), Kind::Acknowledgement | Kind::Empty | Kind::Waiting)
+}
+
 impl Judged<'_> {
     /// Digest and kind. `told`: the kind where the operator has said it.
     pub fn judge(self, told: Option<Kind>) -> (u64, Kind) {
@@ -82,14 +88,18 @@ impl Judged<'_> {
         if purpose == Purpose::Wait {
             return Kind::Waiting;
         }
-        let look = Look::at(said);
-        if waiting::is_waiting(said, look.words) {
+        let plain = if said.len() <= MAX_RESULT { plain::of(said) } else { Cow::Borrowed(said) };
+        let look = Look::at(&plain);
+        let is_error = is_error || has_exit_code(said);
+        // What is sent may stand in a queue: that is its receipt.
+        let may_wait = !is_error && purpose != Purpose::Send;
+        if may_wait && (waiting::is_waiting(&plain, look.words) || waiting::is_waiting(said, look.words)) {
             return Kind::Waiting;
         }
         if is_error || is_explicit_error(said) {
             return Kind::Failure;
         }
-        let kind = self.by_text(&look);
+        let kind = Judged { said: &plain, ..self }.by_text(&look);
         match (purpose, kind) {
             (Purpose::Advance, Kind::Content | Kind::Empty) => Kind::Acknowledgement,
             (Purpose::AskState, Kind::Content | Kind::Empty | Kind::Acknowledgement) => Kind::Waiting,
@@ -316,7 +326,32 @@ fn is_explicit_error(said: &str) -> bool {
     let has_traceback = text.starts_with("Traceback (most recent call last)")
         || text.starts_with("Exception in thread")
         || (text.contains("Traceback (most recent call last)") && is_exception(last_line));
-    has_traceback || (text.starts_with('{') && says_error(text))
+    // A line of its own says so, among the first.
+    let says_so = |line: &str| {
+        let line = line.trim();
+        let (word, rest) = line.split_once([':', ' ']).unwrap_or((line, ""));
+        word.eq_ignore_ascii_case("error") && (line.contains(':') || rest.is_empty())
+    };
+    let is_told = text.len() <= MAX_RESULT && text.lines().take(4).any(says_so);
+    has_traceback || is_told || (text.starts_with('{') && says_error(text))
+}
+
+/// `<returncode>1</returncode>`, `Exit code: 2`: a code that is not 0, in a text that is not long.
+fn has_exit_code(said: &str) -> bool {
+    const NAMES: [&str; 6] =
+        ["returncode", "return code", "exit code", "exit_code", "exit status", "exited with code"];
+    if said.len() > MAX_RESULT {
+        return false;
+    }
+    let lower = said.to_ascii_lowercase();
+    NAMES.iter().any(|name| {
+        lower.split_once(name).is_some_and(|(_, after)| {
+            let value = after.trim_start_matches(['>', ':', '=', '"', ' ', '-', 's', '(']);
+            let digits =
+                value.len().saturating_sub(value.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+            value.get(..digits).is_some_and(|code| code.bytes().any(|byte| byte != b'0'))
+        })
+    })
 }
 
 /// `ValueError: x`, `java.io.IOException: x`, `TimeoutException`.

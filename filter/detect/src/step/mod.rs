@@ -2,15 +2,21 @@
 
 use sentinel_text::{WordSet, digest};
 
-pub(crate) use self::{kind::Judged, log::StrayResult, purpose::Purpose, tool_rules::ToolRule};
 pub use self::{
     kind::Kind,
     log::StepLog,
     tool_rules::{ToolName, ToolRule as Rule, ToolRules},
 };
+pub(crate) use self::{
+    kind::{Judged, is_weak_answer},
+    log::StrayResult,
+    purpose::Purpose,
+    tool_rules::ToolRule,
+};
 
 mod kind;
 mod log;
+mod plain;
 mod purpose;
 pub(crate) mod text;
 mod tool_rules;

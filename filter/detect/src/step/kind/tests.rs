@@ -122,3 +122,28 @@ fn failures_are_compared_without_accidents_and_sends_without_ids() {
     assert_eq!(outcome("send_mail", &receipt("a1")), outcome("send_mail", &receipt("b2")));
     assert_ne!(outcome("list_mail", &receipt("a1")), outcome("list_mail", &receipt("b2")));
 }
+
+#[test]
+fn what_is_wrapped_in_tags_and_labels_is_seen() {
+    let wrapped =
+        |code: u32, said: &str| format!("<returncode>{code}</returncode>\n<output>\n{said}\n</output>");
+    assert_eq!(kind("bash", &wrapped(0, "running")), Kind::Waiting);
+    assert_eq!(kind("bash", &wrapped(0, "")), Kind::Acknowledgement);
+    assert_eq!(kind("bash", &wrapped(1, "the service answered 503")), Kind::Failure);
+    assert_eq!(kind("look_up", &wrapped(0, "Paris is the capital of France")), Kind::Content);
+    assert_eq!(
+        kind("run", "Process exited with code 2\nsomething long enough to be content of its own"),
+        Kind::Failure
+    );
+    let logs =
+        |said: &str| format!("Observation:\nExecution logs:\n{said}\nLast output from code snippet:\nNone");
+    assert_eq!(kind("look_up", &logs("running")), Kind::Waiting);
+    assert_eq!(kind("look_up", &logs("")), Kind::Acknowledgement, "None");
+    let failed = "Call id: call_4\nError:\nCode execution failed at line 'f()' due to: RuntimeError: x\nNow try again: take \
+        care not to repeat previous errors! If you have retried several times, try a completely different approach.";
+    assert_eq!(kind("look_up", failed), Kind::Failure);
+    assert_eq!(
+        kind("look_up", "Error analysis of the census of 1890, a paper about wrong counts"),
+        Kind::Failure
+    );
+}
