@@ -23,7 +23,7 @@ pub struct ScriptedModel {
 }
 
 /// How an agent of this name acts: by calls of tools, in code, in bash.
-pub fn form(agent: &str) -> &str {
+fn form(agent: &str) -> &str {
     part(agent, 1)
 }
 

@@ -22,7 +22,7 @@ def run(kind, **settings):
     return go
 
 
-def final(run, stuck):
+def final(run):
     """A message without a call, or without code, is a mistake of the model for it: it asks again, up to `max_steps`."""
 
     def check(agent):
@@ -30,19 +30,19 @@ def final(run, stuck):
         said = run(agent)
         stage.expect(stage.STOPPED not in str(said), said)
         made = stage.attempts() - before
-        stage.expect(made > stuck, f"{made} requests")
+        stage.expect(made > stage.STUCK, f"{made} requests")
         return "is taken for a mistake, and it goes on"
 
     return check
 
 
-def play(way, form, go, raises, stuck, **named):
-    stage.play(way, form, go, raises, stuck=stuck, final=final(go, stuck), **named)
+def play(way, form, go, raises, **named):
+    stage.play(way, form, go, raises, final=final(go), **named)
 
 
 ONE = {403: RAISES[403]}
 STREAM = {"stream_outputs": True}
-play("smolagents-code", "code", run("CodeAgent"), RAISES, 6, named="[smolagents](#smolagents)")
-play("smolagents-code-streamed", "code", run("CodeAgent", **STREAM), ONE, 6)
-play("smolagents-tools", "final_answer", run("ToolCallingAgent"), ONE, 7)
-play("smolagents-tools-streamed", "final_answer", run("ToolCallingAgent", **STREAM), ONE, 7)
+play("smolagents-code", "code", run("CodeAgent"), RAISES, named="[smolagents](#smolagents)")
+play("smolagents-code-streamed", "code", run("CodeAgent", **STREAM), ONE)
+play("smolagents-tools", "final_answer", run("ToolCallingAgent"), ONE)
+play("smolagents-tools-streamed", "final_answer", run("ToolCallingAgent", **STREAM), ONE)

@@ -151,27 +151,26 @@ def expect(condition, what):
         raise AssertionError(what)
 
 
-def play(way, form, run, raises, *, named=None, stuck=STUCK, retries=None, final=None):
+def play(way, form, run, raises, *, named=None, retries=None, final=None):
     """The checks of one way to run an agent. `run(agent)` runs the agent of this name on the task and returns its answer.
 
     `raises` is what a kill raises for each `kill.status`, as `module.Class`; `named` is how the document calls the framework, on the way that shows all of it;
-    `stuck` counts the requests of a stuck agent, with the one that is answered by the kill; `retries` says for which
-    statuses, and how often, the framework asks again; `final(agent)` checks a final message where it is not the answer.
+    `retries` says for which statuses, and how often, the framework asks again; `final(agent)` checks a final message where it is not the answer.
     """
     retries = retries or {}
     for name in SCENES + ONCE * bool(named):
         if name in ("healthy", "polling", "fixing"):
             worked(name, way, form, run)
         else:
-            killed(name, way, form, run, 403, raises[403], stuck + retries.get(403, 0))
+            killed(name, way, form, run, 403, raises[403], STUCK + retries.get(403, 0))
     for status in raises.keys() - {403}:
-        killed("stuck", way, form, run, status, raises[status], stuck + retries.get(status, 0))
+        killed("stuck", way, form, run, status, raises[status], STUCK + retries.get(status, 0))
     agent = f"final.{form}.stuck.{way}"
     before = attempts()
     if final is None:
         said = run(agent)
         expect(STOPPED in str(said), said)
-        expect(attempts() - before == stuck, f"{attempts() - before} requests, not {stuck}")
+        expect(attempts() - before == STUCK, f"{attempts() - before} requests, not {STUCK}")
         final_is = "is the answer"
     else:
         final_is = final(agent)
