@@ -154,8 +154,9 @@ def expect(condition, what):
 def play(way, form, run, raises, *, named=None, retries=None, final=None):
     """The checks of one way to run an agent. `run(agent)` runs the agent of this name on the task and returns its answer.
 
-    `raises` is what a kill raises for each `kill.status`, as `module.Class`; `named` is how the document calls the framework, on the way that shows all of it;
-    `retries` says for which statuses, and how often, the framework asks again; `final(agent)` checks a final message where it is not the answer.
+    `raises` is what a kill raises for each `kill.status`, as `module.Class`. `named` is how the document calls the framework,
+    on the way that shows all of it. `retries` says for which statuses, and how often, the framework asks again.
+    `final(agent)` checks a final message where it is not the answer.
     """
     retries = retries or {}
     for name in SCENES + ONCE * bool(named):
