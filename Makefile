@@ -29,6 +29,10 @@ MODULE_LIMIT := 1500000
 # The service's profile is quick to build; the module runs on every request and gets all that the compiler can do.
 FILTER_PROFILE := CARGO_PROFILE_RELEASE_OPT_LEVEL=3 CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
 
+# The service and the programs of tests/ are built as one set, whichever of them is wanted: Cargo gives a crate the features that
+# the set wants, and would build most of the tree again for another set.
+PROGRAMS := $(CARGO) build --release -p embedding-service -p sentinel-tests
+
 # Where the programs find the parts, unless the user has said so. Only for the commands that run something:
 # for set-up a variable that is set means "the user brings their own".
 PARTS := $(CURDIR)/.parts
@@ -62,7 +66,7 @@ filter: setup ## Build the filter for Envoy (WebAssembly, release)
 
 service: setup ## Build the embedding service (release)
 	@echo "== embedding service"
-	@$(CARGO) build --release -p embedding-service
+	@$(PROGRAMS) --bin embedding-service
 
 build: filter service ## Build both
 
@@ -78,18 +82,21 @@ test: operations frameworks fmt-check lint build size ## Set up, check format an
 	@# Most of them wait for other processes: more at once than there are processors.
 	@$(RUN) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
 
-demo: build ## Set up, build and play the main job on the real Envoy
-	@echo "== demo"
-	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin demo
+demo: filter ## Set up, build and play the main job on the real Envoy
+	@echo "== embedding service and demo"
+	@$(PROGRAMS) --bin embedding-service --bin demo
+	@$(RUN) $(CARGO_TARGET_DIR)/release/demo
 
 up: build ## Start the stack and keep it up
 	@echo "== stack"
-	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin up
+	@$(PROGRAMS) --bin up
+	@$(RUN) $(CARGO_TARGET_DIR)/release/up
 
 # The processor time alone is measured without the service.
 bench: filter $(if $(filter-out cpu hostile,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
 	@echo "== bench"
-	@$(RUN) $(CARGO) run --release -p sentinel-tests --bin bench
+	@$(PROGRAMS) --bin bench
+	@$(RUN) $(CARGO_TARGET_DIR)/release/bench
 
 # By itself it needs no part.
 eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --with-service,$(ARGS)),service) ## Replay recorded runs: TRACES=runs.jsonl [OUT=dir] [ARGS="..."; --help lists them]

@@ -5,6 +5,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`settings`] | every setting: raw text in, the options of each part out |
+//! | [`program`] | the whole life of the program: log, start, signals, stop |
 //! | [`server`] | start-up order, sockets, shutdown order |
 //! | [`routes`], [`listen`], [`authority`] | what is served, on which sockets, and to which clients |
 //! | [`service`] | one gRPC call from request to answer |
@@ -29,6 +30,7 @@ pub mod http;
 pub mod listen;
 pub mod log;
 pub mod metrics;
+pub mod program;
 pub mod readiness;
 pub mod recorder;
 pub mod request;

@@ -1,17 +1,13 @@
-//! The program: settings, log, start, wait for a signal, stop. Everything else is in the library.
+//! The program: settings, allocator, exit code. Everything else is in the library.
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use embedding_service::{
-    log,
-    server::{self, Running, ServerError},
+    program,
     settings::{RawSettings, Settings},
-    trace::Exporter,
 };
 use mimalloc::MiMalloc;
-use rustix::process::{Resource, getrlimit, setrlimit};
-use tokio::signal::unix::{SignalKind, signal};
 
 /// Puts the weights in huge pages where the kernel allows it, and is quick with a tokeniser's many small pieces.
 #[global_allocator]
@@ -19,7 +15,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     match Settings::try_from(RawSettings::parse()) {
-        Ok(settings) => exit_code(run(&settings)),
+        Ok(settings) => exit_code(program::run(&settings)),
         Err(e) => exit_code(Err(e.into())),
     }
 }
@@ -32,66 +28,4 @@ fn exit_code(result: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-#[tokio::main]
-async fn run(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
-    let exporter = settings.collector.as_ref().map(Exporter::start).transpose()?;
-    log::start(settings.log, exporter.as_ref());
-    hide_panic_messages();
-    allow_many_connections();
-    let result = serve(settings).await;
-    if let Some(exporter) = exporter {
-        exporter.flush().await;
-    }
-    result
-}
-
-async fn serve(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
-    // Before the start, so that a signal during it is not lost.
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let started = tokio::select! {
-        started = server::start(settings) => started,
-        _ = terminate.recv() => return Ok(()),
-        _ = interrupt.recv() => return Ok(()),
-    };
-    let mut running = started?;
-    announce(&running);
-    let failure: Option<ServerError> = tokio::select! {
-        _ = terminate.recv() => None,
-        _ = interrupt.recv() => None,
-        failure = running.failed() => Some(failure),
-    };
-    tracing::info!("stopping");
-    let lost = running.shutdown().await;
-    tracing::info!(lost, "stopped");
-    failure.map_or(Ok(()), |e| Err(e.into()))
-}
-
-/// One line with the addresses as they really are; `-` where there is none.
-fn announce(running: &Running) {
-    let addresses = running.addresses();
-    let uds = addresses.uds.as_ref();
-    let uds = uds.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
-    let tcp = addresses.tcp;
-    let tcp = tcp.map_or_else(|| "-".to_owned(), |tcp| tcp.to_string());
-    tracing::info!(uds = %uds, tcp = %tcp, metrics = %addresses.metrics, "ready");
-}
-
-/// As many open files as the system lets us have: each connection is one.
-fn allow_many_connections() {
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "the limit of open files stays as it is");
-    }
-}
-
-/// A panic's own message can quote the text that it was about; where it happened cannot.
-fn hide_panic_messages() {
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string);
-        tracing::error!(place = place.unwrap_or_default(), "a thread panicked");
-    }));
 }

@@ -2,6 +2,7 @@
 //! What comes from outside is read as bytes: a value that is not UTF-8 must not end the filter.
 
 use std::{
+    cell::OnceCell,
     rc::Rc,
     sync::Arc,
     time::{Duration, UNIX_EPOCH},
@@ -21,7 +22,7 @@ use sentinel_pipeline::{
 };
 use sentinel_proto::{CHECK_LOOP, SERVICE, v1::CheckLoopRequest};
 
-use crate::{metrics::Metrics, spans::Spans};
+use crate::{header_map::HeaderMap, metrics::Metrics, spans::Spans};
 
 /// The header with the trace that a request is part of (W3C Trace Context).
 const TRACE: &str = "traceparent";
@@ -29,9 +30,6 @@ const TRACE: &str = "traceparent";
 /// What a call is sent by where there are several embedding services: one scope always goes to the same (Envoy cannot see into
 /// the message). All of it is hashed.
 const SCOPE: &str = "x-sentinel-scope";
-
-/// Request headers that are asked for when the body has come. Envoy has them then only where it holds them.
-const ASKED_LATE: [&str; 3] = ["x-request-id", "mcp-session-id", TRACE];
 
 pub struct Envoy {
     config: Arc<Config>,
@@ -46,8 +44,10 @@ pub struct Envoy {
     pub call: Option<u32>,
     /// Length of the response chunk at hand.
     pub chunk: usize,
-    /// What is kept of headers that have gone on before the verdict.
-    kept: Option<Vec<(&'static str, Vec<u8>)>>,
+    /// As they came, once one of them was asked for: they are until the request goes on, and may have gone on before it.
+    pub request_headers: OnceCell<HeaderMap>,
+    /// While they are at hand.
+    pub response_headers: HeaderMap,
 }
 
 impl Envoy {
@@ -61,15 +61,8 @@ impl Envoy {
             has_replied: false,
             call: None,
             chunk: 0,
-            kept: None,
-        }
-    }
-
-    /// Keeps the headers that will be asked for late, where Envoy does not hold them.
-    pub fn keep_headers_that_go_on(&mut self) {
-        if !self.config.hold_headers {
-            let kept = ASKED_LATE.into_iter().filter_map(|name| Some((name, self.request_header(name)?)));
-            self.kept = Some(kept.collect());
+            request_headers: OnceCell::new(),
+            response_headers: HeaderMap::default(),
         }
     }
 }
@@ -82,10 +75,12 @@ impl Host for Envoy {
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
-        match &self.kept {
-            Some(kept) => kept.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()),
-            None => hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?,
+        // Of most requests that are not inspected, method and path are all that is asked for.
+        if name.starts_with(':') {
+            return hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?;
         }
+        let headers = self.request_headers.get_or_init(|| HeaderMap::of(MapType::HttpRequestHeaders));
+        headers.get(name).map(<[u8]>::to_vec)
     }
 
     fn request_body(&self) -> Option<Vec<u8>> {
@@ -93,7 +88,7 @@ impl Host for Envoy {
     }
 
     fn response_header(&self, name: &str) -> Option<Vec<u8>> {
-        hostcalls::get_map_value_bytes(MapType::HttpResponseHeaders, name).ok()?
+        self.response_headers.get(name).map(<[u8]>::to_vec)
     }
 
     fn response_chunk(&self) -> Option<Vec<u8>> {
@@ -115,6 +110,7 @@ impl Host for Envoy {
 
     fn release(&mut self) {
         self.holds = false;
+        self.request_headers.take();
         if !self.is_in_callback {
             let _ = hostcalls::resume_http_request();
         }
@@ -143,6 +139,7 @@ impl Host for Envoy {
     fn reply(&mut self, reply: LocalReply) {
         self.holds = false;
         self.has_replied = true;
+        self.request_headers.take();
         let headers = reply.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let _ = hostcalls::send_http_response(u32::from(reply.status), headers, Some(&reply.body));
     }

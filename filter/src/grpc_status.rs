@@ -1,5 +1,5 @@
 //! The message of a gRPC status, read as bytes. The SDK's own function panics where a peer sends one that is not UTF-8,
-//! which ends the VM and with it every request that it holds. The only unsafe code of the filter.
+//! which ends the VM and with it every request that it holds.
 
 #![expect(unsafe_code, reason = "the ABI hands over memory by pointer and length")]
 

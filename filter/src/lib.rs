@@ -4,6 +4,7 @@
 mod config_context;
 mod envoy;
 mod grpc_status;
+mod header_map;
 mod metrics;
 mod request_context;
 mod spans;

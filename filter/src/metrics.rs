@@ -1,10 +1,8 @@
 //! Envoy's ids for the metrics, defined when they are first used.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-};
+use std::cell::{Cell, RefCell};
 
+use hashbrown::HashMap;
 use proxy_wasm::{hostcalls, types::MetricType};
 use sentinel_pipeline::metric::{LATENCY, Metric};
 

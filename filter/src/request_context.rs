@@ -5,12 +5,12 @@ use std::{rc::Rc, sync::Arc};
 use prost::Message;
 use proxy_wasm::{
     traits::{Context, HttpContext},
-    types::Action,
+    types::{Action, MapType},
 };
 use sentinel_pipeline::{config::Config, host::ServiceReply, metric::ServiceOutcome, request::Request};
 use sentinel_proto::v1::CheckLoopResponse;
 
-use crate::{envoy::Envoy, grpc_status, metrics::Metrics, spans::Spans};
+use crate::{envoy::Envoy, grpc_status, header_map::HeaderMap, metrics::Metrics, spans::Spans};
 
 pub struct RequestContext {
     request: Request,
@@ -59,9 +59,7 @@ impl Context for RequestContext {
 
 impl HttpContext for RequestContext {
     fn on_http_request_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
-        let action = self.in_callback(|request, envoy| request.on_request_headers(envoy, end_of_stream));
-        self.envoy.keep_headers_that_go_on();
-        action
+        self.in_callback(|request, envoy| request.on_request_headers(envoy, end_of_stream))
     }
 
     fn on_http_request_body(&mut self, held: usize, end_of_stream: bool) -> Action {
@@ -73,7 +71,11 @@ impl HttpContext for RequestContext {
     }
 
     fn on_http_response_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
-        self.request.on_response_headers(&mut self.envoy, end_of_stream);
+        if self.request.awaits_response() {
+            self.envoy.response_headers = HeaderMap::of(MapType::HttpResponseHeaders);
+            self.request.on_response_headers(&mut self.envoy, end_of_stream);
+            self.envoy.response_headers = HeaderMap::default();
+        }
         Action::Continue
     }
 

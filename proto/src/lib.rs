@@ -1,9 +1,11 @@
 //! The messages of `sentinel/v1/embedding.proto` and, with the feature `grpc`, its client and server stubs.
-//! Generated code only: no logic lives here.
+//! Generated code only: no logic lives here. `tests/generated.rs` writes `generated/`.
 
 #[allow(clippy::all, clippy::restriction)]
 pub mod v1 {
-    include!(concat!(env!("OUT_DIR"), "/sentinel.v1.rs"));
+    include!("generated/messages.rs");
+    #[cfg(feature = "grpc")]
+    include!("generated/services.rs");
 }
 
 /// Service and method as they stand in a gRPC path.
@@ -12,4 +14,4 @@ pub const CHECK_LOOP: &str = "CheckLoop";
 
 /// The encoded `FileDescriptorSet`, for gRPC reflection.
 #[cfg(feature = "grpc")]
-pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+pub const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");

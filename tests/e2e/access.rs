@@ -215,7 +215,7 @@ async fn a_kill_stays_as_the_filter_wrote_it() {
         let config = format!(r#"{principal}, "kill": {{"status": {status}}}"#);
         let gateway = Gateway::builder().edit(principal, &config).start();
         for dialect in DIALECTS {
-            let agent = [("x-agent-id", dialect.label())];
+            let agent = [("x-run-id", dialect.label())];
             for _ in 0..4 {
                 assert_eq!(gateway.ask(dialect, ALICE, &agent, QUESTION).await.status, 200);
             }

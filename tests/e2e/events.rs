@@ -92,7 +92,7 @@ async fn the_collector_gets_the_records_in_their_traces() {
     let gateway = Gateway::builder().collector(collector.port()).start();
     let trace = "0af7651916cd43dd8448eb211c80319c";
     let parent = format!("00-{trace}-b7ad6b7169203331-01");
-    let headers = [("x-agent-id", "secret-agent"), ("traceparent", parent.as_str())];
+    let headers = [("x-run-id", "secret-run"), ("traceparent", parent.as_str())];
     for _ in 0..5 {
         gateway.ask(CHAT, ALICE, &headers, QUESTION).await;
     }

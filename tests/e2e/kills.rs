@@ -3,6 +3,7 @@
 use sentinel_tests::client::{self, Response};
 use sentinel_tests::process::eventually;
 use sentinel_tests::provider::event_stream;
+use sentinel_tests::stack::in_run;
 use sentinel_tests::{Dialect, Stack};
 use serde_json::{Value, json};
 
@@ -107,7 +108,7 @@ async fn a_final_message_that_ends_the_run_in_good_order() {
     // Gemini's other stream is one JSON array.
     let path = "/v1beta/models/gemini-2.5-flash:streamGenerateContent";
     let body = Dialect::Gemini.ask(QUESTION, true).to_string();
-    let response = client::post(stack.address(), path, &[("x-agent-id", "final Gemini true")], body).await;
+    let response = client::post(stack.address(), path, &in_run("final Gemini true"), body).await;
     assert_eq!(response.verdict(), "kill");
     let chunks: Vec<Value> = serde_json::from_slice(&response.body).expect("a JSON array");
     assert!(!chunks.is_empty());
@@ -168,7 +169,7 @@ async fn a_connection_lives_on_after_a_kill() {
         let agent = if status == 200 && text == QUESTION { "b" } else { "a" };
         let body = Dialect::OpenaiChat.ask(text, false).to_string();
         let head = format!(
-            "POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nx-agent-id: {agent}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nx-agent-id: {agent}\r\nx-run-id: {agent}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             body.len()
         );
         connection.write(format!("{head}{body}").as_bytes());

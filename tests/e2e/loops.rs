@@ -173,7 +173,7 @@ async fn geminis_array_stream_is_read_too() {
         let body = Dialect::Gemini.ask(QUESTION, true).to_string();
         let path = "/v1beta/models/gemini-2.5-flash:streamGenerateContent";
         let response =
-            sentinel_tests::client::post(stack.address(), path, &[("x-agent-id", "array")], body).await;
+            sentinel_tests::client::post(stack.address(), path, &[("x-run-id", "array")], body).await;
         verdicts.push(response.verdict().to_owned());
     }
     assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"]);

@@ -126,7 +126,7 @@ async fn compressed_answers_are_read_too() {
         answer.pieces = vec![Piece::Bytes(encoder.finish().unwrap().into())];
         answer
     });
-    let headers = [("x-agent-id", "repeater"), ("accept-encoding", "gzip")];
+    let headers = [("x-run-id", "repeater"), ("accept-encoding", "gzip")];
     let mut verdicts = Vec::new();
     for _ in 0..5 {
         let response = tls.ask("/anthropic/v1/messages", Dialect::Anthropic, &headers).await;

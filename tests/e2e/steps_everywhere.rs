@@ -147,7 +147,7 @@ async fn the_run_limit_of_the_configuration() {
             assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"], "{dialect:?}, round {round}");
             // A word of the user, and it begins anew.
             run.assistant("I was told to stop.");
-            run.user("Please go on with the next chapter of it");
+            run.user(["Please go on with the next chapter of it", "And now the last one"][round]);
             assert_allowed(&send(&stack, &run, &[]).await, &format!("{dialect:?}, after the user's word"));
         }
         let labels = [("signal", "run_limit"), ("verdict", "kill"), ("dialect", dialect.label())];

@@ -50,7 +50,7 @@ async fn results_of_other_shapes_are_hinted_in_their_place() {
     let mut gemini = history(&|id| {
         vec![
             json!({"role": "model", "parts": [{"function_call": {"id": id, "name": "search", "args": {}}}]}),
-            json!({"role": "user", "parts": [{"function_response": {"id": id, "name": "search", "response": {}}}]}),
+            json!({"role": "user", "parts": [{"function_response": {"id": id, "name": "search", "response": {"text": RESULT}}}]}),
         ]
     });
     gemini.insert(0, json!({"role": "user", "parts": [{"text": QUESTION}]}));

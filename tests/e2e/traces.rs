@@ -128,7 +128,7 @@ async fn a_kill_and_its_reason_stand_on_the_span_and_a_key_never() {
     let collector = Collector::start();
     let gateway = Gateway::builder().collector(collector.port()).start();
     let parent = parent(TRACE, "01");
-    let headers = [("x-agent-id", "a"), ("traceparent", parent.as_str())];
+    let headers = [("x-run-id", "a"), ("traceparent", parent.as_str())];
     for _ in 0..5 {
         gateway.ask(CHAT, ALICE, &headers, QUESTION).await;
     }

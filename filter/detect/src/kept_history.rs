@@ -96,8 +96,13 @@ struct KeptHistory {
 impl KeptHistories {
     /// Takes on what the request brings, and says which steps there are now, and which calls got their results.
     pub fn follow(&mut self, tail: &KeptTail) -> (Steps, Vec<FinishedCall>) {
-        let known = tail.thread.key().and_then(|key| self.0.iter_mut().find(|known| known.key == key));
-        let Some(KeptHistory { log, said, .. }) = known else { return Default::default() };
+        let Some(key) = tail.thread.key() else { return Default::default() };
+        let is_of = |known: &KeptHistory| tail.results.iter().any(|result| known.log.has_call_of(result));
+        // Whose answer's id we could not read is known by its calls.
+        let at = self.0.iter().position(|known| known.key == key).or_else(|| self.0.iter().position(is_of));
+        let Some(known) = at.and_then(|at| self.0.get_mut(at)) else { return Default::default() };
+        known.key = key;
+        let KeptHistory { log, said, .. } = known;
         let done = tail.results.iter().filter_map(|result| log.stray_result(result)).collect();
         for word in &tail.words {
             if said.contains(word) {
@@ -221,11 +226,22 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_whose_answers_have_other_ids_is_known_by_its_calls() {
+        let mut histories = KeptHistories::default();
+        for n in 0..3 {
+            let thread = if n == 0 { ThreadRef::default() } else { follows(n) };
+            histories.append(thread, Some(99), answer(&n.to_string()));
+            let (steps, _) = histories.follow(&result(&n.to_string(), follows(n + 1)));
+            assert_eq!(steps.all.len(), usize::try_from(n).unwrap() + 1);
+        }
+    }
+
+    #[test]
     fn another_thread_has_a_history_of_its_own() {
         let mut histories = KeptHistories::default();
         histories.append(ThreadRef::default(), Some(1), answer("a"));
         histories.append(ThreadRef::default(), Some(2), answer("b"));
         assert_eq!(histories.follow(&result("a", follows(1))).0.all.len(), 1);
-        assert_eq!(histories.follow(&result("b", follows(9))).0.all.len(), 0);
+        assert_eq!(histories.follow(&result("c", follows(9))).0.all.len(), 0);
     }
 }

@@ -9,7 +9,10 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::json::{self, Unreadable};
+use crate::{
+    json::{self, Unreadable},
+    json_reader::Reader,
+};
 
 /// One request body, borrowed.
 pub struct Conversation<'a> {
@@ -139,8 +142,7 @@ impl<'a> BodyIds<'a> {
             BodyField::User => self.user?,
             BodyField::SafetyIdentifier => self.safety_identifier?,
             BodyField::Metadata(key) => {
-                let metadata: HashMap<Cow<'a, str>, &'a RawValue> =
-                    serde_json::from_str(self.metadata?.get()).ok()?;
+                let metadata: HashMap<Cow<'a, str>, &'a RawValue> = json::read(self.metadata?.get()).ok()?;
                 *metadata.get(key.as_str())?
             }
         };
@@ -185,7 +187,7 @@ pub(crate) fn each_part<'a, T: Deserialize<'a>>(
 ) -> Result<(), Unreadable> {
     let mut beyond = None;
     let parts = EachPart { visit, read, beyond: &mut beyond, part: PhantomData::<T> };
-    let is_read = serde_json::Deserializer::from_str(content.get()).deserialize_seq(parts).is_ok();
+    let is_read = Reader::of_raw(content).deserialize_seq(parts).is_ok();
     match beyond.and_then(|first| json::span(content.get(), first)) {
         Some(first) => visit(Part::Text(Cow::Borrowed(content.get().get(first.start..).unwrap_or_default()))),
         None if is_read => {}
@@ -222,6 +224,8 @@ impl<'a, T: Deserialize<'a>> Visitor<'a> for EachPart<'_, 'a, T> {
 
 /// Messages that a conversation may have to be read: more cost more than they tell.
 const MAX_MESSAGES: usize = 16_384;
+/// Messages that there is room for at once.
+const ROOM: usize = 16;
 
 /// The messages of a conversation. An error where there are too many.
 #[derive(Debug)]
@@ -238,7 +242,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Messages<T> {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-                let mut messages = Vec::new();
+                let mut messages = Vec::with_capacity(ROOM);
                 while let Some(message) = list.next_element()? {
                     if messages.len() >= MAX_MESSAGES {
                         return Err(serde::de::Error::invalid_length(messages.len(), &self));

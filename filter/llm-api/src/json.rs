@@ -5,6 +5,9 @@ use std::{borrow::Cow, ops::Range};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
+pub(crate) use crate::json_reader::{read, read_raw};
+use crate::json_scan::{plain_end, unescaped};
+
 /// Why a body could not be read. The request then passes unchanged; the cause is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Unreadable {
@@ -30,19 +33,17 @@ pub fn must_be_object(text: &str) -> Result<(), Unreadable> {
 /// An object read into a struct.
 pub fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unreadable> {
     must_be_object(raw.get())?;
-    Ok(serde_json::from_str(raw.get())?)
+    read_raw(raw)
 }
 
 /// `raw` as a string; nothing where it is anything else or holds half a surrogate pair.
 pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     // Most ids and names have no escapes: what lies between the quotes is the string.
     let inside = raw.get().strip_prefix('"')?.strip_suffix('"')?;
-    if !inside.as_bytes().contains(&b'\\') {
+    if plain_end(inside.as_bytes(), 0) == inside.len() {
         return Some(Cow::Borrowed(inside));
     }
-    serde_json::from_str::<Text>(raw.get()).ok().map(|text| text.0)
+    unescaped(inside).map(Cow::Owned)
 }
 
 /// Bytes of a text that are decoded. What comes after them stands for itself, escapes and all: two long texts are the same
@@ -57,8 +58,7 @@ pub fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
         return string(raw);
     }
     let (beginning, rest) = inside.split_at_checked(end_of_beginning(inside))?;
-    let beginning: String = serde_json::from_str(&format!("\"{beginning}\"")).ok()?;
-    Some(Cow::Owned(beginning + rest))
+    Some(Cow::Owned(unescaped(beginning)? + rest))
 }
 
 /// Where the beginning of a long string ends: not within a character, an escape, or a pair of escaped surrogates.
@@ -79,7 +79,7 @@ fn end_of_beginning(inside: &str) -> usize {
 
 /// `raw` as any value; nothing where it is nested too deep or of another type.
 pub fn parsed<T: DeserializeOwned>(raw: &RawValue) -> Option<T> {
-    serde_json::from_str(raw.get()).ok()
+    read_raw(raw).ok()
 }
 
 /// For a field that may be absent, where `null` is not the same as absence.

@@ -16,6 +16,8 @@ pub mod edit;
 pub mod framing;
 mod gemini;
 pub mod json;
+mod json_reader;
+mod json_scan;
 pub mod mcp;
 mod openai_chat;
 mod openai_responses;

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use crate::{
     conversation::Conversation,
     dialect::DialectRef,
-    json::{Unreadable, must_be_object},
+    json::{self, Unreadable, must_be_object},
 };
 
 /// Every dialect that requests are read in. Of two that are served on one path the first is meant.
@@ -27,7 +27,7 @@ pub fn by_label(label: &str) -> Option<DialectRef> {
 pub fn read(dialect: DialectRef, body: &[u8]) -> Result<Conversation<'_>, Unreadable> {
     let body = std::str::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
     if must_be_object(body).is_err() {
-        let is_json = serde_json::from_str::<&RawValue>(body).is_ok();
+        let is_json = json::read::<&RawValue>(body).is_ok();
         return Err(if is_json { Unreadable::Shape } else { Unreadable::NotJson });
     }
     dialect.read(body)

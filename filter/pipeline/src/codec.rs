@@ -6,9 +6,14 @@ use serde::{Deserialize, Serialize};
 /// Raise it with every change of what is stored.
 const VERSION: u8 = 7;
 
+/// Room that most of what is stored fits in (bytes).
+const ROOM: usize = 512;
+
 pub fn encode(value: &impl Serialize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(ROOM);
+    bytes.push(VERSION);
     // Nothing that is stored refuses to be encoded; if it did, nothing would be remembered.
-    postcard::to_extend(value, vec![VERSION]).unwrap_or_default()
+    postcard::to_extend(value, bytes).unwrap_or_default()
 }
 
 pub fn decode<'a, T: Deserialize<'a> + Default>(bytes: &'a [u8]) -> T {

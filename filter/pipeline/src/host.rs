@@ -21,6 +21,8 @@ pub trait Host {
     fn response_header(&self, name: &str) -> Option<Vec<u8>>;
     /// The part of the response body that is passing.
     fn response_chunk(&self) -> Option<Vec<u8>>;
+    /// What this Envoy has drawn at its start: nobody outside knows it.
+    fn secret(&self) -> Secret;
     /// What is stored under `key`, shared by all workers.
     fn load(&self, key: &str) -> Stored;
     /// Stores `bytes` unless others have changed what is there since it was loaded in this `version`; false where they
@@ -52,6 +54,9 @@ pub trait Host {
     /// Spans for the collector, some time.
     fn trace(&mut self, spans: Vec<Span>);
 }
+
+/// Random, and the same for all workers of one Envoy.
+pub type Secret = [u64; 2];
 
 /// What is stored under a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,18 +1,51 @@
 //! Whose a request is. Identifiers are hashed as soon as they are read; only the agent's name is kept, until its
 //! policy has been found.
 
+use std::hash::Hasher;
+
 use sentinel_llm_api::conversation::BodyIds;
 use sentinel_text::{digest, digest_pair};
+use siphasher::sip::SipHasher13;
 
-use crate::config::{Config, IdentitySource};
+use crate::{
+    config::{Config, IdentitySource},
+    host::Secret,
+};
 
 /// What the request headers say about identity.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
-    principal: Option<u64>,
-    tenant: Option<u64>,
+    secret: Secret,
+    principal: Option<Id>,
+    tenant: Option<Id>,
     agent: Option<Vec<u8>>,
-    run: Option<u64>,
+    run: Option<Id>,
+}
+
+/// An identifier, as digests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Id {
+    /// The same in every Envoy.
+    digest: u64,
+    /// With the secret of this Envoy: whoever chooses an identifier does not know where it leads.
+    keyed: u64,
+}
+
+impl Id {
+    fn of(secret: Secret, bytes: &[u8]) -> Self {
+        let [first, second] = secret;
+        let mut hasher = SipHasher13::new_with_keys(first, second);
+        hasher.write(bytes);
+        Self { digest: digest(bytes), keyed: hasher.finish() }
+    }
+
+    fn digest_of(id: Option<Self>) -> u64 {
+        id.map_or(0, |id| id.digest)
+    }
+
+    fn keyed_of(id: Option<Self>) -> u64 {
+        id.map_or(0, |id| id.keyed)
+    }
 }
 
 /// Tenant, agent and run, as digests. Windows and histories of two scopes are never mixed.
@@ -21,6 +54,8 @@ pub struct Scope {
     tenant: u64,
     agent: Option<u64>,
     run: Option<u64>,
+    /// Where it lies in shared data.
+    slot: u64,
     /// The request itself says whose it is: by an agent or a run.
     identified: bool,
     /// The request itself says which run it is of.
@@ -28,14 +63,16 @@ pub struct Scope {
 }
 
 impl Claims {
-    pub fn from_headers(config: &Config, header: impl Fn(&str) -> Option<Vec<u8>>) -> Self {
+    pub fn from_headers(config: &Config, secret: Secret, header: impl Fn(&str) -> Option<Vec<u8>>) -> Self {
         let header = |name: &str| header(name).filter(|value| !value.is_empty());
         let first = |source: &IdentitySource| source.headers.iter().find_map(|name| header(name));
+        let id = |value: Vec<u8>| Id::of(secret, &value);
         Self {
-            principal: config.principal.as_deref().and_then(header).map(|value| digest(&value)),
-            tenant: first(&config.tenant).map(|value| digest(&value)),
+            secret,
+            principal: config.principal.as_deref().and_then(header).map(id),
+            tenant: first(&config.tenant).map(id),
             agent: first(&config.agent),
-            run: first(&config.run).map(|value| digest(&value)),
+            run: first(&config.run).map(id),
         }
     }
 
@@ -57,19 +94,28 @@ impl Claims {
     /// The same claims, with what the body says where the headers were silent.
     pub fn with_body(mut self, config: &Config, ids: &BodyIds<'_>) -> Self {
         let first = |source: &IdentitySource| source.body.iter().find_map(|field| ids.get(field));
-        self.tenant = self.tenant.or_else(|| first(&config.tenant).map(|id| digest(id.as_bytes())));
+        let secret = self.secret;
+        self.tenant = self.tenant.or_else(|| first(&config.tenant).map(|id| Id::of(secret, id.as_bytes())));
         self.agent = self.agent.or_else(|| first(&config.agent).map(|id| id.into_owned().into_bytes()));
-        self.run = self.run.or_else(|| first(&config.run).map(|id| digest(id.as_bytes())));
+        self.run = self.run.or_else(|| first(&config.run).map(|id| Id::of(secret, id.as_bytes())));
         self
     }
 
     /// The scope. `head` is the fingerprint of the conversation's head: it tells runs of one agent apart, but two
     /// users who begin alike share it, so it does not identify by itself.
     pub fn scope(&self, head: Option<u64>) -> Scope {
+        let head = head.map(|head| Id { digest: head, keyed: head });
+        self.scope_of(self.run.or(head))
+    }
+
+    fn scope_of(&self, run: Option<Id>) -> Scope {
+        let agent = self.agent.as_deref().map(|name| Id::of(self.secret, name));
+        let keyed = [self.principal, self.tenant, agent, run].map(Id::keyed_of);
         Scope {
-            tenant: digest_pair(self.principal.unwrap_or(0), self.tenant.unwrap_or(0)),
-            agent: self.agent.as_deref().map(digest),
-            run: self.run.or(head),
+            tenant: digest_pair(Id::digest_of(self.principal), Id::digest_of(self.tenant)),
+            agent: agent.map(|id| id.digest),
+            run: run.map(|id| id.digest),
+            slot: keyed.into_iter().fold(0, digest_pair),
             identified: self.is_identified(),
             names_run: self.run.is_some(),
         }
@@ -79,8 +125,8 @@ impl Claims {
 impl Claims {
     /// The scope of a client of an MCP server: its session is its run.
     pub fn mcp_scope(&self, session: Option<&[u8]>) -> Scope {
-        let session = session.map(digest);
-        Scope { identified: self.agent.is_some() || session.is_some(), ..self.scope(session) }
+        let session = session.map(|id| Id::of(self.secret, id));
+        Scope { identified: self.agent.is_some() || session.is_some(), ..self.scope_of(self.run.or(session)) }
     }
 }
 
@@ -93,6 +139,11 @@ impl Scope {
     /// Whether everything in this scope is of one run beyond doubt.
     pub fn names_run(&self) -> bool {
         self.names_run
+    }
+
+    /// Where what is remembered of it lies in shared data.
+    pub fn slot(&self) -> u64 {
+        self.slot
     }
 
     /// How the scope is called in logs and traces.
@@ -133,7 +184,7 @@ mod tests {
         let chat = registry::by_label("openai_chat").unwrap();
         let conversation = registry::read(chat, body.as_bytes()).unwrap();
         let head = Reading::of(&conversation, Reach::of(&StepsPolicy::default(), 0)).unwrap().head;
-        Claims::from_headers(config, header).with_body(config, &conversation.ids).scope(head)
+        Claims::from_headers(config, [1, 2], header).with_body(config, &conversation.ids).scope(head)
     }
 
     const BARE: &str = r#"{"messages":[{"role":"user","content":"hello"}]}"#;
@@ -160,6 +211,18 @@ mod tests {
             assert_ne!(scope(&config, &headers, BARE).id(), whole.id(), "{:?}", base[changed]);
         }
         assert_eq!(scope(&config, base, HISTORY), whole, "a run that is named needs no head");
+    }
+
+    #[test]
+    fn where_a_scope_lies_depends_on_the_secret_and_what_it_is_called_does_not() {
+        let config = config("{}");
+        let scope = |secret| {
+            let header = |name: &str| (name == "x-agent-id").then(|| b"a".to_vec());
+            Claims::from_headers(&config, secret, header).scope(None)
+        };
+        let (one, other) = (scope([1, 2]), scope([3, 4]));
+        assert_eq!((one.id(), one.names()), (other.id(), other.names()));
+        assert_ne!(one.slot(), other.slot());
     }
 
     #[test]

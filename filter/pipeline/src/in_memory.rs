@@ -10,7 +10,7 @@ use sentinel_llm_api::dialect::LocalReply;
 
 use crate::{
     config::Config,
-    host::{Host, Question, ServiceReply, Stored},
+    host::{Host, Question, Secret, ServiceReply, Stored},
     metric::{Metric, ServiceOutcome},
     request::Request,
     span::Span,
@@ -168,6 +168,10 @@ struct Flight<'a> {
 }
 
 impl Host for Flight<'_> {
+    fn secret(&self) -> Secret {
+        [1, 2]
+    }
+
     fn now(&self) -> u64 {
         self.host.now
     }

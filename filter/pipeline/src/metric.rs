@@ -16,6 +16,8 @@ pub enum Metric {
     McpCalls,
     ServiceCalls(ServiceOutcome),
     Bypasses(Bypass),
+    /// Scopes that were forgotten because others needed their room.
+    Evictions,
     /// Bytes of request bodies that were read.
     BytesInspected,
     /// Tokens that responses say they took, by model.
@@ -64,6 +66,7 @@ impl Metric {
                 format!("sentinel_service_calls_total.outcome.{}", outcome.label())
             }
             Self::Bypasses(cause) => format!("sentinel_bypasses_total.cause.{}", cause.label()),
+            Self::Evictions => "sentinel_state_evictions_total".to_owned(),
             Self::BytesInspected => "sentinel_bytes_inspected_total".to_owned(),
             // A model's name has dots of its own: it stands last.
             Self::Tokens(kind, model) => {

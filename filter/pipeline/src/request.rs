@@ -134,6 +134,11 @@ impl Request {
         }
     }
 
+    /// Whether a response is of any use; the host need not bother otherwise.
+    pub fn awaits_response(&self) -> bool {
+        matches!(&self.phase, Phase::Passing(_))
+    }
+
     /// Whether response chunks are of any use; the host need not bother otherwise.
     pub fn reads_response(&self) -> bool {
         matches!(&self.phase, Phase::Passing(response) if response.reads())

@@ -41,7 +41,7 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     } else {
         Target::Model(Route::of(&path, &config.paths)?)
     };
-    let claims = Claims::from_headers(config, |name| host.request_header(name));
+    let claims = Claims::from_headers(config, host.secret(), |name| host.request_header(name));
     if !config.policy(claims.agent()).enabled {
         return None;
     }

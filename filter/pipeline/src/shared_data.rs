@@ -1,6 +1,7 @@
 //! Where windows and call rates lie in shared data: a fixed number of buckets of a few scopes each, so memory is bounded
-//! whatever the number of agents. A scope's bucket follows from its id; where there is no room, the scope that was silent
-//! longest goes. Read, changed and written by compare-and-swap.
+//! whatever the number of agents. A scope's bucket follows from its slot, which nobody outside can foresee. Where there is
+//! no room, the scope that was silent longest goes, and one that is under suspicion only after all that are quiet. Read,
+//! changed and written by compare-and-swap.
 
 use sentinel_detect::{call_rate::CallRates, window::Window};
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use crate::{
     config::Config,
     host::{Host, Stored},
     identity::Scope,
-    metric::Bypass,
+    metric::{Bypass, Metric},
 };
 
 /// Scopes in one bucket.
@@ -27,7 +28,9 @@ struct Bucket<'a> {
 
 #[derive(Deserialize, Serialize)]
 struct Way<'a> {
-    scope: u64,
+    slot: u64,
+    /// The scope is stopped or was suspected.
+    is_suspect: bool,
     /// When the scope was last heard of (milliseconds since 1970).
     touched: u64,
     window: &'a [u8],
@@ -42,23 +45,28 @@ pub fn change_window<T>(
     now: u64,
     mut change: impl FnMut(&mut Window) -> T,
 ) -> T {
-    let id = scope.id();
-    let key = format!("sentinel/window/{}", bucket(id, config.buckets));
-    swap(host, &key, |bytes| {
+    let slot = scope.slot();
+    let key = format!("sentinel/window/{}", bucket(slot, config.buckets));
+    let (result, evicts) = swap(host, &key, |bytes| {
         let mut stored: Bucket<'_> = codec::decode(bytes);
         stored.ways.retain(|way| now.saturating_sub(way.touched) <= config.state_ttl);
-        let known = stored.ways.iter().position(|way| way.scope == id).map(|at| stored.ways.swap_remove(at));
+        let known = stored.ways.iter().position(|way| way.slot == slot).map(|at| stored.ways.swap_remove(at));
         let mut window: Window = known.map(|way| codec::decode(way.window)).unwrap_or_default();
         let result = change(&mut window);
-        if stored.ways.len() >= WAYS
-            && let Some((oldest, _)) = (0_usize..).zip(&stored.ways).min_by_key(|(_, way)| way.touched)
-        {
-            stored.ways.swap_remove(oldest);
+        let evicts = stored.ways.len() >= WAYS;
+        let first_to_go = |(_, way): &(usize, &Way<'_>)| (way.is_suspect, way.touched);
+        if evicts && let Some((at, _)) = (0_usize..).zip(&stored.ways).min_by_key(first_to_go) {
+            stored.ways.swap_remove(at);
         }
-        let window_bytes = codec::encode(&window);
-        stored.ways.push(Way { scope: id, touched: window.touched, window: &window_bytes });
-        (result, codec::encode(&stored))
-    })
+        let encoded = codec::encode(&window);
+        let is_suspect = window.is_suspect();
+        stored.ways.push(Way { slot, is_suspect, touched: window.touched, window: &encoded });
+        ((result, evicts), codec::encode(&stored))
+    });
+    if evicts {
+        host.count(Metric::Evictions, 1);
+    }
+    result
 }
 
 /// Changes how often the clients of an MCP server made their calls.
@@ -68,7 +76,7 @@ pub fn change_call_rates<T>(
     scope: &Scope,
     mut change: impl FnMut(&mut CallRates) -> T,
 ) -> T {
-    let key = format!("sentinel/mcp/{}", bucket(scope.id(), config.buckets));
+    let key = format!("sentinel/mcp/{}", bucket(scope.slot(), config.buckets));
     swap(host, &key, |bytes| {
         let mut rates: CallRates = codec::decode(bytes);
         let result = change(&mut rates);
@@ -76,8 +84,8 @@ pub fn change_call_rates<T>(
     })
 }
 
-fn bucket(scope: u64, buckets: u32) -> u64 {
-    scope.checked_rem(u64::from(buckets)).unwrap_or(0)
+fn bucket(slot: u64, buckets: u32) -> u64 {
+    slot.checked_rem(u64::from(buckets)).unwrap_or(0)
 }
 
 fn swap<T>(host: &mut impl Host, key: &str, mut change: impl FnMut(&[u8]) -> (T, Vec<u8>)) -> T {

@@ -86,11 +86,17 @@ fn is_passed_over(step: &Step) -> bool {
     matches!(step.kind, Kind::Acknowledgement | Kind::Waiting)
 }
 
+/// What is waited for has moved on.
+fn is_news(step: &Step, earlier: &[Step]) -> bool {
+    step.kind == Kind::Waiting && seen(earlier, |other| other.outcome == step.outcome) == 0
+}
+
 fn seen(earlier: &[Step], is_it: impl Fn(&Step) -> bool) -> usize {
     earlier.iter().filter(|step| is_it(step)).count()
 }
 
-/// The steps at the tail that belong. With `passes_over`, acknowledgements and waiting among them do not end the streak.
+/// The steps at the tail that belong. With `passes_over`, acknowledgements among them do not end the streak, nor does
+/// waiting that brings what was seen before.
 fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool, passes_over: bool) -> Streak<'_> {
     let mut streak = Streak::default();
     for at in (0..steps.len()).rev() {
@@ -101,7 +107,7 @@ fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool, passes_over:
             if step.kind == Kind::Failure {
                 streak.from_failure = streak.length;
             }
-        } else if streak.length == 0 || !(passes_over && is_passed_over(step)) {
+        } else if streak.length == 0 || !passes_over || !is_passed_over(step) || is_news(step, earlier) {
             break;
         }
     }

@@ -9,7 +9,7 @@ use crate::step::{Kind, Step};
 pub fn count(steps: &[Step]) -> u32 {
     // Who waits between two tries has not done anything else.
     let tries = || steps.iter().rev().filter(|step| step.kind != Kind::Waiting);
-    let failures = || tries().take_while(|step| step.kind == Kind::Failure);
+    let failures = || tries().take_while(|step| matches!(step.kind, Kind::Failure | Kind::Empty));
     let Some(last) = failures().next() else { return 0 };
     let is_like_it = |step: &&Step| {
         step.tools == last.tools

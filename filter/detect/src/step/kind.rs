@@ -177,7 +177,7 @@ impl Look {
             "couldn't",
             "traceback",
         ];
-        const NONE: [&str; 5] = ["no", "none", "nothing", "null", "0"];
+        const NONE: [&str; 4] = ["no", "none", "nothing", "null"];
         const EMPTY: [&str; 3] = ["empty", "date", "unchanged"];
         let beginning = said.get(..said.floor_char_boundary(MAX_RESULT)).unwrap_or(said);
         let mut look = Self {
@@ -193,7 +193,8 @@ impl Look {
             if look.words <= ACKNOWLEDGEMENT_WORDS {
                 look.is_failure |= has(word, &FAILURES);
                 // "0 results", not the number 0.
-                look.is_none |= has(word, &NONE) && (word != "0" || beginning.trim() != "0");
+                let is_zero = word == "0" && look.words == 1 && beginning.trim() != "0";
+                look.is_none |= is_zero || has(word, &NONE);
                 look.begins_with_none |= look.is_none && look.words == 1;
                 look.is_short_empty |= has(word, &EMPTY);
             }

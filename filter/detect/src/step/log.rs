@@ -176,6 +176,12 @@ impl StepLog {
         call.done(tool)
     }
 
+    /// Whether the call of this result is known.
+    pub(crate) fn has_call_of(&self, result: &StrayResult) -> bool {
+        let turns = self.turns.iter().rev().take(REACH);
+        turns.flat_map(|turn| &turn.calls).any(|call| call.id == result.id)
+    }
+
     fn open_call(
         &mut self,
         wanted: u64,

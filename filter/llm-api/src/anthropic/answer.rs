@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{answer::Answer, usage::Report};
+use crate::{answer::Answer, json, usage::Report};
 
 #[derive(Deserialize)]
 struct Block {
@@ -50,7 +50,7 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
         #[serde(default)]
         usage: Option<Usage>,
     }
-    let body: Body = serde_json::from_str(json).ok()?;
+    let body: Body = json::read(json).ok()?;
     answer.set_model(body.model);
     answer.add_usage(body.usage);
     for block in body.content {
@@ -94,7 +94,7 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
         #[serde(default)]
         partial_json: String,
     }
-    let event: Event = serde_json::from_str(json).ok()?;
+    let event: Event = json::read(json).ok()?;
     if let Some(message) = event.message {
         answer.set_model(message.model);
         answer.add_usage(message.usage);

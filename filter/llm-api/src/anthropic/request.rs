@@ -61,7 +61,7 @@ struct Block<'a> {
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = serde_json::from_str(body)?;
+    let request: Request = json::read(body)?;
     Ok(Conversation {
         model: model(request.model),
         stream: json::is_true(request.stream),
@@ -132,7 +132,7 @@ fn user_id(metadata: Option<&RawValue>) -> Option<&RawValue> {
         #[serde(borrow, default)]
         user_id: Option<&'a RawValue>,
     }
-    serde_json::from_str::<Metadata>(metadata?.get()).ok()?.user_id
+    json::read::<Metadata>(metadata?.get()).ok()?.user_id
 }
 
 /// After the tool results of the last message.
@@ -142,7 +142,7 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow)]
         messages: Vec<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let message: Message = json::object(outer.messages.last().ok_or(Unreadable::Shape)?)?;
     let content = message.content.filter(|_| message.role == "user");
     edit::extend_text(body, content.ok_or(Unreadable::Shape)?, text, "text")
@@ -155,7 +155,7 @@ pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow, default, deserialize_with = "json::present")]
         system: Option<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     match outer.system {
         Some(raw) if raw.get().starts_with('[') => {
             edit::append(body, raw, &format!(r#"{{"type":"text","text":{}}}"#, json::quoted(text)))

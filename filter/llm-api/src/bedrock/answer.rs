@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{answer::Answer, usage::Report};
+use crate::{answer::Answer, json, usage::Report};
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -56,7 +56,7 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
     struct Message {
         content: Vec<Block>,
     }
-    let body: Body = serde_json::from_str(json).ok()?;
+    let body: Body = json::read(json).ok()?;
     answer.add_usage(body.usage);
     for block in body.output.message.content {
         answer.push_text(&block.text);
@@ -77,7 +77,7 @@ pub fn event(kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         delta: Block,
         usage: Option<Usage>,
     }
-    let event: Event = serde_json::from_str(json).ok()?;
+    let event: Event = json::read(json).ok()?;
     let index = event.content_block_index;
     match kind {
         "contentBlockStart" => answer.push_call(index, &event.start.tool_use?.name, ""),

@@ -76,7 +76,7 @@ struct Outcome<'a> {
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = serde_json::from_str(body)?;
+    let request: Request = json::read(body)?;
     Ok(Conversation {
         // The path names the model and the form of the answer.
         model: Cow::Borrowed(""),
@@ -148,7 +148,7 @@ pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow, default, deserialize_with = "json::present")]
         system: Option<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let block = format!(r#"{{"text":{}}}"#, json::quoted(text));
     match outer.system {
         None => edit::insert_key(body, "system", &format!("[{block}]")),
@@ -164,10 +164,10 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow)]
         messages: Vec<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let message: Message = json::object(outer.messages.last().ok_or(Unreadable::Shape)?)?;
     let content = message.content.filter(|_| message.role == "user").ok_or(Unreadable::Shape)?;
-    let blocks: Vec<&RawValue> = serde_json::from_str(content.get())?;
+    let blocks: Vec<&RawValue> = json::read(content.get())?;
     let last: Block = json::object(blocks.last().ok_or(Unreadable::Shape)?)?;
     match last.tool_result.and_then(|result| result.content) {
         Some(told) => edit::append(body, told, &format!(r#"{{"text":{}}}"#, json::quoted(text))),

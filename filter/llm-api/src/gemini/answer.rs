@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{answer::Answer, usage::Report};
+use crate::{answer::Answer, json, usage::Report};
 
 #[derive(Deserialize)]
 struct Body<'a> {
@@ -77,7 +77,7 @@ impl From<Usage> for Report {
 /// One answer, or the array of them that a stream without `alt=sse` is.
 pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
     if json.trim_start().starts_with('[') {
-        let bodies: Vec<Body> = serde_json::from_str(json).ok()?;
+        let bodies: Vec<Body> = json::read(json).ok()?;
         bodies.into_iter().for_each(|body| add(body, answer));
         return Some(());
     }
@@ -85,7 +85,7 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
 }
 
 pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
-    add(serde_json::from_str(json).ok()?, answer);
+    add(json::read(json).ok()?, answer);
     Some(())
 }
 

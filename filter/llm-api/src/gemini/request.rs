@@ -60,7 +60,7 @@ struct Function<'a> {
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = serde_json::from_str(body)?;
+    let request: Request = json::read(body)?;
     Ok(Conversation {
         // The path names the model and the form of the answer.
         model: Cow::Borrowed(""),
@@ -125,9 +125,9 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow)]
         contents: Vec<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let content: Content = json::object(outer.contents.last().ok_or(Unreadable::Shape)?)?;
-    let parts: Vec<&RawValue> = serde_json::from_str(content.parts.ok_or(Unreadable::Shape)?.get())?;
+    let parts: Vec<&RawValue> = json::read(content.parts.ok_or(Unreadable::Shape)?.get())?;
     let last: RawPart = json::object(parts.last().ok_or(Unreadable::Shape)?)?;
     if let Some(response) = last.function_response.and_then(|function| function.response) {
         return edit::insert_key_into(body, response, "sentinel_hint", &json::quoted(text));
@@ -155,7 +155,7 @@ pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
     }
     let part = format!(r#"{{"text":{}}}"#, json::quoted(text));
     let whole = format!(r#"{{"parts":[{part}]}}"#);
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let Some(raw) = outer.instruction else {
         return edit::insert_key(body, "systemInstruction", &whole);
     };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::{Unreadable, must_be_object};
+use crate::json::{self, Unreadable, must_be_object};
 
 /// A JSON-RPC request: a message that wants an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,12 +45,12 @@ pub fn requests(body: &[u8]) -> Result<Vec<Request<'_>>, Unreadable> {
     if !is_batch {
         return Ok(request(body)?.into_iter().collect());
     }
-    let batch: Vec<&RawValue> = serde_json::from_str(body)?;
+    let batch: Vec<&RawValue> = json::read(body)?;
     batch.into_iter().filter_map(|message| request(message.get()).transpose()).collect()
 }
 
 fn request(message: &str) -> Result<Option<Request<'_>>, Unreadable> {
-    let Message { id, method, params }: Message<'_> = serde_json::from_str(message)?;
+    let Message { id, method, params }: Message<'_> = json::read(message)?;
     must_be_object(message)?;
     let (Some(id), Some(method)) = (id, method) else { return Ok(None) };
     let call = if method == "tools/call" { params.and_then(call) } else { None };
@@ -66,7 +66,7 @@ fn call(params: &RawValue) -> Option<ToolCall<'_>> {
         arguments: Option<&'a RawValue>,
     }
     must_be_object(params.get()).ok()?;
-    let Params { name, arguments } = serde_json::from_str(params.get()).ok()?;
+    let Params { name, arguments } = json::read(params.get()).ok()?;
     Some(ToolCall { tool: name, arguments: arguments.map_or("{}", RawValue::get) })
 }
 

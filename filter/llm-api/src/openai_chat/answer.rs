@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{answer::Answer, usage::Report};
+use crate::{answer::Answer, json, usage::Report};
 
 #[derive(Deserialize)]
 struct Body<'a> {
@@ -76,7 +76,7 @@ impl From<Usage> for Report {
 
 /// A whole answer or a chunk of a stream; a chunk has `delta` where a whole answer has `message`, and is otherwise the same.
 pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
-    let body: Body = serde_json::from_str(json).ok()?;
+    let body: Body = json::read(json).ok()?;
     answer.set_model(body.model);
     answer.add_usage(body.usage);
     for choice in body.choices.into_iter().filter(|choice| choice.index == 0) {

@@ -71,7 +71,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         #[serde(default)]
         include_usage: bool,
     }
-    let request: Request = serde_json::from_str(body)?;
+    let request: Request = json::read(body)?;
     Ok(Conversation {
         model: model(request.model),
         stream: json::is_true(request.stream),
@@ -153,7 +153,7 @@ fn turn<'a>(message: &Message<'a>, visit: &mut dyn FnMut(Part<'a>)) {
         };
         let _ = each_part(calls, &mut visit, &mut call);
     }
-    let function = message.function_call.and_then(|raw| serde_json::from_str::<Function>(raw.get()).ok());
+    let function = message.function_call.and_then(|raw| json::read::<Function>(raw.get()).ok());
     if let Some(function) = function {
         let _ = call(ToolCall { id: Cow::Borrowed(""), function }, visit);
     }
@@ -166,7 +166,7 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow)]
         messages: Vec<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let last = outer.messages.last().ok_or(Unreadable::Shape)?;
     let message: Message = json::object(last)?;
     if !matches!(message.role.as_ref(), "tool" | "function" | "user") {
@@ -182,7 +182,7 @@ pub fn hint(body: &str, text: &str, position: Position) -> Result<Edit, Unreadab
         #[serde(borrow)]
         messages: &'a RawValue,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let message = format!(r#"{{"role":"system","content":{}}}"#, json::quoted(text));
     match position {
         Position::Start => edit::prepend(body, outer.messages, &message),

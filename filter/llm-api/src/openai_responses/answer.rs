@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{answer::Answer, usage::Report};
+use crate::{answer::Answer, json, usage::Report};
 
 #[derive(Deserialize)]
 struct Item {
@@ -75,7 +75,7 @@ pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
         #[serde(default)]
         usage: Option<Usage>,
     }
-    let body: Body = serde_json::from_str(json).ok()?;
+    let body: Body = json::read(json).ok()?;
     answer.set_id(body.id);
     answer.set_model(body.model);
     answer.add_usage(body.usage);
@@ -112,7 +112,7 @@ pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
         #[serde(default)]
         usage: Option<Usage>,
     }
-    let event: Event = serde_json::from_str(json).ok()?;
+    let event: Event = json::read(json).ok()?;
     if let Some(response) = event.response {
         answer.set_id(response.id);
         answer.set_model(response.model);

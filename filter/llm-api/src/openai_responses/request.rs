@@ -88,11 +88,11 @@ impl Item<'_> {
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = serde_json::from_str(body)?;
+    let request: Request = json::read(body)?;
     let history: Box<dyn History<'_>> = if request.input.get().starts_with('"') {
         Box::new(OneText(request.input))
     } else {
-        Box::new(Turns::of(serde_json::from_str::<Messages<Item>>(request.input.get())?.0))
+        Box::new(Turns::of(json::read_raw::<Messages<Item>>(request.input)?.0))
     };
     let is_kept = request.conversation.is_some() || request.previous_response_id.is_some();
     Ok(Conversation {
@@ -224,7 +224,7 @@ pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow)]
         input: Vec<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     let item: Item = json::object(outer.input.last().ok_or(Unreadable::Shape)?)?;
     let told = if item.is_output() {
         item.output
@@ -243,7 +243,7 @@ fn conversation_id(raw: &RawValue) -> Cow<'_, str> {
         #[serde(borrow)]
         id: Cow<'a, str>,
     }
-    match serde_json::from_str::<Object>(raw.get()) {
+    match json::read::<Object>(raw.get()) {
         Ok(object) => object.id,
         Err(_) => json::string(raw).unwrap_or(Cow::Borrowed(raw.get())),
     }
@@ -256,6 +256,6 @@ pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
         #[serde(borrow, default, deserialize_with = "json::present")]
         instructions: Option<&'a RawValue>,
     }
-    let outer: Outer = serde_json::from_str(body)?;
+    let outer: Outer = json::read(body)?;
     edit::extend_key(body, "instructions", outer.instructions, text)
 }

@@ -1,0 +1,515 @@
+//! Reads JSON into whatever can be deserialized, borrowing strings and raw values from the text. It takes and refuses what
+//! serde_json does, and is faster on bodies: long strings are scanned many bytes at a time. A property test holds it
+//! against serde_json.
+
+use std::fmt::Display;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor, value::BorrowedStrDeserializer},
+    forward_to_deserialize_any,
+};
+use serde_json::value::RawValue;
+
+use crate::{
+    json::Unreadable,
+    json_scan::{after_escape, plain_end, unescaped},
+};
+
+/// Lists and objects within each other that are read, as in serde_json. What is not read, or stays raw, may be deeper.
+const MAX_DEPTH: u8 = 127;
+/// The name by which serde_json's `RawValue` asks for itself.
+const RAW: &str = "$serde_json::private::RawValue";
+
+/// The whole of `text` as one value.
+pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Unreadable> {
+    let mut reader = Reader::new(text);
+    let value = T::deserialize(&mut reader)?;
+    match reader.peek() {
+        None => Ok(value),
+        Some(_) => Err(Unreadable::NotJson),
+    }
+}
+
+impl de::Error for Unreadable {
+    /// What a type says of a value that it cannot be.
+    fn custom<T: Display>(_: T) -> Self {
+        Self::Shape
+    }
+}
+
+/// The whole of a raw value, which is JSON: what is passed over is not looked at again.
+pub(crate) fn read_raw<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Unreadable> {
+    T::deserialize(&mut Reader::of_raw(raw))
+}
+
+pub(crate) struct Reader<'de> {
+    text: &'de str,
+    at: usize,
+    depth: u8,
+    /// The text was found to be JSON before.
+    is_sound: bool,
+}
+
+impl<'de> Reader<'de> {
+    pub fn new(text: &'de str) -> Self {
+        Self { text, at: 0, depth: 0, is_sound: false }
+    }
+
+    pub fn of_raw(raw: &'de RawValue) -> Self {
+        Self { is_sound: true, ..Self::new(raw.get()) }
+    }
+
+    /// The next byte that is no white space.
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.text.as_bytes().get(self.at)?;
+            if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+                return Some(byte);
+            }
+            self.step();
+        }
+    }
+
+    #[inline]
+    fn step(&mut self) {
+        self.at = self.at.wrapping_add(1);
+    }
+
+    /// Goes over `wanted`, which must be next.
+    fn word(&mut self, wanted: &str) -> Result<(), Unreadable> {
+        let is_next =
+            self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(wanted.as_bytes()));
+        self.at = self.at.wrapping_add(wanted.len());
+        if is_next { Ok(()) } else { Err(Unreadable::NotJson) }
+    }
+
+    #[inline]
+    fn since(&self, start: usize) -> Result<&'de str, Unreadable> {
+        self.text.get(start..self.at).ok_or(Unreadable::NotJson)
+    }
+
+    /// Goes to the end of the string whose opening quote is next; says whether it has escapes.
+    #[inline]
+    fn skip_string(&mut self) -> Result<bool, Unreadable> {
+        let bytes = self.text.as_bytes();
+        let mut has_escapes = false;
+        self.step();
+        loop {
+            self.at = plain_end(bytes, self.at);
+            match bytes.get(self.at) {
+                Some(b'"') => {
+                    self.step();
+                    return Ok(has_escapes);
+                }
+                Some(b'\\') => {
+                    has_escapes = true;
+                    // Escapes often stand one beside the other.
+                    while bytes.get(self.at) == Some(&b'\\') {
+                        self.at = after_escape(bytes, self.at).ok_or(Unreadable::NotJson)?;
+                    }
+                }
+                _ => return Err(Unreadable::NotJson),
+            }
+        }
+    }
+
+    /// Goes to the end of the number that is next.
+    fn skip_number(&mut self) -> Result<(), Unreadable> {
+        if self.is_next(b'-') {
+            self.step();
+        }
+        if self.is_next(b'0') {
+            self.step();
+        } else {
+            self.skip_digits()?;
+        }
+        if self.is_next(b'.') {
+            self.step();
+            self.skip_digits()?;
+        }
+        if self.is_next(b'e') || self.is_next(b'E') {
+            self.step();
+            if self.is_next(b'+') || self.is_next(b'-') {
+                self.step();
+            }
+            self.skip_digits()?;
+        }
+        // A zero in front of other digits is no number.
+        if self.next().is_some_and(|byte| byte.is_ascii_digit()) { Err(Unreadable::NotJson) } else { Ok(()) }
+    }
+
+    fn skip_digits(&mut self) -> Result<(), Unreadable> {
+        let start = self.at;
+        while self.next().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.step();
+        }
+        if self.at > start { Ok(()) } else { Err(Unreadable::NotJson) }
+    }
+
+    #[inline]
+    fn next(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    #[inline]
+    fn is_next(&self, byte: u8) -> bool {
+        self.next() == Some(byte)
+    }
+
+    /// Goes over the value that is next, however deep it is.
+    fn skip(&mut self) -> Result<(), Unreadable> {
+        if self.is_sound {
+            return self.skip_sound();
+        }
+        let mut open = Brackets::default();
+        loop {
+            match self.peek().ok_or(Unreadable::NotJson)? {
+                b'"' => drop(self.skip_string()?),
+                b'-' | b'0'..=b'9' => self.skip_number()?,
+                bracket @ (b'{' | b'[') => {
+                    // The last of many may be closed at once.
+                    while self.is_run(b'[') && open.push_lists() {
+                        self.at = self.at.wrapping_add(RUN - 1);
+                    }
+                    self.step();
+                    let is_object = bracket == b'{';
+                    let close = if is_object { b'}' } else { b']' };
+                    if self.peek() == Some(close) {
+                        self.step();
+                    } else {
+                        open.push(is_object);
+                        if is_object {
+                            self.skip_key()?;
+                        }
+                        continue;
+                    }
+                }
+                b't' => self.word("true")?,
+                b'f' => self.word("false")?,
+                b'n' => self.word("null")?,
+                _ => return Err(Unreadable::NotJson),
+            }
+            // A value has ended: so may what it is in.
+            loop {
+                let Some(is_object) = open.last() else { return Ok(()) };
+                match (self.peek(), is_object) {
+                    (Some(b','), _) => {
+                        self.step();
+                        if is_object {
+                            self.skip_key()?;
+                        }
+                        break;
+                    }
+                    (Some(b']'), false) if self.is_run(b']') && open.pop_lists() => {
+                        self.at = self.at.wrapping_add(RUN);
+                    }
+                    (Some(b'}'), true) | (Some(b']'), false) => {
+                        self.step();
+                        open.pop();
+                    }
+                    _ => return Err(Unreadable::NotJson),
+                }
+            }
+        }
+    }
+
+    /// Goes over the value that is next, in a text that is JSON.
+    fn skip_sound(&mut self) -> Result<(), Unreadable> {
+        let mut depth = 0_usize;
+        self.peek();
+        loop {
+            match self.next().ok_or(Unreadable::NotJson)? {
+                b'"' => {
+                    self.skip_string()?;
+                }
+                b'[' | b'{' => {
+                    depth = depth.wrapping_add(1);
+                    self.step();
+                }
+                b']' | b'}' => {
+                    depth = depth.saturating_sub(1);
+                    self.step();
+                }
+                _ if depth > 0 => {
+                    self.step();
+                    continue;
+                }
+                _ => {
+                    while self.next().is_some_and(|byte| !matches!(byte, b',' | b']' | b'}' | ..=b' ')) {
+                        self.step();
+                    }
+                }
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether so many of this byte are next that they are worth going over together.
+    #[inline]
+    fn is_run(&self, byte: u8) -> bool {
+        let next = self.text.as_bytes().get(self.at..).and_then(|rest| rest.first_chunk::<RUN>());
+        next.is_some_and(|next| *next == [byte; RUN])
+    }
+
+    fn skip_key(&mut self) -> Result<(), Unreadable> {
+        if self.peek() != Some(b'"') {
+            return Err(Unreadable::NotJson);
+        }
+        self.skip_string()?;
+        self.colon()
+    }
+
+    #[inline]
+    fn colon(&mut self) -> Result<(), Unreadable> {
+        if self.peek() != Some(b':') {
+            return Err(Unreadable::NotJson);
+        }
+        self.step();
+        Ok(())
+    }
+
+    /// Gives the string that is next, borrowed where it has no escapes.
+    #[inline]
+    fn string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unreadable> {
+        let start = self.at.wrapping_add(1);
+        let has_escapes = self.skip_string()?;
+        let inside = self.text.get(start..self.at.wrapping_sub(1)).ok_or(Unreadable::NotJson)?;
+        if has_escapes {
+            visitor.visit_string(unescaped(inside).ok_or(Unreadable::NotJson)?)
+        } else {
+            visitor.visit_borrowed_str(inside)
+        }
+    }
+
+    fn number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Unreadable> {
+        let start = self.at;
+        self.skip_number()?;
+        let number = self.since(start)?;
+        match number.parse() {
+            Ok(number) => visitor.visit_u64(number),
+            Err(_) => Ok(serde_json::Deserializer::from_str(number).deserialize_any(visitor)?),
+        }
+    }
+
+    /// Reads what is in the brackets of which the opening one is next.
+    #[inline]
+    fn within<T>(
+        &mut self,
+        close: u8,
+        read: impl FnOnce(Members<'_, 'de>) -> Result<T, Unreadable>,
+    ) -> Result<T, Unreadable> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Unreadable::NotJson);
+        }
+        self.depth = self.depth.wrapping_add(1);
+        self.step();
+        let value = read(Members { reader: self, close, is_first: true })?;
+        self.depth = self.depth.wrapping_sub(1);
+        if self.peek() != Some(close) {
+            return Err(Unreadable::NotJson);
+        }
+        self.step();
+        Ok(value)
+    }
+}
+
+/// Brackets of lists that are gone over together.
+const RUN: usize = 16;
+
+/// The kinds of the brackets that are open: a bit each, true for an object.
+#[derive(Default)]
+struct Brackets {
+    /// The innermost, the last of them lowest.
+    last: u64,
+    depth: usize,
+    /// Those that found no room there, 64 at a time.
+    outer: Vec<u64>,
+}
+
+impl Brackets {
+    #[inline]
+    fn push(&mut self, is_object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.outer.push(self.last);
+        }
+        self.last = (self.last << 1) | u64::from(is_object);
+        self.depth = self.depth.wrapping_add(1);
+    }
+
+    /// All but one of a run of lists, where they find room in the innermost word.
+    fn push_lists(&mut self) -> bool {
+        let used = self.depth % 64;
+        let has_room = (used > 0 || self.depth == 0) && used <= 64 - RUN;
+        if has_room {
+            self.last <<= RUN - 1;
+            self.depth = self.depth.wrapping_add(RUN - 1);
+        }
+        has_room
+    }
+
+    /// A run of lists, where the innermost are lists and all in one word, which keeps one more.
+    fn pop_lists(&mut self) -> bool {
+        let are_lists = self.last.trailing_zeros() as usize >= RUN && self.depth.wrapping_sub(1) % 64 >= RUN;
+        if are_lists {
+            self.last >>= RUN;
+            self.depth = self.depth.wrapping_sub(RUN);
+        }
+        are_lists
+    }
+
+    #[inline]
+    fn last(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.last & 1 == 1)
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.last >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.last = self.outer.pop().unwrap_or_default();
+        }
+    }
+}
+
+/// The elements of a list, or the members of an object.
+struct Members<'r, 'de> {
+    reader: &'r mut Reader<'de>,
+    close: u8,
+    is_first: bool,
+}
+
+impl Members<'_, '_> {
+    /// Whether there is one more; goes over the comma before it.
+    #[inline]
+    fn has_next(&mut self) -> Result<bool, Unreadable> {
+        match self.reader.peek() {
+            Some(byte) if byte == self.close => Ok(false),
+            Some(_) if self.is_first => {
+                self.is_first = false;
+                Ok(true)
+            }
+            Some(b',') => {
+                self.reader.step();
+                match self.reader.peek() {
+                    Some(byte) if byte != self.close => Ok(true),
+                    _ => Err(Unreadable::NotJson),
+                }
+            }
+            _ => Err(Unreadable::NotJson),
+        }
+    }
+}
+
+impl<'de> SeqAccess<'de> for Members<'_, 'de> {
+    type Error = Unreadable;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Unreadable> {
+        if self.has_next()? { seed.deserialize(&mut *self.reader).map(Some) } else { Ok(None) }
+    }
+}
+
+impl<'de> MapAccess<'de> for Members<'_, 'de> {
+    type Error = Unreadable;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Unreadable> {
+        if !self.has_next()? {
+            return Ok(None);
+        }
+        if self.reader.peek() != Some(b'"') {
+            return Err(Unreadable::NotJson);
+        }
+        seed.deserialize(&mut *self.reader).map(Some)
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Unreadable> {
+        self.reader.colon()?;
+        seed.deserialize(&mut *self.reader)
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Reader<'de> {
+    type Error = Unreadable;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        match self.peek().ok_or(Unreadable::NotJson)? {
+            b'"' => self.string(visitor),
+            b'{' => self.within(b'}', |members| visitor.visit_map(members)),
+            b'[' => self.within(b']', |elements| visitor.visit_seq(elements)),
+            b'-' | b'0'..=b'9' => self.number(visitor),
+            b't' => {
+                self.word("true")?;
+                visitor.visit_bool(true)
+            }
+            b'f' => {
+                self.word("false")?;
+                visitor.visit_bool(false)
+            }
+            b'n' => {
+                self.word("null")?;
+                visitor.visit_unit()
+            }
+            _ => Err(Unreadable::NotJson),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        if self.peek() == Some(b'n') {
+            self.word("null")?;
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        if name != RAW {
+            return visitor.visit_newtype_struct(self);
+        }
+        self.peek();
+        let start = self.at;
+        self.skip()?;
+        visitor.visit_map(Raw(Some(self.since(start)?)))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.skip()?;
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct enum identifier
+    }
+}
+
+/// A raw value, in the form in which it takes itself from a deserializer.
+struct Raw<'de>(Option<&'de str>);
+
+impl<'de> MapAccess<'de> for Raw<'de> {
+    type Error = Unreadable;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Unreadable> {
+        self.0.map(|_| seed.deserialize(BorrowedStrDeserializer::new(RAW))).transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Unreadable> {
+        seed.deserialize(BorrowedStrDeserializer::new(self.0.take().unwrap_or_default()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

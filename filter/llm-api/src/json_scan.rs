@@ -1,0 +1,123 @@
+//! Scanning the text of JSON: where a stretch of plain characters ends, what an escape stands for. Many bytes at a time,
+//! because bodies are mostly long strings. Knows no values.
+
+/// Bytes that are looked at together.
+const CHUNK: usize = 16;
+
+/// The first place from `at` on that holds a quote, a backslash or a control character; the length where none does.
+#[inline]
+pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<CHUNK>()) {
+        let found = special(chunk);
+        at = at.wrapping_add(found);
+        if found < CHUNK {
+            return at;
+        }
+    }
+    let tail = bytes.get(at..).unwrap_or_default();
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..=0x1F);
+    at.wrapping_add(tail.iter().position(is_special).unwrap_or(tail.len()))
+}
+
+/// The place of the first special byte of a chunk; its length where there is none.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[inline]
+fn special(chunk: &[u8; CHUNK]) -> usize {
+    use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128_or};
+    let (words, _) = chunk.as_chunks::<8>();
+    let [low, high] = words else { return CHUNK };
+    let bytes = u64x2(u64::from_le_bytes(*low), u64::from_le_bytes(*high));
+    let ends = v128_or(u8x16_eq(bytes, u8x16_splat(b'"')), u8x16_eq(bytes, u8x16_splat(b'\\')));
+    let found = u8x16_bitmask(v128_or(ends, u8x16_lt(bytes, u8x16_splat(0x20))));
+    (u32::from(found) | 1 << CHUNK).trailing_zeros() as usize
+}
+
+/// The same without vector instructions.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+#[inline]
+fn special(chunk: &[u8; CHUNK]) -> usize {
+    let (words, _) = chunk.as_chunks::<8>();
+    for (word, before) in words.iter().zip([0_usize, 8]) {
+        let found = special_in(u64::from_le_bytes(*word));
+        if found != 0 {
+            return before.wrapping_add((found.trailing_zeros() >> 3) as usize);
+        }
+    }
+    CHUNK
+}
+
+/// The top bit of the first special byte of a word is the lowest bit that is set; nothing is set where there is none.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+#[inline]
+fn special_in(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let top_if_zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let quote = top_if_zero(word ^ ONES.wrapping_mul(u64::from(b'"')));
+    let backslash = top_if_zero(word ^ ONES.wrapping_mul(u64::from(b'\\')));
+    let control = word.wrapping_sub(ONES.wrapping_mul(0x20)) & !word;
+    (quote | backslash | control) & ONES.wrapping_mul(0x80)
+}
+
+/// Where the escape ends whose backslash stands at `at`; nothing where it is none. Halves of surrogate pairs may stand
+/// alone here.
+#[inline]
+pub(crate) fn after_escape(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at.wrapping_add(1)..)? {
+        [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(at.wrapping_add(2)),
+        [b'u', a, b, c, d, ..] => {
+            let are_digits = [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit());
+            are_digits.then_some(at.wrapping_add(6))
+        }
+        _ => None,
+    }
+}
+
+/// What the inside of a JSON string says; nothing where it is none, or holds half a surrogate pair.
+pub(crate) fn unescaped(inside: &str) -> Option<String> {
+    let mut said = String::with_capacity(inside.len());
+    let mut rest = inside;
+    loop {
+        let (plain, escaped) = rest.split_at_checked(plain_end(rest.as_bytes(), 0))?;
+        said.push_str(plain);
+        if escaped.is_empty() {
+            return Some(said);
+        }
+        let (c, length) = escape(escaped.as_bytes())?;
+        said.push(c);
+        rest = escaped.get(length..)?;
+    }
+}
+
+/// The character that the escape at the beginning stands for, and how long the escape is.
+fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let [b'\\', kind, rest @ ..] = bytes else { return None };
+    let c = match kind {
+        b'"' | b'\\' | b'/' => char::from(*kind),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => return unicode_escape(rest),
+        _ => return None,
+    };
+    Some((c, 2))
+}
+
+fn unicode_escape(digits: &[u8]) -> Option<(char, usize)> {
+    let (first, rest) = digits.split_first_chunk::<4>()?;
+    let first = hex(first)?;
+    if !(0xD800..=0xDBFF).contains(&first) {
+        return Some((char::from_u32(first)?, 6));
+    }
+    let second = hex(rest.strip_prefix(b"\\u")?.first_chunk::<4>()?)?;
+    if !(0xDC00..=0xDFFF).contains(&second) {
+        return None;
+    }
+    let pair = ((first & 0x3FF) << 10) | (second & 0x3FF);
+    Some((char::from_u32(pair.wrapping_add(0x1_0000))?, 12))
+}
+
+fn hex(digits: &[u8; 4]) -> Option<u32> {
+    digits.iter().try_fold(0, |sum: u32, digit| Some((sum << 4) | char::from(*digit).to_digit(16)?))
+}

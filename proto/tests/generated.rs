@@ -1,0 +1,48 @@
+//! The committed code is what the generator makes of the .proto file. `UPDATE_GOLDEN=1` writes it. It is committed so that
+//! nobody who builds the service or the filter builds the generator first.
+
+#![allow(clippy::expect_used)]
+
+use std::{env, fs, path::Path};
+
+use prost::Message;
+
+const PROTO: &str = "sentinel/v1/embedding.proto";
+
+/// What the generator writes for the messages, and for client and server where they are wanted.
+fn generated(descriptors: &prost_types::FileDescriptorSet, services: bool) -> String {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    tonic_prost_build::configure()
+        .build_client(services)
+        .build_server(services)
+        .out_dir(out.path())
+        .emit_rerun_if_changed(false)
+        .compile_fds(descriptors.clone())
+        .expect("the generator takes it");
+    fs::read_to_string(out.path().join("sentinel.v1.rs")).expect("it has written its file")
+}
+
+#[test]
+fn the_committed_code_is_the_generators() {
+    let proto = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let descriptors = protox::compile([proto.join(PROTO)], [proto]).expect("the .proto file compiles");
+    let messages = generated(&descriptors, false);
+    let all = generated(&descriptors, true);
+    let services = all.strip_prefix(&messages).expect("clients and servers follow the messages");
+    for (name, content) in [
+        ("messages.rs", messages.as_bytes()),
+        ("services.rs", services.as_bytes()),
+        ("descriptors.bin", &descriptors.encode_to_vec()),
+    ] {
+        let file = proto.join("src/generated").join(name);
+        if env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&file, content).expect("the file can be written");
+        }
+        let committed = fs::read(&file).unwrap_or_default();
+        assert!(
+            committed == content,
+            "{} is not what the generator makes of {PROTO}: UPDATE_GOLDEN=1 cargo test -p sentinel-proto writes it",
+            file.display()
+        );
+    }
+}
