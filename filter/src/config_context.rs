@@ -12,6 +12,7 @@ use sentinel_pipeline::config::Config;
 use crate::{
     metrics::Metrics,
     request_context::RequestContext,
+    shared_secret::SharedSecret,
     spans::{self, Spans},
 };
 
@@ -25,6 +26,7 @@ pub struct ConfigContext {
     config: Option<Arc<Config>>,
     metrics: Rc<Metrics>,
     spans: Rc<Spans>,
+    secret: Rc<SharedSecret>,
     /// The collector did not take the last spans.
     is_cut_off: bool,
 }
@@ -55,6 +57,7 @@ impl RootContext for ConfigContext {
                 if config.collector.is_some() {
                     self.set_tick_period(TICK);
                 }
+                SharedSecret::draw();
                 self.config = Some(Arc::new(config));
                 true
             }
@@ -68,7 +71,9 @@ impl RootContext for ConfigContext {
 
     fn create_http_context(&self, _id: u32) -> Option<Box<dyn HttpContext>> {
         let config = self.config.clone()?;
-        Some(Box::new(RequestContext::new(config, Rc::clone(&self.metrics), Rc::clone(&self.spans))))
+        let (metrics, spans, secret) =
+            (Rc::clone(&self.metrics), Rc::clone(&self.spans), Rc::clone(&self.secret));
+        Some(Box::new(RequestContext::new(config, metrics, spans, secret)))
     }
 
     fn on_tick(&mut self) {

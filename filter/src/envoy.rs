@@ -16,13 +16,13 @@ use proxy_wasm::{
 use sentinel_llm_api::dialect::LocalReply;
 use sentinel_pipeline::{
     config::Config,
-    host::{Host, Question, Stored},
+    host::{Host, Question, Secret, Stored},
     metric::{Metric, ServiceOutcome},
     span::Span,
 };
 use sentinel_proto::{CHECK_LOOP, SERVICE, v1::CheckLoopRequest};
 
-use crate::{header_map::HeaderMap, metrics::Metrics, spans::Spans};
+use crate::{header_map::HeaderMap, metrics::Metrics, shared_secret::SharedSecret, spans::Spans};
 
 /// The header with the trace that a request is part of (W3C Trace Context).
 const TRACE: &str = "traceparent";
@@ -35,6 +35,7 @@ pub struct Envoy {
     config: Arc<Config>,
     metrics: Rc<Metrics>,
     spans: Rc<Spans>,
+    secret: Rc<SharedSecret>,
     /// Whether Envoy is to keep the request back.
     pub holds: bool,
     /// We are in a callback whose return value says so; elsewhere Envoy must be told to resume.
@@ -51,11 +52,17 @@ pub struct Envoy {
 }
 
 impl Envoy {
-    pub fn new(config: Arc<Config>, metrics: Rc<Metrics>, spans: Rc<Spans>) -> Self {
+    pub fn new(
+        config: Arc<Config>,
+        metrics: Rc<Metrics>,
+        spans: Rc<Spans>,
+        secret: Rc<SharedSecret>,
+    ) -> Self {
         Self {
             config,
             metrics,
             spans,
+            secret,
             holds: false,
             is_in_callback: false,
             has_replied: false,
@@ -68,6 +75,10 @@ impl Envoy {
 }
 
 impl Host for Envoy {
+    fn secret(&self) -> Secret {
+        self.secret.get()
+    }
+
     fn now(&self) -> u64 {
         let now = hostcalls::get_current_time().unwrap_or(UNIX_EPOCH);
         let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -7,6 +7,7 @@ mod grpc_status;
 mod header_map;
 mod metrics;
 mod request_context;
+mod shared_secret;
 mod spans;
 
 use config_context::ConfigContext;

@@ -10,7 +10,10 @@ use proxy_wasm::{
 use sentinel_pipeline::{config::Config, host::ServiceReply, metric::ServiceOutcome, request::Request};
 use sentinel_proto::v1::CheckLoopResponse;
 
-use crate::{envoy::Envoy, grpc_status, header_map::HeaderMap, metrics::Metrics, spans::Spans};
+use crate::{
+    envoy::Envoy, grpc_status, header_map::HeaderMap, metrics::Metrics, shared_secret::SharedSecret,
+    spans::Spans,
+};
 
 pub struct RequestContext {
     request: Request,
@@ -18,8 +21,13 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    pub fn new(config: Arc<Config>, metrics: Rc<Metrics>, spans: Rc<Spans>) -> Self {
-        Self { request: Request::new(Arc::clone(&config)), envoy: Envoy::new(config, metrics, spans) }
+    pub fn new(
+        config: Arc<Config>,
+        metrics: Rc<Metrics>,
+        spans: Rc<Spans>,
+        secret: Rc<SharedSecret>,
+    ) -> Self {
+        Self { request: Request::new(Arc::clone(&config)), envoy: Envoy::new(config, metrics, spans, secret) }
     }
 
     /// Lets the pipeline handle an event inside a callback whose return value tells Envoy whether to hold the request.
