@@ -45,7 +45,7 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	SENTINEL_WASM="$${SENTINEL_WASM:-$(MODULE)}" \
 	SENTINEL_SERVICE="$${SENTINEL_SERVICE:-$(SERVICE)}"
 
-.PHONY: help setup operations filter service build size test demo up bench eval render fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test demo up bench eval render fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +56,9 @@ setup: ## Fetch Envoy, ONNX Runtime, Redis, the SDK clients; build the model (al
 
 operations: setup ## Fetch what only the tests of k8s/ use: kubectl, schemas, Prometheus, Alertmanager
 	@$(PYTHON) tests/parts/setup.py kubectl kubernetes-validate kubernetes-types prometheus
+
+frameworks: setup ## Fetch the agent frameworks that the tests run
+	@$(PYTHON) tests/parts/setup.py frameworks-python frameworks-node
 
 filter: setup ## Build the filter for Envoy (WebAssembly, release)
 	@echo "== filter"
@@ -72,7 +75,7 @@ size: filter
 	if [ "$$size" -gt $(MODULE_LIMIT) ]; then \
 		echo "the filter module is larger than $(MODULE_LIMIT) bytes: $(MODULE)" >&2; exit 1; fi
 
-test: operations fmt-check lint build size ## Set up, check format and lints, build, run every test
+test: operations frameworks fmt-check lint build size ## Set up, check format and lints, build, run every test
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
 	@echo "== tests"

@@ -21,8 +21,13 @@ MODEL = HERE.parent.parent / "embedding-service" / "model"
 BINARY = ["envoy", "onnxruntime", "onnxruntime-old", "redis", "weights", "node", "kubectl"]
 # Packages that the machine's own Python imports: pinned for each version that may be found.
 IMPORTED = {"sdk-python": HERE / "pins" / "sdk-python", "kubernetes-validate": HERE / "pins" / "kubernetes-validate",
+            "frameworks-python": HERE / "pins" / "frameworks-python",
             "model": MODEL / "requirements"}
 COMPLETE = {"model"}  # their `.in` names every package
+# Large packages that a framework asks for and nothing here imports: mini-swe-agent's for the benchmark SWE-bench, its
+# terminal interface, and what makes downloads of models faster.
+LEFT_OUT = {"frameworks-python": {"datasets", "dill", "multiprocess", "numpy", "pandas", "pyarrow", "tzdata", "hf-xet", "textual",
+                                  "linkify-it-py", "mdit-py-plugins"}}
 PYTHONS = ["3.11", "3.12", "3.13"]
 PLATFORMS = ["manylinux_2_36_x86_64", "manylinux_2_31_x86_64", "manylinux_2_28_x86_64",
              "manylinux_2_17_x86_64", "manylinux2014_x86_64"]
@@ -49,8 +54,8 @@ def resolve(source: Path, python: str, pinned: dict[str, str], deps: bool) -> di
     return found
 
 
-def lock(stem: Path, pythons: list[str], deps: bool) -> int:
-    """Writes `<stem>.txt` from `<stem>.in`; returns the number of packages."""
+def lock(stem: Path, pythons: list[str], deps: bool, left_out: set[str]) -> int:
+    """Writes `<stem>.txt` from `<stem>.in` without the packages `left_out`; returns the number of packages."""
     versions: dict[str, str] = {}
     hashes: dict[str, list[str]] = {}
     for python in pythons:
@@ -61,6 +66,11 @@ def lock(stem: Path, pythons: list[str], deps: bool) -> int:
             known = hashes.setdefault(name, [])
             if digest not in known:
                 known.append(digest)
+    missing = left_out - versions.keys()
+    if missing:
+        sys.exit(f"{stem.name}: nothing asks for {', '.join(sorted(missing))} any more; take it out of LEFT_OUT")
+    for name in left_out:
+        del versions[name]
     lines = [f"# Written by tests/parts/lock.py from {stem.name}.in: x86-64 Linux, Python {', '.join(pythons)}.\n"]
     for name in sorted(versions):
         digests = " \\\n".join(f"    --hash=sha256:{digest}" for digest in hashes[name])
@@ -76,9 +86,9 @@ def main() -> None:
     names = sys.argv[1:] or BINARY + list(IMPORTED)
     for name in names:
         if name in BINARY:
-            count = lock(HERE / "pins" / name, ["3.11"], deps=False)
+            count = lock(HERE / "pins" / name, ["3.11"], deps=False, left_out=set())
         elif name in IMPORTED:
-            count = lock(IMPORTED[name], PYTHONS, deps=name not in COMPLETE)
+            count = lock(IMPORTED[name], PYTHONS, deps=name not in COMPLETE, left_out=LEFT_OUT.get(name, set()))
         else:
             sys.exit(f"no pins named {name}; there are {', '.join(BINARY + list(IMPORTED))}")
         print(f"{name}: {count} packages pinned", flush=True)

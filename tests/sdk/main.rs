@@ -1,6 +1,9 @@
 //! The providers' own client libraries against the stack, with their default retries: normal, streaming, tools, hinted,
 //! killed, refused. The scripts beside this file are agents; they end with an error when anything is not as an agent needs it.
 
+mod frameworks;
+mod scripted_model;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -44,8 +47,8 @@ fn stack() -> Stack {
     stack
 }
 
-/// Runs an agent to its end. It prints a line for each check that passed; there must be this many.
-fn run(stack: &mut Stack, mut command: Command, checks: usize) {
+/// Runs an agent to its end. It prints a line for each check that passed; there must be this many. Gives all that it printed.
+fn run(stack: &mut Stack, mut command: Command, checks: usize) -> String {
     command
         .env("SENTINEL_URL", format!("http://{}", stack.address()))
         .env("SENTINEL_ADMIN", format!("http://{}", stack.envoy.admin()))
@@ -64,6 +67,7 @@ fn run(stack: &mut Stack, mut command: Command, checks: usize) {
     let passed = said.lines().filter(|line| line.starts_with("ok ")).count();
     assert_eq!(passed, checks, "checks that passed:\n{said}\n{complained}");
     stack.assert_sound();
+    said
 }
 
 fn python(script: &str) -> Command {

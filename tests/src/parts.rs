@@ -56,6 +56,26 @@ pub fn node_modules() -> PathBuf {
     part("The folder of the Node SDKs", "SENTINEL_NODE_MODULES", ".parts/sdk-node/node_modules", "make setup")
 }
 
+/// Folder that holds the Python agent frameworks of `tests/parts/pins/frameworks-python.in`.
+pub fn python_frameworks() -> PathBuf {
+    part(
+        "The folder of the Python frameworks",
+        "SENTINEL_PYTHON_FRAMEWORKS",
+        ".parts/frameworks-python",
+        "make frameworks",
+    )
+}
+
+/// Folder that holds the npm packages `ai` and `@ai-sdk/openai`.
+pub fn node_frameworks() -> PathBuf {
+    part(
+        "The folder of the Node frameworks",
+        "SENTINEL_NODE_FRAMEWORKS",
+        ".parts/frameworks-node/node_modules",
+        "make frameworks",
+    )
+}
+
 pub fn kubectl() -> PathBuf {
     part("kubectl", "KUBECTL_BIN", ".parts/kubectl/kubectl", "make operations")
 }
