@@ -268,7 +268,7 @@ impl<'de> Reader<'de> {
         self.colon()
     }
 
-    #[inline]
+    #[inline(never)]
     fn colon(&mut self) -> Result<(), Unreadable> {
         if self.peek() != Some(b':') {
             return Err(Unreadable::NotJson);
@@ -308,6 +308,12 @@ impl<'de> Reader<'de> {
         let start = self.at;
         self.skip()?;
         self.since(start)
+    }
+
+    /// The next byte that is no white space, for code that every type has of its own.
+    #[inline(never)]
+    fn first(&mut self) -> Option<u8> {
+        self.peek()
     }
 
     /// Goes over an opening bracket.
@@ -464,7 +470,7 @@ impl<'de> MapAccess<'de> for Members<'_, 'de> {
         if !self.has_next()? {
             return Ok(None);
         }
-        if self.reader.peek() != Some(b'"') {
+        if self.reader.first() != Some(b'"') {
             return Err(Unreadable::NotJson);
         }
         seed.deserialize(&mut *self.reader).map(Some)
@@ -481,7 +487,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     type Error = Unreadable;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        match self.peek().ok_or(Unreadable::NotJson)? {
+        match self.first().ok_or(Unreadable::NotJson)? {
             b'"' => self.string(visitor),
             b'{' => self.within(b'}', |members| visitor.visit_map(members)),
             b'[' => self.within(b']', |elements| visitor.visit_seq(elements)),
@@ -503,7 +509,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        if self.peek() == Some(b'n') {
+        if self.first() == Some(b'n') {
             self.word("null")?;
             return visitor.visit_none();
         }
@@ -526,6 +532,20 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_unit()
     }
 
+    /// From an object only: serde_json takes a list of the fields' values too, which no provider does.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        if self.first() == Some(b'{') {
+            return self.within(b'}', |members| visitor.visit_map(members));
+        }
+        self.skip()?;
+        Err(Unreadable::Shape)
+    }
+
     /// Keys are strings.
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
         visitor.visit_str(&self.text()?)
@@ -533,7 +553,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct enum
+        tuple_struct map enum
     }
 }
 
