@@ -20,7 +20,7 @@ const parameters = {
 };
 
 const client = (agent) =>
-  new OpenAI({ apiKey: "sk-none", baseURL: `${url}/v1`, defaultHeaders: { "x-agent-id": agent } });
+  new OpenAI({ apiKey: "sk-none", baseURL: `${url}/v1`, defaultHeaders: { "x-agent-id": agent, "x-run-id": agent } });
 
 const messages = (text) => [{ role: "user", content: text }];
 

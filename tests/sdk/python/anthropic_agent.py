@@ -18,7 +18,7 @@ TOOLS = [
 
 
 def messages(agent):
-    client = anthropic.Anthropic(api_key="sk-none", base_url=stack.URL, default_headers={"x-agent-id": agent})
+    client = anthropic.Anthropic(api_key="sk-none", base_url=stack.URL, default_headers={"x-agent-id": agent, "x-run-id": agent})
     return client.messages
 
 

@@ -26,7 +26,7 @@ TOOLS = types.GenerateContentConfig(
 def client(agent):
     # Without these it would not try again at all.
     retries = types.HttpRetryOptions(attempts=3, initial_delay=0.01, max_delay=0.02)
-    options = types.HttpOptions(base_url=stack.URL, headers={"x-agent-id": agent}, retry_options=retries)
+    options = types.HttpOptions(base_url=stack.URL, headers={"x-agent-id": agent, "x-run-id": agent}, retry_options=retries)
     return genai.Client(api_key="none", http_options=options)
 
 

@@ -16,7 +16,7 @@ PARAMETERS = {
 
 
 def client(agent):
-    return openai.OpenAI(api_key="sk-none", base_url=stack.URL + "/v1", default_headers={"x-agent-id": agent})
+    return openai.OpenAI(api_key="sk-none", base_url=stack.URL + "/v1", default_headers={"x-agent-id": agent, "x-run-id": agent})
 
 
 class Chat:

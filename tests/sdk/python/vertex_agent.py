@@ -21,7 +21,7 @@ class Claude:
             project_id=PROJECT,
             access_token=TOKEN,
             base_url=stack.URL + "/v1",
-            default_headers={"x-agent-id": agent},
+            default_headers={"x-agent-id": agent, "x-run-id": agent},
         ).messages
 
     def question(self, text):
@@ -51,7 +51,7 @@ class Gemini:
 
     def client(self, agent):
         retries = types.HttpRetryOptions(attempts=3, initial_delay=0.01, max_delay=0.02)
-        options = types.HttpOptions(base_url=stack.URL, headers={"x-agent-id": agent}, retry_options=retries)
+        options = types.HttpOptions(base_url=stack.URL, headers={"x-agent-id": agent, "x-run-id": agent}, retry_options=retries)
         return genai.Client(
             vertexai=True,
             project=PROJECT,

@@ -7,7 +7,7 @@
 
 use crate::{
     prompts::IncomingPrompt,
-    verdict::{Evidence, Verdict},
+    verdict::{Evidence, Finding, Signal, Verdict},
     window::{Entry, Fate, Window},
 };
 
@@ -66,6 +66,30 @@ pub fn judge(
         Verdict::Allow
     };
     (verdict, evidence)
+}
+
+/// Related prompts below which equal answers to them prove nothing.
+pub const LEAST_RELATED: u32 = 2;
+/// Nor do shorter answers (words): "yes" answers many questions.
+const ANSWER_WORDS: u16 = 4;
+
+/// What the window says about the prompt of the entry `number`, of which the embedding service says that `related` of the
+/// last prompts are related to it: where the last answers were the same to the letter, they count towards a hint.
+pub fn judge_related(window: &Window, number: u32, related: u32, policy: &ScorePolicy) -> Option<Finding> {
+    if !policy.enabled {
+        return None;
+    }
+    let setting = window.entries.iter().find(|entry| entry.number == number)?.setting;
+    let mut answered =
+        window.entries.iter().rev().filter(|entry| {
+            entry.number != number && entry.fate == Fate::Answered && entry.setting == setting
+        });
+    let last = answered.next().filter(|last| last.answer.words >= ANSWER_WORDS)?;
+    let equal = answered.take_while(|entry| entry.answered_like(last, true)).count().saturating_add(1);
+    let prompts = u32::try_from(equal).unwrap_or(u32::MAX).min(related);
+    let evidence = Evidence { prompts, responses: prompts.saturating_sub(1), tools: 0 };
+    (evidence.score() >= policy.hint)
+        .then(|| Finding { evidence, ..Finding::of(Signal::Score, Verdict::Hint) })
 }
 
 /// Counts over the entries that match; `alone` where a prompt counts without its response.

@@ -2,6 +2,7 @@
 
 use sentinel_detect::{
     history::Tail,
+    signal::score,
     verdict::{Finding, Signal, Verdict},
 };
 
@@ -41,18 +42,24 @@ pub fn run(
     host.count(Metric::ServiceCalls(outcome), 1);
     case.service = Some(outcome);
     case.similarity = reply.ok().map(|reply| reply.max_similarity);
-    if reply.is_ok_and(|reply| reply.loop_detected) {
-        case.findings.push(Finding::of(Signal::Semantic, Verdict::Hint));
-        remember(config, case, host);
+    let (Ok(reply), Some(entry)) = (reply, case.entry) else { return };
+    if !reply.loop_detected && reply.related < score::LEAST_RELATED {
+        return;
     }
-}
-
-/// A retry of a request that was hinted must be hinted again: the window remembers the hint.
-fn remember(config: &Config, case: &Case, host: &mut impl Host) {
-    change_window(host, config, &case.scope, case.arrived, |window| {
-        if let Some(entry) = case.entry.and_then(|number| window.entry(number)) {
-            entry.verdict = Verdict::Hint;
-            entry.signal = Some(Signal::Semantic);
+    let policy = &case.policy.prompts.score;
+    let finding = change_window(host, config, &case.scope, case.arrived, |window| {
+        let finding = if reply.loop_detected {
+            Some(Finding::of(Signal::Semantic, Verdict::Hint))
+        } else {
+            score::judge_related(window, entry, reply.related, policy)
+        };
+        // A retry of a request that was hinted must be hinted again.
+        if let Some(finding) = &finding
+            && let Some(entry) = window.entry(entry)
+        {
+            (entry.verdict, entry.signal) = (finding.verdict, Some(finding.signal));
         }
+        finding
     });
+    case.findings.extend(finding);
 }

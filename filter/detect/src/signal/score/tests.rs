@@ -144,3 +144,22 @@ fn a_text_that_stands_in_the_history_counts_only_with_its_answers() {
         .collect();
     assert_eq!(run_of(&exchanges, true), [Verdict::Allow; 12]);
 }
+
+#[test]
+fn equal_answers_to_related_prompts_count_towards_a_hint() {
+    let hinted = |answers: [&str; 3], related| {
+        let mut window = Window::default();
+        for (n, answer) in answers.into_iter().enumerate() {
+            let text = Fingerprint::of(&format!("question {} of them", "x".repeat(n)));
+            let number = window.push(Entry { prompt: text, ..Entry::default() }, POLICY.window);
+            window.record(number, ThreadRef::default(), answered(answer), 0);
+        }
+        let number = window.push(Entry::default(), POLICY.window);
+        judge_related(&window, number, related, &POLICY).map(|finding| finding.verdict)
+    };
+    let same = "I cannot find that order anywhere.";
+    assert_eq!(hinted([same; 3], 3), Some(Verdict::Hint));
+    assert_eq!(hinted([same; 3], 2), None, "too few are related");
+    assert_eq!(hinted(["No such order.", same, same], 3), None, "too few answers are equal");
+    assert_eq!(hinted(["Not found."; 3], 3), None, "short answers");
+}
