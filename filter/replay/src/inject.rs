@@ -9,6 +9,8 @@ use serde_json::Value;
 use crate::chance::Chance;
 use crate::history::{Call, Message, Run, Said, Step, steps};
 
+mod shapes;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Loop {
     /// One step, with the same outcome each time.
@@ -19,6 +21,20 @@ pub enum Loop {
     SameOutcome,
     /// The user's question in other words, and the same answer.
     Paraphrase,
+    /// One step that fails the same way; ids, times and counters in the failure differ.
+    VolatileFailure,
+    /// A step over and over, with a reminder of the framework between.
+    Reminder,
+    /// An agent that acts in texts: one block, one answer of the user, over and over.
+    Exchange,
+    /// Actions with their observations in the assistant's own text, one of them over and over.
+    Scratchpad,
+    /// Healthy: a status that says "running" for long.
+    Polling,
+    /// Healthy: an action that is merely acknowledged, over and over.
+    Actuator,
+    /// Healthy: an inbox in which there is nothing.
+    Empty,
 }
 
 /// Where a loop begins.
@@ -42,6 +58,8 @@ pub struct Injected {
 /// Rounds of a loop, its first included: two more than the last of the default thresholds.
 const ROUNDS: usize = 7;
 const SAME_OUTCOMES: usize = 8;
+/// Results of more words tell something.
+const TELLING_WORDS: usize = 12;
 
 impl Loop {
     pub fn label(self) -> &'static str {
@@ -50,6 +68,13 @@ impl Loop {
             Self::Cycle => "cycle",
             Self::SameOutcome => "same-outcome",
             Self::Paraphrase => "paraphrase",
+            Self::VolatileFailure => "volatile-failure",
+            Self::Reminder => "reminder",
+            Self::Exchange => "exchange",
+            Self::Scratchpad => "scratchpad",
+            Self::Polling => "polling",
+            Self::Actuator => "actuator",
+            Self::Empty => "empty",
         }
     }
 }
@@ -74,6 +99,13 @@ pub fn inject(run: &Run, kind: Loop, at: At, seed: u64) -> Option<(Run, Injected
         Loop::Cycle => cycle(&run.messages, at, &mut chance)?,
         Loop::SameOutcome => same_outcome(&run.messages, at, &mut chance)?,
         Loop::Paraphrase => paraphrase(&run.messages, at, &mut chance)?,
+        Loop::VolatileFailure => shapes::volatile_failure(&run.messages, at, &mut chance)?,
+        Loop::Reminder => shapes::reminder(&run.messages, at, &mut chance)?,
+        Loop::Exchange => shapes::exchange(&run.messages, at, &mut chance)?,
+        Loop::Scratchpad => shapes::scratchpad(&run.messages, at, &mut chance)?,
+        Loop::Polling => shapes::healthy(&run.messages, at, &mut chance, "get_export_status", "running")?,
+        Loop::Actuator => shapes::healthy(&run.messages, at, &mut chance, "press_key", "OK.")?,
+        Loop::Empty => shapes::healthy(&run.messages, at, &mut chance, "check_inbox", "[]")?,
     };
     let messages = messages.into_iter().map(Message::from).collect();
     Some((Run { messages, ..run.clone() }, Injected { kind, onset, period }))
@@ -110,7 +142,7 @@ fn choose<T>(candidates: &[T], at: At, chance: &mut Chance) -> Option<usize> {
 
 /// The recorded step is the first round.
 fn repeat(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
-    let steps = steps(messages);
+    let steps: Vec<Step> = steps(messages).into_iter().filter(|step| tells(messages, *step)).collect();
     // A step that the run itself repeats has no known onset.
     let once: Vec<Step> = steps
         .iter()
@@ -131,8 +163,10 @@ fn repeat(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
 /// Some recorded steps that the run takes for the first time, one after the other: what follows them is the loop.
 fn cycle(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
     let mut known = HashSet::new();
-    let new: Vec<Step> =
-        steps(messages).into_iter().filter(|step| known.insert(approach(messages, *step))).collect();
+    let new: Vec<Step> = steps(messages)
+        .into_iter()
+        .filter(|step| known.insert(approach(messages, *step)) && tells(messages, *step))
+        .collect();
     // The last one has none behind it to go round with.
     let starts = new.get(..new.len().checked_sub(1)?)?;
     let mut round = new.get(choose(starts, at, chance)?..)?.to_vec();
@@ -145,6 +179,17 @@ fn cycle(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
         }
     }
     Some((told, onset, round.len()))
+}
+
+/// Whether what came of a step is more than an acknowledgement, which may well repeat.
+fn tells(messages: &[Message], step: Step) -> bool {
+    let words = |message: &Message| match &message.said {
+        Said::Result { text, .. } => text.split_whitespace().count(),
+        _ => 0,
+    };
+    messages
+        .get(step.start..step.end)
+        .is_some_and(|step| step.iter().map(words).sum::<usize>() > TELLING_WORDS)
 }
 
 /// Results of tools that find nothing, as they are in the wild.
@@ -164,7 +209,7 @@ fn same_outcome(messages: &[Message], at: At, chance: &mut Chance) -> Option<Loo
     let call = calls.first()?;
     // What the step brought, or one of the ways in which a tool says that it has nothing.
     let outcome = match &messages.get(step.start + 1)?.said {
-        Said::Result { text, .. } if chance.once_in(2) => text.clone(),
+        Said::Result { text, .. } if chance.once_in(2) && tells(messages, step) => text.clone(),
         _ => (*chance.pick(&NOTHING)?).to_owned(),
     };
     let is_first =

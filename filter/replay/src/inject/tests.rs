@@ -15,7 +15,7 @@ fn run(count: usize) -> Run {
         messages.push(Said::Result {
             call: format!("call_{number}"),
             name: String::new(),
-            text: format!("What was found in field {number} is good wheat and nothing else"),
+            text: format!("What was found in field {number} is good wheat and nothing else at all"),
         });
     }
     messages.push(Said::Assistant { text: "Nothing is wrong with it.".to_owned(), calls: Vec::new() });
@@ -154,4 +154,34 @@ fn a_run_without_steps_takes_no_loop_of_steps() {
     }
     assert!(inject(&run(1), Loop::Cycle, At::Random, 1).is_none());
     assert!(inject(&run(0), Loop::Paraphrase, At::Random, 1).is_some());
+}
+
+#[test]
+fn shapes_of_live_agents_repeat_one_thing() {
+    for (kind, rounds) in [
+        (Loop::VolatileFailure, ROUNDS),
+        (Loop::Reminder, ROUNDS),
+        (Loop::Polling, 20),
+        (Loop::Actuator, 20),
+        (Loop::Empty, 20),
+    ] {
+        let (run, injected) = inject(&run(9), kind, At::Step(4), 7).expect("the run has room for it");
+        let taken = looped(&run, injected);
+        assert_eq!(taken.len(), rounds, "{kind:?}");
+        assert!(taken.iter().all(|step| step.0 == taken[0].0), "{kind:?}: one approach");
+        let results: HashSet<_> = taken.iter().map(|step| &step.1).collect();
+        let expected = if kind == Loop::VolatileFailure { rounds } else { 1 };
+        assert_eq!(results.len(), expected, "{kind:?}: {results:?}");
+    }
+    for kind in [Loop::Exchange, Loop::Scratchpad] {
+        let (run, injected) = inject(&run(9), kind, At::Step(4), 7).expect("the run has room for it");
+        assert_eq!(
+            run.messages[injected.onset..].iter().filter(|message| message.is_assistant()).count(),
+            ROUNDS
+        );
+        let is_text = |message: &Message| {
+            matches!(&message.said, Said::Assistant { calls, .. } if calls.is_empty()) || message.is_user()
+        };
+        assert!(run.messages.iter().all(is_text), "{kind:?}: no call is left");
+    }
 }
