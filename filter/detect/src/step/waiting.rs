@@ -93,9 +93,7 @@ fn says_so(text: &str) -> bool {
         waits |= is_state(word) && is_one_of(last, &STILL);
         waits |= is_denied && is_one_of(word, &["yet", "ready", "finished", "complete", "completed", "done"]);
         waits |= is_one_of(word, &["wait"]) && is_one_of(last, &["please", "must"]);
-        waits |= is_one_of(word, &["later", "again", "back"])
-            && is_one_of(last, &["again", "check", "try", "come"])
-            && !is_one_of(word, &["again"]);
+        waits |= is_one_of(word, &["later", "back"]) && is_one_of(last, &["again", "check", "try", "come"]);
         is_denied |= is_one_of(word, &["not", "no", "nothing", "isn't", "hasn't", "haven't"]);
         last = word;
     }
