@@ -7,6 +7,8 @@ use sentinel_llm_api::{
 };
 use sentinel_text::{Fingerprint, digest, digest_pair};
 
+use crate::joined::Joined;
+
 /// Earlier occurrences of a prompt that are remembered.
 const OCCURRENCES: usize = 24;
 
@@ -135,15 +137,13 @@ fn inside(raw: &str) -> u64 {
 
 /// What the assistant says at this place.
 fn answer(history: &dyn History<'_>, at: usize) -> Result<Fingerprint, Unreadable> {
-    let mut text = String::new();
+    let mut said = Joined::default();
     history.parts(at, &mut |part| {
-        if let Part::Text(part) = part {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(&part);
+        if let Part::Text(text) = part {
+            said.push(text);
         }
     })?;
+    let text = said.0;
     Ok(if text.trim().is_empty() { Fingerprint::default() } else { Fingerprint::of(&text) })
 }
 

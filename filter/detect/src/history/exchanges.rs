@@ -10,7 +10,7 @@ use sentinel_llm_api::{
 };
 use sentinel_text::{WordSet, digest, digest_pair, words};
 
-use super::Joined;
+use crate::joined::Joined;
 use crate::step::{Judged, Kind, Purpose, Step};
 
 /// Shorter texts are no evidence where nobody answers them (words).

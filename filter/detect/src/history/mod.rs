@@ -158,21 +158,5 @@ fn head(history: &dyn History<'_>, kept: Option<&Kept<'_>>) -> Option<u64> {
     Some(digest(content.get().as_bytes()))
 }
 
-/// Texts with line ends between them; one alone is not copied.
-#[derive(Default)]
-struct Joined<'a>(std::borrow::Cow<'a, str>);
-
-impl<'a> Joined<'a> {
-    fn push(&mut self, text: std::borrow::Cow<'a, str>) {
-        if self.0.is_empty() {
-            self.0 = text;
-        } else {
-            let joined = self.0.to_mut();
-            joined.push('\n');
-            joined.push_str(&text);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests;

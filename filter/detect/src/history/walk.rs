@@ -8,8 +8,8 @@ use sentinel_llm_api::{
 };
 use sentinel_text::{digest, normalise};
 
-use super::{Joined, text_actions};
-use crate::{signal::StepsPolicy, step::StepLog};
+use super::text_actions;
+use crate::{joined::Joined, signal::StepsPolicy, step::StepLog};
 
 /// The id of the calls that a text makes.
 const IN_TEXT: &str = "in-text";

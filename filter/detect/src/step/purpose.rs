@@ -21,7 +21,7 @@ pub(crate) enum Purpose {
     Wait,
 }
 
-const WAIT: [&str; 8] = ["sleep", "wait", "poll", "watch", "await", "delay", "pause", "wait_for"];
+const WAIT: [&str; 7] = ["sleep", "wait", "poll", "watch", "await", "delay", "pause"];
 const ADVANCE: [&str; 10] =
     ["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
 const STATE: [&str; 13] = [
