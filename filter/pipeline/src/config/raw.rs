@@ -69,7 +69,8 @@ group! {
         identity: RawIdentity = RawIdentity::default(),
         /// Paths that the filter does not know by itself. The first rule that fits is used, before the built-in paths.
         paths: Vec<RawPath> = Vec::new(),
-        /// Settings for one agent or a group of agents. The first entry that fits is used.
+        /// Settings for one agent or a group of agents. The first entry that fits is used. Metrics and alerts name this entry:
+        /// label `agent` of `sentinel_verdicts_total`.
         agents: Vec<RawAgent> = Vec::new(),
         /// The breaker for MCP servers. When an agent calls one tool with the same arguments too often, the filter answers
         /// instead of the server.
