@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::Envoy;
@@ -47,24 +46,35 @@ fn every_configuration_is_loaded_by_the_real_envoy() {
         }
     }
     assert!(examples.len() > 10, "{}", examples.len());
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(example) = examples.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut bootstrap = Bootstrap::demo();
-            bootstrap.config(&example.text);
-            let output = Envoy::validate(&bootstrap);
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}: Envoy refuses it:\n{said}", example.place);
-        }
+    let all: Vec<&str> = examples.iter().map(|example| example.text.as_str()).collect();
+    if let Err(said) = loaded(&all) {
+        let one_by_one =
+            examples.iter().find_map(|example| loaded(&[&example.text]).err().map(|said| (example, said)));
+        let (place, said) =
+            one_by_one.map_or(("all together", said), |(example, said)| (&example.place, said));
+        panic!("{place}: Envoy refuses it:\n{said}");
+    }
+    let said = loaded(&["{}", r#"{"no_such_field": 1}"#]).expect_err("a wrong configuration was accepted");
+    assert!(said.contains("no_such_field"), "{said}");
+}
+
+/// Loads a bootstrap with a filter for each of these configurations; Envoy starts, and compiles the module, only once.
+fn loaded(configurations: &[&str]) -> Result<(), String> {
+    const BEGIN: &str = "                  - name: sentinel\n";
+    const END: &str = "                  - name: envoy.filters.http.router\n";
+    let filter = |(at, configuration): (usize, &&str)| {
+        let mut bootstrap = Bootstrap::demo();
+        bootstrap.config(configuration);
+        let (_, rest) = bootstrap.text().split_once(BEGIN).expect("the filter");
+        let (filter, _) = rest.split_once(END).expect("the filter after it");
+        format!("{}{filter}", BEGIN.replace("sentinel", &format!("sentinel-{at}")))
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
-        for worker in workers {
-            if let Err(panic) = worker.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    });
+    let filters: String = configurations.iter().enumerate().map(filter).collect();
+    let demo = Bootstrap::demo();
+    let (before, rest) = demo.text().split_once(BEGIN).expect("the filter");
+    let (_, after) = rest.split_once(END).expect("the filter after it");
+    let output = Envoy::validate(&Bootstrap::of([before, &filters, END, after].concat()));
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
 #[test]
@@ -72,13 +82,19 @@ fn yaml_parses_and_what_is_quoted_stands_in_its_file() {
     for block in blocks("yaml") {
         serde_saphyr::from_str::<serde_json::Value>(&block.text)
             .unwrap_or_else(|error| panic!("{}: {error}", block.place));
-        let Some(path) = block.comment.as_deref().and_then(|comment| comment.strip_prefix("lines of ")) else {
+        let Some(path) = block.comment.as_deref().and_then(|comment| comment.strip_prefix("lines of "))
+        else {
             continue;
         };
-        let file = fs::read_to_string(parts::root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let file =
+            fs::read_to_string(parts::root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
         let mut lines = file.lines().map(str::trim);
         for quoted in block.text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            assert!(lines.any(|line| line == quoted), "{}: {path} has no further line {quoted:?}", block.place);
+            assert!(
+                lines.any(|line| line == quoted),
+                "{}: {path} has no further line {quoted:?}",
+                block.place
+            );
         }
     }
 }
@@ -100,7 +116,8 @@ fn complaint(program: &str, arguments: &[&str], text: &str) -> Option<String> {
 #[test]
 fn python_and_javascript_parse() {
     for block in blocks("python") {
-        let wrong = complaint("python3", &["-c", "import ast, sys; ast.parse(sys.stdin.read())"], &block.text);
+        let wrong =
+            complaint("python3", &["-c", "import ast, sys; ast.parse(sys.stdin.read())"], &block.text);
         assert_eq!(wrong, None, "{}", block.place);
     }
     let node = parts::node();
@@ -121,7 +138,13 @@ fn commands() -> BTreeSet<String> {
 /// Names of the workspace's test targets.
 fn test_targets() -> BTreeSet<String> {
     let mut names: BTreeSet<String> = ["e2e", "sdk", "k8s", "docs"].map(str::to_owned).into();
-    for folder in ["filter/detect", "filter/llm-api", "filter/pipeline", "embedding-service", "embedding-service/encoder"] {
+    for folder in [
+        "filter/detect",
+        "filter/llm-api",
+        "filter/pipeline",
+        "embedding-service",
+        "embedding-service/encoder",
+    ] {
         let Ok(entries) = fs::read_dir(parts::root().join(folder).join("tests")) else { continue };
         for entry in entries {
             let name = entry.expect("a test").file_name().into_string().expect("a name");
@@ -139,7 +162,9 @@ fn commands_parse_and_name_what_exists() {
         for pair in words.windows(2) {
             let name = pair[1].trim_matches(|c: char| !c.is_ascii_alphanumeric());
             match pair[0] {
-                "make" if name.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !pair[1].contains('=') => {
+                "make"
+                    if name.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !pair[1].contains('=') =>
+                {
                     assert!(commands.contains(name), "{place}: the Makefile has no `{name}`: {text}");
                 }
                 "--test" => assert!(tests.contains(name), "{place}: there is no test `{name}`: {text}"),
@@ -161,12 +186,15 @@ fn every_path_of_the_repository_that_is_named_exists() {
     let folders = ["envoy/", "k8s/", "tests/", "filter/", "embedding-service/", "docs/", "proto/", ".ci/"];
     let mut named = 0;
     for document in documents() {
-        let commands = document.blocks().into_iter().filter(|block| block.language == "sh").map(|block| block.text);
+        let commands =
+            document.blocks().into_iter().filter(|block| block.language == "sh").map(|block| block.text);
         let commands: Vec<String> = commands.collect();
         let words = commands.iter().flat_map(|text| text.split_whitespace()).chain(document.code());
         for word in words {
             let path = word.split([':', '#']).next().unwrap_or_default().trim_end_matches([',', '.', ')']);
-            let is_pattern = path.contains(['*', '<', '$', '{', '"', ' ', '=']) || path.contains("NAME") || path.contains("REGISTRY");
+            let is_pattern = path.contains(['*', '<', '$', '{', '"', ' ', '='])
+                || path.contains("NAME")
+                || path.contains("REGISTRY");
             if folders.iter().any(|folder| path.starts_with(folder)) && !is_pattern {
                 assert!(parts::root().join(path).exists(), "{}: there is no {path}", document.path);
                 named += 1;

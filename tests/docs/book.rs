@@ -14,7 +14,9 @@ fn resolved(page: &Path, link: &str) -> PathBuf {
     let mut path = page.parent().unwrap_or(Path::new("")).to_path_buf();
     for part in Path::new(link).components() {
         match part {
-            Component::ParentDir => assert!(path.pop(), "{}: {link} leads out of the repository", page.display()),
+            Component::ParentDir => {
+                assert!(path.pop(), "{}: {link} leads out of the repository", page.display())
+            }
             Component::CurDir => {}
             part => path.push(part),
         }
@@ -48,17 +50,24 @@ fn every_link_in_the_markdown_leads_somewhere() {
             followed += 1;
         }
     }
-    assert!(wrong.is_empty(), "links that lead nowhere (links lead to files, not to folders):\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "links that lead nowhere (links lead to files, not to folders):\n{}",
+        wrong.join("\n")
+    );
     assert!(followed > 50, "only {followed} links were found");
 }
 
 #[test]
 fn every_page_is_in_the_table_of_contents_once() {
     let documents = documents();
-    let contents = documents.iter().find(|document| document.path == "docs/SUMMARY.md").expect("the contents");
+    let contents =
+        documents.iter().find(|document| document.path == "docs/SUMMARY.md").expect("the contents");
     let listed = contents.links();
     for document in &documents {
-        let Some(name) = document.path.strip_prefix("docs/").filter(|name| *name != "SUMMARY.md") else { continue };
+        let Some(name) = document.path.strip_prefix("docs/").filter(|name| *name != "SUMMARY.md") else {
+            continue;
+        };
         let times = listed.iter().filter(|link| *link == name).count();
         assert_eq!(times, 1, "{name} stands in docs/SUMMARY.md {times} times");
     }
@@ -91,7 +100,12 @@ fn every_link_in_the_book_leads_somewhere() {
         .expect("the book")
         .map(|entry| entry.expect("a file").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "html"))
-        .map(|path| (path.strip_prefix(&site).expect("in it").to_path_buf(), fs::read_to_string(&path).expect("a page")))
+        .map(|path| {
+            (
+                path.strip_prefix(&site).expect("in it").to_path_buf(),
+                fs::read_to_string(&path).expect("a page"),
+            )
+        })
         .collect();
     let ids: BTreeMap<&PathBuf, BTreeSet<&str>> =
         pages.iter().map(|(path, html)| (path, values(html, "id").into_iter().collect())).collect();
@@ -112,8 +126,10 @@ fn every_link_in_the_book_leads_somewhere() {
     }
     assert!(wrong.is_empty(), "links of the book that lead nowhere:\n{}", wrong.join("\n"));
     for document in documents() {
-        let Some(name) = document.path.strip_prefix("docs/").filter(|name| *name != "SUMMARY.md") else { continue };
-        let page = if name == "README.md" { "index.html".to_owned() } else { name.replace(".md", ".html") };
+        let Some(name) = document.path.strip_prefix("docs/").filter(|name| *name != "SUMMARY.md") else {
+            continue;
+        };
+        let page = name.replace(".md", ".html");
         assert!(pages.contains_key(&Path::new("docs").join(&page)), "the book has no {page}");
     }
 }

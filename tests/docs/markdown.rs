@@ -82,7 +82,8 @@ impl Document {
         for line in self.prose() {
             // A bracket inside of `code` is no link.
             let outside: String = line.split('`').step_by(2).collect::<Vec<_>>().join("``");
-            let inline = outside.split("](").skip(1).filter_map(|rest| rest.split(')').next().map(str::to_owned));
+            let inline =
+                outside.split("](").skip(1).filter_map(|rest| rest.split(')').next().map(str::to_owned));
             links.extend(inline);
             let html = ["src=\"", "href=\""].into_iter().flat_map(|name| outside.split(name).skip(1));
             links.extend(html.filter_map(|rest| rest.split('"').next().map(str::to_owned)));
@@ -95,7 +96,11 @@ impl Document {
         let mut anchors = BTreeSet::new();
         for line in self.prose().filter(|line| line.starts_with('#')) {
             let heading = line.trim_start_matches('#').trim();
-            let kept = heading.to_lowercase().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>();
+            let kept = heading
+                .to_lowercase()
+                .chars()
+                .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+                .collect::<String>();
             let slug = kept.replace(' ', "-");
             let anchor = if anchors.contains(&slug) { format!("{slug}-1") } else { slug };
             assert!(anchors.insert(anchor), "{}: three headings are called {heading}", self.path);

@@ -19,7 +19,7 @@ const STYLE: &str = "
   .card { fill: #ffffff; stroke: #d0d7de }
   .row { fill: #f6f8fa; stroke: #d0d7de }
   .repeated { fill: #fff8c5; stroke: #bf8700 }
-  text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328 }
+  text { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, \"DejaVu Sans Mono\", monospace; font-size: 13px; fill: #1f2328 }
   .quiet { fill: #59636e }
   .badge { fill: #9a6700 }
   .badge-text, .verdict-text { fill: #ffffff; text-anchor: middle; font-weight: bold }
@@ -44,9 +44,15 @@ fn escape(text: &str) -> String {
 fn lines(turn: &Turn) -> Vec<String> {
     let (first, second) = match turn {
         Turn { user: Some(text), .. } => (format!("user    {text}"), None),
-        Turn { call: Some(call), result, .. } => (format!("agent   {call}"), result.as_ref().map(|text| format!("tool    {text}"))),
-        Turn { say: Some(text), answer, .. } => (format!("agent   {text}"), answer.as_ref().map(|text| format!("user    {text}"))),
-        Turn { prompt: Some(text), answer, .. } => (format!("prompt  {text}"), answer.as_ref().map(|text| format!("model   {text}"))),
+        Turn { call: Some(call), result, .. } => {
+            (format!("agent   {call}"), result.as_ref().map(|text| format!("tool    {text}")))
+        }
+        Turn { say: Some(text), answer, .. } => {
+            (format!("agent   {text}"), answer.as_ref().map(|text| format!("user    {text}")))
+        }
+        Turn { prompt: Some(text), answer, .. } => {
+            (format!("prompt  {text}"), answer.as_ref().map(|text| format!("model   {text}")))
+        }
         Turn { mcp: Some(call), .. } => (format!("call    {call}"), None),
         other => panic!("a turn without a text: {other:?}"),
     };
@@ -63,11 +69,21 @@ fn draw(example: &Example) -> String {
         }
         let height = lines.len() * LINE + 12;
         let class = if turn.mark.is_some() { "repeated" } else { "row" };
-        writeln!(rows, r#"<rect class="{class}" x="16" y="{y}" width="{}" height="{height}" rx="6"/>"#, WIDTH - 110).unwrap();
+        writeln!(
+            rows,
+            r#"<rect class="{class}" x="16" y="{y}" width="{}" height="{height}" rx="6"/>"#,
+            WIDTH - 110
+        )
+        .unwrap();
         for (at, line) in lines.iter().enumerate() {
             let quiet = if at == 0 { "" } else { r#" class="quiet""# };
             let baseline = y + 19 + at * LINE;
-            writeln!(rows, r#"<text{quiet} x="{TEXT_LEFT}" y="{baseline}" xml:space="preserve">{}</text>"#, escape(line)).unwrap();
+            writeln!(
+                rows,
+                r#"<text{quiet} x="{TEXT_LEFT}" y="{baseline}" xml:space="preserve">{}</text>"#,
+                escape(line)
+            )
+            .unwrap();
         }
         if let Some(mark) = turn.mark {
             let middle = y + height / 2;
@@ -76,8 +92,20 @@ fn draw(example: &Example) -> String {
         }
         if let Some(verdict) = &turn.verdict {
             let middle = y + height / 2;
-            writeln!(rows, r#"<rect class="{verdict}" x="{}" y="{}" width="64" height="26" rx="13"/>"#, WIDTH - 80, middle - 13).unwrap();
-            writeln!(rows, r#"<text class="verdict-text" x="{}" y="{}">{verdict}</text>"#, WIDTH - 48, middle + 5).unwrap();
+            writeln!(
+                rows,
+                r#"<rect class="{verdict}" x="{}" y="{}" width="64" height="26" rx="13"/>"#,
+                WIDTH - 80,
+                middle - 13
+            )
+            .unwrap();
+            writeln!(
+                rows,
+                r#"<text class="verdict-text" x="{}" y="{}">{verdict}</text>"#,
+                WIDTH - 48,
+                middle + 5
+            )
+            .unwrap();
         }
         y += height + 8;
     }

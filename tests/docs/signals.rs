@@ -58,12 +58,15 @@ fn parsed(call: &str) -> (String, Value) {
 /// The request with this history, and what the provider answers.
 fn chat(messages: &[Value]) -> (ClientRequest, ProviderResponse) {
     let body = json!({"model": "m", "messages": messages}).to_string();
-    let request = ClientRequest::post("/v1/chat/completions", body).with("x-agent-id", "a").with("x-run-id", "r");
+    let request =
+        ClientRequest::post("/v1/chat/completions", body).with("x-agent-id", "a").with("x-run-id", "r");
     (request, answered("Let me see."))
 }
 
 fn answered(text: &str) -> ProviderResponse {
-    ProviderResponse::json(json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string())
+    ProviderResponse::json(
+        json!({"choices": [{"message": {"role": "assistant", "content": text}}]}).to_string(),
+    )
 }
 
 fn send(host: &mut InMemory, request: &ClientRequest, response: &ProviderResponse) -> Exchange {
@@ -81,8 +84,10 @@ fn play(example: &Example) -> Vec<(String, String, String)> {
         let exchange = if let Some(mcp) = &turn.mcp {
             let (name, arguments) = parsed(mcp);
             let params = json!({"name": name, "arguments": arguments});
-            let body = json!({"jsonrpc": "2.0", "id": at, "method": "tools/call", "params": params}).to_string();
-            let request = ClientRequest::post("/mcp", body).with("x-agent-id", "a").with("mcp-session-id", "s");
+            let body =
+                json!({"jsonrpc": "2.0", "id": at, "method": "tools/call", "params": params}).to_string();
+            let request =
+                ClientRequest::post("/mcp", body).with("x-agent-id", "a").with("mcp-session-id", "s");
             let result = json!({"jsonrpc": "2.0", "id": at, "result": {"content": []}}).to_string();
             let exchange = send(&mut host, &request, &ProviderResponse::json(result));
             let denied = exchange.reply.is_some();
@@ -142,7 +147,7 @@ fn the_filter_decides_as_the_pictures_show() {
 #[tokio::test]
 async fn the_real_service_finds_the_prompts_alike_that_the_picture_shows() {
     let example = examples().into_iter().find(|example| example.signal == "semantic").expect("an example");
-    let stack = Stack::builder().service().in_a_hurry().start();
+    let stack = Stack::builder().service().start();
     let mut judged = Vec::new();
     for turn in &example.turns {
         let prompt = turn.prompt.as_deref().expect("a prompt");

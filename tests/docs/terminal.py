@@ -39,7 +39,7 @@ def main() -> None:
     width = WIDTH * 7.83 + 40
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" role="img" '
           'aria-label="What make demo prints">')
-    print("<style>text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #e6edf3 }</style>")
+    print("<style>text { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, \"DejaVu Sans Mono\", monospace; font-size: 13px; fill: #e6edf3 }</style>")
     print(f'<rect width="{width:.0f}" height="{height}" rx="10" fill="#161b22"/>')
     for index, colour in enumerate(["#ff5f57", "#febc2e", "#28c840"]):
         print(f'<circle cx="{22 + 20 * index}" cy="20" r="6" fill="{colour}"/>')

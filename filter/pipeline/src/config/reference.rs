@@ -8,7 +8,9 @@ use super::{
 
 /// Where a group has no example.
 #[derive(Debug, thiserror::Error)]
-#[error("the group `{0}` has no example: put one, as ```json, into the comment of its struct in config/raw.rs")]
+#[error(
+    "the group `{0}` has no example: put one, as ```json, into the comment of its struct in config/raw.rs"
+)]
 pub struct NoExample(String);
 
 /// Markdown: the plain fields first, then a section for each group.
