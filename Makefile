@@ -108,6 +108,7 @@ eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --wit
 	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 docs: build book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables
+	@$(PYTHON) tests/parts/setup.py prometheus
 	@echo "== tests of the documents"
 	@$(RUN) $(CARGO) test -p sentinel-tests -p sentinel-pipeline -p embedding-service --test docs --test reference --test documents
 	@echo "the book: $(SITE)/docs/index.html"

@@ -25,7 +25,7 @@ fn blocks(language: &str) -> Vec<Block> {
 #[test]
 fn every_block_says_a_language_that_is_checked() {
     for block in documents().into_iter().flat_map(|document| document.blocks()) {
-        let known = ["json", "yaml", "sh", "python", "js", "text"];
+        let known = ["json", "yaml", "sh", "python", "js", "promql", "text"];
         assert!(
             known.contains(&block.language.as_str()),
             "{}: the block is `{}`; take one of {known:?}",
@@ -126,6 +126,20 @@ fn python_and_javascript_parse() {
         let wrong = complaint(node, &["--check", "--input-type=module", "-"], &block.text);
         assert_eq!(wrong, None, "{}", block.place);
     }
+}
+
+#[test]
+fn promtool_reads_every_question_to_prometheus() {
+    let mut rules = "groups:\n- name: documents\n  rules:\n".to_owned();
+    for (at, block) in blocks("promql").iter().enumerate() {
+        rules.push_str(&format!("  - record: question:{at}\n    expr: |\n"));
+        block.text.lines().for_each(|line| rules.push_str(&format!("      {line}\n")));
+    }
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    fs::write(file.path(), &rules).expect("the rules");
+    let output =
+        Command::new(parts::promtool()).args(["check", "rules"]).arg(file.path()).output().expect("promtool");
+    assert!(output.status.success(), "{}\n{rules}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Names of the Makefile's commands.
