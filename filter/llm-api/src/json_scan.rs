@@ -90,7 +90,7 @@ pub(crate) fn unescaped(inside: &str) -> Option<String> {
 }
 
 /// The character that the escape at the beginning stands for, and how long the escape is.
-fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+pub(crate) fn escape(bytes: &[u8]) -> Option<(char, usize)> {
     let [b'\\', kind, rest @ ..] = bytes else { return None };
     let c = match kind {
         b'"' | b'\\' | b'/' => char::from(*kind),

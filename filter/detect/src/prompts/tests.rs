@@ -27,7 +27,7 @@ impl Run {
             names_run: self.names_run,
             prompt,
         };
-        observe(&mut self.window, &incoming, done, &self.policy)
+        observe(&mut self.window, &incoming, || done, &self.policy)
     }
 
     fn go_on(&mut self, done: &[FinishedCall]) -> Observed {

@@ -44,6 +44,16 @@ impl Kind {
     }
 }
 
+/// What is known of a result once it was judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct Judgement {
+    /// Digest of what it says, as far as that counts.
+    pub outcome: u64,
+    pub kind: Kind,
+    /// Nothing but the same text has this outcome.
+    pub is_apart: bool,
+}
+
 /// A result, and what is known of its call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judged<'a> {
@@ -62,27 +72,39 @@ pub(crate) fn is_weak_answer(text: &str) -> bool {
 }
 
 impl Judged<'_> {
-    /// Digest and kind. `told`: the kind where the operator has said it.
-    pub fn judge(self, told: Option<Kind>) -> (u64, Kind) {
+    /// `told`: the kind where the operator has said it.
+    pub fn judge(self, told: Option<Kind>) -> Judgement {
         let kind = told.unwrap_or_else(|| self.kind());
-        (self.outcome(kind), kind)
-    }
-
-    /// Failures are compared without what differs from time to time; of what a send returns the id does not count.
-    fn outcome(self, kind: Kind) -> u64 {
-        if self.said.len() <= MAX_RESULT {
-            if kind == Kind::Failure {
-                return volatile::digest_without(self.said);
-            }
-            if self.purpose == Purpose::Send
-                && self.said.trim_start().starts_with(['{', '['])
-                && let Ok(mut value) = serde_json::from_str::<Value>(self.said)
-            {
-                volatile::remove_ids(&mut value);
-                return canonical(&value.to_string()).digest;
+        match self.outcome_of_some(kind) {
+            Some(outcome) => Judgement { outcome, kind, is_apart: false },
+            None => {
+                let text = self.said.trim();
+                Judgement {
+                    outcome: digest(text.as_bytes()),
+                    kind,
+                    is_apart: !volatile::may_be_settled(text),
+                }
             }
         }
-        digest(self.said.trim().as_bytes())
+    }
+
+    /// Failures are compared without what differs from time to time; of what a send returns the id does not count. Nothing
+    /// where the text itself is compared.
+    fn outcome_of_some(self, kind: Kind) -> Option<u64> {
+        if self.said.len() > MAX_RESULT {
+            return None;
+        }
+        if kind == Kind::Failure {
+            return Some(volatile::digest_without(self.said));
+        }
+        if self.purpose == Purpose::Send
+            && self.said.trim_start().starts_with(['{', '['])
+            && let Ok(mut value) = serde_json::from_str::<Value>(self.said)
+        {
+            volatile::remove_ids(&mut value);
+            return Some(canonical(&value.to_string()).digest);
+        }
+        None
     }
 
     fn kind(self) -> Kind {
