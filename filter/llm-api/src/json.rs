@@ -5,7 +5,8 @@ use std::{borrow::Cow, ops::Range};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
-pub(crate) use crate::json_reader::{read, read_raw};
+pub(crate) use crate::json_reader::read_raw;
+pub use crate::json_reader::{read, read_with};
 use crate::json_scan::{escape, plain_end, unescaped};
 
 /// Why a body could not be read. The request then passes unchanged; the cause is counted.

@@ -67,8 +67,9 @@ fn exchange(
         let says_something = words(&said.0).nth(MIN_WORDS.saturating_sub(1)).is_some();
         (0, if says_something { Kind::Content } else { Kind::Acknowledgement })
     } else {
-        let judged = Judged { said: &answer.0, purpose, names_something: true, is_error: false }.judge(None);
-        (judged.outcome, judged.kind)
+        let judged = Judged { said: &answer.0, purpose, names_something: true, is_error: false };
+        let kind = judged.kind();
+        (judged.outcome(kind), kind)
     };
     Ok(Step {
         approach,

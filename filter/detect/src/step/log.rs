@@ -7,8 +7,8 @@ use sentinel_text::{WordSet, digest, digest_pair};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Brought, FinishedCall, LENGTH, Purpose, Step, Steps, ToolRule, ToolRules, kind,
-    outcome::{self, CallResult, Meaning},
+    Brought, FinishedCall, LENGTH, Purpose, Step, Steps, ToolRule, ToolRules, judge,
+    outcome::{CallResult, Done, Meaning},
     shown, text,
 };
 use crate::arguments::{Arguments, canonical};
@@ -82,7 +82,7 @@ impl StrayResult {
     /// Nothing where the result says nothing of its call but the tool.
     pub fn of(result: &ToolResult<'_>) -> Option<Self> {
         let CallRef::Id(id) = &result.of else { return None };
-        let said = kind::keep(&text::read(result.content)).into_owned();
+        let said = judge::keep(&text::read(result.content)).into_owned();
         Some(Self { id: digest(id.as_bytes()), said, is_error: result.is_error })
     }
 }
@@ -143,7 +143,7 @@ impl<'a> StepLog<'a> {
             meaning: if is_long {
                 Meaning::Known { purpose: Purpose::of(&name, ""), names_something: true }
             } else {
-                Meaning::Written { name, arguments }
+                Meaning::written(name, arguments)
             },
             result: None,
         });
@@ -184,8 +184,8 @@ impl<'a> StepLog<'a> {
     /// A result that was read before its call was known; the call, where it is known now.
     pub fn stray_result(&mut self, result: &StrayResult) -> Option<FinishedCall> {
         let (call, tool) = self.open_call(result.id, |call, _, id| call.id == id)?;
-        let judged = outcome::judge(&result.said, result.is_error, &call.meaning, tool);
-        call.result = Some(CallResult::Judged(judged));
+        let judged = CallResult::judged(&result.said, result.is_error, &call.meaning, tool.rule);
+        call.result = Some(judged);
         call.done(tool)
     }
 
@@ -272,12 +272,12 @@ impl<'a> StepLog<'a> {
 
 impl Call<'_> {
     fn done(&self, tool: &Tool) -> Option<FinishedCall> {
-        let judged = self.result.as_ref()?.judged(&self.meaning, tool);
+        let done = Done { call: self, result: self.result.as_ref()?, tool };
         Some(FinishedCall {
             tool: tool.shown.clone(),
             approach: self.approach,
-            outcome: judged.outcome,
-            kind: judged.kind,
+            outcome: done.outcome(),
+            kind: done.kind(),
         })
     }
 

@@ -2,24 +2,28 @@
 
 use sentinel_text::{WordSet, digest};
 
-pub use self::{
-    kind::Kind,
-    log::StepLog,
-    tool_rules::{ToolName, ToolRule as Rule, ToolRules},
-};
 pub(crate) use self::{
-    kind::{Judged, is_weak_answer},
+    judge::{Judged, is_weak_answer},
     log::StrayResult,
     outcome::Brought,
     purpose::Purpose,
     tool_rules::ToolRule,
 };
+pub use self::{
+    kind::Kind,
+    log::StepLog,
+    tool_rules::{ToolName, ToolRule as Rule, ToolRules},
+};
 
+mod errors;
+mod first_words;
+mod judge;
 mod kind;
 mod log;
 mod outcome;
 mod plain;
 mod purpose;
+mod structure;
 pub(crate) mod text;
 mod tool_rules;
 mod volatile;
@@ -48,12 +52,12 @@ pub struct Step<'a> {
 
 impl Step<'_> {
     pub fn kind(&self) -> Kind {
-        self.brought.judged().kind
+        self.brought.kind()
     }
 
     /// Digest of the multiset of results.
     pub fn outcome(&self) -> u64 {
-        self.brought.judged().outcome
+        self.brought.outcome()
     }
 
     /// Both brought the same.

@@ -1,17 +1,17 @@
 //! What came of a call and of a whole turn. It is judged when somebody asks, and once: most steps of a healthy run differ
 //! in what they did, or in the first letters of what came of it, and nobody needs to know more of them.
 
-use std::{borrow::Cow, cell::OnceCell};
+use std::{borrow::Cow, cell::OnceCell, ops::Range};
 
 use sentinel_llm_api::json;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
-    Judged, Kind, Purpose,
-    kind::Judgement,
+    Kind, Purpose, ToolRule,
+    judge::{Judged, MAX_RESULT},
     log::{Call, Tool},
-    text,
+    text, volatile,
 };
 
 /// Characters of a result that are looked at before it is judged: results that differ do so early.
@@ -27,22 +27,39 @@ pub(crate) enum Meaning<'a> {
     },
     /// As the model wrote it.
     #[serde(skip)]
-    Written { name: Cow<'a, str>, arguments: Cow<'a, str> },
+    Written(Written<'a>),
 }
 
-impl Meaning<'_> {
-    /// What the call was for, and whether its arguments say what is meant.
-    pub fn read(&self) -> (Purpose, bool) {
+/// A call's name and arguments, and what it was for once somebody has asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Written<'a> {
+    name: Cow<'a, str>,
+    arguments: Cow<'a, str>,
+    purpose: OnceCell<Purpose>,
+}
+
+impl<'a> Meaning<'a> {
+    pub fn written(name: Cow<'a, str>, arguments: Cow<'a, str>) -> Self {
+        Self::Written(Written { name, arguments, purpose: OnceCell::new() })
+    }
+
+    fn purpose(&self) -> Purpose {
         match self {
-            Self::Known { purpose, names_something } => (*purpose, *names_something),
-            Self::Written { name, arguments } => (Purpose::of(name, arguments), names_something(arguments)),
+            Self::Known { purpose, .. } => *purpose,
+            Self::Written(call) => *call.purpose.get_or_init(|| Purpose::of(&call.name, &call.arguments)),
+        }
+    }
+
+    fn names_something(&self) -> bool {
+        match self {
+            Self::Known { names_something, .. } => *names_something,
+            Self::Written(call) => names_something(&call.arguments),
         }
     }
 
     /// The same without the words.
     pub fn known(&self) -> Meaning<'static> {
-        let (purpose, names_something) = self.read();
-        Meaning::Known { purpose, names_something }
+        Meaning::Known { purpose: self.purpose(), names_something: self.names_something() }
     }
 }
 
@@ -64,7 +81,10 @@ pub(super) fn names_something(arguments: &str) -> bool {
 /// A call's result.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) enum CallResult<'a> {
-    Judged(Judgement),
+    Judged {
+        outcome: u64,
+        kind: Kind,
+    },
     #[serde(skip)]
     Unread(UnreadResult<'a>),
 }
@@ -72,31 +92,43 @@ pub(crate) enum CallResult<'a> {
 /// A result as it came.
 #[derive(Clone, Debug)]
 pub(crate) struct UnreadResult<'a> {
-    said: Said<'a>,
+    /// As it stands in the body; nothing once it is text.
+    content: Option<&'a RawValue>,
+    text: OnceCell<Text>,
     /// The client says that it is an error.
     is_error: bool,
-    judged: OnceCell<Judgement>,
+    kind: OnceCell<Kind>,
+    outcome: OnceCell<u64>,
 }
 
+/// What a result says, out of what it is wrapped in.
 #[derive(Clone, Debug)]
-enum Said<'a> {
-    /// As it stands in the body.
-    Json(Option<&'a RawValue>),
-    Text(String),
+enum Text {
+    /// A part of its content as it stands.
+    Part(Range<usize>),
+    Owned(String),
 }
 
-impl Said<'_> {
-    fn text(&self) -> Cow<'_, str> {
-        match self {
-            Self::Json(content) => text::read(*content),
-            Self::Text(text) => Cow::Borrowed(text),
+impl UnreadResult<'_> {
+    fn text(&self) -> &str {
+        let content = self.content.map_or("", RawValue::get);
+        let text = self.text.get_or_init(|| match text::read(self.content) {
+            Cow::Owned(text) => Text::Owned(text),
+            Cow::Borrowed(part) => {
+                let start = (part.as_ptr() as usize).saturating_sub(content.as_ptr() as usize);
+                Text::Part(start..start.saturating_add(part.len()))
+            }
+        });
+        match text {
+            Text::Part(range) => content.get(range.clone()).unwrap_or_default(),
+            Text::Owned(text) => text,
         }
     }
 }
 
 impl PartialEq for UnreadResult<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.is_error == other.is_error && self.said.text() == other.said.text()
+        self.is_error == other.is_error && self.text() == other.text()
     }
 }
 
@@ -104,40 +136,86 @@ impl Eq for UnreadResult<'_> {}
 
 impl<'a> CallResult<'a> {
     pub fn of_json(content: Option<&'a RawValue>, is_error: bool) -> Self {
-        Self::Unread(UnreadResult { said: Said::Json(content), is_error, judged: OnceCell::new() })
+        Self::unread(content, OnceCell::new(), is_error)
     }
 
     pub fn of_text(said: &str) -> Self {
-        let said = Said::Text(said.to_owned());
-        Self::Unread(UnreadResult { said, is_error: false, judged: OnceCell::new() })
+        Self::unread(None, OnceCell::from(Text::Owned(said.to_owned())), false)
     }
 
-    pub fn judged(&self, meaning: &Meaning<'_>, tool: &Tool) -> Judgement {
-        match self {
-            Self::Judged(judgement) => *judgement,
-            Self::Unread(result) => {
-                *result.judged.get_or_init(|| judge(&result.said.text(), result.is_error, meaning, tool))
-            }
-        }
+    fn unread(content: Option<&'a RawValue>, text: OnceCell<Text>, is_error: bool) -> Self {
+        Self::Unread(UnreadResult {
+            content,
+            text,
+            is_error,
+            kind: OnceCell::new(),
+            outcome: OnceCell::new(),
+        })
     }
 
-    /// Digest of the beginning of what it says; nothing where that may differ though the outcome is the same.
-    fn beginning(&self, meaning: &Meaning<'_>) -> Option<u64> {
-        let Self::Unread(UnreadResult { said, .. }) = self else { return None };
-        let digest = match said {
-            Said::Json(Some(content)) if content.get().starts_with('"') => beginning(json::chars(content)?),
-            Said::Json(_) | Said::Text(_) => beginning(said.text().chars().map(Some)),
-        };
-        let (first, digest) = digest?;
-        // Receipts are compared without their ids.
-        let is_structure = matches!(first, Some('{' | '['));
-        (!is_structure || meaning.read().0 != Purpose::Send).then_some(digest)
+    /// `said`: what a result says whose text is not kept.
+    pub fn judged(said: &str, is_error: bool, meaning: &Meaning<'_>, rule: ToolRule) -> Self {
+        let result = judged(said, is_error, meaning);
+        let kind = rule.kind.unwrap_or_else(|| result.kind());
+        Self::Judged { outcome: result.outcome(kind), kind }
     }
 }
 
-pub(super) fn judge(said: &str, is_error: bool, meaning: &Meaning<'_>, tool: &Tool) -> Judgement {
-    let (purpose, names_something) = meaning.read();
-    Judged { said, purpose, names_something, is_error }.judge(tool.rule.kind)
+fn judged<'a>(said: &'a str, is_error: bool, meaning: &Meaning<'_>) -> Judged<'a> {
+    let (purpose, names_something) = (meaning.purpose(), meaning.names_something());
+    Judged { said, purpose, names_something, is_error }
+}
+
+/// A call with its result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Done<'s, 'a> {
+    pub call: &'s Call<'a>,
+    pub result: &'s CallResult<'a>,
+    pub tool: &'s Tool,
+}
+
+impl Done<'_, '_> {
+    pub fn kind(&self) -> Kind {
+        match self.result {
+            CallResult::Judged { kind, .. } => *kind,
+            CallResult::Unread(result) => *result.kind.get_or_init(|| {
+                let told = self.tool.rule.kind;
+                told.unwrap_or_else(|| judged(result.text(), result.is_error, &self.call.meaning).kind())
+            }),
+        }
+    }
+
+    pub fn outcome(&self) -> u64 {
+        match self.result {
+            CallResult::Judged { outcome, .. } => *outcome,
+            CallResult::Unread(result) => *result.outcome.get_or_init(|| {
+                judged(result.text(), result.is_error, &self.call.meaning).outcome(self.kind())
+            }),
+        }
+    }
+
+    /// Whether no other text can have the same outcome, receipts aside.
+    fn is_apart(&self) -> bool {
+        let CallResult::Unread(result) = self.result else { return false };
+        let may_be_failure = || match result.kind.get().copied().or(self.tool.rule.kind) {
+            Some(kind) => kind == Kind::Failure,
+            None => judged(result.text(), result.is_error, &self.call.meaning).may_be_failure(),
+        };
+        let text = result.text();
+        (text.len() > MAX_RESULT || !may_be_failure()) && !volatile::may_be_settled(text.trim())
+    }
+
+    /// Digest of the beginning of what it says; nothing where that may differ though the outcome is the same.
+    fn beginning(&self) -> Option<u64> {
+        let CallResult::Unread(result) = self.result else { return None };
+        let (first, digest) = match (result.text.get(), result.content) {
+            (None, Some(content)) if content.get().starts_with('"') => beginning(json::chars(content)?),
+            _ => beginning(result.text().chars().map(Some)),
+        }?;
+        // Receipts are compared without their ids.
+        let is_structure = matches!(first, Some('{' | '['));
+        (!is_structure || self.call.meaning.purpose() != Purpose::Send).then_some(digest)
+    }
 }
 
 /// The first character of a text without the white space around it, and a digest of the first few. Nothing where a
@@ -163,62 +241,72 @@ fn beginning(chars: impl Iterator<Item = Option<char>>) -> Option<(Option<char>,
 pub(crate) struct Brought<'a> {
     /// The calls of the turn, all with their results, and the tools of the log.
     turn: (&'a [Call<'a>], &'a [Tool]),
-    judged: OnceCell<Judgement>,
+    kind: OnceCell<Kind>,
+    outcome: OnceCell<u64>,
+    is_apart: OnceCell<bool>,
     beginning: OnceCell<Option<u64>>,
 }
 
 impl<'a> Brought<'a> {
     pub fn by(calls: &'a [Call<'a>], tools: &'a [Tool]) -> Self {
-        Self { turn: (calls, tools), judged: OnceCell::new(), beginning: OnceCell::new() }
+        Self {
+            turn: (calls, tools),
+            kind: OnceCell::new(),
+            outcome: OnceCell::new(),
+            is_apart: OnceCell::new(),
+            beginning: OnceCell::new(),
+        }
     }
 
     pub fn known(outcome: u64, kind: Kind) -> Self {
-        let judged = OnceCell::from(Judgement { outcome, kind, is_apart: false });
-        Self { turn: (&[], &[]), judged, beginning: OnceCell::from(None) }
+        Self {
+            turn: (&[], &[]),
+            kind: OnceCell::from(kind),
+            outcome: OnceCell::from(outcome),
+            is_apart: OnceCell::from(false),
+            beginning: OnceCell::from(None),
+        }
     }
 
-    pub fn judged(&self) -> Judgement {
-        *self.judged.get_or_init(|| {
-            let nothing = Judgement { outcome: 0, kind: Kind::Acknowledgement, is_apart: true };
-            self.results().fold(nothing, |all, (call, result, tool)| {
-                let judged = result.judged(&call.meaning, tool);
-                Judgement {
-                    // A sum, since the order within a turn does not count.
-                    outcome: all.outcome.wrapping_add(judged.outcome),
-                    kind: all.kind.and(judged.kind),
-                    is_apart: all.is_apart && judged.is_apart,
-                }
-            })
+    pub fn kind(&self) -> Kind {
+        *self.kind.get_or_init(|| {
+            self.results().map(|done| done.kind()).reduce(Kind::and).unwrap_or(Kind::Acknowledgement)
         })
+    }
+
+    /// A sum, since the order within a turn does not count.
+    pub fn outcome(&self) -> u64 {
+        *self.outcome.get_or_init(|| self.results().fold(0_u64, |sum, done| sum.wrapping_add(done.outcome())))
     }
 
     /// Both came to the same.
     pub fn is_like(&self, other: &Self) -> bool {
-        let judged = self.judged();
         // What begins otherwise is another result, unless it is a failure.
-        let begins_otherwise = || {
-            let (mine, its) = (self.beginning(), other.beginning());
-            mine.is_some() && its.is_some() && mine != its
-        };
-        if judged.is_apart && other.judged.get().is_none() && begins_otherwise() {
+        if self.begins_otherwise(other) && (self.is_apart() || other.is_apart()) {
             return false;
         }
-        judged.outcome == other.judged().outcome
+        self.outcome() == other.outcome()
+    }
+
+    fn begins_otherwise(&self, other: &Self) -> bool {
+        self.beginning().zip(other.beginning()).is_some_and(|(mine, its)| mine != its)
     }
 
     fn beginning(&self) -> Option<u64> {
         *self.beginning.get_or_init(|| {
-            self.results().try_fold(0_u64, |sum, (call, result, _)| {
-                Some(sum.wrapping_add(result.beginning(&call.meaning)?))
-            })
+            self.results().try_fold(0_u64, |sum, done| Some(sum.wrapping_add(done.beginning()?)))
         })
     }
 
-    fn results(&self) -> impl Iterator<Item = (&'a Call<'a>, &'a CallResult<'a>, &'a Tool)> {
+    fn is_apart(&self) -> bool {
+        *self.is_apart.get_or_init(|| self.results().all(|done| done.is_apart()))
+    }
+
+    fn results(&self) -> impl Iterator<Item = Done<'a, 'a>> {
         let (calls, tools) = self.turn;
         calls.iter().filter_map(|call| {
             let tool = tools.get(call.tool).filter(|tool| !tool.rule.ignore)?;
-            Some((call, call.result.as_ref()?, tool))
+            Some(Done { call, result: call.result.as_ref()?, tool })
         })
     }
 }
