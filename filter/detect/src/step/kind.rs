@@ -6,17 +6,18 @@ use sentinel_text::{digest, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Purpose, plain, volatile, waiting};
+use super::{Purpose, acknowledging, failing, phrases::{self, Says}, plain, volatile, waiting};
+use super::purpose::name_words;
 use crate::arguments::canonical;
 
 /// Results are looked into up to this size (bytes); beyond it their digest and their ends must do.
 pub(crate) const MAX_RESULT: usize = 4_096;
+/// Failures are compared without accidents up to this size (bytes): a traceback, the output of a test run.
+const MAX_FAILURE: usize = 16_384;
 /// Acknowledgements ("3 lines written to notes.txt") are not longer than this (words).
 const ACKNOWLEDGEMENT_WORDS: usize = 12;
 /// Nor are reports that nothing came of a call (words).
 const SHORT_WORDS: usize = 60;
-/// A number with so many digits names one thing.
-const SPECIFIC_DIGITS: usize = 5;
 /// A JSON value that is empty or merely acknowledges is not longer than this (bytes).
 const MAX_STRUCTURE: usize = 1_024;
 /// Members of an object that merely acknowledges.
@@ -70,10 +71,10 @@ impl Judged<'_> {
 
     /// Failures are compared without what differs from time to time; of what a send returns the id does not count.
     fn outcome(self, kind: Kind) -> u64 {
+        if kind == Kind::Failure && self.said.len() <= MAX_FAILURE {
+            return volatile::digest_without(self.said);
+        }
         if self.said.len() <= MAX_RESULT {
-            if kind == Kind::Failure {
-                return volatile::digest_without(self.said);
-            }
             if self.purpose == Purpose::Send
                 && self.said.trim_start().starts_with(['{', '['])
                 && let Ok(mut value) = serde_json::from_str::<Value>(self.said)
@@ -101,7 +102,7 @@ impl Judged<'_> {
         {
             return Kind::Waiting;
         }
-        if is_error || is_explicit_error(said) {
+        if is_error || is_explicit_error(said) || failing::says_so(said) {
             return Kind::Failure;
         }
         let kind = Judged { said: &plain, ..self }.by_text(&look);
@@ -124,21 +125,29 @@ impl Judged<'_> {
         if trimmed.is_empty() {
             return Kind::Acknowledgement;
         }
-        if let Some(kind) = structure(trimmed) {
+        let acts = matches!(purpose, Purpose::Act | Purpose::Send | Purpose::Advance);
+        if let Some(kind) = structure(trimmed, acts) {
             return kind;
         }
-        let acts = matches!(purpose, Purpose::Act | Purpose::Send | Purpose::Advance);
+        let is_json = trimmed.starts_with(['{', '[']);
         match look.words {
+            0 if trimmed.contains(['✅', '✓', '✔', '👍', '👌']) => Kind::Acknowledgement,
             0 => Kind::Empty,
+            // What code gave that ran without a value.
+            1 if acts && ["None", "null", "undefined", "nil"].contains(&trimmed) => Kind::Acknowledgement,
             1..=ACKNOWLEDGEMENT_WORDS if says_no_output(trimmed) => Kind::Acknowledgement,
-            1..=SHORT_WORDS if look.is_failure => Kind::Failure,
+            1..=SHORT_WORDS if look.is_failure || phrases::says(trimmed, Says::Fails) => Kind::Failure,
             1..=SHORT_WORDS if look.is_none => {
                 let is_empty = is_nothing_new(trimmed) || (look.begins_with_none && !self.names_something);
                 if is_empty { Kind::Empty } else { Kind::Failure }
             }
             1..=ACKNOWLEDGEMENT_WORDS if is_nothing_new(trimmed) && look.is_short_empty => Kind::Empty,
-            1..=ACKNOWLEDGEMENT_WORDS if is_acknowledgement(trimmed, look.words) => Kind::Acknowledgement,
-            1..=ACKNOWLEDGEMENT_WORDS if acts && !has_specific_number(trimmed) => Kind::Acknowledgement,
+            1..=SHORT_WORDS if phrases::says(trimmed, Says::NothingNew) => Kind::Empty,
+            1..=ACKNOWLEDGEMENT_WORDS if !is_json && acknowledging::says_so(trimmed, look.words) => {
+                Kind::Acknowledgement
+            }
+            1..=SHORT_WORDS if acts && !is_json && acknowledging::begins_so(trimmed) => Kind::Acknowledgement,
+            1..=ACKNOWLEDGEMENT_WORDS if acts && !acknowledging::has_specific_number(trimmed) => Kind::Acknowledgement,
             _ => Kind::Content,
         }
     }
@@ -160,7 +169,7 @@ struct Look {
 
 impl Look {
     fn at(said: &str) -> Self {
-        const FAILURES: [&str; 20] = [
+        const FAILURES: [&str; 41] = [
             "error",
             "errors",
             "fail",
@@ -181,6 +190,27 @@ impl Look {
             "unavailable",
             "couldn't",
             "traceback",
+            "unauthorized",
+            "unauthorised",
+            "rejected",
+            "declined",
+            "aborted",
+            "expired",
+            "blocked",
+            "crashed",
+            "exceeded",
+            "unsupported",
+            "unrecognized",
+            "unrecognised",
+            "undefined",
+            "unresolved",
+            "malformed",
+            "illegal",
+            "disallowed",
+            "overloaded",
+            "panicked",
+            "fatal",
+            "wrong",
         ];
         const NONE: [&str; 4] = ["no", "none", "nothing", "null"];
         const EMPTY: [&str; 3] = ["empty", "date", "unchanged"];
@@ -233,42 +263,8 @@ fn says_no_output(text: &str) -> bool {
     has(&["output"]) && has(&["no", "not", "without", "empty", "none"])
 }
 
-/// A short text that says that something was done or may be done, whatever the tool is called.
-fn is_acknowledgement(text: &str, count: usize) -> bool {
-    const DONE: [&str; 20] = [
-        "ok",
-        "okay",
-        "done",
-        "success",
-        "successful",
-        "successfully",
-        "true",
-        "yes",
-        "y",
-        "sent",
-        "approved",
-        "confirmed",
-        "accepted",
-        "acknowledged",
-        "ack",
-        "sure",
-        "proceed",
-        "continue",
-        "go",
-        "noted",
-    ];
-    let mut all = words(text);
-    let Some(first) = all.next() else { return false };
-    let is_done = DONE.iter().any(|done| first.eq_ignore_ascii_case(done));
-    // "Clicked.", "Scrolled down by 3", "Typed 'abc'".
-    let is_past = first.len() >= 5 && first.is_ascii() && first.to_ascii_lowercase().ends_with("ed");
-    let rest_is_done =
-        all.last().is_some_and(|last| DONE.iter().take(6).any(|done| last.eq_ignore_ascii_case(done)));
-    (is_done && count <= 5) || (is_past && !has_specific_number(text)) || (rest_is_done && count <= 6)
-}
-
 /// What a JSON value says by its structure; nothing where its words must say it.
-fn structure(text: &str) -> Option<Kind> {
+fn structure(text: &str, acts: bool) -> Option<Kind> {
     // What is empty or merely acknowledges is short.
     if !text.starts_with(['{', '[']) || text.len() > MAX_STRUCTURE {
         return None;
@@ -277,18 +273,35 @@ fn structure(text: &str) -> Option<Kind> {
     if is_empty(&value) {
         return Some(Kind::Empty);
     }
-    is_acknowledging(&value).then_some(Kind::Acknowledgement)
+    is_acknowledging(&value, acts).then_some(Kind::Acknowledgement)
 }
 
-/// `[]`, `{"results": [], "total": 0}`: nothing in it, and nothing else said.
+/// `[]`, `{"results": [], "total": 0, "ok": true, "cursor": "a1"}`: nothing in it, and nothing else said.
 fn is_empty(value: &Value) -> bool {
+    /// What goes round a list: how it was asked for, how to go on.
+    fn tells_nothing(key: &str, value: &Value) -> bool {
+        const ROUND: [&str; 14] = [
+            "cursor", "token", "next", "page", "offset", "limit", "query", "q", "more", "etag", "ok", "success",
+            "object", "kind",
+        ];
+        let is_round = || {
+            name_words(key).any(|word| ROUND.iter().any(|known| word.eq_ignore_ascii_case(known)))
+                || volatile::is_volatile_key(key)
+        };
+        let is_ok = |text: &str| ["ok", "success"].iter().any(|ok| text.eq_ignore_ascii_case(ok));
+        match value {
+            Value::Array(_) | Value::Object(_) => false,
+            Value::String(text) if is_ok(text) => true,
+            _ => is_round(),
+        }
+    }
     fn lists(value: &Value) -> Option<usize> {
         match value {
             Value::Array(items) => items.is_empty().then_some(1),
             Value::Object(members) if members.is_empty() => Some(1),
-            Value::Object(members) => {
-                members.values().try_fold(0_usize, |sum, member| Some(sum.saturating_add(lists(member)?)))
-            }
+            Value::Object(members) => members.iter().try_fold(0_usize, |sum, (key, member)| {
+                Some(sum.saturating_add(if tells_nothing(key, member) { 0 } else { lists(member)? }))
+            }),
             Value::Number(number) => (number.as_u64() == Some(0)).then_some(0),
             Value::String(text) => text.is_empty().then_some(0),
             Value::Null => Some(0),
@@ -299,16 +312,21 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// `{"success": true}`, `{"status": "ok", "message": "Key pressed"}`, `{"exit_code": 0, "stdout": ""}`.
-fn is_acknowledging(value: &Value) -> bool {
+fn is_acknowledging(value: &Value, acts: bool) -> bool {
     let Value::Object(members) = value else { return false };
     let says_done = |value: &Value| match value {
         Value::Bool(is) => *is,
-        Value::String(text) => is_acknowledgement(text, words(text).take(SHORT_WORDS).count()),
+        Value::String(text) => acknowledging::says_so(text, words(text).take(SHORT_WORDS).count()),
         _ => false,
     };
     let says_nothing = |(key, value): (&String, &Value)| match value {
         Value::Null | Value::Bool(true) => true,
-        Value::Number(number) => number.as_u64() == Some(0) || volatile::is_volatile_key(key),
+        // Where it was done, and how much.
+        Value::Number(number) => {
+            number.as_u64() == Some(0)
+                || volatile::is_volatile_key(key)
+                || (acts && number.as_f64().is_some_and(|number| number.abs() < 10_000.0))
+        }
         Value::String(text) => {
             text.is_empty() || volatile::is_volatile_key(key) || words(text).take(8).count() < 8
         }
@@ -394,11 +412,6 @@ fn says_error(text: &str) -> bool {
         }
         _ => false,
     })
-}
-
-/// Whether it has a number that no two changes are likely to share: "order 3221322 added", not "201 Created".
-fn has_specific_number(text: &str) -> bool {
-    text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() >= SPECIFIC_DIGITS)
 }
 
 /// A result as it is kept until its call is known: nothing of it is needed beyond its beginning and its digest.

@@ -14,8 +14,11 @@ pub(crate) use self::{
     tool_rules::ToolRule,
 };
 
+mod acknowledging;
+mod failing;
 mod kind;
 mod log;
+mod phrases;
 mod plain;
 mod purpose;
 pub(crate) mod text;

@@ -52,6 +52,8 @@ fn without_tags(text: &str) -> String {
         out.push_str(before);
         match tag_end(tag) {
             Some(end) => {
+                // Words on both sides of a tag are two.
+                out.push(' ');
                 rest = tag.get(end..).unwrap_or_default();
                 if let Some((content, closing)) = rest.split_once("</")
                     && !tag.starts_with('/')
