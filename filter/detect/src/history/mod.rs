@@ -18,6 +18,7 @@ use crate::{
 mod exchanges;
 mod text_actions;
 mod walk;
+mod written_action;
 
 /// How much of a history is looked at, and what for.
 #[derive(Clone, Copy, Debug)]

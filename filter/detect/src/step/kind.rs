@@ -69,6 +69,15 @@ impl Judged<'_> {
         (self.outcome(kind), kind)
     }
 
+    /// What a person says is compared as it stands, unless it is plainly an error: "frame 3: not a bird" is no failure of a
+    /// call.
+    pub fn judge_words(self) -> (u64, Kind) {
+        let kind = self.kind();
+        let is_error = is_explicit_error(self.said) || failing::says_so(self.said);
+        let outcome = if is_error { self.outcome(kind) } else { digest(self.said.trim().as_bytes()) };
+        (outcome, kind)
+    }
+
     /// Failures are compared without what differs from time to time; of what a send returns the id does not count.
     fn outcome(self, kind: Kind) -> u64 {
         if kind == Kind::Failure && self.said.len() <= MAX_FAILURE {
@@ -134,6 +143,8 @@ impl Judged<'_> {
             0 if trimmed.contains(['✅', '✓', '✔', '👍', '👌']) => Kind::Acknowledgement,
             0 => Kind::Empty,
             // What code gave that ran without a value.
+            // "[silence]", "(no answer)": nobody said anything.
+            1..=3 if is_stage_direction(trimmed) => Kind::Acknowledgement,
             1 if acts && ["None", "null", "undefined", "nil"].contains(&trimmed) => Kind::Acknowledgement,
             1..=ACKNOWLEDGEMENT_WORDS if says_no_output(trimmed) => Kind::Acknowledgement,
             1..=SHORT_WORDS if look.is_failure || phrases::says(trimmed, Says::Fails) => Kind::Failure,
@@ -261,6 +272,14 @@ fn is_nothing_new(text: &str) -> bool {
 fn says_no_output(text: &str) -> bool {
     let has = |known: &[&str]| words(text).any(|word| known.iter().any(|one| word.eq_ignore_ascii_case(one)));
     has(&["output"]) && has(&["no", "not", "without", "empty", "none"])
+}
+
+/// A few words in brackets, which no one has said: "[silence]".
+fn is_stage_direction(text: &str) -> bool {
+    const WORDS: [&str; 7] = ["silence", "inaudible", "noise", "answer", "response", "reply", "speech"];
+    let is_in = |open: char, close: char| text.starts_with(open) && text.ends_with(close);
+    (is_in('[', ']') || is_in('(', ')') || is_in('<', '>') || is_in('*', '*'))
+        && words(text).any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
 
 /// What a JSON value says by its structure; nothing where its words must say it.

@@ -77,6 +77,8 @@ const STATE_PROGRAMS: [&str; 10] =
 const STATE_COMMANDS: [&str; 5] = ["get", "describe", "inspect", "ps", "top"];
 /// Longer arguments name no deed (bytes).
 const MAX_ARGUMENTS: usize = 4_096;
+/// Nor do longer sayings (bytes).
+const MAX_SAYING: usize = 48;
 /// Commands in one line of a shell that are looked at.
 const MAX_COMMANDS: usize = 16;
 
@@ -90,6 +92,12 @@ impl Purpose {
             (Self::Ask | Self::Act | Self::AskState, Some(deed)) => deed.purpose().unwrap_or(by_name),
             _ => by_name,
         }
+    }
+
+    /// What a few words that an agent says are for: "move right", "wait".
+    pub fn of_saying(said: &str) -> Self {
+        const MOST: usize = 4;
+        if said.len() > MAX_SAYING || name_words(said).nth(MOST).is_some() { Self::Ask } else { Self::of_words(said) }
     }
 
     /// What a command of a shell, or a line of code, is for.

@@ -35,7 +35,7 @@ pub fn run(
         host.count(Bypass::NoIdentity.into(), 1);
         return false;
     }
-    let prompt = IncomingPrompt::of(&reading.tail);
+    let prompt = IncomingPrompt::of(reading);
     let needs_digest = trace.is_some() || prompt.is_some();
     let incoming = Incoming {
         now: *arrived,
