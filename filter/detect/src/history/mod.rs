@@ -122,7 +122,7 @@ impl Reading {
             Some(kept) => Some(KeptTail::of(history, kept)?),
             None => None,
         };
-        let wants_exchanges = reach.policy.enabled && reach.policy.react && !walk.steps.has_calls();
+        let wants_exchanges = reach.policy.enabled && reach.policy.react && !walk.steps.has_results();
         let exchanges =
             if wants_exchanges { exchanges::of(history, reach.start(history))? } else { Vec::new() };
         Ok(Self {

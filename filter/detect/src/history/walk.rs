@@ -165,7 +165,10 @@ impl<'p> Walk<'p> {
         if !text_actions::may_hold(text) {
             return false;
         }
-        let is_run = text_actions::of(text).last().is_some_and(|last| last.observation.is_some());
+        let actions = text_actions::of(text);
+        // One command with its output is what a person asks about.
+        let is_question = matches!(actions.as_slice(), [action] if action.tool == text_actions::COMMAND);
+        let is_run = !is_question && actions.last().is_some_and(|last| last.observation.is_some());
         if is_run {
             self.steps.turn();
             self.turns = self.turns.saturating_add(1);

@@ -17,6 +17,7 @@ pub(super) fn of(said: &str) -> Option<&str> {
         .or_else(|| last_element(said))
         .or_else(|| last_json(said))
         .or_else(|| under_heading(said))
+        .or_else(|| behind_label(said))
         .or_else(|| behind_prompt_sign(said))
 }
 
@@ -82,6 +83,17 @@ fn under_heading(said: &str) -> Option<&str> {
     (!below.is_empty()).then_some(below)
 }
 
+/// `Action: look` and what follows it.
+fn behind_label(said: &str) -> Option<&str> {
+    let begins_line = |at: &usize| {
+        let before = said.get(..*at).unwrap_or_default().trim_end_matches(['*', '#', ' ']);
+        before.is_empty() || before.ends_with(['\n', '"']) || before.ends_with("\\n")
+    };
+    let last = |mark: &str| said.rmatch_indices(mark).map(|(at, _)| at).take(TAGS).find(begins_line);
+    let at = ["Action:", "ACTION:", "Command:", "COMMAND:"].iter().filter_map(|mark| last(mark)).max()?;
+    said.get(at..).map(|action| action.trim_matches(|c: char| c.is_whitespace() || c == '"'))
+}
+
 /// `> go north` in the last line.
 fn behind_prompt_sign(said: &str) -> Option<&str> {
     let text = said.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
@@ -106,6 +118,9 @@ mod tests {
             ("hm\n<code>\nf()\n</code>", Some("code>\nf()\n")),
             (r#"I try. {"thought": "hm", "action": "look", "for": 1}"#, Some(r#"action": "look", "for": 1}"#)),
             (r#""{\"thought\": \"hm\", \"action\": \"look\"}""#, Some(r#"action\": \"look\"}"#)),
+            ("Thought: hm\nAction: look\nAction Input: out", Some("Action: look\nAction Input: out")),
+            (r#""Thought: hm\nAction: look""#, Some("Action: look")),
+            ("My Action: none", None),
             ("## Thought\nhm\n\n## Action\nlook(out)", Some("look(out)")),
             ("> think: hm\n> go north", Some("go north")),
             (r#""hm\n> go north""#, Some("go north")),

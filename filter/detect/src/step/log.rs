@@ -211,6 +211,11 @@ impl StepLog {
         self.turns.iter().any(|turn| !turn.calls.is_empty())
     }
 
+    /// Whether a call has got its result.
+    pub(crate) fn has_results(&self) -> bool {
+        self.turns.iter().flat_map(|turn| &turn.calls).any(|call| call.result.is_some())
+    }
+
     /// The steps, oldest first. A turn with a call that has no result is none.
     pub fn steps(&self) -> Steps {
         let mut steps = Steps::default();
