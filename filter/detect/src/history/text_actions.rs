@@ -34,7 +34,9 @@ enum Label {
 
 /// Whether a text can hold actions at all; `text` may be a JSON string as it stands.
 pub(super) fn may_hold(text: &str) -> bool {
-    ["ction", "tool_name", "Tool:", "tool:", "Tool Name", "Tool Call", "Command:", "Act "].iter().any(|label| text.contains(label))
+    ["ction", "tool_name", "Tool:", "tool:", "Tool Name", "Tool Call", "Command:", "Act "]
+        .iter()
+        .any(|label| text.contains(label))
 }
 
 pub(super) fn is_observation(text: &str) -> bool {
@@ -151,9 +153,10 @@ impl<'a> Sections<'a> {
         let label = self.text.get(..from).unwrap_or_default().strip_suffix('>');
         let name = label.and_then(|label| label.rsplit_once('<')).map(|(_, name)| name);
         let Some(name) = name.filter(|name| !name.is_empty()) else { return said };
-        let end = said.match_indices("</").map(|(at, _)| at).find(|at| {
-            said.get(at.saturating_add(2)..).is_some_and(|rest| rest.starts_with(name))
-        });
+        let end = said
+            .match_indices("</")
+            .map(|(at, _)| at)
+            .find(|at| said.get(at.saturating_add(2)..).is_some_and(|rest| rest.starts_with(name)));
         said.get(..end.unwrap_or(said.len())).unwrap_or(said)
     }
 }

@@ -32,8 +32,28 @@ fn last_block(said: &str) -> Option<&str> {
 fn last_element(said: &str) -> Option<&str> {
     /// Elements of a page, and those that hold what the agent thinks.
     const NO_ACTIONS: [&str; 22] = [
-        "p", "b", "i", "a", "ul", "ol", "li", "td", "tr", "em", "div", "span", "table", "strong", "body", "html",
-        "think", "thinking", "thought", "reasoning", "analysis", "answer",
+        "p",
+        "b",
+        "i",
+        "a",
+        "ul",
+        "ol",
+        "li",
+        "td",
+        "tr",
+        "em",
+        "div",
+        "span",
+        "table",
+        "strong",
+        "body",
+        "html",
+        "think",
+        "thinking",
+        "thought",
+        "reasoning",
+        "analysis",
+        "answer",
     ];
     let (before, closing) = said.rsplit_once("</")?;
     let (name, tail) = closing.split_once('>')?;
@@ -76,7 +96,8 @@ fn last_json(said: &str) -> Option<&str> {
 
 /// What stands below the last line `## Action`.
 fn under_heading(said: &str) -> Option<&str> {
-    let at = ["# Action", "# ACTION", "# Command", "# Tool"].iter().filter_map(|mark| said.rfind(mark)).max()?;
+    let at =
+        ["# Action", "# ACTION", "# Command", "# Tool"].iter().filter_map(|mark| said.rfind(mark)).max()?;
     let rest = said.get(at..)?;
     let (_, below) = rest.split_once('\n').or_else(|| rest.split_once("\\n"))?;
     let below = below.trim_matches(|c: char| c.is_whitespace() || c == '"');
@@ -114,9 +135,15 @@ mod tests {
                 "<thinking>hm</thinking>\n<run_it>\n<command>ls</command>\n</run_it>",
                 Some("run_it>\n<command>ls</command>\n"),
             ),
-            ("hm <function=bash>\n<parameter=c>ls</parameter>\n</function>", Some("function=bash>\n<parameter=c>ls</parameter>\n")),
+            (
+                "hm <function=bash>\n<parameter=c>ls</parameter>\n</function>",
+                Some("function=bash>\n<parameter=c>ls</parameter>\n"),
+            ),
             ("hm\n<code>\nf()\n</code>", Some("code>\nf()\n")),
-            (r#"I try. {"thought": "hm", "action": "look", "for": 1}"#, Some(r#"action": "look", "for": 1}"#)),
+            (
+                r#"I try. {"thought": "hm", "action": "look", "for": 1}"#,
+                Some(r#"action": "look", "for": 1}"#),
+            ),
             (r#""{\"thought\": \"hm\", \"action\": \"look\"}""#, Some(r#"action\": \"look\"}"#)),
             ("Thought: hm\nAction: look\nAction Input: out", Some("Action: look\nAction Input: out")),
             (r#""Thought: hm\nAction: look""#, Some("Action: look")),

@@ -46,16 +46,64 @@ const PERMITTED: [&str; 5] = ["approved", "accepted", "confirmed", "granted", "a
 const GO_ON: [&str; 4] = ["proceed", "continue", "go", "ahead"];
 /// What was done, in the words of tools: at the end of a sentence, or behind "was" or "been".
 const DEEDS: [&str; 43] = [
-    "clicked", "pressed", "tapped", "typed", "updated", "performed", "completed", "executed", "sent", "added",
-    "removed", "created", "saved", "deleted", "selected", "registered", "recorded", "logged", "loaded", "toggled",
-    "moved", "increased", "decreased", "enabled", "disabled", "applied", "written", "posted", "published", "uploaded",
-    "stored", "inserted", "changed", "modified", "scrolled", "dispatched", "spoken", "played", "edited", "replaced",
-    "copied", "renamed", "delivered",
+    "clicked",
+    "pressed",
+    "tapped",
+    "typed",
+    "updated",
+    "performed",
+    "completed",
+    "executed",
+    "sent",
+    "added",
+    "removed",
+    "created",
+    "saved",
+    "deleted",
+    "selected",
+    "registered",
+    "recorded",
+    "logged",
+    "loaded",
+    "toggled",
+    "moved",
+    "increased",
+    "decreased",
+    "enabled",
+    "disabled",
+    "applied",
+    "written",
+    "posted",
+    "published",
+    "uploaded",
+    "stored",
+    "inserted",
+    "changed",
+    "modified",
+    "scrolled",
+    "dispatched",
+    "spoken",
+    "played",
+    "edited",
+    "replaced",
+    "copied",
+    "renamed",
+    "delivered",
 ];
 /// Words that end like a deed and are none: names, and what went wrong.
 const NO_DEEDS: [&str; 12] = [
-    "united", "alfred", "ahmed", "mohamed", "mohammed", "hundred", "limited", "unlimited", "advanced", "related",
-    "estimated", "combined",
+    "united",
+    "alfred",
+    "ahmed",
+    "mohamed",
+    "mohammed",
+    "hundred",
+    "limited",
+    "unlimited",
+    "advanced",
+    "related",
+    "estimated",
+    "combined",
 ];
 
 /// `count`: the words of the text, as far as they were counted.
@@ -72,7 +120,8 @@ pub(super) fn says_so(text: &str, count: usize) -> bool {
         && first.to_ascii_lowercase().ends_with("ed")
         && !first.to_ascii_lowercase().ends_with("eed")
         && !is_one_of(first, &NO_DEEDS);
-    let rest_is_done = last.is_some_and(|last| DONE.iter().take(6).any(|done| last.eq_ignore_ascii_case(done)));
+    let rest_is_done =
+        last.is_some_and(|last| DONE.iter().take(6).any(|done| last.eq_ignore_ascii_case(done)));
     let goes_on = is_done && words(text).any(|word| is_one_of(word, &GO_ON));
     (is_done && count <= 5)
         || goes_on
@@ -102,7 +151,8 @@ pub(super) fn begins_so(text: &str) -> bool {
     rest.starts_with(char::is_whitespace)
         && !has_specific_number(text)
         && (1..=DEED_WORDS).contains(&count)
-        && (says_so(sentence, count) || words(sentence).last().is_some_and(|last| last.eq_ignore_ascii_case("successfully")))
+        && (says_so(sentence, count)
+            || words(sentence).last().is_some_and(|last| last.eq_ignore_ascii_case("successfully")))
 }
 
 /// Whether it has a number that no two changes are likely to share: "order 3221322 added", not "201 Created".

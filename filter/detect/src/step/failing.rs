@@ -22,10 +22,8 @@ fn is_status_line(line: &str) -> bool {
     let Some(first) = all.next() else { return false };
     let is_named = first.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http"));
     let number = if is_named { all.next().unwrap_or_default() } else { first };
-    let is_status = number
-        .trim_end_matches([':', ','])
-        .parse::<u16>()
-        .is_ok_and(|status| (400..600).contains(&status));
+    let is_status =
+        number.trim_end_matches([':', ',']).parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
     let reason = all.next();
     is_status && (is_named || reason.is_some_and(|word| word.starts_with(|c: char| c.is_ascii_uppercase())))
 }
@@ -39,7 +37,8 @@ fn has_bad_title(text: &str) -> bool {
     let title = beginning.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     title.is_some_and(|(title, _)| {
         let lower = title.to_ascii_lowercase();
-        is_status_line(title) || ["error", "denied", "not found", "forbidden"].iter().any(|word| lower.contains(word))
+        is_status_line(title)
+            || ["error", "denied", "not found", "forbidden"].iter().any(|word| lower.contains(word))
     }) || beginning.starts_with("<Error>")
         || (beginning.starts_with("<?xml") && beginning.contains("<Error>"))
 }
@@ -56,13 +55,20 @@ fn sums_up_failures(line: &str) -> bool {
     if line.starts_with("FAILED (") || line.starts_with("BUILD FAILED") || line.starts_with("Build failed") {
         return true;
     }
+    // `make: *** [all] Error 2`, `10:00:59 ERROR build failed`.
+    if (line.starts_with("make") && line.contains("*** "))
+        || line.to_ascii_lowercase().ends_with("build failed")
+    {
+        return true;
+    }
     let mut before = "";
     line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).any(|word| {
         let before = std::mem::replace(&mut before, word);
         let is_count = before.len() <= 6
             && before.bytes().all(|byte| byte.is_ascii_digit())
             && before.bytes().any(|byte| byte != b'0');
-        is_count && ["failed", "failures", "failing", "errors"].iter().any(|one| word.eq_ignore_ascii_case(one))
+        is_count
+            && ["failed", "failures", "failing", "errors"].iter().any(|one| word.eq_ignore_ascii_case(one))
     })
 }
 
@@ -83,6 +89,8 @@ mod tests {
             "<?xml version=\"1.0\"?><Error><Code>X</Code></Error>",
             &run("==== 1 failed, 11 passed in 0.12s ===="),
             &run("Ran 9 tests\n\nFAILED (failures=1)"),
+            &run("make: *** [Makefile:2: all] Error 1"),
+            &run("10:00:59 ERROR build failed"),
             &run("Tests: 1 failed, 1 total\nTime: 0.5 s"),
         ] {
             assert!(says_so(text), "{text}");

@@ -6,8 +6,12 @@ use sentinel_text::{digest, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Purpose, acknowledging, failing, phrases::{self, Says}, plain, volatile, waiting};
 use super::purpose::name_words;
+use super::{
+    Purpose, acknowledging, failing,
+    phrases::{self, Says},
+    plain, volatile, waiting,
+};
 use crate::arguments::canonical;
 
 /// Results are looked into up to this size (bytes); beyond it their digest and their ends must do.
@@ -83,14 +87,13 @@ impl Judged<'_> {
         if kind == Kind::Failure && self.said.len() <= MAX_FAILURE {
             return volatile::digest_without(self.said);
         }
-        if self.said.len() <= MAX_RESULT {
-            if self.purpose == Purpose::Send
-                && self.said.trim_start().starts_with(['{', '['])
-                && let Ok(mut value) = serde_json::from_str::<Value>(self.said)
-            {
-                volatile::remove_ids(&mut value);
-                return canonical(&value.to_string()).digest;
-            }
+        if self.said.len() <= MAX_RESULT
+            && self.purpose == Purpose::Send
+            && self.said.trim_start().starts_with(['{', '['])
+            && let Ok(mut value) = serde_json::from_str::<Value>(self.said)
+        {
+            volatile::remove_ids(&mut value);
+            return canonical(&value.to_string()).digest;
         }
         digest(self.said.trim().as_bytes())
     }
@@ -109,6 +112,10 @@ impl Judged<'_> {
             && (waiting::is_waiting(&plain, look.words)
                 || (plain.len() != said.len() && waiting::is_waiting(said, look.words)))
         {
+            return Kind::Waiting;
+        }
+        // What was waited for has not come in time, and may come yet.
+        if purpose == Purpose::AskState && plain.contains("timed out waiting") {
             return Kind::Waiting;
         }
         if is_error || is_explicit_error(said) || failing::says_so(said) {
@@ -143,13 +150,17 @@ impl Judged<'_> {
             0 if trimmed.contains(['✅', '✓', '✔', '👍', '👌']) => Kind::Acknowledgement,
             0 => Kind::Empty,
             // What code gave that ran without a value.
+            // How something stands, which may stay so for long.
+            1 if ["false", "offline"].iter().any(|state| trimmed.eq_ignore_ascii_case(state)) => Kind::Empty,
             // "[silence]", "(no answer)": nobody said anything.
             1..=3 if is_stage_direction(trimmed) => Kind::Acknowledgement,
             1 if acts && ["None", "null", "undefined", "nil"].contains(&trimmed) => Kind::Acknowledgement,
             1..=ACKNOWLEDGEMENT_WORDS if says_no_output(trimmed) => Kind::Acknowledgement,
             1..=SHORT_WORDS if look.is_failure || phrases::says(trimmed, Says::Fails) => Kind::Failure,
             1..=SHORT_WORDS if look.is_none => {
-                let is_empty = is_nothing_new(trimmed) || (look.begins_with_none && !self.names_something);
+                let is_empty = is_nothing_new(trimmed)
+                    || trimmed.starts_with("You have no ")
+                    || (look.begins_with_none && !self.names_something);
                 if is_empty { Kind::Empty } else { Kind::Failure }
             }
             1..=ACKNOWLEDGEMENT_WORDS if is_nothing_new(trimmed) && look.is_short_empty => Kind::Empty,
@@ -158,7 +169,9 @@ impl Judged<'_> {
                 Kind::Acknowledgement
             }
             1..=SHORT_WORDS if acts && !is_json && acknowledging::begins_so(trimmed) => Kind::Acknowledgement,
-            1..=ACKNOWLEDGEMENT_WORDS if acts && !acknowledging::has_specific_number(trimmed) => Kind::Acknowledgement,
+            1..=ACKNOWLEDGEMENT_WORDS if acts && !acknowledging::has_specific_number(trimmed) => {
+                Kind::Acknowledgement
+            }
             _ => Kind::Content,
         }
     }
@@ -300,8 +313,8 @@ fn is_empty(value: &Value) -> bool {
     /// What goes round a list: how it was asked for, how to go on.
     fn tells_nothing(key: &str, value: &Value) -> bool {
         const ROUND: [&str; 14] = [
-            "cursor", "token", "next", "page", "offset", "limit", "query", "q", "more", "etag", "ok", "success",
-            "object", "kind",
+            "cursor", "token", "next", "page", "offset", "limit", "query", "q", "more", "etag", "ok",
+            "success", "object", "kind",
         ];
         let is_round = || {
             name_words(key).any(|word| ROUND.iter().any(|known| word.eq_ignore_ascii_case(known)))

@@ -17,101 +17,96 @@ pub(super) enum Says {
     NothingNew,
 }
 
-/// A word, and the one that must stand before it ("en cours"); any where that is empty. Lower case.
+/// The word that must stand before (any where that is empty), and the word itself: "en cours". German, French, Spanish,
+/// Portuguese, Italian, Russian; lower case, sorted by the word.
 const SPACED: [(&str, &str, Says); 87] = [
-    // German
-    ("läuft", "noch", Says::Waits),
-    ("", "ausstehend", Says::Waits),
-    ("in", "bearbeitung", Says::Waits),
+    ("", "abgeschlossen", Says::Done),
+    ("", "aguardando", Says::Waits),
+    ("", "aguarde", Says::Waits),
+    ("em", "andamento", Says::Waits),
     ("in", "arbeit", Says::Waits),
-    ("noch", "nicht", Says::Waits),
+    ("", "attendere", Says::Waits),
+    ("en", "attente", Says::Waits),
+    ("in", "attesa", Says::Waits),
+    ("", "ausgeführt", Says::Done),
+    ("", "ausstehend", Says::Waits),
     ("wird", "bearbeitet", Says::Waits),
+    ("in", "bearbeitung", Says::Waits),
+    ("", "completato", Says::Done),
+    ("", "concluído", Says::Done),
+    ("in", "corso", Says::Waits),
+    ("en", "cours", Says::Waits),
+    ("en", "curso", Says::Waits),
+    ("", "denegado", Says::Fails),
+    ("", "effectué", Says::Done),
+    ("in", "elaborazione", Says::Waits),
+    ("", "enregistré", Says::Done),
+    ("", "enviado", Says::Done),
+    ("", "envoyé", Says::Done),
+    ("", "erfolgreich", Says::Done),
+    ("", "erledigt", Says::Done),
+    ("", "erreur", Says::Fails),
+    ("", "erro", Says::Fails),
+    ("", "errore", Says::Fails),
+    ("en", "espera", Says::Waits),
+    ("c'est", "fait", Says::Done),
+    ("", "falha", Says::Fails),
+    ("", "falhou", Says::Fails),
+    ("", "fallo", Says::Fails),
+    ("", "falló", Says::Fails),
+    ("", "fatto", Says::Done),
+    ("", "fehler", Says::Fails),
+    ("", "fehlgeschlagen", Says::Fails),
+    ("", "feito", Says::Done),
+    ("", "fertig", Says::Done),
+    ("nicht", "gefunden", Says::Fails),
+    ("", "gesendet", Says::Done),
+    ("", "gespeichert", Says::Done),
+    ("", "guardado", Says::Done),
+    ("", "hecho", Says::Done),
+    ("", "introuvable", Says::Fails),
+    ("", "inválido", Says::Fails),
+    ("", "ja", Says::Done),
+    ("", "listo", Says::Done),
+    ("keine", "neuen", Says::NothingNew),
+    ("nichts", "neues", Says::NothingNew),
+    ("noch", "nicht", Says::Waits),
+    ("läuft", "noch", Says::Waits),
+    ("aucun", "nouveau", Says::NothingNew),
+    ("aucune", "nouvelle", Says::NothingNew),
+    ("hay", "nuevos", Says::NothingNew),
+    ("", "oui", Says::Done),
+    ("", "patienter", Says::Waits),
+    ("", "pendente", Says::Waits),
+    ("", "pendiente", Says::Waits),
+    ("", "procesando", Says::Waits),
+    ("en", "proceso", Says::Waits),
+    ("em", "processamento", Says::Waits),
+    ("se", "pudo", Says::Fails),
+    ("", "refusé", Says::Fails),
+    ("", "succès", Says::Done),
+    ("", "sucesso", Says::Done),
+    ("", "sí", Says::Done),
+    ("", "terminé", Says::Done),
+    ("", "ungültig", Says::Fails),
     ("wird", "verarbeitet", Says::Waits),
+    ("", "verweigert", Says::Fails),
     ("wird", "vorbereitet", Says::Waits),
     ("bitte", "warten", Says::Waits),
     ("", "warteschlange", Says::Waits),
-    ("", "erledigt", Says::Done),
-    ("", "ausgeführt", Says::Done),
-    ("", "gespeichert", Says::Done),
-    ("", "gesendet", Says::Done),
-    ("", "erfolgreich", Says::Done),
-    ("", "abgeschlossen", Says::Done),
-    ("", "ja", Says::Done),
-    ("", "fertig", Says::Done),
-    ("", "fehler", Says::Fails),
-    ("", "fehlgeschlagen", Says::Fails),
-    ("", "ungültig", Says::Fails),
-    ("", "verweigert", Says::Fails),
-    ("nicht", "gefunden", Says::Fails),
-    ("keine", "neuen", Says::NothingNew),
-    ("nichts", "neues", Says::NothingNew),
-    // French
-    ("en", "cours", Says::Waits),
-    ("en", "attente", Says::Waits),
-    ("", "patienter", Says::Waits),
-    ("c'est", "fait", Says::Done),
-    ("", "terminé", Says::Done),
-    ("", "effectué", Says::Done),
-    ("", "enregistré", Says::Done),
-    ("", "envoyé", Says::Done),
-    ("", "succès", Says::Done),
-    ("", "oui", Says::Done),
-    ("", "erreur", Says::Fails),
     ("", "échec", Says::Fails),
     ("", "échoué", Says::Fails),
-    ("", "refusé", Says::Fails),
-    ("", "introuvable", Says::Fails),
-    ("aucun", "nouveau", Says::NothingNew),
-    ("aucune", "nouvelle", Says::NothingNew),
-    // Spanish
-    ("en", "curso", Says::Waits),
-    ("en", "proceso", Says::Waits),
-    ("en", "espera", Says::Waits),
-    ("", "pendiente", Says::Waits),
-    ("", "procesando", Says::Waits),
-    ("", "hecho", Says::Done),
-    ("", "listo", Says::Done),
-    ("", "guardado", Says::Done),
-    ("", "enviado", Says::Done),
     ("", "éxito", Says::Done),
-    ("", "sí", Says::Done),
-    ("", "fallo", Says::Fails),
-    ("", "falló", Says::Fails),
-    ("", "inválido", Says::Fails),
-    ("", "denegado", Says::Fails),
-    ("se", "pudo", Says::Fails),
-    ("hay", "nuevos", Says::NothingNew),
-    // Portuguese
-    ("em", "andamento", Says::Waits),
-    ("em", "processamento", Says::Waits),
-    ("", "aguardando", Says::Waits),
-    ("", "aguarde", Says::Waits),
-    ("", "pendente", Says::Waits),
-    ("", "concluído", Says::Done),
-    ("", "feito", Says::Done),
-    ("", "sucesso", Says::Done),
-    ("", "erro", Says::Fails),
-    ("", "falha", Says::Fails),
-    ("", "falhou", Says::Fails),
-    // Italian
-    ("in", "corso", Says::Waits),
-    ("in", "elaborazione", Says::Waits),
-    ("in", "attesa", Says::Waits),
-    ("", "attendere", Says::Waits),
-    ("", "fatto", Says::Done),
-    ("", "completato", Says::Done),
-    ("", "errore", Says::Fails),
-    // Russian
+    ("", "выполнено", Says::Done),
     ("", "выполняется", Says::Waits),
+    ("", "готово", Says::Done),
+    ("новых", "нет", Says::NothingNew),
     ("", "обрабатывается", Says::Waits),
     ("", "ожидание", Says::Waits),
     ("в", "очереди", Says::Waits),
-    ("", "готово", Says::Done),
-    ("", "выполнено", Says::Done),
-    ("", "успешно", Says::Done),
     ("", "ошибка", Says::Fails),
     ("не", "удалось", Says::Fails),
-    ("новых", "нет", Says::NothingNew),
+    ("", "успешно", Says::Done),
 ];
 
 /// Phrases of languages that write no spaces, and of Korean, whose words take endings.
@@ -171,21 +166,17 @@ pub(super) fn says(text: &str, wanted: Says) -> bool {
     if text.bytes().any(is_unspaced) {
         return UNSPACED.iter().any(|(phrase, says)| *says == wanted && text.contains(phrase));
     }
-    let mut before = "";
+    let mut before = String::new();
     words(text).take(WORDS).any(|word| {
-        let before = std::mem::replace(&mut before, word);
-        SPACED.iter().any(|(first, second, says)| {
-            *says == wanted && is_same(word, second) && (first.is_empty() || is_same(before, first))
-        })
+        let word = word.to_lowercase();
+        let start = SPACED.partition_point(|(_, known, _)| *known < word.as_str());
+        let known = SPACED.get(start..).unwrap_or_default().iter().take_while(|(_, known, _)| *known == word);
+        let found = known
+            .into_iter()
+            .any(|(first, _, says)| *says == wanted && (first.is_empty() || before == *first));
+        before = word;
+        found
     })
-}
-
-/// The same word but for its case; `known` is in lower case.
-fn is_same(word: &str, known: &str) -> bool {
-    if word.len() != known.len() {
-        return false;
-    }
-    word.eq_ignore_ascii_case(known) || word.chars().flat_map(char::to_lowercase).eq(known.chars())
 }
 
 #[cfg(test)]
@@ -219,6 +210,12 @@ mod tests {
                 assert_eq!(says(text, one), says_so == Some(one), "{text}: {one:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(SPACED.is_sorted_by_key(|(_, word, _)| *word));
+        assert!(SPACED.iter().all(|(_, word, _)| word.to_lowercase() == *word));
     }
 
     #[test]

@@ -26,7 +26,8 @@ const ADVANCE: [&str; 10] =
     ["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
 /// The same, in names that do not begin by reading: "get_step" tells something.
 const MOVES: [&str; 13] = [
-    "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more", "receive",
+    "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more",
+    "receive",
 ];
 const STATE: [&str; 20] = [
     "status",
@@ -54,12 +55,12 @@ const STATE: [&str; 20] = [
 const SEND: [&str; 8] = ["send", "post", "publish", "notify", "reply", "submit", "email", "message"];
 /// Verbs before which nothing else in a name is one: "read_email", "search_code".
 const READ: [&str; 14] = [
-    "get", "read", "list", "fetch", "search", "find", "view", "load", "retrieve", "lookup", "look", "describe", "count",
-    "grep",
+    "get", "read", "list", "fetch", "search", "find", "view", "load", "retrieve", "lookup", "look",
+    "describe", "count", "grep",
 ];
 /// What a person or a program at a screen does.
-const GESTURE: [&str; 10] =
-    ["click", "tap", "toggle", "drag", "hover", "select", "act", "perform", "say", "think"];
+const GESTURE: [&str; 12] =
+    ["click", "tap", "toggle", "drag", "hover", "select", "act", "perform", "say", "think", "log", "record"];
 /// Programs that search what they are given: their arguments name no deed.
 const SEARCH_PROGRAMS: [&str; 13] =
     ["grep", "egrep", "rg", "ag", "cat", "less", "find", "sed", "awk", "man", "which", "diff", "ls"];
@@ -68,8 +69,22 @@ const CHANGE: [&str; 24] = [
     "delete", "remove", "copy", "rename", "edit", "modify", "replace", "patch", "upload", "fill", "type",
     "make", "move",
 ];
-const RUN: [&str; 11] =
-    ["run", "exec", "execute", "bash", "shell", "terminal", "command", "python", "code", "sql", "cmd"];
+const RUN: [&str; 14] = [
+    "javascript",
+    "repl",
+    "eval",
+    "run",
+    "exec",
+    "execute",
+    "bash",
+    "shell",
+    "terminal",
+    "command",
+    "python",
+    "code",
+    "sql",
+    "cmd",
+];
 /// Programs that print how things stand.
 const STATE_PROGRAMS: [&str; 10] =
     ["ps", "pgrep", "top", "uptime", "jobs", "squeue", "qstat", "df", "free", "date"];
@@ -97,7 +112,11 @@ impl Purpose {
     /// What a few words that an agent says are for: "move right", "wait".
     pub fn of_saying(said: &str) -> Self {
         const MOST: usize = 4;
-        if said.len() > MAX_SAYING || name_words(said).nth(MOST).is_some() { Self::Ask } else { Self::of_words(said) }
+        if said.len() > MAX_SAYING || name_words(said).nth(MOST).is_some() {
+            Self::Ask
+        } else {
+            Self::of_words(said)
+        }
     }
 
     /// What a command of a shell, or a line of code, is for.

@@ -139,9 +139,10 @@ fn is_one_of(word: &str, known: &[&str]) -> bool {
 fn ends_with_id(word: &str) -> bool {
     let last = word.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     last.eq_ignore_ascii_case("id")
-        || last.strip_suffix("Id").or_else(|| last.strip_suffix("ID")).is_some_and(|rest| {
-            rest.ends_with(|c: char| c.is_ascii_lowercase())
-        })
+        || last
+            .strip_suffix("Id")
+            .or_else(|| last.strip_suffix("ID"))
+            .is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_lowercase()))
 }
 
 /// A name that was made for one time: what stands directly below `/tmp/`.
@@ -157,12 +158,12 @@ fn is_temporary(text: &str, word: &str, before: &str) -> bool {
 /// seconds", "third attempt").
 fn belongs_to_number(word: &str, before: &str, next: &str) -> bool {
     const UNITS: [&str; 15] = [
-        "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "h", "hour", "hours", "us",
-        "ns",
+        "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "h", "hour",
+        "hours", "us", "ns",
     ];
     const NUMBERS: [&str; 22] = [
-        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "first",
-        "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
     ];
     const COUNTED: [&str; 7] = ["attempt", "attempts", "try", "tries", "retry", "retries", "times"];
     // No such word is longer.
@@ -232,7 +233,10 @@ mod tests {
             ("10:02:11 WARN disk full", "10:02:15 WARN disk full"),
             ("Job 4711 failed", "Job 4712 failed"),
             ("2 failed in 0.12s", "2 failed in 0.34s"),
-            ("Error at Tue, 03 Mar 2026 10:01:11 GMT: reset", "Error at Fri, 04 Apr 2026 11:09:12 GMT: reset"),
+            (
+                "Error at Tue, 03 Mar 2026 10:01:11 GMT: reset",
+                "Error at Fri, 04 Apr 2026 11:09:12 GMT: reset",
+            ),
             ("locked until 10:01 AM", "locked until 11:02 PM"),
             ("failed after two seconds", "failed after five seconds"),
             ("First attempt failed", "Third attempt failed"),

@@ -121,19 +121,32 @@ fn has_state_word(value: &str) -> bool {
             && word.get(word.len().saturating_sub(3)..).is_some_and(|end| end.eq_ignore_ascii_case("ing"))
             && !is_one_of(word, &NO_STATES)
     };
-    words(value).take(3).any(|word| is_state(word) || name_words(word).any(|part| is_state(part) || goes_on(part)))
+    words(value)
+        .take(3)
+        .any(|word| is_state(word) || name_words(word).any(|part| is_state(part) || goes_on(part)))
 }
 
 /// "45%", "3 of 10 steps completed", "2/3 replicas are ready", "Estimated time remaining: 5 minutes", "202 Accepted".
 fn is_how_far(text: &str) -> bool {
-    const DONE: [&str; 9] =
-        ["completed", "complete", "done", "ready", "available", "finished", "processed", "updated", "healthy"];
+    const DONE: [&str; 9] = [
+        "completed",
+        "complete",
+        "done",
+        "ready",
+        "available",
+        "finished",
+        "processed",
+        "updated",
+        "healthy",
+    ];
     if words(text).nth(SHORT_WORDS).is_some() {
         return false;
     }
     let is_percentage = || {
         let number = text.strip_suffix('%').map(str::trim_end);
-        number.is_some_and(|number| number != "100" && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+        number.is_some_and(|number| {
+            number != "100" && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        })
     };
     let number = |word: Option<&str>| word.and_then(|word| word.parse::<u32>().ok());
     let is_part = || {
@@ -149,7 +162,11 @@ fn is_how_far(text: &str) -> bool {
     let takes_time = || has(&["eta"]) || has(&["remaining", "left"]) && has(&["time", "minutes", "seconds"]);
     let is_accepted = || {
         let mut all = words(text).filter(|word| !is_one_of(word, &["http", "status"]));
-        all.next() == Some("202") && all.next().is_none_or(|word| is_one_of(word, &["accepted"]))
+        match all.next() {
+            Some("202") => all.next().is_none_or(|word| is_one_of(word, &["accepted"])),
+            Some("204") => all.next().is_none_or(|word| is_one_of(word, &["no"])),
+            _ => false,
+        }
     };
     is_percentage() || is_part() || takes_time() || is_accepted()
 }
@@ -267,7 +284,8 @@ const TO_COME: [&str; 16] = [
 
 /// `finished_at`, `completedAt`, `end_time`.
 fn is_end(key: &str) -> bool {
-    let is_end = |word: &str| is_one_of(word, &["finished", "completed", "ended", "end", "finish", "completion"]);
+    let is_end =
+        |word: &str| is_one_of(word, &["finished", "completed", "ended", "end", "finish", "completion"]);
     let is_time = |word: &str| is_one_of(word, &["at", "time", "on", "date"]);
     name_words(key).any(is_end) && name_words(key).any(is_time)
 }
@@ -276,9 +294,13 @@ fn is_end(key: &str) -> bool {
 fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
     let has = |known: &[&str]| name_words(key).any(|word| is_one_of(word, known));
     let Some(number) = number else { return false };
-    let is_progress = has(&["progress"]) || (has(&["percent", "percentage", "pct"]) && has(&["complete", "done"]));
+    let is_progress =
+        has(&["progress"]) || (has(&["percent", "percentage", "pct"]) && has(&["complete", "done"]));
     (is_progress && number != 1.0 && number < 100.0)
-        || (number > 0.0 && (has(&["eta"]) || (has(&["queue"]) && has(&["position"])) || (has(&["retry"]) && has(&["after"]))))
+        || (number > 0.0
+            && (has(&["eta"])
+                || (has(&["queue"]) && has(&["position"]))
+                || (has(&["retry"]) && has(&["after"]))))
         || (number == 202.0 && has(&["status"]))
 }
 
