@@ -11,7 +11,7 @@ use crate::{
 const POLICY: ScorePolicy = ScorePolicy { enabled: true, hint: 5.0, kill: 10.0, min_words: 4, window: 20 };
 
 fn prompt(text: &str) -> IncomingPrompt {
-    IncomingPrompt { text: Fingerprint::of(text), is_weak: false, context: Context::default() }
+    IncomingPrompt { text: Fingerprint::of(text), ..IncomingPrompt::default() }
 }
 
 fn answered(text: &str) -> Outcome {
@@ -110,7 +110,7 @@ const QUESTION: &str = "Is there a person in this picture?";
 fn the_same_question_about_other_material_is_work() {
     let about = |n: u64| {
         let context = Context { whole: n, setting: n, ..Context::default() };
-        (IncomingPrompt { text: Fingerprint::of(QUESTION), is_weak: false, context }, "No.")
+        (IncomingPrompt { text: Fingerprint::of(QUESTION), context, ..IncomingPrompt::default() }, "No.")
     };
     assert_eq!(run_of(&(0..20).map(about).collect::<Vec<_>>(), true), [Verdict::Allow; 20]);
 }
@@ -123,7 +123,7 @@ fn constant_words_to_answers_that_differ_in_numbers_are_work() {
             (0..n).map(|at| Occurrence { history: at as u64, answer: Fingerprint::of(&texts[at]) }).collect();
         let context = Context { history: n as u64, earlier, ..Context::default() };
         let text = Fingerprint::of("One of the tests fails, fix it and try again.");
-        (IncomingPrompt { text, is_weak: false, context }, texts[n].as_str())
+        (IncomingPrompt { text, is_weak: false, is_addition: false, context }, texts[n].as_str())
     };
     assert_eq!(run_of(&(0..20).map(grown).collect::<Vec<_>>(), true), [Verdict::Allow; 20]);
 }
@@ -137,7 +137,7 @@ fn without_a_named_run_only_a_history_that_goes_on_is_killed() {
     let grown = |n: u64| {
         let earlier = (0..n).map(|history| Occurrence { history, answer: Fingerprint::of(answer) }).collect();
         let context = Context { history: n, earlier, ..Context::default() };
-        (IncomingPrompt { text: Fingerprint::of(QUESTION), is_weak: false, context }, answer)
+        (IncomingPrompt { text: Fingerprint::of(QUESTION), context, ..IncomingPrompt::default() }, answer)
     };
     let verdicts = run_of(&(0..6).map(grown).collect::<Vec<_>>(), false);
     assert_eq!(verdicts.iter().position(|verdict| *verdict == Verdict::Kill), Some(4), "{verdicts:?}");
@@ -152,7 +152,7 @@ fn a_text_that_stands_in_the_history_counts_only_with_its_answers() {
             let known = Occurrence { history: 1, answer: Fingerprint::default() };
             let context = Context { earlier: vec![known], ..Context::default() };
             let text = Fingerprint::of("Analyse the result of the tool and go on");
-            (IncomingPrompt { text, is_weak: false, context }, answer.as_str())
+            (IncomingPrompt { text, context, ..IncomingPrompt::default() }, answer.as_str())
         })
         .collect();
     assert_eq!(run_of(&exchanges, true), [Verdict::Allow; 12]);
@@ -161,7 +161,7 @@ fn a_text_that_stands_in_the_history_counts_only_with_its_answers() {
         let said = |history| Occurrence { history, answer: Fingerprint::of(&answers[history as usize]) };
         let context = Context { history: n, earlier: (0..n).map(said).collect(), ..Context::default() };
         let text = Fingerprint::of("Analyse the result of the tool and go on");
-        (IncomingPrompt { text, is_weak: false, context }, "I cannot find that order anywhere.")
+        (IncomingPrompt { text, context, ..IncomingPrompt::default() }, "I cannot find that order anywhere.")
     };
     assert_eq!(run_of(&(0..12).map(kept).collect::<Vec<_>>(), true), [Verdict::Allow; 12]);
 }
