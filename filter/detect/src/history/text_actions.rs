@@ -34,7 +34,7 @@ enum Label {
 
 /// Whether a text can hold actions at all; `text` may be a JSON string as it stands.
 pub(super) fn may_hold(text: &str) -> bool {
-    ["ction", "tool_name", "Tool:", "tool:", "Tool Name", "Tool Call", "Command:", "Act "]
+    ["ction", "tool_name", "Tool:", "tool:", "Tool Name", "Tool Call", "Function:", "Command:", "Act "]
         .iter()
         .any(|label| text.contains(label))
 }
@@ -219,7 +219,7 @@ fn label(line: &str) -> Option<(Label, usize)> {
                     .all(|(a, b)| a.eq_ignore_ascii_case(&b) || (a == b' ' && b == b'_'))
         })
     };
-    let label = if is(&["action", "act", "tool", "tool_name", "tool_call", "action_name"]) {
+    let label = if is(&["action", "act", "function", "tool", "tool_name", "tool_call", "action_name"]) {
         Label::Action
     } else if is(&[
         "action_input",
@@ -313,6 +313,7 @@ mod tests {
             "<step n=\"1\">\n<action>look</action>\n<action_input>out</action_input>\n<observation>it rains</observation>\n</step>\n",
             "Tool Call: look\nTool Input: out\nTool Response: it rains\n",
             "Act 1: look[out]\nObs 1: it rains\n",
+            "Function: look\nParameters: out\nResult: it rains\n",
         ] {
             let text = format!("Task: Well?\n\n{}\nWhat is next?", round.repeat(3));
             assert_eq!(found(&text), vec![("look", "out", Some("it rains")); 3], "{round}");
