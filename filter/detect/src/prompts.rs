@@ -45,7 +45,7 @@ impl IncomingPrompt {
         let Tail::Prompt(prompt) = &reading.tail else { return None };
         // What the agent said it was waiting for proves nothing either.
         let weak = [Kind::Acknowledgement, Kind::Empty, Kind::Waiting];
-        let is_weak_exchange = reading.exchanges.last().is_some_and(|step| weak.contains(&step.kind));
+        let is_weak_exchange = reading.exchanges.last().is_some_and(|step| weak.contains(&step.kind()));
         Some(Self {
             text: Fingerprint::of(&prompt.text),
             is_weak: is_weak_exchange || is_weak_answer(&prompt.text),
@@ -96,11 +96,11 @@ impl Observed {
     }
 }
 
-/// Judges a request by the window of its scope, and notes it there. `done`: the calls that got their results with it.
-pub fn observe(
+/// Judges a request by the window of its scope, and notes it there. `done` gives the calls that got their results with it.
+pub fn observe<'r>(
     window: &mut Window,
     incoming: &Incoming<'_>,
-    done: &[FinishedCall],
+    done: impl FnOnce() -> &'r [FinishedCall],
     policy: &PromptsPolicy,
 ) -> Observed {
     window.touched = incoming.now;
@@ -128,13 +128,13 @@ pub fn observe(
 }
 
 /// Calls whose results merely acknowledge, are empty or wait do not score: their entry forgets them.
-fn take_on_results(window: &mut Window, messages: u32, done: &[FinishedCall]) {
+fn take_on_results<'r>(window: &mut Window, messages: u32, done: impl FnOnce() -> &'r [FinishedCall]) {
     // The same history once more is a retry.
     if std::mem::replace(&mut window.messages, messages) == messages {
         return;
     }
     if let Some(entry) = window.entries.last_mut() {
-        for call in done.iter().filter(|call| !call.is_evidence()) {
+        for call in done().iter().filter(|call| !call.is_evidence()) {
             entry.tools = entry.tools.wrapping_sub(call.approach);
         }
     }

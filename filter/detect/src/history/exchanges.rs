@@ -12,13 +12,13 @@ use sentinel_text::{WordSet, digest, digest_pair, words};
 
 use super::written_action;
 use crate::joined::Joined;
-use crate::step::{Judged, Kind, Purpose, Step};
+use crate::step::{Brought, Judged, Kind, Purpose, Step};
 
 /// Shorter texts are no evidence where nobody answers them (words).
 const MIN_WORDS: usize = 4;
 
 /// The exchanges from `start` on, oldest first; none where the last approach was not there before.
-pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step>, Unreadable> {
+pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step<'static>>, Unreadable> {
     let assistants: Vec<usize> =
         (start..history.len()).filter(|at| history.role(*at) == Role::Assistant).collect();
     let mut approaches = Vec::with_capacity(assistants.len());
@@ -37,7 +37,12 @@ pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step>, U
     Ok(exchanges)
 }
 
-fn exchange(history: &dyn History<'_>, at: usize, end: usize, approach: u64) -> Result<Step, Unreadable> {
+fn exchange(
+    history: &dyn History<'_>,
+    at: usize,
+    end: usize,
+    approach: u64,
+) -> Result<Step<'static>, Unreadable> {
     let mut said = Joined::default();
     history.parts(at, &mut |part| {
         if let Part::Text(text) = part {
@@ -62,16 +67,20 @@ fn exchange(history: &dyn History<'_>, at: usize, end: usize, approach: u64) -> 
         (0, if says_something { Kind::Content } else { Kind::Acknowledgement })
     } else {
         let judged = Judged { said: &answer.0, purpose, names_something: true, is_error: false };
-        if own.is_block { judged.judge(None) } else { judged.judge_words() }
+        if own.is_block {
+            let kind = judged.kind();
+            (judged.outcome(kind), kind)
+        } else {
+            judged.judge_words()
+        }
     };
     Ok(Step {
         approach,
         words: WordSet::default(),
-        outcome: outcome.wrapping_add(media),
         tools: 0,
-        tool: String::new(),
-        kind,
+        tool: "",
         rules: Vec::new(),
+        brought: Brought::known(outcome.wrapping_add(media), kind),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Whether a result says by its form that something went wrong: the status of an HTTP answer, the title of a page, the
 //! last lines of a test run.
 
-use super::kind::MAX_RESULT;
+use super::judge::MAX_RESULT;
 
 /// Lines at the end that may sum up.
 const LINES: usize = 4;

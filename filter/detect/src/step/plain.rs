@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use crate::holds;
+
 /// A label is not longer than this (words).
 const LABEL_WORDS: usize = 6;
 /// A tag's name is not longer than this (bytes).
@@ -46,7 +48,7 @@ pub(crate) fn of(text: &str) -> Cow<'_, str> {
 
 fn unlabelled(text: &str) -> Cow<'_, str> {
     let text = without_label(text.trim());
-    let has_tags = text.contains("</");
+    let has_tags = holds(text, "</");
     let has_labels = text.lines().any(is_label);
     if !has_tags && !has_labels {
         return Cow::Borrowed(text);

@@ -1,9 +1,7 @@
 //! Whether a result says that what is waited for has not come yet.
 
+use super::{judge::MAX_RESULT, phrases, purpose::name_words, structure::Structure};
 use sentinel_text::words;
-use serde_json::Value;
-
-use super::{kind::MAX_RESULT, phrases, purpose::name_words};
 
 /// States in which something is still to come.
 const STATES: [&str; 60] = [
@@ -80,19 +78,20 @@ const SHORT_WORDS: usize = 20;
 /// Nor is one with a line of its own for the state.
 const LINES_WORDS: usize = 60;
 /// A value of more members is information, of which a state is one.
-const MAX_LEAVES: usize = 12;
+pub(super) const MAX_LEAVES: usize = 12;
 
-/// `count`: the words of `said`, as far as they were counted.
-pub(crate) fn is_waiting(said: &str, count: usize) -> bool {
+/// `count`: the words of `said`, as far as they were counted; `structure`: what it says as JSON.
+pub(super) fn is_waiting<'s>(
+    said: &str,
+    count: usize,
+    structure: impl FnOnce() -> Option<&'s Structure>,
+) -> bool {
     let text = said.trim();
     if text.is_empty() || text.len() > MAX_RESULT || count > LINES_WORDS {
         return false;
     }
-    if text.starts_with(['{', '['])
-        && let Ok(value) = serde_json::from_str::<Value>(text)
-    {
-        return leaves(&value) <= MAX_LEAVES
-            && (value_waits(&value) || phrases::says(text, phrases::Says::Waits));
+    if let Some(structure) = structure() {
+        return structure.waits() || (structure.is_small() && phrases::says(text, phrases::Says::Waits));
     }
     if words(text).any(|word| is_one_of(word, &FAILURES)) {
         return false;
@@ -235,31 +234,11 @@ fn is_table_of_states(text: &str) -> bool {
         && words(rows).any(|word| is_state(word) || name_words(word).any(is_state))
 }
 
-fn leaves(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => items.iter().map(leaves).fold(0, usize::saturating_add),
-        Value::Object(members) => members.values().map(leaves).fold(0, usize::saturating_add),
-        _ => 1,
-    }
-}
-
-/// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`, `{"done": false}`, `{"finished_at": null}`, `{"progress": 45}`.
-fn value_waits(value: &Value) -> bool {
-    match value {
-        Value::Object(members) => members.iter().any(|(key, value)| match value {
-            Value::String(text) => is_state_key(key) && waits(text),
-            Value::Bool(is) => {
-                let name = key.to_ascii_lowercase();
-                let name = name.strip_prefix("is_").unwrap_or(&name);
-                (!*is && is_one_of(name, &TO_COME)) || (*is && is_state(name))
-            }
-            Value::Null => is_end(key),
-            Value::Number(number) => is_number_to_come(key, number.as_f64()),
-            _ => value_waits(value),
-        }),
-        Value::Array(items) => items.iter().any(value_waits),
-        _ => false,
-    }
+/// `{"done": false}`, `{"is_running": true}`.
+pub(super) fn is_flag_of_waiting(key: &str, is: bool) -> bool {
+    let name = key.to_ascii_lowercase();
+    let name = name.strip_prefix("is_").unwrap_or(&name);
+    if is { is_state(name) } else { is_one_of(name, &TO_COME) }
 }
 
 /// What is to come where it is `false`.
@@ -283,7 +262,7 @@ const TO_COME: [&str; 16] = [
 ];
 
 /// `finished_at`, `completedAt`, `end_time`.
-fn is_end(key: &str) -> bool {
+pub(super) fn is_end(key: &str) -> bool {
     let is_end =
         |word: &str| is_one_of(word, &["finished", "completed", "ended", "end", "finish", "completion"]);
     let is_time = |word: &str| is_one_of(word, &["at", "time", "on", "date"]);
@@ -291,7 +270,7 @@ fn is_end(key: &str) -> bool {
 }
 
 /// `progress` that is not the whole, `queue_position`, `eta_seconds`, `retry_after`, the status 202.
-fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
+pub(super) fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
     let has = |known: &[&str]| name_words(key).any(|word| is_one_of(word, known));
     let Some(number) = number else { return false };
     let is_progress =
@@ -304,12 +283,15 @@ fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
         || (number == 202.0 && has(&["status"]))
 }
 
-fn is_state_key(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    ["status", "state", "phase", "stage", "health"].iter().any(|word| key.ends_with(word))
+/// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`.
+pub(super) fn is_state_key(key: &str) -> bool {
+    ["status", "state", "phase", "stage", "health"].iter().any(|word| {
+        let end = key.as_bytes().len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
+    })
 }
 
-fn waits(state: &str) -> bool {
+pub(super) fn waits(state: &str) -> bool {
     let count = words(state).take(LINES_WORDS).count();
     (count <= 4 && words(state).take(2).any(has_state_word)) || (count <= SHORT_WORDS && says_so(state))
 }
@@ -319,7 +301,8 @@ mod tests {
     use super::*;
 
     fn waits(text: &str) -> bool {
-        is_waiting(text, words(text).take(61).count())
+        let structure = Structure::of(text);
+        is_waiting(text, words(text).take(61).count(), || structure.as_ref())
     }
 
     #[test]
