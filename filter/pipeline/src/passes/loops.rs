@@ -12,6 +12,7 @@ use sentinel_text::digest;
 use crate::{
     case::Case,
     config::Config,
+    fail_open,
     host::Host,
     metric::Bypass,
     shared_data::change_window,
@@ -32,7 +33,7 @@ pub fn run(
     findings.extend(signal::in_exchanges(&reading.exchanges, &policy.steps));
     findings.extend(signal::in_turns(reading.turns_alone, policy.run_limit));
     if !scope.is_identified() {
-        host.count(Bypass::NoIdentity.into(), 1);
+        fail_open::bypassed(Bypass::NoIdentity, host);
         return false;
     }
     let prompt = IncomingPrompt::of(&reading.tail);
