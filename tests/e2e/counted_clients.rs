@@ -4,7 +4,7 @@ use sentinel_tests::client;
 use sentinel_tests::gateway::{ADMIN, ALICE, BOB, Gateway, key_header, path};
 use sentinel_tests::metrics::Metrics;
 use sentinel_tests::process::eventually;
-use sentinel_tests::provider::{Gate, Piece, Reply, faithful, speak};
+use sentinel_tests::provider::{Reply, faithful, speak};
 use sentinel_tests::{Dialect, Stack};
 
 use crate::support::{CHAT, QUESTION};
@@ -59,13 +59,8 @@ async fn each_request_is_counted_once_by_client_and_by_what_became_of_it() {
 #[tokio::test]
 async fn who_leaves_before_the_answer_and_what_envoy_answers_itself_are_counted() {
     let gateway = counting_alice();
-    let gate = Gate::closed();
-    let waits = gate.clone();
-    gateway.provider.script(move |request| {
-        let mut answer = faithful(request);
-        answer.pieces.insert(0, Piece::Await(waits.clone()));
-        answer
-    });
+    // Envoy waits for as long as the provider says before it asks again.
+    gateway.provider.script(|request| speak(request, &Reply::Error(429)).with("retry-after", "200"));
     let (address, (_, value)) = (gateway.address(), key_header(CHAT, ALICE.key));
     let leaving = tokio::spawn(async move {
         client::post(address, path(CHAT), &[("authorization", &value)], CHAT.ask(QUESTION, false).to_string())

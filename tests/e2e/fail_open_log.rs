@@ -24,14 +24,14 @@ async fn each_cause_is_told_once_a_minute_whatever_the_number_of_requests() {
     let asked = 40;
     let question =
         |number: usize| CHAT.ask(&format!("{QUESTION} {}", "x".repeat(number + 1)), false).to_string();
-    let unread = [("content-encoding", "gzip"), ("x-agent-id", "private-name")];
+    let unread = [("content-encoding", "gzip"), ("x-agent-id", "hidden-name")];
     let requests = (0..asked).map(|number| {
         let (stack, unread) = (&stack, &unread);
         async move {
-            let agent = format!("private-name-{number}");
+            let agent = format!("hidden-name-{number}");
             let seen = stack.post(CHAT, &[("x-agent-id", &agent)], question(number)).await;
             let encoded = stack.post(CHAT, unread, question(number)).await;
-            let broken = stack.post(CHAT, &unread[1..], "{private").await;
+            let broken = stack.post(CHAT, &unread[1..], "{hidden").await;
             assert_eq!([seen.status, encoded.status, broken.status], [200; 3]);
         }
     });
@@ -47,7 +47,7 @@ async fn each_cause_is_told_once_a_minute_whatever_the_number_of_requests() {
     for (cause, line) in told(&stack) {
         assert!(line["meaning"].as_str().is_some_and(|text| text.contains("pass")), "{cause}: {line}");
     }
-    assert!(!stack.envoy.log().contains("private"), "something of a request stands in the log");
+    assert!(!stack.envoy.log().contains("hidden"), "something of a request stands in the log");
 }
 
 #[tokio::test]

@@ -26,6 +26,7 @@ mod paths;
 mod paths_allowed;
 mod privacy;
 mod providers;
+mod recommended;
 mod replicas;
 mod scopes;
 mod service_calls;
