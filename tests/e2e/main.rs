@@ -18,6 +18,7 @@ mod identity;
 mod kept_histories;
 mod kills;
 mod limits;
+mod live;
 mod loops;
 mod mcp;
 mod mcp_package;

@@ -3,7 +3,7 @@
 
 use hyper::Method;
 use sentinel_tests::client::{self, Response};
-use sentinel_tests::gateway::{ADMIN, ALICE, BOB, Client, Gateway, key_header, path, shipped};
+use sentinel_tests::gateway::{ADMIN, ALICE, BOB, Client, Gateway, key_header, path, provider_key, shipped};
 use sentinel_tests::process::eventually;
 use sentinel_tests::raw::RawConnection;
 use sentinel_tests::{Dialect, Stack};
@@ -134,6 +134,7 @@ async fn what_the_dialects_know_passes_and_nothing_else() {
     }
     assert_eq!(gateway.provider.count() + gateway.backup.count(), reached, "a refused request went on");
     assert_eq!(gateway.count("sentinel_requests_total", &[]), seen, "a refused request was looked at");
+    assert_eq!(gateway.count("envoy_http_rbac_denied", &[]), 2 * REFUSED.len() as u64);
     // Who has no key is told nothing of it.
     let nobody = Client { name: "nobody", key: "never-given-out" };
     assert_eq!(send(&gateway, nobody, "DELETE", "/openai/v1/files/file-1", &[]).await.status, 401);
@@ -228,6 +229,20 @@ async fn more_is_named_for_one_client_and_no_other() {
     // Who says that he is bob is not.
     let forged = send(&gateway, ALICE, "GET", "/openai/v1/files", &[("x-sentinel-client", "bob")]).await;
     assert_eq!(forged.status, 403);
+}
+
+/// As docs/production.md says, for clients that must not reach each other's stored responses.
+#[tokio::test]
+async fn one_client_may_have_a_provider_key_of_its_own_project() {
+    let route = "                        - name: openai\n                          match: {path_separated_prefix: /openai, ";
+    let own = "                        - name: openai\n                          match: {headers: [{name: x-sentinel-client, string_match: {exact: bob}}], path_separated_prefix: /openai, filter_state: [{key: sentinel.let_go, string_match: {exact: \"yes\"}}]}\n                          route: {cluster: openai_backup, regex_rewrite: {pattern: {regex: '^/openai/?'}, substitution: '/'}, auto_host_rewrite: true, timeout: 0s, idle_timeout: 600s}\n";
+    let gateway = Gateway::builder().edit(route, &format!("{own}{route}")).start();
+    assert_eq!(gateway.ask(CHAT, ALICE, &[("x-sentinel-client", "bob")], QUESTION).await.status, 200);
+    assert_eq!((gateway.provider.count(), gateway.backup.count()), (1, 0));
+    assert_eq!(gateway.ask(CHAT, BOB, &[], QUESTION).await.status, 200);
+    assert_eq!((gateway.provider.count(), gateway.backup.count()), (1, 1));
+    let key = format!("Bearer {}", provider_key("openai_backup"));
+    assert_eq!(gateway.backup.last().header("authorization"), Some(key.as_str()));
 }
 
 #[tokio::test]

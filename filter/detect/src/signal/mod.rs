@@ -168,7 +168,11 @@ pub fn in_exchanges(exchanges: &[Step], policy: &StepsPolicy) -> Option<Finding>
     }
     let last = exchanges.last()?;
     let (rounds, round) = cycle::rounds(exchanges);
-    let [killing, hinting] = repetition(exchanges, last, Signal::RepeatedExchange, policy);
+    let [mut killing, hinting] = repetition(exchanges, last, Signal::RepeatedExchange, policy);
+    let (_, count, row, _) = &mut killing;
+    if repeated_step::resumes(exchanges, row.kill) {
+        (*count, row.kill) = (hinting.1, hinting.1);
+    }
     strongest(
         last,
         [killing, hinting, (Signal::Cycle, rounds, policy.row(round, policy.cycle), kind_of(round))],

@@ -61,6 +61,13 @@ pub(crate) fn is_weak_answer(text: &str) -> bool {
     matches!(judged.kind(), Kind::Acknowledgement | Kind::Empty | Kind::Waiting)
 }
 
+/// A failure without what differs from time to time; any other text as it stands.
+pub(crate) fn without_volatile(text: &str) -> Cow<'_, str> {
+    let judged = Judged { said: text, purpose: Purpose::Ask, names_something: true, is_error: false };
+    let is_failure = text.len() <= MAX_RESULT && judged.kind() == Kind::Failure;
+    if is_failure { Cow::Owned(volatile::without(text)) } else { Cow::Borrowed(text) }
+}
+
 impl Judged<'_> {
     /// Digest and kind. `told`: the kind where the operator has said it.
     pub fn judge(self, told: Option<Kind>) -> (u64, Kind) {

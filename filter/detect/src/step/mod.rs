@@ -8,7 +8,7 @@ pub use self::{
     tool_rules::{ToolName, ToolRule as Rule, ToolRules},
 };
 pub(crate) use self::{
-    kind::{Judged, is_weak_answer},
+    kind::{Judged, is_weak_answer, without_volatile},
     log::StrayResult,
     purpose::Purpose,
     tool_rules::ToolRule,

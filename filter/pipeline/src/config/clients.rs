@@ -10,8 +10,9 @@ const MOST: usize = 1_000;
 const LONGEST: usize = 64;
 /// Names of the labels in our metrics. Labels stand in a metric's name, where a client of such a name would pass for the
 /// label itself; and the two labels of those who are not listed.
-const RESERVED: [&str; 11] = [
-    "cause", "client", "dialect", "kind", "model", "none", "other", "outcome", "signal", "status", "verdict",
+const RESERVED: [&str; 12] = [
+    "agent", "cause", "client", "dialect", "kind", "model", "none", "other", "outcome", "signal", "status",
+    "verdict",
 ];
 
 #[derive(Clone, Debug)]

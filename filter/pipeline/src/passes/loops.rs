@@ -1,7 +1,7 @@
 //! Loops: what the run's history and the window of its scope say. Always judged on the bytes that the client sent.
 
 use sentinel_detect::{
-    history::Reading,
+    history::{Reading, Tail},
     prompts::{self, Incoming, IncomingPrompt, Observed},
     signal,
     step::{FinishedCall, Steps},
@@ -38,12 +38,17 @@ pub fn run(
     }
     let prompt = IncomingPrompt::of(&reading.tail);
     let needs_digest = trace.is_some() || prompt.is_some();
+    let said = match &reading.tail {
+        Tail::Prompt(prompt) => prompt.text.as_str(),
+        Tail::Other => "",
+    };
     let incoming = Incoming {
         now: *arrived,
         body: if needs_digest { digest(body) } else { 0 },
         messages: reading.messages,
         names_run: scope.names_run(),
         prompt,
+        said,
     };
     let (kept_finding, observed, spans) = change_window(host, config, scope, *arrived, |window| {
         let (steps, done) = in_kept_history(window, reading);
