@@ -3,6 +3,7 @@
 
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::{self, Envoy};
+use sentinel_tests::stack::HELD;
 use sentinel_tests::{Dialect, Stack, parts};
 use serde_json::{Value, json};
 
