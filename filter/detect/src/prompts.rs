@@ -93,11 +93,11 @@ impl Observed {
     }
 }
 
-/// Judges a request by the window of its scope, and notes it there. `done`: the calls that got their results with it.
-pub fn observe(
+/// Judges a request by the window of its scope, and notes it there. `done` gives the calls that got their results with it.
+pub fn observe<'r>(
     window: &mut Window,
     incoming: &Incoming<'_>,
-    done: &[FinishedCall],
+    done: impl FnOnce() -> &'r [FinishedCall],
     policy: &PromptsPolicy,
 ) -> Observed {
     window.touched = incoming.now;
@@ -125,13 +125,13 @@ pub fn observe(
 }
 
 /// Calls whose results merely acknowledge, are empty or wait do not score: their entry forgets them.
-fn take_on_results(window: &mut Window, messages: u32, done: &[FinishedCall]) {
+fn take_on_results<'r>(window: &mut Window, messages: u32, done: impl FnOnce() -> &'r [FinishedCall]) {
     // The same history once more is a retry.
     if std::mem::replace(&mut window.messages, messages) == messages {
         return;
     }
     if let Some(entry) = window.entries.last_mut() {
-        for call in done.iter().filter(|call| !call.is_evidence()) {
+        for call in done().iter().filter(|call| !call.is_evidence()) {
             entry.tools = entry.tools.wrapping_sub(call.approach);
         }
     }

@@ -29,7 +29,7 @@ impl Run {
             prompt,
             said,
         };
-        observe(&mut self.window, &incoming, done, &self.policy)
+        observe(&mut self.window, &incoming, || done, &self.policy)
     }
 
     fn go_on(&mut self, done: &[FinishedCall]) -> Observed {

@@ -14,7 +14,7 @@ fn prompt(text: &str) -> IncomingPrompt {
     IncomingPrompt { text: Fingerprint::of(text), ..IncomingPrompt::default() }
 }
 
-fn answered(text: &str) -> Outcome {
+fn answered(text: &str) -> Outcome<'static> {
     Outcome::Answered { answer: Fingerprint::of(text), tools: 0, id: None, calls: StepLog::default() }
 }
 
