@@ -79,6 +79,9 @@ pub struct RawSettings {
     /// Seconds after which the service gives up a call, whatever the call's own deadline. This also ends a call whose message never arrives completely.
     #[arg(long, env = "LOOP_CALL_TIMEOUT", default_value = "30")]
     pub call_timeout: String,
+    /// Whether the beginning of a prompt's text (at most 1,024 bytes) is stored beside its vector: true or false. Without the text, rewordings do not match any more; only the same prompt does.
+    #[arg(long, env = "LOOP_STORE_PROMPT_TEXT", default_value = "true")]
+    pub store_prompt_text: String,
     /// Whether an answer holds the text of the most similar earlier prompt: true or false.
     #[arg(long, env = "LOOP_RETURN_SIMILAR_PROMPT", default_value = "false")]
     pub return_similar_prompt: String,

@@ -22,7 +22,7 @@ group! {
         /// Whether the filter inspects requests. `false` lets every request pass.
         enabled: bool = true,
         /// `enforce` writes hints and sends kills. `observe` only counts and logs the verdicts; requests and responses
-        /// stay as they are.
+        /// stay as they are, apart from `plain_answers`.
         mode: Mode = Mode::Enforce,
         /// Name of the Envoy cluster that leads to the embedding service.
         cluster: String = "embedding_service".into(),
@@ -46,6 +46,10 @@ group! {
         hold_headers: bool = true,
         /// Whether responses get the headers `x-sentinel-verdict`, `x-sentinel-reason` and `x-sentinel-similarity`.
         response_headers: bool = true,
+        /// Whether the filter asks providers for answers without compression. On inspected requests it sets the agent's
+        /// `accept-encoding` to `identity`, also in mode `observe`. The filter cannot read a compressed answer: such an answer
+        /// passes as it is and is no evidence.
+        plain_answers: bool = true,
         /// The semantic signal: the embedding service compares a new prompt with the last prompts of its scope. This signal
         /// hints and never kills.
         semantic: RawSemantic = RawSemantic::default(),
@@ -359,6 +363,9 @@ group! {
         /// The header in which an authentication filter before this one puts the client's id. It becomes part of the
         /// scope. Empty means none.
         principal: String = String::new(),
+        /// The clients that the metric `sentinel_requests_total` counts by name: values of the header in `principal`. All
+        /// other clients are counted as `other`, and requests without a client as `none`.
+        clients: Vec<String> = Vec::new(),
     }
 }
 
