@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     json::Unreadable,
-    json_scan::{after_escape, plain_end, unescaped},
+    json_scan::{string_end, unescaped},
 };
 
 /// Lists and objects within each other that are read, as in serde_json. What is not read, or stays raw, may be deeper.
@@ -97,28 +97,12 @@ impl<'de> Reader<'de> {
     }
 
     /// Goes to the end of the string whose opening quote is next; says whether it has escapes.
-    #[inline(never)]
+    #[inline]
     fn skip_string(&mut self) -> Result<bool, Unreadable> {
-        let bytes = self.text.as_bytes();
-        let mut has_escapes = false;
-        self.step();
-        loop {
-            self.at = plain_end(bytes, self.at);
-            match bytes.get(self.at) {
-                Some(b'"') => {
-                    self.step();
-                    return Ok(has_escapes);
-                }
-                Some(b'\\') => {
-                    has_escapes = true;
-                    // Escapes often stand one beside the other.
-                    while bytes.get(self.at) == Some(&b'\\') {
-                        self.at = after_escape(bytes, self.at).ok_or(Unreadable::NotJson)?;
-                    }
-                }
-                _ => return Err(Unreadable::NotJson),
-            }
-        }
+        let inside = self.at.wrapping_add(1);
+        let (end, has_escapes) = string_end(self.text.as_bytes(), inside).ok_or(Unreadable::NotJson)?;
+        self.at = end;
+        Ok(has_escapes)
     }
 
     /// Goes to the end of the number that is next.

@@ -70,7 +70,13 @@ impl FirstWords {
             begins_with_none: false,
             is_short_empty: false,
         };
-        let has = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
+        // Most words begin with another letter.
+        let may_be_known = |word: &str| {
+            word.bytes().next().is_some_and(|first| b"cdefimnrtu".contains(&first.to_ascii_lowercase()))
+        };
+        let has = |word: &str, known: &[&str]| {
+            may_be_known(word) && known.iter().any(|one| word.eq_ignore_ascii_case(one))
+        };
         for word in words(beginning).take(most) {
             first.count = first.count.saturating_add(1);
             if first.count <= ACKNOWLEDGEMENT_WORDS {

@@ -38,6 +38,16 @@ pub(crate) fn is_weak_answer(text: &str) -> bool {
     matches!(judged.kind(), Kind::Acknowledgement | Kind::Empty | Kind::Waiting)
 }
 
+/// Whether a result may be a failure, by what can be seen quickly; where not, it is none, whatever its call was for.
+pub(super) fn may_be_failure(said: &str, is_error: bool) -> bool {
+    let text = said.trim();
+    is_error
+        || text.starts_with('{')
+        || has_exit_code(said)
+        || is_explicit_error(text)
+        || (text.len() <= MAX_RESULT && FirstWords::may_say_failure(&plain::of(text)))
+}
+
 impl Judged<'_> {
     /// What it is compared by. Failures are compared without what differs from time to time; of what a send returns the id does not
     /// count.
@@ -55,20 +65,6 @@ impl Judged<'_> {
             }
         }
         digest(self.said.trim().as_bytes())
-    }
-
-    /// Whether it may be a failure, by what can be seen quickly; where not, it is none.
-    pub fn may_be_failure(self) -> bool {
-        let Self { said, purpose, is_error, .. } = self;
-        if purpose == Purpose::Wait {
-            return false;
-        }
-        let text = said.trim();
-        is_error
-            || text.starts_with('{')
-            || has_exit_code(said)
-            || is_explicit_error(text)
-            || (text.len() <= MAX_RESULT && FirstWords::may_say_failure(&plain::of(text)))
     }
 
     pub fn kind(self) -> Kind {

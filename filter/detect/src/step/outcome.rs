@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Kind, Purpose, ToolRule,
-    judge::{Judged, MAX_RESULT},
+    judge::{Judged, MAX_RESULT, may_be_failure},
     log::{Call, Tool},
     text, volatile,
 };
@@ -200,7 +200,7 @@ impl Done<'_, '_> {
         let (text, meaning) = (result.text().trim(), &self.call.meaning);
         let may_be_failure = || match result.kind.get().copied().or(self.tool.rule.kind) {
             Some(kind) => kind == Kind::Failure,
-            None => judged(result.text(), result.is_error, meaning).may_be_failure(),
+            None => may_be_failure(result.text(), result.is_error),
         };
         // Receipts are compared without their ids.
         let may_be_receipt = || text.starts_with(['{', '[']) && meaning.purpose() == Purpose::Send;
