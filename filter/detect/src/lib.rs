@@ -7,6 +7,7 @@
 pub mod arguments;
 pub mod call_rate;
 pub mod context;
+pub mod growing;
 pub mod history;
 mod joined;
 pub mod kept_history;

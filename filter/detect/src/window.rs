@@ -5,6 +5,7 @@ use sentinel_text::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    growing::Extent,
     kept_history::{KeptHistories, ThreadRef},
     step::StepLog,
     verdict::{Signal, Verdict},
@@ -48,6 +49,8 @@ pub struct Entry {
     pub setting: u64,
     /// The messages up to the prompt, itself included.
     pub history: u64,
+    /// How far the prompt's text went.
+    pub said: Extent,
     pub fate: Fate,
     /// What was decided on it, so that a retry gets the same again.
     pub verdict: Verdict,

@@ -1,6 +1,8 @@
 //! The way of a request to an MCP server: its calls are counted, then it goes on or is answered. The response is
 //! nobody's business.
 
+use std::sync::Arc;
+
 use sentinel_detect::{
     arguments::canonical,
     step::shown,
@@ -44,18 +46,18 @@ fn denied(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -
         host.count(Bypass::NoIdentity.into(), 1);
         return None;
     }
-    let mode = config.policy(claims.agent()).mode;
+    let policy = config.policy(claims.agent());
     let finding = one_too_many(config, &scope, &requests, host);
     let verdict = finding.as_ref().map_or(Verdict::Allow, |finding| finding.verdict);
     let signal = finding.as_ref().map(|finding| finding.signal);
-    host.count(Metric::Verdicts(verdict, signal, MCP), 1);
+    host.count(Metric::Verdicts(verdict, signal, MCP, Arc::clone(&policy.agent)), 1);
     let finding = finding?;
     if config.annotates {
         record::annotate_verdict(&scope, verdict, signal, host);
     }
-    let line = line(&scope, mode, &finding, host);
+    let line = line(&scope, policy.mode, &finding, host);
     host.log(&line);
-    if mode == Mode::Observe {
+    if policy.mode == Mode::Observe {
         return None;
     }
     let message = format!(

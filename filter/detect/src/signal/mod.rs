@@ -179,7 +179,20 @@ pub fn in_exchanges(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Option<Find
     }
     let last = exchanges.last()?;
     let [killing, hinting] = repetition(exchanges, last, Signal::RepeatedExchange, policy);
-    strongest(last, [killing, hinting, in_rounds(exchanges, policy)])
+    strongest(
+        last,
+        [killing, hinting, in_rounds(exchanges, policy), resumed_exchange(exchanges, last, policy)],
+    )
+}
+
+/// An exchange that had been stopped, and goes on after a framework has asked again.
+fn resumed_exchange(exchanges: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Counted {
+    let row = policy.of_tools(last, policy.of_kind(last.kind(), policy.repeated_step));
+    if !repeated_step::resumes(exchanges, row.kill) {
+        return NOTHING;
+    }
+    let count = number(exchanges.iter().filter(|exchange| exchange.is_like(last)).count());
+    (Signal::RepeatedExchange, count, Thresholds { hint: 0, kill: count }, last.kind())
 }
 
 /// Rounds of a cycle.

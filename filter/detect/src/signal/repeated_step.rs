@@ -42,6 +42,24 @@ pub fn repeated(steps: &[Step<'_>], window: usize, least: u32) -> Repeated {
     }
 }
 
+/// Whether the last step was repeated until `kill` (0: never), something else was tried once, and it has come twice more:
+/// a framework that asks again after a kill looks like this.
+pub fn resumes(steps: &[Step<'_>], kill: u32) -> bool {
+    let Some(last) = steps.last().filter(|_| kill > 0) else { return false };
+    let is_evidence = matches!(last.kind(), Kind::Content | Kind::Failure);
+    let (mut was_stopped, mut is_stopped, mut count) = (false, false, 0_u32);
+    for (at, step) in steps.iter().enumerate() {
+        if is_new(steps, at) {
+            (was_stopped, is_stopped, count) = (is_stopped, false, 0);
+        }
+        if step.is_like(last) {
+            count = count.saturating_add(1);
+            is_stopped = count >= kill || (was_stopped && count >= 2);
+        }
+    }
+    is_evidence && was_stopped && is_stopped
+}
+
 /// The step did what was done before, and something new came of it.
 fn is_poll_progress(steps: &[Step<'_>], at: usize) -> bool {
     let Some((step, earlier)) = split(steps, at) else { return false };

@@ -325,3 +325,27 @@ fn exchanges_are_judged_by_repetition_and_cycles_alone() {
     let others: Vec<_> = (0..20).map(|n| step("say", &n.to_string(), "error: no")).collect();
     assert_eq!(found(&others), None);
 }
+
+#[test]
+fn an_exchange_that_resumes_after_a_kill_is_stopped_at_its_second_repetition() {
+    let verdict = |exchanges: &[Step]| {
+        in_exchanges(exchanges, &StepsPolicy::default()).map_or(Verdict::Allow, |found| found.verdict)
+    };
+    let re_ask = |n: usize| step("say", &format!("I was stopped after {n}"), "error: no code");
+    let mut run = vec![failing(); 5];
+    for n in 0..3 {
+        run.push(re_ask(n));
+        assert_eq!(verdict(&run), Verdict::Allow, "{n}");
+        run.push(failing());
+        assert_eq!(verdict(&run), Verdict::Hint, "{n}");
+        run.push(failing());
+        assert_eq!(verdict(&run), Verdict::Kill, "{n}");
+    }
+    // Other work in between makes it a new attempt, and what was not stopped does not resume.
+    for (before, between) in [(5, 2), (4, 1)] {
+        let mut run = vec![failing(); before];
+        run.extend((0..between).map(re_ask));
+        run.extend([failing(), failing()]);
+        assert_eq!(verdict(&run), Verdict::Hint, "{before}, {between}");
+    }
+}

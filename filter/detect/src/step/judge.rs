@@ -48,6 +48,13 @@ pub(super) fn may_be_failure(said: &str, is_error: bool) -> bool {
         || (text.len() <= MAX_RESULT && FirstWords::may_say_failure(&plain::of(text)))
 }
 
+/// A failure without what differs from time to time; any other text as it stands.
+pub(crate) fn without_volatile(text: &str) -> Cow<'_, str> {
+    let judged = Judged { said: text, purpose: Purpose::Ask, names_something: true, is_error: false };
+    let is_failure = text.len() <= MAX_RESULT && judged.kind() == Kind::Failure;
+    if is_failure { Cow::Owned(volatile::without(text)) } else { Cow::Borrowed(text) }
+}
+
 impl Judged<'_> {
     /// What it is compared by. Failures are compared without what differs from time to time; of what a send returns the id does not
     /// count.

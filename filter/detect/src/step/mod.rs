@@ -3,7 +3,7 @@
 use sentinel_text::{WordSet, digest};
 
 pub(crate) use self::{
-    judge::{Judged, is_weak_answer},
+    judge::{Judged, is_weak_answer, without_volatile},
     log::StrayResult,
     outcome::Brought,
     purpose::Purpose,

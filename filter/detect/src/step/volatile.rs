@@ -107,7 +107,7 @@ fn settle(value: &mut Value) {
 
 /// The words of `text` in lower case; words with a digit in them, and ids, as one sign. How much went wrong stays: a
 /// test that fails otherwise each time is progress.
-fn without(text: &str) -> String {
+pub(super) fn without(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let is_in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '+');
     let mut words = text

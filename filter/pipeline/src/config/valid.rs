@@ -32,6 +32,12 @@ use crate::price::{Model, Price};
 
 /// Limits of the semantic signal's history, kept by the service (`LOOP_HISTORY_SIZE`).
 const MAX_REPEATS: u32 = 5;
+
+/// What metrics call agents that no row of `agents[]` fits.
+const OTHER: &str = "other";
+
+/// Characters of a row's name in a metric.
+const MAX_LABEL: usize = 64;
 /// Statuses that SDKs of the providers retry.
 const RETRIED: [u16; 4] = [408, 409, 425, 429];
 
@@ -67,6 +73,9 @@ pub struct Config {
 /// What may differ from agent to agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
+    /// The row of `agents[]` that it comes from, as metrics name it: its name, or its prefix and `*`; `other` where none
+    /// fits. A closed set of the operator's own words, never what a client sent.
+    pub agent: Arc<str>,
     pub enabled: bool,
     pub mode: Mode,
     pub similarity_threshold: f64,
@@ -258,6 +267,7 @@ impl TryFrom<&RawConfig> for Policy {
         let fallback = text("intervention_message", &raw.intervention_message)?;
         let message = |own: &str| if own.trim().is_empty() { fallback.clone() } else { own.to_owned() };
         Ok(Self {
+            agent: OTHER.into(),
             enabled: raw.enabled,
             mode: raw.mode,
             similarity_threshold: raw.similarity_threshold,
@@ -478,6 +488,16 @@ impl PathMatch {
 }
 
 impl AgentMatch {
+    /// What metrics call the row. Envoy parts names of metrics at dots, and some exporters at other signs.
+    fn label(&self) -> Arc<str> {
+        let (name, end) = match self {
+            Self::Name(name) => (name, ""),
+            Self::Prefix(prefix) => (prefix, "*"),
+        };
+        let plain = |char: char| if char.is_ascii_alphanumeric() || char == '-' { char } else { '_' };
+        name.chars().take(MAX_LABEL).map(plain).chain(end.chars()).collect::<String>().into()
+    }
+
     fn fits(&self, agent: &[u8]) -> bool {
         match self {
             Self::Name(name) => agent == name.as_bytes(),
@@ -515,7 +535,9 @@ fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError
         }
         let mut merged = RawConfig { agents: Vec::new(), ..raw.clone() };
         merged.set(&Value::Object(settings.clone()), &format!("{path}.settings"))?;
-        let policy = Policy::try_from(&merged).map_err(|error| error.below(&format!("{path}.settings")))?;
+        let mut policy =
+            Policy::try_from(&merged).map_err(|error| error.below(&format!("{path}.settings")))?;
+        policy.agent = agent.label();
         Ok((agent, Arc::new(policy)))
     };
     raw.agents.iter().zip(0..).map(policy).collect()

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use sentinel_detect::{
-    history::Reading,
+    history::{Reading, Tail},
     prompts::{self, Incoming, IncomingPrompt, Observed},
     signal::{self, StepsPolicy},
     step::FinishedCall,
@@ -36,12 +36,17 @@ pub fn run(
     }
     let prompt = IncomingPrompt::of(&reading.tail);
     let needs_digest = trace.is_some() || prompt.is_some();
+    let said = match &reading.tail {
+        Tail::Prompt(prompt) => prompt.text.as_str(),
+        Tail::Other => "",
+    };
     let incoming = Incoming {
         now: *arrived,
         body: if needs_digest { digest(body) } else { 0 },
         messages: reading.messages,
         names_run: scope.names_run(),
         prompt,
+        said,
     };
     // Looked at only where something is remembered that they could change.
     let new_results = OnceCell::new();
