@@ -6,10 +6,10 @@ use sentinel_llm_api::{
     conversation::{History, Part, Role},
     json::Unreadable,
 };
-use sentinel_text::{digest, normalise};
+use sentinel_text::digest;
 
 use super::text_actions;
-use crate::{joined::Joined, signal::StepsPolicy, step::StepLog};
+use crate::{history::digest_of_word, joined::Joined, signal::StepsPolicy, step::StepLog};
 
 /// The id of the calls that a text makes.
 const IN_TEXT: &str = "in-text";
@@ -153,8 +153,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         if self.policy.react && self.last == Some(at) && self.is_run(&text) {
             return;
         }
-        let is_new = self.said.insert(digest(content.as_bytes()))
-            & self.said.insert(digest(normalise(&text).as_bytes()));
+        let is_new = self.said.insert(digest(content.as_bytes())) & self.said.insert(digest_of_word(&text));
         if is_new {
             self.new_word();
         }
