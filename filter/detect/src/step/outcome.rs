@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Kind, Purpose, ToolRule,
-    judge::{Judged, MAX_RESULT, may_be_failure},
+    judge::{Judged, MAX_FAILURE, may_be_failure},
     log::{Call, Tool},
     text, volatile,
 };
@@ -204,7 +204,7 @@ impl Done<'_, '_> {
         };
         // Receipts are compared without their ids.
         let may_be_receipt = || text.starts_with(['{', '[']) && meaning.purpose() == Purpose::Send;
-        let is_compared_as_said = text.len() > MAX_RESULT || (!may_be_failure() && !may_be_receipt());
+        let is_compared_as_said = text.len() > MAX_FAILURE || (!may_be_failure() && !may_be_receipt());
         is_compared_as_said && !volatile::may_be_settled(text)
     }
 
