@@ -44,7 +44,7 @@ pub(crate) fn is_weak_answer(text: &str) -> bool {
 pub(super) fn may_be_failure(said: &str, is_error: bool) -> bool {
     let text = said.trim();
     is_error
-        || text.starts_with(['{', '['])
+        || text.starts_with('{')
         || has_exit_code(said)
         || is_explicit_error(text)
         || failing::says_so(text)
