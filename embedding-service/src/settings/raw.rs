@@ -79,6 +79,9 @@ pub struct RawSettings {
     /// Seconds after which a call is given up whatever its own deadline, also one that never comes whole.
     #[arg(long, env = "LOOP_CALL_TIMEOUT", default_value = "30")]
     pub call_timeout: String,
+    /// Whether the beginning of a prompt's text (at most 1,024 bytes) is stored beside its vector: true or false. Without it only a prompt that is sent again word for word is told from a batch, so rewordings no longer match.
+    #[arg(long, env = "LOOP_STORE_PROMPT_TEXT", default_value = "true")]
+    pub store_prompt_text: String,
     /// Whether an answer may hold the text of the most similar earlier prompt: true or false.
     #[arg(long, env = "LOOP_RETURN_SIMILAR_PROMPT", default_value = "false")]
     pub return_similar_prompt: String,

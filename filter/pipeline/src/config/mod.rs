@@ -1,6 +1,7 @@
 //! The plugin configuration: `raw` is what the user writes, `valid` what the filter works with. Every field is
 //! documented in `raw`; the README's table is made from there (`reference`).
 
+mod clients;
 mod duration;
 mod field;
 mod raw;

@@ -17,7 +17,8 @@ group! {
     struct RawConfig {
         /// Whether the filter looks at requests at all.
         enabled: bool = true,
-        /// `enforce` acts; `observe` measures and logs what it would have done, and touches nothing.
+        /// `enforce` acts; `observe` measures and logs what it would have done, and changes no request and no answer (but see
+        /// `plain_answers`).
         mode: Mode = Mode::Enforce,
         /// Envoy cluster of the embedding service.
         cluster: String = "embedding_service".into(),
@@ -38,6 +39,10 @@ group! {
         hold_headers: bool = true,
         /// Whether responses carry `x-sentinel-verdict`, `x-sentinel-reason` and `x-sentinel-similarity`.
         response_headers: bool = true,
+        /// Whether providers are asked for plain answers to inspected requests: an `accept-encoding` of the agent's becomes
+        /// `identity`, in `observe` too. Nothing is inflated: what comes compressed all the same passes as it is, unread, and
+        /// is no evidence.
+        plain_answers: bool = true,
         /// The semantic signal: similarity of a prompt to the last prompts of its scope. It hints and never kills.
         semantic: RawSemantic = RawSemantic::default(),
         /// The signals in what the agent does: steps, each a call with its result, read from the request's own history.
@@ -302,6 +307,9 @@ group! {
         /// Header in which an authentication filter before this one has put the client's id; it becomes part of the
         /// scope. Empty: none.
         principal: String = String::new(),
+        /// Clients (values of the header in `principal`) that `sentinel_requests_total` counts by name. All others are
+        /// counted as `other`, requests without a client as `none`.
+        clients: Vec<String> = Vec::new(),
     }
 }
 
