@@ -225,7 +225,7 @@ pub fn by_envoy_gateway(all: &[Value]) -> Value {
 fn envoy_gateway_puts_in_what_envoy_is_shipped_with() {
     let shipped = file("envoy/providers.yaml");
     let mut bootstrap = by_envoy_gateway(&objects("overlays/envoy-gateway"));
-    // What it cannot say, and the README says so: a reload after a fault.
+    // What it cannot say, and docs/istio.md says so: a reload after a fault.
     let filters = bootstrap.pointer_mut(MANAGER).unwrap()["http_filters"].as_array_mut().unwrap();
     filters[0]["name"] = json!("sentinel");
     filters[0]["typed_config"]["config"]["failure_policy"] = json!("FAIL_RELOAD");
