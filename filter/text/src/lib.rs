@@ -7,6 +7,7 @@
 mod fingerprint;
 mod normalise;
 mod template;
+pub mod verify;
 mod word_set;
 mod wording;
 mod words;
