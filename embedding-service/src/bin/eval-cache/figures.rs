@@ -18,7 +18,7 @@ pub struct Judged {
 
 impl Judged {
     fn is_served(&self, threshold: f64, is_verified: bool) -> bool {
-        self.similarity >= threshold && !(is_verified && !self.objections.is_empty())
+        self.similarity >= threshold && (!is_verified || self.objections.is_empty())
     }
 }
 

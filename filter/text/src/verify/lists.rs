@@ -2,12 +2,10 @@
 //! (`equivalents.rs`).
 
 /// What can go without changing what is asked for.
-const DROPPED: &str = "a an the this that these those it its itself there here \
-    am is are was were be been being do does did doing has have had having \
-    i me myself you yourself we us one ones someone somebody anybody anyone people \
-    can could would will shall going please kindly thanks thank lot ok okay hey hi hello dear sir \
-    really actually exactly basically simply just current currently now quite rather very so then well also some any \
-    and such own particular possible which what get got certain specific";
+const DROPPED: &str = "a an the this that these those it its itself there here am is are was were be been being do does did doing has have had \
+    having i me myself you yourself we us one ones someone somebody anybody anyone can could would will shall going please \
+    kindly thanks thank lot ok okay hey hi hello dear sir really actually basically current currently now so well also some \
+    any and such possible which what";
 
 /// What turns a statement into its opposite.
 const NEGATIONS: &str = "not no never none nobody nothing neither nor without hardly barely scarcely nowhere lack lacking lacks \

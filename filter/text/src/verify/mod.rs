@@ -146,7 +146,8 @@ fn compare(a: &Reading, b: &Reading, is_same: bool) -> Vec<Contradiction> {
     };
     object(!a.kind.agrees(b.kind), Contradiction::Question);
     object(!a.tense.agrees(b.tense), Contradiction::Time);
-    object(a.modals != b.modals && a.kind != question::Kind::HowTo, Contradiction::Modality);
+    let are_how_to = [a, b].iter().all(|reading| reading.kind == question::Kind::HowTo);
+    object(a.modals != b.modals && !are_how_to, Contradiction::Modality);
     object(persons_differ(a, b), Contradiction::Person);
     object(a.items.is_empty() && b.items.is_empty() && !is_same, Contradiction::Matter);
     let matched = content::matched(&a.items, &b.items);

@@ -82,6 +82,19 @@ const ASKING_VERBS: &str = "tell explain describe give help show list write tran
     suggest recommend generate calculate compute rewrite draft walk clarify elaborate teach solve proofread enumerate outline paraphrase \
     rephrase remind teach summarise";
 
+/// "What are X" asks what they are, "what are the X" for a list of them.
+fn asks_for_definition(tokens: &[Token], frame: usize) -> bool {
+    let is_one_of = |at: usize, words: &[&str]| {
+        tokens.get(at).is_some_and(|token| words.iter().any(|word| token.is(word)))
+    };
+    let points = ["the", "some", "my", "your", "his", "her", "their", "our", "all"];
+    frame == 2
+        && is_one_of(0, &["what"])
+        && is_one_of(1, &["is", "are", "was", "were"])
+        && !is_one_of(2, &points)
+        && !tokens.iter().any(|token| token.shape == Shape::Genitive)
+}
+
 /// Begins a question that is answered by yes or no.
 const AUXILIARIES: &str =
     "is are am was were do does did can could should will would has have had may must might shall if whether";
@@ -96,7 +109,7 @@ pub(super) fn without_frame(tokens: &[Token]) -> (Kind, Vec<Token>) {
     let mut kind = None;
     let mut found = Vec::new();
     if let Some((first, len)) = frame_at(rest) {
-        kind = Some(first);
+        kind = Some(if asks_for_definition(rest, len) { Kind::Explain } else { first });
         rest = rest.get(len..).unwrap_or_default();
         // "Tell me why", "explain what it is and how": what follows says more.
         while matches!(kind, Some(Kind::Explain | Kind::What | Kind::Give))

@@ -123,6 +123,10 @@ impl Reading {
     }
 }
 
+fn is_small_word(word: &str) -> bool {
+    is_dropped(word) || is_strict_relation(word) || is_loose_relation(word) || is_question_word(word)
+}
+
 /// "France's capital" is "capital of France".
 fn without_genitive(tokens: Vec<Token>) -> Vec<Token> {
     let mut places =
@@ -135,12 +139,8 @@ fn without_genitive(tokens: Vec<Token>) -> Vec<Token> {
     let names = before.iter().rev().take_while(is_name).count().max(1);
     let (before, owner) = before.split_at_checked(before.len().saturating_sub(names)).unwrap_or_default();
     let after = after.get(1..).unwrap_or_default();
-    let is_owned = |token: &&Token| {
-        token.shape == Shape::Word
-            && !token.after_break
-            && !(is_dropped(&token.text) || is_strict_relation(&token.text) || is_loose_relation(&token.text))
-            && !is_question_word(&token.text)
-    };
+    let is_owned =
+        |token: &&Token| token.shape == Shape::Word && !token.after_break && !is_small_word(&token.text);
     let owned = after
         .iter()
         .take_while(is_owned)
@@ -275,10 +275,8 @@ fn items(tokens: &[Token], all: &[Token]) -> Vec<Item> {
             found.extend(item(token, is_name, &mut state));
         }
     }
-    // "turn it off": a relation to nothing is matter itself; so is a negation.
-    if !state.relation.is_empty()
-        && !matches!(state.relation.as_str(), "to" | "of" | "for" | "in" | "at" | "on" | "about")
-    {
+    // "turn it off", "what is it for": a relation to nothing is matter itself; so is a negation.
+    if !state.relation.is_empty() && state.relation != "at" {
         let text = std::mem::take(&mut state.relation);
         found.push(Item {
             class: Class::Relation,
