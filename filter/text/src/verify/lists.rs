@@ -3,9 +3,8 @@
 
 /// What can go without changing what is asked for.
 const DROPPED: &str = "a an the this that these those it its itself there here am is are was were be been being do does did doing has have had \
-    having i me myself you yourself we us one ones someone somebody anybody anyone can could would will shall going please \
-    kindly thanks thank lot ok okay hey hi hello dear sir really actually basically current currently now so well also some \
-    any and such possible which what";
+    having i me you we one ones someone somebody anybody anyone can could would will shall please kindly really actually \
+    basically current currently now also some any and such possible which what";
 
 /// What turns a statement into its opposite.
 const NEGATIONS: &str = "not no never none nobody nothing neither nor without hardly barely scarcely nowhere lack lacking lacks \
@@ -126,7 +125,7 @@ pub(super) fn modal_of(word: &str) -> Option<&'static str> {
 
 /// Whether one relation may stand where another stands, between the same words.
 pub(super) fn can_replace(a: &str, b: &str) -> bool {
-    const LIKE: [(&str, &str); 17] = [
+    const LIKE: [(&str, &str); 16] = [
         ("using", "with"),
         ("using", "in"),
         ("using", "via"),
@@ -137,7 +136,6 @@ pub(super) fn can_replace(a: &str, b: &str) -> bool {
         ("in", "on"),
         ("in", "at"),
         ("on", "at"),
-        ("in", "for"),
         ("about", "on"),
         ("about", "regarding"),
         ("about", "concerning"),

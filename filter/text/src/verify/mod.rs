@@ -122,6 +122,9 @@ pub fn contradictions(a: &str, b: &str, is_known: &dyn Fn(&str) -> bool) -> Vec<
         let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         return if folded(a) == folded(b) { Vec::new() } else { vec![Contradiction::Length] };
     }
+    if payload(a) != payload(b) {
+        return vec![Contradiction::Quote];
+    }
     let (a, b) = (tokens(a), tokens(b));
     let is_same =
         a.iter().map(|token| (token.shape, &token.text)).eq(b.iter().map(|token| (token.shape, &token.text)));
@@ -137,6 +140,14 @@ pub fn contradictions(a: &str, b: &str, is_known: &dyn Fn(&str) -> bool) -> Vec<
     found
 }
 
+/// What is given to be worked on: all that follows a colon or the first line, unless nothing but courtesy stands before it.
+fn payload(text: &str) -> Option<Vec<String>> {
+    let end = [": ", ":\n", "\n"].iter().filter_map(|mark| text.find(mark)).min()?;
+    let (head, given) = text.split_at_checked(end)?;
+    let given: Vec<String> = tokens(given).into_iter().map(|token| token.text).collect();
+    (!given.is_empty() && !question::only_asks(&tokens(head))).then_some(given)
+}
+
 fn compare(a: &Reading, b: &Reading, is_same: bool) -> Vec<Contradiction> {
     let mut found = Vec::new();
     let mut object = |objects: bool, why| {
@@ -150,6 +161,10 @@ fn compare(a: &Reading, b: &Reading, is_same: bool) -> Vec<Contradiction> {
     object(a.modals != b.modals && !are_how_to, Contradiction::Modality);
     object(persons_differ(a, b), Contradiction::Person);
     object(a.items.is_empty() && b.items.is_empty() && !is_same, Contradiction::Matter);
+    object(
+        a.items.len() == 1 && b.items.len() == 1 && a.is_definite != b.is_definite,
+        Contradiction::Quantity,
+    );
     let matched = content::matched(&a.items, &b.items);
     object(matched.pairs.iter().any(|(_, _, a, b)| a.is_negated != b.is_negated), Contradiction::Negation);
     object(matched.unmatched.is_empty() && !order::agrees(&matched.pairs), Contradiction::Direction);
@@ -159,11 +174,16 @@ fn compare(a: &Reading, b: &Reading, is_same: bool) -> Vec<Contradiction> {
 
 /// "My" is as good as "the", but not as "your"; a third person is somebody.
 fn persons_differ(a: &Reading, b: &Reading) -> bool {
+    let speak_both = |reading: &Reading| reading.speakers.contains(&'1') && reading.speakers.contains(&'2');
+    let speakers_differ = (speak_both(a) || speak_both(b)) && a.speakers != b.speakers;
+    let subjects_differ = a.subject.is_some() && b.subject.is_some() && a.subject != b.subject;
     let third = |reading: &Reading| {
         reading.persons.iter().filter(|person| person.is_alphabetic()).copied().collect::<Vec<_>>()
     };
     let own = |reading: &Reading| (reading.persons.contains(&'1'), reading.persons.contains(&'2'));
-    third(a) != third(b)
+    speakers_differ
+        || subjects_differ
+        || third(a) != third(b)
         || matches!((own(a), own(b)), ((true, false), (false, true)) | ((false, true), (true, false)))
 }
 

@@ -154,6 +154,34 @@ pub(super) fn without_asking(tokens: &[Token]) -> &[Token] {
     rest
 }
 
+/// Whether nothing is said but courtesy, or what introduces a question.
+pub(super) fn only_asks(tokens: &[Token]) -> bool {
+    static ASKS: LazyLock<Vec<Pattern>> = LazyLock::new(|| patterns_of("asking"));
+    let mut rest = tokens;
+    while let Some(len) = longest(&ASKS, rest) {
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    rest.is_empty()
+}
+
+/// Without what follows a question for courtesy.
+pub(super) fn without_thanks(tokens: &[Token]) -> &[Token] {
+    let thanks = |rest: &[Token]| {
+        let begins =
+            rest.first().is_some_and(|first| first.after_break && (first.is("thanks") || first.is("thank")));
+        let allowed =
+            ["thanks", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance", "again", "please"];
+        begins && rest.iter().all(|token| allowed.iter().any(|word| token.is(word)))
+    };
+    let end = (1..tokens.len()).find(|at| tokens.get(*at..).is_some_and(thanks)).unwrap_or(tokens.len());
+    let tokens = tokens.get(..end).unwrap_or(tokens);
+    // "Is it right for me" asks about me, "write it for me" does not.
+    match tokens {
+        [rest @ .., by, me] if by.is("for") && (me.is("me") || me.is("us")) && !is_yes_no(tokens) => rest,
+        _ => tokens,
+    }
+}
+
 fn frame_at(tokens: &[Token]) -> Option<(Kind, usize)> {
     static KNOWN: LazyLock<Vec<(Kind, Vec<Pattern>)>> =
         LazyLock::new(|| KINDS.iter().map(|(name, kind)| (*kind, patterns_of(name))).collect());

@@ -10,7 +10,7 @@ use super::{
         is_question_word, is_strict_relation, is_time, modal_of, person_of,
     },
     number::{is_date, is_unit},
-    question::{Kind, without_asking, without_frame},
+    question::{Kind, without_asking, without_frame, without_thanks},
     token::{Shape, Token},
 };
 use crate::wording::stem;
@@ -41,7 +41,7 @@ pub(super) struct Item {
     pub class: Class,
     pub text: String,
     key: Key,
-    is_name: bool,
+    pub is_name: bool,
     /// The preposition before it.
     pub relation: String,
     /// The preposition of the phrase in which it stands.
@@ -92,11 +92,17 @@ pub(super) struct Reading {
     pub tense: Tense,
     pub modals: BTreeSet<&'static str>,
     pub persons: BTreeSet<char>,
+    /// I and you, in their order.
+    pub speakers: Vec<char>,
+    /// Of whom something is asked: "am I", "are you".
+    pub subject: Option<char>,
+    /// "the time" is not "time".
+    pub is_definite: bool,
 }
 
 impl Reading {
     pub fn of(tokens: &[Token]) -> Self {
-        let asked = without_asking(tokens);
+        let asked = without_thanks(without_asking(tokens));
         let (kind, rest) = without_frame(asked);
         let mut modals: BTreeSet<&'static str> = rest
             .iter()
@@ -113,8 +119,35 @@ impl Reading {
         {
             modals.insert("can");
         }
+        // "What can dogs eat" is not "what do dogs eat"; "where can I eat" is "where do I eat".
+        for three in asked.windows(3) {
+            let speaks = |token: &Token| {
+                ["i", "we", "you", "one", "be", "it", "not"].iter().any(|word| token.is(word))
+            };
+            if let [before, verb, after] = three
+                && kind != Kind::HowTo
+                && matches!(verb.text.as_str(), "can" | "could" | "would")
+                && !(speaks(before) || speaks(after))
+            {
+                modals.insert(if verb.is("would") { "would" } else { "can" });
+            }
+        }
+        let speakers = rest.iter().filter_map(|token| match token.text.as_str() {
+            "i" | "me" | "we" | "us" => Some('1'),
+            "you" => Some('2'),
+            _ => None,
+        });
+        let speakers = speakers.collect();
+        let subject = asked.windows(2).find_map(|pair| match pair {
+            [a, b] if a.is("am") && b.is("i") || a.is("i") && b.is("am") => Some('1'),
+            [a, b] if a.is("are") && b.is("you") || a.is("you") && b.is("are") => Some('2'),
+            _ => None,
+        });
         Self {
             kind,
+            speakers,
+            subject,
+            is_definite: asked.iter().any(|token| token.is("the")),
             tense: tense_of(asked, kind),
             modals,
             persons: rest.iter().filter_map(|token| person_of(&token.text)).collect(),
@@ -334,7 +367,7 @@ fn item(token: &Token, is_name: bool, place: &mut Place) -> Option<Item> {
     };
     let key = Key::of(&token.text);
     // "WHO" is not "who", but "AI" is "ai".
-    let is_small = is_name && (is_dropped(&token.text) || is_question_word(&token.text));
+    let is_small = is_name && (is_dropped(&token.text) || is_question_word(&token.text) || token.is("us"));
     let text = if is_small { &token.raw } else { &token.text };
     Some(Item {
         class,

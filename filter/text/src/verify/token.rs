@@ -228,8 +228,8 @@ const CONTRACTIONS: &str = "can't:can not;cannot:can not;won't:will not;shan't:s
     doesn't:does not;didn't:did not;isn't:is not;aren't:are not;wasn't:was not;weren't:were not;couldn't:could not;\
     shouldn't:should not;wouldn't:would not;hasn't:has not;haven't:have not;hadn't:had not;mustn't:must not;what's:what is;\
     who's:who is;where's:where is;how's:how is;when's:when is;that's:that is;let's:let us;i'm:i am;i've:i have;\
-    gonna:going to;wanna:want to;gotta:have to;gimme:give me;lemme:let me;pls:please;plz:please;thx:thanks;u:you;ur:your;\
-    r:are;tho:though;cuz:because;bc:because;w/o:without";
+    gonna:going to;wanna:want to;gotta:have to;gimme:give me;lemme:let me;pls:please;plz:please;thx:thanks;ur:your;\
+    tho:though;cuz:because;bc:because;w/o:without";
 
 /// The full form of a contraction, with its apostrophe or, where that makes no other word, without.
 fn full_form(text: &str) -> Option<&'static str> {
