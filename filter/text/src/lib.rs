@@ -1,4 +1,5 @@
-//! What a text looks like once its accidents are taken away: words, normal form, fingerprint, template. The filter and
+//! What a text looks like once its accidents are taken away: words, normal form, fingerprint, template; and whether two
+//! contradict each other. The filter and
 //! the embedding service compare texts with the same functions. Nothing here knows where a text came from, what JSON
 //! is, or what follows from a likeness.
 
