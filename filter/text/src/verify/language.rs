@@ -1,8 +1,10 @@
 //! Whether a text is English, as far as its small words tell. The rules know English only; of other texts only a repetition is
 //! served.
 
+use std::{collections::HashSet, sync::LazyLock};
+
 use super::{
-    lists::{has, is_dropped, is_loose_relation, is_question_word, is_strict_relation},
+    lists::{is_dropped, is_loose_relation, is_question_word, is_strict_relation},
     token::Token,
 };
 
@@ -13,6 +15,12 @@ const OTHERS: &str = "der das und nicht ist wie ich ein eine einen für mit auf 
     um uma como onde quando quanto é são não em os qual quem \
     gli che perché quanto di è sono quali chi della nel \
     het een hoe wat waarom wanneer waar niet van ik jak jest czy nie bir ve nedir hvad er hva och att det";
+
+fn is_foreign(word: &str) -> bool {
+    static FOREIGN: LazyLock<HashSet<&'static str>> =
+        LazyLock::new(|| OTHERS.split_ascii_whitespace().collect());
+    FOREIGN.contains(word)
+}
 
 pub(super) fn is_english(tokens: &[Token]) -> bool {
     let letters = || tokens.iter().flat_map(|token| token.raw.chars()).filter(|c| c.is_alphabetic());
@@ -27,7 +35,7 @@ pub(super) fn is_english(tokens: &[Token]) -> bool {
     for token in tokens {
         if is_ours(&token.text) {
             ours = ours.saturating_add(1);
-        } else if has(OTHERS, &token.text) {
+        } else if is_foreign(&token.text) {
             others = others.saturating_add(1);
         }
     }

@@ -1,6 +1,8 @@
 //! The small words of English by what they do to an answer. Words of content have no list here, but for those that say the same
 //! (`equivalents.rs`).
 
+use std::{collections::HashMap, sync::LazyLock};
+
 /// What can go without changing what is asked for.
 const DROPPED: &str = "a an the this that these those it its itself there here am is are was were be been being do does did doing has have had \
     having i me you we one ones someone somebody anybody anyone can could would will shall please kindly really actually \
@@ -64,48 +66,70 @@ const OWNERS: [(&str, char); 14] = [
     ("their", 't'),
 ];
 
-pub(super) fn has(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|listed| listed == word)
+/// Each word of the lists with the lists that it stands in: they are asked for every word of every text.
+fn lists_of(word: &str) -> u16 {
+    static LISTS: LazyLock<HashMap<&'static str, u16>> = LazyLock::new(|| {
+        let lists = [
+            DROPPED,
+            NEGATIONS,
+            QUANTITIES,
+            COMPARISONS,
+            TIMES,
+            FORMATS,
+            LANGUAGES,
+            STRICT_RELATIONS,
+            LOOSE_RELATIONS,
+            QUESTION_WORDS,
+        ];
+        let mut found = HashMap::new();
+        for (list, bit) in lists.into_iter().zip(0_u32..) {
+            for word in list.split_ascii_whitespace() {
+                *found.entry(word).or_default() |= 1_u16.wrapping_shl(bit);
+            }
+        }
+        found
+    });
+    LISTS.get(word).copied().unwrap_or_default()
 }
 
 pub(super) fn is_dropped(word: &str) -> bool {
-    has(DROPPED, word)
+    lists_of(word) & 1 != 0
 }
 
 pub(super) fn is_negation(word: &str) -> bool {
-    has(NEGATIONS, word)
+    lists_of(word) & 2 != 0
 }
 
 pub(super) fn is_quantity(word: &str) -> bool {
-    has(QUANTITIES, word)
+    lists_of(word) & 4 != 0
 }
 
 pub(super) fn is_comparison(word: &str) -> bool {
-    has(COMPARISONS, word) || word.len() > 5 && (word.ends_with("est") || word.ends_with("ier"))
+    lists_of(word) & 8 != 0 || word.len() > 5 && (word.ends_with("est") || word.ends_with("ier"))
 }
 
 pub(super) fn is_time(word: &str) -> bool {
-    has(TIMES, word)
+    lists_of(word) & 16 != 0
 }
 
 pub(super) fn is_format(word: &str) -> bool {
-    has(FORMATS, word)
+    lists_of(word) & 32 != 0
 }
 
 pub(super) fn is_language(word: &str) -> bool {
-    has(LANGUAGES, word)
+    lists_of(word) & 64 != 0
 }
 
 pub(super) fn is_strict_relation(word: &str) -> bool {
-    has(STRICT_RELATIONS, word)
+    lists_of(word) & 128 != 0
 }
 
 pub(super) fn is_loose_relation(word: &str) -> bool {
-    has(LOOSE_RELATIONS, word)
+    lists_of(word) & 256 != 0
 }
 
 pub(super) fn is_question_word(word: &str) -> bool {
-    has(QUESTION_WORDS, word)
+    lists_of(word) & 512 != 0
 }
 
 pub(super) fn person_of(word: &str) -> Option<char> {

@@ -22,7 +22,7 @@ use std::fmt;
 use self::{language::is_english, number::with_numbers, reading::Reading, token::tokens};
 
 /// Longer texts than this, in bytes, have to be the same: rewordings are short, and what is pasted into a prompt is its matter.
-const LONGEST: usize = 1_500;
+const LONGEST: usize = 1_000;
 
 /// Why the answer to one text may not serve another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,5 +1,10 @@
 //! Numbers, dates and units in one form each: "five", "5" and "5.0"; "May 3rd" and "3 May"; "5km" and "5 kilometres".
 
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
+
 use super::token::{Shape, Token};
 
 const SMALL: [&str; 20] = [
@@ -49,6 +54,10 @@ const UNITS: &str = "km:kilometer kms:kilometer cm:centimeter mm:millimeter m:me
     hrs:hour min:minute mins:minute s:second sec:second secs:second ms:millisecond kb:kilobyte mb:megabyte gb:gigabyte tb:terabyte hz:hertz \
     khz:kilohertz mhz:megahertz ghz:gigahertz w:watt kw:kilowatt kwh:kilowatthour v:volt mph:mph kph:kmh kmh:kmh c:celsius f:fahrenheit usd:dollar eur:euro gbp:pound \
     k:thousand bn:billion pct:percent x:times am:am pm:pm yrs:year yr:year";
+
+/// Units that have no short form here.
+const MORE_UNITS: &str =
+    "yen litre metre kilometre day week month year degree ton gallon acre stone calorie kelvin knot";
 
 /// Numbers and dates of `tokens` in one form.
 pub(super) fn with_numbers(tokens: Vec<Token>) -> Vec<Token> {
@@ -106,10 +115,15 @@ fn with_currency(mut tokens: Vec<Token>) -> Vec<Token> {
     tokens
 }
 
+/// The units by what is written behind a number.
+fn units() -> &'static HashMap<&'static str, &'static str> {
+    static BY_SHORT: LazyLock<HashMap<&'static str, &'static str>> =
+        LazyLock::new(|| UNITS.split_ascii_whitespace().filter_map(|unit| unit.split_once(':')).collect());
+    &BY_SHORT
+}
+
 fn unit_of(short: &str) -> Option<&'static str> {
-    UNITS
-        .split_ascii_whitespace()
-        .find_map(|unit| unit.split_once(':').filter(|(s, _)| *s == short).map(|(_, full)| full))
+    units().get(short).copied()
 }
 
 /// "1,000.50" is "1000.5", "007" stays.
@@ -264,27 +278,9 @@ fn day_of(token: &Token) -> Option<usize> {
 
 /// Whether a word is a unit of measure or of money.
 pub(super) fn is_unit(text: &str) -> bool {
-    let singular = text.strip_suffix('s').unwrap_or(text);
-    UNITS.split_ascii_whitespace().filter_map(|unit| unit.split_once(':')).any(|(_, full)| full == singular)
-        || [
-            "yen",
-            "litre",
-            "metre",
-            "kilometre",
-            "day",
-            "week",
-            "month",
-            "year",
-            "degree",
-            "ton",
-            "gallon",
-            "acre",
-            "stone",
-            "calorie",
-            "kelvin",
-            "knot",
-        ]
-        .contains(&singular)
+    static FULL: LazyLock<HashSet<&'static str>> =
+        LazyLock::new(|| units().values().copied().chain(MORE_UNITS.split_ascii_whitespace()).collect());
+    FULL.contains(text.strip_suffix('s').unwrap_or(text))
 }
 
 /// Whether a word names a month, a day of the week, or a day as seen from today.

@@ -1,6 +1,6 @@
 //! What a text asks for: the kind of its question, and the words that do nothing but ask it.
 
-use std::sync::LazyLock;
+use std::{collections::HashMap, sync::LazyLock};
 
 use super::{
     lists::is_strict_relation,
@@ -144,7 +144,7 @@ pub(super) fn without_frame(tokens: &[Token]) -> (Kind, Vec<Token>) {
 
 /// Without greetings, courtesy and what introduces a question.
 pub(super) fn without_asking(tokens: &[Token]) -> &[Token] {
-    static ASKS: LazyLock<Vec<Pattern>> = LazyLock::new(|| patterns_of("asking"));
+    static ASKS: LazyLock<Patterns> = LazyLock::new(|| patterns_of("asking"));
     let mut rest = tokens;
     while let Some(len) = longest(&ASKS, rest)
         .filter(|len| *len < rest.len() && frame_at(rest).is_none_or(|(_, frame)| frame < *len))
@@ -156,7 +156,7 @@ pub(super) fn without_asking(tokens: &[Token]) -> &[Token] {
 
 /// Whether nothing is said but courtesy, or what introduces a question.
 pub(super) fn only_asks(tokens: &[Token]) -> bool {
-    static ASKS: LazyLock<Vec<Pattern>> = LazyLock::new(|| patterns_of("asking"));
+    static ASKS: LazyLock<Patterns> = LazyLock::new(|| patterns_of("asking"));
     let mut rest = tokens;
     while let Some(len) = longest(&ASKS, rest) {
         rest = rest.get(len..).unwrap_or_default();
@@ -183,7 +183,7 @@ pub(super) fn without_thanks(tokens: &[Token]) -> &[Token] {
 }
 
 fn frame_at(tokens: &[Token]) -> Option<(Kind, usize)> {
-    static KNOWN: LazyLock<Vec<(Kind, Vec<Pattern>)>> =
+    static KNOWN: LazyLock<Vec<(Kind, Patterns)>> =
         LazyLock::new(|| KINDS.iter().map(|(name, kind)| (*kind, patterns_of(name))).collect());
     KNOWN
         .iter()
@@ -278,21 +278,31 @@ fn with_degree(kind: Kind, mut tokens: Vec<Token>) -> (Kind, Vec<Token>) {
 /// A row of places, each with the words that may stand there and whether it can be left out.
 type Pattern = Vec<(Vec<&'static str>, bool)>;
 
-/// The patterns of one kind of frame.
-fn patterns_of(kind: &str) -> Vec<Pattern> {
+/// The patterns of one kind of frame, by the words that they can begin with.
+type Patterns = HashMap<&'static str, Vec<Pattern>>;
+
+fn patterns_of(kind: &str) -> Patterns {
     let place = |place: &'static str| {
         let (words, can_go) = place.strip_suffix('?').map_or((place, false), |words| (words, true));
         (words.split('|').collect(), can_go)
     };
-    FRAMES
-        .lines()
-        .filter_map(|line| line.strip_prefix(kind)?.strip_prefix(": "))
-        .map(|pattern| pattern.split_ascii_whitespace().map(place).collect())
-        .collect()
+    let mut found: Patterns = HashMap::new();
+    for line in FRAMES.lines().filter_map(|line| line.strip_prefix(kind)?.strip_prefix(": ")) {
+        let pattern: Pattern = line.split_ascii_whitespace().map(place).collect();
+        let optional = pattern.iter().take_while(|(_, can_go)| *can_go).count();
+        for (words, _) in pattern.iter().take(optional.saturating_add(1)) {
+            for word in words {
+                found.entry(word).or_default().push(pattern.clone());
+            }
+        }
+    }
+    found
 }
 
-fn longest(patterns: &[Pattern], tokens: &[Token]) -> Option<usize> {
-    patterns.iter().filter_map(|pattern| fits(pattern, tokens)).max().filter(|len| *len > 0)
+fn longest(patterns: &Patterns, tokens: &[Token]) -> Option<usize> {
+    let first = tokens.first().filter(|token| token.shape == Shape::Word)?;
+    let begin = patterns.get(first.text.as_str())?;
+    begin.iter().filter_map(|pattern| fits(pattern, tokens)).max().filter(|len| *len > 0)
 }
 
 /// How many tokens a pattern takes. What can be left out is taken where it fits, unless the rest fits only without.

@@ -1,6 +1,8 @@
 //! A text as tokens: words, numbers, quoted strings, code, signs that mean something. Nothing is understood here, and nothing
 //! that could make a difference is lost.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 /// What a token is by its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -233,13 +235,14 @@ const CONTRACTIONS: &str = "can't:can not;cannot:can not;won't:will not;shan't:s
 
 /// The full form of a contraction, with its apostrophe or, where that makes no other word, without.
 fn full_form(text: &str) -> Option<&'static str> {
-    CONTRACTIONS
-        .split(';')
-        .filter_map(|entry| entry.split_once(':'))
-        .find(|(short, _)| {
-            *short == text || short.len() > 2 && text != "lets" && short.replace('\'', "") == text
-        })
-        .map(|(_, full)| full)
+    static FULL: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
+        let entries = || CONTRACTIONS.split(';').filter_map(|entry| entry.split_once(':'));
+        let without = entries()
+            .map(|(short, full)| (short.replace('\'', ""), full))
+            .filter(|(short, _)| short != "lets");
+        without.chain(entries().map(|(short, full)| (short.to_owned(), full))).collect()
+    });
+    FULL.get(text).copied()
 }
 
 #[cfg(test)]
