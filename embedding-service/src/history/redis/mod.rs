@@ -46,7 +46,7 @@ pub(crate) mod shared {
     };
 }
 
-/// A write has time: nobody waits for it.
+/// Writes happen after the answer, so they may take longer than a look-up.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The store.
