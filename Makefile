@@ -48,7 +48,7 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks filter service build size test demo up bench eval render docs book fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test demo up bench eval eval-cache render docs book fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -106,6 +106,12 @@ eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --wit
 	@$(if $(TRACES),,echo 'eval: say which runs: make eval TRACES=runs.jsonl [OUT=dir] [ARGS="--dialect anthropic"]' >&2; exit 2)
 	@echo "== replay"
 	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+eval-cache: setup ## Judge pairs of prompts as the response cache would: PAIRS=pairs.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
+	@$(if $(PAIRS),,echo 'eval-cache: say which pairs: make eval-cache PAIRS=pairs.jsonl [OUT=dir]' >&2; exit 2)
+	@echo "== response cache: what would be served"
+	@$(PROGRAMS) --bin eval-cache
+	@$(RUN) $(CARGO_TARGET_DIR)/release/eval-cache "$(PAIRS)" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 docs: build book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables
 	@$(PYTHON) tests/parts/setup.py prometheus
