@@ -38,6 +38,8 @@ pub enum Signal {
     SimilarFailures = 10,
     /// The last words of the agent, with the same answer, again and again.
     RepeatedExchange = 11,
+    /// The request wants a tool that its agent may not use.
+    ToolDenied = 12,
 }
 
 impl From<Signal> for u8 {
@@ -98,7 +100,8 @@ impl Finding {
         let label = signal.label();
         match signal {
             Signal::Score if evidence.prompts > 0 => format!("{label}; {evidence}"),
-            _ if *count == 0 => label.to_owned(),
+            _ if *count == 0 && tool.is_empty() => label.to_owned(),
+            _ if *count == 0 => format!("{label}; tool={tool}"),
             _ if tool.is_empty() => format!("{label}; count={count}"),
             _ => format!("{label}; count={count}; tool={tool}"),
         }
@@ -124,6 +127,7 @@ impl Finding {
             }
             Signal::SameOutcome => format!("`{tool}` brought the same result {count} times in a row"),
             Signal::RunLimit => format!("it took {count} turns without a word from the user"),
+            Signal::ToolDenied => format!("it asked for the tool `{tool}`, which it may not use"),
             Signal::Score | Signal::Semantic | Signal::McpBreaker => {
                 "it keeps repeating the same request with the same outcome".to_owned()
             }
@@ -153,7 +157,7 @@ impl Verdict {
 }
 
 impl Signal {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Score,
         Self::Semantic,
         Self::RepeatedStep,
@@ -165,7 +169,13 @@ impl Signal {
         Self::McpBreaker,
         Self::SimilarFailures,
         Self::RepeatedExchange,
+        Self::ToolDenied,
     ];
+
+    /// Whether it is about what one request says, and not about a loop.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::ToolDenied)
+    }
 
     pub fn label(self) -> &'static str {
         match self {
@@ -180,6 +190,7 @@ impl Signal {
             Self::McpBreaker => "mcp_breaker",
             Self::Score => "score",
             Self::Semantic => "semantic",
+            Self::ToolDenied => "tool_denied",
         }
     }
 }

@@ -9,14 +9,14 @@ use sentinel_llm_api::{framing::Framing, registry, route::Route};
 use crate::{
     case::Case,
     config::Config,
-    decide::decide,
+    decide::{Decision, decide},
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, loops},
+    passes::{ask, loops, tools},
     record, render,
     request_head::{RequestHead, Target},
-    response::PassingResponse,
+    response::{Passing, PassingResponse},
     span::{Cause, StepSpans},
 };
 
@@ -25,7 +25,7 @@ pub enum Next {
     /// The embedding service was asked; the request is held.
     Await(Box<Case>),
     /// The request has gone on, and its response is of interest.
-    Pass(Box<PassingResponse>),
+    Pass(Passing),
     /// The request has gone on or was answered, and nothing more is to be done.
     End,
 }
@@ -36,8 +36,8 @@ pub fn whole(config: &Config, head: RequestHead, host: &mut impl Host) -> Next {
     let route = match &head.target {
         Target::Model(route) => route.clone(),
         Target::Mcp if !body.is_empty() => {
-            mcp::whole(config, &head.claims, &body, host);
-            return Next::End;
+            return mcp::whole(config, &head.claims, &body, host)
+                .map_or(Next::End, |list| Next::Pass(Passing::ToolList(list)));
         }
         Target::Mcp => return uninspected(Some(Bypass::Empty), host),
     };
@@ -89,6 +89,7 @@ fn read(
         body,
         has_length,
         findings: Vec::new(),
+        edits: Vec::new(),
         entry: None,
         thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
         service: None,
@@ -99,6 +100,11 @@ fn read(
     let trace = is_traced.then(|| StepSpans {
         cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
     });
+    tools::run(&mut case, host);
+    // A request that is refused for what it says is nobody's evidence.
+    if decide(&case.findings, &case.policy).refuses() {
+        return Ok(settle(config, case, host));
+    }
     let is_open = loops::run(config, &mut case, &reading, trace.as_ref(), host);
     match ask::question(&case, reading.tail).filter(|_| is_open) {
         Some(question) => Ok(ask(config, case, question, host)),
@@ -134,24 +140,18 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         if config.response_headers {
             reply.headers.extend(record::headers(&case, &decision));
         }
-        let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
-        host.count(Metric::Saved, saved);
+        if !decision.refuses() {
+            let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
+            host.count(Metric::Saved, saved);
+        }
         host.reply(reply);
         return Next::End;
     }
-    if decision.hints() {
-        match render::hinted(&case, &decision) {
-            Some(body) => {
-                if case.has_length {
-                    host.set_request_header("content-length", &body.len().to_string());
-                }
-                host.replace_request_body(&body);
-            }
-            None => {
-                host.count(Bypass::NoPlace.into(), 1);
-                decision.verdict = Verdict::Allow;
-            }
+    if let Some(body) = changed_body(&case, &mut decision, host) {
+        if case.has_length {
+            host.set_request_header("content-length", &body.len().to_string());
         }
+        host.replace_request_body(&body);
     }
     host.release();
     let headers = if decision.is_enforced && config.response_headers {
@@ -159,5 +159,21 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     } else {
         Vec::new()
     };
-    Next::Pass(Box::new(PassingResponse::new(case, headers)))
+    Next::Pass(Passing::Model(Box::new(PassingResponse::new(case, headers))))
+}
+
+/// The body that goes on, where it is another. A hint that finds no place is none.
+fn changed_body(case: &Case, decision: &mut Decision, host: &mut impl Host) -> Option<Vec<u8>> {
+    if !decision.is_enforced {
+        return None;
+    }
+    if decision.hints() {
+        let hint = render::hint(case, decision);
+        if let Some(body) = hint.and_then(|hint| render::edited(case, Some(&hint))) {
+            return Some(body);
+        }
+        host.count(Bypass::NoPlace.into(), 1);
+        decision.verdict = Verdict::Allow;
+    }
+    render::edited(case, None)
 }

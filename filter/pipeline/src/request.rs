@@ -14,7 +14,7 @@ use crate::{
     inspect::{self, Next},
     metric::{Bypass, Metric, ServiceOutcome},
     request_head::{self, RequestHead},
-    response::{self, PassingResponse},
+    response::Passing,
 };
 
 /// One request.
@@ -32,12 +32,12 @@ enum Phase {
     /// The embedding service is thinking; the request is held.
     Asking(Box<Case>),
     /// The request has gone on; the response is read as it passes.
-    Passing(Box<PassingResponse>),
+    Passing(Passing),
     Done,
 }
 
 impl Phase {
-    fn passing(response: Option<Box<PassingResponse>>) -> Self {
+    fn passing(response: Option<Passing>) -> Self {
         response.map_or(Self::Done, Self::Passing)
     }
 }
@@ -100,25 +100,21 @@ impl Request {
 
     pub fn on_response_headers(&mut self, host: &mut impl Host, end_of_stream: bool) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Passing(response) => {
-                Phase::passing(response::headers(&self.config, response, end_of_stream, host))
-            }
+            Phase::Passing(response) => Phase::passing(response.headers(&self.config, end_of_stream, host)),
             other => other,
         };
     }
 
     pub fn on_response_body(&mut self, host: &mut impl Host, end_of_stream: bool) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Passing(response) => {
-                Phase::passing(response::body(&self.config, response, end_of_stream, host))
-            }
+            Phase::Passing(response) => Phase::passing(response.body(&self.config, end_of_stream, host)),
             other => other,
         };
     }
 
     pub fn on_response_trailers(&mut self, host: &mut impl Host) {
         if let Phase::Passing(response) = mem::replace(&mut self.phase, Phase::Done) {
-            response::whole(&self.config, *response, host);
+            response.whole(&self.config, host);
         }
     }
 
@@ -129,7 +125,7 @@ impl Request {
                 host.cancel();
                 host.count(Metric::ServiceCalls(ServiceOutcome::Cancelled), 1);
             }
-            Phase::Passing(response) => response::cut_off(&self.config, &response, host),
+            Phase::Passing(response) => response.cut_off(&self.config, host),
             Phase::Idle | Phase::Reading(_) | Phase::Done => {}
         }
     }

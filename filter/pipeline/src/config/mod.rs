@@ -13,7 +13,7 @@ pub use raw::{HintPosition, KillMode, McpAnswer, Mode, RawConfig};
 pub use reference::reference_table;
 pub use valid::{
     AgentMatch, Config, HintPolicy, IdentitySource, KillPolicy, McpPolicy, PathMatch, PathRule, PathRuleList,
-    Policy,
+    Policy, ToolPolicy,
 };
 
 /// Why a configuration was refused: where, and what to do about it.

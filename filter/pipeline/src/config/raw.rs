@@ -7,6 +7,9 @@ use sentinel_detect::{
 };
 use serde_json::{Map, Value};
 
+mod tools;
+
+pub use self::tools::{RawToolName, RawTools};
 use super::{
     ConfigError,
     field::{Field, choice, group, join, wrong_type},
@@ -49,6 +52,8 @@ group! {
         /// Prompts that differ in numbers, ids or dates, and prompts of few words, count only where their responses
         /// repeat too.
         score: RawScore = RawScore::default(),
+        /// Which tools an agent may use. Those that it may not are cut from its requests and from the lists of MCP servers.
+        tools: RawTools = RawTools::default(),
         /// How the model is told.
         hint: RawHint = RawHint::default(),
         /// How an agent is stopped.
@@ -261,8 +266,8 @@ impl RawMessages {
             Signal::SimilarFailures => &self.similar_failures,
             Signal::SameOutcome => &self.same_outcome,
             Signal::RunLimit => &self.run_limit,
-            // The breaker answers the agent, not the model.
-            Signal::McpBreaker => "",
+            // These answer the agent, not the model.
+            Signal::McpBreaker | Signal::ToolDenied => "",
         }
     }
 }
@@ -343,7 +348,7 @@ group! {
         /// How the agent's name begins.
         prefix: Option<String> = None,
         /// The fields to change for it: any of `enabled`, `mode`, `similarity_threshold`, `intervention_message`,
-        /// `semantic`, `steps`, `run_limit`, `score`, `hint` and `kill`, each with the single fields that differ.
+        /// `semantic`, `steps`, `run_limit`, `score`, `tools`, `hint` and `kill`, each with the single fields that differ.
         settings: Map<String, Value> = Map::new(),
     }
 }

@@ -30,7 +30,7 @@ impl AgentMatch {
 
 /// Each agent's settings laid over the common ones, and the result checked like any configuration.
 pub fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
-    const MAY_DIFFER: [&str; 10] = [
+    const MAY_DIFFER: [&str; 11] = [
         "enabled",
         "mode",
         "similarity_threshold",
@@ -39,6 +39,7 @@ pub fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigE
         "steps",
         "run_limit",
         "score",
+        "tools",
         "hint",
         "kill",
     ];

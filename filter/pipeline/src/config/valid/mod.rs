@@ -10,6 +10,7 @@ pub use self::{
     mcp::McpPolicy,
     paths::{PathMatch, PathRule, PathRuleList},
     policy::{HintPolicy, KillPolicy, Policy},
+    tools::ToolPolicy,
 };
 use self::{
     agents::agents,
@@ -33,6 +34,7 @@ mod paths;
 mod policy;
 mod price;
 mod steps;
+mod tools;
 
 /// A checked configuration.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ use super::{
     },
     between, millis,
     steps::steps,
+    tools::{ToolPolicy, tools},
 };
 
 /// Limits of the semantic signal's history, kept by the service (`LOOP_HISTORY_SIZE`).
@@ -34,6 +35,7 @@ pub struct Policy {
     /// 0: none.
     pub run_limit: u32,
     pub prompts: PromptsPolicy,
+    pub tools: ToolPolicy,
     pub hint: HintPolicy,
     pub kill: KillPolicy,
 }
@@ -112,6 +114,7 @@ impl TryFrom<&RawConfig> for Policy {
                 words_to_ask: semantic.enabled.then_some(semantic.min_words),
                 kill_lasts: millis("kill.expires", &kill.expires)?,
             },
+            tools: tools(&raw.tools)?,
             hint: HintPolicy {
                 position: match hint.position {
                     HintPosition::Start => Position::Start,
