@@ -34,6 +34,7 @@ mod steps_everywhere;
 mod steps_shapes;
 mod streaming;
 mod support;
+mod tool_policy;
 mod traces;
 mod traces_of_runs;
 mod upstream;

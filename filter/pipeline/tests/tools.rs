@@ -53,9 +53,11 @@ fn denied_tools_do_not_reach_the_model() {
 
 #[test]
 fn a_hint_and_a_cut_are_made_in_one_go() {
-    let mut host = host(r#"{"tools":{"deny":[{"name":"rm"}]},"kill":{"enabled":false},"semantic":{"enabled":false}}"#);
+    let mut host =
+        host(r#"{"tools":{"deny":[{"name":"rm"}]},"kill":{"enabled":false},"semantic":{"enabled":false}}"#);
     let request = chat(&json!({})).with("x-run-id", "r");
-    let plain = ProviderResponse::json(r#"{"choices":[{"message":{"content":"I could not do that, sorry."}}]}"#);
+    let plain =
+        ProviderResponse::json(r#"{"choices":[{"message":{"content":"I could not do that, sorry."}}]}"#);
     let last = (0..5)
         .map(|_| {
             host.now += 1_000;
@@ -72,9 +74,13 @@ fn a_hint_and_a_cut_are_made_in_one_go() {
 fn who_forces_a_denied_tool_gets_the_providers_error() {
     for (more, tool) in [
         (json!({"tool_choice": {"type": "function", "function": {"name": "rm"}}}), "rm"),
-        (json!({"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "drop_x"}}]}), "drop_x"),
+        (
+            json!({"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "drop_x"}}]}),
+            "drop_x",
+        ),
     ] {
-        let mut host = host(r#"{"tools":{"deny":[{"name":"rm"},{"prefix":"drop_"}]},"kill":{"enabled":false}}"#);
+        let mut host =
+            host(r#"{"tools":{"deny":[{"name":"rm"},{"prefix":"drop_"}]},"kill":{"enabled":false}}"#);
         let refused = host.exchange(&chat(&more).with("x-run-id", "r"), &answer());
         let reply = refused.reply.as_ref().unwrap();
         let body: Value = serde_json::from_slice(&reply.body).unwrap();
@@ -92,7 +98,9 @@ fn observe_touches_nothing_and_counts() {
     let config = POLICY.replacen('{', r#"{"mode":"observe","#, 1);
     let mut host = host(&config);
     let forced = chat(&json!({"tool_choice": {"type": "function", "function": {"name": "rm"}}}));
-    for request in [chat(&json!({})), forced, mcp(&call(1, "rm")), mcp(&json!({"id": 1, "method": "tools/list"}))] {
+    for request in
+        [chat(&json!({})), forced, mcp(&call(1, "rm")), mcp(&json!({"id": 1, "method": "tools/list"}))]
+    {
         let response = list_response();
         let passed = host.exchange(&request, &response);
         assert_eq!((passed.sent, passed.received), (Some(request.body), response.body));
@@ -113,10 +121,18 @@ fn every_call_is_on_record_and_nothing_of_what_it_says() {
         host.exchange(&mcp(&call(id, "ls")), &answer());
     }
     let lines: Vec<Value> = host.notes.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told: Vec<_> =
-        lines.iter().map(|line| (line["tool"].as_str().unwrap(), line["decision"].as_str().unwrap())).collect();
-    let expected =
-        [("rm", "not_offered"), ("ls", "allow"), ("ls", "allow"), ("rm", "deny"), ("ls", "allow"), ("ls", "break")];
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| (line["tool"].as_str().unwrap(), line["decision"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("rm", "not_offered"),
+        ("ls", "allow"),
+        ("ls", "allow"),
+        ("rm", "deny"),
+        ("ls", "allow"),
+        ("ls", "break"),
+    ];
     assert_eq!(told, expected);
     assert!(lines.iter().all(|line| line["event"] == "tool_call"));
     assert_eq!(lines[2]["arguments"], lines[4]["arguments"]);
@@ -196,7 +212,8 @@ fn a_denied_call_is_answered_before_the_breaker_counts_it() {
 
 #[test]
 fn each_agent_has_a_policy_of_its_own() {
-    let config = r#"{"tools":{"deny":[{"name":"rm"}]},"agents":[{"name":"admin","settings":{"tools":{"deny":[]}}}]}"#;
+    let config =
+        r#"{"tools":{"deny":[{"name":"rm"}]},"agents":[{"name":"admin","settings":{"tools":{"deny":[]}}}]}"#;
     let mut host = host(config);
     let admin = chat(&json!({})).with("x-agent-id", "admin");
     assert_eq!(host.exchange(&admin, &answer()).sent, Some(admin.body));
@@ -213,7 +230,9 @@ fn each_agent_has_a_policy_of_its_own() {
 
 #[test]
 fn odd_tools_pass_as_they_are() {
-    for tools in [json!(7), json!("rm"), json!({"rm": 1}), json!([7, null, "x"]), json!([]), json!([{"type": "new"}])] {
+    for tools in
+        [json!(7), json!("rm"), json!({"rm": 1}), json!([7, null, "x"]), json!([]), json!([{"type": "new"}])]
+    {
         let mut host = host(POLICY);
         let request = chat(&json!({ "tools": tools, "tool_choice": [1] }));
         assert_eq!(host.exchange(&request, &answer()).sent, Some(request.body), "{tools}");
