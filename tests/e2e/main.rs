@@ -15,6 +15,7 @@ mod identity;
 mod kept_histories;
 mod kills;
 mod limits;
+mod live;
 mod loops;
 mod mcp;
 mod mcp_package;

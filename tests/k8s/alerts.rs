@@ -20,14 +20,16 @@ struct Watch {
     prometheus: SocketAddr,
     alertmanager: SocketAddr,
     messages: Arc<Mutex<Vec<Value>>>,
+    mails: MailServer,
     _processes: [Process; 2],
 }
 
 impl Watch {
-    /// Scrapes and judges each second; the routes are the shipped ones but for the webhook's address and the first wait.
+    /// Scrapes and judges each second; the routes are the shipped ones but for the addresses and the first wait.
     fn start(stack: &Stack) -> Self {
         let folder = stack.folder();
-        let (messages, routes) = to_a_webhook(&alertmanager());
+        let mails = MailServer::start();
+        let (messages, routes) = to_a_webhook(&to_a_mail_server(&alertmanager(), &mails));
         fs::write(folder.join("rules.yaml"), rules().to_string()).unwrap();
         let (manager, alertmanager) = start_alertmanager(folder, &routes);
         let prometheus = SocketAddr::from(([127, 0, 0, 1], free_port()));
@@ -49,7 +51,7 @@ impl Watch {
             .arg("--rules.alert.resend-delay=1s");
         let mut server = Process::start("prometheus", folder, command);
         server.wait_for("readiness", |_| is_ready(prometheus));
-        Self { prometheus, alertmanager, messages, _processes: [server, manager] }
+        Self { prometheus, alertmanager, messages, mails, _processes: [server, manager] }
     }
 
     fn messages(&self) -> Vec<Value> {
@@ -66,6 +68,19 @@ impl Watch {
             eventually(name, async || count(of, name) >= before + times).await;
         }
     }
+}
+
+/// The routes with a mail server of the test's own, which takes everyone's word and has no TLS.
+fn to_a_mail_server(routes: &str, server: &MailServer) -> String {
+    let mut routes = replaced(routes, "smtp.example.com:587", &server.address().to_string());
+    routes = replaced(&routes, "smtp_require_tls: true", "smtp_require_tls: false");
+    for line in [
+        "  smtp_auth_username: agent-sentinel@example.com\n",
+        "  smtp_auth_password_file: /etc/alertmanager/receivers/smtp-password\n",
+    ] {
+        routes = replaced(&routes, line, "");
+    }
+    routes
 }
 
 /// The routes with a webhook of the test's own, and without the first wait; what it was told.
@@ -125,8 +140,10 @@ async fn kill(stack: &Stack, agent: &str) {
 }
 
 #[tokio::test]
-async fn a_kill_leads_to_one_message_within_the_cooldown() {
-    let mut stack = Stack::builder().start();
+async fn each_agent_that_is_stopped_is_said_once_by_webhook_and_by_mail() {
+    // The shipped settings, and rows for two groups of agents.
+    let agents = json!([{"name": "billing"}, {"prefix": "research."}]);
+    let mut stack = Stack::builder().config(&json!({"agents": agents})).start();
     let watch = Watch::start(&stack);
     // Healthy traffic first: it must say nothing.
     stack
@@ -137,26 +154,41 @@ async fn a_kill_leads_to_one_message_within_the_cooldown() {
     eventually(iterations, async || count(watch.prometheus, iterations) >= before + 3).await;
     assert_eq!(watch.messages(), Vec::<Value>::new());
 
-    kill(&stack, "first").await;
-    eventually("a message", async || !watch.messages().is_empty()).await;
-    let message = &watch.messages()[0];
-    let alerts = message["alerts"].as_array().unwrap();
-    assert_eq!(alerts.len(), 1, "{message}");
-    let labels = &alerts[0]["labels"];
-    assert_eq!(labels["alertname"], "AgentKilled", "{message}");
-    assert_eq!(labels["kind"], "kill_switch", "{message}");
-    assert_eq!(labels["signal"], "score", "{message}");
-    assert_eq!(labels["namespace"], "agent-sentinel", "{message}");
-    // Nothing of an agent is in a message.
-    assert!(!message.to_string().contains("first"), "{message}");
+    for (agent, row, said) in
+        [("billing", "billing", 1), ("research.seven", "research_*", 2), ("a private name", "other", 3)]
+    {
+        kill(&stack, agent).await;
+        eventually("a message", async || watch.messages().len() >= said).await;
+        eventually("a mail", async || watch.mails.mails().len() >= said).await;
+        let message = &watch.messages()[said - 1];
+        let alerts = message["alerts"].as_array().unwrap();
+        assert_eq!(alerts.len(), 1, "{message}");
+        for (name, value) in [
+            ("alertname", "AgentKilled"),
+            ("kind", "kill_switch"),
+            ("agent", row),
+            ("signal", "score"),
+            ("namespace", "agent-sentinel"),
+        ] {
+            assert_eq!(alerts[0]["labels"][name], value, "{name}: {message}");
+        }
+        let mail = watch.mails.mails()[said - 1].text.clone();
+        assert!(mail.contains(&format!("Subject: Agent Sentinel: AgentKilled ({row})")), "{mail}");
+        // What a client called itself is in no message.
+        assert!(!message.to_string().contains("seven"), "{message}");
+        assert!(!message.to_string().contains("private"), "{message}");
+    }
 
-    // Others are stopped, the rules are judged on and on: within the cooldown nothing more is said.
-    kill(&stack, "second").await;
-    watch.judged_again(5).await;
-    kill(&stack, "third").await;
-    watch.judged_again(5).await;
-    assert_eq!(watch.messages().len(), 1, "{:?}", watch.messages());
-    assert_eq!(stack.count("sentinel_verdicts_total", &[("verdict", "kill")]), 3);
+    // Others without a row, and the same again, are stopped; the rules are judged on and on: within the cooldown nothing
+    // more is said.
+    for agent in ["another", "research.seven"] {
+        kill(&stack, agent).await;
+        watch.judged_again(5).await;
+    }
+    assert_eq!(watch.messages().len(), 3, "{:?}", watch.messages());
+    assert_eq!(watch.mails.mails().len(), 3);
+    let labels = [("verdict", "kill"), ("agent", "research_*")];
+    assert_eq!(stack.count("sentinel_verdicts_total", &labels), 2);
     stack.assert_sound();
 }
 
@@ -164,16 +196,8 @@ async fn a_kill_leads_to_one_message_within_the_cooldown() {
 async fn what_is_critical_comes_by_mail_too_and_once_within_the_cooldown() {
     let folder = tempfile::tempdir().unwrap();
     let server = MailServer::start();
-    let (messages, mut routes) = to_a_webhook(&alertmanager());
-    // The mail server of this test takes everyone's word, and has no TLS.
-    routes = replaced(&routes, "smtp.example.com:587", &server.address().to_string());
-    routes = replaced(&routes, "smtp_require_tls: true", "smtp_require_tls: false");
-    for line in [
-        "  smtp_auth_username: agent-sentinel@example.com\n",
-        "  smtp_auth_password_file: /etc/alertmanager/receivers/smtp-password\n",
-    ] {
-        routes = replaced(&routes, line, "");
-    }
+    let (messages, routes) = to_a_webhook(&alertmanager());
+    let routes = to_a_mail_server(&routes, &server);
     let (_process, manager) = start_alertmanager(folder.path(), &routes);
     let raise = async |name: &str, severity: &str, kind: &str| {
         let labels =

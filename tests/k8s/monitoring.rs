@@ -82,7 +82,8 @@ fn the_routes_of_the_alerts_are_sound() {
     };
     assert_fine("alertmanager.yml", &tool(&["check-config", file.to_str().unwrap()]));
     for (labels, receivers) in [
-        (["severity=warning", "kind=kill_switch"], "webhook"),
+        (["severity=warning", "kind=kill_switch"], "email,webhook"),
+        (["severity=warning", "kind=hint_rate"], "webhook"),
         (["severity=critical", "kind=redis"], "email,webhook"),
     ] {
         let config = format!("--config.file={}", file.display());

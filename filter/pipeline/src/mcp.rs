@@ -109,7 +109,7 @@ fn one_too_many_answered(
         return None;
     }
     let Some(finding) = one_too_many(config, scope, requests, host) else {
-        host.count(Metric::Verdicts(Verdict::Allow, None, MCP), 1);
+        host.count(Metric::Verdicts(Verdict::Allow, None, MCP, Arc::clone(&policy.agent)), 1);
         return None;
     };
     record_finding(config, policy, scope, &finding, host);
@@ -128,7 +128,7 @@ fn one_too_many_answered(
 }
 
 fn record_finding(config: &Config, policy: &Policy, scope: &Scope, finding: &Finding, host: &mut impl Host) {
-    host.count(Metric::Verdicts(finding.verdict, Some(finding.signal), MCP), 1);
+    host.count(Metric::Verdicts(finding.verdict, Some(finding.signal), MCP, Arc::clone(&policy.agent)), 1);
     if config.annotates {
         record::annotate_verdict(scope, finding.verdict, Some(finding.signal), host);
     }

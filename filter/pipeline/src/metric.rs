@@ -11,7 +11,8 @@ use sentinel_llm_api::json::Unreadable;
 pub enum Metric {
     /// Requests in a dialect, before anything else is known of them. The dialect's label, or `MCP`.
     Requests(&'static str),
-    Verdicts(Verdict, Option<Signal>, &'static str),
+    /// With the dialect's label, or `MCP`, and the label of the row of `agents[]` whose settings hold.
+    Verdicts(Verdict, Option<Signal>, &'static str, Arc<str>),
     /// Tools called through an MCP route.
     McpCalls,
     ServiceCalls(ServiceOutcome),
@@ -79,8 +80,8 @@ impl Metric {
     pub fn name(&self) -> String {
         match self {
             Self::Requests(dialect) => format!("sentinel_requests_total.dialect.{dialect}"),
-            Self::Verdicts(verdict, signal, dialect) => format!(
-                "sentinel_verdicts_total.verdict.{}.signal.{}.dialect.{dialect}",
+            Self::Verdicts(verdict, signal, dialect, agent) => format!(
+                "sentinel_verdicts_total.verdict.{}.signal.{}.dialect.{dialect}.agent.{agent}",
                 verdict.label(),
                 signal.map_or("none", Signal::label),
             ),

@@ -2,6 +2,8 @@
 //! logs show. No prompt, no name of a person or agent, no header value; the model's name is the client's and the
 //! provider's, cut to what a name may be.
 
+use std::sync::Arc;
+
 use sentinel_detect::{
     step::shown,
     verdict::{Finding, Signal, Verdict},
@@ -24,7 +26,7 @@ pub const HEADERS: [&str; 3] = ["x-sentinel-verdict", "x-sentinel-reason", "x-se
 /// Records what was decided on a request that waits.
 pub fn decision(config: &Config, case: &mut Case, decision: &Decision, host: &mut impl Host) {
     let (verdict, signal) = (decision.verdict, decision.finding.as_ref().map(|finding| finding.signal));
-    host.count(Metric::Verdicts(verdict, signal, case.dialect.label()), 1);
+    host.count(Metric::Verdicts(verdict, signal, case.dialect.label(), Arc::clone(&case.policy.agent)), 1);
     host.record_latency(host.now().saturating_sub(case.arrived));
     if config.annotates {
         annotate_verdict(&case.scope, verdict, signal, host);

@@ -3,7 +3,7 @@
 //! A prompt that was sent before to the letter, in the same context, counts by itself. One that differs in numbers, ids,
 //! dates or a word is what a healthy batch sends: it counts only where the response was the same to the letter too, and
 //! never kills. Texts of a few words ("continue", "yes"), and texts that stand in the same history already, count only
-//! where the response repeats. It kills only by what is known to be of the same run.
+//! where the response repeats, for the latter in the history too. It kills only by what is known to be of the same run.
 
 use crate::{
     prompts::IncomingPrompt,
@@ -37,17 +37,18 @@ pub fn judge(
     let IncomingPrompt { text, context, .. } = prompt;
     // What was not answered is no outcome: a fan-out, or a fault of the provider.
     let answered = || window.entries.iter().filter(|entry| entry.fate == Fate::Answered);
-    let verbatim: Vec<&Entry> =
-        answered().filter(|entry| entry.prompt.is_verbatim(text) && entry.context == context.whole).collect();
+    let continues = |entry: &Entry| context.continues(entry.history, &entry.answer);
+    let verbatim: Vec<&Entry> = answered()
+        .filter(|entry| entry.prompt.is_verbatim(text) && entry.context == context.whole)
+        // Where the prompt stands in the history, the history says what it was answered.
+        .filter(|entry| !prompt.is_known() || continues(entry))
+        .collect();
     let similar: Vec<&Entry> = answered()
         .filter(|entry| entry.prompt.is_similar(text) && !entry.prompt.is_verbatim(text))
         .filter(|entry| entry.setting == context.setting)
         .collect();
-    let of_this_run: Vec<&Entry> = verbatim
-        .iter()
-        .copied()
-        .filter(|entry| names_run || context.continues(entry.history, &entry.answer))
-        .collect();
+    let of_this_run: Vec<&Entry> =
+        verbatim.iter().copied().filter(|entry| names_run || continues(entry)).collect();
 
     let counts_alone = text.words >= policy.min_words && !prompt.is_known();
     let strict = tally(&verbatim, counts_alone, false);

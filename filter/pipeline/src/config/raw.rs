@@ -63,7 +63,8 @@ group! {
         identity: RawIdentity = RawIdentity::default(),
         /// Paths of providers that the filter does not know by itself; the first that fits wins over the built-in ones.
         paths: Vec<RawPath> = Vec::new(),
-        /// Settings for single agents or groups of them; the first that fits is used.
+        /// Settings for single agents or groups of them; the first that fits is used. Metrics and alerts name the row: the
+        /// label `agent` of `sentinel_verdicts_total`.
         agents: Vec<RawAgent> = Vec::new(),
         /// The breaker for MCP servers: one tool called with the same arguments too often is answered in the server's place.
         mcp: RawMcp = RawMcp::default(),

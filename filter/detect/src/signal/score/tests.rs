@@ -143,6 +143,14 @@ fn a_text_that_stands_in_the_history_counts_only_with_its_answers() {
         })
         .collect();
     assert_eq!(run_of(&exchanges, true), [Verdict::Allow; 12]);
+    // The client keeps something else of the answers than the provider said.
+    let kept = |n: u64| {
+        let said = |history| Occurrence { history, answer: Fingerprint::of(&answers[history as usize]) };
+        let context = Context { history: n, earlier: (0..n).map(said).collect(), ..Context::default() };
+        let text = Fingerprint::of("Analyse the result of the tool and go on");
+        (IncomingPrompt { text, is_weak: false, context }, "I cannot find that order anywhere.")
+    };
+    assert_eq!(run_of(&(0..12).map(kept).collect::<Vec<_>>(), true), [Verdict::Allow; 12]);
 }
 
 #[test]

@@ -19,7 +19,20 @@ pub enum AgentMatch {
     Prefix(String),
 }
 
+/// Characters of a row's name in a metric.
+const MAX_LABEL: usize = 64;
+
 impl AgentMatch {
+    /// What metrics call the row. Envoy parts names of metrics at dots, and some exporters at other signs.
+    fn label(&self) -> Arc<str> {
+        let (name, end) = match self {
+            Self::Name(name) => (name, ""),
+            Self::Prefix(prefix) => (prefix, "*"),
+        };
+        let plain = |char: char| if char.is_ascii_alphanumeric() || char == '-' { char } else { '_' };
+        name.chars().take(MAX_LABEL).map(plain).chain(end.chars()).collect::<String>().into()
+    }
+
     pub fn fits(&self, agent: &[u8]) -> bool {
         match self {
             Self::Name(name) => agent == name.as_bytes(),
@@ -58,7 +71,9 @@ pub fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigE
         }
         let mut merged = RawConfig { agents: Vec::new(), ..raw.clone() };
         merged.set(&Value::Object(settings.clone()), &format!("{path}.settings"))?;
-        let policy = Policy::try_from(&merged).map_err(|error| error.below(&format!("{path}.settings")))?;
+        let mut policy =
+            Policy::try_from(&merged).map_err(|error| error.below(&format!("{path}.settings")))?;
+        policy.agent = agent.label();
         Ok((agent, Arc::new(policy)))
     };
     raw.agents.iter().zip(0..).map(policy).collect()

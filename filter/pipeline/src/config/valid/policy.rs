@@ -1,5 +1,7 @@
 //! What may differ from agent to agent.
 
+use std::sync::Arc;
+
 use sentinel_detect::{
     prompts::PromptsPolicy,
     signal::{StepsPolicy, score::ScorePolicy},
@@ -20,12 +22,17 @@ use super::{
 
 /// Limits of the semantic signal's history, kept by the service (`LOOP_HISTORY_SIZE`).
 const MAX_REPEATS: u32 = 5;
+/// What metrics call agents that no row of `agents[]` fits.
+const OTHER: &str = "other";
 /// Statuses that SDKs of the providers retry.
 const RETRIED: [u16; 4] = [408, 409, 425, 429];
 
 /// What may differ from agent to agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
+    /// The row of `agents[]` that it comes from, as metrics name it: its name, or its prefix and `*`; `other` where none
+    /// fits. A closed set of the operator's own words, never what a client sent.
+    pub agent: Arc<str>,
     pub enabled: bool,
     pub mode: Mode,
     pub similarity_threshold: f64,
@@ -97,6 +104,7 @@ impl TryFrom<&RawConfig> for Policy {
         let fallback = text("intervention_message", &raw.intervention_message)?;
         let message = |own: &str| if own.trim().is_empty() { fallback.clone() } else { own.to_owned() };
         Ok(Self {
+            agent: OTHER.into(),
             enabled: raw.enabled,
             mode: raw.mode,
             similarity_threshold: raw.similarity_threshold,
