@@ -8,6 +8,7 @@ pub mod arguments;
 pub mod call_rate;
 pub mod context;
 pub mod history;
+pub mod injection;
 mod joined;
 pub mod kept_history;
 pub mod prompts;
