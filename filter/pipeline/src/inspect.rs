@@ -13,7 +13,7 @@ use crate::{
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, loops, tools},
+    passes::{ask, guard, loops, tools},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
@@ -76,6 +76,7 @@ fn read(
     let scope = claims.scope(reading.head);
     let framing = if conversation.stream { Framing::Sse } else { Framing::Json };
     let (model, include_usage) = (conversation.model.to_string(), conversation.include_usage);
+    let injections = guard::read(&conversation, policy.guard);
     drop(conversation);
     host.count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0));
     let mut case = Case {
@@ -101,6 +102,7 @@ fn read(
         cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
     });
     tools::run(&mut case, host);
+    guard::run(&mut case, &injections, host);
     // A request that is refused for what it says is nobody's evidence.
     if decide(&case.findings, &case.policy).refuses() {
         return Ok(settle(config, case, host));

@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use sentinel_detect::verdict::{Signal, Verdict};
+use sentinel_detect::{
+    injection::{Pattern, Place},
+    verdict::{Signal, Verdict},
+};
 use sentinel_llm_api::json::Unreadable;
 
 /// A counter.
@@ -27,6 +30,8 @@ pub enum Metric {
     Costs(Arc<str>),
     /// Tools that an agent may not use, where it met them; with the dialect's label, or `MCP`.
     ToolsDenied(DeniedTool, &'static str),
+    /// Injections that the guard found, by pattern and place; with the dialect's label.
+    Injections(Pattern, Place, &'static str),
     /// Billionths of a USD that killed requests would have cost at least.
     Saved,
 }
@@ -100,6 +105,11 @@ impl Metric {
             Self::ToolsDenied(kind, dialect) => {
                 format!("sentinel_tools_denied_total.kind.{}.dialect.{dialect}", kind.label())
             }
+            Self::Injections(pattern, place, dialect) => format!(
+                "sentinel_injections_total.kind.{}.place.{}.dialect.{dialect}",
+                pattern.label(),
+                place.label()
+            ),
             Self::Saved => "sentinel_saved_nanousd_total".to_owned(),
         }
     }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use sentinel_detect::{
+    injection::{Pattern, Place},
     step::shown,
     verdict::{Finding, Signal, Verdict},
 };
@@ -13,7 +14,7 @@ use serde_json::json;
 
 use crate::{
     case::Case,
-    config::Config,
+    config::{Config, GuardAction, Mode},
     decide::Decision,
     host::{Host, Level},
     identity::Scope,
@@ -92,6 +93,39 @@ fn line(case: &Case, decision: &Decision, host: &impl Host) -> String {
         "request_id": request_id(host),
     })
     .to_string()
+}
+
+/// An injection, for the record.
+pub struct Injection {
+    pub pattern: Pattern,
+    pub place: Place,
+    /// Bytes of the text before it.
+    pub offset: usize,
+    pub action: GuardAction,
+}
+
+/// Puts an injection on record: one line of JSON, and nothing of the text.
+pub fn injection(case: &Case, injection: &Injection, host: &mut impl Host) {
+    let (level, action) = match injection.action {
+        GuardAction::Off => return,
+        GuardAction::Log => (Level::Info, "log"),
+        GuardAction::Warn => (Level::Warn, "warn"),
+        GuardAction::Block => (Level::Warn, "block"),
+    };
+    let [_, agent, _] = case.scope.names();
+    let line = json!({
+        "event": "security.injection_detected",
+        "pattern": injection.pattern.label(),
+        "place": injection.place.label(),
+        "offset": injection.offset,
+        "action": action,
+        "enforced": case.policy.mode == Mode::Enforce,
+        "agent": agent,
+        "scope": case.scope.label(),
+        "dialect": case.dialect.label(),
+        "request_id": request_id(host),
+    });
+    host.note(level, &line.to_string());
 }
 
 /// A tool call, for the record.

@@ -7,9 +7,13 @@ use sentinel_detect::{
 };
 use serde_json::{Map, Value};
 
+mod guard;
 mod tools;
 
-pub use self::tools::{RawToolName, RawTools};
+pub use self::{
+    guard::{GuardAction, RawGuard},
+    tools::{RawToolName, RawTools},
+};
 use super::{
     ConfigError,
     field::{Field, choice, group, join, wrong_type},
@@ -54,6 +58,9 @@ group! {
         score: RawScore = RawScore::default(),
         /// Which tools an agent may use. Those that it may not are cut from its requests and from the lists of MCP servers.
         tools: RawTools = RawTools::default(),
+        /// The input guard: texts that try to instruct the model in its operator's place, looked for in what is new in a
+        /// request.
+        guard: RawGuard = RawGuard::default(),
         /// How the model is told.
         hint: RawHint = RawHint::default(),
         /// How an agent is stopped.
@@ -268,7 +275,7 @@ impl RawMessages {
             Signal::SameOutcome => &self.same_outcome,
             Signal::RunLimit => &self.run_limit,
             // These answer the agent, not the model.
-            Signal::McpBreaker | Signal::ToolDenied => "",
+            Signal::McpBreaker | Signal::ToolDenied | Signal::Injection => "",
         }
     }
 }
@@ -349,7 +356,7 @@ group! {
         /// How the agent's name begins.
         prefix: Option<String> = None,
         /// The fields to change for it: any of `enabled`, `mode`, `similarity_threshold`, `intervention_message`,
-        /// `semantic`, `steps`, `run_limit`, `score`, `tools`, `hint` and `kill`, each with the single fields that differ.
+        /// `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `hint` and `kill`, each with the single fields that differ.
         settings: Map<String, Value> = Map::new(),
     }
 }

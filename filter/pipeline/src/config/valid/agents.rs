@@ -43,7 +43,7 @@ impl AgentMatch {
 
 /// Each agent's settings laid over the common ones, and the result checked like any configuration.
 pub fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
-    const MAY_DIFFER: [&str; 11] = [
+    const MAY_DIFFER: [&str; 12] = [
         "enabled",
         "mode",
         "similarity_threshold",
@@ -53,6 +53,7 @@ pub fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigE
         "run_limit",
         "score",
         "tools",
+        "guard",
         "hint",
         "kill",
     ];

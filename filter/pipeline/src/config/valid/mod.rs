@@ -9,7 +9,7 @@ pub use self::{
     identity::IdentitySource,
     mcp::McpPolicy,
     paths::{PathMatch, PathRule, PathRuleList},
-    policy::{HintPolicy, KillPolicy, Policy},
+    policy::{GuardPolicy, HintPolicy, KillPolicy, Policy},
     tools::ToolPolicy,
 };
 use self::{

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sentinel_detect::{
+    injection::Place,
     prompts::PromptsPolicy,
     signal::{StepsPolicy, score::ScorePolicy},
     verdict::Signal,
@@ -13,7 +14,7 @@ use sentinel_llm_api::dialect::Position;
 use super::{
     super::{
         ConfigError,
-        raw::{HintPosition, KillMode, Mode, RawConfig},
+        raw::{GuardAction, HintPosition, KillMode, Mode, RawConfig},
     },
     between, millis,
     steps::steps,
@@ -43,8 +44,26 @@ pub struct Policy {
     pub run_limit: u32,
     pub prompts: PromptsPolicy,
     pub tools: ToolPolicy,
+    pub guard: GuardPolicy,
     pub hint: HintPolicy,
     pub kill: KillPolicy,
+}
+
+/// What is done about injections, by place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardPolicy {
+    pub user: GuardAction,
+    pub tool: GuardAction,
+}
+
+impl GuardPolicy {
+    /// What is done about one that stands here.
+    pub fn action(self, place: Place) -> GuardAction {
+        match place {
+            Place::User => self.user,
+            Place::Tool => self.tool,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -123,6 +142,7 @@ impl TryFrom<&RawConfig> for Policy {
                 kill_lasts: millis("kill.expires", &kill.expires)?,
             },
             tools: tools(&raw.tools)?,
+            guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
             hint: HintPolicy {
                 position: match hint.position {
                     HintPosition::Start => Position::Start,
