@@ -9,6 +9,7 @@ mod conversations;
 mod events;
 mod fail_open;
 mod foreign_bytes;
+mod guard;
 mod healthy;
 mod history;
 mod identity;

@@ -323,6 +323,7 @@ const WORDS: [(u64, &str); 68] = [
 
 /// Room of the table: a power of two, several times the number of words.
 const ROOM: usize = 4_096;
+const MASK: usize = ROOM - 1;
 
 struct Table(Vec<(u64, u64)>);
 
@@ -342,11 +343,16 @@ fn table() -> &'static Table {
 impl Table {
     /// The place of a digest, or the free one where it belongs.
     fn place(&self, digest: u64) -> Option<usize> {
-        let first = usize::try_from(digest >> 32).unwrap_or(0);
-        let places = (0..ROOM).map(|by| first.wrapping_add(by) & ROOM.wrapping_sub(1));
-        let mut places =
-            places.filter(|at| self.0.get(*at).is_some_and(|(known, _)| *known == digest || *known == 0));
-        places.next()
+        // The upper bits of a product depend on all bits of the digest.
+        let mixed = digest.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let mut at = usize::try_from(mixed).unwrap_or(0) & MASK;
+        for _ in 0..ROOM {
+            match self.0.get(at) {
+                Some((known, _)) if *known == digest || *known == 0 => return Some(at),
+                _ => at = at.wrapping_add(1) & MASK,
+            }
+        }
+        None
     }
 
     fn add(&mut self, digest: u64, kinds: u64) {
