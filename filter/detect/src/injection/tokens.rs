@@ -73,7 +73,7 @@ impl Nulls {
 #[derive(Debug)]
 struct Word {
     digest: u64,
-    /// With digits and signs read as the letters that they stand for.
+    /// With digits and signs read as the letters that they stand for, where there are such.
     disguised: u64,
     has_disguise: bool,
     has_letter: bool,
@@ -87,6 +87,33 @@ struct Word {
     offset: usize,
     is_apart: bool,
     begins_line: bool,
+}
+
+impl Word {
+    fn add(&mut self, c: char, is_lower: bool) {
+        let meant = match c {
+            'a'..='z' => c,
+            '0' => 'o',
+            '1' => 'i',
+            '3' => 'e',
+            '4' | '@' => 'a',
+            '5' | '$' => 's',
+            '7' => 't',
+            other => other,
+        };
+        if meant != c && !self.has_disguise {
+            (self.has_disguise, self.disguised) = (true, self.digest);
+        }
+        if self.has_disguise {
+            self.disguised = step(self.disguised, meant);
+        }
+        self.digest = step(self.digest, c);
+        self.continued = self.continued.map(|digest| step(digest, c));
+        self.length = self.length.saturating_add(1);
+        self.last = c;
+        self.has_letter |= c.is_ascii_lowercase() || c.is_alphabetic();
+        self.is_loud &= !is_lower;
+    }
 }
 
 /// Longer words are none that anybody knows.
@@ -173,6 +200,12 @@ impl<I: Iterator<Item = char>> Tokens<I> {
                 self.end_word(tokens);
                 return false;
             };
+            // Most characters are letters of a word that has begun.
+            if let (true, Some(word)) = (c.is_ascii_alphabetic(), &mut self.word) {
+                word.add(c.to_ascii_lowercase(), c.is_ascii_lowercase());
+                self.offset = self.offset.saturating_add(1);
+                continue;
+            }
             match fold(c) {
                 Folded::One(folded) => self.read(c, folded, tokens),
                 Folded::Two(first, second) => {
@@ -223,25 +256,8 @@ impl<I: Iterator<Item = char>> Tokens<I> {
 
     fn read_letter(&mut self, original: char, c: char) {
         let new = Word { continued: self.broken, is_loud: true, ..self.lone() };
-        let word = self.word.get_or_insert(new);
-        word.length = word.length.saturating_add(1);
-        word.digest = step(word.digest, c);
-        word.continued = word.continued.map(|digest| step(digest, c));
-        word.last = c;
+        self.word.get_or_insert(new).add(c, original.is_lowercase());
         self.gap = 0;
-        let meant = match c {
-            '0' => 'o',
-            '1' => 'i',
-            '3' => 'e',
-            '4' | '@' => 'a',
-            '5' | '$' => 's',
-            '7' => 't',
-            other => other,
-        };
-        word.disguised = step(word.disguised, meant);
-        word.has_disguise |= meant != c;
-        word.has_letter |= c.is_alphabetic();
-        word.is_loud &= !original.is_lowercase();
         self.is_apart = false;
         self.begins_line = false;
     }
