@@ -7,6 +7,7 @@
 pub mod arguments;
 pub mod call_rate;
 pub mod context;
+pub mod growing;
 pub mod history;
 pub mod injection;
 mod joined;
@@ -17,3 +18,8 @@ pub mod step;
 mod thresholds;
 pub mod verdict;
 pub mod window;
+
+/// Whether `part` stands somewhere in `text`. Texts are long and searched often: many bytes at a time.
+fn holds(text: &str, part: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some()
+}

@@ -6,10 +6,15 @@ use sentinel_llm_api::{
     conversation::{History, Part, Role},
     json::Unreadable,
 };
-use sentinel_text::{digest, normalise};
+use sentinel_text::{digest, digest_pair, normalise};
 
 use super::text_actions;
-use crate::{joined::Joined, signal::StepsPolicy, step::StepLog};
+use crate::{
+    context::is_calendar,
+    joined::Joined,
+    signal::StepsPolicy,
+    step::{StepLog, is_weak_answer},
+};
 
 /// The id of the calls that a text makes.
 const IN_TEXT: &str = "in-text";
@@ -18,8 +23,8 @@ const IN_TEXT: &str = "in-text";
 const PLAIN_RESULTS: u32 = 2;
 
 /// Steps and turns, collected while a history is read.
-pub(super) struct Walk<'p> {
-    pub steps: StepLog,
+pub(super) struct Walk<'p, 'a> {
+    pub steps: StepLog<'a>,
     /// Assistant turns since a user last said something new.
     pub turns: u32,
     policy: &'p StepsPolicy,
@@ -35,7 +40,7 @@ pub(super) struct Walk<'p> {
     word: Option<(usize, String)>,
 }
 
-impl<'p> Walk<'p> {
+impl<'p, 'a> Walk<'p, 'a> {
     pub fn new(policy: &'p StepsPolicy, last: Option<usize>) -> Self {
         Self {
             steps: StepLog::default(),
@@ -49,7 +54,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    pub fn read(&mut self, history: &dyn History<'_>, at: usize) -> Result<(), Unreadable> {
+    pub fn read(&mut self, history: &dyn History<'a>, at: usize) -> Result<(), Unreadable> {
         match history.role(at) {
             Role::Assistant => self.assistant(history, at),
             Role::User | Role::Tool => self.told(history, at),
@@ -57,7 +62,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn assistant(&mut self, history: &dyn History<'_>, at: usize) -> Result<(), Unreadable> {
+    fn assistant(&mut self, history: &dyn History<'a>, at: usize) -> Result<(), Unreadable> {
         self.steps.turn();
         self.turns = self.turns.saturating_add(1);
         self.awaits_observation = false;
@@ -73,7 +78,7 @@ impl<'p> Walk<'p> {
             Part::Text(_) | Part::Media(_) => {}
             Part::Call(call) => {
                 has_calls = true;
-                steps.written_call(&call, rules);
+                steps.written_call(call, rules);
             }
             Part::Result(result) => steps.result(&result),
         })?;
@@ -91,7 +96,8 @@ impl<'p> Walk<'p> {
                 self.steps.turn();
                 self.turns = self.turns.saturating_add(1);
             }
-            self.steps.call(IN_TEXT, action.tool, action.input, &self.policy.tools);
+            let (tool, input) = (action.tool.to_owned(), action.input.to_owned());
+            self.steps.call(IN_TEXT, tool, input, &self.policy.tools);
             match action.observation {
                 Some(observation) => self.steps.text_result(IN_TEXT, observation),
                 None => is_open = true,
@@ -101,7 +107,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Results, a user's text, or both.
-    fn told(&mut self, history: &dyn History<'_>, at: usize) -> Result<(), Unreadable> {
+    fn told(&mut self, history: &dyn History<'a>, at: usize) -> Result<(), Unreadable> {
         let content = history.content(at).map_or("", |content| content.get());
         let is_text = history.role(at) == Role::User && content.starts_with('"');
         // Before the first step it is enough to know that it was said.
@@ -152,8 +158,7 @@ impl<'p> Walk<'p> {
         if self.policy.react && self.last == Some(at) && self.is_run(&text) {
             return;
         }
-        let is_new = self.said.insert(digest(content.as_bytes()))
-            & self.said.insert(digest(normalise(&text).as_bytes()));
+        let is_new = self.said.insert(digest(content.as_bytes())) & self.said.insert(in_essence(&text));
         if is_new {
             self.new_word();
         }
@@ -165,7 +170,10 @@ impl<'p> Walk<'p> {
         if !text_actions::may_hold(text) {
             return false;
         }
-        let is_run = text_actions::of(text).last().is_some_and(|last| last.observation.is_some());
+        let actions = text_actions::of(text);
+        // One command with its output is what a person asks about.
+        let is_question = matches!(actions.as_slice(), [action] if action.tool == text_actions::COMMAND);
+        let is_run = !is_question && actions.last().is_some_and(|last| last.observation.is_some());
         if is_run {
             self.steps.turn();
             self.turns = self.turns.saturating_add(1);
@@ -180,11 +188,30 @@ impl<'p> Walk<'p> {
     }
 
     /// The user text at this place, where it is one alone.
-    pub fn prompt_at(&mut self, history: &dyn History<'_>, at: usize) -> Result<Option<String>, Unreadable> {
+    pub fn prompt_at(&mut self, history: &dyn History<'a>, at: usize) -> Result<Option<String>, Unreadable> {
         // Where no steps are wanted, nothing was read.
         if self.turns == 0 && self.word.is_none() {
             self.told(history, at)?;
         }
         Ok(self.word.take().filter(|(read, _)| *read == at).map(|(_, text)| text))
     }
+}
+
+/// Digest of what a user's text says. Words that only tell the agent to go on ("continue", "yes", "go ahead") are one; numbers,
+/// dates and long ids do not count.
+fn in_essence(text: &str) -> u64 {
+    /// A word with digits in it that is not shorter is an id (bytes).
+    const ID: usize = 12;
+    /// Longer texts tell more than to go on (bytes).
+    const WEAK: usize = 64;
+    if text.len() <= WEAK && is_weak_answer(text) {
+        return digest(b"go on");
+    }
+    let normal = normalise(text);
+    let has_accidents = |word: &str| word.len() >= ID && word.bytes().any(|byte| byte.is_ascii_digit());
+    let kept = normal
+        .split(' ')
+        .filter(|word| !has_accidents(word))
+        .filter(|word| !is_calendar(word.trim_matches(|c: char| !c.is_alphanumeric()).as_bytes()));
+    kept.fold(0, |sum, word| digest_pair(sum, digest(word.as_bytes())))
 }

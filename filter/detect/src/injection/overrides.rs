@@ -79,7 +79,7 @@ fn sets_aside(view: View<'_>) -> bool {
             return all && !is_elsewhere(view, by);
         }
         if token.is(SAID) && !token.is(PRIOR | ALL) {
-            if (all && prior) || (all && is_prior_behind(view, by)) {
+            if all && (prior || is_prior_behind(view, by)) {
                 return true;
             }
             strangers = strangers.saturating_add(1);

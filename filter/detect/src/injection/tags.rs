@@ -24,11 +24,7 @@ pub fn judge(view: View<'_>, opened: &mut Opened, found: &mut Found) {
     let Some(token) = view.token(0) else { return };
     match token.sign {
         '<' => angle(view, opened, found),
-        '[' if !token.repeats => {
-            if is_bracketed_role(view) {
-                found.add(Pattern::SystemTags, view.offset());
-            }
-        }
+        '[' if !token.repeats && is_bracketed_role(view) => found.add(Pattern::SystemTags, view.offset()),
         _ if token.is(END) && ends_context(view) => found.add(Pattern::DelimiterEscape, view.offset()),
         _ if token.is(SYSTEM) && token.begins_line && is_heading(view) => {
             found.add(Pattern::SystemTags, view.offset())

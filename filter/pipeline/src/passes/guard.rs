@@ -16,10 +16,10 @@ use crate::{
 };
 
 /// Injections in the new texts of a request: the first of each pattern and place, with its offset in its text.
-pub type Injections = Vec<(Place, Pattern, usize)>;
+type Injections = Vec<(Place, Pattern, usize)>;
 
 /// Reads what is new.
-pub fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Injections {
+fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Injections {
     let mut found = Injections::new();
     if policy.user == GuardAction::Off && policy.tool == GuardAction::Off {
         return found;
@@ -59,17 +59,13 @@ pub fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Injections 
     found
 }
 
-/// Puts them on record; a finding where one is to be blocked.
-pub fn run(case: &mut Case, injections: &Injections, host: &mut impl Host) {
+/// Looks for them and puts them on record; a finding where one is to be blocked.
+pub fn run(case: &mut Case, conversation: &Conversation<'_>, host: &mut impl Host) {
     let policy = case.policy.guard;
-    for (place, pattern, offset) in injections {
-        host.count(Metric::Injections(*pattern, *place, case.dialect.label()), 1);
-        let action = policy.action(*place);
-        record::injection(
-            case,
-            &record::Injection { pattern: *pattern, place: *place, offset: *offset, action },
-            host,
-        );
+    for (place, pattern, offset) in read(conversation, policy) {
+        host.count(Metric::Injections(pattern, place, case.dialect.label()), 1);
+        let action = policy.action(place);
+        record::injection(case, &record::Injection { pattern, place, offset, action }, host);
         if action == GuardAction::Block {
             let tool = pattern.label().to_owned();
             case.findings.push(Finding { tool, ..Finding::of(Signal::Injection, Verdict::Kill) });

@@ -17,12 +17,12 @@ use crate::{
 };
 
 /// Adds the edits that take denied tools out of the request, or a finding where it wants one of them to be called.
-pub fn run(case: &mut Case, host: &mut impl Host) {
+pub fn run(case: &mut Case, body: &[u8], host: &mut impl Host) {
     let tools = &case.policy.tools;
     if tools.is_open() {
         return;
     }
-    let Ok(body) = std::str::from_utf8(&case.body) else { return };
+    let Ok(body) = std::str::from_utf8(body) else { return };
     // What cannot be read as tools offers none.
     let Ok(offer) = case.dialect.offer(body, &|name| tools.may(name)) else { return };
     let label = case.dialect.label();
