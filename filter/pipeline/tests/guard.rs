@@ -1,6 +1,12 @@
 //! The input guard from the outside: what is new in a request is looked at, in every dialect, and what is found is on
 //! record or refused.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test may fail"
+)]
 
 use sentinel_detect::injection::{Pattern, Place};
 use sentinel_pipeline::{

@@ -1,6 +1,12 @@
 //! The tool policy from the outside: what of a request's tools reaches the provider, what of a server's list reaches the
 //! agent, which calls are answered, and what is on record.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test may fail"
+)]
 
 use sentinel_pipeline::{
     config::Config,
