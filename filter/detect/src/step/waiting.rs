@@ -286,7 +286,7 @@ pub(super) fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
 /// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`.
 pub(super) fn is_state_key(key: &str) -> bool {
     ["status", "state", "phase", "stage", "health"].iter().any(|word| {
-        let end = key.as_bytes().len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
+        let end = key.len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
     })
 }
