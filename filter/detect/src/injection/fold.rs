@@ -68,6 +68,7 @@ fn digit(place: u32) -> Folded {
     Folded::One(char::from_digit(place.checked_rem(10).unwrap_or(0), 10).unwrap_or('0'))
 }
 
+#[inline(never)]
 fn other(c: char) -> Folded {
     let c = c.to_lowercase().next().unwrap_or(c);
     let plain = match c {

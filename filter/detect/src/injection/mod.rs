@@ -13,7 +13,7 @@ mod tags;
 mod tokens;
 mod vocabulary;
 
-use tokens::{Token, Tokens};
+use tokens::{JsonChars, Source, Token, Tokens};
 
 /// What an attempt looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,15 +97,15 @@ const REACH: usize = 48;
 
 /// What a text holds.
 pub fn scan(text: &str, place: Place) -> Found {
-    scan_chars(text.chars(), place)
+    scan_chars(Source::Plain(text.chars()), place)
 }
 
 /// What a JSON value holds: the text in its strings.
 pub fn scan_json(json: &str, place: Place) -> Found {
-    scan_chars(tokens::JsonChars::new(json), place)
+    scan_chars(Source::Json(JsonChars::new(json)), place)
 }
 
-fn scan_chars(chars: impl Iterator<Item = char>, place: Place) -> Found {
+fn scan_chars(chars: Source<'_>, place: Place) -> Found {
     let mut found = Found::default();
     let mut tokens = Tokens::new(chars);
     let (mut batch, mut opened): (Vec<Token>, _) = (Vec::new(), tags::Opened::default());

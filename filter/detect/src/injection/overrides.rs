@@ -31,6 +31,7 @@ pub fn judge(view: View<'_>, found: &mut Found) {
 }
 
 /// Whether a verb is an order to the reader: nobody else does it, and it is not denied.
+#[inline(never)]
 pub fn is_imperative(view: View<'_>) -> bool {
     let mut behind = view.behind(6).filter(|token| token.is(WORD)).peekable();
     let Some(last) = behind.peek() else { return true };
@@ -66,6 +67,7 @@ fn is_halted(view: View<'_>) -> bool {
 }
 
 /// Whether what follows the verb is what the reader was told before.
+#[inline(never)]
 fn sets_aside(view: View<'_>) -> bool {
     let (mut all, mut everything, mut prior, mut yours, mut what, mut strangers) =
         (false, false, false, false, false, 0_usize);
@@ -122,6 +124,7 @@ fn sets_aside(view: View<'_>) -> bool {
 }
 
 /// "The instructions above", "the rules that you were given".
+#[inline(never)]
 fn is_prior_behind(view: View<'_>, by: isize) -> bool {
     let Some(noun) = view.moved(by) else { return false };
     let next: Vec<_> = noun.ahead(6).take_while(|token| token.is(WORD)).collect();
@@ -130,6 +133,7 @@ fn is_prior_behind(view: View<'_>, by: isize) -> bool {
 }
 
 /// "Any instructions in the document": who says so defends himself.
+#[inline(never)]
 fn is_elsewhere(view: View<'_>, by: isize) -> bool {
     let Some(noun) = view.moved(by) else { return false };
     let next: Vec<_> = noun.ahead(7).collect();
@@ -140,6 +144,7 @@ fn is_elsewhere(view: View<'_>, by: isize) -> bool {
 }
 
 /// Whether nothing of it follows: "ignore the above and ..".
+#[inline(never)]
 fn is_object(view: View<'_>, by: isize) -> bool {
     view.moved(by.saturating_add(1))
         .and_then(|next| next.token(0))
@@ -174,6 +179,7 @@ fn is_void(view: View<'_>) -> bool {
 
 /// Whether somebody writes about such a sentence: it stands by itself in quotation marks within another, or the sentence
 /// tells of attacks.
+#[inline(never)]
 pub fn is_mention(view: View<'_>) -> bool {
     let mut is_about = false;
     for (by, token) in (1_usize..).zip(view.behind(16)) {

@@ -130,6 +130,7 @@ fn is_heading(view: View<'_>) -> bool {
 }
 
 /// Whether what follows tells somebody what to do.
+#[inline(never)]
 fn is_ordered(view: View<'_>) -> bool {
     let ahead: Vec<&Token> =
         view.tokens.get(view.at.saturating_add(1)..).unwrap_or_default().iter().take(SPEECH).collect();
@@ -150,6 +151,7 @@ fn is_ordered(view: View<'_>) -> bool {
 }
 
 /// Whether what follows speaks to the model at all.
+#[inline(never)]
 fn is_spoken_to(view: View<'_>) -> bool {
     is_ordered(view)
         || view
@@ -163,6 +165,7 @@ fn is_spoken_to(view: View<'_>) -> bool {
 
 /// Whether a tag stands in a program or a template: in a block of code, in quotation marks of its own, before a
 /// placeholder.
+#[inline(never)]
 fn is_code(view: View<'_>) -> bool {
     if view.is(0, CODE) {
         return true;
@@ -191,6 +194,7 @@ fn is_code(view: View<'_>) -> bool {
 }
 
 /// Whether somebody writes about the tag as such.
+#[inline(never)]
 fn is_term(view: View<'_>) -> bool {
     let is_named = view.behind(2).any(|token| token.is(TERM | MENTION) || token.is(AND) || token.is(NO));
     let close = (1..8_isize).find(|by| matches!(sign(view, *by), '>' | ']'));

@@ -123,9 +123,27 @@ pub const IDEOGRAPH: char = '\u{3007}';
 /// Letters from which a word that is spelled is one.
 const LEAST_SPELLED: usize = 3;
 
+/// Where characters come from. One type, so that the module has the reader once.
+pub enum Source<'a> {
+    Plain(std::str::Chars<'a>),
+    Json(JsonChars<'a>),
+}
+
+impl Iterator for Source<'_> {
+    type Item = char;
+
+    #[inline]
+    fn next(&mut self) -> Option<char> {
+        match self {
+            Self::Plain(chars) => chars.next(),
+            Self::Json(chars) => chars.next(),
+        }
+    }
+}
+
 /// Reads tokens from characters.
-pub struct Tokens<I> {
-    chars: I,
+pub struct Tokens<'a> {
+    chars: Source<'a>,
     offset: usize,
     word: Option<Word>,
     /// White space came last.
@@ -174,8 +192,8 @@ impl Spelled {
     }
 }
 
-impl<I: Iterator<Item = char>> Tokens<I> {
-    pub fn new(chars: I) -> Self {
+impl<'a> Tokens<'a> {
+    pub fn new(chars: Source<'a>) -> Self {
         Self {
             chars,
             offset: 0,

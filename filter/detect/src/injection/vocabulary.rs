@@ -363,6 +363,7 @@ impl Table {
 }
 
 /// What the word of this digest is; 0 where nothing is known of it.
+#[inline(never)]
 pub fn kinds(digest: u64) -> u64 {
     let table = table();
     table.place(digest).and_then(|at| table.0.get(at)).map_or(0, |(_, kinds)| *kinds)
