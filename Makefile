@@ -45,7 +45,10 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	SENTINEL_WASM="$${SENTINEL_WASM:-$(MODULE)}" \
 	SENTINEL_SERVICE="$${SENTINEL_SERVICE:-$(SERVICE)}"
 
-.PHONY: help setup operations frameworks filter service build size test demo up bench eval eval-guard render fmt fmt-check lint clean
+# Where the book goes.
+SITE := $(CARGO_TARGET_DIR)/site
+
+.PHONY: help setup operations frameworks filter service build size test demo up bench eval eval-guard render docs book fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -75,7 +78,7 @@ size: filter
 	if [ "$$size" -gt $(MODULE_LIMIT) ]; then \
 		echo "the filter module is larger than $(MODULE_LIMIT) bytes: $(MODULE)" >&2; exit 1; fi
 
-test: operations frameworks fmt-check lint build size ## Set up, check format and lints, build, run every test
+test: operations frameworks fmt-check lint build size book ## Set up, check format and lints, build, run every test
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
 	@echo "== tests"
@@ -108,6 +111,20 @@ eval-guard: ## Texts through the input guard: TEXTS=texts.jsonl [OUT=dir]
 	@$(if $(TEXTS),,echo 'eval-guard: say which texts: make eval-guard TEXTS=texts.jsonl [OUT=dir]' >&2; exit 2)
 	@echo "== input guard"
 	@$(CARGO) run --release -p sentinel-replay --bin eval-guard -- "$(TEXTS)" $(if $(OUT),--out "$(OUT)")
+
+docs: build book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables
+	@$(PYTHON) tests/parts/setup.py prometheus
+	@echo "== tests of the documents"
+	@$(RUN) $(CARGO) test -p sentinel-tests -p sentinel-pipeline -p embedding-service --test docs --test reference --test documents
+	@echo "the book: $(SITE)/docs/index.html"
+
+# Its pages link to files of the repository: those lie beside it, as they do in the repository.
+book:
+	@echo "== book"
+	@$(PYTHON) tests/parts/setup.py mdbook
+	@rm -rf "$(SITE)" && mkdir -p "$(SITE)"
+	@"$${MDBOOK_BIN:-$(PARTS)/mdbook/mdbook}" build --dest-dir "$(SITE)/docs"
+	@grep -oh ']([.][.]/[^)#]*' docs/*.md | sed 's|^](../||' | sort -u | xargs cp --parents -t "$(SITE)"
 
 render: ## Write the files of k8s/ that are generated from envoy/ and k8s/fragments
 	@echo "== render"

@@ -221,6 +221,10 @@ impl Host for Envoy {
         let _ = hostcalls::log(level, line);
     }
 
+    fn warn(&mut self, line: &str) {
+        let _ = hostcalls::log(LogLevel::Warn, line);
+    }
+
     fn annotate(&mut self, name: &'static str, value: &str) {
         let _ = hostcalls::set_property(vec![name], Some(value.as_bytes()));
     }

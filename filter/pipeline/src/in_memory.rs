@@ -26,9 +26,12 @@ pub struct InMemory {
     pub now: u64,
     pub slots: HashMap<String, (Vec<u8>, u32)>,
     pub counters: BTreeMap<String, u64>,
+    /// Records of verdicts.
     pub log: Vec<String>,
-    /// Lines of the log that are about no verdict.
+    /// Lines of the log that are at a level of their own.
     pub notes: Vec<String>,
+    /// What else was logged.
+    pub warnings: Vec<String>,
     pub spans: Vec<Span>,
     /// How many of the next stores are lost to another worker.
     pub lost_stores: u32,
@@ -126,6 +129,7 @@ impl InMemory {
             counters: BTreeMap::new(),
             log: Vec::new(),
             notes: Vec::new(),
+            warnings: Vec::new(),
             spans: Vec::new(),
             lost_stores: 0,
             service: Box::new(|_| Ok(ServiceReply { loop_detected: false, max_similarity: 0.0, related: 0 })),
@@ -298,6 +302,10 @@ impl Host for Flight<'_> {
 
     fn note(&mut self, _level: Level, line: &str) {
         self.host.notes.push(line.to_owned());
+    }
+
+    fn warn(&mut self, line: &str) {
+        self.host.warnings.push(line.to_owned());
     }
 
     fn annotate(&mut self, name: &'static str, value: &str) {

@@ -10,6 +10,7 @@ use crate::{
     case::Case,
     config::Config,
     decide::{Decision, decide},
+    fail_open,
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
@@ -26,7 +27,9 @@ pub enum Next {
     Await(Box<Case>),
     /// The request has gone on, and its response is of interest.
     Pass(Passing),
-    /// The request has gone on or was answered, and nothing more is to be done.
+    /// The request was answered in the provider's place.
+    Answered,
+    /// The request has gone on, and nothing more is to be done.
     End,
 }
 
@@ -36,8 +39,7 @@ pub fn whole(config: &Config, head: RequestHead, host: &mut impl Host) -> Next {
     let route = match &head.target {
         Target::Model(route) => route.clone(),
         Target::Mcp if !body.is_empty() => {
-            return mcp::whole(config, &head.claims, &body, host)
-                .map_or(Next::End, |list| Next::Pass(Passing::ToolList(list)));
+            return mcp::whole(config, &head.claims, &body, host);
         }
         Target::Mcp => return uninspected(Some(Bypass::Empty), host),
     };
@@ -49,7 +51,7 @@ pub fn whole(config: &Config, head: RequestHead, host: &mut impl Host) -> Next {
 
 fn uninspected(cause: Option<Bypass>, host: &mut impl Host) -> Next {
     if let Some(cause) = cause {
-        host.count(cause.into(), 1);
+        fail_open::bypassed(cause, host);
     }
     host.release();
     Next::End
@@ -146,7 +148,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
             host.count(Metric::Saved, saved);
         }
         host.reply(reply);
-        return Next::End;
+        return Next::Answered;
     }
     if let Some(body) = changed_body(&case, &mut decision, host) {
         if case.has_length {
@@ -173,7 +175,7 @@ fn changed_body(case: &Case, decision: &mut Decision, host: &mut impl Host) -> O
         if let Some(body) = hint.and_then(|hint| render::edited(case, Some(&hint))) {
             return Some(body);
         }
-        host.count(Bypass::NoPlace.into(), 1);
+        fail_open::bypassed(Bypass::NoPlace, host);
         decision.verdict = Verdict::Allow;
     }
     render::edited(case, None)

@@ -18,17 +18,19 @@ use sentinel_text::{digest, digest_pair};
 
 use crate::{
     config::{Config, Mode, Policy},
+    fail_open,
     host::Host,
     identity::{Claims, Scope},
+    inspect::Next,
     metric::{Bypass, DeniedTool, MCP, Metric},
     record::{self, CallDecision, ToolCallRecord},
+    response::Passing,
     shared_data::change_call_rates,
     tool_list::ToolList,
 };
 
-/// Counts the calls in a request and lets it go on, or answers it. Gives what is to become of the response, where that
-/// matters.
-pub fn whole(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -> Option<Box<ToolList>> {
+/// Counts the calls in a request and lets it go on, or answers it.
+pub fn whole(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -> Next {
     let policy = config.policy(claims.agent());
     let wanted = if policy.tools.is_open() { Wanted::default() } else { wanted(body) };
     let session = host.request_header("mcp-session-id").filter(|id| !id.is_empty());
@@ -43,19 +45,21 @@ pub fn whole(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host
         let decision = if reply.is_some() { decision } else { CallDecision::Allow };
         audit(&scope, &requests, decision, host);
     }
-    match reply {
-        Some(reply) => host.reply(reply),
-        None => {
-            let is_changed = wanted.list && policy.mode == Mode::Enforce;
-            if is_changed {
-                // What comes compressed cannot be changed.
-                host.remove_request_header("accept-encoding");
-            }
-            host.release();
-            return is_changed.then(|| Box::new(ToolList::new(Arc::clone(policy), config.max_body)));
-        }
+    if let Some(reply) = reply {
+        host.reply(reply);
+        return Next::Answered;
     }
-    None
+    let is_changed = wanted.list && policy.mode == Mode::Enforce;
+    if is_changed {
+        // What comes compressed cannot be changed.
+        host.remove_request_header("accept-encoding");
+    }
+    host.release();
+    if is_changed {
+        Next::Pass(Passing::ToolList(Box::new(ToolList::new(Arc::clone(policy), config.max_body))))
+    } else {
+        Next::End
+    }
 }
 
 /// The answer in the server's place, where a tool is called that the agent may not use. A batch is answered as a whole.
@@ -98,14 +102,14 @@ fn one_too_many_answered(
     host: &mut impl Host,
 ) -> Option<LocalReply> {
     let requests =
-        requests.as_ref().map_err(|error| host.count(Bypass::Unreadable(*error).into(), 1)).ok()?;
+        requests.as_ref().map_err(|error| fail_open::bypassed(Bypass::Unreadable(*error), host)).ok()?;
     let calls = requests.iter().filter(|request| request.call.is_some()).count();
     if calls == 0 {
         return None;
     }
     host.count(Metric::McpCalls, u64::try_from(calls).unwrap_or(0));
     if !scope.is_identified() {
-        host.count(Bypass::NoIdentity.into(), 1);
+        fail_open::bypassed(Bypass::NoIdentity, host);
         return None;
     }
     let Some(finding) = one_too_many(config, scope, requests, host) else {

@@ -6,6 +6,7 @@ use sentinel_llm_api::{framing::rewrite::Rewriter, mcp::restricted_list};
 
 use crate::{
     config::Policy,
+    fail_open,
     host::Host,
     metric::{Bypass, DeniedTool, MCP, Metric},
 };
@@ -37,7 +38,7 @@ impl ToolList {
         let content_type = host.response_header("content-type").unwrap_or_default();
         self.rewriter = if is_plain { Rewriter::new(&content_type, self.most) } else { None };
         if self.rewriter.is_none() {
-            host.count(Bypass::Response.into(), 1);
+            fail_open::bypassed(Bypass::Response, host);
             return None;
         }
         // It may become shorter.

@@ -35,7 +35,7 @@ async fn main() -> ExitCode {
          \n  service's metrics   http://{SERVICE_METRICS}/metrics\
          \n  logs                {}\n\
          \nSend this some times: the third time it is hinted, the fifth time it is stopped.\n\
-         \n  curl -i http://{agents}/v1/chat/completions -H 'content-type: application/json' -H 'x-agent-id: me' \\\
+         \n  curl -i http://{agents}/v1/chat/completions -H 'content-type: application/json' -H 'x-agent-id: me' -H 'x-run-id: first-try' \\\
          \n    -d '{{\"model\": \"m\", \"messages\": [{{\"role\": \"user\", \"content\": \"How do I reset my password?\"}}]}}'\n\
          \nCtrl-C ends it.",
         folder.path().display()

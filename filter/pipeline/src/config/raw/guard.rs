@@ -9,6 +9,10 @@ use super::super::{
 
 group! {
     /// The input guard.
+    ///
+    /// ```json
+    /// {"guard": {"user": "log", "tool": "block"}}
+    /// ```
     struct RawGuard {
         /// What is done about an injection in a new user text: `off`, `log`, `warn` (a line of the log, at that level) or `block`
         /// (the request is answered with an error).

@@ -9,6 +9,10 @@ use super::super::{
 
 group! {
     /// The tool policy.
+    ///
+    /// ```json
+    /// {"tools": {"deny": [{"name": "shell"}, {"prefix": "delete_"}], "audit": true}}
+    /// ```
     struct RawTools {
         /// The only tools that may be offered to the model and called on MCP servers. Empty: all.
         allow: Vec<RawToolName> = Vec::new(),
