@@ -48,7 +48,7 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks filter service build size test demo up bench eval eval-cache render docs book fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test demo up bench eval eval-cache eval-guard render docs book fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -112,6 +112,11 @@ eval-cache: setup ## Judge pairs of prompts as the response cache would: PAIRS=p
 	@echo "== response cache: what would be served"
 	@$(PROGRAMS) --bin eval-cache
 	@$(RUN) $(CARGO_TARGET_DIR)/release/eval-cache "$(PAIRS)" $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+eval-guard: ## Texts through the input guard: TEXTS=texts.jsonl [OUT=dir]
+	@$(if $(TEXTS),,echo 'eval-guard: say which texts: make eval-guard TEXTS=texts.jsonl [OUT=dir]' >&2; exit 2)
+	@echo "== input guard"
+	@$(CARGO) run --release -p sentinel-replay --bin eval-guard -- "$(TEXTS)" $(if $(OUT),--out "$(OUT)")
 
 docs: build book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables
 	@$(PYTHON) tests/parts/setup.py prometheus
