@@ -213,7 +213,7 @@ async fn a_provider_key_is_read_anew() {
 #[tokio::test]
 async fn a_kill_stays_as_the_filter_wrote_it() {
     for status in [403, 401] {
-        let principal = r#""identity": {"principal": "x-sentinel-client"}"#;
+        let principal = r#""identity": {"principal": "x-sentinel-client", "clients": []}"#;
         let config = format!(r#"{principal}, "kill": {{"status": {status}}}"#);
         let gateway = Gateway::builder().edit(principal, &config).start();
         for dialect in DIALECTS {
