@@ -45,7 +45,7 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	SENTINEL_WASM="$${SENTINEL_WASM:-$(MODULE)}" \
 	SENTINEL_SERVICE="$${SENTINEL_SERVICE:-$(SERVICE)}"
 
-.PHONY: help setup operations frameworks filter service build size test demo up bench eval render fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test demo up dist containers deny advisories bench eval render fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -75,9 +75,11 @@ size: filter
 	if [ "$$size" -gt $(MODULE_LIMIT) ]; then \
 		echo "the filter module is larger than $(MODULE_LIMIT) bytes: $(MODULE)" >&2; exit 1; fi
 
-test: operations frameworks fmt-check lint build size ## Set up, check format and lints, build, run every test
+test: operations frameworks fmt-check lint deny build size ## Set up, check format and lints, build, run every test
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
+	@echo "== tests of what is shipped"
+	@$(RUN) $(DENY) $(PYTHON) tests/shipping/test_shipping.py
 	@echo "== tests"
 	@# Most of them wait for other processes: more at once than there are processors.
 	@$(RUN) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
@@ -87,7 +89,7 @@ demo: filter ## Set up, build and play the main job on the real Envoy
 	@$(PROGRAMS) --bin embedding-service --bin demo
 	@$(RUN) $(CARGO_TARGET_DIR)/release/demo
 
-up: build ## Start the stack and keep it up
+up: build ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
 	@echo "== stack"
 	@$(PROGRAMS) --bin up
 	@$(RUN) $(CARGO_TARGET_DIR)/release/up
@@ -104,9 +106,10 @@ eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --wit
 	@echo "== replay"
 	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-render: ## Write the files of k8s/ that are generated from envoy/ and k8s/fragments
+render: ## Write the files of k8s/ and compose/ that are generated from envoy/ and k8s/fragments
 	@echo "== render"
 	@$(PYTHON) k8s/render.py
+	@$(PYTHON) compose/render.py
 
 fmt: ## Format the sources
 	@$(CARGO) fmt --all
@@ -119,6 +122,20 @@ lint: setup ## Check with clippy: native, and the filter for WebAssembly
 	@echo "== lints"
 	@$(CARGO) clippy --workspace --exclude sentinel-filter --all-targets -- -D warnings
 	@$(CARGO) clippy -p sentinel-filter --target $(WASM_TARGET) -- -D warnings
+
+# Where the two programs are, unless the user has said so.
+DENY := CARGO_DENY_BIN="$${CARGO_DENY_BIN:-$(PARTS)/cargo-deny/cargo-deny}"
+CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclonedx/cargo-cyclonedx}"
+
+deny: ## Check the dependencies' licences and sources, and that none is banned (deny.toml)
+	@echo "== dependencies"
+	@$(PYTHON) tests/parts/setup.py cargo-deny
+	@$(DENY); "$$CARGO_DENY_BIN" --locked check licenses bans sources
+
+# By itself, and not part of `make test`: what it says changes from day to day, and the database comes from the network.
+advisories: ## Check the dependencies against the database of known faults (fetches it)
+	@$(PYTHON) tests/parts/setup.py cargo-deny
+	@$(DENY); "$$CARGO_DENY_BIN" --locked check advisories
 
 clean: ## Remove what was built; the parts stay (remove .parts to fetch them again)
 	@$(CARGO) clean

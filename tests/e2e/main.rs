@@ -37,6 +37,7 @@ mod streaming;
 mod support;
 mod traces;
 mod traces_of_runs;
+mod up;
 mod upstream;
 mod usage;
 mod zones;
