@@ -45,6 +45,10 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	SENTINEL_WASM="$${SENTINEL_WASM:-$(MODULE)}" \
 	SENTINEL_SERVICE="$${SENTINEL_SERVICE:-$(SERVICE)}"
 
+# The programs that judge and list what is shipped, likewise.
+DENY := CARGO_DENY_BIN="$${CARGO_DENY_BIN:-$(PARTS)/cargo-deny/cargo-deny}"
+CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclonedx/cargo-cyclonedx}"
+
 .PHONY: help setup operations frameworks filter service build size test demo up dist containers deny advisories bench eval render fmt fmt-check lint clean
 
 help: ## Show the commands
@@ -79,7 +83,8 @@ test: operations frameworks fmt-check lint deny build size ## Set up, check form
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
 	@echo "== tests of what is shipped"
-	@$(RUN) $(DENY) $(PYTHON) tests/shipping/test_shipping.py
+	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx compose
+	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
 	@echo "== tests"
 	@# Most of them wait for other processes: more at once than there are processors.
 	@$(RUN) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
@@ -93,6 +98,16 @@ up: build ## Start the stack and keep it up: before the mock, or PROVIDER=https:
 	@echo "== stack"
 	@$(PROGRAMS) --bin up
 	@$(RUN) $(CARGO_TARGET_DIR)/release/up
+
+dist: setup ## Pack module, service, model, bootstraps and documents into one archive (dist/)
+	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx
+	@echo "== archive"
+	@$(RUN) $(CYCLONEDX) $(PYTHON) packaging/dist.py --target "$(CARGO_TARGET_DIR)/dist"
+
+containers: operations dist ## Build the images, run compose.yaml, the pods of k8s/overlays/standalone and the archive (root, podman)
+	@echo "== containers"
+	@$(PYTHON) tests/parts/setup.py compose
+	@$(RUN) $(PYTHON) tests/containers/run.py
 
 # The processor time alone is measured without the service.
 bench: filter $(if $(filter-out cpu hostile,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
@@ -123,19 +138,15 @@ lint: setup ## Check with clippy: native, and the filter for WebAssembly
 	@$(CARGO) clippy --workspace --exclude sentinel-filter --all-targets -- -D warnings
 	@$(CARGO) clippy -p sentinel-filter --target $(WASM_TARGET) -- -D warnings
 
-# Where the two programs are, unless the user has said so.
-DENY := CARGO_DENY_BIN="$${CARGO_DENY_BIN:-$(PARTS)/cargo-deny/cargo-deny}"
-CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclonedx/cargo-cyclonedx}"
-
 deny: ## Check the dependencies' licences and sources, and that none is banned (deny.toml)
 	@echo "== dependencies"
 	@$(PYTHON) tests/parts/setup.py cargo-deny
-	@$(DENY); "$$CARGO_DENY_BIN" --locked check licenses bans sources
+	@export $(DENY); "$$CARGO_DENY_BIN" --locked check licenses bans sources
 
 # By itself, and not part of `make test`: what it says changes from day to day, and the database comes from the network.
 advisories: ## Check the dependencies against the database of known faults (fetches it)
 	@$(PYTHON) tests/parts/setup.py cargo-deny
-	@$(DENY); "$$CARGO_DENY_BIN" --locked check advisories
+	@export $(DENY); "$$CARGO_DENY_BIN" --locked check advisories
 
 clean: ## Remove what was built; the parts stay (remove .parts to fetch them again)
 	@$(CARGO) clean
