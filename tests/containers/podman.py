@@ -5,8 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-NEEDED = {"podman": "podman", "runc": "runc", "mmdebstrap": "mmdebstrap"}
-PACKAGES = "podman runc netavark aardvark-dns catatonit mmdebstrap"
+NEEDED = ["podman", "runc", "iptables", "mmdebstrap"]
+PACKAGES = "podman runc netavark aardvark-dns catatonit iptables mmdebstrap"
 
 # runc and plain cgroup files work where there is no systemd and where cgroups are mixed; crun does not.
 CONTAINERS = """[containers]

@@ -137,11 +137,18 @@ def scenes(podman: Podman, pod: Pod) -> None:
     status, headers, body = ask(url, stuck(), key)
     expect("a run that repeats itself is stopped, with no provider in reach", (status, headers.get("x-sentinel-verdict")) == (403, "kill"), (status, body))
 
+    # Each time another question: one that was not answered is no news when it comes again. There is no provider, hence 503.
+    questions = iter(range(1000))
+
     def answered() -> bool:
-        ask(url, {"model": "m", "messages": [{"role": "user", "content": "How do I reset the password of my account?"}]}, key)
+        text = f"Which of our customers in region {next(questions)} has not paid the invoice of last month yet?"
+        ask(url, {"model": "m", "messages": [{"role": "user", "content": text}]}, key)
         return counted(ask(statistics)[2], "sentinel_service_calls_total", outcome="ok") > 0
 
-    eventually("the service answers Envoy over the socket in the shared volume", answered, logs)
+    def calls() -> str:
+        return "\n".join(line for line in ask(statistics)[2].splitlines() if "service_calls" in line) + "\n" + logs()
+
+    eventually("the service answers Envoy over the socket in the shared volume", answered, calls, pause=1)
     expect("the service answers Envoy over the socket in the shared volume", True)
     sockets = list((pod.folder / "socket").iterdir())
     expect("the socket is for the group of the pod alone", [oct(path.stat().st_mode & 0o777) for path in sockets] == ["0o660"], sockets)

@@ -25,12 +25,12 @@ def ask(url: str, body: dict | None = None, headers: dict[str, str] | None = Non
         return 0, {}, ""
 
 
-def eventually(what: str, ready: Callable[[], bool], on_failure: Callable[[], str] = lambda: "") -> None:
+def eventually(what: str, ready: Callable[[], bool], on_failure: Callable[[], str] = lambda: "", pause: float = 0.2) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not ready():
         if time.monotonic() > deadline:
             raise Failed(f"not within {PATIENCE_SECONDS} s: {what}\n{on_failure()}")
-        time.sleep(0.2)
+        time.sleep(pause)
 
 
 def expect(what: str, met: bool, seen: object = "") -> None:

@@ -41,12 +41,13 @@ async fn a_provider_named_by_its_url_is_reached_over_tls_with_its_own_name_path_
     assert_eq!(provider.base_url(envoy.address()), format!("http://{}/openai/v1", envoy.address()));
 
     let mut verdicts = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..4 {
         let response = ask(&envoy, "/openai/v1/chat/completions?a=b%20c").await;
         assert_eq!((response.status, CHAT.answer_text(&response.body)), (200, text_for(QUESTION)));
         verdicts.push(response.verdict().to_owned());
     }
-    assert_eq!(verdicts, ["allow", "allow", "hint"]);
+    // There is no service beside it: the hint is the score's.
+    assert_eq!(verdicts, ["allow", "allow", "allow", "hint"]);
     let got = mock.received().remove(0);
     assert_eq!(got.host(), Some(format!("localhost:{}", relay.port())));
     assert_eq!(got.path, "/openai/v1/chat/completions?a=b%20c");
@@ -116,7 +117,7 @@ fn each_sdk_is_told_by_its_own_variable() {
     }
 }
 
-/// The commands that it says, run as they stand.
+/// The commands that it says, run as they stand. Without the service the hint comes one request later.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_it_says_to_do_next_works() {
     let stack = Stack::builder().start();
@@ -132,7 +133,7 @@ async fn what_it_says_to_do_next_works() {
         .lines()
         .filter_map(|line| Some(line.split_once("verdict: ")?.1.trim().to_owned()))
         .collect();
-    assert_eq!(verdicts, ["allow", "allow", "hint", "hint", "kill"]);
+    assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"]);
     assert!(run(&steps[3]).contains("verdict=\"kill\""), "{}", run(&steps[3]));
     assert!(steps[4].contains(&log.display().to_string()) && log.exists());
 
