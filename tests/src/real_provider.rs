@@ -144,7 +144,11 @@ pub fn next_steps(
 ) -> [String; 5] {
     let base = provider.map_or_else(|| format!("http://{listener}"), |real| real.base_url(listener));
     let setting = provider.map_or_else(
-        || format!("OPENAI_BASE_URL={base}/v1 (or ANTHROPIC_BASE_URL={base}, GOOGLE_GEMINI_BASE_URL={base})"),
+        || {
+            format!(
+                "OPENAI_BASE_URL={base}/v1   # or ANTHROPIC_BASE_URL={base}, GOOGLE_GEMINI_BASE_URL={base}"
+            )
+        },
         |real| real.sdk_setting(listener),
     );
     let see = match provider {
