@@ -86,8 +86,8 @@ impl Host for Envoy {
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
-        // Of most requests that are not inspected, method and path are all that is asked for.
-        if name.starts_with(':') {
+        // Of most requests that are not inspected, the path is all that is asked for.
+        if name == ":path" {
             return hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?;
         }
         let headers = self.request_headers.get_or_init(|| HeaderMap::of(MapType::HttpRequestHeaders));

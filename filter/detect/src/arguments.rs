@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use sentinel_llm_api::json;
 use sentinel_text::{WordSet, digest, digest_pair};
 use serde::{
     Deserialize, Deserializer,
@@ -26,13 +27,13 @@ pub fn canonical(arguments: &str) -> Arguments {
     // A stream says no arguments by sending no piece of them.
     let arguments = if arguments.is_empty() { "{}" } else { arguments };
     if arguments.starts_with('"')
-        && let Ok(inner) = serde_json::from_str::<String>(arguments)
+        && let Ok(inner) = json::read::<String>(arguments)
         && inner.trim_start().starts_with(['{', '['])
-        && let Ok(inner) = serde_json::from_str(&inner)
+        && let Ok(inner) = json::read(&inner)
     {
         return inner;
     }
-    serde_json::from_str(arguments).unwrap_or_else(|_| Arguments::as_written(arguments))
+    json::read(arguments).unwrap_or_else(|_| Arguments::as_written(arguments))
 }
 
 impl Arguments {

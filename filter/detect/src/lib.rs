@@ -7,6 +7,7 @@
 pub mod arguments;
 pub mod call_rate;
 pub mod context;
+pub mod growing;
 pub mod history;
 mod joined;
 pub mod kept_history;
@@ -16,3 +17,8 @@ pub mod step;
 mod thresholds;
 pub mod verdict;
 pub mod window;
+
+/// Whether `part` stands somewhere in `text`. Texts are long and searched often: many bytes at a time.
+fn holds(text: &str, part: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some()
+}

@@ -4,16 +4,17 @@ use sentinel_text::Fingerprint;
 
 use crate::{
     context::Context,
+    growing::{self, Extent},
     history::Tail,
     signal::score::{self, ScorePolicy},
-    step::{FinishedCall, is_weak_answer},
+    step::{FinishedCall, is_weak_answer, without_volatile},
     verdict::{Finding, Signal, Verdict},
     window::{Entry, Fate, Window},
 };
 
 /// What matters of a request here.
 #[derive(Clone, Debug)]
-pub struct Incoming {
+pub struct Incoming<'a> {
     /// Milliseconds since 1970.
     pub now: u64,
     /// Digest of the body; 0 where it was not needed.
@@ -24,6 +25,8 @@ pub struct Incoming {
     pub names_run: bool,
     /// The user text that it ends with; none where the run goes on with tool results, or anything else.
     pub prompt: Option<IncomingPrompt>,
+    /// This text as it stands; empty where there is none.
+    pub said: &'a str,
 }
 
 /// A user text that stands alone at the end of a request.
@@ -32,6 +35,8 @@ pub struct IncomingPrompt {
     pub text: Fingerprint,
     /// It merely acknowledges, or says that something is not there yet.
     pub is_weak: bool,
+    /// It goes on from an earlier text: the rest is what was added to it.
+    pub is_addition: bool,
     pub context: Context,
 }
 
@@ -41,8 +46,19 @@ impl IncomingPrompt {
         Some(Self {
             text: Fingerprint::of(&prompt.text),
             is_weak: is_weak_answer(&prompt.text),
+            is_addition: false,
             context: prompt.context.clone().unwrap_or_default(),
         })
+    }
+
+    /// What was added, instead of the whole text. What failed is compared without ids, numbers and times.
+    fn of_addition(&self, added: &str) -> Self {
+        Self {
+            text: Fingerprint::of(&without_volatile(added)),
+            is_weak: is_weak_answer(added),
+            is_addition: true,
+            context: self.context.clone(),
+        }
     }
 
     /// The same text stands in this history already: a framework's words, or a question that is put again.
@@ -77,11 +93,11 @@ impl Observed {
     }
 }
 
-/// Judges a request by the window of its scope, and notes it there. `done`: the calls that got their results with it.
-pub fn observe(
+/// Judges a request by the window of its scope, and notes it there. `done` gives the calls that got their results with it.
+pub fn observe<'r>(
     window: &mut Window,
-    incoming: &Incoming,
-    done: &[FinishedCall],
+    incoming: &Incoming<'_>,
+    done: impl FnOnce() -> &'r [FinishedCall],
     policy: &PromptsPolicy,
 ) -> Observed {
     window.touched = incoming.now;
@@ -97,6 +113,9 @@ pub fn observe(
     if let Some(observed) = known_request(window, incoming.body) {
         return observed;
     }
+    let earlier = window.entries.iter().rev().map(|entry| entry.said);
+    let addition = growing::addition(earlier, incoming.said).map(|added| prompt.of_addition(added));
+    let prompt = addition.as_ref().unwrap_or(prompt);
     if stays_stopped(window, prompt, incoming.now)
         && let Some(observed) = stopped(window, incoming.now)
     {
@@ -106,13 +125,13 @@ pub fn observe(
 }
 
 /// Calls whose results merely acknowledge, are empty or wait do not score: their entry forgets them.
-fn take_on_results(window: &mut Window, messages: u32, done: &[FinishedCall]) {
+fn take_on_results<'r>(window: &mut Window, messages: u32, done: impl FnOnce() -> &'r [FinishedCall]) {
     // The same history once more is a retry.
     if std::mem::replace(&mut window.messages, messages) == messages {
         return;
     }
     if let Some(entry) = window.entries.last_mut() {
-        for call in done.iter().filter(|call| !call.is_evidence()) {
+        for call in done().iter().filter(|call| !call.is_evidence()) {
             entry.tools = entry.tools.wrapping_sub(call.approach);
         }
     }
@@ -152,7 +171,7 @@ fn stopped(window: &Window, now: u64) -> Option<Observed> {
 
 fn event(
     window: &mut Window,
-    incoming: &Incoming,
+    incoming: &Incoming<'_>,
     prompt: &IncomingPrompt,
     policy: &PromptsPolicy,
 ) -> Observed {
@@ -166,6 +185,7 @@ fn event(
             context: prompt.context.whole,
             setting: prompt.context.setting,
             history: prompt.context.history,
+            said: Extent::of(incoming.said),
             verdict,
             signal,
             ..Entry::default()
@@ -181,11 +201,11 @@ fn event(
     Observed { finding, entry: Some(number), is_open }
 }
 
-/// Whether the embedding service may know more: not of texts that stand in the history already, nor of the same text in
+/// Whether the embedding service may know more: not of texts that stand in the history already, or go on from the last one, nor of the same text in
 /// another context or with answers that are known to differ.
 fn is_worth_asking(window: &Window, prompt: &IncomingPrompt, policy: &PromptsPolicy) -> bool {
     let is_long = policy.words_to_ask.is_some_and(|least| prompt.text.words >= least.max(1));
-    if !is_long || prompt.is_known() {
+    if !is_long || prompt.is_known() || prompt.is_addition {
         return false;
     }
     let mut verbatim = window.entries.iter().filter(|entry| entry.prompt.is_verbatim(&prompt.text));

@@ -28,6 +28,12 @@ impl Thresholds {
         Self { hint: later(self.hint, other.hint), kill: later(self.kill, other.kill) }
     }
 
+    /// The count from which it says something.
+    pub(crate) fn least(self) -> u32 {
+        let counts = [self.hint, self.kill].into_iter().filter(|count| *count > 0);
+        counts.min().unwrap_or(u32::MAX)
+    }
+
     pub(crate) fn verdict(self, count: u32) -> Verdict {
         if self.kill > 0 && count >= self.kill {
             Verdict::Kill

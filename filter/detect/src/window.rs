@@ -5,6 +5,7 @@ use sentinel_text::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    growing::Extent,
     kept_history::{KeptHistories, ThreadRef},
     step::StepLog,
     verdict::{Signal, Verdict},
@@ -48,6 +49,8 @@ pub struct Entry {
     pub setting: u64,
     /// The messages up to the prompt, itself included.
     pub history: u64,
+    /// How far the prompt's text went.
+    pub said: Extent,
     pub fate: Fate,
     /// What was decided on it, so that a retry gets the same again.
     pub verdict: Verdict,
@@ -71,7 +74,7 @@ pub enum Fate {
 
 /// What a response turned out to be.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum Outcome<'a> {
     /// Text and tools; default and 0 where the response could not be read.
     Answered {
         answer: Fingerprint,
@@ -79,7 +82,7 @@ pub enum Outcome {
         /// Digest of the answer's id, where a later request may name it.
         id: Option<u64>,
         /// The calls, where the next request may not carry them.
-        calls: StepLog,
+        calls: StepLog<'a>,
     },
     Failed,
 }
@@ -100,7 +103,7 @@ impl Window {
     }
 
     /// Notes what became of the request that belongs to the entry. `now`: milliseconds since 1970.
-    pub fn record(&mut self, number: u32, thread: ThreadRef, outcome: Outcome, now: u64) {
+    pub fn record(&mut self, number: u32, thread: ThreadRef, outcome: Outcome<'_>, now: u64) {
         let Some(entry) = self.entries.iter_mut().find(|entry| entry.number == number) else { return };
         match outcome {
             Outcome::Answered { answer, tools, id, calls } => {

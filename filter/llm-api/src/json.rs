@@ -5,8 +5,9 @@ use std::{borrow::Cow, ops::Range};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
-pub(crate) use crate::json_reader::{read, read_raw};
-use crate::json_scan::{plain_end, unescaped};
+pub(crate) use crate::json_reader::read_raw;
+pub use crate::json_reader::{read, read_with};
+use crate::json_scan::{escape, plain_end, unescaped};
 
 /// Why a body could not be read. The request then passes unchanged; the cause is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
@@ -44,6 +45,18 @@ pub fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
         return Some(Cow::Borrowed(inside));
     }
     unescaped(inside).map(Cow::Owned)
+}
+
+/// The characters of a string, decoded one by one; `None` where one is half a surrogate pair. Nothing where `raw` is no
+/// string.
+pub fn chars(raw: &RawValue) -> Option<impl Iterator<Item = Option<char>>> {
+    let mut rest = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    Some(std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let read = if first == '\\' { escape(rest.as_bytes()) } else { Some((first, first.len_utf8())) };
+        rest = read.and_then(|(_, length)| rest.get(length..)).unwrap_or_default();
+        Some(read.map(|(c, _)| c))
+    }))
 }
 
 /// Bytes of a text that are decoded. What comes after them stands for itself, escapes and all: two long texts are the same
@@ -131,8 +144,17 @@ mod tests {
 
     #[test]
     fn a_lone_surrogate_is_no_string() {
-        let body = r#"{"a":"\ud800"}"#;
+        let body = r#"{"a":"x\ud800y"}"#;
         let parsed: Body = serde_json::from_str(body).unwrap();
         assert_eq!(string(parsed.a), None);
+        assert_eq!(chars(parsed.a).unwrap().collect::<Vec<_>>(), [Some('x'), None]);
+    }
+
+    #[test]
+    fn characters_one_by_one_are_those_of_the_string() {
+        let raw = RawValue::from_string(r#""a\n\u00e9日\ud83d\ude00\\\" z""#.to_owned()).unwrap();
+        let read: Option<String> = chars(&raw).unwrap().collect();
+        assert_eq!(read.as_deref(), string(&raw).as_deref());
+        assert!(chars(&RawValue::from_string("[1]".to_owned()).unwrap()).is_none());
     }
 }

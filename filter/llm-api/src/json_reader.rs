@@ -2,7 +2,7 @@
 //! serde_json does, and is faster on bodies: long strings are scanned many bytes at a time. A property test holds it
 //! against serde_json.
 
-use std::{borrow::Cow, fmt::Display};
+use std::{borrow::Cow, fmt::Display, marker::PhantomData};
 
 use serde::{
     Deserialize, Deserializer,
@@ -22,9 +22,14 @@ const MAX_DEPTH: u8 = 127;
 const RAW: &str = "$serde_json::private::RawValue";
 
 /// The whole of `text` as one value.
-pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Unreadable> {
+pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Unreadable> {
+    read_with(text, PhantomData)
+}
+
+/// The whole of `text` as one value, which `seed` makes of it.
+pub fn read_with<'a, S: DeserializeSeed<'a>>(text: &'a str, seed: S) -> Result<S::Value, Unreadable> {
     let mut reader = Reader::new(text);
-    let value = T::deserialize(&mut reader)?;
+    let value = seed.deserialize(&mut reader)?;
     match reader.peek() {
         None => Ok(value),
         Some(_) => Err(Unreadable::NotJson),

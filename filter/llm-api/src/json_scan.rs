@@ -75,22 +75,46 @@ pub(crate) fn after_escape(bytes: &[u8], at: usize) -> Option<usize> {
 /// What the inside of a JSON string says; nothing where it is none, or holds half a surrogate pair.
 #[inline(never)]
 pub(crate) fn unescaped(inside: &str) -> Option<String> {
-    let mut said = String::with_capacity(inside.len());
-    let mut rest = inside;
-    loop {
-        let (plain, escaped) = rest.split_at_checked(plain_end(rest.as_bytes(), 0))?;
-        said.push_str(plain);
-        if escaped.is_empty() {
-            return Some(said);
+    let bytes = inside.as_bytes();
+    // Chunks are copied whole and cut off at what is special in them: stretches between escapes are short, and a call for each
+    // copy would cost more than the copy.
+    let mut said: Vec<u8> = Vec::with_capacity(inside.len().saturating_add(CHUNK));
+    let mut at = 0_usize;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<CHUNK>()) {
+        let found = special(chunk);
+        let plain = said.len().wrapping_add(found);
+        said.extend_from_slice(chunk);
+        said.truncate(plain);
+        at = at.wrapping_add(found);
+        if found < CHUNK {
+            at = unescape(bytes, at, &mut said)?;
         }
-        let (c, length) = escape(escaped.as_bytes())?;
-        said.push(c);
-        rest = escaped.get(length..)?;
     }
+    while let Some(byte) = bytes.get(at) {
+        if matches!(byte, b'"' | b'\\' | ..=0x1F) {
+            at = unescape(bytes, at, &mut said)?;
+        } else {
+            said.push(*byte);
+            at = at.wrapping_add(1);
+        }
+    }
+    String::from_utf8(said).ok()
+}
+
+/// Adds what the escape at this place stands for; gives where it ends.
+#[inline]
+fn unescape(bytes: &[u8], at: usize, said: &mut Vec<u8>) -> Option<usize> {
+    let (c, length) = escape(bytes.get(at..)?)?;
+    if c.is_ascii() {
+        said.push(u8::try_from(c).ok()?);
+    } else {
+        said.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+    Some(at.wrapping_add(length))
 }
 
 /// The character that the escape at the beginning stands for, and how long the escape is.
-fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+pub(crate) fn escape(bytes: &[u8]) -> Option<(char, usize)> {
     let [b'\\', kind, rest @ ..] = bytes else { return None };
     let c = match kind {
         b'"' | b'\\' | b'/' => char::from(*kind),

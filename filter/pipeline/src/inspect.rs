@@ -76,7 +76,6 @@ fn read(
     let scope = claims.scope(reading.head);
     let framing = if conversation.stream { Framing::Sse } else { Framing::Json };
     let (model, include_usage) = (conversation.model.to_string(), conversation.include_usage);
-    drop(conversation);
     host.count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0));
     let mut case = Case {
         arrived,
@@ -86,7 +85,7 @@ fn read(
         model: route.facts.model.unwrap_or(model),
         policy,
         scope,
-        body,
+        body: Vec::new(),
         has_length,
         findings: Vec::new(),
         entry: None,
@@ -99,8 +98,11 @@ fn read(
     let trace = is_traced.then(|| StepSpans {
         cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
     });
-    let is_open = loops::run(config, &mut case, &reading, trace.as_ref(), host);
-    match ask::question(&case, reading.tail).filter(|_| is_open) {
+    let is_open = loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
+    let question = ask::question(&case, reading.tail).filter(|_| is_open);
+    drop(conversation);
+    case.body = body;
+    match question {
         Some(question) => Ok(ask(config, case, question, host)),
         None => Ok(settle(config, case, host)),
     }

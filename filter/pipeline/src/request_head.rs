@@ -31,7 +31,7 @@ pub enum Target {
 
 /// Reads the headers and holds the request; nothing where it is to go on uninspected.
 pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Option<RequestHead> {
-    if end_of_stream || host.request_header(":method").as_deref() != Some(b"POST") {
+    if end_of_stream {
         return None;
     }
     let path = host.request_header(":path").unwrap_or_default();
@@ -41,6 +41,9 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     } else {
         Target::Model(Route::of(&path, &config.paths)?)
     };
+    if host.request_header(":method").as_deref() != Some(b"POST") {
+        return None;
+    }
     let claims = Claims::from_headers(config, host.secret(), |name| host.request_header(name));
     if !config.policy(claims.agent()).enabled {
         return None;

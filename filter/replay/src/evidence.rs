@@ -23,15 +23,17 @@ pub fn messages(run: &[Message], sent: &Sent) -> BTreeSet<usize> {
         return prompts(history);
     }
     let body = openai_chat::request(history);
-    let read = registry::by_label("openai_chat")
-        .and_then(|chat| registry::read(chat, body.as_bytes()).ok())
-        .and_then(|conversation| Reading::of(&conversation, Reach::of(&StepsPolicy::default(), 0)).ok())
-        .map(|reading| if reading.exchanges.is_empty() { reading.steps.all } else { reading.exchanges })
+    let policy = StepsPolicy::default();
+    let conversation =
+        registry::by_label("openai_chat").and_then(|chat| registry::read(chat, body.as_bytes()).ok());
+    let reading = conversation
+        .and_then(|conversation| Reading::of(&conversation, Reach::of(&policy, 0)).ok())
         .unwrap_or_default();
+    let read = if reading.exchanges.is_empty() { &reading.steps().all } else { &reading.exchanges };
     let count = sent.judged.number("count").unwrap_or(1);
     let mut marked = BTreeSet::new();
     let turns = turns(history);
-    for back in back_from_tail(sent.judged.signal(), count, &read) {
+    for back in back_from_tail(sent.judged.signal(), count, read) {
         if let Some((start, end)) = turns.len().checked_sub(back + 1).and_then(|at| turns.get(at)) {
             marked.extend(*start..*end);
         }
@@ -40,12 +42,12 @@ pub fn messages(run: &[Message], sent: &Sent) -> BTreeSet<usize> {
 }
 
 /// How far before the last step each step of the evidence is: 0 is the last.
-fn back_from_tail(signal: &str, count: usize, steps: &[Step]) -> Vec<usize> {
+fn back_from_tail(signal: &str, count: usize, steps: &[Step<'_>]) -> Vec<usize> {
     let Some(last) = steps.last() else { return (0..count).collect() };
-    let same = |a: &Step, b: &Step| a.approach == b.approach && a.outcome == b.outcome;
+    let same = |a: &Step<'_>, b: &Step<'_>| a.is_like(b);
     let back = || steps.iter().rev().enumerate();
-    let of_substance = |(at, step): (usize, &Step)| {
-        (!matches!(step.kind, Kind::Acknowledgement | Kind::Waiting)).then_some(at)
+    let of_substance = |(at, step): (usize, &Step<'_>)| {
+        (!matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting)).then_some(at)
     };
     match signal {
         "repeated_step" | "repeated_exchange" => {
@@ -72,12 +74,12 @@ fn back_from_tail(signal: &str, count: usize, steps: &[Step]) -> Vec<usize> {
 }
 
 /// The step so far before the last did what an earlier one did, and brought what an earlier one brought.
-fn is_old(steps: &[Step], back: usize) -> bool {
+fn is_old(steps: &[Step<'_>], back: usize) -> bool {
     let Some((step, earlier)) = steps.get(..steps.len() - back).and_then(<[Step]>::split_last) else {
         return false;
     };
     earlier.iter().any(|other| other.approach == step.approach)
-        && earlier.iter().any(|other| other.outcome == step.outcome)
+        && earlier.iter().any(|other| step.brings_like(other))
 }
 
 /// Each turn that did something, with what came of it: where it begins and ends. A ReAct turn has its action in its text.

@@ -20,19 +20,41 @@ struct Words<'a> {
     rest: &'a str,
 }
 
+/// What a byte is to words. Most of what agents write is ASCII, and known by its bytes.
+const STARTS: u8 = 1;
+const ENDS: u8 = 2;
+/// A part of a character that is not ASCII.
+const WIDE: u8 = 4;
+static CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [WIDE; 256];
+    let (ascii, _) = classes.split_at_mut(128);
+    let mut rest = ascii;
+    let mut byte = 0_u8;
+    while let [class, after @ ..] = rest {
+        *class = match byte {
+            b'\'' | b'_' => 0,
+            _ if byte.is_ascii_alphanumeric() => STARTS,
+            _ => ENDS,
+        };
+        byte = byte.wrapping_add(1);
+        rest = after;
+    }
+    classes
+}
+
 impl<'a> Iterator for Words<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
-        let (start, first) =
-            self.find_from(0, |c| c.is_alphanumeric(), |byte| byte.is_ascii_alphanumeric())?;
+        let (start, first) = self.find_from(0, STARTS, char::is_alphanumeric)?;
         let after = start.saturating_add(first.len_utf8());
         let end = if is_unspaced(first) {
             after
         } else {
-            let is_end = |c: char| !(c.is_alphanumeric() || c == '’') || is_unspaced(c);
-            let is_end_byte = |byte: u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'\'' | b'_'));
-            self.find_from(after, is_end, is_end_byte).map_or(self.rest.len(), |(at, _)| at)
+            let is_end = |c: char| !(c.is_alphanumeric() || c == '\u{2019}') || is_unspaced(c);
+            self.find_from(after, ENDS, is_end).map_or(self.rest.len(), |(at, _)| at)
         };
         let word = self.rest.get(start..end)?;
         self.rest = self.rest.get(end..)?;
@@ -41,29 +63,18 @@ impl<'a> Iterator for Words<'a> {
 }
 
 impl Words<'_> {
-    /// The first character from `at` on that is one of those wanted, and its place. ASCII is looked at by bytes, which is
-    /// most of what agents write.
-    fn find_from(
-        &self,
-        mut at: usize,
-        is_wanted: impl Fn(char) -> bool,
-        is_wanted_byte: impl Fn(u8) -> bool,
-    ) -> Option<(usize, char)> {
-        let bytes = self.rest.as_bytes();
+    /// The first character from `at` on that is one of those wanted, and its place: by its class where it is ASCII.
+    fn find_from(&self, mut at: usize, class: u8, is_wanted: impl Fn(char) -> bool) -> Option<(usize, char)> {
+        let is_stop =
+            |byte: &u8| CLASSES.get(usize::from(*byte)).is_some_and(|known| known & (class | WIDE) != 0);
         loop {
-            let byte = *bytes.get(at)?;
-            if byte.is_ascii() {
-                if is_wanted_byte(byte) {
-                    return Some((at, char::from(byte)));
-                }
-                at = at.saturating_add(1);
-            } else {
-                let c = self.rest.get(at..)?.chars().next()?;
-                if is_wanted(c) {
-                    return Some((at, c));
-                }
-                at = at.saturating_add(c.len_utf8());
+            let rest = self.rest.as_bytes().get(at..)?;
+            at = at.saturating_add(rest.iter().position(is_stop)?);
+            let c = self.rest.get(at..)?.chars().next()?;
+            if c.is_ascii() || is_wanted(c) {
+                return Some((at, c));
             }
+            at = at.saturating_add(c.len_utf8());
         }
     }
 }

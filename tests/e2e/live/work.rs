@@ -126,6 +126,25 @@ async fn constant_words_of_a_framework_are_no_prompt() {
     stack.assert_sound();
 }
 
+/// A talk that is written into one user text, which grows: each text is like the one before, and is other work.
+#[tokio::test]
+async fn a_transcript_in_one_growing_text() {
+    let mut stack = Stack::builder().service().start();
+    for way in Way::all() {
+        let mut transcript = "You are the guide of a museum. The talk so far:".to_owned();
+        let mut texts = Vec::new();
+        for n in 0..REQUESTS {
+            transcript.push_str(&format!("\nVisitor: Tell me of the {}.", text_for(&n.to_string())));
+            texts.push(way.dialect.ask(&transcript, way.stream).to_string());
+            transcript.push_str(&format!("\nGuide: {}", text_for(&format!("of {n}"))));
+        }
+        let agent = way.agent("guide");
+        let seen = verdicts(&stack, way, &in_run(&agent), REQUESTS, |n| texts[n].clone()).await;
+        assert!(seen.iter().all(|verdict| verdict == "allow"), "{way:?}: {seen:?}");
+    }
+    stack.assert_sound();
+}
+
 /// An answer is made anew, and each time it is another one.
 #[tokio::test]
 async fn regeneration_is_hinted_at_the_sixth_and_never_stopped() {

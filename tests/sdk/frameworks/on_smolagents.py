@@ -46,3 +46,8 @@ play("smolagents-code", "code", run("CodeAgent"), RAISES, named="[smolagents](#s
 play("smolagents-code-streamed", "code", run("CodeAgent", **STREAM), ONE)
 play("smolagents-tools", "final_answer", run("ToolCallingAgent"), ONE)
 play("smolagents-tools-streamed", "final_answer", run("ToolCallingAgent", **STREAM), ONE)
+
+# This agent writes each failure into one growing message of the user, and no call: one repetition more is needed to see it.
+stage.killed(
+    "failing", "smolagents-tools", "final_answer", run("ToolCallingAgent"), 403, RAISES[403], stage.STUCK + 1
+)

@@ -11,7 +11,7 @@ use sentinel_llm_api::{
 use sentinel_text::{WordSet, digest, digest_pair, words};
 
 use crate::joined::Joined;
-use crate::step::{Judged, Kind, Purpose, Step};
+use crate::step::{Brought, Judged, Kind, Purpose, Step};
 
 /// Shorter texts are no evidence where nobody answers them (words).
 const MIN_WORDS: usize = 4;
@@ -19,7 +19,7 @@ const MIN_WORDS: usize = 4;
 const FENCE: &str = "```";
 
 /// The exchanges from `start` on, oldest first; none where the last approach was not there before.
-pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step>, Unreadable> {
+pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step<'static>>, Unreadable> {
     let assistants: Vec<usize> =
         (start..history.len()).filter(|at| history.role(*at) == Role::Assistant).collect();
     let mut approaches = Vec::with_capacity(assistants.len());
@@ -38,7 +38,12 @@ pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step>, U
     Ok(exchanges)
 }
 
-fn exchange(history: &dyn History<'_>, at: usize, end: usize, approach: u64) -> Result<Step, Unreadable> {
+fn exchange(
+    history: &dyn History<'_>,
+    at: usize,
+    end: usize,
+    approach: u64,
+) -> Result<Step<'static>, Unreadable> {
     let mut said = Joined::default();
     history.parts(at, &mut |part| {
         if let Part::Text(text) = part {
@@ -62,16 +67,17 @@ fn exchange(history: &dyn History<'_>, at: usize, end: usize, approach: u64) -> 
         let says_something = words(&said.0).nth(MIN_WORDS.saturating_sub(1)).is_some();
         (0, if says_something { Kind::Content } else { Kind::Acknowledgement })
     } else {
-        Judged { said: &answer.0, purpose, names_something: true, is_error: false }.judge(None)
+        let judged = Judged { said: &answer.0, purpose, names_something: true, is_error: false };
+        let kind = judged.kind();
+        (judged.outcome(kind), kind)
     };
     Ok(Step {
         approach,
         words: WordSet::default(),
-        outcome: outcome.wrapping_add(media),
         tools: 0,
-        tool: String::new(),
-        kind,
+        tool: "",
         rules: Vec::new(),
+        brought: Brought::known(outcome.wrapping_add(media), kind),
     })
 }
 

@@ -12,7 +12,7 @@ use crate::{
     context::Context,
     kept_history::KeptTail,
     signal::StepsPolicy,
-    step::{self, FinishedCall, Step, Steps},
+    step::{self, FinishedCall, Step, StepLog, Steps},
 };
 
 mod exchanges;
@@ -62,7 +62,7 @@ impl<'p> Reach<'p> {
 
 /// What a conversation says of its run.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub struct Reading<'a> {
     /// Messages in the body.
     pub messages: u32,
     /// Digest of what tells the run apart where nobody names it: its first user message where it has been answered, or
@@ -70,11 +70,9 @@ pub struct Reading {
     pub head: Option<u64>,
     pub tail: Tail,
     /// What the agent did.
-    pub steps: Steps,
+    log: StepLog<'a>,
     /// What an agent that calls no tools said, and what it was told; empty unless it repeats itself.
-    pub exchanges: Vec<Step>,
-    /// The calls whose results are new in this request.
-    pub done: Vec<FinishedCall>,
+    pub exchanges: Vec<Step<'a>>,
     /// What is new, where the provider keeps the history.
     pub kept: Option<KeptTail>,
     /// Assistant turns since a user last said something new.
@@ -99,8 +97,8 @@ pub struct Prompt {
     pub context: Option<Context>,
 }
 
-impl Reading {
-    pub fn of(conversation: &Conversation<'_>, reach: Reach<'_>) -> Result<Self, Unreadable> {
+impl<'a> Reading<'a> {
+    pub fn of(conversation: &Conversation<'a>, reach: Reach<'_>) -> Result<Self, Unreadable> {
         let history = &*conversation.history;
         let last = (0..history.len()).rev().find(|at| history.role(*at) != Role::Instruction);
         let mut walk = Walk::new(reach.policy, last);
@@ -128,12 +126,21 @@ impl Reading {
             messages: u32::try_from(history.len()).unwrap_or(u32::MAX),
             head: head(history, conversation.kept.as_ref()),
             tail,
-            done: walk.steps.done(),
-            steps: walk.steps.steps(),
+            log: walk.steps,
             exchanges,
             kept,
             turns_alone: walk.turns,
         })
+    }
+
+    /// The steps that the history holds.
+    pub fn steps(&self) -> Steps<'_> {
+        self.log.steps()
+    }
+
+    /// The calls whose results are new in this request.
+    pub fn done(&self) -> Vec<FinishedCall> {
+        self.log.done()
     }
 }
 

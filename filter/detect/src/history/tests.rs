@@ -3,20 +3,21 @@ use serde_json::{Value, json};
 use super::*;
 use crate::step::Kind;
 
-fn read_in(dialect: &str, body: &Value) -> Reading {
+/// What is read borrows from the body, which is never freed here.
+fn read_in(dialect: &str, body: &Value) -> Reading<'static> {
     let dialect = sentinel_llm_api::registry::by_label(dialect).unwrap();
-    let (body, policy) = (body.to_string(), StepsPolicy::default());
+    let (body, policy): (&'static str, _) = (body.to_string().leak(), StepsPolicy::default());
     let conversation = sentinel_llm_api::registry::read(dialect, body.as_bytes()).unwrap();
     Reading::of(&conversation, Reach::of(&policy, 0).with_context(true)).unwrap()
 }
 
-fn chat(messages: &[(&str, &str)]) -> Reading {
+fn chat(messages: &[(&str, &str)]) -> Reading<'static> {
     let messages: Vec<_> =
         messages.iter().map(|(role, content)| json!({"role": role, "content": content})).collect();
     read_in("openai_chat", &json!({ "messages": messages }))
 }
 
-fn prompt_of(reading: &Reading) -> Option<&str> {
+fn prompt_of<'r>(reading: &'r Reading<'_>) -> Option<&'r str> {
     match &reading.tail {
         Tail::Prompt(prompt) => Some(&prompt.text),
         Tail::Other => None,
@@ -28,28 +29,28 @@ const RAIN: &str = "Observation: it rains";
 #[test]
 fn an_observation_counts_only_after_an_action() {
     let stray = chat(&[("user", RAIN)]);
-    assert_eq!((prompt_of(&stray), stray.steps.all.len()), (Some(RAIN), 0));
+    assert_eq!((prompt_of(&stray), stray.steps().all.len()), (Some(RAIN), 0));
     let paired = chat(&[("user", "Well?"), ("assistant", "Action: look[out]"), ("user", RAIN)]);
-    assert_eq!((prompt_of(&paired), paired.steps.all.len(), paired.turns_alone), (None, 1, 1));
-    assert_eq!(paired.steps.all[0].tool, "look");
+    assert_eq!((prompt_of(&paired), paired.steps().all.len(), paired.turns_alone), (None, 1, 1));
+    assert_eq!(paired.steps().all[0].tool, "look");
 }
 
 #[test]
 fn an_action_and_its_observation_in_the_assistants_own_text_are_a_step() {
     let turn = ("assistant", "Thought: hm\nAction: look\nAction Input: out\nObservation: it rains");
     let reading = chat(&[("user", "Well?"), turn, turn, turn]);
-    assert_eq!(reading.steps.current().len(), 3);
+    assert_eq!(reading.steps().current().len(), 3);
 }
 
 #[test]
 fn a_run_written_down_in_one_users_text_is_one() {
     let round = "Thought: again\nAction: look\nAction Input: out\nObservation: it rains\n";
     let reading = chat(&[("system", "Do well."), ("user", &format!("Question: Well?\n{}", round.repeat(3)))]);
-    assert_eq!((reading.steps.current().len(), prompt_of(&reading)), (3, None));
+    assert_eq!((reading.steps().current().len(), prompt_of(&reading)), (3, None));
     let asked = format!("Question: Well?\n{}Final Answer: rain\nAnd what about tomorrow?", round.repeat(3));
     let sections = "[[ ## tool_name_0 ## ]]\nlook\n\n[[ ## observation_0 ## ]]\nit rains\n";
-    assert_eq!(chat(&[("user", sections)]).steps.current().len(), 1);
-    assert_eq!(chat(&[("user", &asked)]).steps.current().len(), 3);
+    assert_eq!(chat(&[("user", sections)]).steps().current().len(), 1);
+    assert_eq!(chat(&[("user", &asked)]).steps().current().len(), 3);
 }
 
 /// A call of `f` with its result, and what stands beside the result.
@@ -67,7 +68,7 @@ fn a_text_beside_results_is_no_new_word() {
     let messages: Vec<Value> =
         (0..3).flat_map(|n| anthropic_turn(Some(&format!("{n} tokens are left")))).collect();
     let reading = read_in("anthropic", &json!({ "messages": messages }));
-    assert_eq!((reading.steps.current().len(), reading.turns_alone, prompt_of(&reading)), (3, 3, None));
+    assert_eq!((reading.steps().current().len(), reading.turns_alone, prompt_of(&reading)), (3, 3, None));
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn the_first_text_beside_results_after_several_without_is_a_users_word() {
     let mut messages: Vec<Value> = (0..3).flat_map(|_| anthropic_turn(None)).collect();
     messages.extend(anthropic_turn(Some("Stop now and sum up.")));
     let current =
-        |messages: &[Value]| read_in("anthropic", &json!({ "messages": messages })).steps.current().len();
+        |messages: &[Value]| read_in("anthropic", &json!({ "messages": messages })).steps().current().len();
     assert_eq!(current(&messages), 0);
     messages.extend(anthropic_turn(Some("Stop it, I say.")));
     assert_eq!(current(&messages), 1);
@@ -90,7 +91,7 @@ fn a_reminder_between_steps_begins_a_new_count_once() {
             messages.push(json!({"role": "user", "content": reminder}));
         }
         messages.extend(anthropic_turn(None));
-        read_in("anthropic", &json!({ "messages": messages })).steps.current().len()
+        read_in("anthropic", &json!({ "messages": messages })).steps().current().len()
     };
     assert_eq!(turns(&["continue", "continue", "continue"]), 3);
     assert_eq!(turns(&["You have 9 turns left", "You have 8 turns left", "You have 7 turns left"]), 3);
@@ -115,13 +116,13 @@ fn the_calls_whose_results_are_new() {
     let told = json!({"role": "tool", "tool_call_id": "c", "content": "x"});
     let (user, said) =
         (json!({"role": "user", "content": "Go on"}), json!({"role": "assistant", "content": "Well."}));
-    let done = |messages: &[&Value]| read_in("openai_chat", &json!({ "messages": messages })).done.len();
+    let done = |messages: &[&Value]| read_in("openai_chat", &json!({ "messages": messages })).done().len();
     assert_eq!(done(&[&user, &call, &told]), 1);
     assert_eq!(done(&[&user, &call, &told, &user]), 1);
     assert_eq!(done(&[&user, &call, &told, &said, &user]), 0);
 }
 
-fn exchanges(texts: &[(&str, &str)]) -> Vec<Step> {
+fn exchanges(texts: &[(&str, &str)]) -> Vec<Step<'static>> {
     let mut messages = vec![("user", "Mend the bug.")];
     messages.extend(texts.iter().flat_map(|(said, told)| [("assistant", *said), ("user", *told)]));
     chat(&messages).exchanges
@@ -132,10 +133,10 @@ fn an_exchange_is_known_by_its_last_block_and_its_answer() {
     let said =
         ["First this.\n```\nls\n```\nNo:\n```sh\nmake test\n```", "Once more.\n```sh\nmake test\n```\nDone."];
     let found = exchanges(&[(said[0], "error: 3 tests failed"), (said[1], "error: 3 tests failed")]);
-    assert!(found[0].is_like(&found[1]) && found[1].kind == Kind::Failure, "{found:?}");
+    assert!(found[0].is_like(&found[1]) && found[1].kind() == Kind::Failure, "{found:?}");
     let found = exchanges(&[("Shall I go on?", "yes"), ("Shall I go on?", "yes")]);
-    assert_eq!(found[1].kind, Kind::Acknowledgement);
-    assert_eq!(exchanges(&[("One", "go"), ("Two", "go"), ("Three", "go")]), [], "nothing is said twice");
+    assert_eq!(found[1].kind(), Kind::Acknowledgement);
+    assert!(exchanges(&[("One", "go"), ("Two", "go"), ("Three", "go")]).is_empty(), "nothing is said twice");
     let other = exchanges(&[("Look", "a page of text for you"), ("Look", "another page of text")]);
     assert!(!other[0].is_like(&other[1]));
 }
@@ -152,9 +153,9 @@ fn calls_that_are_written_down_have_new_ids_each_time() {
         (&one, "Call id: call_1\nError:\nit is dark"),
         (&two, "Call id: call_2\nError:\nit is dark"),
     ]);
-    assert!(found[0].is_like(&found[1]) && found[1].kind == Kind::Failure, "{found:?}");
+    assert!(found[0].is_like(&found[1]) && found[1].kind() == Kind::Failure, "{found:?}");
     let (one, two) = ("open the file with the id 7 and read it", "open the file with the id 8 and read it");
-    assert_eq!(exchanges(&[(one, "a text"), (two, "a text")]), [], "what an agent names itself counts");
+    assert!(exchanges(&[(one, "a text"), (two, "a text")]).is_empty(), "what an agent names itself counts");
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn an_agent_that_speaks_on_without_an_answer() {
     let said = ("assistant", "I will now look at the file again.");
     let found = chat(&[("user", "Go"), said, said, said]).exchanges;
     assert!(
-        found.len() == 3 && found.iter().all(|step| step.is_like(&found[0]) && step.kind == Kind::Content)
+        found.len() == 3 && found.iter().all(|step| step.is_like(&found[0]) && step.kind() == Kind::Content)
     );
 }
 
@@ -173,5 +174,5 @@ fn where_tools_are_called_nothing_else_is_an_exchange() {
         messages.push(json!({"role": "assistant", "content": "Again?"}));
         messages.push(json!({"role": "user", "content": "Yes, again."}));
     }
-    assert_eq!(read_in("anthropic", &json!({ "messages": messages })).exchanges, []);
+    assert!(read_in("anthropic", &json!({ "messages": messages })).exchanges.is_empty());
 }

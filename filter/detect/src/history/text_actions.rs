@@ -1,6 +1,10 @@
 //! Actions and observations that stand in texts: `Action: tool[input]`, `Action:` and `Action Input:`, numbered ones
 //! (`Action 3:`), and sections such as `[[ ## tool_name_0 ## ]]`. What matters is the label that a line begins with.
 
+use memchr::memmem;
+
+use crate::holds;
+
 /// Actions of one text that are read.
 const MAX_ACTIONS: usize = 256;
 /// A tool's name is not longer than this (bytes).
@@ -27,7 +31,16 @@ enum Label {
 
 /// Whether a text can hold actions at all; `text` may be a JSON string as it stands.
 pub(super) fn may_hold(text: &str) -> bool {
-    ["ction", "tool_name", "Tool:", "tool:", "Tool Name"].iter().any(|label| text.contains(label))
+    // `tool_name`, `Tool:`, `tool:` and `Tool Name` have their middle in common.
+    let is_tool = |at: usize| {
+        let (before, after) = text.as_bytes().split_at_checked(at).unwrap_or_default();
+        match before.last() {
+            Some(b't') => after.starts_with(b"ool_name") || after.starts_with(b"ool:"),
+            Some(b'T') => after.starts_with(b"ool:") || after.starts_with(b"ool Name"),
+            _ => false,
+        }
+    };
+    holds(text, "ction") || memmem::find_iter(text.as_bytes(), b"ool").any(is_tool)
 }
 
 pub(super) fn is_observation(text: &str) -> bool {
@@ -222,6 +235,23 @@ mod tests {
             ("Action: the action to take, should be one of [a, b]", vec![]),
         ] {
             assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_may_hold_actions_has_a_label() {
+        for text in [
+            "\"Action: x\"",
+            "the reaction",
+            "[[ ## tool_name_0 ## ]]",
+            "Tool: x",
+            "a tool: x",
+            "x\nTool Name x",
+        ] {
+            assert!(may_hold(text), "{text}");
+        }
+        for text in ["", "ool:", "a cool tool", "Tools: x", "tool Name", "Tool_name", "acting"] {
+            assert!(!may_hold(text), "{text}");
         }
     }
 

@@ -18,8 +18,8 @@ const IN_TEXT: &str = "in-text";
 const PLAIN_RESULTS: u32 = 2;
 
 /// Steps and turns, collected while a history is read.
-pub(super) struct Walk<'p> {
-    pub steps: StepLog,
+pub(super) struct Walk<'p, 'a> {
+    pub steps: StepLog<'a>,
     /// Assistant turns since a user last said something new.
     pub turns: u32,
     policy: &'p StepsPolicy,
@@ -35,7 +35,7 @@ pub(super) struct Walk<'p> {
     word: Option<(usize, String)>,
 }
 
-impl<'p> Walk<'p> {
+impl<'p, 'a> Walk<'p, 'a> {
     pub fn new(policy: &'p StepsPolicy, last: Option<usize>) -> Self {
         Self {
             steps: StepLog::default(),
@@ -49,7 +49,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    pub fn read(&mut self, history: &dyn History<'_>, at: usize) -> Result<(), Unreadable> {
+    pub fn read(&mut self, history: &dyn History<'a>, at: usize) -> Result<(), Unreadable> {
         match history.role(at) {
             Role::Assistant => self.assistant(history, at),
             Role::User | Role::Tool => self.told(history, at),
@@ -57,7 +57,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn assistant(&mut self, history: &dyn History<'_>, at: usize) -> Result<(), Unreadable> {
+    fn assistant(&mut self, history: &dyn History<'a>, at: usize) -> Result<(), Unreadable> {
         self.steps.turn();
         self.turns = self.turns.saturating_add(1);
         self.awaits_observation = false;
@@ -73,7 +73,7 @@ impl<'p> Walk<'p> {
             Part::Text(_) | Part::Media(_) => {}
             Part::Call(call) => {
                 has_calls = true;
-                steps.written_call(&call, rules);
+                steps.written_call(call, rules);
             }
             Part::Result(result) => steps.result(&result),
         })?;
@@ -91,7 +91,8 @@ impl<'p> Walk<'p> {
                 self.steps.turn();
                 self.turns = self.turns.saturating_add(1);
             }
-            self.steps.call(IN_TEXT, action.tool, action.input, &self.policy.tools);
+            let (tool, input) = (action.tool.to_owned(), action.input.to_owned());
+            self.steps.call(IN_TEXT, tool, input, &self.policy.tools);
             match action.observation {
                 Some(observation) => self.steps.text_result(IN_TEXT, observation),
                 None => is_open = true,
@@ -101,7 +102,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Results, a user's text, or both.
-    fn told(&mut self, history: &dyn History<'_>, at: usize) -> Result<(), Unreadable> {
+    fn told(&mut self, history: &dyn History<'a>, at: usize) -> Result<(), Unreadable> {
         let content = history.content(at).map_or("", |content| content.get());
         let is_text = history.role(at) == Role::User && content.starts_with('"');
         // Before the first step it is enough to know that it was said.
@@ -180,7 +181,7 @@ impl<'p> Walk<'p> {
     }
 
     /// The user text at this place, where it is one alone.
-    pub fn prompt_at(&mut self, history: &dyn History<'_>, at: usize) -> Result<Option<String>, Unreadable> {
+    pub fn prompt_at(&mut self, history: &dyn History<'a>, at: usize) -> Result<Option<String>, Unreadable> {
         // Where no steps are wanted, nothing was read.
         if self.turns == 0 && self.word.is_none() {
             self.told(history, at)?;

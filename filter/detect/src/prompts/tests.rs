@@ -19,6 +19,7 @@ impl Run {
     }
 
     fn send(&mut self, prompt: Option<IncomingPrompt>, body: &str, done: &[FinishedCall]) -> Observed {
+        let said = if prompt.is_some() { body } else { "" };
         self.now += 1_000;
         let incoming = Incoming {
             now: self.now,
@@ -26,8 +27,9 @@ impl Run {
             messages: self.messages,
             names_run: self.names_run,
             prompt,
+            said,
         };
-        observe(&mut self.window, &incoming, done, &self.policy)
+        observe(&mut self.window, &incoming, || done, &self.policy)
     }
 
     fn go_on(&mut self, done: &[FinishedCall]) -> Observed {
@@ -68,7 +70,7 @@ impl Run {
 }
 
 fn prompt(text: &str, context: Context) -> IncomingPrompt {
-    IncomingPrompt { text: Fingerprint::of(text), is_weak: false, context }
+    IncomingPrompt { text: Fingerprint::of(text), context, ..IncomingPrompt::default() }
 }
 
 const PROMPT: &str = "Where is the report of last week?";
@@ -217,4 +219,44 @@ fn what_is_worth_asking_the_service_about() {
     let known = Occurrence { history: 1, answer: Fingerprint::default() };
     let context = Context { earlier: vec![known], ..Context::default() };
     assert!(!run.send(Some(prompt("Analyse the result of the tool", context)), "known", &[]).is_open);
+}
+
+/// The requests of a run that is written into one growing text: what each adds, and the verdicts.
+fn growing(additions: impl Iterator<Item = String>, tools: u64) -> Vec<Verdict> {
+    let mut run = Run::new();
+    let mut text = "New task:\nRead the twenty pages of the report, and tell me the total.".to_owned();
+    let mut verdicts = Vec::new();
+    for added in additions {
+        let observed = run.say(&text);
+        run.answer_with(&observed, "", tools);
+        verdicts.push(observed.verdict());
+        assert!(verdicts.len() == 1 || !observed.is_open, "the whole text is like the one before: {text}");
+        text = format!("{text}\n{added}\n");
+    }
+    verdicts
+}
+
+#[test]
+fn one_failure_that_is_added_again_and_again_is_a_loop() {
+    let failure = |n: usize| {
+        format!(
+            "Error:\nError executing tool 'fetch_order': RuntimeError: 503 (request id req-{n:04}-10dd{n:02x})\n\
+             Please try again or use another tool"
+        )
+    };
+    let verdicts = growing((0..8).map(failure), 7);
+    assert_eq!(verdicts.iter().position(|verdict| *verdict == Verdict::Hint), Some(4), "{verdicts:?}");
+    assert!(verdicts.contains(&Verdict::Kill), "{verdicts:?}");
+    let other = |n: usize| {
+        format!("Error:\n{}: no such file", ["alpha", "beta", "gamma", "delta"][n % 4].repeat(n + 1))
+    };
+    assert_eq!(growing((0..8).map(other), 7), [Verdict::Allow; 8]);
+}
+
+#[test]
+fn a_transcript_that_grows_and_what_waits_in_it_are_work() {
+    let talk = |n: usize| format!("Agent: part {} is ready\nUser: and then?", "x".repeat(n + 1));
+    assert_eq!(growing((0..20).map(talk), 0), [Verdict::Allow; 20]);
+    let waits = |_| "Observation:\nstill running".to_owned();
+    assert_eq!(growing((0..20).map(waits), 7), [Verdict::Allow; 20]);
 }

@@ -4,13 +4,13 @@ use super::{LONGEST_CYCLE, number};
 use crate::step::Step;
 
 /// Rounds of the cycle that the steps end with, the most of any period from 2 on, and its last round.
-pub fn rounds(steps: &[Step]) -> (u32, &[Step]) {
+pub fn rounds<'s, 'a>(steps: &'s [Step<'a>]) -> (u32, &'s [Step<'a>]) {
     (2..=LONGEST_CYCLE)
         .map(|period| rounds_of(steps, period))
-        .fold((0, &[]), |most, next| if next.0 > most.0 { next } else { most })
+        .fold((0, &[][..]), |most, next| if next.0 > most.0 { next } else { most })
 }
 
-fn rounds_of(steps: &[Step], period: usize) -> (u32, &[Step]) {
+fn rounds_of<'s, 'a>(steps: &'s [Step<'a>], period: usize) -> (u32, &'s [Step<'a>]) {
     let mut rounds = steps.rchunks_exact(period);
     let Some(last) = rounds.next() else { return (0, &[]) };
     // One step over and over is a repeated step, not a cycle.

@@ -7,34 +7,34 @@ use crate::step::{Kind, Step};
 
 /// How far stagnation at the tail goes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Stagnation<'a> {
+pub struct Stagnation<'s, 'a> {
     /// Steps that repeat what was old: enough for a hint.
-    pub old: Streak<'a>,
+    pub old: Streak<'s, 'a>,
     /// Steps that repeat what was very old: enough for a kill.
-    pub very_old: Streak<'a>,
+    pub very_old: Streak<'s, 'a>,
 }
 
 /// A streak of steps at the tail.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Streak<'a> {
+pub struct Streak<'s, 'a> {
     /// The steps from its first to the tail.
-    pub steps: &'a [Step],
+    pub steps: &'s [Step<'a>],
     /// Steps that belong to it.
     pub length: u32,
     /// Of these, the steps since the first failure among them, itself included.
     from_failure: u32,
 }
 
-impl Streak<'_> {
+impl Streak<'_, '_> {
     /// Its steps that wait.
     pub fn waits(&self) -> u32 {
-        number(self.steps.iter().filter(|step| step.kind == Kind::Waiting).count())
+        number(self.steps.iter().filter(|step| step.kind() == Kind::Waiting).count())
     }
 
     /// Whether it can be more than a suspicion: two steps at least tell something or fail, and none waits.
     pub fn proves(&self) -> bool {
-        let tells = |step: &&Step| matches!(step.kind, Kind::Content | Kind::Failure);
-        self.steps.iter().all(|step| step.kind != Kind::Waiting)
+        let tells = |step: &&Step<'_>| matches!(step.kind(), Kind::Content | Kind::Failure);
+        self.steps.iter().all(|step| step.kind() != Kind::Waiting)
             && self.steps.iter().filter(tells).count() >= 2
     }
 }
@@ -42,7 +42,7 @@ impl Streak<'_> {
 /// Steps at the tail that did what was done before and brought what had come before. A second pass over a batch does so
 /// too: it takes a third to be old and a fifth to be very old, or the beginning of a fourth where something fails in each.
 /// Nothing new may have been tried in between where it is to be very old.
-pub fn stagnation(steps: &[Step]) -> Stagnation<'_> {
+pub fn stagnation<'s, 'a>(steps: &'s [Step<'a>]) -> Stagnation<'s, 'a> {
     let is_fourth = steps.split_last().is_some_and(|(last, earlier)| repeats(3)(last, earlier));
     let failing = if is_fourth { streak(steps, repeats(1), false) } else { Streak::default() };
     let failing = Streak { length: failing.from_failure, ..failing };
@@ -54,20 +54,24 @@ pub fn stagnation(steps: &[Step]) -> Stagnation<'_> {
 }
 
 /// Steps at the tail that tried something new and brought nothing new: a failure, or what had come before.
-/// Acknowledgements between count as far as they are fewer than the others: alone they are work.
-pub fn stuck(steps: &[Step]) -> u32 {
+/// Acknowledgements between count as far as they are fewer than the others: alone they are work. Looked at where they may
+/// be `least` or more.
+pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
+    if number(steps.len()) < least {
+        return 0;
+    }
     let (mut stale, mut acknowledged) = (0_u32, 0_u32);
     for at in (0..steps.len()).rev() {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
         let is_new = seen(earlier, |other| other.approach == step.approach) == 0;
-        let is_old_outcome = seen(earlier, |other| other.outcome == step.outcome) > 0;
-        match step.kind {
+        let is_old_outcome = || earlier.iter().any(|other| step.brings_like(other));
+        match step.kind() {
             Kind::Waiting => {}
             Kind::Acknowledgement => {
-                acknowledged = acknowledged.saturating_add(u32::from(is_new && is_old_outcome))
+                acknowledged = acknowledged.saturating_add(u32::from(is_new && is_old_outcome()))
             }
             Kind::Failure | Kind::Empty if is_new => stale = stale.saturating_add(1),
-            Kind::Content if is_new && is_old_outcome => stale = stale.saturating_add(1),
+            Kind::Content if is_new && is_old_outcome() => stale = stale.saturating_add(1),
             _ => break,
         }
     }
@@ -75,36 +79,40 @@ pub fn stuck(steps: &[Step]) -> u32 {
 }
 
 /// The step's approach and its outcome were there before, so often each.
-fn repeats(times: usize) -> impl Fn(&Step, &[Step]) -> bool {
+fn repeats(times: usize) -> impl Fn(&Step<'_>, &[Step<'_>]) -> bool {
     move |step, earlier| {
         seen(earlier, |other| other.approach == step.approach) >= times
-            && seen(earlier, |other| other.outcome == step.outcome) >= times
+            && seen(earlier, |other| step.brings_like(other)) >= times
     }
 }
 
-fn is_passed_over(step: &Step) -> bool {
-    matches!(step.kind, Kind::Acknowledgement | Kind::Waiting)
+fn is_passed_over(step: &Step<'_>) -> bool {
+    matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting)
 }
 
 /// What is waited for has moved on.
-fn is_news(step: &Step, earlier: &[Step]) -> bool {
-    step.kind == Kind::Waiting && seen(earlier, |other| other.outcome == step.outcome) == 0
+fn is_news(step: &Step<'_>, earlier: &[Step<'_>]) -> bool {
+    step.kind() == Kind::Waiting && !earlier.iter().any(|other| step.brings_like(other))
 }
 
-fn seen(earlier: &[Step], is_it: impl Fn(&Step) -> bool) -> usize {
+fn seen(earlier: &[Step<'_>], is_it: impl Fn(&Step<'_>) -> bool) -> usize {
     earlier.iter().filter(|step| is_it(step)).count()
 }
 
 /// The steps at the tail that belong. With `passes_over`, acknowledgements among them do not end the streak, nor does
 /// waiting that brings what was seen before.
-fn streak(steps: &[Step], belongs: impl Fn(&Step, &[Step]) -> bool, passes_over: bool) -> Streak<'_> {
+fn streak<'s, 'a>(
+    steps: &'s [Step<'a>],
+    belongs: impl Fn(&Step<'a>, &[Step<'a>]) -> bool,
+    passes_over: bool,
+) -> Streak<'s, 'a> {
     let mut streak = Streak::default();
     for at in (0..steps.len()).rev() {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
         if belongs(step, earlier) {
             streak.length = streak.length.saturating_add(1);
             streak.steps = steps.get(at..).unwrap_or_default();
-            if step.kind == Kind::Failure {
+            if step.kind() == Kind::Failure {
                 streak.from_failure = streak.length;
             }
         } else if streak.length == 0 || !passes_over || !is_passed_over(step) || is_news(step, earlier) {

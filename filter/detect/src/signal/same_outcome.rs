@@ -3,12 +3,19 @@
 use super::number;
 use crate::step::{Kind, Step};
 
-/// Steps in a row at the tail with the same tools and the same outcome. Acknowledgements are no outcome and are passed
-/// over; waiting ends the row.
-pub fn count(steps: &[Step]) -> u32 {
-    let is_outcome = |step: &&Step| step.kind != Kind::Acknowledgement;
+/// Steps in a row at the tail with the same tools and the same outcome, where they may be `least` or more. Acknowledgements
+/// are no outcome and are passed over; waiting ends the row.
+pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
+    if number(steps.len()) < least {
+        return 0;
+    }
+    let is_outcome = |step: &&Step<'_>| step.kind() != Kind::Acknowledgement;
     let outcomes = || steps.iter().rev().filter(is_outcome);
-    let Some(last) = outcomes().next().filter(|step| step.kind != Kind::Waiting) else { return 0 };
-    let same = |step: &&Step| step.tools == last.tools && step.outcome == last.outcome;
+    let Some(last) = outcomes().next().filter(|step| step.kind() != Kind::Waiting) else { return 0 };
+    let same_tools = steps.iter().filter(|step| step.tools == last.tools).count();
+    if number(same_tools) < least {
+        return 0;
+    }
+    let same = |step: &&Step<'_>| step.tools == last.tools && last.brings_like(step);
     number(outcomes().take_while(same).count())
 }

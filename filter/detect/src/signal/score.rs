@@ -31,7 +31,7 @@ pub fn judge(
     policy: &ScorePolicy,
 ) -> (Verdict, Evidence) {
     // What an agent that acts in texts is told while it waits is no prompt.
-    if !policy.enabled || (prompt.is_weak && prompt.is_known()) {
+    if !policy.enabled || (prompt.is_weak && (prompt.is_known() || prompt.is_addition)) {
         return (Verdict::Allow, Evidence::default());
     }
     let IncomingPrompt { text, context, .. } = prompt;

@@ -3,48 +3,48 @@
 use sentinel_text::{WordSet, digest};
 
 use super::*;
-use crate::step::Kind;
+use crate::step::{Brought, Kind};
 
 /// A step of one call: tool, arguments, result.
-fn step(tool: &str, arguments: &str, result: &str) -> Step {
+fn step(tool: &'static str, arguments: &str, result: &str) -> Step<'static> {
+    let kind = match result {
+        "OK." => Kind::Acknowledgement,
+        "[]" => Kind::Empty,
+        "running" => Kind::Waiting,
+        _ if result.starts_with("error") || result.starts_with("No ") => Kind::Failure,
+        _ => Kind::Content,
+    };
     Step {
         approach: digest(format!("{tool} {arguments}").as_bytes()),
         words: WordSet::of(arguments),
-        outcome: digest(result.as_bytes()),
         tools: digest(tool.as_bytes()),
-        tool: tool.to_owned(),
-        kind: match result {
-            "OK." => Kind::Acknowledgement,
-            "[]" => Kind::Empty,
-            "running" => Kind::Waiting,
-            _ if result.starts_with("error") || result.starts_with("No ") => Kind::Failure,
-            _ => Kind::Content,
-        },
+        tool,
         rules: Vec::new(),
+        brought: Brought::known(digest(result.as_bytes()), kind),
     }
 }
 
-fn judged(steps: &[Step]) -> Option<(Verdict, Signal, u32)> {
+fn judged(steps: &[Step<'_>]) -> Option<(Verdict, Signal, u32)> {
     judged_by(steps, &StepsPolicy::default())
 }
 
-fn judged_by(steps: &[Step], policy: &StepsPolicy) -> Option<(Verdict, Signal, u32)> {
+fn judged_by(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<(Verdict, Signal, u32)> {
     let finding = in_steps(&Steps { all: steps.to_vec(), begins: Vec::new() }, policy)?;
     Some((finding.verdict, finding.signal, finding.count))
 }
 
 /// Nothing is found at any point of the run.
-fn assert_quiet(steps: &[Step], what: &str) {
+fn assert_quiet(steps: &[Step<'_>], what: &str) {
     for len in 0..=steps.len() {
         assert_eq!(judged(&steps[..len]), None, "{what}, after {len} steps");
     }
 }
 
-fn work(n: usize) -> Step {
+fn work(n: usize) -> Step<'static> {
     step("read", &format!("file {n}"), &format!("content {n}"))
 }
 
-fn failing() -> Step {
+fn failing() -> Step<'static> {
     step("deploy", "prod", "error: permission denied")
 }
 
@@ -248,7 +248,7 @@ fn a_round_with_a_waiting_step_waits() {
 
 #[test]
 fn waiting_acting_and_empty_runs_are_never_killed() {
-    let runs: [Vec<Step>; 4] = [
+    let runs: [Vec<Step<'_>>; 4] = [
         (0..40).map(|_| step("press", "Down", "OK.")).collect(),
         (0..40).map(|n| [step("inbox", "", "[]"), step("sleep", "60", "running")][n % 2].clone()).collect(),
         (0..40).map(|n| [step("press", "Down", "OK."), step("look", "", "[]")][n % 2].clone()).collect(),
@@ -312,7 +312,7 @@ fn what_the_operator_says_of_a_tool_goes_before_its_kind() {
 
 #[test]
 fn exchanges_are_judged_by_repetition_and_cycles_alone() {
-    let found = |exchanges: &[Step]| {
+    let found = |exchanges: &[Step<'_>]| {
         in_exchanges(exchanges, &StepsPolicy::default())
             .map(|found| (found.verdict, found.signal, found.count))
     };
@@ -324,4 +324,28 @@ fn exchanges_are_judged_by_repetition_and_cycles_alone() {
     assert_eq!(found(&cycle), Some((Verdict::Hint, Signal::RepeatedExchange, 3)));
     let others: Vec<_> = (0..20).map(|n| step("say", &n.to_string(), "error: no")).collect();
     assert_eq!(found(&others), None);
+}
+
+#[test]
+fn an_exchange_that_resumes_after_a_kill_is_stopped_at_its_second_repetition() {
+    let verdict = |exchanges: &[Step]| {
+        in_exchanges(exchanges, &StepsPolicy::default()).map_or(Verdict::Allow, |found| found.verdict)
+    };
+    let re_ask = |n: usize| step("say", &format!("I was stopped after {n}"), "error: no code");
+    let mut run = vec![failing(); 5];
+    for n in 0..3 {
+        run.push(re_ask(n));
+        assert_eq!(verdict(&run), Verdict::Allow, "{n}");
+        run.push(failing());
+        assert_eq!(verdict(&run), Verdict::Hint, "{n}");
+        run.push(failing());
+        assert_eq!(verdict(&run), Verdict::Kill, "{n}");
+    }
+    // Other work in between makes it a new attempt, and what was not stopped does not resume.
+    for (before, between) in [(5, 2), (4, 1)] {
+        let mut run = vec![failing(); before];
+        run.extend((0..between).map(re_ask));
+        run.extend([failing(), failing()]);
+        assert_eq!(verdict(&run), Verdict::Hint, "{before}, {between}");
+    }
 }

@@ -1,13 +1,15 @@
 //! The log of steps: its reader calls in the order of the history, and calls find their results.
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use sentinel_llm_api::conversation::{Call as WrittenCall, CallRef, ToolResult};
 use sentinel_text::{WordSet, digest, digest_pair};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FinishedCall, Judged, Kind, LENGTH, Purpose, Step, Steps, ToolRule, ToolRules, kind, shown, text,
+    Brought, FinishedCall, LENGTH, Purpose, Step, Steps, ToolRule, ToolRules, judge,
+    outcome::{CallResult, Done, Meaning},
+    shown, text,
 };
 use crate::arguments::{Arguments, canonical};
 
@@ -26,8 +28,8 @@ const NAMES: usize = 32;
 
 /// The turns of one history with their calls and results, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct StepLog {
-    pub(crate) turns: VecDeque<Turn>,
+pub struct StepLog<'a> {
+    pub(crate) turns: VecDeque<Turn<'a>>,
     pub(crate) tools: Vec<Tool>,
     /// A user has said something new since the last turn.
     is_spoken_to: bool,
@@ -46,8 +48,8 @@ pub(crate) struct Tool {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct Turn {
-    pub calls: Vec<Call>,
+pub(crate) struct Turn<'a> {
+    pub calls: Vec<Call<'a>>,
     /// There were more calls than are read.
     pub is_too_wide: bool,
     /// A user had said something new before it.
@@ -57,18 +59,15 @@ pub(crate) struct Turn {
 }
 
 /// A call, and its result once there is one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct Call {
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct Call<'a> {
     pub id: u64,
     /// Place among the tools of the log.
     pub tool: usize,
-    pub purpose: Purpose,
-    /// The arguments say what is meant.
-    pub names_something: bool,
+    pub meaning: Meaning<'a>,
     pub approach: u64,
     pub words: WordSet,
-    /// Digest and kind.
-    pub result: Option<(u64, Kind)>,
+    pub result: Option<CallResult<'a>>,
 }
 
 /// A result whose call is not in the same body.
@@ -83,12 +82,12 @@ impl StrayResult {
     /// Nothing where the result says nothing of its call but the tool.
     pub fn of(result: &ToolResult<'_>) -> Option<Self> {
         let CallRef::Id(id) = &result.of else { return None };
-        let said = kind::keep(&text::read(result.content)).into_owned();
+        let said = judge::keep(&text::read(result.content)).into_owned();
         Some(Self { id: digest(id.as_bytes()), said, is_error: result.is_error })
     }
 }
 
-impl StepLog {
+impl<'a> StepLog<'a> {
     /// A new assistant turn begins.
     pub fn turn(&mut self) {
         let begins_count = std::mem::take(&mut self.is_spoken_to);
@@ -104,12 +103,26 @@ impl StepLog {
     }
 
     /// A call of the turn. `arguments` is JSON, or JSON inside a JSON string, or whatever the model wrote.
-    pub fn call(&mut self, id: &str, name: &str, arguments: &str, rules: &ToolRules) {
+    pub fn call(
+        &mut self,
+        id: &str,
+        name: impl Into<Cow<'a, str>>,
+        arguments: impl Into<Cow<'a, str>>,
+        rules: &ToolRules,
+    ) {
+        self.add(id, name.into(), arguments.into(), rules);
+    }
+
+    pub(crate) fn written_call(&mut self, call: WrittenCall<'a>, rules: &ToolRules) {
+        self.add(&call.id, call.name, call.arguments, rules);
+    }
+
+    fn add(&mut self, id: &str, name: Cow<'a, str>, arguments: Cow<'a, str>, rules: &ToolRules) {
         if self.turns.is_empty() {
             self.turn();
         }
         let name_digest = digest(name.as_bytes());
-        let tool = self.tool(name_digest, || (shown(name), rules.of(name)));
+        let tool = self.tool(name_digest, || (shown(&name), rules.of(&name)));
         let Some(turn) = self.turns.back_mut() else { return };
         if turn.calls.len() >= CALLS {
             turn.is_too_wide = true;
@@ -117,24 +130,23 @@ impl StepLog {
         }
         let is_long = arguments.len() > MAX_CANONICAL || self.arguments_read > MAX_ARGUMENTS;
         let form = if is_long {
-            Arguments::as_written(arguments)
+            Arguments::as_written(&arguments)
         } else {
             self.arguments_read = self.arguments_read.saturating_add(arguments.len());
-            canonical(arguments)
+            canonical(&arguments)
         };
         turn.calls.push(Call {
             id: digest(id.as_bytes()),
             tool,
-            purpose: if is_long { Purpose::of(name, "") } else { Purpose::of(name, arguments) },
-            names_something: is_long || names_something(arguments),
             approach: digest_pair(name_digest, form.digest),
             words: form.words,
+            meaning: if is_long {
+                Meaning::Known { purpose: Purpose::of(&name, ""), names_something: true }
+            } else {
+                Meaning::written(name, arguments)
+            },
             result: None,
         });
-    }
-
-    pub(crate) fn written_call(&mut self, call: &WrittenCall<'_>, rules: &ToolRules) {
-        self.call(&call.id, &call.name, &call.arguments, rules);
     }
 
     /// The place of the tool whose name has this digest; `new` gives what is shown and said of one that is not known yet.
@@ -150,29 +162,30 @@ impl StepLog {
 
     /// The result of a call: of the last such call that has none yet; where only the tool's name is known, of the first
     /// such call of a turn. Other results say nothing.
-    pub(crate) fn result(&mut self, result: &ToolResult<'_>) {
+    pub(crate) fn result(&mut self, result: &ToolResult<'a>) {
         let found = match &result.of {
             CallRef::Id(id) => self.open_call(digest(id.as_bytes()), |call, _, id| call.id == id),
             CallRef::Tool(name) => self.open_call(digest(name.as_bytes()), |call, tools, name| {
                 tools.get(call.tool).is_some_and(|tool| tool.digest == name)
             }),
         };
-        if let Some((call, tool)) = found {
-            call.settle(tool, &text::read(result.content), result.is_error);
+        if let Some((call, _)) = found {
+            call.result = Some(CallResult::of_json(result.content, result.is_error));
         }
     }
 
     /// The result, as a text, of the call that has this id.
     pub(crate) fn text_result(&mut self, id: &str, said: &str) {
-        if let Some((call, tool)) = self.open_call(digest(id.as_bytes()), |call, _, id| call.id == id) {
-            call.settle(tool, said, false);
+        if let Some((call, _)) = self.open_call(digest(id.as_bytes()), |call, _, id| call.id == id) {
+            call.result = Some(CallResult::of_text(said));
         }
     }
 
     /// A result that was read before its call was known; the call, where it is known now.
     pub fn stray_result(&mut self, result: &StrayResult) -> Option<FinishedCall> {
         let (call, tool) = self.open_call(result.id, |call, _, id| call.id == id)?;
-        call.settle(tool, &result.said, result.is_error);
+        let judged = CallResult::judged(&result.said, result.is_error, &call.meaning, tool.rule);
+        call.result = Some(judged);
         call.done(tool)
     }
 
@@ -185,10 +198,10 @@ impl StepLog {
     fn open_call(
         &mut self,
         wanted: u64,
-        is_meant: impl Fn(&Call, &[Tool], u64) -> bool,
-    ) -> Option<(&mut Call, &Tool)> {
+        is_meant: impl Fn(&Call<'a>, &[Tool], u64) -> bool,
+    ) -> Option<(&mut Call<'a>, &Tool)> {
         let Self { turns, tools, .. } = self;
-        let is_open = |call: &&mut Call| call.result.is_none() && is_meant(call, tools, wanted);
+        let is_open = |call: &&mut Call<'a>| call.result.is_none() && is_meant(call, tools, wanted);
         let mut open = turns.iter_mut().rev().take(REACH).map(|turn| {
             turn.lookups = turn.lookups.saturating_add(1);
             if turn.lookups > LOOKUPS {
@@ -212,7 +225,7 @@ impl StepLog {
     }
 
     /// The steps, oldest first. A turn with a call that has no result is none.
-    pub fn steps(&self) -> Steps {
+    pub fn steps(&self) -> Steps<'_> {
         let mut steps = Steps::default();
         for turn in &self.turns {
             if turn.begins_count {
@@ -226,11 +239,10 @@ impl StepLog {
         steps
     }
 
-    fn step(&self, turn: &Turn) -> Option<Step> {
-        let (mut approach, mut outcome, mut tools) = (0_u64, 0_u64, 0_u64);
+    fn step<'s>(&'s self, turn: &'s Turn<'a>) -> Option<Step<'s>> {
+        let (mut approach, mut tools) = (0_u64, 0_u64);
         let mut words = WordSet::default();
         let mut first = None;
-        let mut kind = Kind::Acknowledgement;
         let mut rules = Vec::new();
         // Sums, since the order within a turn does not count.
         for call in &turn.calls {
@@ -238,19 +250,17 @@ impl StepLog {
             if tool.rule.ignore {
                 continue;
             }
-            let (result, of_call) = call.result?;
+            call.result.as_ref()?;
             first = first.or(Some(tool));
             approach = approach.wrapping_add(call.approach);
-            outcome = outcome.wrapping_add(result);
             tools = tools.wrapping_add(tool.digest);
             words = words.union(call.words);
-            kind = kind.and(of_call);
             if tool.rule != ToolRule::default() {
                 rules.push(tool.rule);
             }
         }
-        let tool = first.filter(|_| !turn.is_too_wide)?.shown.clone();
-        Some(Step { approach, words, outcome, tools, tool, kind, rules })
+        let tool = &first.filter(|_| !turn.is_too_wide)?.shown;
+        Some(Step { approach, words, tools, tool, rules, brought: Brought::by(&turn.calls, &self.tools) })
     }
 
     /// The calls of the last turn that have their results. No earlier request can have carried these.
@@ -260,31 +270,22 @@ impl StepLog {
     }
 }
 
-impl Call {
-    fn settle(&mut self, tool: &Tool, said: &str, is_error: bool) {
-        let Self { purpose, names_something, .. } = *self;
-        self.result = Some(Judged { said, purpose, names_something, is_error }.judge(tool.rule.kind));
-    }
-
+impl Call<'_> {
     fn done(&self, tool: &Tool) -> Option<FinishedCall> {
-        let (outcome, kind) = self.result?;
-        Some(FinishedCall { tool: tool.shown.clone(), approach: self.approach, outcome, kind })
+        let done = Done { call: self, result: self.result.as_ref()?, tool };
+        Some(FinishedCall {
+            tool: tool.shown.clone(),
+            approach: self.approach,
+            outcome: done.outcome(),
+            kind: done.kind(),
+        })
     }
-}
 
-/// Whether one of the arguments is a text: `{"order": "W1"}`, not `{"limit": 10}`. What is no JSON is a text itself.
-fn names_something(arguments: &str) -> bool {
-    if !arguments.starts_with(['{', '[', '"']) {
-        return !arguments.trim().is_empty();
+    /// The call without its words and its result.
+    pub fn known(&self) -> Call<'static> {
+        let Self { id, tool, approach, words, .. } = *self;
+        Call { id, tool, meaning: self.meaning.known(), approach, words, result: None }
     }
-    let mut after_colon = false;
-    for byte in arguments.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        if after_colon && byte == b'"' {
-            return true;
-        }
-        after_colon = matches!(byte, b':' | b'[');
-    }
-    false
 }
 
 #[cfg(test)]

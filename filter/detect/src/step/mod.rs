@@ -2,22 +2,28 @@
 
 use sentinel_text::{WordSet, digest};
 
+pub(crate) use self::{
+    judge::{Judged, is_weak_answer, without_volatile},
+    log::StrayResult,
+    outcome::Brought,
+    purpose::Purpose,
+    tool_rules::ToolRule,
+};
 pub use self::{
     kind::Kind,
     log::StepLog,
     tool_rules::{ToolName, ToolRule as Rule, ToolRules},
 };
-pub(crate) use self::{
-    kind::{Judged, is_weak_answer},
-    log::StrayResult,
-    purpose::Purpose,
-    tool_rules::ToolRule,
-};
 
+mod errors;
+mod first_words;
+mod judge;
 mod kind;
 mod log;
+mod outcome;
 mod plain;
 mod purpose;
+mod structure;
 pub(crate) mod text;
 mod tool_rules;
 mod volatile;
@@ -28,41 +34,54 @@ pub const LENGTH: usize = 48;
 /// A tool's name is not longer than this (bytes).
 const MAX_NAME: usize = 64;
 
-/// One assistant turn and its outcome. A parallel fan-out is one step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+/// One assistant turn and what came of it. A parallel fan-out is one step.
+#[derive(Clone, Debug)]
+pub struct Step<'a> {
     /// Digest of the multiset of (tool name, canonical arguments).
     pub approach: u64,
     /// The words in all arguments.
     pub words: WordSet,
-    /// Digest of the multiset of results.
-    pub outcome: u64,
     /// Digest of the multiset of tool names.
     pub tools: u64,
     /// Name of the first tool, for people to read; empty where no tool was called.
-    pub tool: String,
-    pub kind: Kind,
+    pub tool: &'a str,
     /// What the operator says of its tools.
     pub(crate) rules: Vec<ToolRule>,
+    pub(crate) brought: Brought<'a>,
 }
 
-impl Step {
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.approach == other.approach && self.outcome == other.outcome
+impl Step<'_> {
+    pub fn kind(&self) -> Kind {
+        self.brought.kind()
+    }
+
+    /// Digest of the multiset of results.
+    pub fn outcome(&self) -> u64 {
+        self.brought.outcome()
+    }
+
+    /// Both brought the same.
+    pub fn brings_like(&self, other: &Self) -> bool {
+        self.brought.is_like(&other.brought)
+    }
+
+    /// The same approach with the same outcome.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.approach == other.approach && self.brings_like(other)
     }
 }
 
 /// The steps of a history, oldest first, and where a new count begins.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Steps {
-    pub all: Vec<Step>,
+#[derive(Clone, Debug, Default)]
+pub struct Steps<'a> {
+    pub all: Vec<Step<'a>>,
     /// Places in `all` before which a user said something new; ascending, the number of steps at most.
     pub begins: Vec<usize>,
 }
 
-impl Steps {
+impl<'a> Steps<'a> {
     /// The steps from one new user text to the next, oldest first; the last are those that count now.
-    pub fn counts(&self) -> impl Iterator<Item = &[Step]> {
+    pub fn counts(&self) -> impl Iterator<Item = &[Step<'a>]> {
         let ends = self.begins.iter().copied().chain([self.all.len()]);
         let mut start = 0;
         ends.map(move |end| {
@@ -72,7 +91,7 @@ impl Steps {
     }
 
     /// The steps since a user said something new.
-    pub fn current(&self) -> &[Step] {
+    pub fn current(&self) -> &[Step<'a>] {
         self.all.get(self.begins.last().copied().unwrap_or(0)..).unwrap_or_default()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::holds;
+
 /// A label is not longer than this (words).
 const LABEL_WORDS: usize = 6;
 /// A tag's name is not longer than this (bytes).
@@ -10,7 +12,7 @@ const TAG: usize = 40;
 /// The text without tags, lines that are labels, and a label before it.
 pub(crate) fn of(text: &str) -> Cow<'_, str> {
     let text = without_label(text.trim());
-    let has_tags = text.contains("</");
+    let has_tags = holds(text, "</");
     let has_labels = text.lines().any(is_label);
     if !has_tags && !has_labels {
         return Cow::Borrowed(text);

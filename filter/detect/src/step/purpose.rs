@@ -1,6 +1,7 @@
 //! What a call is for, guessed from the tool's name and, in tools that do many things, from the argument that names the
 //! deed. It decides how a result is read. Nothing else may depend on names.
 
+use sentinel_llm_api::json;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -141,7 +142,7 @@ fn deed(arguments: &str) -> Option<Deed> {
         return None;
     }
     let text = |raw: Option<&RawValue>| raw.and_then(text_of).filter(|text| !text.is_empty());
-    let Arguments { action, operation, command, cmd, code, script } = serde_json::from_str(arguments).ok()?;
+    let Arguments { action, operation, command, cmd, code, script } = json::read(arguments).ok()?;
     if let Some(verb) = text(action).or_else(|| text(operation)) {
         return Some(Deed::Verb(verb));
     }
@@ -150,8 +151,8 @@ fn deed(arguments: &str) -> Option<Deed> {
 
 /// A string, or a list of strings such as `["bash", "-lc", "ls"]`.
 fn text_of(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get())
-        .or_else(|_| serde_json::from_str::<Vec<String>>(raw.get()).map(|words| words.join(" ; ")))
+    json::read(raw.get())
+        .or_else(|_| json::read::<Vec<String>>(raw.get()).map(|words| words.join(" ; ")))
         .ok()
 }
 

@@ -20,6 +20,16 @@ pub(crate) fn digest_without(said: &str) -> u64 {
     digest(without(text).as_bytes())
 }
 
+/// Whether a text could be what is left of a failure: it has no sign that is taken out.
+pub(crate) fn may_be_settled(text: &str) -> bool {
+    let stays = |byte: u8| {
+        byte.is_ascii_lowercase()
+            || byte.is_ascii_digit()
+            || matches!(byte, b' ' | b'_' | b'-' | b'.' | b':' | b'+' | b'#')
+    };
+    text.bytes().all(|byte| !byte.is_ascii() || stays(byte))
+}
+
 /// Takes the ids out of a value.
 pub(crate) fn remove_ids(value: &mut Value) {
     match value {
@@ -97,7 +107,7 @@ fn settle(value: &mut Value) {
 
 /// The words of `text` in lower case; words with a digit in them, and ids, as one sign. How much went wrong stays: a
 /// test that fails otherwise each time is progress.
-fn without(text: &str) -> String {
+pub(super) fn without(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let is_in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '+');
     let mut words = text

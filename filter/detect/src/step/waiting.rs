@@ -1,9 +1,7 @@
 //! Whether a result says that what is waited for has not come yet.
 
+use super::{judge::MAX_RESULT, structure::Structure};
 use sentinel_text::words;
-use serde_json::Value;
-
-use super::kind::MAX_RESULT;
 
 /// States in which something is still to come.
 const STATES: [&str; 34] = [
@@ -52,18 +50,20 @@ const SHORT_WORDS: usize = 20;
 /// Nor is one with a line of its own for the state.
 const LINES_WORDS: usize = 60;
 /// A value of more members is information, of which a state is one.
-const MAX_LEAVES: usize = 12;
+pub(super) const MAX_LEAVES: usize = 12;
 
-/// `count`: the words of `said`, as far as they were counted.
-pub(crate) fn is_waiting(said: &str, count: usize) -> bool {
+/// `count`: the words of `said`, as far as they were counted; `structure`: what it says as JSON.
+pub(super) fn is_waiting<'s>(
+    said: &str,
+    count: usize,
+    structure: impl FnOnce() -> Option<&'s Structure>,
+) -> bool {
     let text = said.trim();
     if text.is_empty() || text.len() > MAX_RESULT || count > LINES_WORDS {
         return false;
     }
-    if text.starts_with(['{', '['])
-        && let Ok(value) = serde_json::from_str::<Value>(text)
-    {
-        return leaves(&value) <= MAX_LEAVES && value_waits(&value);
+    if let Some(structure) = structure() {
+        return structure.waits();
     }
     if words(text).any(|word| is_one_of(word, &FAILURES)) {
         return false;
@@ -121,38 +121,22 @@ fn is_table_of_states(text: &str) -> bool {
         && words(rows).any(is_state)
 }
 
-fn leaves(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => items.iter().map(leaves).fold(0, usize::saturating_add),
-        Value::Object(members) => members.values().map(leaves).fold(0, usize::saturating_add),
-        _ => 1,
-    }
+/// `{"done": false}`, `{"is_running": true}`.
+pub(super) fn is_flag_of_waiting(key: &str, is: bool) -> bool {
+    let name = key.to_ascii_lowercase();
+    let name = name.strip_prefix("is_").unwrap_or(&name);
+    if is { is_state(name) } else { is_one_of(name, &["done", "finished", "ready", "complete", "completed"]) }
 }
 
-/// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`, `{"done": false}`.
-fn value_waits(value: &Value) -> bool {
-    match value {
-        Value::Object(members) => members.iter().any(|(key, value)| match value {
-            Value::String(text) => is_state_key(key) && waits(text),
-            Value::Bool(is) => {
-                let name = key.to_ascii_lowercase();
-                let name = name.strip_prefix("is_").unwrap_or(&name);
-                (!*is && is_one_of(name, &["done", "finished", "ready", "complete", "completed"]))
-                    || (*is && is_state(name))
-            }
-            _ => value_waits(value),
-        }),
-        Value::Array(items) => items.iter().any(value_waits),
-        _ => false,
-    }
+/// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`.
+pub(super) fn is_state_key(key: &str) -> bool {
+    ["status", "state", "phase", "stage"].iter().any(|word| {
+        let end = key.as_bytes().len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
+    })
 }
 
-fn is_state_key(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    ["status", "state", "phase", "stage"].iter().any(|word| key.ends_with(word))
-}
-
-fn waits(state: &str) -> bool {
+pub(super) fn waits(state: &str) -> bool {
     let count = words(state).take(LINES_WORDS).count();
     words(state).take(2).any(is_state) && count <= 4 || count <= SHORT_WORDS && says_so(state)
 }
@@ -162,7 +146,8 @@ mod tests {
     use super::*;
 
     fn waits(text: &str) -> bool {
-        is_waiting(text, words(text).take(61).count())
+        let structure = Structure::of(text);
+        is_waiting(text, words(text).take(61).count(), || structure.as_ref())
     }
 
     #[test]

@@ -12,7 +12,7 @@ use sentinel_text::{Fingerprint, digest, digest_pair};
 use crate::{config::Config, host::Host, identity::Scope, shared_data::change_window};
 
 /// What a response with a status of success turned out to be. `answer` is none where it could not be read.
-pub fn answered(answer: Option<&Answer>, rules: &ToolRules) -> Outcome {
+pub fn answered<'a>(answer: Option<&'a Answer>, rules: &ToolRules) -> Outcome<'a> {
     Outcome::Answered {
         answer: answer.map(text).unwrap_or_default(),
         tools: answer.map_or(0, tools),
@@ -27,7 +27,7 @@ pub fn remember(
     scope: &Scope,
     entry: u32,
     thread: ThreadRef,
-    outcome: &Outcome,
+    outcome: &Outcome<'_>,
     host: &mut impl Host,
 ) {
     let now = host.now();
@@ -46,11 +46,11 @@ fn tools(answer: &Answer) -> u64 {
 }
 
 /// The calls that can be told by their ids, as one turn.
-fn calls(answer: &Answer, rules: &ToolRules) -> StepLog {
+fn calls<'a>(answer: &'a Answer, rules: &ToolRules) -> StepLog<'a> {
     let mut log = StepLog::default();
     log.turn();
     for call in answer.calls.iter().filter(|call| !call.id.is_empty()) {
-        log.call(&call.id, &call.name, &call.arguments, rules);
+        log.call(&call.id, call.name.as_str(), call.arguments.as_str(), rules);
     }
     log
 }

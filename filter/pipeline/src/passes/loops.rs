@@ -1,21 +1,19 @@
 //! Loops: what the run's history and the window of its scope say. Always judged on the bytes that the client sent.
 
+use std::cell::OnceCell;
+
 use sentinel_detect::{
-    history::Reading,
+    history::{Reading, Tail},
     prompts::{self, Incoming, IncomingPrompt, Observed},
-    signal,
-    step::{FinishedCall, Steps},
+    signal::{self, StepsPolicy},
+    step::FinishedCall,
+    verdict::Finding,
     window::Window,
 };
 use sentinel_text::digest;
 
 use crate::{
-    case::Case,
-    config::Config,
-    host::Host,
-    metric::Bypass,
-    shared_data::change_window,
-    span::{Span, StepSpans},
+    case::Case, config::Config, host::Host, metric::Bypass, shared_data::change_window, span::StepSpans,
 };
 
 /// Adds what it finds to the case. True where the prompt is new, nothing was found, and the embedding service may know
@@ -23,12 +21,13 @@ use crate::{
 pub fn run(
     config: &Config,
     case: &mut Case,
-    reading: &Reading,
+    body: &[u8],
+    reading: &Reading<'_>,
     trace: Option<&StepSpans>,
     host: &mut impl Host,
 ) -> bool {
-    let Case { policy, scope, arrived, body, findings, .. } = case;
-    findings.extend(signal::in_steps(&reading.steps, &policy.steps));
+    let Case { policy, scope, arrived, findings, .. } = case;
+    findings.extend(signal::in_steps(&reading.steps(), &policy.steps));
     findings.extend(signal::in_exchanges(&reading.exchanges, &policy.steps));
     findings.extend(signal::in_turns(reading.turns_alone, policy.run_limit));
     if !scope.is_identified() {
@@ -37,20 +36,29 @@ pub fn run(
     }
     let prompt = IncomingPrompt::of(&reading.tail);
     let needs_digest = trace.is_some() || prompt.is_some();
+    let said = match &reading.tail {
+        Tail::Prompt(prompt) => prompt.text.as_str(),
+        Tail::Other => "",
+    };
     let incoming = Incoming {
         now: *arrived,
         body: if needs_digest { digest(body) } else { 0 },
         messages: reading.messages,
         names_run: scope.names_run(),
         prompt,
+        said,
     };
+    // Looked at only where something is remembered that they could change.
+    let new_results = OnceCell::new();
     let (kept_finding, observed, spans) = change_window(host, config, scope, *arrived, |window| {
-        let (steps, done) = in_kept_history(window, reading);
-        let done = if done.is_empty() { &reading.done } else { &done };
-        let spans: Vec<Span> =
-            trace.map(|trace| trace.of(window, scope, &incoming, done)).unwrap_or_default();
+        let (kept_finding, kept_results) = in_kept_history(window, reading, &policy.steps);
+        let done = || match kept_results.is_empty() {
+            true => new_results.get_or_init(|| reading.done()).as_slice(),
+            false => kept_results.as_slice(),
+        };
+        let spans = trace.map(|trace| trace.of(window, scope, &incoming, done())).unwrap_or_default();
         let observed = prompts::observe(window, &incoming, done, &policy.prompts);
-        (signal::in_steps(&steps, &policy.steps), observed, spans)
+        (kept_finding, observed, spans)
     });
     let Observed { finding, entry, is_open } = observed;
     findings.extend(kept_finding);
@@ -61,7 +69,13 @@ pub fn run(
     is_open
 }
 
-/// The steps of a history that the provider keeps, and the new ones. A history in the body needs no memory.
-fn in_kept_history(window: &mut Window, reading: &Reading) -> (Steps, Vec<FinishedCall>) {
-    reading.kept.as_ref().map(|tail| window.kept.follow(tail)).unwrap_or_default()
+/// What is found in a history that the provider keeps, and its new results. A history in the body needs no memory.
+fn in_kept_history(
+    window: &mut Window,
+    reading: &Reading<'_>,
+    policy: &StepsPolicy,
+) -> (Option<Finding>, Vec<FinishedCall>) {
+    let Some(tail) = &reading.kept else { return Default::default() };
+    let (steps, done) = window.kept.follow(tail);
+    (signal::in_steps(&steps, policy), done)
 }

@@ -194,9 +194,10 @@ fn the_filter_reads_the_same_steps_from_every_dialect() {
         let body = request(dialect, &history);
         let filters = by_label(dialect.label()).expect("the filter has the dialect");
         let conversation = read(filters, body.as_bytes()).expect("it is read");
-        let Reading { steps, turns_alone, .. } =
-            Reading::of(&conversation, Reach::of(&StepsPolicy::default(), 0)).expect("it is read");
-        (steps.all.len(), turns_alone, steps.all[0].approach, steps.all[0].tools, steps.all[0].tool.clone())
+        let reading = Reading::of(&conversation, Reach::of(&StepsPolicy::default(), 0)).expect("it is read");
+        let steps = reading.steps().all;
+        let (count, first) = (steps.len(), &steps[0]);
+        (count, reading.turns_alone, first.approach, first.tools, first.tool.to_owned())
     };
     let chat = steps_of(Dialect::OpenaiChat);
     assert_eq!((chat.0, chat.1), (1, 1));

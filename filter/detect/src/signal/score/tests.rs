@@ -11,10 +11,10 @@ use crate::{
 const POLICY: ScorePolicy = ScorePolicy { enabled: true, hint: 5.0, kill: 10.0, min_words: 4, window: 20 };
 
 fn prompt(text: &str) -> IncomingPrompt {
-    IncomingPrompt { text: Fingerprint::of(text), is_weak: false, context: Context::default() }
+    IncomingPrompt { text: Fingerprint::of(text), ..IncomingPrompt::default() }
 }
 
-fn answered(text: &str) -> Outcome {
+fn answered(text: &str) -> Outcome<'static> {
     Outcome::Answered { answer: Fingerprint::of(text), tools: 0, id: None, calls: StepLog::default() }
 }
 
@@ -110,7 +110,7 @@ const QUESTION: &str = "Is there a person in this picture?";
 fn the_same_question_about_other_material_is_work() {
     let about = |n: u64| {
         let context = Context { whole: n, setting: n, ..Context::default() };
-        (IncomingPrompt { text: Fingerprint::of(QUESTION), is_weak: false, context }, "No.")
+        (IncomingPrompt { text: Fingerprint::of(QUESTION), context, ..IncomingPrompt::default() }, "No.")
     };
     assert_eq!(run_of(&(0..20).map(about).collect::<Vec<_>>(), true), [Verdict::Allow; 20]);
 }
@@ -124,7 +124,7 @@ fn without_a_named_run_only_a_history_that_goes_on_is_killed() {
     let grown = |n: u64| {
         let earlier = (0..n).map(|history| Occurrence { history, answer: Fingerprint::of(answer) }).collect();
         let context = Context { history: n, earlier, ..Context::default() };
-        (IncomingPrompt { text: Fingerprint::of(QUESTION), is_weak: false, context }, answer)
+        (IncomingPrompt { text: Fingerprint::of(QUESTION), context, ..IncomingPrompt::default() }, answer)
     };
     let verdicts = run_of(&(0..6).map(grown).collect::<Vec<_>>(), false);
     assert_eq!(verdicts.iter().position(|verdict| *verdict == Verdict::Kill), Some(4), "{verdicts:?}");
@@ -139,7 +139,7 @@ fn a_text_that_stands_in_the_history_counts_only_with_its_answers() {
             let known = Occurrence { history: 1, answer: Fingerprint::default() };
             let context = Context { earlier: vec![known], ..Context::default() };
             let text = Fingerprint::of("Analyse the result of the tool and go on");
-            (IncomingPrompt { text, is_weak: false, context }, answer.as_str())
+            (IncomingPrompt { text, context, ..IncomingPrompt::default() }, answer.as_str())
         })
         .collect();
     assert_eq!(run_of(&exchanges, true), [Verdict::Allow; 12]);
@@ -148,7 +148,7 @@ fn a_text_that_stands_in_the_history_counts_only_with_its_answers() {
         let said = |history| Occurrence { history, answer: Fingerprint::of(&answers[history as usize]) };
         let context = Context { history: n, earlier: (0..n).map(said).collect(), ..Context::default() };
         let text = Fingerprint::of("Analyse the result of the tool and go on");
-        (IncomingPrompt { text, is_weak: false, context }, "I cannot find that order anywhere.")
+        (IncomingPrompt { text, context, ..IncomingPrompt::default() }, "I cannot find that order anywhere.")
     };
     assert_eq!(run_of(&(0..12).map(kept).collect::<Vec<_>>(), true), [Verdict::Allow; 12]);
 }

@@ -1,25 +1,48 @@
 use serde_json::value::RawValue;
 
-use super::*;
+use super::{
+    super::{Kind, outcome::names_something},
+    *,
+};
 
-fn raw(text: &str) -> Box<RawValue> {
-    RawValue::from_string(serde_json::to_string(text).unwrap()).unwrap()
+/// A text that outlives every log.
+fn raw(text: &str) -> &'static RawValue {
+    Box::leak(RawValue::from_string(serde_json::to_string(text).unwrap()).unwrap())
 }
 
-fn result<'a>(log: &mut StepLog, id: &'a str, content: Option<&'a RawValue>) {
+fn result<'a>(log: &mut StepLog<'a>, id: &'a str, content: Option<&'a RawValue>) {
     log.result(&ToolResult { of: CallRef::Id(id.into()), content, is_error: false });
 }
 
-fn step(calls: &[(&str, &str, &str)]) -> Step {
+/// What the one step of these calls is read as.
+#[derive(Debug)]
+struct Read {
+    approach: u64,
+    outcome: u64,
+    tools: u64,
+    tool: String,
+    kind: Kind,
+}
+
+fn only_step(log: &StepLog<'_>) -> Read {
+    let steps = log.steps();
+    let [step] = steps.all.as_slice() else { panic!("{steps:?}") };
+    let Step { approach, tools, tool, .. } = *step;
+    Read { approach, outcome: step.outcome(), tools, tool: tool.to_owned(), kind: step.kind() }
+}
+
+fn step(calls: &[(&str, &str, &str)]) -> Read {
+    let told: Vec<_> = calls.iter().map(|(.., told)| raw(told)).collect();
+    let ids: Vec<_> = (0..calls.len()).map(|n| n.to_string()).collect();
     let mut log = StepLog::default();
     log.turn();
-    for (n, (name, arguments, _)) in calls.iter().enumerate() {
-        log.call(&n.to_string(), name, arguments, &ToolRules::default());
+    for (id, (name, arguments, _)) in ids.iter().zip(calls) {
+        log.call(id, *name, *arguments, &ToolRules::default());
     }
-    for (n, (.., told)) in calls.iter().enumerate() {
-        result(&mut log, &n.to_string(), Some(&raw(told)));
+    for (id, told) in ids.iter().zip(&told) {
+        result(&mut log, id, Some(told));
     }
-    log.steps().all.pop().unwrap()
+    only_step(&log)
 }
 
 #[test]
@@ -41,14 +64,14 @@ fn arguments_and_results_count() {
 #[test]
 fn a_call_without_result_is_no_step_and_a_stray_result_says_nothing() {
     let mut log = StepLog::default();
-    result(&mut log, "1", Some(&raw("early")));
+    result(&mut log, "1", Some(raw("early")));
     log.turn();
     log.call("1", "f", "{}", &ToolRules::default());
     log.call("2", "g", "{}", &ToolRules::default());
-    result(&mut log, "1", Some(&raw("x")));
-    result(&mut log, "1", Some(&raw("again")));
-    result(&mut log, "unknown", Some(&raw("x")));
-    assert_eq!(log.steps().all, []);
+    result(&mut log, "1", Some(raw("x")));
+    result(&mut log, "1", Some(raw("again")));
+    result(&mut log, "unknown", Some(raw("x")));
+    assert!(log.steps().all.is_empty());
 }
 
 #[test]
@@ -56,12 +79,12 @@ fn only_the_last_steps_are_kept_and_a_users_word_begins_a_new_count() {
     let mut log = StepLog::default();
     for n in 0..200 {
         log.turn();
-        log.call(&n.to_string(), "f", &n.to_string(), &ToolRules::default());
-        result(&mut log, &n.to_string(), None);
+        log.call(&n.to_string(), "f", n.to_string(), &ToolRules::default());
+        log.result(&ToolResult { of: CallRef::Id(n.to_string().into()), content: None, is_error: false });
     }
     log.word();
     let steps = log.steps();
-    assert_eq!((steps.all.len(), steps.current()), (LENGTH, [].as_slice()));
+    assert_eq!((steps.all.len(), steps.current().len()), (LENGTH, 0));
 }
 
 #[test]
@@ -73,7 +96,7 @@ fn a_turn_with_more_calls_than_a_provider_allows_is_no_step() {
             log.call(&n.to_string(), "f", "{}", &ToolRules::default());
         }
         for n in (0..CALLS).rev() {
-            result(&mut log, &n.to_string(), None);
+            log.result(&ToolResult { of: CallRef::Id(n.to_string().into()), content: None, is_error: false });
         }
     }
     assert_eq!(log.steps().all.len(), 1);
@@ -93,15 +116,16 @@ fn a_shown_name_holds_no_words_of_the_agent() {
 #[test]
 fn what_the_operator_says_of_a_tool_comes_first() {
     let rule = |rule| ToolRules(vec![(crate::step::ToolName::Prefix("log_".into()), rule)]);
+    let said = raw("a page of text that tells something to whoever reads it");
     let step = |rules: &ToolRules| {
         let mut log = StepLog::default();
         log.turn();
         log.call("1", "log_note", "{}", rules);
         log.call("2", "read", "{}", rules);
         for id in ["1", "2"] {
-            result(&mut log, id, Some(&raw("a page of text that tells something to whoever reads it")));
+            result(&mut log, id, Some(said));
         }
-        log.steps().all.pop().unwrap()
+        only_step(&log)
     };
     let waiting = ToolRule { kind: Some(Kind::Waiting), ..ToolRule::default() };
     assert_eq!(step(&rule(waiting)).kind, Kind::Waiting);

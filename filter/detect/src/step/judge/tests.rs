@@ -6,7 +6,7 @@ fn kind(tool: &str, said: &str) -> Kind {
 
 fn kind_of(tool: &str, arguments: &str, said: &str) -> Kind {
     let purpose = Purpose::of(tool, arguments);
-    Judged { said, purpose, names_something: arguments.len() > 2, is_error: false }.judge(None).1
+    Judged { said, purpose, names_something: arguments.len() > 2, is_error: false }.kind()
 }
 
 const NAMED: &str = r#"{"query":"x"}"#;
@@ -82,7 +82,7 @@ fn an_error_says_so_in_many_ways() {
         assert_eq!(kind("look_up", said), Kind::Failure, "{said}");
     }
     let judged = Judged { said: "all is well", purpose: Purpose::Ask, names_something: true, is_error: true };
-    assert_eq!(judged.judge(None).1, Kind::Failure);
+    assert_eq!(judged.kind(), Kind::Failure);
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn the_rest_tells_something() {
 #[test]
 fn failures_are_compared_without_accidents_and_sends_without_ids() {
     let outcome = |tool: &str, said: &str| {
-        Judged { said, purpose: Purpose::of(tool, "{}"), names_something: false, is_error: false }
-            .judge(None)
-            .0
+        let judged =
+            Judged { said, purpose: Purpose::of(tool, "{}"), names_something: false, is_error: false };
+        judged.outcome(judged.kind())
     };
     assert_eq!(outcome("f", "Error 17: locked"), outcome("f", "Error 18: locked"));
     assert_ne!(outcome("f", "Room 17 is free and open"), outcome("f", "Room 18 is free and open"));

@@ -1,0 +1,151 @@
+//! What a text says by its first words: that something failed, is not there, or was done.
+
+use sentinel_text::words;
+
+use super::judge::MAX_RESULT;
+
+/// Acknowledgements ("3 lines written to notes.txt") are not longer than this (words).
+pub(super) const ACKNOWLEDGEMENT_WORDS: usize = 12;
+/// Nor are reports that nothing came of a call (words).
+pub(super) const SHORT_WORDS: usize = 60;
+/// A number with so many digits names one thing.
+const SPECIFIC_DIGITS: usize = 5;
+
+/// What the first words of a text say.
+pub(super) struct FirstWords {
+    /// At most one more than `SHORT_WORDS`.
+    pub count: usize,
+    /// Something went wrong.
+    pub is_failure: bool,
+    /// Something is not there.
+    pub is_none: bool,
+    /// That is the first thing that it says.
+    pub begins_with_none: bool,
+    /// Something is empty, or up to date.
+    pub is_short_empty: bool,
+}
+
+impl FirstWords {
+    /// `said` without what frameworks put around it.
+    pub fn of(said: &str) -> Self {
+        Self::of_some(said, SHORT_WORDS.saturating_add(1))
+    }
+
+    /// Whether a text can say by its words that something failed or is not there.
+    pub fn may_say_failure(said: &str) -> bool {
+        let first = Self::of_some(said, ACKNOWLEDGEMENT_WORDS);
+        first.is_failure || first.is_none
+    }
+
+    fn of_some(said: &str, most: usize) -> Self {
+        const FAILURES: [&str; 20] = [
+            "error",
+            "errors",
+            "fail",
+            "failed",
+            "failure",
+            "exception",
+            "invalid",
+            "unknown",
+            "unable",
+            "cannot",
+            "can't",
+            "denied",
+            "refused",
+            "forbidden",
+            "missing",
+            "not",
+            "timeout",
+            "unavailable",
+            "couldn't",
+            "traceback",
+        ];
+        const NONE: [&str; 4] = ["no", "none", "nothing", "null"];
+        const EMPTY: [&str; 3] = ["empty", "date", "unchanged"];
+        let beginning = said.get(..said.floor_char_boundary(MAX_RESULT)).unwrap_or(said);
+        let mut first = Self {
+            count: 0,
+            is_failure: false,
+            is_none: false,
+            begins_with_none: false,
+            is_short_empty: false,
+        };
+        let has = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
+        for word in words(beginning).take(most) {
+            first.count = first.count.saturating_add(1);
+            if first.count <= ACKNOWLEDGEMENT_WORDS {
+                first.is_failure |= has(word, &FAILURES);
+                // "0 results", not the number 0.
+                let is_zero = word == "0" && first.count == 1 && beginning.trim() != "0";
+                first.is_none |= is_zero || has(word, &NONE);
+                first.begins_with_none |= first.is_none && first.count == 1;
+                first.is_short_empty |= has(word, &EMPTY);
+            }
+        }
+        first
+    }
+}
+
+/// "No new messages", "The inbox is empty", "Already up to date": of what comes by itself nothing has come.
+pub(super) fn is_nothing_new(text: &str) -> bool {
+    const NEW: [&str; 12] = [
+        "new",
+        "unread",
+        "more",
+        "further",
+        "pending",
+        "changes",
+        "updates",
+        "empty",
+        "left",
+        "date",
+        "remaining",
+        "unchanged",
+    ];
+    words(text).any(|word| NEW.iter().any(|new| word.eq_ignore_ascii_case(new)))
+}
+
+/// "(no output)", "The command ran and did not produce any output": in other words, nothing at all.
+pub(super) fn says_no_output(text: &str) -> bool {
+    let has = |known: &[&str]| words(text).any(|word| known.iter().any(|one| word.eq_ignore_ascii_case(one)));
+    has(&["output"]) && has(&["no", "not", "without", "empty", "none"])
+}
+
+/// A short text that says that something was done or may be done, whatever the tool is called.
+pub(super) fn is_acknowledgement(text: &str, count: usize) -> bool {
+    const DONE: [&str; 20] = [
+        "ok",
+        "okay",
+        "done",
+        "success",
+        "successful",
+        "successfully",
+        "true",
+        "yes",
+        "y",
+        "sent",
+        "approved",
+        "confirmed",
+        "accepted",
+        "acknowledged",
+        "ack",
+        "sure",
+        "proceed",
+        "continue",
+        "go",
+        "noted",
+    ];
+    let mut all = words(text);
+    let Some(first) = all.next() else { return false };
+    let is_done = DONE.iter().any(|done| first.eq_ignore_ascii_case(done));
+    // "Clicked.", "Scrolled down by 3", "Typed 'abc'".
+    let is_past = first.len() >= 5 && first.is_ascii() && first.to_ascii_lowercase().ends_with("ed");
+    let rest_is_done =
+        all.last().is_some_and(|last| DONE.iter().take(6).any(|done| last.eq_ignore_ascii_case(done)));
+    (is_done && count <= 5) || (is_past && !has_specific_number(text)) || (rest_is_done && count <= 6)
+}
+
+/// Whether it has a number that no two changes are likely to share: "order 3221322 added", not "201 Created".
+pub(super) fn has_specific_number(text: &str) -> bool {
+    text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() >= SPECIFIC_DIGITS)
+}

@@ -1,0 +1,335 @@
+//! What a JSON value says by its structure: that it is empty, merely acknowledges, is an error, or that something is still
+//! to come. All of it is taken from one reading, and no value is built.
+
+use std::{borrow::Cow, fmt};
+
+use sentinel_llm_api::json;
+use sentinel_text::words;
+use serde::{
+    Deserialize,
+    de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+
+use super::{
+    Kind,
+    first_words::{SHORT_WORDS, is_acknowledgement},
+    judge::MAX_RESULT,
+    volatile, waiting,
+};
+
+/// A JSON value that is empty or merely acknowledges is not longer than this (bytes).
+const MAX_STRUCTURE: usize = 1_024;
+/// Members of an object that merely acknowledges.
+const ACKNOWLEDGEMENT_MEMBERS: usize = 4;
+
+/// What is known of a JSON value.
+#[derive(Debug, Default)]
+pub(super) struct Structure {
+    length: usize,
+    /// Strings, numbers and the like: one more than `waiting::MAX_LEAVES` at most.
+    leaves: usize,
+    /// One of them says that something is still to come.
+    waits: bool,
+    /// There is nothing in it, and nothing else said.
+    is_empty: bool,
+    says_error: bool,
+    acknowledgement: Acknowledgement,
+}
+
+/// `{"success": true}`, `{"status": "ok", "message": "Key pressed"}`, `{"exit_code": 0, "stdout": ""}`.
+#[derive(Debug, Default)]
+struct Acknowledgement {
+    is_object: bool,
+    members: usize,
+    /// One of the members tells something.
+    tells: bool,
+    is_done: bool,
+    is_exit: bool,
+    /// One of the members is more than an exit code and nothing.
+    is_more_than_exit: bool,
+}
+
+impl Structure {
+    /// Nothing where `text` is no list or object, or too long to be looked into.
+    pub fn of(text: &str) -> Option<Self> {
+        if text.len() > MAX_RESULT || !text.starts_with(['{', '[']) {
+            return None;
+        }
+        let mut structure = Self { length: text.len(), ..Self::default() };
+        let lists = json::read_with(text, Member { structure: &mut structure, key: "", depth: 0 }).ok()?;
+        structure.is_empty = lists.is_some_and(|lists| lists > 0);
+        Some(structure)
+    }
+
+    pub fn says_error(&self) -> bool {
+        self.says_error
+    }
+
+    /// Of a value of few leaves, for in more a state is one information of many.
+    pub fn waits(&self) -> bool {
+        self.leaves <= waiting::MAX_LEAVES && self.waits
+    }
+
+    /// Empty or an acknowledgement; nothing where its words must say it.
+    pub fn kind(&self) -> Option<Kind> {
+        if self.length > MAX_STRUCTURE {
+            return None;
+        }
+        if self.is_empty {
+            return Some(Kind::Empty);
+        }
+        self.acknowledgement.is_one().then_some(Kind::Acknowledgement)
+    }
+
+    /// A member of the whole value: an error in it, or an acknowledgement.
+    fn member(&mut self, key: &str, value: &Leaf<'_>) {
+        self.says_error |= says_error(key, value);
+        if self.length <= MAX_STRUCTURE {
+            self.acknowledgement.member(key, value);
+        }
+    }
+}
+
+impl Acknowledgement {
+    fn is_one(&self) -> bool {
+        self.is_object
+            && self.members <= ACKNOWLEDGEMENT_MEMBERS
+            && !self.tells
+            && (self.is_done || (self.is_exit && !self.is_more_than_exit))
+    }
+
+    fn member(&mut self, key: &str, value: &Leaf<'_>) {
+        self.members = self.members.saturating_add(1);
+        if self.tells || self.members > ACKNOWLEDGEMENT_MEMBERS {
+            return;
+        }
+        let is_zero = matches!(value, Leaf::Unsigned(0));
+        self.tells = match value {
+            Leaf::Null | Leaf::Bool(true) => false,
+            Leaf::Unsigned(_) | Leaf::Number => !is_zero && !volatile::is_volatile_key(key),
+            Leaf::Text(text) => {
+                !text.is_empty() && !volatile::is_volatile_key(key) && words(text).nth(7).is_some()
+            }
+            Leaf::Bool(false) | Leaf::List { .. } | Leaf::Object { .. } => true,
+        };
+        self.is_done |= match value {
+            Leaf::Bool(is) => *is,
+            Leaf::Text(text) => is_acknowledgement(text, words(text).take(SHORT_WORDS).count()),
+            _ => false,
+        };
+        let is_exit = matches!(key, "exit_code" | "exitCode" | "returncode" | "code");
+        self.is_exit |= is_exit && is_zero;
+        self.is_more_than_exit |= !is_exit
+            && match value {
+                Leaf::Null => false,
+                Leaf::Text(text) => !text.trim().is_empty(),
+                _ => true,
+            };
+    }
+}
+
+/// A member's value, as far as it matters.
+enum Leaf<'v> {
+    Null,
+    Bool(bool),
+    Unsigned(u64),
+    /// Any other.
+    Number,
+    Text(&'v str),
+    List {
+        is_empty: bool,
+    },
+    Object {
+        is_empty: bool,
+    },
+}
+
+/// A status or an error that is no success.
+fn says_error(key: &str, value: &Leaf<'_>) -> bool {
+    let is = |known: &[&str]| known.iter().any(|one| key.eq_ignore_ascii_case(one));
+    match value {
+        Leaf::Text(text) => {
+            (is(&["error", "errors", "exception", "traceback"]) && !text.trim().is_empty())
+                || (is(&["status", "state", "result", "outcome"])
+                    && ["error", "failed", "failure", "fail"]
+                        .iter()
+                        .any(|word| text.eq_ignore_ascii_case(word)))
+        }
+        Leaf::Object { is_empty } => !is_empty && is(&["error", "errors", "exception"]),
+        Leaf::List { is_empty } => !is_empty && is(&["error", "errors"]),
+        Leaf::Bool(true) => is(&["error", "is_error", "iserror", "failed"]),
+        Leaf::Bool(false) => is(&["success", "succeeded", "ok"]),
+        Leaf::Unsigned(number) => {
+            ((400..600).contains(number)
+                && is(&["status", "statuscode", "status_code", "http_status", "code"]))
+                || (*number != 0 && is_exit_code(key))
+        }
+        Leaf::Number => is_exit_code(key),
+        Leaf::Null => false,
+    }
+}
+
+fn is_exit_code(key: &str) -> bool {
+    ["exit_code", "exitcode", "returncode", "exit_status"].iter().any(|one| key.eq_ignore_ascii_case(one))
+}
+
+/// A member's name.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Reads one value: gives how many empty lists and objects are in it, where there is nothing else.
+struct Member<'s> {
+    structure: &'s mut Structure,
+    /// Empty in lists.
+    key: &'s str,
+    /// Of the object or list that it is in; 0: it is the whole value.
+    depth: usize,
+}
+
+impl Member<'_> {
+    fn leaf(self, value: &Leaf<'_>) -> bool {
+        let Self { structure, key, depth } = self;
+        let is_counted = structure.leaves <= waiting::MAX_LEAVES;
+        structure.leaves = structure.leaves.saturating_add(usize::from(is_counted));
+        if is_counted && !structure.waits {
+            structure.waits = match value {
+                Leaf::Text(text) => waiting::is_state_key(key) && waiting::waits(text),
+                Leaf::Bool(is) => waiting::is_flag_of_waiting(key, *is),
+                _ => false,
+            };
+        }
+        if depth == 1 && structure.acknowledgement.is_object {
+            structure.member(key, value);
+        }
+        matches!(value, Leaf::Null | Leaf::Unsigned(0))
+            || matches!(value, Leaf::Text(text) if text.is_empty())
+    }
+}
+
+/// How many empty lists and objects there are in a value that holds nothing else.
+type Lists = Option<usize>;
+
+impl<'de> DeserializeSeed<'de> for Member<'_> {
+    type Value = Lists;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Lists, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Member<'_> {
+    type Value = Lists;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Lists, E> {
+        Ok(self.leaf(&Leaf::Null).then_some(0))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Lists, E> {
+        self.leaf(&Leaf::Bool(value));
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Lists, E> {
+        Ok(self.leaf(&Leaf::Unsigned(value)).then_some(0))
+    }
+
+    fn visit_i64<E>(self, _value: i64) -> Result<Lists, E> {
+        self.leaf(&Leaf::Number);
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _value: f64) -> Result<Lists, E> {
+        self.leaf(&Leaf::Number);
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Lists, E> {
+        Ok(self.leaf(&Leaf::Text(text)).then_some(0))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Lists, A::Error> {
+        let Self { structure, key, depth } = self;
+        let mut is_empty = true;
+        loop {
+            // Behind so much nothing matters but that it is JSON.
+            let is_read = structure.leaves <= waiting::MAX_LEAVES;
+            let has_more = if is_read {
+                let item = Member { structure: &mut *structure, key: "", depth: depth.saturating_add(1) };
+                items.next_element_seed(item)?.is_some()
+            } else {
+                items.next_element::<IgnoredAny>()?.is_some()
+            };
+            if !has_more {
+                break;
+            }
+            is_empty = false;
+        }
+        if depth == 1 && structure.acknowledgement.is_object {
+            structure.member(key, &Leaf::List { is_empty });
+        }
+        Ok(is_empty.then_some(1))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Lists, A::Error> {
+        let Self { structure, key, depth } = self;
+        structure.acknowledgement.is_object |= depth == 0;
+        let mut is_empty = true;
+        let mut lists = Some(0_usize);
+        while let Some(Name(name)) = members.next_key()? {
+            is_empty = false;
+            let member = Member { structure: &mut *structure, key: &name, depth: depth.saturating_add(1) };
+            let of_member = members.next_value_seed(member)?;
+            lists = lists.zip(of_member).map(|(sum, more)| sum.saturating_add(more));
+        }
+        if depth == 1 && structure.acknowledgement.is_object {
+            structure.member(key, &Leaf::Object { is_empty });
+        }
+        Ok(if is_empty { Some(1) } else { lists })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_json_to_its_end_has_no_structure() {
+        for text in ["[]", "{}", r#"{"a":[1,2,{"b":null}]}"#] {
+            assert!(Structure::of(text).is_some(), "{text}");
+        }
+        for text in
+            ["", "x", "[", "[1,2", r#"{"a":1"#, "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 and so on", "[] x"]
+        {
+            assert!(Structure::of(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_are_those_of_the_whole_value() {
+        let says_error = |text| Structure::of(text).unwrap().says_error();
+        for text in [
+            r#"{"error":"x"}"#,
+            r#"{"ERROR":{"code":1}}"#,
+            r#"{"errors":[0]}"#,
+            r#"{"ok":false}"#,
+            r#"{"a":[1,2,3,4,5,6,7,8,9,10,11,12,13,14],"status":500}"#,
+            r#"{"exit_code":-1}"#,
+            r#"{"state":"Failed"}"#,
+        ] {
+            assert!(says_error(text), "{text}");
+        }
+        for text in [
+            r#"{"error":""}"#,
+            r#"{"errors":[]}"#,
+            r#"{"a":{"error":"x"}}"#,
+            r#"{"exit_code":0}"#,
+            r#"[{"error":"x"}]"#,
+        ] {
+            assert!(!says_error(text), "{text}");
+        }
+    }
+}
