@@ -9,6 +9,9 @@ import os
 import re
 import shutil
 import subprocess
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from podman import Failed, Podman
@@ -75,8 +78,8 @@ def program(variable: str, below_parts: str) -> Path:
 
 def stand_ins(podman: Podman) -> None:
     base = default_of(SERVICE, "RUN_IMAGE")
-    debian(podman, base, [])
-    debian(podman, TOOLS, ["python3", "gcc", "libc6-dev", "ca-certificates"])
+    # Both wait for the network most of the time.
+    at_once([lambda: debian(podman, base, []), lambda: debian(podman, TOOLS, ["python3", "gcc", "libc6-dev", "ca-certificates"])])
     podman.run("tag", TOOLS, default_of(SERVICE, "PARTS_IMAGE"))
     # Where rustup and cargo are in the public image; the machine's own are mounted there while something is built.
     rust = ["ENV RUSTUP_HOME=/usr/local/rustup CARGO_HOME=/usr/local/cargo", f"ENV {PATH.replace('=', '=/usr/local/cargo/bin:', 1)}",
@@ -106,10 +109,24 @@ def lent() -> list[str]:
     return [part for path, place in pairs if path.exists() for part in ("--volume", f"{path.resolve()}:{place}")]
 
 
+def from_dockerfile(podman: Podman, image: str, dockerfile: str, target: str | None) -> None:
+    print(f"  {image} from {dockerfile} ...", flush=True)
+    start = time.monotonic()
+    podman.run("build", "--isolation=oci", "--network=host", "--layers", *lent(), "--file", dockerfile, "--ignorefile",
+               f"{dockerfile}.dockerignore", *(["--target", target] if target else []), "--tag", image, str(REPOSITORY))
+    print(f"  {image}: {time.monotonic() - start:.0f} s", flush=True)
+
+
 def build(podman: Podman) -> None:
     """Ours, from the Dockerfiles as they stand. The compose file's names, and those of the manifests."""
-    for image, dockerfile, target in ((ENVOY_IMAGE, FILTER, "envoy"), (FILTER_IMAGE, FILTER, None), (DEMO_IMAGE, SERVICE, "demo"),
-                                      (SERVICE_IMAGE, SERVICE, None)):
-        print(f"  {image} from {dockerfile} ...", flush=True)
-        podman.run("build", "--isolation=oci", "--network=host", "--layers", *lent(), "--file", dockerfile, "--ignorefile",
-                   f"{dockerfile}.dockerignore", *(["--target", target] if target else []), "--tag", image, str(REPOSITORY))
+    # The parts wait for the network and the module is linked by one processor.
+    at_once([lambda: from_dockerfile(podman, f"{BUILT}/parts:0.1.0", SERVICE, "parts"),
+             lambda: from_dockerfile(podman, ENVOY_IMAGE, FILTER, "envoy")])
+    for image, dockerfile, target in ((DEMO_IMAGE, SERVICE, "demo"), (SERVICE_IMAGE, SERVICE, None), (FILTER_IMAGE, FILTER, None)):
+        from_dockerfile(podman, image, dockerfile, target)
+
+
+def at_once(works: list[Callable[[], None]]) -> None:
+    with ThreadPoolExecutor(len(works)) as threads:
+        for work in [threads.submit(work) for work in works]:
+            work.result()
