@@ -49,7 +49,7 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 DENY := CARGO_DENY_BIN="$${CARGO_DENY_BIN:-$(PARTS)/cargo-deny/cargo-deny}"
 CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclonedx/cargo-cyclonedx}"
 
-.PHONY: help setup operations frameworks filter service build size test demo up dist containers deny advisories bench eval render fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test demo up dist containers podman deny advisories bench eval render fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -104,10 +104,13 @@ dist: setup ## Pack module, service, model, bootstraps and documents into one ar
 	@echo "== archive"
 	@$(RUN) $(CYCLONEDX) $(PYTHON) packaging/dist.py --target "$(CARGO_TARGET_DIR)/dist"
 
-containers: operations dist ## Build the images, run compose.yaml, the pods of k8s/overlays/standalone and the archive (root, podman)
+containers: podman operations dist ## Build the images, run compose.yaml, the pods of k8s/overlays/standalone and the archive (root, podman)
 	@echo "== containers"
 	@$(PYTHON) tests/parts/setup.py compose
 	@$(RUN) $(PYTHON) tests/containers/run.py
+
+podman:
+	@$(PYTHON) tests/containers/podman.py
 
 # The processor time alone is measured without the service.
 bench: filter $(if $(filter-out cpu hostile,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it

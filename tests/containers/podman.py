@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 NEEDED = ["podman", "runc", "iptables", "mmdebstrap"]
@@ -83,3 +84,8 @@ class Podman:
         self.run("image", "unmount", "--all", allowed=True)
         subprocess.run(["umount", str(self.folder / "storage" / "overlay")], stderr=subprocess.DEVNULL)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    # Asked before anything is built.
+    sys.exit("\n".join(f"containers: {sentence}" for sentence in missing()) or 0)

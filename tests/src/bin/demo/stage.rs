@@ -45,6 +45,11 @@ impl Stage {
             if without_service { "the embedding service is away" } else { "the embedding service is warm" },
             || healthy(&stage) == Some(wanted),
         );
+        // Envoy looks our name up every second.
+        eventually("Envoy leads to this provider", || {
+            let before = stage.provider().count();
+            raw::get(agents, "/v1/models").is_some() && stage.provider().count() > before
+        });
         stage
     }
 
