@@ -161,7 +161,7 @@ fn steady(text: &str) -> u64 {
 }
 
 /// `Monday`, `Nov`, `PM`, `UTC`: what a date or a time is written with.
-fn is_calendar(word: &[u8]) -> bool {
+pub(crate) fn is_calendar(word: &[u8]) -> bool {
     const DAYS: [&[u8]; 7] = [b"mon", b"tue", b"wed", b"thu", b"fri", b"sat", b"sun"];
     const MONTHS: [&[u8]; 12] =
         [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];

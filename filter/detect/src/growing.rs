@@ -36,7 +36,7 @@ impl Extent {
 }
 
 /// What the newest of the earlier texts that `text` begins with lacks.
-pub fn addition<'t>(earlier: impl Iterator<Item = Extent>, text: &'t str) -> Option<&'t str> {
+pub fn addition(earlier: impl Iterator<Item = Extent>, text: &str) -> Option<&str> {
     earlier.take(LOOK_BACK).find_map(|extent| extent.addition(text))
 }
 

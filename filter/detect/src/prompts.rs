@@ -5,9 +5,9 @@ use sentinel_text::Fingerprint;
 use crate::{
     context::Context,
     growing::{self, Extent},
-    history::Tail,
+    history::{Reading, Tail},
     signal::score::{self, ScorePolicy},
-    step::{FinishedCall, is_weak_answer, without_volatile},
+    step::{FinishedCall, Kind, is_weak_answer, without_volatile},
     verdict::{Finding, Signal, Verdict},
     window::{Entry, Fate, Window},
 };
@@ -41,11 +41,14 @@ pub struct IncomingPrompt {
 }
 
 impl IncomingPrompt {
-    pub fn of(tail: &Tail) -> Option<Self> {
-        let Tail::Prompt(prompt) = tail else { return None };
+    pub fn of(reading: &Reading) -> Option<Self> {
+        let Tail::Prompt(prompt) = &reading.tail else { return None };
+        // What the agent said it was waiting for proves nothing either.
+        let weak = [Kind::Acknowledgement, Kind::Empty, Kind::Waiting];
+        let is_weak_exchange = reading.exchanges.last().is_some_and(|step| weak.contains(&step.kind()));
         Some(Self {
             text: Fingerprint::of(&prompt.text),
-            is_weak: is_weak_answer(&prompt.text),
+            is_weak: is_weak_exchange || is_weak_answer(&prompt.text),
             is_addition: false,
             context: prompt.context.clone().unwrap_or_default(),
         })

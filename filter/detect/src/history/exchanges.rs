@@ -1,6 +1,6 @@
-//! Exchanges: what an agent that calls no tools says, and the user texts that answer it. Its approach is the last fenced
-//! block of the assistant's text, calls that it ends with, or the whole text; its outcome the user's text. An agent that does not repeat itself
-//! costs a look at the digests.
+//! Exchanges: what an agent that calls no tools says, and the user texts that answer it. Its approach is the action that
+//! the assistant's text ends with (`written_action`), or the whole text; its outcome the user's text. An agent that does not
+//! repeat itself costs a look at the digests.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,12 @@ use sentinel_llm_api::{
 };
 use sentinel_text::{WordSet, digest, digest_pair, words};
 
+use super::written_action;
 use crate::joined::Joined;
 use crate::step::{Brought, Judged, Kind, Purpose, Step};
 
 /// Shorter texts are no evidence where nobody answers them (words).
 const MIN_WORDS: usize = 4;
-/// What begins and ends a block of code.
-const FENCE: &str = "```";
 
 /// The exchanges from `start` on, oldest first; none where the last approach was not there before.
 pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step<'static>>, Unreadable> {
@@ -61,15 +60,19 @@ fn exchange(
         })?;
     }
     let own = Approach::of(&said.0);
-    let purpose = if own.is_block { Purpose::of_command(own.text) } else { Purpose::Ask };
+    let purpose = if own.is_block { Purpose::of_command(own.text) } else { Purpose::of_saying(own.text) };
     let (outcome, kind) = if answer.0.trim().is_empty() && !own.is_block {
         // The assistant speaks on without an answer.
         let says_something = words(&said.0).nth(MIN_WORDS.saturating_sub(1)).is_some();
         (0, if says_something { Kind::Content } else { Kind::Acknowledgement })
     } else {
         let judged = Judged { said: &answer.0, purpose, names_something: true, is_error: false };
-        let kind = judged.kind();
-        (judged.outcome(kind), kind)
+        if own.is_block {
+            let kind = judged.kind();
+            (judged.outcome(kind), kind)
+        } else {
+            judged.judge_words()
+        }
     };
     Ok(Step {
         approach,
@@ -101,7 +104,7 @@ fn raw_text<'a>(history: &dyn History<'a>, at: usize) -> Cow<'a, str> {
 /// What an assistant's text does.
 struct Approach<'a> {
     text: &'a str,
-    /// It is a fenced block.
+    /// It is an action that is written down: a fenced block, an element, JSON.
     is_block: bool,
     digest: u64,
 }
@@ -109,7 +112,7 @@ struct Approach<'a> {
 impl<'a> Approach<'a> {
     /// `said` may be a JSON string as it stands: neither a fence nor a name has signs that JSON escapes.
     fn of(said: &'a str) -> Self {
-        let block = last_calls(said).or_else(|| last_block(said));
+        let block = last_calls(said).or_else(|| written_action::of(said));
         let text = block.unwrap_or(said).trim_matches(|c: char| c.is_whitespace() || c == '"');
         Self { text, is_block: block.is_some(), digest: digest_without_ids(text) }
     }
@@ -120,13 +123,6 @@ fn last_calls(said: &str) -> Option<&str> {
     let text = said.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
     let start = text.rfind("[{")?;
     (text.ends_with("}]") && start > 0).then(|| text.get(start..)).flatten()
-}
-
-fn last_block(said: &str) -> Option<&str> {
-    let (before, _) = said.rsplit_once(FENCE)?;
-    let (_, block) = before.rsplit_once(FENCE)?;
-    // The fence's own line names the language.
-    Some(block.split_once('\n').or_else(|| block.split_once("\\n")).map_or(block, |(_, code)| code))
 }
 
 /// Digest of an approach. An id that a framework gives it (`'id': 'call_4'`) is new each time.

@@ -18,6 +18,7 @@ use crate::{
 mod exchanges;
 mod text_actions;
 mod walk;
+mod written_action;
 
 /// How much of a history is looked at, and what for.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +120,7 @@ impl<'a> Reading<'a> {
             Some(kept) => Some(KeptTail::of(history, kept)?),
             None => None,
         };
-        let wants_exchanges = reach.policy.enabled && reach.policy.react && !walk.steps.has_calls();
+        let wants_exchanges = reach.policy.enabled && reach.policy.react && !walk.steps.has_results();
         let exchanges =
             if wants_exchanges { exchanges::of(history, reach.start(history))? } else { Vec::new() };
         Ok(Self {

@@ -95,6 +95,13 @@ fn a_reminder_between_steps_begins_a_new_count_once() {
     };
     assert_eq!(turns(&["continue", "continue", "continue"]), 3);
     assert_eq!(turns(&["You have 9 turns left", "You have 8 turns left", "You have 7 turns left"]), 3);
+    assert_eq!(turns(&["continue", "yes", "Ok, go ahead"]), 3);
+    assert_eq!(turns(&["It is Mon 3 Mar 2026", "It is Tue 4 Mar 2026", "It is Fri 3 Apr 2026"]), 3);
+    assert_eq!(
+        turns(&["[msg_a81hs7f2k1lq] go on", "[msg_b71jd8s3m2xz] go on", "[msg_c61kf9d4n3yw] go on"]),
+        3
+    );
+    assert_eq!(turns(&["Check the flight HSR97W", "Check the flight FDZ0T5"]), 1);
     assert_eq!(turns(&["continue", "and now the other one", "and then the last"]), 1);
 }
 

@@ -10,6 +10,9 @@ const MAX_ACTIONS: usize = 256;
 /// A tool's name is not longer than this (bytes).
 const MAX_NAME: usize = 64;
 
+/// The tool of a command that names none.
+pub(super) const COMMAND: &str = "command";
+
 /// One action in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TextAction<'a> {
@@ -25,6 +28,10 @@ enum Label {
     Action,
     Input,
     Observation,
+    /// An observation where an action has none yet; else a line of what was observed.
+    Result,
+    /// A line of a shell.
+    Command,
     /// A thought, a final answer: the end of what came before.
     Other,
 }
@@ -36,11 +43,12 @@ pub(super) fn may_hold(text: &str) -> bool {
         let (before, after) = text.as_bytes().split_at_checked(at).unwrap_or_default();
         match before.last() {
             Some(b't') => after.starts_with(b"ool_name") || after.starts_with(b"ool:"),
-            Some(b'T') => after.starts_with(b"ool:") || after.starts_with(b"ool Name"),
+            Some(b'T') => [&b"ool:"[..], b"ool Name", b"ool Call"].iter().any(|end| after.starts_with(end)),
             _ => false,
         }
     };
-    holds(text, "ction") || memmem::find_iter(text.as_bytes(), b"ool").any(is_tool)
+    ["ction", "Command:", "Act "].iter().any(|label| holds(text, label))
+        || memmem::find_iter(text.as_bytes(), b"ool").any(is_tool)
 }
 
 pub(super) fn is_observation(text: &str) -> bool {
@@ -60,12 +68,22 @@ pub(super) fn of(text: &str) -> Vec<TextAction<'_>> {
                 actions.extend(open.take().map(without_observation));
                 open = action(said);
             }
+            Label::Command => {
+                actions.extend(open.take().map(without_observation));
+                open = Some((COMMAND, said.trim()));
+            }
             Label::Input => {
                 if let Some((_, input)) = &mut open {
                     *input = said.trim();
                 }
             }
-            Label::Observation => {
+            Label::Result if open.is_none() => {
+                // A line of what was observed.
+                if let Some(TextAction { observation: Some(observation), .. }) = actions.last_mut() {
+                    *observation = up_to(text, observation, said);
+                }
+            }
+            Label::Observation | Label::Result => {
                 if let Some((tool, input)) = open.take() {
                     // A label at the end says that one is wanted.
                     let observation = Some(said.trim()).filter(|said| !said.is_empty());
@@ -79,7 +97,27 @@ pub(super) fn of(text: &str) -> Vec<TextAction<'_>> {
         }
     }
     actions.extend(open.map(without_observation));
+    without_closing_words(&mut actions);
     actions
+}
+
+/// What a framework says below the whole run is none of the last observation: where the same action was observed before, and
+/// its observation begins with the same lines, these are the observation.
+fn without_closing_words(actions: &mut [TextAction<'_>]) {
+    let Some((last, earlier)) = actions.split_last_mut() else { return };
+    let Some(observed) = last.observation else { return };
+    let same = earlier.iter().rev().find(|action| action.tool == last.tool && action.input == last.input);
+    if let Some(before) = same.and_then(|action| action.observation)
+        && observed.strip_prefix(before).is_some_and(|rest| rest.starts_with('\n'))
+    {
+        last.observation = Some(before);
+    }
+}
+
+/// `first`, which is a part of `text`, and all that follows it up to the end of `last`, which is another.
+fn up_to<'a>(text: &'a str, first: &'a str, last: &'a str) -> &'a str {
+    let offset = |part: &str| (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    text.get(offset(first)..offset(last).saturating_add(last.len())).unwrap_or(first).trim_end()
 }
 
 fn without_observation<'a>((tool, input): (&'a str, &'a str)) -> TextAction<'a> {
@@ -120,6 +158,21 @@ impl<'a> Sections<'a> {
     }
 }
 
+impl<'a> Sections<'a> {
+    /// What a label stands for; of an element (`<action>look</action>`) what is in it.
+    fn section(&self, from: usize, to: usize) -> &'a str {
+        let said = self.text.get(from..to).unwrap_or_default();
+        let label = self.text.get(..from).unwrap_or_default().strip_suffix('>');
+        let name = label.and_then(|label| label.rsplit_once('<')).map(|(_, name)| name);
+        let Some(name) = name.filter(|name| !name.is_empty()) else { return said };
+        let end = said
+            .match_indices("</")
+            .map(|(at, _)| at)
+            .find(|at| said.get(at.saturating_add(2)..).is_some_and(|rest| rest.starts_with(name)));
+        said.get(..end.unwrap_or(said.len())).unwrap_or(said)
+    }
+}
+
 impl<'a> Iterator for Sections<'a> {
     type Item = (Label, &'a str);
 
@@ -131,12 +184,12 @@ impl<'a> Iterator for Sections<'a> {
             if let Some((label, prefix)) = label(line) {
                 let before = self.found.replace((label, start.saturating_add(prefix)));
                 if let Some((label, from)) = before {
-                    return Some((label, self.text.get(from..start).unwrap_or_default()));
+                    return Some((label, self.section(from, start)));
                 }
             }
         }
         let (label, from) = self.found.take()?;
-        Some((label, self.text.get(from..).unwrap_or_default()))
+        Some((label, self.section(from, self.text.len())))
     }
 }
 
@@ -151,11 +204,15 @@ fn label(line: &str) -> Option<(Label, usize)> {
     let end = inner
         .bytes()
         .take(MOST)
-        .position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ')))?;
+        .position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ')))
+        .or_else(|| (inner.len() < MOST).then_some(inner.len()))?;
     let name = inner.get(..end)?.trim_end();
     let after = inner.get(name.len()..)?;
     let closed = after.trim_start_matches(['*', '#', ' ', '`', '>']);
-    let signs = if let Some(rest) = closed.strip_prefix(':').or_else(|| closed.strip_prefix("]]")) {
+    let is_heading = line.trim_start().starts_with('#') && closed.trim().is_empty();
+    let signs = if is_heading {
+        after.len()
+    } else if let Some(rest) = closed.strip_prefix(':').or_else(|| closed.strip_prefix("]]")) {
         after.len().saturating_sub(rest.trim_start_matches('*').len())
     } else if in_brackets && closed.len() < after.len() {
         after.len().saturating_sub(closed.len())
@@ -174,7 +231,7 @@ fn label(line: &str) -> Option<(Label, usize)> {
                     .all(|(a, b)| a.eq_ignore_ascii_case(&b) || (a == b' ' && b == b'_'))
         })
     };
-    let label = if is(&["action", "tool", "tool_name", "action_name"]) {
+    let label = if is(&["action", "act", "function", "tool", "tool_name", "tool_call", "action_name"]) {
         Label::Action
     } else if is(&[
         "action_input",
@@ -183,11 +240,25 @@ fn label(line: &str) -> Option<(Label, usize)> {
         "tool_arguments",
         "action_args",
         "arguments",
+        "args",
+        "parameters",
         "input",
     ]) {
         Label::Input
-    } else if is(&["observation", "observations", "tool_result", "tool_output", "action_result"]) {
+    } else if is(&[
+        "observation",
+        "observations",
+        "obs",
+        "tool_result",
+        "tool_output",
+        "tool_response",
+        "action_result",
+    ]) {
         Label::Observation
+    } else if is(&["output", "result", "response"]) {
+        Label::Result
+    } else if is(&["command"]) {
+        Label::Command
     } else if is(&[
         "thought",
         "thoughts",
@@ -197,6 +268,7 @@ fn label(line: &str) -> Option<(Label, usize)> {
         "question",
         "next_thought",
         "plan",
+        "step",
     ]) {
         Label::Other
     } else {
@@ -260,6 +332,29 @@ mod tests {
         let round = "Thought: again\nAction: look\nAction Input: out\nObservation: it rains\n";
         let text = format!("Question: Well?\n{}Thought:", round.repeat(3));
         assert_eq!(found(&text), vec![("look", "out", Some("it rains")); 3]);
+    }
+
+    #[test]
+    fn other_labels_and_headings() {
+        for round in [
+            "### Step 1\nAction: look(out)\nResult: it rains\n",
+            "Step 1:\nTool: look\nInput: out\nOutput: it rains\n\n",
+            "<step n=\"1\">\n<action>look</action>\n<action_input>out</action_input>\n<observation>it rains</observation>\n</step>\n",
+            "Tool Call: look\nTool Input: out\nTool Response: it rains\n",
+            "Act 1: look[out]\nObs 1: it rains\n",
+            "Function: look\nParameters: out\nResult: it rains\n",
+        ] {
+            let text = format!("Task: Well?\n\n{}\nWhat is next?", round.repeat(3));
+            assert_eq!(found(&text), vec![("look", "out", Some("it rains")); 3], "{round}");
+        }
+        let text = "Command: make test\nOutput: no rule\n".repeat(2);
+        assert_eq!(found(&text), vec![("command", "make test", Some("no rule")); 2]);
+    }
+
+    #[test]
+    fn a_result_in_an_observation_is_a_line_of_it() {
+        let text = "Action: run\nAction Input: x\nObservation: logs\nOutput: 42\nand 43\nThought: hm";
+        assert_eq!(found(text), vec![("run", "x", Some("logs\nOutput: 42\nand 43"))]);
     }
 
     #[test]

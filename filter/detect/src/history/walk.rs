@@ -6,10 +6,15 @@ use sentinel_llm_api::{
     conversation::{History, Part, Role},
     json::Unreadable,
 };
-use sentinel_text::{digest, normalise};
+use sentinel_text::{digest, digest_pair, normalise};
 
 use super::text_actions;
-use crate::{joined::Joined, signal::StepsPolicy, step::StepLog};
+use crate::{
+    context::is_calendar,
+    joined::Joined,
+    signal::StepsPolicy,
+    step::{StepLog, is_weak_answer},
+};
 
 /// The id of the calls that a text makes.
 const IN_TEXT: &str = "in-text";
@@ -153,8 +158,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         if self.policy.react && self.last == Some(at) && self.is_run(&text) {
             return;
         }
-        let is_new = self.said.insert(digest(content.as_bytes()))
-            & self.said.insert(digest(normalise(&text).as_bytes()));
+        let is_new = self.said.insert(digest(content.as_bytes())) & self.said.insert(in_essence(&text));
         if is_new {
             self.new_word();
         }
@@ -166,7 +170,10 @@ impl<'p, 'a> Walk<'p, 'a> {
         if !text_actions::may_hold(text) {
             return false;
         }
-        let is_run = text_actions::of(text).last().is_some_and(|last| last.observation.is_some());
+        let actions = text_actions::of(text);
+        // One command with its output is what a person asks about.
+        let is_question = matches!(actions.as_slice(), [action] if action.tool == text_actions::COMMAND);
+        let is_run = !is_question && actions.last().is_some_and(|last| last.observation.is_some());
         if is_run {
             self.steps.turn();
             self.turns = self.turns.saturating_add(1);
@@ -188,4 +195,23 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
         Ok(self.word.take().filter(|(read, _)| *read == at).map(|(_, text)| text))
     }
+}
+
+/// Digest of what a user's text says. Words that only tell the agent to go on ("continue", "yes", "go ahead") are one; numbers,
+/// dates and long ids do not count.
+fn in_essence(text: &str) -> u64 {
+    /// A word with digits in it that is not shorter is an id (bytes).
+    const ID: usize = 12;
+    /// Longer texts tell more than to go on (bytes).
+    const WEAK: usize = 64;
+    if text.len() <= WEAK && is_weak_answer(text) {
+        return digest(b"go on");
+    }
+    let normal = normalise(text);
+    let has_accidents = |word: &str| word.len() >= ID && word.bytes().any(|byte| byte.is_ascii_digit());
+    let kept = normal
+        .split(' ')
+        .filter(|word| !has_accidents(word))
+        .filter(|word| !is_calendar(word.trim_matches(|c: char| !c.is_alphanumeric()).as_bytes()));
+    kept.fold(0, |sum, word| digest_pair(sum, digest(word.as_bytes())))
 }

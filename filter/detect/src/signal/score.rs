@@ -51,14 +51,16 @@ pub fn judge(
         verbatim.iter().copied().filter(|entry| names_run || continues(entry)).collect();
 
     let counts_alone = text.words >= policy.min_words && !prompt.is_known();
-    let strict = tally(&verbatim, counts_alone, false);
+    // In one history, where the user's words are constant, a number in the answer may be the progress.
+    let exactly = prompt.is_known();
+    let strict = tally(&verbatim, counts_alone, exactly);
     let loose = tally(&similar, false, true);
     let evidence = Evidence {
         prompts: strict.prompts.saturating_add(loose.prompts),
         responses: strict.responses.saturating_add(loose.responses),
         tools: strict.tools.saturating_add(loose.tools),
     };
-    let proven = tally(&of_this_run, counts_alone, false);
+    let proven = tally(&of_this_run, counts_alone, exactly);
     let verdict = if proven.score() >= policy.kill && proven.responses.saturating_add(proven.tools) > 0 {
         Verdict::Kill
     } else if evidence.score() >= policy.hint {

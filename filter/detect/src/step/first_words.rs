@@ -8,8 +8,6 @@ use super::judge::MAX_RESULT;
 pub(super) const ACKNOWLEDGEMENT_WORDS: usize = 12;
 /// Nor are reports that nothing came of a call (words).
 pub(super) const SHORT_WORDS: usize = 60;
-/// A number with so many digits names one thing.
-const SPECIFIC_DIGITS: usize = 5;
 
 /// What the first words of a text say.
 pub(super) struct FirstWords {
@@ -38,7 +36,7 @@ impl FirstWords {
     }
 
     fn of_some(said: &str, most: usize) -> Self {
-        const FAILURES: [&str; 20] = [
+        const FAILURES: [&str; 41] = [
             "error",
             "errors",
             "fail",
@@ -59,6 +57,27 @@ impl FirstWords {
             "unavailable",
             "couldn't",
             "traceback",
+            "unauthorized",
+            "unauthorised",
+            "rejected",
+            "declined",
+            "aborted",
+            "expired",
+            "blocked",
+            "crashed",
+            "exceeded",
+            "unsupported",
+            "unrecognized",
+            "unrecognised",
+            "undefined",
+            "unresolved",
+            "malformed",
+            "illegal",
+            "disallowed",
+            "overloaded",
+            "panicked",
+            "fatal",
+            "wrong",
         ];
         const NONE: [&str; 4] = ["no", "none", "nothing", "null"];
         const EMPTY: [&str; 3] = ["empty", "date", "unchanged"];
@@ -109,43 +128,4 @@ pub(super) fn is_nothing_new(text: &str) -> bool {
 pub(super) fn says_no_output(text: &str) -> bool {
     let has = |known: &[&str]| words(text).any(|word| known.iter().any(|one| word.eq_ignore_ascii_case(one)));
     has(&["output"]) && has(&["no", "not", "without", "empty", "none"])
-}
-
-/// A short text that says that something was done or may be done, whatever the tool is called.
-pub(super) fn is_acknowledgement(text: &str, count: usize) -> bool {
-    const DONE: [&str; 20] = [
-        "ok",
-        "okay",
-        "done",
-        "success",
-        "successful",
-        "successfully",
-        "true",
-        "yes",
-        "y",
-        "sent",
-        "approved",
-        "confirmed",
-        "accepted",
-        "acknowledged",
-        "ack",
-        "sure",
-        "proceed",
-        "continue",
-        "go",
-        "noted",
-    ];
-    let mut all = words(text);
-    let Some(first) = all.next() else { return false };
-    let is_done = DONE.iter().any(|done| first.eq_ignore_ascii_case(done));
-    // "Clicked.", "Scrolled down by 3", "Typed 'abc'".
-    let is_past = first.len() >= 5 && first.is_ascii() && first.to_ascii_lowercase().ends_with("ed");
-    let rest_is_done =
-        all.last().is_some_and(|last| DONE.iter().take(6).any(|done| last.eq_ignore_ascii_case(done)));
-    (is_done && count <= 5) || (is_past && !has_specific_number(text)) || (rest_is_done && count <= 6)
-}
-
-/// Whether it has a number that no two changes are likely to share: "order 3221322 added", not "201 Created".
-pub(super) fn has_specific_number(text: &str) -> bool {
-    text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() >= SPECIFIC_DIGITS)
 }

@@ -2,16 +2,15 @@
 
 use std::{borrow::Cow, cell::OnceCell};
 
-use sentinel_text::digest;
+use sentinel_text::{digest, words};
 use serde_json::Value;
 
 use super::{
-    Kind, Purpose,
+    Kind, Purpose, acknowledging,
     errors::{has_exit_code, is_explicit_error},
-    first_words::{
-        ACKNOWLEDGEMENT_WORDS, FirstWords, SHORT_WORDS, has_specific_number, is_acknowledgement,
-        is_nothing_new, says_no_output,
-    },
+    failing,
+    first_words::{ACKNOWLEDGEMENT_WORDS, FirstWords, SHORT_WORDS, is_nothing_new, says_no_output},
+    phrases::{self, Says},
     plain,
     structure::Structure,
     volatile, waiting,
@@ -20,6 +19,9 @@ use crate::arguments::canonical;
 
 /// Results are looked into up to this size (bytes); beyond it their digest and their ends must do.
 pub(crate) const MAX_RESULT: usize = 4_096;
+
+/// Failures are compared without accidents up to this size (bytes): a traceback, the output of a test run.
+pub(super) const MAX_FAILURE: usize = 16_384;
 
 /// A result, and what is known of its call.
 #[derive(Clone, Copy, Debug)]
@@ -49,19 +51,27 @@ impl Judged<'_> {
     /// What it is compared by. Failures are compared without what differs from time to time; of what a send returns the id does not
     /// count.
     pub fn outcome(self, kind: Kind) -> u64 {
-        if self.said.len() <= MAX_RESULT {
-            if kind == Kind::Failure {
-                return volatile::digest_without(self.said);
-            }
-            if self.purpose == Purpose::Send
-                && self.said.trim_start().starts_with(['{', '['])
-                && let Ok(mut value) = serde_json::from_str::<Value>(self.said)
-            {
-                volatile::remove_ids(&mut value);
-                return canonical(&value.to_string()).digest;
-            }
+        if kind == Kind::Failure && self.said.len() <= MAX_FAILURE {
+            return volatile::digest_without(self.said);
+        }
+        if self.said.len() <= MAX_RESULT
+            && self.purpose == Purpose::Send
+            && self.said.trim_start().starts_with(['{', '['])
+            && let Ok(mut value) = serde_json::from_str::<Value>(self.said)
+        {
+            volatile::remove_ids(&mut value);
+            return canonical(&value.to_string()).digest;
         }
         digest(self.said.trim().as_bytes())
+    }
+
+    /// Kind and digest of what a person says, which is compared as it stands unless it is plainly an error: "frame 3: not a
+    /// bird" is no failure of a call.
+    pub fn judge_words(self) -> (u64, Kind) {
+        let kind = self.kind();
+        let is_error = is_explicit_error(self.said.trim()) || failing::says_so(self.said);
+        let outcome = if is_error { self.outcome(kind) } else { digest(self.said.trim().as_bytes()) };
+        (outcome, kind)
     }
 
     /// Whether it may be a failure, by what can be seen quickly; where not, it is none.
@@ -75,6 +85,9 @@ impl Judged<'_> {
             || text.starts_with('{')
             || has_exit_code(said)
             || is_explicit_error(text)
+            || failing::says_so(text)
+            || phrases::says(text, Says::Fails)
+            || text.starts_with('[')
             || (text.len() <= MAX_RESULT && FirstWords::may_say_failure(&plain::of(text)))
     }
 
@@ -105,10 +118,15 @@ impl Judged<'_> {
         }
         let says_error =
             || trimmed.starts_with('{') && structure_of_said().is_some_and(Structure::says_error);
-        if is_error || is_explicit_error(trimmed) || says_error() {
+        // What was waited for has not come in time, and may come yet.
+        if purpose == Purpose::AskState && plain.contains("timed out waiting") {
+            return Kind::Waiting;
+        }
+        if is_error || is_explicit_error(trimmed) || failing::says_so(said) || says_error() {
             return Kind::Failure;
         }
-        let by_structure = || structure().and_then(Structure::kind);
+        let acts = matches!(purpose, Purpose::Act | Purpose::Send | Purpose::Advance);
+        let by_structure = || structure().and_then(|structure| structure.kind(acts));
         let kind = Judged { said: &plain, ..self }.by_text(&words, by_structure);
         match (purpose, kind) {
             (Purpose::Advance, Kind::Content | Kind::Empty) => Kind::Acknowledgement,
@@ -133,20 +151,44 @@ impl Judged<'_> {
             return kind;
         }
         let acts = matches!(purpose, Purpose::Act | Purpose::Send | Purpose::Advance);
+        let is_json = trimmed.starts_with(['{', '[']);
         match first.count {
+            0 if trimmed.contains(['✅', '✓', '✔', '👍', '👌']) => Kind::Acknowledgement,
             0 => Kind::Empty,
+            // What code gave that ran without a value.
+            // How something stands, which may stay so for long.
+            1 if ["false", "offline"].iter().any(|state| trimmed.eq_ignore_ascii_case(state)) => Kind::Empty,
+            // "[silence]", "(no answer)": nobody said anything.
+            1..=3 if is_stage_direction(trimmed) => Kind::Acknowledgement,
+            1 if acts && ["None", "null", "undefined", "nil"].contains(&trimmed) => Kind::Acknowledgement,
             1..=ACKNOWLEDGEMENT_WORDS if says_no_output(trimmed) => Kind::Acknowledgement,
-            1..=SHORT_WORDS if first.is_failure => Kind::Failure,
+            1..=SHORT_WORDS if first.is_failure || phrases::says(trimmed, Says::Fails) => Kind::Failure,
             1..=SHORT_WORDS if first.is_none => {
-                let is_empty = is_nothing_new(trimmed) || (first.begins_with_none && !self.names_something);
+                let is_empty = is_nothing_new(trimmed)
+                    || trimmed.starts_with("You have no ")
+                    || (first.begins_with_none && !self.names_something);
                 if is_empty { Kind::Empty } else { Kind::Failure }
             }
             1..=ACKNOWLEDGEMENT_WORDS if is_nothing_new(trimmed) && first.is_short_empty => Kind::Empty,
-            1..=ACKNOWLEDGEMENT_WORDS if is_acknowledgement(trimmed, first.count) => Kind::Acknowledgement,
-            1..=ACKNOWLEDGEMENT_WORDS if acts && !has_specific_number(trimmed) => Kind::Acknowledgement,
+            1..=SHORT_WORDS if phrases::says(trimmed, Says::NothingNew) => Kind::Empty,
+            1..=ACKNOWLEDGEMENT_WORDS if !is_json && acknowledging::says_so(trimmed, first.count) => {
+                Kind::Acknowledgement
+            }
+            1..=SHORT_WORDS if acts && !is_json && acknowledging::begins_so(trimmed) => Kind::Acknowledgement,
+            1..=ACKNOWLEDGEMENT_WORDS if acts && !acknowledging::has_specific_number(trimmed) => {
+                Kind::Acknowledgement
+            }
             _ => Kind::Content,
         }
     }
+}
+
+/// A few words in brackets, which no one has said: "[silence]".
+fn is_stage_direction(text: &str) -> bool {
+    const WORDS: [&str; 7] = ["silence", "inaudible", "noise", "answer", "response", "reply", "speech"];
+    let is_in = |open: char, close: char| text.starts_with(open) && text.ends_with(close);
+    (is_in('[', ']') || is_in('(', ')') || is_in('<', '>') || is_in('*', '*'))
+        && words(text).any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
 
 /// A result as it is kept until its call is known: nothing of it is needed beyond its beginning and its digest.

@@ -224,6 +224,11 @@ impl<'a> StepLog<'a> {
         self.turns.iter().any(|turn| !turn.calls.is_empty())
     }
 
+    /// Whether a call has got its result.
+    pub(crate) fn has_results(&self) -> bool {
+        self.turns.iter().flat_map(|turn| &turn.calls).any(|call| call.result.is_some())
+    }
+
     /// The steps, oldest first. A turn with a call that has no result is none.
     pub fn steps(&self) -> Steps<'_> {
         let mut steps = Steps::default();

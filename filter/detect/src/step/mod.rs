@@ -15,12 +15,15 @@ pub use self::{
     tool_rules::{ToolName, ToolRule as Rule, ToolRules},
 };
 
+mod acknowledging;
 mod errors;
+mod failing;
 mod first_words;
 mod judge;
 mod kind;
 mod log;
 mod outcome;
+mod phrases;
 mod plain;
 mod purpose;
 mod structure;

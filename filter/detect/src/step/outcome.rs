@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Kind, Purpose, ToolRule,
-    judge::{Judged, MAX_RESULT},
+    judge::{Judged, MAX_FAILURE},
     log::{Call, Tool},
     text, volatile,
 };
@@ -202,7 +202,7 @@ impl Done<'_, '_> {
             None => judged(result.text(), result.is_error, &self.call.meaning).may_be_failure(),
         };
         let text = result.text();
-        (text.len() > MAX_RESULT || !may_be_failure()) && !volatile::may_be_settled(text.trim())
+        (text.len() > MAX_FAILURE || !may_be_failure()) && !volatile::may_be_settled(text.trim())
     }
 
     /// Digest of the beginning of what it says; nothing where that may differ though the outcome is the same.

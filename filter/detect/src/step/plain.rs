@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 use crate::holds;
 
 /// A label is not longer than this (words).
@@ -9,8 +11,42 @@ const LABEL_WORDS: usize = 6;
 /// A tag's name is not longer than this (bytes).
 const TAG: usize = 40;
 
+/// The texts of content blocks that a framework has written as JSON: `{"type":"text","text":".."}`, a list of such, or
+/// `{"content":[..]}`.
+fn blocks(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Block {
+        #[serde(rename = "type")]
+        kind: String,
+        text: String,
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        One(Block),
+        List(Vec<Block>),
+        Result { content: Vec<Block> },
+    }
+    if !text.starts_with(['{', '[']) || !text.contains("\"text\"") || !text.contains("\"type\"") {
+        return None;
+    }
+    let blocks = match serde_json::from_str(text).ok()? {
+        Written::One(block) => vec![block],
+        Written::List(blocks) | Written::Result { content: blocks } => blocks,
+    };
+    let is_text = !blocks.is_empty() && blocks.iter().all(|block| block.kind == "text");
+    is_text.then(|| blocks.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n"))
+}
+
 /// The text without tags, lines that are labels, and a label before it.
 pub(crate) fn of(text: &str) -> Cow<'_, str> {
+    match blocks(text.trim()) {
+        Some(said) => Cow::Owned(unlabelled(&said).into_owned()),
+        None => unlabelled(text),
+    }
+}
+
+fn unlabelled(text: &str) -> Cow<'_, str> {
     let text = without_label(text.trim());
     let has_tags = holds(text, "</");
     let has_labels = text.lines().any(is_label);
@@ -54,6 +90,8 @@ fn without_tags(text: &str) -> String {
         out.push_str(before);
         match tag_end(tag) {
             Some(end) => {
+                // Words on both sides of a tag are two.
+                out.push(' ');
                 rest = tag.get(end..).unwrap_or_default();
                 if let Some((content, closing)) = rest.split_once("</")
                     && !tag.starts_with('/')
@@ -90,6 +128,10 @@ mod tests {
     fn what_stands_around_a_result_goes() {
         for (text, plain) in [
             ("running", "running"),
+            (r#"{"type":"text","text":"running","annotations":null}"#, "running"),
+            (r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#, "a\nb"),
+            (r#"{"content":[{"type":"text","text":"[]"}],"isError":false}"#, "[]"),
+            (r#"{"type":"image","text":"x"}"#, r#"{"type":"image","text":"x"}"#),
             ("Observation: running", "running"),
             ("<returncode>0</returncode>\n<output>\nrunning\n</output>", "running"),
             ("<returncode>0</returncode>\n<output>\n</output>", ""),

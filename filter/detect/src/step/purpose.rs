@@ -25,7 +25,12 @@ pub(crate) enum Purpose {
 const WAIT: [&str; 7] = ["sleep", "wait", "poll", "watch", "await", "delay", "pause"];
 const ADVANCE: [&str; 10] =
     ["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
-const STATE: [&str; 13] = [
+/// The same, in names that do not begin by reading: "get_step" tells something.
+const MOVES: [&str; 13] = [
+    "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more",
+    "receive",
+];
+const STATE: [&str; 20] = [
     "status",
     "state",
     "progress",
@@ -37,17 +42,50 @@ const STATE: [&str; 13] = [
     "heartbeat",
     "ping",
     "ready",
+    // `is_state_word` knows those before.
     "output",
     "background",
+    "sensor",
+    "sensors",
+    "telemetry",
+    "metric",
+    "metrics",
+    "thermometer",
+    "temperature",
 ];
 const SEND: [&str; 8] = ["send", "post", "publish", "notify", "reply", "submit", "email", "message"];
+/// Verbs before which nothing else in a name is one: "read_email", "search_code".
+const READ: [&str; 14] = [
+    "get", "read", "list", "fetch", "search", "find", "view", "load", "retrieve", "lookup", "look",
+    "describe", "count", "grep",
+];
+/// What a person or a program at a screen does.
+const GESTURE: [&str; 12] =
+    ["click", "tap", "toggle", "drag", "hover", "select", "act", "perform", "say", "think", "log", "record"];
+/// Programs that search what they are given: their arguments name no deed.
+const SEARCH_PROGRAMS: [&str; 13] =
+    ["grep", "egrep", "rg", "ag", "cat", "less", "find", "sed", "awk", "man", "which", "diff", "ls"];
 const CHANGE: [&str; 24] = [
     "write", "create", "insert", "append", "add", "update", "upsert", "set", "put", "save", "store",
     "delete", "remove", "copy", "rename", "edit", "modify", "replace", "patch", "upload", "fill", "type",
     "make", "move",
 ];
-const RUN: [&str; 11] =
-    ["run", "exec", "execute", "bash", "shell", "terminal", "command", "python", "code", "sql", "cmd"];
+const RUN: [&str; 14] = [
+    "javascript",
+    "repl",
+    "eval",
+    "run",
+    "exec",
+    "execute",
+    "bash",
+    "shell",
+    "terminal",
+    "command",
+    "python",
+    "code",
+    "sql",
+    "cmd",
+];
 /// Programs that print how things stand.
 const STATE_PROGRAMS: [&str; 10] =
     ["ps", "pgrep", "top", "uptime", "jobs", "squeue", "qstat", "df", "free", "date"];
@@ -55,6 +93,8 @@ const STATE_PROGRAMS: [&str; 10] =
 const STATE_COMMANDS: [&str; 5] = ["get", "describe", "inspect", "ps", "top"];
 /// Longer arguments name no deed (bytes).
 const MAX_ARGUMENTS: usize = 4_096;
+/// Nor do longer sayings (bytes).
+const MAX_SAYING: usize = 48;
 /// Commands in one line of a shell that are looked at.
 const MAX_COMMANDS: usize = 16;
 
@@ -70,6 +110,16 @@ impl Purpose {
         }
     }
 
+    /// What a few words that an agent says are for: "move right", "wait".
+    pub fn of_saying(said: &str) -> Self {
+        const MOST: usize = 4;
+        if said.len() > MAX_SAYING || name_words(said).nth(MOST).is_some() {
+            Self::Ask
+        } else {
+            Self::of_words(said)
+        }
+    }
+
     /// What a command of a shell, or a line of code, is for.
     pub fn of_command(command: &str) -> Self {
         of_command(command).unwrap_or(Self::Ask)
@@ -79,15 +129,21 @@ impl Purpose {
         let has = |verbs: &[&str]| {
             name_words(name).any(|word| verbs.iter().any(|verb| word.eq_ignore_ascii_case(verb)))
         };
+        // The verb comes first: "get_email" reads, "email_list" sends.
+        let does = |verbs: &[&str]| {
+            name_words(name)
+                .take_while(|word| !READ.iter().any(|read| word.eq_ignore_ascii_case(read)))
+                .any(|word| verbs.iter().any(|verb| word.eq_ignore_ascii_case(verb)))
+        };
         if has(&WAIT) {
             Self::Wait
         } else if has(&STATE) {
             Self::AskState
-        } else if has(&SEND) {
+        } else if does(&SEND) {
             Self::Send
-        } else if has(&ADVANCE) && !has(&["file", "directory", "folder"]) {
+        } else if (has(&ADVANCE) || does(&MOVES)) && !has(&["file", "directory", "folder"]) {
             Self::Advance
-        } else if has(&CHANGE) || has(&RUN) {
+        } else if does(&CHANGE) || does(&RUN) || does(&GESTURE) {
             Self::Act
         } else {
             Self::Ask
@@ -174,6 +230,13 @@ fn of_command(line: &str) -> Option<Purpose> {
             return Some(Purpose::Wait);
         }
         let base = program.rsplit('/').next().unwrap_or(program);
+        if SEARCH_PROGRAMS.contains(&base) {
+            continue;
+        }
+        // `kubectl wait`, `gh run watch`.
+        if words.clone().take(2).any(|word| matches!(word, "wait" | "watch")) {
+            return Some(Purpose::Wait);
+        }
         let asks = STATE_PROGRAMS.contains(&base)
             || base.ends_with("-smi")
             || words.clone().next().is_some_and(|first| STATE_COMMANDS.contains(&first))
@@ -192,7 +255,7 @@ fn is_state_word(word: &str) -> bool {
 }
 
 /// The words of `write_file`, `writeFile` and `fs.write`.
-fn name_words(name: &str) -> impl Iterator<Item = &str> {
+pub(super) fn name_words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|c: char| !c.is_ascii_alphabetic()).flat_map(|part| {
         let mut rest = part;
         std::iter::from_fn(move || {
@@ -223,7 +286,10 @@ mod tests {
             (&["pop_queue", "press_key", "scrollDown", "next_page"], Purpose::Advance),
             (&["get_job_status", "checkHealth", "BashOutput", "read_state"], Purpose::AskState),
             (&["sleep", "wait_for_build", "pollJob"], Purpose::Wait),
-            (&["move_file", "remove"], Purpose::Act),
+            (&["move_file", "remove", "browser_click", "tap"], Purpose::Act),
+            (&["read_email", "get_message", "search_code", "find_type"], Purpose::Ask),
+            (&["walk_forward", "roll_dice", "load_more"][..2], Purpose::Advance),
+            (&["read_sensor", "get_metrics"], Purpose::AskState),
         ] {
             for name in names {
                 assert_eq!(purpose(name), meant, "{name}");
@@ -236,7 +302,10 @@ mod tests {
         for (name, arguments, meant) in [
             ("computer", r#"{"action":"wait","duration":2}"#, Purpose::Wait),
             ("computer", r#"{"action":"scroll","coordinate":[1,2]}"#, Purpose::Advance),
-            ("computer", r#"{"action":"left_click","coordinate":[1,2]}"#, Purpose::Ask),
+            ("computer", r#"{"action":"left_click","coordinate":[1,2]}"#, Purpose::Act),
+            ("bash", r#"{"command":"kubectl wait --for=condition=ready pod/a"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"gh run watch 7"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"grep -rn status src/"}"#, Purpose::Act),
             ("browser", r#"{"action":"screenshot"}"#, Purpose::Ask),
             ("bash", r#"{"command":"sleep 30; curl -s localhost:80/job/7"}"#, Purpose::Wait),
             ("bash", r#"{"command":"make && sudo sleep 5"}"#, Purpose::Wait),

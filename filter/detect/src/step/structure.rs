@@ -11,10 +11,7 @@ use serde::{
 };
 
 use super::{
-    Kind,
-    first_words::{SHORT_WORDS, is_acknowledgement},
-    judge::MAX_RESULT,
-    volatile, waiting,
+    Kind, acknowledging, first_words::SHORT_WORDS, judge::MAX_RESULT, purpose::name_words, volatile, waiting,
 };
 
 /// A JSON value that is empty or merely acknowledges is not longer than this (bytes).
@@ -43,6 +40,8 @@ struct Acknowledgement {
     members: usize,
     /// One of the members tells something.
     tells: bool,
+    /// One is a number that is not large.
+    has_numbers: bool,
     is_done: bool,
     is_exit: bool,
     /// One of the members is more than an exit code and nothing.
@@ -70,15 +69,20 @@ impl Structure {
         self.leaves <= waiting::MAX_LEAVES && self.waits
     }
 
-    /// Empty or an acknowledgement; nothing where its words must say it.
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn is_small(&self) -> bool {
+        self.leaves <= waiting::MAX_LEAVES
+    }
+
+    /// Empty or an acknowledgement; nothing where its words must say it. `acts`: the call changed something, and small
+    /// numbers say where or how much.
+    pub fn kind(&self, acts: bool) -> Option<Kind> {
         if self.length > MAX_STRUCTURE {
             return None;
         }
         if self.is_empty {
             return Some(Kind::Empty);
         }
-        self.acknowledgement.is_one().then_some(Kind::Acknowledgement)
+        self.acknowledgement.is_one(acts).then_some(Kind::Acknowledgement)
     }
 
     /// A member of the whole value: an error in it, or an acknowledgement.
@@ -91,10 +95,11 @@ impl Structure {
 }
 
 impl Acknowledgement {
-    fn is_one(&self) -> bool {
+    fn is_one(&self, acts: bool) -> bool {
         self.is_object
             && self.members <= ACKNOWLEDGEMENT_MEMBERS
             && !self.tells
+            && (acts || !self.has_numbers)
             && (self.is_done || (self.is_exit && !self.is_more_than_exit))
     }
 
@@ -106,7 +111,11 @@ impl Acknowledgement {
         let is_zero = matches!(value, Leaf::Unsigned(0));
         self.tells = match value {
             Leaf::Null | Leaf::Bool(true) => false,
-            Leaf::Unsigned(_) | Leaf::Number => !is_zero && !volatile::is_volatile_key(key),
+            Leaf::Unsigned(number) if *number < 10_000 => {
+                self.has_numbers |= !is_zero && !volatile::is_volatile_key(key);
+                false
+            }
+            Leaf::Unsigned(_) | Leaf::Number => !volatile::is_volatile_key(key),
             Leaf::Text(text) => {
                 !text.is_empty() && !volatile::is_volatile_key(key) && words(text).nth(7).is_some()
             }
@@ -114,7 +123,7 @@ impl Acknowledgement {
         };
         self.is_done |= match value {
             Leaf::Bool(is) => *is,
-            Leaf::Text(text) => is_acknowledgement(text, words(text).take(SHORT_WORDS).count()),
+            Leaf::Text(text) => acknowledging::says_so(text, words(text).take(SHORT_WORDS).count()),
             _ => false,
         };
         let is_exit = matches!(key, "exit_code" | "exitCode" | "returncode" | "code");
@@ -195,6 +204,10 @@ impl Member<'_> {
             structure.waits = match value {
                 Leaf::Text(text) => waiting::is_state_key(key) && waiting::waits(text),
                 Leaf::Bool(is) => waiting::is_flag_of_waiting(key, *is),
+                Leaf::Null => waiting::is_end(key),
+                Leaf::Unsigned(number) => {
+                    waiting::is_number_to_come(key, u32::try_from(*number).ok().map(f64::from))
+                }
                 _ => false,
             };
         }
@@ -203,7 +216,23 @@ impl Member<'_> {
         }
         matches!(value, Leaf::Null | Leaf::Unsigned(0))
             || matches!(value, Leaf::Text(text) if text.is_empty())
+            || tells_nothing(key, value)
     }
+}
+
+/// What goes round a list: how it was asked for, how to go on, that all is well.
+fn tells_nothing(key: &str, value: &Leaf<'_>) -> bool {
+    const ROUND: [&str; 14] = [
+        "cursor", "token", "next", "page", "offset", "limit", "query", "q", "more", "etag", "ok", "success",
+        "object", "kind",
+    ];
+    let is_round = || {
+        name_words(key).any(|word| ROUND.iter().any(|known| word.eq_ignore_ascii_case(known)))
+            || volatile::is_volatile_key(key)
+    };
+    let is_ok =
+        matches!(value, Leaf::Text(text) if ["ok", "success"].iter().any(|ok| text.eq_ignore_ascii_case(ok)));
+    is_ok || is_round()
 }
 
 /// How many empty lists and objects there are in a value that holds nothing else.
@@ -229,8 +258,7 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Lists, E> {
-        self.leaf(&Leaf::Bool(value));
-        Ok(None)
+        Ok(self.leaf(&Leaf::Bool(value)).then_some(0))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Lists, E> {
@@ -238,13 +266,11 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 
     fn visit_i64<E>(self, _value: i64) -> Result<Lists, E> {
-        self.leaf(&Leaf::Number);
-        Ok(None)
+        Ok(self.leaf(&Leaf::Number).then_some(0))
     }
 
     fn visit_f64<E>(self, _value: f64) -> Result<Lists, E> {
-        self.leaf(&Leaf::Number);
-        Ok(None)
+        Ok(self.leaf(&Leaf::Number).then_some(0))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Lists, E> {

@@ -3,7 +3,7 @@
 use sentinel_text::digest;
 use serde_json::Value;
 
-use crate::arguments::canonical;
+use crate::{arguments::canonical, context::is_calendar};
 
 /// Letters that look like hexadecimal digits, so many in a row without another, are an id ("deadbeef").
 const HEX_WORD: usize = 8;
@@ -118,13 +118,14 @@ pub(super) fn without(text: &str) -> String {
     let (mut follows_id, mut before) = (false, ("", ""));
     while let Some((whole, word)) = words.next() {
         let is_hex = word.len() >= HEX_WORD && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let is_id = follows_id && (word.len() >= HEX_WORD || word.contains(['_', '-']));
-        follows_id = word
-            .rsplit(|c: char| !c.is_alphabetic())
-            .next()
-            .is_some_and(|last| last.eq_ignore_ascii_case("id"));
-        let is_volatile = is_hex || is_id || word.bytes().any(|byte| byte.is_ascii_digit());
+        let is_id = (follows_id && (word.len() >= HEX_WORD || word.contains(['_', '-'])))
+            || is_temporary(text, word, before.1);
+        follows_id = ends_with_id(word);
         let next = words.peek().map_or("", |(_, next)| *next);
+        let is_volatile = is_hex
+            || is_id
+            || word.bytes().any(|byte| byte.is_ascii_digit())
+            || belongs_to_number(word, before.1, next);
         if !out.is_empty() {
             out.push(' ');
         }
@@ -138,6 +139,53 @@ pub(super) fn without(text: &str) -> String {
         before = (whole, word);
     }
     out
+}
+
+fn is_one_of(word: &str, known: &[&str]) -> bool {
+    known.iter().any(|one| word.eq_ignore_ascii_case(one))
+}
+
+/// `id`, `request_id`, `RequestId`.
+fn ends_with_id(word: &str) -> bool {
+    let last = word.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    last.eq_ignore_ascii_case("id")
+        || last
+            .strip_suffix("Id")
+            .or_else(|| last.strip_suffix("ID"))
+            .is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_lowercase()))
+}
+
+/// A name that was made for one time: what stands directly below `/tmp/`.
+fn is_temporary(text: &str, word: &str, before: &str) -> bool {
+    let start = (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    word.len() >= HEX_WORD
+        && !word.contains('.')
+        && is_one_of(before, &["tmp", "temp"])
+        && text.get(..start).is_some_and(|text| text.ends_with(['/', '\\']))
+}
+
+/// A word of a date beside a number ("03 Mar", "10:01 PM"), the unit behind one ("30 s"), and numbers in words ("two
+/// seconds", "third attempt").
+fn belongs_to_number(word: &str, before: &str, next: &str) -> bool {
+    const UNITS: [&str; 15] = [
+        "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "h", "hour",
+        "hours", "us", "ns",
+    ];
+    const NUMBERS: [&str; 22] = [
+        "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    ];
+    const COUNTED: [&str; 7] = ["attempt", "attempts", "try", "tries", "retry", "retries", "times"];
+    // No such word is longer.
+    if word.len() > 9 {
+        return false;
+    }
+    let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
+    let is_counted = is_one_of(next, &COUNTED) || is_one_of(next, &UNITS);
+    (has_digit(before) && is_one_of(word, &UNITS))
+        || (is_one_of(before, &NUMBERS) && is_one_of(word, &UNITS))
+        || (is_counted && is_one_of(word, &NUMBERS))
+        || ((has_digit(before) || has_digit(next)) && is_calendar(word.as_bytes()))
 }
 
 /// Whether a number says how much went wrong: "12 errors", "3 failed, 7 passed", "failures=2"; not "attempt 3 failed".
@@ -157,7 +205,6 @@ fn is_extent(text: &str, number: &str, before: (&str, &str), next: &str) -> bool
         "passing",
         "checks",
     ];
-    let is_one_of = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
     if number.len() > 6 || !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
     }
@@ -196,6 +243,16 @@ mod tests {
             ("10:02:11 WARN disk full", "10:02:15 WARN disk full"),
             ("Job 4711 failed", "Job 4712 failed"),
             ("2 failed in 0.12s", "2 failed in 0.34s"),
+            (
+                "Error at Tue, 03 Mar 2026 10:01:11 GMT: reset",
+                "Error at Fri, 04 Apr 2026 11:09:12 GMT: reset",
+            ),
+            ("locked until 10:01 AM", "locked until 11:02 PM"),
+            ("failed after two seconds", "failed after five seconds"),
+            ("First attempt failed", "Third attempt failed"),
+            ("no answer within 950ms", "no answer within 2 min"),
+            ("cannot open /tmp/tmpqwertyui/a.json", "cannot open /tmp/tmpasdfghjk/a.json"),
+            ("<RequestId>ABCDEFGHIJ</RequestId>", "<RequestId>KLMNOPQRST</RequestId>"),
         ] {
             assert_eq!(digest_without(one), digest_without(other), "{one} | {other}");
         }
@@ -207,6 +264,8 @@ mod tests {
             ("Error: connection refused", "Error: permission denied"),
             (r#"{"error":"locked"}"#, r#"{"error":"gone"}"#),
             ("file a.txt is missing", "file b.txt is missing"),
+            ("cannot open /tmp/a.json", "cannot open /tmp/b.json"),
+            ("the second page may be wrong", "the first page may be wrong"),
             ("", "error"),
             ("error: 20 tests failed", "error: 19 tests failed"),
             ("3 failed, 7 passed in 0.12s", "2 failed, 8 passed in 0.11s"),

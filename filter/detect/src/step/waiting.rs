@@ -1,34 +1,56 @@
 //! Whether a result says that what is waited for has not come yet.
 
-use super::{judge::MAX_RESULT, structure::Structure};
+use super::{judge::MAX_RESULT, phrases, purpose::name_words, structure::Structure};
 use sentinel_text::words;
 
 /// States in which something is still to come.
-const STATES: [&str; 34] = [
+const STATES: [&str; 60] = [
     "running",
     "pending",
     "queued",
     "waiting",
+    "awaiting",
     "processing",
+    "preparing",
     "building",
     "deploying",
     "provisioning",
     "initializing",
     "initialising",
     "starting",
+    "stopping",
+    "terminating",
+    "restarting",
+    "rebooting",
+    "resizing",
+    "modifying",
+    "migrating",
+    "restoring",
+    "scaling",
+    "draining",
     "scheduled",
     "ongoing",
     "working",
     "loading",
     "creating",
+    "generating",
+    "converting",
+    "encoding",
+    "importing",
+    "exporting",
     "downloading",
     "uploading",
     "syncing",
+    "connecting",
+    "reconnecting",
+    "retrying",
     "executing",
     "progress",
+    "progressing",
     "inprogress",
     "in_progress",
     "validating",
+    "verifying",
     "containercreating",
     "installing",
     "compiling",
@@ -38,8 +60,14 @@ const STATES: [&str; 34] = [
     "busy",
     "started",
     "submitted",
+    "paused",
     "finalizing",
+    "runnable",
+    "retry",
+    "transit",
 ];
+/// Words that end like a state that goes on and are none.
+const NO_STATES: [&str; 6] = ["missing", "failing", "warning", "existing", "nothing", "outstanding"];
 /// Words before a state that make it one.
 const STILL: [&str; 8] = ["still", "currently", "is", "are", "being", "now", "in", "status"];
 /// Words that make a text a failure, whatever else it says.
@@ -63,12 +91,16 @@ pub(super) fn is_waiting<'s>(
         return false;
     }
     if let Some(structure) = structure() {
-        return structure.waits();
+        return structure.waits() || (structure.is_small() && phrases::says(text, phrases::Says::Waits));
     }
     if words(text).any(|word| is_one_of(word, &FAILURES)) {
         return false;
     }
-    (count <= SHORT_WORDS && says_so(text)) || has_state(text) || is_table_of_states(text)
+    (count <= SHORT_WORDS && says_so(text))
+        || is_how_far(text)
+        || has_state(text)
+        || is_table_of_states(text)
+        || has_phrase(text)
 }
 
 fn is_one_of(word: &str, known: &[&str]) -> bool {
@@ -79,10 +111,77 @@ fn is_state(word: &str) -> bool {
     is_one_of(word, &STATES)
 }
 
+/// A value that is a state: one of those known, one of its parts (`CREATE_IN_PROGRESS`, `PodInitializing`), or any word
+/// of something that goes on ("backing-up").
+fn has_state_word(value: &str) -> bool {
+    let goes_on = |word: &str| {
+        word.len() > 5
+            && word.is_ascii()
+            && word.get(word.len().saturating_sub(3)..).is_some_and(|end| end.eq_ignore_ascii_case("ing"))
+            && !is_one_of(word, &NO_STATES)
+    };
+    words(value)
+        .take(3)
+        .any(|word| is_state(word) || name_words(word).any(|part| is_state(part) || goes_on(part)))
+}
+
+/// "45%", "3 of 10 steps completed", "2/3 replicas are ready", "Estimated time remaining: 5 minutes", "202 Accepted".
+fn is_how_far(text: &str) -> bool {
+    const DONE: [&str; 9] = [
+        "completed",
+        "complete",
+        "done",
+        "ready",
+        "available",
+        "finished",
+        "processed",
+        "updated",
+        "healthy",
+    ];
+    if words(text).nth(SHORT_WORDS).is_some() {
+        return false;
+    }
+    let is_percentage = || {
+        let number = text.strip_suffix('%').map(str::trim_end);
+        number.is_some_and(|number| {
+            number != "100" && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        })
+    };
+    let number = |word: Option<&str>| word.and_then(|word| word.parse::<u32>().ok());
+    let is_part = || {
+        let (done, rest) = text
+            .split_once(" of ")
+            .or_else(|| text.split_once(" out of "))
+            .or_else(|| text.split_once('/'))
+            .unwrap_or_default();
+        let (done, all) = (number(words(done).last()), number(words(rest).next()));
+        done.zip(all).is_some_and(|(done, all)| done < all) && words(rest).any(|word| is_one_of(word, &DONE))
+    };
+    let has = |known: &[&str]| words(text).any(|word| is_one_of(word, known));
+    let takes_time = || has(&["eta"]) || has(&["remaining", "left"]) && has(&["time", "minutes", "seconds"]);
+    let is_accepted = || {
+        let mut all = words(text).filter(|word| !is_one_of(word, &["http", "status"]));
+        match all.next() {
+            Some("202") => all.next().is_none_or(|word| is_one_of(word, &["accepted"])),
+            Some("204") => all.next().is_none_or(|word| is_one_of(word, &["no"])),
+            _ => false,
+        }
+    };
+    is_percentage() || is_part() || takes_time() || is_accepted()
+}
+
+/// What programs say that run on in their own time, in a text of any words.
+fn has_phrase(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["no new output", "wait longer", "no further output"].iter().any(|phrase| lower.contains(phrase))
+        || phrases::says(text, phrases::Says::Waits)
+}
+
 /// "Job 7 is still running", "not ready yet", "please wait", "running".
 fn says_so(text: &str) -> bool {
     let mut count = 0_usize;
     let (mut last, mut is_denied) = ("", false);
+    let (mut on_the, mut in_the) = (false, false);
     let mut waits = false;
     for word in words(text) {
         // How far it has come does not count.
@@ -93,6 +192,16 @@ fn says_so(text: &str) -> bool {
         waits |= is_state(word) && is_one_of(last, &STILL);
         waits |= is_denied && is_one_of(word, &["yet", "ready", "finished", "complete", "completed", "done"]);
         waits |= is_one_of(word, &["wait"]) && is_one_of(last, &["please", "must"]);
+        // "being prepared", "still compiling", "on its way", "in the queue", "working on it", "so far".
+        waits |= is_one_of(last, &["being"]) && word.ends_with("ed");
+        waits |= is_one_of(last, &["still"]) && has_state_word(word);
+        waits |= is_one_of(word, &["way"]) && on_the;
+        waits |= is_one_of(word, &["queue"]) && (in_the || is_one_of(last, &["in"]));
+        waits |= is_one_of(word, &["on"]) && is_one_of(last, &["working"]);
+        waits |= is_one_of(word, &["far"]) && is_one_of(last, &["so"]);
+        waits |= count == 2 && is_one_of(word, &["for"]) && is_one_of(last, &["waiting"]);
+        let is_article = is_one_of(word, &["the", "its", "their", "your"]);
+        (on_the, in_the) = (is_article && is_one_of(last, &["on"]), is_article && is_one_of(last, &["in"]));
         waits |= is_one_of(word, &["later", "back"]) && is_one_of(last, &["again", "check", "try", "come"]);
         is_denied |= is_one_of(word, &["not", "no", "nothing", "isn't", "hasn't", "haven't"]);
         last = word;
@@ -103,42 +212,88 @@ fn says_so(text: &str) -> bool {
 /// `Status: running`, `state=PENDING`, `<status>running</status>`.
 fn has_state(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    ["status", "state", "phase", "stage"].iter().any(|key| {
+    ["status", "state", "phase", "stage", "health"].iter().any(|key| {
         lower.match_indices(key).take(8).any(|(at, _)| {
             let rest = lower.get(at.saturating_add(key.len())..).unwrap_or_default();
             let value = rest.trim_start_matches(['"', '\'', '*', ' ']);
             let is_key = value.starts_with([':', '=', '>']);
             // "waiting (ImagePullBackOff)", "in progress".
-            is_key && words(value.lines().next().unwrap_or_default()).take(2).any(is_state)
+            is_key && words(value.lines().next().unwrap_or_default()).take(2).any(has_state_word)
         })
     })
 }
 
-/// A table whose head has a column of states.
+/// A table whose head has a column of states, or with a cell that is a state.
 fn is_table_of_states(text: &str) -> bool {
+    let is_cell = |cell: &str| is_state(cell.trim());
+    if text.lines().any(|line| line.contains('\t') && line.split('\t').any(is_cell)) {
+        return true;
+    }
     let Some((head, rows)) = text.split_once('\n') else { return false };
     words(head).any(|word| matches!(word, "STATUS" | "STATE" | "PHASE" | "Status" | "State" | "Phase"))
-        && words(rows).any(is_state)
+        && words(rows).any(|word| is_state(word) || name_words(word).any(is_state))
 }
 
 /// `{"done": false}`, `{"is_running": true}`.
 pub(super) fn is_flag_of_waiting(key: &str, is: bool) -> bool {
     let name = key.to_ascii_lowercase();
     let name = name.strip_prefix("is_").unwrap_or(&name);
-    if is { is_state(name) } else { is_one_of(name, &["done", "finished", "ready", "complete", "completed"]) }
+    if is { is_state(name) } else { is_one_of(name, &TO_COME) }
+}
+
+/// What is to come where it is `false`.
+const TO_COME: [&str; 16] = [
+    "done",
+    "finished",
+    "ready",
+    "complete",
+    "completed",
+    "exists",
+    "available",
+    "acquired",
+    "online",
+    "present",
+    "changed",
+    "connected",
+    "arrived",
+    "received",
+    "delivered",
+    "updated",
+];
+
+/// `finished_at`, `completedAt`, `end_time`.
+pub(super) fn is_end(key: &str) -> bool {
+    let is_end =
+        |word: &str| is_one_of(word, &["finished", "completed", "ended", "end", "finish", "completion"]);
+    let is_time = |word: &str| is_one_of(word, &["at", "time", "on", "date"]);
+    name_words(key).any(is_end) && name_words(key).any(is_time)
+}
+
+/// `progress` that is not the whole, `queue_position`, `eta_seconds`, `retry_after`, the status 202.
+pub(super) fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
+    let has = |known: &[&str]| name_words(key).any(|word| is_one_of(word, known));
+    let Some(number) = number else { return false };
+    let is_progress =
+        has(&["progress"]) || (has(&["percent", "percentage", "pct"]) && has(&["complete", "done"]));
+    (is_progress && number != 1.0 && number < 100.0)
+        || (number > 0.0
+            && (has(&["eta"])
+                || (has(&["queue"]) && has(&["position"]))
+                || (has(&["retry"]) && has(&["after"]))))
+        || (number == 202.0 && has(&["status"]))
 }
 
 /// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`.
 pub(super) fn is_state_key(key: &str) -> bool {
-    ["status", "state", "phase", "stage"].iter().any(|word| {
-        let end = key.as_bytes().len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
+    ["status", "state", "phase", "stage", "health"].iter().any(|word| {
+        let end = key.len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
     })
 }
 
 pub(super) fn waits(state: &str) -> bool {
     let count = words(state).take(LINES_WORDS).count();
-    words(state).take(2).any(is_state) && count <= 4 || count <= SHORT_WORDS && says_so(state)
+    (count <= 4 && words(state).take(2).any(has_state_word)) || (count <= SHORT_WORDS && says_so(state))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub fn run(
         host.count(Bypass::NoIdentity.into(), 1);
         return false;
     }
-    let prompt = IncomingPrompt::of(&reading.tail);
+    let prompt = IncomingPrompt::of(reading);
     let needs_digest = trace.is_some() || prompt.is_some();
     let said = match &reading.tail {
         Tail::Prompt(prompt) => prompt.text.as_str(),

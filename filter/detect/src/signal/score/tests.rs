@@ -116,6 +116,19 @@ fn the_same_question_about_other_material_is_work() {
 }
 
 #[test]
+fn constant_words_to_answers_that_differ_in_numbers_are_work() {
+    let texts: Vec<String> = (0..20).map(|n| format!("I set the retry limit to {n} and ran it.")).collect();
+    let grown = |n: usize| {
+        let earlier =
+            (0..n).map(|at| Occurrence { history: at as u64, answer: Fingerprint::of(&texts[at]) }).collect();
+        let context = Context { history: n as u64, earlier, ..Context::default() };
+        let text = Fingerprint::of("One of the tests fails, fix it and try again.");
+        (IncomingPrompt { text, is_weak: false, is_addition: false, context }, texts[n].as_str())
+    };
+    assert_eq!(run_of(&(0..20).map(grown).collect::<Vec<_>>(), true), [Verdict::Allow; 20]);
+}
+
+#[test]
 fn without_a_named_run_only_a_history_that_goes_on_is_killed() {
     let answer = "I cannot find that order anywhere.";
     let siblings = vec![(prompt(QUESTION), answer); 20];

@@ -1,0 +1,164 @@
+//! The action that an agent has written into its text: the last fenced block, the element or the JSON that the text ends
+//! with, what stands below the heading "Action", or behind a prompt sign. Texts may be JSON strings as they stand in a body:
+//! none of the marks has signs that JSON escapes, but for quotes and line ends, which are looked for in both forms.
+
+/// What begins and ends a block of code.
+const FENCE: &str = "```";
+/// Behind an element or a block that is the action, no more than this follows (bytes): a stop word.
+const TAIL: usize = 48;
+/// Signs `<` that are looked at for the beginning of an element.
+const TAGS: usize = 64;
+/// An element's name is not longer than this (bytes).
+const NAME: usize = 40;
+
+/// The action, where there is one.
+pub(super) fn of(said: &str) -> Option<&str> {
+    last_block(said)
+        .or_else(|| last_element(said))
+        .or_else(|| last_json(said))
+        .or_else(|| under_heading(said))
+        .or_else(|| behind_label(said))
+        .or_else(|| behind_prompt_sign(said))
+}
+
+fn last_block(said: &str) -> Option<&str> {
+    let (before, _) = said.rsplit_once(FENCE)?;
+    let (_, block) = before.rsplit_once(FENCE)?;
+    // The fence's own line names the language.
+    Some(block.split_once('\n').or_else(|| block.split_once("\\n")).map_or(block, |(_, code)| code))
+}
+
+/// `<execute_command>..</execute_command>` at the end of the text.
+fn last_element(said: &str) -> Option<&str> {
+    /// Elements of a page, and those that hold what the agent thinks.
+    const NO_ACTIONS: [&str; 22] = [
+        "p",
+        "b",
+        "i",
+        "a",
+        "ul",
+        "ol",
+        "li",
+        "td",
+        "tr",
+        "em",
+        "div",
+        "span",
+        "table",
+        "strong",
+        "body",
+        "html",
+        "think",
+        "thinking",
+        "thought",
+        "reasoning",
+        "analysis",
+        "answer",
+    ];
+    let (before, closing) = said.rsplit_once("</")?;
+    let (name, tail) = closing.split_once('>')?;
+    let is_name = !name.is_empty()
+        && name.len() <= NAME
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':' | '.'));
+    if !is_name || tail.len() > TAIL || NO_ACTIONS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+        return None;
+    }
+    let starts = |rest: &str| {
+        rest.strip_prefix(name).is_some_and(|rest| rest.starts_with(['>', ' ', '=', '\n', '\\']))
+    };
+    before.rmatch_indices('<').take(TAGS).find_map(|(at, _)| {
+        let rest = before.get(at.saturating_add(1)..)?;
+        starts(rest).then_some(rest)
+    })
+}
+
+/// JSON at the end of the text, from the member on that names the action: what stands before it is the agent's thought.
+fn last_json(said: &str) -> Option<&str> {
+    const KEYS: [&str; 8] =
+        ["action", "actions", "tool", "tool_name", "tool_call", "function", "command", "tool_calls"];
+    let text = said.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
+    if !text.ends_with('}') {
+        return None;
+    }
+    let start = text.find('{')?;
+    let object = text.get(start..)?;
+    // `"action":` or `\"action\":`.
+    let is_key = |at: usize, key: &str| {
+        let opens = object.get(..at).is_some_and(|before| before.ends_with('"'));
+        let rest = object.get(at.saturating_add(key.len())..).unwrap_or_default().trim_start_matches('\\');
+        opens && rest.strip_prefix('"').is_some_and(|rest| rest.trim_start().starts_with(':'))
+    };
+    KEYS.iter()
+        .filter_map(|key| object.match_indices(key).map(|(at, _)| at).find(|at| is_key(*at, key)))
+        .min()
+        .and_then(|at| object.get(at..))
+}
+
+/// What stands below the last line `## Action`.
+fn under_heading(said: &str) -> Option<&str> {
+    let at =
+        ["# Action", "# ACTION", "# Command", "# Tool"].iter().filter_map(|mark| said.rfind(mark)).max()?;
+    let rest = said.get(at..)?;
+    let (_, below) = rest.split_once('\n').or_else(|| rest.split_once("\\n"))?;
+    let below = below.trim_matches(|c: char| c.is_whitespace() || c == '"');
+    (!below.is_empty()).then_some(below)
+}
+
+/// `Action: look` and what follows it.
+fn behind_label(said: &str) -> Option<&str> {
+    let begins_line = |at: &usize| {
+        let before = said.get(..*at).unwrap_or_default().trim_end_matches(['*', '#', ' ']);
+        before.is_empty() || before.ends_with(['\n', '"']) || before.ends_with("\\n")
+    };
+    let last = |mark: &str| said.rmatch_indices(mark).map(|(at, _)| at).take(TAGS).find(begins_line);
+    let at = ["Action:", "ACTION:", "Command:", "COMMAND:"].iter().filter_map(|mark| last(mark)).max()?;
+    said.get(at..).map(|action| action.trim_matches(|c: char| c.is_whitespace() || c == '"'))
+}
+
+/// `> go north` in the last line.
+fn behind_prompt_sign(said: &str) -> Option<&str> {
+    let text = said.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
+    let line = text.rsplit('\n').next().unwrap_or(text);
+    let line = line.rsplit("\\n").next().unwrap_or(line).trim_start_matches('"');
+    line.strip_prefix("> ").filter(|line| !line.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_action_that_a_text_ends_with() {
+        for (text, action) in [
+            ("First.\n```\nls\n```\nthen\n```sh\nmake\n```\nDone.", Some("make\n")),
+            (
+                "<thinking>hm</thinking>\n<run_it>\n<command>ls</command>\n</run_it>",
+                Some("run_it>\n<command>ls</command>\n"),
+            ),
+            (
+                "hm <function=bash>\n<parameter=c>ls</parameter>\n</function>",
+                Some("function=bash>\n<parameter=c>ls</parameter>\n"),
+            ),
+            ("hm\n<code>\nf()\n</code>", Some("code>\nf()\n")),
+            (
+                r#"I try. {"thought": "hm", "action": "look", "for": 1}"#,
+                Some(r#"action": "look", "for": 1}"#),
+            ),
+            (r#""{\"thought\": \"hm\", \"action\": \"look\"}""#, Some(r#"action\": \"look\"}"#)),
+            ("Thought: hm\nAction: look\nAction Input: out", Some("Action: look\nAction Input: out")),
+            (r#""Thought: hm\nAction: look""#, Some("Action: look")),
+            ("My Action: none", None),
+            ("## Thought\nhm\n\n## Action\nlook(out)", Some("look(out)")),
+            ("> think: hm\n> go north", Some("go north")),
+            (r#""hm\n> go north""#, Some("go north")),
+            ("It is in <b>bold</b>", None),
+            ("<thinking>hm</thinking>", None),
+            ("Nothing to do.", None),
+            (r#"{"score": 5}"#, None),
+            ("</", None),
+            ("a </x>", None),
+        ] {
+            assert_eq!(of(text), action, "{text}");
+        }
+    }
+}

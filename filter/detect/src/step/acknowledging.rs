@@ -1,0 +1,215 @@
+//! Whether a short text merely says that something was done, or may be done, whatever the tool is called.
+
+use sentinel_text::words;
+
+use super::phrases::{self, Says};
+
+/// A number with so many digits names one thing.
+const SPECIFIC_DIGITS: usize = 5;
+/// Words of a sentence that says what was done.
+const DEED_WORDS: usize = 8;
+
+const DONE: [&str; 29] = [
+    "ok",
+    "okay",
+    "done",
+    "success",
+    "successful",
+    "successfully",
+    "true",
+    "yes",
+    "y",
+    "sent",
+    "approved",
+    "confirmed",
+    "accepted",
+    "acknowledged",
+    "ack",
+    "sure",
+    "proceed",
+    "continue",
+    "go",
+    "noted",
+    "approve",
+    "accept",
+    "allow",
+    "allowed",
+    "granted",
+    "understood",
+    "roger",
+    "lgtm",
+    "yep",
+];
+/// Words that permit something, wherever they stand in a few words.
+const PERMITTED: [&str; 5] = ["approved", "accepted", "confirmed", "granted", "allowed"];
+/// Words that tell somebody to go on.
+const GO_ON: [&str; 4] = ["proceed", "continue", "go", "ahead"];
+/// What was done, in the words of tools: at the end of a sentence, or behind "was" or "been".
+const DEEDS: [&str; 43] = [
+    "clicked",
+    "pressed",
+    "tapped",
+    "typed",
+    "updated",
+    "performed",
+    "completed",
+    "executed",
+    "sent",
+    "added",
+    "removed",
+    "created",
+    "saved",
+    "deleted",
+    "selected",
+    "registered",
+    "recorded",
+    "logged",
+    "loaded",
+    "toggled",
+    "moved",
+    "increased",
+    "decreased",
+    "enabled",
+    "disabled",
+    "applied",
+    "written",
+    "posted",
+    "published",
+    "uploaded",
+    "stored",
+    "inserted",
+    "changed",
+    "modified",
+    "scrolled",
+    "dispatched",
+    "spoken",
+    "played",
+    "edited",
+    "replaced",
+    "copied",
+    "renamed",
+    "delivered",
+];
+/// Words that end like a deed and are none: names, and what went wrong.
+const NO_DEEDS: [&str; 12] = [
+    "united",
+    "alfred",
+    "ahmed",
+    "mohamed",
+    "mohammed",
+    "hundred",
+    "limited",
+    "unlimited",
+    "advanced",
+    "related",
+    "estimated",
+    "combined",
+];
+
+/// `count`: the words of the text, as far as they were counted.
+pub(super) fn says_so(text: &str, count: usize) -> bool {
+    let is_one_of = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
+    let mut all = words(text);
+    let Some(first) = all.next() else { return false };
+    let second = words(text).nth(1).unwrap_or_default();
+    let last = all.last();
+    let is_done = is_one_of(first, &DONE) || (is_one_of(first, &["got"]) && is_one_of(second, &["it"]));
+    // "Clicked.", "Scrolled down by 3", "Typed 'abc'".
+    let is_past = first.len() >= 5
+        && first.is_ascii()
+        && first.to_ascii_lowercase().ends_with("ed")
+        && !first.to_ascii_lowercase().ends_with("eed")
+        && !is_one_of(first, &NO_DEEDS);
+    let rest_is_done =
+        last.is_some_and(|last| DONE.iter().take(6).any(|done| last.eq_ignore_ascii_case(done)));
+    let goes_on = is_done && words(text).any(|word| is_one_of(word, &GO_ON));
+    (is_done && count <= 5)
+        || goes_on
+        || (is_past && !has_specific_number(text))
+        || (rest_is_done && count <= 6)
+        || (count <= 6 && words(text).any(|word| is_one_of(word, &PERMITTED)))
+        || (count <= DEED_WORDS && says_what_was_done(text) && !has_specific_number(text))
+        || (count <= DEED_WORDS.saturating_mul(2) && phrases::says(text, Says::Done))
+}
+
+/// "Quantity updated", "The element was clicked.", "Your message has been sent to the channel".
+fn says_what_was_done(text: &str) -> bool {
+    let is_deed = |word: &str| DEEDS.iter().any(|deed| word.eq_ignore_ascii_case(deed));
+    let mut before = "";
+    let is_passive = words(text).any(|word| {
+        let before = std::mem::replace(&mut before, word);
+        is_deed(word) && ["was", "been", "were"].iter().any(|be| before.eq_ignore_ascii_case(be))
+    });
+    is_passive || is_deed(before)
+}
+
+/// The first sentence says so, and what follows is advice: "The list has been modified successfully. Go on with the next."
+pub(super) fn begins_so(text: &str) -> bool {
+    let Some((sentence, rest)) = text.split_once(['.', '!', '\n']) else { return false };
+    let count = words(sentence).take(DEED_WORDS.saturating_add(1)).count();
+    // Not "a.py" nor "1.5".
+    rest.starts_with(char::is_whitespace)
+        && !has_specific_number(text)
+        && (1..=DEED_WORDS).contains(&count)
+        && (says_so(sentence, count)
+            || words(sentence).last().is_some_and(|last| last.eq_ignore_ascii_case("successfully")))
+}
+
+/// Whether it has a number that no two changes are likely to share: "order 3221322 added", not "201 Created".
+pub(super) fn has_specific_number(text: &str) -> bool {
+    text.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() >= SPECIFIC_DIGITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(text: &str) -> bool {
+        says_so(text, words(text).take(61).count())
+    }
+
+    #[test]
+    fn what_was_done_or_may_be_done() {
+        for text in [
+            "OK.",
+            "Quantity updated",
+            "The element was clicked.",
+            "Action performed",
+            "Operation completed.",
+            "The task has been completed.",
+            "Key pressed",
+            "Got it, go ahead!",
+            "Yes, please proceed with the next one.",
+            "User approved the action",
+            "LGTM",
+            "Page loaded",
+            "10 more items loaded",
+            "Your thought has been logged.",
+            "Spoken.",
+            "Erledigt.",
+            "点击成功",
+        ] {
+            assert!(says(text), "{text}");
+        }
+        assert!(begins_so(
+            "Todos have been modified successfully. Ensure that you use the list. Please go on with the current tasks"
+        ));
+    }
+
+    #[test]
+    fn what_tells_something() {
+        for text in [
+            "Alfred Hitchcock",
+            "United States of America",
+            "Speed limit 50",
+            "Voucher 3221322 was added",
+            "The shop is closed on Sunday",
+            "Paris is the capital of France",
+            "Lunch at noon in the small room?",
+        ] {
+            assert!(!says(text), "{text}");
+        }
+        assert!(!begins_so("The capital is Paris. It was founded long ago and has many bridges."));
+        assert!(!begins_so("a.py has been read"));
+    }
+}
