@@ -14,7 +14,7 @@ use sentinel_tests::{Dialect, Stack, raw};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub enum Stage {
-    Own(Stack),
+    Own(Box<Stack>),
     Theirs(Theirs),
 }
 
@@ -26,7 +26,7 @@ pub struct Theirs {
 
 impl Stage {
     pub fn own() -> Self {
-        Self::Own(Stack::builder().service().in_a_hurry().start())
+        Self::Own(Box::new(Stack::builder().service().in_a_hurry().start()))
     }
 
     /// Waits for Envoy, and for the service too unless it is meant to be away.
