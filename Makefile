@@ -49,7 +49,10 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 DENY := CARGO_DENY_BIN="$${CARGO_DENY_BIN:-$(PARTS)/cargo-deny/cargo-deny}"
 CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclonedx/cargo-cyclonedx}"
 
-.PHONY: help setup operations frameworks filter service build size test demo up dist containers podman deny advisories bench eval render fmt fmt-check lint clean
+# Where the book goes.
+SITE := $(CARGO_TARGET_DIR)/site
+
+.PHONY: help setup operations frameworks filter service build size test demo up dist containers podman deny advisories bench eval render docs book fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -79,7 +82,7 @@ size: filter
 	if [ "$$size" -gt $(MODULE_LIMIT) ]; then \
 		echo "the filter module is larger than $(MODULE_LIMIT) bytes: $(MODULE)" >&2; exit 1; fi
 
-test: operations frameworks fmt-check lint deny build size ## Set up, check format and lints, build, run every test
+test: operations frameworks fmt-check lint deny build size book ## Set up, check format and lints, build, run every test
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
 	@echo "== tests of what is shipped"
@@ -123,6 +126,20 @@ eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --wit
 	@$(if $(TRACES),,echo 'eval: say which runs: make eval TRACES=runs.jsonl [OUT=dir] [ARGS="--dialect anthropic"]' >&2; exit 2)
 	@echo "== replay"
 	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+docs: build book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables
+	@$(PYTHON) tests/parts/setup.py prometheus
+	@echo "== tests of the documents"
+	@$(RUN) $(CARGO) test -p sentinel-tests -p sentinel-pipeline -p embedding-service --test docs --test reference --test documents
+	@echo "the book: $(SITE)/docs/index.html"
+
+# Its pages link to files of the repository: those lie beside it, as they do in the repository.
+book:
+	@echo "== book"
+	@$(PYTHON) tests/parts/setup.py mdbook
+	@rm -rf "$(SITE)" && mkdir -p "$(SITE)"
+	@"$${MDBOOK_BIN:-$(PARTS)/mdbook/mdbook}" build --dest-dir "$(SITE)/docs"
+	@grep -oh ']([.][.]/[^)#]*' docs/*.md | sed 's|^](../||' | sort -u | xargs cp --parents -t "$(SITE)"
 
 render: ## Write the files of k8s/ and compose/ that are generated from envoy/ and k8s/fragments
 	@echo "== render"

@@ -21,6 +21,7 @@ MOUNTED = "/etc/sentinel"
 # The Service of the component traces.
 COLLECTOR = "otel-collector.agent-sentinel.svc.cluster.local"
 LIMITS = "envoy/production/limits.yaml"
+PATHS = "envoy/production/paths.yaml"
 # The module as the bootstraps in envoy/ name it.
 MODULE = "target/wasm32-wasip1/release/sentinel_filter.wasm"
 CODE = f"code: {{local: {{filename: {MODULE}}}}}"
@@ -88,7 +89,7 @@ class Sources:
         marks = (TRACES, TRACES_TLS)
         text = "".join(f"{line}\n" for line in text.splitlines() if not line.lstrip().startswith(marks)).rstrip() + "\n"
         text = replace(text, "address: 127.0.0.1, port_value: 10000", "address: 0.0.0.0, port_value: 10000", where)
-        for file in ("clients", "limits"):
+        for file in ("clients", "paths", "limits"):
             text = replace(text, f"path: envoy/production/{file}.yaml, watched_directory: {{path: envoy/production}}",
                            f"path: {MOUNTED}/{file}/{file}.yaml, watched_directory: {{path: {MOUNTED}/{file}}}", where)
         text = text.replace(": envoy/production", f": {MOUNTED}")
@@ -153,6 +154,7 @@ def files(folder: Path) -> dict[str, str]:
     made = {
         "overlays/cluster/service-cluster.yaml": sources.cluster_in_arguments(),
         "gateway/limits.yaml": heading(LIMITS) + sources.read(LIMITS),
+        "gateway/paths.yaml": heading(PATHS) + sources.read(PATHS),
         "overlays/istio/gateway/envoy-filter.yaml": sources.template("istio-envoy-filter.yaml"),
         "overlays/envoy-gateway/gateway/patch-policy.yaml": sources.template("envoy-gateway-patch-policy.yaml"),
         "overlays/envoy-gateway/gateway/envoy-proxy.yaml": sources.template("envoy-gateway-envoy-proxy.yaml"),

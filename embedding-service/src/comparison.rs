@@ -52,13 +52,20 @@ pub fn compare(new: &Embedded, earlier: &[Earlier], rules: MatchRules) -> Compar
         if !(is_match || is_related) || new.unseen != old.unseen {
             continue;
         }
-        let is_variant = is_template_variant(&new.head, &old.head);
+        let is_variant = is_variant(&new.head, old);
         count(&mut comparison.template_matches, is_match && is_variant);
         count(&mut comparison.matches, is_match && !is_variant);
         count(&mut comparison.related, is_related && !is_variant);
     }
     comparison.loop_detected = comparison.matches >= rules.repeats.max(1);
     comparison
+}
+
+/// Whether an earlier prompt is the same template with other values, which is no repetition. Where its text was not stored
+/// (`LOOP_STORE_PROMPT_TEXT=false`) nobody can tell a rewording from "Process order 17" and "Process order 18": then only
+/// the same vector to the bit, which is the same text, is a repetition.
+fn is_variant(new: &str, old: &Earlier) -> bool {
+    if old.head.is_empty() { old.similarity < 1.0 } else { is_template_variant(new, &old.head) }
 }
 
 fn count(counter: &mut u32, counts: bool) {
@@ -150,6 +157,19 @@ mod tests {
         assert_eq!((strict.related, strict.matches, strict.template_matches), (3, 0, 0));
         let lax = compare(&new(ASK, ""), &earlier, MatchRules { threshold: 0.9, ..RULES });
         assert_eq!((lax.related, lax.matches), (3, 4));
+    }
+
+    #[test]
+    fn without_the_earlier_text_only_the_same_prompt_matches() {
+        let batch = [old(0.999, "", ""), old(0.99, "", ""), old(0.96, "", "")];
+        let comparison = compare(&new("process order 19", ""), &batch, RULES);
+        assert_eq!((comparison.matches, comparison.template_matches, comparison.related), (0, 3, 0));
+        let again = [old(1.0, "", ""), old(1.0, "", "")];
+        let comparison = compare(&new(ASK, ""), &again, RULES);
+        assert_eq!((comparison.matches, comparison.related), (2, 2));
+        assert!(comparison.loop_detected);
+        let page = [old(1.0, "", "page one"), old(1.0, "", "page two")];
+        assert_eq!(compare(&new(ASK, "page two"), &page, RULES).matches, 1);
     }
 
     #[test]

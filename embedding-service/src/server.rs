@@ -110,6 +110,7 @@ where
         recorder: Arc::clone(&recorder),
         metrics: Arc::clone(&metrics),
         threshold: settings.threshold,
+        store_prompt_text: settings.store_prompt_text,
         return_similar_prompt: settings.return_similar_prompt,
     };
     let (health, routes) = routes::of(service).await?;

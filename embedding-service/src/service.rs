@@ -26,6 +26,8 @@ pub struct LoopService {
     pub metrics: Arc<Metrics>,
     /// Used where the request gives none.
     pub threshold: f64,
+    /// Whether the text of a prompt is stored beside its vector.
+    pub store_prompt_text: bool,
     /// Whether answers may hold the text of an earlier prompt.
     pub return_similar_prompt: bool,
 }
@@ -52,6 +54,7 @@ impl LoopService {
         }
         if request.record {
             let moment = Moment::after(earlier.iter().map(|e| e.moment).max());
+            let embedded = if self.store_prompt_text { embedded } else { embedded.without_text() };
             self.recorder.record(Record { scope: request.scope, moment, embedded });
         }
         Ok(self.answer(comparison))

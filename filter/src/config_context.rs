@@ -7,7 +7,7 @@ use proxy_wasm::{
     traits::{Context, HttpContext, RootContext},
     types::{ContextType, LogLevel},
 };
-use sentinel_pipeline::config::Config;
+use sentinel_pipeline::{config::Config, fail_open};
 
 use crate::{
     metrics::Metrics,
@@ -48,6 +48,16 @@ impl Context for ConfigContext {
     }
 }
 
+/// Stores what has to be there before two workers look for it at once. What is there stays: this runs in each worker, and
+/// again after a reload.
+fn prepare_slots() {
+    for (key, bytes) in fail_open::slots() {
+        if !matches!(hostcalls::get_shared_data(&key), Ok((Some(_), _))) {
+            let _ = hostcalls::set_shared_data(&key, Some(&bytes), None);
+        }
+    }
+}
+
 impl RootContext for ConfigContext {
     /// False makes Envoy refuse the configuration.
     fn on_configure(&mut self, _size: usize) -> bool {
@@ -58,6 +68,7 @@ impl RootContext for ConfigContext {
                     self.set_tick_period(TICK);
                 }
                 SharedSecret::draw();
+                prepare_slots();
                 self.config = Some(Arc::new(config));
                 true
             }

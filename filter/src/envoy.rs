@@ -209,6 +209,10 @@ impl Host for Envoy {
         self.annotate("sentinel_event", line);
     }
 
+    fn warn(&mut self, line: &str) {
+        let _ = hostcalls::log(LogLevel::Warn, line);
+    }
+
     fn annotate(&mut self, name: &'static str, value: &str) {
         let _ = hostcalls::set_property(vec![name], Some(value.as_bytes()));
     }

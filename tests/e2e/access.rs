@@ -81,7 +81,7 @@ async fn no_other_key_of_the_client_goes_on_either() {
         ("x-api-key", "another-key"),
         ("authorization", "Bearer another-key"),
     ];
-    let path = format!("{}?key={}&alt=sse", path(Dialect::Gemini), ALICE.key);
+    let path = format!("{}?alt=sse", path(Dialect::Gemini));
     let body = Dialect::Gemini.ask(QUESTION, false).to_string();
     // The first header counts, and it is not known.
     assert_eq!(gateway.post(&path, &headers, body.clone()).await.status, 401);
@@ -263,7 +263,7 @@ async fn only_an_administrator_reads_the_statistics() {
     assert_eq!(page.status, 200, "{:?}", page.body);
     assert_eq!(page.header("content-type"), Some("application/json"));
     for (name, value) in [
-        ("wasmcustom.sentinel_requests_total.dialect.openai_chat", 1),
+        ("wasmcustom.sentinel_requests_total.client.other.status.2xx.dialect.openai_chat", 1),
         ("wasmcustom.sentinel_verdicts_total.verdict.allow.signal.none.dialect.openai_chat.agent.other", 1),
         ("http.agents.api_key_auth.unauthorized", 0),
         ("cluster.openai.upstream_rq_total", 1),

@@ -49,9 +49,12 @@ fn every_file_that_is_read_anew_is_valid() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.success(), valid, "envoy/production/{name}:\n{said}");
     };
-    for (name, filter) in
-        [("clients.yaml", "clients"), ("limits.yaml", "limits"), ("limits-global.yaml", "limits")]
-    {
+    for (name, filter) in [
+        ("clients.yaml", "clients"),
+        ("paths.yaml", "paths"),
+        ("limits.yaml", "limits"),
+        ("limits-global.yaml", "limits"),
+    ] {
         for (spoiled, valid) in [("", true), ("                      no_such_field: 1\n", false)] {
             let config = indented(&after("    typed_config:\n", &shipped(name)), 16);
             let mut bootstrap = Bootstrap::shipped("production.yaml");

@@ -11,6 +11,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use sentinel_tests::fake_service::Behaviour;
 use sentinel_tests::provider::{Answer, Piece};
 use sentinel_tests::raw::{RawConnection, RawResponse};
+use sentinel_tests::stack::HELD;
 use sentinel_tests::{Dialect, Stack};
 use serde_json::json;
 
@@ -25,7 +26,7 @@ fn stack(config: &serde_json::Value) -> Stack {
     Stack::builder()
         .fake(Behaviour::Answer(nothing_similar(), Duration::ZERO))
         .config(config)
-        .edit("stream_idle_timeout: 300s", "stream_idle_timeout: 10s")
+        .edit("idle_timeout: 60s}", HELD)
         .start()
 }
 

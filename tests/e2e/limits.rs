@@ -156,3 +156,38 @@ async fn the_global_limit_counts_over_several_envoys() {
         assert_eq!(ask(gateway, ALICE).await.status, 200);
     }
 }
+
+/// The budget of a day in the shipped file, as it stands there, beside the limit of a minute.
+#[tokio::test]
+async fn a_client_may_have_a_budget_of_requests_for_a_day() {
+    let action =
+        "# - actions: [{request_headers: {header_name: x-sentinel-client, descriptor_key: client_and_day}}]";
+    let entry = "# - entries: [{key: client_and_day}]";
+    let bucket = "#   token_bucket: {max_tokens: 10000, tokens_per_fill: 10000, fill_interval: 86400s}";
+    let few = bucket.replace("10000", "4");
+    let gateway = Gateway::builder()
+        .limit(action, &action[2..])
+        .limit(entry, &entry[2..])
+        .limit(bucket, &few[2..])
+        .start();
+    for _ in 0..4 {
+        assert_eq!(ask(&gateway, ALICE).await.status, 200);
+    }
+    assert_limited(CHAT, &ask(&gateway, ALICE).await);
+    assert_eq!(ask(&gateway, BOB).await.status, 200, "each has a budget of its own");
+    assert_eq!(gateway.provider.count(), 5);
+}
+
+/// The header says seconds from now: who waits for so long is let in, and no time of day is that small.
+#[tokio::test]
+async fn the_reset_is_in_seconds_from_now() {
+    let bucket = "token_bucket: &each {max_tokens: 100, tokens_per_fill: 100, fill_interval: 60s}";
+    let gateway = Gateway::builder().limit(bucket, &bucket.replace("100", "1").replace("60s", "3s")).start();
+    assert_eq!(ask(&gateway, ALICE).await.status, 200);
+    let refused = ask(&gateway, ALICE).await;
+    assert_limited(CHAT, &refused);
+    let reset = limits_of(&refused)[2];
+    assert!((1..=3).contains(&reset), "{reset}");
+    tokio::time::sleep(std::time::Duration::from_secs(reset)).await;
+    assert_eq!(ask(&gateway, ALICE).await.status, 200);
+}

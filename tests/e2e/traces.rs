@@ -134,7 +134,10 @@ async fn a_kill_and_its_reason_stand_on_the_span_and_a_key_never() {
     }
     let key = [("x-goog-api-key", ALICE.key), ("traceparent", parent.as_str())];
     let path = "/gemini/v1beta/models/gemini-2.5-flash:generateContent?key=key-in-the-query&alt=json";
-    gateway.post(path, &key, Dialect::Gemini.ask(QUESTION, false).to_string()).await;
+    let asked = path.replace("key=key-in-the-query&", "");
+    gateway.post(&asked, &key, Dialect::Gemini.ask(QUESTION, false).to_string()).await;
+    let answer = gateway.post(path, &key, Dialect::Gemini.ask(QUESTION, false).to_string()).await;
+    assert_eq!(answer.status, 400);
     let refused = [("traceparent", parent.as_str())];
     gateway.post(path, &refused, Dialect::Gemini.ask(QUESTION, false).to_string()).await;
 
@@ -143,11 +146,13 @@ async fn a_kill_and_its_reason_stand_on_the_span_and_a_key_never() {
         let requests = spans.filter(|span| span.parent == AGENT);
         requests.filter(|span| span.attribute("sentinel.verdict") == Some(verdict)).collect::<Vec<_>>()
     };
-    let refusals =
-        || collector.spans().into_iter().filter(|s| s.attribute("http.status_code") == Some("401"));
+    let refusals = |status: &str| {
+        let refused = |span: &sentinel_tests::otlp::Span| span.attribute("http.status_code") == Some(status);
+        collector.spans().into_iter().filter(refused).count()
+    };
     eventually("all spans", async || {
         let some = ["hint", "kill"].iter().all(|verdict| !verdicts(verdict).is_empty());
-        some && verdicts("allow").len() >= 4 && refusals().next().is_some()
+        some && verdicts("allow").len() >= 4 && refusals("401") > 0 && refusals("400") > 0
     })
     .await;
     let kills = verdicts("kill");
@@ -166,6 +171,8 @@ async fn a_kill_and_its_reason_stand_on_the_span_and_a_key_never() {
     assert_eq!(gemini.attribute("gen_ai.operation.name"), Some("generate_content"));
     assert_eq!(gemini.attribute("gen_ai.request.model"), Some("gemini-2.5-flash"));
     assert_eq!(gemini.attribute("sentinel.scope"), None, "whose it is nobody has said");
+    let url = gemini.attribute("http.url").expect("where it was sent");
+    assert!(url.ends_with("/v1beta/models/gemini-2.5-flash:generateContent"), "{url}");
     let all = format!("{:?}", collector.spans());
     for word in ["key-in-the-query", ALICE.key, "rivers"] {
         assert!(!all.contains(word), "{word} in a span: {all}");

@@ -38,6 +38,7 @@ fn a_generated_file_that_was_changed_is_named_and_written_anew() {
         "overlays/envoy-gateway/gateway/patch-policy.yaml",
         "overlays/envoy-gateway/gateway/envoy-proxy.yaml",
         "gateway/limits.yaml",
+        "gateway/paths.yaml",
     ] {
         let file = copied.join(name);
         let rendered = fs::read_to_string(&file).unwrap();

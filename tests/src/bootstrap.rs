@@ -110,7 +110,7 @@ impl Bootstrap {
 
     /// What pods have below `/etc/sentinel` lies in this folder, which is laid out as `envoy/production`.
     pub fn mounted(&mut self, folder: &Path) {
-        for file in ["clients", "limits"] {
+        for file in ["clients", "paths", "limits"] {
             self.replace(
                 &format!("path: /etc/sentinel/{file}/{file}.yaml, watched_directory: {{path: /etc/sentinel/{file}}}"),
                 &format!("path: {0}/{file}.yaml, watched_directory: {{path: {0}}}", folder.display()),

@@ -15,6 +15,7 @@ use crate::client::{self, Response};
 use crate::envoy::Envoy;
 use crate::parts;
 use crate::provider::Provider;
+use crate::stack::HELD;
 use crate::tls::{Certificate, Relay};
 
 /// The names in the shipped file; behind the last one is [`Gateway::backup`], behind the others [`Gateway::provider`].
@@ -58,6 +59,7 @@ pub struct Builder {
     collector: Option<u16>,
     collector_has_tls: bool,
     service: Option<PathBuf>,
+    module: Option<PathBuf>,
 }
 
 impl Gateway {
@@ -72,6 +74,7 @@ impl Gateway {
             collector: None,
             collector_has_tls: false,
             service: None,
+            module: None,
         }
     }
 
@@ -185,6 +188,12 @@ impl Builder {
         self.edit(r#""timeout": "50ms""#, r#""timeout": "30s""#)
     }
 
+    /// With another module in the filter's place.
+    pub fn module(mut self, path: &Path) -> Self {
+        self.module = Some(path.to_path_buf());
+        self
+    }
+
     /// Three requests for each client, refilled so slowly that the time a test takes does not matter.
     pub fn three_requests(self) -> Self {
         let bucket = |tokens: u32, seconds: u32| {
@@ -248,7 +257,11 @@ impl Builder {
         for (old, new) in &self.edits {
             bootstrap.replace(old, new);
         }
-        bootstrap.module(&parts::filter());
+        if self.service.is_some() {
+            // A service that has this much time must not be taken for a fault.
+            bootstrap.replace_each(HELD, "idle_timeout: 60s}", 5);
+        }
+        bootstrap.module(&self.module.unwrap_or_else(parts::filter));
         bootstrap.production(folder.path());
         // Else none: a stack that is up on this machine must not be asked.
         bootstrap.service(&self.service.unwrap_or_else(|| folder.path().join("no-service.sock")));
@@ -315,6 +328,7 @@ pub fn fill_in(folder: &Path) {
         replace(folder, &format!("keys/{name}.yaml"), &key);
     }
     replace(folder, "clients.yaml", &with_clients(&shipped("clients.yaml"), &[ALICE, BOB, ADMIN]));
+    replace(folder, "paths.yaml", &shipped("paths.yaml"));
     replace(folder, "limits.yaml", &shipped("limits.yaml"));
 }
 

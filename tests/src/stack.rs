@@ -57,6 +57,9 @@ pub struct Builder {
     over: Option<String>,
 }
 
+/// How long a request may be held, in the shipped bootstraps.
+pub const HELD: &str = "idle_timeout: 10s}";
+
 /// Headers of an agent whose run has its own name.
 pub fn in_run(agent: &str) -> [(&'static str, &str); 2] {
     [("x-agent-id", agent), ("x-run-id", agent)]
@@ -206,6 +209,10 @@ impl Builder {
         }
         if let Some(config) = config {
             bootstrap.config(&config.to_string());
+        }
+        if beside && self.patient {
+            // A service that has this much time must not be taken for a fault.
+            bootstrap.replace(HELD, "idle_timeout: 60s}");
         }
         for (old, new) in &self.edits {
             bootstrap.replace(old, new);

@@ -35,6 +35,14 @@ pub struct Embedded {
     pub unseen: Option<UnseenDigest>,
 }
 
+impl Embedded {
+    /// What is left where no text may be stored: the vector, and the digest of what the model did not see.
+    #[must_use]
+    pub fn without_text(self) -> Self {
+        Self { head: String::new(), ..self }
+    }
+}
+
 /// How long the two parts of an embedding took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timing {

@@ -1,5 +1,5 @@
-//! Worker threads that embed, one embedder each, behind one bounded queue. What cannot be done in time is
-//! refused at once; what nobody waits for any more is dropped before it costs an inference.
+//! Worker threads that embed, one embedder each, behind one bounded queue. A prompt that cannot be embedded in time is
+//! refused at once. A prompt whose caller has gone away is dropped before it is embedded.
 
 use std::{
     sync::{Arc, mpsc},

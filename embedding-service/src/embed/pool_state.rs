@@ -126,7 +126,7 @@ impl PoolState {
         Ok(())
     }
 
-    /// Drops what nobody waits for any more.
+    /// Drops the prompts whose callers have gone away or whose deadlines have passed.
     fn drop_abandoned(&self, inner: &mut Inner) {
         let now = Instant::now();
         for (item, why) in inner.queue.take_if(|item| abandoned(item, now)) {

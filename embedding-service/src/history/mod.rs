@@ -83,6 +83,7 @@ pub struct Earlier {
     pub moment: Moment,
     /// 1 identical, 0 opposite.
     pub similarity: f64,
+    /// Empty where its text was not stored.
     pub head: String,
     pub unseen: Option<UnseenDigest>,
 }

@@ -35,6 +35,7 @@ pub struct Settings {
     pub pool: PoolOptions,
     pub overload: OverloadLimits,
     pub call_timeout: Duration,
+    pub store_prompt_text: bool,
     pub return_similar_prompt: bool,
     pub shutdown_grace: Duration,
     /// Where spans go; none: none are made.
@@ -69,6 +70,7 @@ impl TryFrom<RawSettings> for Settings {
             pool: pool(&raw)?,
             overload: overload(&raw)?,
             call_timeout: Duration::from_secs(number("LOOP_CALL_TIMEOUT", &raw.call_timeout, 1, 3600)?),
+            store_prompt_text: boolean("LOOP_STORE_PROMPT_TEXT", &raw.store_prompt_text)?,
             return_similar_prompt: boolean("LOOP_RETURN_SIMILAR_PROMPT", &raw.return_similar_prompt)?,
             shutdown_grace: Duration::from_secs(number("SHUTDOWN_GRACE", &raw.shutdown_grace, 0, 3600)?),
             collector: traces::collector(&raw)?,
@@ -158,6 +160,7 @@ mod tests {
         assert_eq!(settings.retention.size, 5);
         assert_eq!(settings.retention.ttl, Duration::from_secs(3600));
         assert_eq!(settings.store, StoreOptions::Memory { max_bytes: 64 << 20 });
+        assert!(settings.store_prompt_text);
         assert!(!settings.return_similar_prompt);
         assert!(settings.pool.workers >= 1);
     }
@@ -187,6 +190,7 @@ mod tests {
             ("--ready-delay-ms", "0", "LOOP_READY_DELAY_MS"),
             ("--ready-window-ms", "3s", "LOOP_READY_WINDOW_MS"),
             ("--call-timeout", "0", "LOOP_CALL_TIMEOUT"),
+            ("--store-prompt-text", "no", "LOOP_STORE_PROMPT_TEXT"),
             ("--return-similar-prompt", "yes", "LOOP_RETURN_SIMILAR_PROMPT"),
             ("--shutdown-grace", "soon", "SHUTDOWN_GRACE"),
             ("--otlp-endpoint", "collector:4317", "OTEL_EXPORTER_OTLP_ENDPOINT"),

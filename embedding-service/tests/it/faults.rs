@@ -276,6 +276,7 @@ async fn after_a_clock_ahead(store: Arc<dyn PromptHistory>, retention: Retention
         recorder: Arc::new(Recorder::start(store, retention.size, Arc::clone(&metrics))),
         metrics,
         threshold: 0.95,
+        store_prompt_text: true,
         return_similar_prompt: false,
     };
     for matches in 0..4 {

@@ -96,6 +96,7 @@ async fn service(gate: &Gate, work: Duration) -> Arc<LoopService> {
         recorder: Arc::new(Recorder::start(store, retention.size, Arc::clone(&metrics))),
         metrics,
         threshold: 0.95,
+        store_prompt_text: true,
         return_similar_prompt: false,
     })
 }

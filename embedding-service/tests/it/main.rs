@@ -23,6 +23,7 @@ mod long_prompts;
 mod models;
 mod overload;
 mod program;
+mod prompt_text;
 mod queueing;
 mod redis_access;
 mod redis_cluster;

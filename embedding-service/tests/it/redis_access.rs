@@ -61,7 +61,7 @@ async fn a_password_file_is_read_anew_when_the_password_has_changed() {
     answers(&server).await;
 }
 
-/// The rights that the README names are enough, and one that is missing is named.
+/// The rights that docs/redis.md names are enough, and one that is missing is named.
 #[tokio::test]
 async fn a_user_needs_few_rights() {
     let redis = Redis::start().await;
@@ -71,8 +71,8 @@ async fn a_user_needs_few_rights() {
         .chain(rights.split(' '))
         .collect();
     redis.command(&words).await;
-    let readme = include_str!("../../../README.md");
-    assert!(readme.contains(rights), "the README names other rights");
+    let page = include_str!("../../../docs/redis.md");
+    assert!(page.contains(rights), "docs/redis.md names other rights");
     let url = redis.url() + "?user=sentinel&pass=hunter2";
     let server = Server::start_without_model(&[("--redis-url", &url)]).await;
     let mut client = server.client().await;

@@ -6,9 +6,10 @@ use sentinel_llm_api::{
     conversation::{History, Kept, Part, Role},
     json::Unreadable,
 };
-use sentinel_text::{digest, normalise};
+use sentinel_text::digest;
 use serde::{Deserialize, Serialize};
 
+use crate::history::digest_of_word;
 use crate::step::{FinishedCall, StepLog, Steps, StrayResult};
 
 /// Turns that are remembered: enough for five rounds of the longest cycle.
@@ -73,7 +74,7 @@ impl KeptTail {
             })?;
             // A text beside results is no word.
             if role == Role::User && !has_results && tail.words.len() < WORDS {
-                tail.words.push(digest(normalise(&text).as_bytes()));
+                tail.words.push(digest_of_word(&text));
             }
         }
         Ok(tail)

@@ -1,4 +1,5 @@
-//! A request meets the window of its scope: a retry or a prompt event, stopped or free, and what the score finds.
+//! Compares a request with the window of its scope: is it a retry or a new prompt, is its run stopped, and what does the
+//! score find?
 
 use sentinel_text::Fingerprint;
 

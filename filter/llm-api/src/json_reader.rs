@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     json::Unreadable,
-    json_scan::{after_escape, plain_end, unescaped},
+    json_scan::{string_end, unescaped},
 };
 
 /// Lists and objects within each other that are read, as in serde_json. What is not read, or stays raw, may be deeper.
@@ -97,28 +97,12 @@ impl<'de> Reader<'de> {
     }
 
     /// Goes to the end of the string whose opening quote is next; says whether it has escapes.
-    #[inline(never)]
+    #[inline]
     fn skip_string(&mut self) -> Result<bool, Unreadable> {
-        let bytes = self.text.as_bytes();
-        let mut has_escapes = false;
-        self.step();
-        loop {
-            self.at = plain_end(bytes, self.at);
-            match bytes.get(self.at) {
-                Some(b'"') => {
-                    self.step();
-                    return Ok(has_escapes);
-                }
-                Some(b'\\') => {
-                    has_escapes = true;
-                    // Escapes often stand one beside the other.
-                    while bytes.get(self.at) == Some(&b'\\') {
-                        self.at = after_escape(bytes, self.at).ok_or(Unreadable::NotJson)?;
-                    }
-                }
-                _ => return Err(Unreadable::NotJson),
-            }
-        }
+        let inside = self.at.wrapping_add(1);
+        let (end, has_escapes) = string_end(self.text.as_bytes(), inside).ok_or(Unreadable::NotJson)?;
+        self.at = end;
+        Ok(has_escapes)
     }
 
     /// Goes to the end of the number that is next.
@@ -171,56 +155,84 @@ impl<'de> Reader<'de> {
         if self.is_sound {
             return self.skip_sound();
         }
+        // What is passed over may be very many very short values: the place is kept at hand.
+        let bytes = self.text.as_bytes();
+        let mut at = self.at;
         let mut open = Brackets::default();
         loop {
-            match self.peek().ok_or(Unreadable::NotJson)? {
-                b'"' => drop(self.skip_string()?),
-                b'-' | b'0'..=b'9' => self.skip_number()?,
-                bracket @ (b'{' | b'[') => {
-                    // The last of many may be closed at once.
-                    while self.is_run(b'[') && open.push_lists() {
-                        self.at = self.at.wrapping_add(RUN - 1);
-                    }
-                    self.step();
-                    let is_object = bracket == b'{';
-                    let close = if is_object { b'}' } else { b']' };
-                    if self.peek() == Some(close) {
-                        self.step();
+            at = after_space(bytes, at);
+            at = match *bytes.get(at).ok_or(Unreadable::NotJson)? {
+                b'"' => self.at_end(at, |reader| reader.skip_string().map(drop))?,
+                b'0'..=b'9' if is_digit_alone(bytes, at) => at.wrapping_add(1),
+                b'-' | b'0'..=b'9' => self.at_end(at, Self::skip_number)?,
+                b'{' => {
+                    let inside = after_space(bytes, at.wrapping_add(1));
+                    if bytes.get(inside) == Some(&b'}') {
+                        inside.wrapping_add(1)
                     } else {
-                        open.push(is_object);
-                        if is_object {
-                            self.skip_key()?;
-                        }
+                        open.push(true);
+                        at = self.at_end(inside, Self::skip_key)?;
                         continue;
                     }
                 }
-                b't' => self.word("true")?,
-                b'f' => self.word("false")?,
-                b'n' => self.word("null")?,
+                b'[' => {
+                    // The last of many may be closed at once.
+                    while is_run(bytes, at, b'[') && open.push_lists() {
+                        at = at.wrapping_add(RUN - 1);
+                    }
+                    let inside = after_space(bytes, at.wrapping_add(1));
+                    if bytes.get(inside) == Some(&b']') {
+                        inside.wrapping_add(1)
+                    } else {
+                        open.push(false);
+                        at = inside;
+                        continue;
+                    }
+                }
+                b't' => self.at_end(at, |reader| reader.word("true"))?,
+                b'f' => self.at_end(at, |reader| reader.word("false"))?,
+                b'n' => self.at_end(at, |reader| reader.word("null"))?,
                 _ => return Err(Unreadable::NotJson),
-            }
+            };
             // A value has ended: so may what it is in.
             loop {
-                let Some(is_object) = open.last() else { return Ok(()) };
-                match (self.peek(), is_object) {
-                    (Some(b','), _) => {
-                        self.step();
-                        if is_object {
-                            self.skip_key()?;
-                        }
+                let Some(is_object) = open.last() else {
+                    self.at = at;
+                    return Ok(());
+                };
+                at = after_space(bytes, at);
+                match (bytes.get(at), is_object) {
+                    (Some(b','), false) => {
+                        at = at.wrapping_add(1);
                         break;
                     }
-                    (Some(b']'), false) if self.is_run(b']') && open.pop_lists() => {
-                        self.at = self.at.wrapping_add(RUN);
+                    (Some(b','), true) => {
+                        at = self.at_end(at.wrapping_add(1), Self::skip_key)?;
+                        break;
+                    }
+                    (Some(b']'), false) if is_run(bytes, at, b']') && open.pop_lists() => {
+                        at = at.wrapping_add(RUN);
                     }
                     (Some(b'}'), true) | (Some(b']'), false) => {
-                        self.step();
+                        at = at.wrapping_add(1);
                         open.pop();
                     }
                     _ => return Err(Unreadable::NotJson),
                 }
             }
         }
+    }
+
+    /// Where the reader is once it has gone on from here.
+    #[inline]
+    fn at_end(
+        &mut self,
+        at: usize,
+        go_on: impl FnOnce(&mut Self) -> Result<(), Unreadable>,
+    ) -> Result<usize, Unreadable> {
+        self.at = at;
+        go_on(self)?;
+        Ok(self.at)
     }
 
     /// Goes over the value that is next, in a text that is JSON.
@@ -255,13 +267,6 @@ impl<'de> Reader<'de> {
                 return Ok(());
             }
         }
-    }
-
-    /// Whether so many of this byte are next that they are worth going over together.
-    #[inline]
-    fn is_run(&self, byte: u8) -> bool {
-        let next = self.text.as_bytes().get(self.at..).and_then(|rest| rest.first_chunk::<RUN>());
-        next.is_some_and(|next| *next == [byte; RUN])
     }
 
     #[inline(never)]
@@ -365,6 +370,28 @@ impl<'de> Reader<'de> {
         self.close(close)?;
         Ok(value)
     }
+}
+
+/// The first place from `at` on that is no white space.
+#[inline]
+fn after_space(bytes: &[u8], mut at: usize) -> usize {
+    while matches!(bytes.get(at), Some(b' ' | b'\n' | b'\t' | b'\r')) {
+        at = at.wrapping_add(1);
+    }
+    at
+}
+
+/// Whether the digit that stands here is the whole number.
+#[inline]
+fn is_digit_alone(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes.get(at.wrapping_add(1)), Some(b',' | b']' | b'}'))
+}
+
+/// Whether so many of this byte stand here that they are worth going over together.
+#[inline]
+fn is_run(bytes: &[u8], at: usize, byte: u8) -> bool {
+    let next = bytes.get(at..).and_then(|rest| rest.first_chunk::<RUN>());
+    next.is_some_and(|next| *next == [byte; RUN])
 }
 
 /// Brackets of lists that are gone over together.

@@ -20,42 +20,87 @@ pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// The place of the first special byte of a chunk; its length where there is none.
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline]
 fn special(chunk: &[u8; CHUNK]) -> usize {
+    (specials(chunk) | 1 << CHUNK).trailing_zeros() as usize
+}
+
+/// The special bytes of a chunk: a bit each, the first the lowest.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[inline]
+fn specials(chunk: &[u8; CHUNK]) -> u32 {
     use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128_or};
     let (words, _) = chunk.as_chunks::<8>();
-    let [low, high] = words else { return CHUNK };
+    let [low, high] = words else { return 0 };
     let bytes = u64x2(u64::from_le_bytes(*low), u64::from_le_bytes(*high));
     let ends = v128_or(u8x16_eq(bytes, u8x16_splat(b'"')), u8x16_eq(bytes, u8x16_splat(b'\\')));
-    let found = u8x16_bitmask(v128_or(ends, u8x16_lt(bytes, u8x16_splat(0x20))));
-    (u32::from(found) | 1 << CHUNK).trailing_zeros() as usize
+    u32::from(u8x16_bitmask(v128_or(ends, u8x16_lt(bytes, u8x16_splat(0x20)))))
 }
 
 /// The same without vector instructions.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline]
-fn special(chunk: &[u8; CHUNK]) -> usize {
+fn specials(chunk: &[u8; CHUNK]) -> u32 {
     let (words, _) = chunk.as_chunks::<8>();
-    for (word, before) in words.iter().zip([0_usize, 8]) {
-        let found = special_in(u64::from_le_bytes(*word));
-        if found != 0 {
-            return before.wrapping_add((found.trailing_zeros() >> 3) as usize);
-        }
-    }
-    CHUNK
+    let [low, high] = words else { return 0 };
+    specials_in(u64::from_le_bytes(*low)) | (specials_in(u64::from_le_bytes(*high)) << 8)
 }
 
-/// The top bit of the first special byte of a word is the lowest bit that is set; nothing is set where there is none.
+/// The special bytes of a word: a bit each, the first the lowest.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline]
-fn special_in(word: u64) -> u64 {
+fn specials_in(word: u64) -> u32 {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    let top_if_zero = |word: u64| word.wrapping_sub(ONES) & !word;
-    let quote = top_if_zero(word ^ ONES.wrapping_mul(u64::from(b'"')));
-    let backslash = top_if_zero(word ^ ONES.wrapping_mul(u64::from(b'\\')));
-    let control = word.wrapping_sub(ONES.wrapping_mul(0x20)) & !word;
-    (quote | backslash | control) & ONES.wrapping_mul(0x80)
+    const LOW: u64 = ONES.wrapping_mul(0x7F);
+    // The top bit of each byte that is zero.
+    let zeros = |word: u64| !((word & LOW).wrapping_add(LOW) | word | LOW);
+    let quotes = zeros(word ^ ONES.wrapping_mul(u64::from(b'"')));
+    let backslashes = zeros(word ^ ONES.wrapping_mul(u64::from(b'\\')));
+    let controls = zeros(word & ONES.wrapping_mul(0xE0));
+    // Gathers the top bits.
+    let tops = (quotes | backslashes | controls) >> 7;
+    u32::try_from(tops.wrapping_mul(0x0102_0408_1020_4080) >> 56).unwrap_or(0)
+}
+
+/// Where the string ends whose inside begins at `at`, behind its closing quote, and whether it has escapes; nothing where it
+/// is none. Escapes often stand near each other: each chunk is looked at once.
+#[inline(never)]
+pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
+    let mut has_escapes = false;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<CHUNK>()) {
+        let mut found = specials(chunk);
+        // Behind the escapes of this chunk.
+        let mut next = at.wrapping_add(CHUNK);
+        while found != 0 {
+            let place = at.wrapping_add(found.trailing_zeros() as usize);
+            match bytes.get(place) {
+                Some(b'"') => return Some((place.wrapping_add(1), has_escapes)),
+                Some(b'\\') => {
+                    has_escapes = true;
+                    let end = after_escape(bytes, place)?;
+                    let passed = end.wrapping_sub(at);
+                    if passed >= CHUNK {
+                        next = end;
+                        break;
+                    }
+                    found = (found >> passed) << passed;
+                }
+                _ => return None,
+            }
+        }
+        at = next;
+    }
+    loop {
+        match bytes.get(at)? {
+            b'"' => return Some((at.wrapping_add(1), has_escapes)),
+            b'\\' => {
+                has_escapes = true;
+                at = after_escape(bytes, at)?;
+            }
+            ..=0x1F => return None,
+            _ => at = at.wrapping_add(1),
+        }
+    }
 }
 
 /// Where the escape ends whose backslash stands at `at`; nothing where it is none. Halves of surrogate pairs may stand

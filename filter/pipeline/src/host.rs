@@ -47,8 +47,10 @@ pub trait Host {
     fn count(&mut self, metric: Metric, by: u64);
     /// The request was held for so many milliseconds.
     fn record_latency(&mut self, milliseconds: u64);
-    /// One line of JSON for the log.
+    /// The record of a verdict, one line of JSON: for the log and for Envoy's access logs.
     fn log(&mut self, line: &str);
+    /// One line of JSON for the log alone.
+    fn warn(&mut self, line: &str);
     /// Something known of the request, for Envoy's tracer and access logs.
     fn annotate(&mut self, name: &'static str, value: &str);
     /// Spans for the collector, some time.

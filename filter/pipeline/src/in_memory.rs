@@ -26,7 +26,10 @@ pub struct InMemory {
     pub now: u64,
     pub slots: HashMap<String, (Vec<u8>, u32)>,
     pub counters: BTreeMap<String, u64>,
+    /// Records of verdicts.
     pub log: Vec<String>,
+    /// What else was logged.
+    pub warnings: Vec<String>,
     pub spans: Vec<Span>,
     /// How many of the next stores are lost to another worker.
     pub lost_stores: u32,
@@ -111,6 +114,7 @@ impl InMemory {
             slots: HashMap::new(),
             counters: BTreeMap::new(),
             log: Vec::new(),
+            warnings: Vec::new(),
             spans: Vec::new(),
             lost_stores: 0,
             service: Box::new(|_| Ok(ServiceReply { loop_detected: false, max_similarity: 0.0, related: 0 })),
@@ -260,6 +264,10 @@ impl Host for Flight<'_> {
 
     fn log(&mut self, line: &str) {
         self.host.log.push(line.to_owned());
+    }
+
+    fn warn(&mut self, line: &str) {
+        self.host.warnings.push(line.to_owned());
     }
 
     fn annotate(&mut self, name: &'static str, value: &str) {

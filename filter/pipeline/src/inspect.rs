@@ -10,6 +10,7 @@ use crate::{
     case::Case,
     config::Config,
     decide::decide,
+    fail_open,
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
@@ -26,7 +27,9 @@ pub enum Next {
     Await(Box<Case>),
     /// The request has gone on, and its response is of interest.
     Pass(Box<PassingResponse>),
-    /// The request has gone on or was answered, and nothing more is to be done.
+    /// The request was answered in the provider's place.
+    Answered,
+    /// The request has gone on, and nothing more is to be done.
     End,
 }
 
@@ -36,8 +39,8 @@ pub fn whole(config: &Config, head: RequestHead, host: &mut impl Host) -> Next {
     let route = match &head.target {
         Target::Model(route) => route.clone(),
         Target::Mcp if !body.is_empty() => {
-            mcp::whole(config, &head.claims, &body, host);
-            return Next::End;
+            let is_answered = mcp::whole(config, &head.claims, &body, host);
+            return if is_answered { Next::Answered } else { Next::End };
         }
         Target::Mcp => return uninspected(Some(Bypass::Empty), host),
     };
@@ -49,7 +52,7 @@ pub fn whole(config: &Config, head: RequestHead, host: &mut impl Host) -> Next {
 
 fn uninspected(cause: Option<Bypass>, host: &mut impl Host) -> Next {
     if let Some(cause) = cause {
-        host.count(cause.into(), 1);
+        fail_open::bypassed(cause, host);
     }
     host.release();
     Next::End
@@ -139,7 +142,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
         host.count(Metric::Saved, saved);
         host.reply(reply);
-        return Next::End;
+        return Next::Answered;
     }
     if decision.hints() {
         match render::hinted(&case, &decision) {
@@ -150,7 +153,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
                 host.replace_request_body(&body);
             }
             None => {
-                host.count(Bypass::NoPlace.into(), 1);
+                fail_open::bypassed(Bypass::NoPlace, host);
                 decision.verdict = Verdict::Allow;
             }
         }

@@ -10,6 +10,7 @@ mod case;
 mod codec;
 pub mod config;
 mod decide;
+pub mod fail_open;
 pub mod host;
 pub mod identity;
 #[cfg(feature = "in-memory")]

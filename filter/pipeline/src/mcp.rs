@@ -17,6 +17,7 @@ use sentinel_text::{digest, digest_pair};
 
 use crate::{
     config::{Config, Mode},
+    fail_open,
     host::Host,
     identity::{Claims, Scope},
     metric::{Bypass, MCP, Metric},
@@ -24,17 +25,21 @@ use crate::{
     shared_data::change_call_rates,
 };
 
-/// Counts the calls in a request and lets it go on, or answers it.
-pub fn whole(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) {
-    match denied(config, claims, body, host) {
+/// Counts the calls in a request and lets it go on, or answers it; true where it was answered.
+pub fn whole(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -> bool {
+    let denied = denied(config, claims, body, host);
+    let is_answered = denied.is_some();
+    match denied {
         Some(reply) => host.reply(reply),
         None => host.release(),
     }
+    is_answered
 }
 
 /// The answer in the server's place, where every call is one too many.
 fn denied(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -> Option<LocalReply> {
-    let requests = requests(body).map_err(|error| host.count(Bypass::Unreadable(error).into(), 1)).ok()?;
+    let requests =
+        requests(body).map_err(|error| fail_open::bypassed(Bypass::Unreadable(error), host)).ok()?;
     let calls = requests.iter().filter(|request| request.call.is_some()).count();
     if calls == 0 {
         return None;
@@ -43,7 +48,7 @@ fn denied(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -
     let session = host.request_header("mcp-session-id").filter(|id| !id.is_empty());
     let scope = claims.mcp_scope(session.as_deref());
     if !scope.is_identified() {
-        host.count(Bypass::NoIdentity.into(), 1);
+        fail_open::bypassed(Bypass::NoIdentity, host);
         return None;
     }
     let policy = config.policy(claims.agent());

@@ -9,8 +9,8 @@ use sentinel_llm_api::json::Unreadable;
 /// A counter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
-    /// Requests in a dialect, before anything else is known of them. The dialect's label, or `MCP`.
-    Requests(&'static str),
+    /// Requests in a dialect, whatever became of them. The client as configured, and the dialect's label, or `MCP`.
+    Requests(Arc<str>, Status, &'static str),
     /// With the dialect's label, or `MCP`, and the label of the row of `agents[]` whose settings hold.
     Verdicts(Verdict, Option<Signal>, &'static str, Arc<str>),
     /// Tools called through an MCP route.
@@ -27,6 +27,39 @@ pub enum Metric {
     Costs(Arc<str>),
     /// Billionths of a USD that killed requests would have cost at least.
     Saved,
+}
+
+/// How a request ended, as far as an error rate needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// The first digit of the answer's HTTP status: a provider's answer, or Envoy's own in its place.
+    Class(u8),
+    /// The filter answered in the provider's place.
+    Stopped,
+    /// It ended before an answer came.
+    Unanswered,
+}
+
+impl Status {
+    /// From the `:status` of an answer.
+    pub fn of_answer(status: &[u8]) -> Self {
+        match status {
+            [first @ b'1'..=b'5', _, _] => Self::Class(first.saturating_sub(b'0')),
+            _ => Self::Unanswered,
+        }
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Class(1) => "1xx",
+            Self::Class(2) => "2xx",
+            Self::Class(3) => "3xx",
+            Self::Class(4) => "4xx",
+            Self::Class(5) => "5xx",
+            Self::Stopped => "stopped",
+            Self::Class(_) | Self::Unanswered => "none",
+        }
+    }
 }
 
 /// Kinds of tokens: they have different prices.
@@ -56,7 +89,10 @@ pub const LATENCY: &str = "sentinel_latency_ms";
 impl Metric {
     pub fn name(&self) -> String {
         match self {
-            Self::Requests(dialect) => format!("sentinel_requests_total.dialect.{dialect}"),
+            // The client stands first: what looks like another label behind it is part of no client's name.
+            Self::Requests(client, status, dialect) => {
+                format!("sentinel_requests_total.client.{client}.status.{}.dialect.{dialect}", status.label())
+            }
             Self::Verdicts(verdict, signal, dialect, agent) => format!(
                 "sentinel_verdicts_total.verdict.{}.signal.{}.dialect.{dialect}.agent.{agent}",
                 verdict.label(),

@@ -10,10 +10,11 @@ use std::{mem, sync::Arc};
 use crate::{
     case::Case,
     config::Config,
+    fail_open,
     host::{Host, ServiceReply},
     inspect::{self, Next},
-    metric::{Bypass, Metric, ServiceOutcome},
-    request_head::{self, RequestHead},
+    metric::{Bypass, ServiceOutcome, Status},
+    request_head::{self, Counted, RequestHead},
     response::{self, PassingResponse},
 };
 
@@ -22,6 +23,8 @@ use crate::{
 pub struct Request {
     config: Arc<Config>,
     phase: Phase,
+    /// Until it is counted.
+    counted: Option<Counted>,
 }
 
 #[derive(Debug)]
@@ -47,19 +50,21 @@ impl From<Next> for Phase {
         match next {
             Next::Await(case) => Self::Asking(case),
             Next::Pass(response) => Self::Passing(response),
-            Next::End => Self::Done,
+            Next::Answered | Next::End => Self::Done,
         }
     }
 }
 
 impl Request {
     pub fn new(config: Arc<Config>) -> Self {
-        Self { config, phase: Phase::Idle }
+        Self { config, phase: Phase::Idle, counted: None }
     }
 
     pub fn on_request_headers(&mut self, host: &mut impl Host, end_of_stream: bool) {
-        let head = request_head::open(&self.config, host, end_of_stream);
-        self.phase = head.map_or(Phase::Done, |head| Phase::Reading(Box::new(head)));
+        let opened = request_head::open(&self.config, host, end_of_stream);
+        let (counted, head) = opened.map(|opened| (opened.counted, opened.head)).unzip();
+        self.counted = counted;
+        self.phase = head.flatten().map_or(Phase::Done, |head| Phase::Reading(Box::new(head)));
     }
 
     /// `held`: bytes of the body that the host holds back so far.
@@ -69,7 +74,7 @@ impl Request {
         }
         if held > self.config.max_body {
             self.phase = Phase::Done;
-            host.count(Bypass::TooLarge.into(), 1);
+            fail_open::bypassed(Bypass::TooLarge, host);
             host.release();
         } else if end_of_stream {
             self.inspect(host);
@@ -85,7 +90,10 @@ impl Request {
 
     fn inspect(&mut self, host: &mut impl Host) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Reading(head) => inspect::whole(&self.config, *head, host).into(),
+            Phase::Reading(head) => {
+                let next = inspect::whole(&self.config, *head, host);
+                self.follow(next, host)
+            }
             other => other,
         };
     }
@@ -93,12 +101,33 @@ impl Request {
     /// The answer to `Host::ask`.
     pub fn on_service_reply(&mut self, host: &mut impl Host, reply: Result<ServiceReply, ServiceOutcome>) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Asking(case) => inspect::answered(&self.config, case, reply, host).into(),
+            Phase::Asking(case) => {
+                let next = inspect::answered(&self.config, case, reply, host);
+                self.follow(next, host)
+            }
             other => other,
         };
     }
 
+    fn follow(&mut self, next: Next, host: &mut impl Host) -> Phase {
+        if matches!(next, Next::Answered) {
+            self.count(Status::Stopped, host);
+        }
+        next.into()
+    }
+
+    /// Each request is counted once, when it is known how it ended.
+    fn count(&mut self, status: Status, host: &mut impl Host) {
+        if let Some(counted) = self.counted.take() {
+            counted.count(status, host);
+        }
+    }
+
     pub fn on_response_headers(&mut self, host: &mut impl Host, end_of_stream: bool) {
+        if self.counted.is_some() {
+            let status = host.response_header(":status").unwrap_or_default();
+            self.count(Status::of_answer(&status), host);
+        }
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
             Phase::Passing(response) => {
                 Phase::passing(response::headers(&self.config, response, end_of_stream, host))
@@ -124,10 +153,11 @@ impl Request {
 
     /// Nothing more will come; the client may have gone in the middle.
     pub fn on_closed(&mut self, host: &mut impl Host) {
+        self.count(Status::Unanswered, host);
         match mem::replace(&mut self.phase, Phase::Done) {
             Phase::Asking(_) => {
                 host.cancel();
-                host.count(Metric::ServiceCalls(ServiceOutcome::Cancelled), 1);
+                fail_open::called(ServiceOutcome::Cancelled, host);
             }
             Phase::Passing(response) => response::cut_off(&self.config, &response, host),
             Phase::Idle | Phase::Reading(_) | Phase::Done => {}
@@ -136,7 +166,7 @@ impl Request {
 
     /// Whether a response is of any use; the host need not bother otherwise.
     pub fn awaits_response(&self) -> bool {
-        matches!(&self.phase, Phase::Passing(_))
+        self.counted.is_some() || matches!(&self.phase, Phase::Passing(_))
     }
 
     /// Whether response chunks are of any use; the host need not bother otherwise.

@@ -1,12 +1,15 @@
 //! What the request headers say: whether the request is one that can be read, and whose it is.
 
+use std::sync::Arc;
+
 use sentinel_llm_api::{path::RequestPath, route::Route};
 
 use crate::{
     config::Config,
+    fail_open,
     host::Host,
     identity::Claims,
-    metric::{Bypass, MCP, Metric},
+    metric::{Bypass, MCP, Metric, Status},
 };
 
 /// A request whose body is awaited.
@@ -29,8 +32,29 @@ pub enum Target {
     Mcp,
 }
 
-/// Reads the headers and holds the request; nothing where it is to go on uninspected.
-pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Option<RequestHead> {
+/// How a request is counted once it is known what became of it.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    client: Arc<str>,
+    dialect: &'static str,
+}
+
+impl Counted {
+    pub fn count(self, status: Status, host: &mut impl Host) {
+        host.count(Metric::Requests(self.client, status, self.dialect), 1);
+    }
+}
+
+/// What is to be done with a request on an inspected path.
+#[derive(Debug)]
+pub struct Opened {
+    pub counted: Counted,
+    /// Nothing where it is to go on uninspected.
+    pub head: Option<RequestHead>,
+}
+
+/// Reads the headers and holds the request; nothing where it is none of ours.
+pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Option<Opened> {
     if end_of_stream {
         return None;
     }
@@ -52,16 +76,20 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
         Target::Model(route) => route.dialect.label(),
         Target::Mcp => MCP,
     };
-    host.count(Metric::Requests(label), 1);
+    let client = config.principal.as_deref().and_then(|name| host.request_header(name));
+    let counted = Counted { client: config.clients.label(client.as_deref()), dialect: label };
     let length = host.request_header("content-length");
     if let Some(cause) = unfit(config, host, length.as_deref()) {
-        host.count(cause.into(), 1);
-        return None;
+        fail_open::bypassed(cause, host);
+        return Some(Opened { counted, head: None });
     }
     let is_retry = match &target {
         Target::Model(route) => route.dialect.is_retry(&|name| host.request_header(name)),
         Target::Mcp => false,
     };
+    if config.plain_answers && matches!(target, Target::Model(_)) {
+        ask_for_a_plain_answer(host);
+    }
     if config.hold_headers {
         host.hold();
     } else {
@@ -69,7 +97,26 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
         host.remove_request_header("content-length");
     }
     let has_length = length.is_some() && config.hold_headers;
-    Some(RequestHead { target, claims, has_length, is_retry, arrived: host.now() })
+    let head = RequestHead { target, claims, has_length, is_retry, arrived: host.now() };
+    Some(Opened { counted, head: Some(head) })
+}
+
+/// An answer is read as it passes, and never inflated: that would change it, and could be made to cost. Who takes no
+/// compression gets none by itself.
+fn ask_for_a_plain_answer(host: &mut impl Host) {
+    let Some(accepted) = host.request_header("accept-encoding") else { return };
+    if accepted.eq_ignore_ascii_case(b"identity") || is_signed(host, "accept-encoding") {
+        return;
+    }
+    host.set_request_header("accept-encoding", "identity");
+}
+
+/// Whether the client's own signature (AWS Signature Version 4) covers a header. Where nobody signs anew, as without a
+/// hint nobody need, a change would have the request refused.
+fn is_signed(host: &impl Host, name: &str) -> bool {
+    let signature = host.request_header("authorization").unwrap_or_default();
+    let is_one = signature.starts_with(b"AWS4-");
+    is_one && signature.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 /// Why the body cannot be read, as far as the headers say.

@@ -8,6 +8,7 @@ use sentinel_llm_api::{answer_reader::AnswerReader, dialect::DialectRef};
 use crate::{
     case::Case,
     config::{Config, Policy},
+    fail_open,
     host::Host,
     identity::Scope,
     metric::Bypass,
@@ -64,11 +65,12 @@ pub fn headers(
     let status = host.response_header(":status").unwrap_or_default();
     response.has_succeeded = status.len() == 3 && status.starts_with(b"2");
     if response.has_succeeded {
-        let is_plain = host.response_header("content-encoding").is_none();
+        let coding = host.response_header("content-encoding");
+        let is_plain = coding.is_none_or(|coding| coding.eq_ignore_ascii_case(b"identity"));
         let content_type = host.response_header("content-type").unwrap_or_default();
         response.reader = if is_plain { AnswerReader::new(response.dialect, &content_type) } else { None };
         if response.reader.is_none() {
-            host.count(Bypass::Response.into(), 1);
+            fail_open::bypassed(Bypass::Response, host);
         }
     }
     if end_of_stream || !response.has_succeeded {
@@ -109,7 +111,7 @@ pub fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
                 record::annotate_answer(answer, host);
             }
         }
-        None if was_read => host.count(Bypass::Response.into(), 1),
+        None if was_read => fail_open::bypassed(Bypass::Response, host),
         None => {}
     }
     if let Some(entry) = entry {

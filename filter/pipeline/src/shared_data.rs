@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     codec,
     config::Config,
+    fail_open,
     host::{Host, Stored},
     identity::Scope,
     metric::{Bypass, Metric},
@@ -98,7 +99,7 @@ fn swap<T>(host: &mut impl Host, key: &str, mut change: impl FnMut(&[u8]) -> (T,
         }
         tries = tries.saturating_add(1);
         if tries >= MAX_TRIES {
-            host.count(Bypass::Contention.into(), 1);
+            fail_open::bypassed(Bypass::Contention, host);
             return result;
         }
     }

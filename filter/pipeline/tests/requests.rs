@@ -41,6 +41,11 @@ fn send(host: &mut InMemory, prompt: &str) -> Exchange {
     host.exchange(&chat(prompt), &answer(ANSWER))
 }
 
+/// The time of a line in the log is all that is stored.
+fn nothing_is_remembered(host: &InMemory) -> bool {
+    host.slots.keys().all(|key| key.starts_with("sentinel/told/"))
+}
+
 fn verdicts(host: &mut InMemory, times: usize) -> Vec<String> {
     (0..times).map(|_| send(host, PROMPT).verdict().unwrap_or("none").to_owned()).collect()
 }
@@ -229,7 +234,7 @@ fn headers_decide_what_is_not_even_read() {
         let mut host = host("{}");
         let outcome = host.exchange(&request, &answer(ANSWER));
         assert_eq!(outcome.sent.as_ref(), Some(&request.body));
-        assert!(outcome.headers.is_empty() && host.slots.is_empty());
+        assert!(outcome.headers.is_empty() && nothing_is_remembered(&host));
         if let Some(cause) = metric {
             assert_eq!(host.counted(Metric::Bypasses(cause)), 1);
         }
@@ -486,4 +491,81 @@ fn a_client_that_leaves_after_the_last_event_has_its_answer() {
         let last = (0..5).map(|_| host.exchange(&chat(PROMPT), &response)).last().unwrap();
         assert_eq!(last.verdict(), Some(verdict));
     }
+}
+
+/// How often each of the requests so far was counted, by client and status.
+fn requests(host: &InMemory) -> Vec<(String, u64)> {
+    let counters = host.counters.iter().filter_map(|(name, count)| {
+        let labels = name.strip_prefix("sentinel_requests_total.client.")?;
+        Some((labels.strip_suffix(".dialect.openai_chat")?.replace(".status.", " "), *count))
+    });
+    counters.collect()
+}
+
+#[test]
+fn each_request_is_counted_once_with_what_became_of_it() {
+    let mut host = host(r#"{"identity": {"principal": "x-client", "clients": ["billing"]}}"#);
+    let by = |client: &str| chat(PROMPT).with("x-client", client);
+    verdicts(&mut host, 5);
+    host.exchange(&by("billing"), &answer(ANSWER));
+    host.exchange(&by("billing"), &ProviderResponse { status: 429, ..answer("") });
+    host.exchange(&by("somebody"), &ProviderResponse { status: 503, ..answer("") });
+    host.exchange(&by("billing").with("content-encoding", "gzip"), &answer(ANSWER));
+    host.exchange(&by("billing").with(":method", "GET"), &answer(ANSWER));
+    let expected =
+        [("billing 2xx", 2), ("billing 4xx", 1), ("none 2xx", 4), ("none stopped", 1), ("other 5xx", 1)];
+    assert_eq!(requests(&host), expected.map(|(labels, count)| (labels.to_owned(), count)));
+}
+
+#[test]
+fn failing_open_is_told_once_a_minute_for_each_cause() {
+    let mut host = host("{}");
+    host.service = Box::new(|_| Err(ServiceOutcome::Unavailable));
+    let told = |host: &InMemory, cause: &str| {
+        let line = |line: &&String| line.contains(&format!(r#""cause":"{cause}""#));
+        host.warnings.iter().filter(line).count()
+    };
+    for number in 0..60 {
+        send(&mut host, &format!("A question of more than four words, number {}", "x".repeat(number)));
+        host.exchange(&chat(PROMPT).with("content-encoding", "br"), &answer(ANSWER));
+    }
+    assert_eq!((told(&host, "service_unavailable"), told(&host, "encoded"), host.warnings.len()), (1, 1, 2));
+    host.now += 60_000;
+    send(&mut host, "A question that was not asked before at all");
+    assert_eq!((told(&host, "service_unavailable"), told(&host, "encoded")), (2, 1));
+    // A clock that is set back does not keep it silent.
+    host.now -= 40_000_000;
+    send(&mut host, "And one that is another again, after so long");
+    assert_eq!(told(&host, "service_unavailable"), 3);
+    // Another worker was faster: the line is its own.
+    host.now += 60_000;
+    host.lost_stores = 1;
+    host.exchange(&chat(PROMPT).with("content-encoding", "br"), &answer(ANSWER));
+    assert_eq!(told(&host, "encoded"), 1);
+    assert!(host.warnings.iter().all(|line| !line.contains("question") && !line.contains("a-1")));
+}
+
+#[test]
+fn a_plain_answer_is_asked_for_where_it_is_read() {
+    let wish = |request: ClientRequest| request.with("accept-encoding", "gzip, br");
+    let asked = |config: &str, request: &ClientRequest| {
+        let exchange = host(config).exchange(request, &answer(ANSWER));
+        exchange
+            .changed
+            .into_iter()
+            .filter(|(name, _)| *name == "accept-encoding")
+            .map(|(_, value)| value)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(asked("{}", &wish(chat(PROMPT))), ["identity"]);
+    assert_eq!(asked(r#"{"mode": "observe"}"#, &wish(chat(PROMPT))), ["identity"]);
+    let nothing: [&str; 0] = [];
+    assert_eq!(asked(r#"{"plain_answers": false}"#, &wish(chat(PROMPT))), nothing);
+    assert_eq!(asked("{}", &chat(PROMPT)), nothing);
+    assert_eq!(asked("{}", &chat(PROMPT).with("accept-encoding", "Identity")), nothing);
+    assert_eq!(asked("{}", &wish(chat(PROMPT)).with(":path", "/v1/models")), nothing);
+    let signature = "AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=accept-encoding;host, Signature=c";
+    assert_eq!(asked("{}", &wish(chat(PROMPT)).with("authorization", signature)), nothing);
+    let signature = signature.replace("accept-encoding;", "");
+    assert_eq!(asked("{}", &wish(chat(PROMPT)).with("authorization", &signature)), ["identity"]);
 }

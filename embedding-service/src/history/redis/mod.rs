@@ -36,7 +36,7 @@ use crate::embed::model_id::ModelId;
 
 pub use self::{command::MAX_HISTORY, keys::INDEX};
 
-/// A write has time: nobody waits for it.
+/// Writes happen after the answer, so they may take longer than a look-up.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The store.

@@ -5,7 +5,7 @@ use sentinel_llm_api::{
     conversation::{Conversation, History, Kept, Role},
     json::Unreadable,
 };
-use sentinel_text::digest;
+use sentinel_text::{digest, digest_pair, normalise};
 
 use self::walk::Walk;
 use crate::{
@@ -19,6 +19,16 @@ mod exchanges;
 mod text_actions;
 mod walk;
 mod written_action;
+
+/// Bytes of a user's text that are brought into their normal form: reminders that differ in numbers are short.
+const NORMALISED: usize = 8_192;
+
+/// Digest of a user's text: of its normal form, and of what comes behind the beginning of a long one as it stands.
+pub(crate) fn digest_of_word(text: &str) -> u64 {
+    let (beginning, rest) = text.split_at_checked(text.floor_char_boundary(NORMALISED)).unwrap_or((text, ""));
+    let normal = digest(normalise(beginning).as_bytes());
+    if rest.is_empty() { normal } else { digest_pair(normal, digest(rest.as_bytes())) }
+}
 
 /// How much of a history is looked at, and what for.
 #[derive(Clone, Copy, Debug)]

@@ -183,3 +183,14 @@ fn where_tools_are_called_nothing_else_is_an_exchange() {
     }
     assert!(read_in("anthropic", &json!({ "messages": messages })).exchanges.is_empty());
 }
+
+#[test]
+fn a_long_text_is_compared_by_the_normal_form_of_its_beginning_and_by_the_rest() {
+    let long = |first: u32, last: u32| {
+        digest_of_word(&format!("Step {first}. {}é Step {last}.", "word ".repeat(2_000)))
+    };
+    assert_eq!(digest_of_word("Step 3 of 9"), digest_of_word("step 4  of 9"));
+    assert_eq!(long(1, 7), long(2, 7));
+    assert_ne!(long(1, 7), long(1, 8));
+    assert_ne!(digest_of_word("Go on"), digest_of_word("Stop"));
+}

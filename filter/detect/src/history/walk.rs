@@ -8,7 +8,7 @@ use sentinel_llm_api::{
 };
 use sentinel_text::{digest, digest_pair, normalise};
 
-use super::text_actions;
+use super::{NORMALISED, text_actions};
 use crate::{
     context::is_calendar,
     joined::Joined,
@@ -198,7 +198,7 @@ impl<'p, 'a> Walk<'p, 'a> {
 }
 
 /// Digest of what a user's text says. Words that only tell the agent to go on ("continue", "yes", "go ahead") are one; numbers,
-/// dates and long ids do not count.
+/// dates and long ids do not count. What comes behind the beginning of a long text counts as it stands.
 fn in_essence(text: &str) -> u64 {
     /// A word with digits in it that is not shorter is an id (bytes).
     const ID: usize = 12;
@@ -207,11 +207,13 @@ fn in_essence(text: &str) -> u64 {
     if text.len() <= WEAK && is_weak_answer(text) {
         return digest(b"go on");
     }
-    let normal = normalise(text);
+    let (beginning, rest) = text.split_at_checked(text.floor_char_boundary(NORMALISED)).unwrap_or((text, ""));
+    let normal = normalise(beginning);
     let has_accidents = |word: &str| word.len() >= ID && word.bytes().any(|byte| byte.is_ascii_digit());
     let kept = normal
         .split(' ')
         .filter(|word| !has_accidents(word))
         .filter(|word| !is_calendar(word.trim_matches(|c: char| !c.is_alphanumeric()).as_bytes()));
-    kept.fold(0, |sum, word| digest_pair(sum, digest(word.as_bytes())))
+    let essence = kept.fold(0, |sum, word| digest_pair(sum, digest(word.as_bytes())));
+    if rest.is_empty() { essence } else { digest_pair(essence, digest(rest.as_bytes())) }
 }

@@ -141,7 +141,7 @@ fn resumed(
 /// The strongest finding in the steps of one count. Of equal ones the most telling: in the order below.
 fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     let last = steps.last()?;
-    let stale = progress::stagnation(steps);
+    let stale = progress::stagnation(steps, policy.least(steps, policy.stagnation));
     let very_old = match stale.very_old.proves() {
         true => policy.row(stale.very_old.steps, policy.stagnation).killing(),
         false => Thresholds::default(),

@@ -39,16 +39,17 @@ impl Streak<'_, '_> {
     }
 }
 
-/// Steps at the tail that did what was done before and brought what had come before. A second pass over a batch does so
-/// too: it takes a third to be old and a fifth to be very old, or the beginning of a fourth where something fails in each.
-/// Nothing new may have been tried in between where it is to be very old.
-pub fn stagnation<'s, 'a>(steps: &'s [Step<'a>]) -> Stagnation<'s, 'a> {
-    let is_fourth = steps.split_last().is_some_and(|(last, earlier)| repeats(3)(last, earlier));
-    let failing = if is_fourth { streak(steps, repeats(1), false) } else { Streak::default() };
+/// Steps at the tail that did what was done before and brought what had come before, where they may be `least` or more. A
+/// second pass over a batch does so too: it takes a third to be old and a fifth to be very old, or the beginning of a fourth
+/// where something fails in each. Nothing new may have been tried in between where it is to be very old.
+pub fn stagnation<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Stagnation<'s, 'a> {
+    let is_fourth = || steps.split_last().is_some_and(|(last, earlier)| repeats(last, earlier, 3));
+    let failing = streak(steps, 1, false, least);
+    let failing = if failing.length >= least && is_fourth() { failing } else { Streak::default() };
     let failing = Streak { length: failing.from_failure, ..failing };
-    let very_old = streak(steps, repeats(4), false);
+    let very_old = streak(steps, 4, false, least);
     Stagnation {
-        old: streak(steps, repeats(2), true),
+        old: streak(steps, 2, true, least),
         very_old: if failing.length > very_old.length { failing } else { very_old },
     }
 }
@@ -79,11 +80,13 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
 }
 
 /// The step's approach and its outcome were there before, so often each.
-fn repeats(times: usize) -> impl Fn(&Step<'_>, &[Step<'_>]) -> bool {
-    move |step, earlier| {
-        seen(earlier, |other| other.approach == step.approach) >= times
-            && seen(earlier, |other| step.brings_like(other)) >= times
-    }
+fn repeats(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
+    is_tried(step, earlier, times) && seen(earlier, |other| step.brings_like(other)) >= times
+}
+
+/// The step's approach was there before so often.
+fn is_tried(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
+    seen(earlier, |other| other.approach == step.approach) >= times
 }
 
 fn is_passed_over(step: &Step<'_>) -> bool {
@@ -99,17 +102,16 @@ fn seen(earlier: &[Step<'_>], is_it: impl Fn(&Step<'_>) -> bool) -> usize {
     earlier.iter().filter(|step| is_it(step)).count()
 }
 
-/// The steps at the tail that belong. With `passes_over`, acknowledgements among them do not end the streak, nor does
-/// waiting that brings what was seen before.
-fn streak<'s, 'a>(
-    steps: &'s [Step<'a>],
-    belongs: impl Fn(&Step<'a>, &[Step<'a>]) -> bool,
-    passes_over: bool,
-) -> Streak<'s, 'a> {
+/// The steps at the tail that repeat what was there so many `times`. With `passes_over`, acknowledgements among them do not end
+/// the streak, nor does waiting that brings what was seen before. Nothing where they are fewer than `least`.
+fn streak<'s, 'a>(steps: &'s [Step<'a>], times: usize, passes_over: bool, least: u32) -> Streak<'s, 'a> {
     let mut streak = Streak::default();
+    if !reaches(steps, times, passes_over, least) {
+        return streak;
+    }
     for at in (0..steps.len()).rev() {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
-        if belongs(step, earlier) {
+        if repeats(step, earlier, times) {
             streak.length = streak.length.saturating_add(1);
             streak.steps = steps.get(at..).unwrap_or_default();
             if step.kind() == Kind::Failure {
@@ -120,4 +122,20 @@ fn streak<'s, 'a>(
         }
     }
     streak
+}
+
+/// Whether a streak may go over `least` steps, by what they did alone.
+fn reaches(steps: &[Step<'_>], times: usize, passes_over: bool, least: u32) -> bool {
+    let mut count = 0_u32;
+    for at in (0..steps.len()).rev() {
+        if count >= least {
+            return true;
+        }
+        let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
+        if !is_tried(step, earlier, times) && (count == 0 || !passes_over || !is_passed_over(step)) {
+            break;
+        }
+        count = count.saturating_add(1);
+    }
+    count >= least
 }

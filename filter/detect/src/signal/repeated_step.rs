@@ -1,5 +1,5 @@
-//! Repeated step: the last step was there before, with the same outcome. Other work may lie between, but no progress
-//! of something that is polled: then the repetition belongs to the polling.
+//! Repeated step: how often the last step was there before with the same outcome. Other steps may stand between. Counting
+//! back stops where a poll made progress, because then the repetition belongs to the polling.
 
 use super::number;
 use crate::step::{Kind, Step};

@@ -1,4 +1,5 @@
-//! Same outcome: one tool, any arguments, and each time the same result. Weak evidence: it hints and never kills.
+//! Same outcome: one tool is called with any arguments and brings the same result each time. This is weak evidence, so it
+//! hints and does not kill by default.
 
 use super::number;
 use crate::step::{Kind, Step};

@@ -89,7 +89,12 @@ impl FirstWords {
             begins_with_none: false,
             is_short_empty: false,
         };
-        let has = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
+        // Most words begin with another letter.
+        const LETTERS: u32 = first_letters(&FAILURES) | first_letters(&NONE) | first_letters(&EMPTY);
+        let may_be_known = |word: &str| word.bytes().next().is_some_and(|first| letter(first) & LETTERS != 0);
+        let has = |word: &str, known: &[&str]| {
+            may_be_known(word) && known.iter().any(|one| word.eq_ignore_ascii_case(one))
+        };
         for word in words(beginning).take(most) {
             first.count = first.count.saturating_add(1);
             if first.count <= ACKNOWLEDGEMENT_WORDS {
@@ -103,6 +108,27 @@ impl FirstWords {
         }
         first
     }
+}
+
+/// A bit for a letter, whatever its case; none for any other byte.
+const fn letter(byte: u8) -> u32 {
+    if byte.is_ascii_alphabetic() {
+        1_u32.wrapping_shl(byte.to_ascii_lowercase().wrapping_sub(b'a') as u32)
+    } else {
+        0
+    }
+}
+
+/// The letters that these words begin with.
+const fn first_letters(mut words: &[&str]) -> u32 {
+    let mut letters = 0;
+    while let [word, rest @ ..] = words {
+        if let [first, ..] = word.as_bytes() {
+            letters |= letter(*first);
+        }
+        words = rest;
+    }
+    letters
 }
 
 /// "No new messages", "The inbox is empty", "Already up to date": of what comes by itself nothing has come.

@@ -40,6 +40,18 @@ pub(crate) fn is_weak_answer(text: &str) -> bool {
     matches!(judged.kind(), Kind::Acknowledgement | Kind::Empty | Kind::Waiting)
 }
 
+/// Whether a result may be a failure, by what can be seen quickly; where not, it is none, whatever its call was for.
+pub(super) fn may_be_failure(said: &str, is_error: bool) -> bool {
+    let text = said.trim();
+    is_error
+        || text.starts_with('{')
+        || has_exit_code(said)
+        || is_explicit_error(text)
+        || failing::says_so(text)
+        || phrases::says(text, Says::Fails)
+        || (text.len() <= MAX_RESULT && FirstWords::may_say_failure(&plain::of(text)))
+}
+
 /// A failure without what differs from time to time; any other text as it stands.
 pub(crate) fn without_volatile(text: &str) -> Cow<'_, str> {
     let judged = Judged { said: text, purpose: Purpose::Ask, names_something: true, is_error: false };
@@ -72,23 +84,6 @@ impl Judged<'_> {
         let is_error = is_explicit_error(self.said.trim()) || failing::says_so(self.said);
         let outcome = if is_error { self.outcome(kind) } else { digest(self.said.trim().as_bytes()) };
         (outcome, kind)
-    }
-
-    /// Whether it may be a failure, by what can be seen quickly; where not, it is none.
-    pub fn may_be_failure(self) -> bool {
-        let Self { said, purpose, is_error, .. } = self;
-        if purpose == Purpose::Wait {
-            return false;
-        }
-        let text = said.trim();
-        is_error
-            || text.starts_with('{')
-            || has_exit_code(said)
-            || is_explicit_error(text)
-            || failing::says_so(text)
-            || phrases::says(text, Says::Fails)
-            || text.starts_with('[')
-            || (text.len() <= MAX_RESULT && FirstWords::may_say_failure(&plain::of(text)))
     }
 
     pub fn kind(self) -> Kind {

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Kind, Purpose, ToolRule,
-    judge::{Judged, MAX_FAILURE},
+    judge::{Judged, MAX_FAILURE, may_be_failure},
     log::{Call, Tool},
     text, volatile,
 };
@@ -194,46 +194,43 @@ impl Done<'_, '_> {
         }
     }
 
-    /// Whether no other text can have the same outcome, receipts aside.
+    /// Whether no other text can have the same outcome: it is compared as it stands.
     fn is_apart(&self) -> bool {
         let CallResult::Unread(result) = self.result else { return false };
+        let (text, meaning) = (result.text().trim(), &self.call.meaning);
         let may_be_failure = || match result.kind.get().copied().or(self.tool.rule.kind) {
             Some(kind) => kind == Kind::Failure,
-            None => judged(result.text(), result.is_error, &self.call.meaning).may_be_failure(),
+            None => may_be_failure(result.text(), result.is_error),
         };
-        let text = result.text();
-        (text.len() > MAX_FAILURE || !may_be_failure()) && !volatile::may_be_settled(text.trim())
+        // Receipts are compared without their ids.
+        let may_be_receipt = || text.starts_with(['{', '[']) && meaning.purpose() == Purpose::Send;
+        let is_compared_as_said = text.len() > MAX_FAILURE || (!may_be_failure() && !may_be_receipt());
+        is_compared_as_said && !volatile::may_be_settled(text)
     }
 
-    /// Digest of the beginning of what it says; nothing where that may differ though the outcome is the same.
+    /// Digest of the beginning of what it says; nothing where it is not known.
     fn beginning(&self) -> Option<u64> {
         let CallResult::Unread(result) = self.result else { return None };
-        let (first, digest) = match (result.text.get(), result.content) {
+        match (result.text.get(), result.content) {
             (None, Some(content)) if content.get().starts_with('"') => beginning(json::chars(content)?),
             _ => beginning(result.text().chars().map(Some)),
-        }?;
-        // Receipts are compared without their ids.
-        let is_structure = matches!(first, Some('{' | '['));
-        (!is_structure || self.call.meaning.purpose() != Purpose::Send).then_some(digest)
+        }
     }
 }
 
-/// The first character of a text without the white space around it, and a digest of the first few. Nothing where a
-/// character cannot be read.
-fn beginning(chars: impl Iterator<Item = Option<char>>) -> Option<(Option<char>, u64)> {
-    let mut first = None;
+/// A digest of the first characters of a text without the white space around it. Nothing where one cannot be read.
+fn beginning(chars: impl Iterator<Item = Option<char>>) -> Option<u64> {
     // FNV-1a; up to the last character that is no white space.
     let (mut hash, mut kept) = (0xCBF2_9CE4_8422_2325_u64, 0);
     let is_space = |c: &Option<char>| c.is_some_and(char::is_whitespace);
     for c in chars.skip_while(is_space).take(BEGINNING) {
         let c = c?;
-        first = first.or(Some(c));
         hash = (hash ^ u64::from(u32::from(c))).wrapping_mul(0x100_0000_01B3);
         if !c.is_whitespace() {
             kept = hash;
         }
     }
-    Some((first, kept))
+    Some(kept)
 }
 
 /// What came of a turn.

@@ -166,16 +166,15 @@ pub(super) fn says(text: &str, wanted: Says) -> bool {
     if text.bytes().any(is_unspaced) {
         return UNSPACED.iter().any(|(phrase, says)| *says == wanted && text.contains(phrase));
     }
-    let mut before = String::new();
-    words(text).take(WORDS).any(|word| {
-        let word = word.to_lowercase();
+    let (mut before, mut word) = (String::new(), String::new());
+    words(text).take(WORDS).any(|written| {
+        std::mem::swap(&mut before, &mut word);
+        word.clear();
+        word.extend(written.chars().flat_map(char::to_lowercase));
         let start = SPACED.partition_point(|(_, known, _)| *known < word.as_str());
-        let known = SPACED.get(start..).unwrap_or_default().iter().take_while(|(_, known, _)| *known == word);
-        let found = known
-            .into_iter()
-            .any(|(first, _, says)| *says == wanted && (first.is_empty() || before == *first));
-        before = word;
-        found
+        let mut known =
+            SPACED.get(start..).unwrap_or_default().iter().take_while(|(_, known, _)| *known == word);
+        known.any(|(first, _, says)| *says == wanted && (first.is_empty() || before == *first))
     })
 }
 

@@ -5,6 +5,8 @@ use sentinel_llm_api::json;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::holds;
+
 /// What a call is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) enum Purpose {
@@ -193,7 +195,7 @@ fn deed(arguments: &str) -> Option<Deed> {
         ["\"action\"", "\"operation\"", "\"command\"", "\"cmd\"", "\"code\"", "\"script\""];
     if arguments.len() > MAX_ARGUMENTS
         || !arguments.trim_start().starts_with('{')
-        || !KEYS.iter().any(|key| arguments.contains(key))
+        || !KEYS.iter().any(|key| holds(arguments, key))
     {
         return None;
     }

@@ -14,6 +14,20 @@ pub trait Field: Sized {
     /// Its rows in the reference: path, default, meaning.
     #[cfg(feature = "reference")]
     fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<[String; 3]>);
+
+    /// The comment of its type, line by line: what it is, and an example. Nothing for a plain value.
+    #[cfg(feature = "reference")]
+    fn about() -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// A field of a group, for the reference.
+#[cfg(feature = "reference")]
+pub struct Section {
+    /// Rows of the field itself and of all that is in it.
+    pub rows: Vec<[String; 3]>,
+    pub about: &'static [&'static str],
 }
 
 /// What a value should have been.
@@ -83,6 +97,11 @@ impl<T: Field + Default> Field for Vec<T> {
     }
 
     #[cfg(feature = "reference")]
+    fn about() -> &'static [&'static str] {
+        T::about()
+    }
+
+    #[cfg(feature = "reference")]
     fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<[String; 3]>) {
         let mut shown = Vec::new();
         self.iter().for_each(|item| item.rows("", "", &mut shown));
@@ -120,7 +139,27 @@ macro_rules! group {
             }
         }
 
+        impl $name {
+            /// Its fields one by one.
+            #[cfg(feature = "reference")]
+            #[allow(dead_code, reason = "asked of the outermost group alone")]
+            pub fn sections(&self) -> Vec<$crate::config::field::Section> {
+                let mut sections = Vec::new();
+                $(
+                    let mut rows = Vec::new();
+                    self.$field.rows(stringify!($field), concat!($($doc),*), &mut rows);
+                    sections.push($crate::config::field::Section { rows, about: <$type as Field>::about() });
+                )*
+                sections
+            }
+        }
+
         impl Field for $name {
+            #[cfg(feature = "reference")]
+            fn about() -> &'static [&'static str] {
+                &[$($meaning),*]
+            }
+
             fn set(&mut self, value: &Value, path: &str) -> Result<(), ConfigError> {
                 let members = value.as_object().ok_or_else(|| wrong_type(path, "an object, in braces"))?;
                 for (name, value) in members {

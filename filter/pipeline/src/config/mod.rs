@@ -1,6 +1,7 @@
 //! The plugin configuration: `raw` is what the user writes, `valid` what the filter works with. Every field is
-//! documented in `raw`; the README's table is made from there (`reference`).
+//! documented in `raw`; the page docs/configuration.md is made from there (`reference`).
 
+mod clients;
 mod duration;
 mod field;
 mod raw;
@@ -10,7 +11,7 @@ mod valid;
 
 pub use raw::{HintPosition, KillMode, McpAnswer, Mode, RawConfig};
 #[cfg(feature = "reference")]
-pub use reference::reference_table;
+pub use reference::reference;
 pub use valid::{
     AgentMatch, Config, HintPolicy, IdentitySource, KillPolicy, McpPolicy, PathMatch, PathRule, PathRuleList,
     Policy,

@@ -14,62 +14,78 @@ use super::{
 
 group! {
     /// Configuration of the filter.
+    ///
+    /// ```json
+    /// {"mode": "observe", "timeout": "30ms", "run_limit": 60}
+    /// ```
     struct RawConfig {
-        /// Whether the filter looks at requests at all.
+        /// Whether the filter inspects requests. `false` lets every request pass.
         enabled: bool = true,
-        /// `enforce` acts; `observe` measures and logs what it would have done, and touches nothing.
+        /// `enforce` writes hints and sends kills. `observe` only counts and logs the verdicts; requests and responses
+        /// stay as they are, apart from `plain_answers`.
         mode: Mode = Mode::Enforce,
-        /// Envoy cluster of the embedding service.
+        /// Name of the Envoy cluster that leads to the embedding service.
         cluster: String = "embedding_service".into(),
-        /// How long a request may wait for the embedding service. When it is over, the request goes on unchanged.
+        /// The longest time that a request waits for the embedding service. After that time the request goes on
+        /// unchanged.
         timeout: String = "50ms".into(),
-        /// A prompt matches an earlier one above this similarity, 0 to 1: `1 − cosine distance / 2`, so 0.95 is cosine 0.90.
+        /// A prompt matches an earlier prompt when their similarity is above this value. Similarity is
+        /// `1 − cosine distance / 2` and lies between 0 and 1: 0.95 is a cosine of 0.90.
         similarity_threshold: f64 = 0.95,
-        /// The hint that the model is given, where `hint.messages` has none for the signal.
+        /// The text of a hint when `hint.messages` has no text for the signal.
         intervention_message: String = "You seem to be repeating similar requests. Please take a different approach \
             or consider that the previous attempts may have already addressed your question."
             .into(),
-        /// Bodies larger than this many bytes pass without inspection. Keep it well below Envoy's
-        /// `per_connection_buffer_limit_bytes`, beyond which Envoy answers 413.
+        /// Request bodies with more bytes than this pass without inspection. Keep the value well below Envoy's
+        /// `per_connection_buffer_limit_bytes`: Envoy answers a body above that limit with 413.
         max_body_bytes: u64 = 1_048_576,
-        /// Whether a request's headers are held until its verdict. This needs `allow_on_headers_stop_iteration` in the
-        /// plugin's configuration; where that cannot be set (Istio's `WasmPlugin`), say `false`: the provider then gets
-        /// the headers at once, and the body without `content-length`.
+        /// Whether the filter holds the request's headers until it has a verdict. This needs
+        /// `allow_on_headers_stop_iteration: true` in the plugin's configuration in Envoy. Set `false` where you cannot set
+        /// that option (Istio's `WasmPlugin`). The provider then gets the headers at once, and the body without
+        /// `content-length`.
         hold_headers: bool = true,
-        /// Whether responses carry `x-sentinel-verdict`, `x-sentinel-reason` and `x-sentinel-similarity`.
+        /// Whether responses get the headers `x-sentinel-verdict`, `x-sentinel-reason` and `x-sentinel-similarity`.
         response_headers: bool = true,
-        /// The semantic signal: similarity of a prompt to the last prompts of its scope. It hints and never kills.
+        /// Whether the filter asks providers for answers without compression. On inspected requests it sets the agent's
+        /// `accept-encoding` to `identity`, also in mode `observe`. The filter cannot read a compressed answer: such an answer
+        /// passes as it is and is no evidence.
+        plain_answers: bool = true,
+        /// The semantic signal: the embedding service compares a new prompt with the last prompts of its scope. This signal
+        /// hints and never kills.
         semantic: RawSemantic = RawSemantic::default(),
-        /// The signals in what the agent does: steps, each a call with its result, read from the request's own history.
-        /// Only steps after the last user message count, and a loop must reach the last one.
+        /// The signals from steps. A step is one assistant turn with its tool calls and their results. The filter reads
+        /// the steps from the history that the request carries. Only steps after the last user message count, and a loop
+        /// must include the last step.
         steps: RawSteps = RawSteps::default(),
-        /// Most assistant turns after the last user message: hint at four fifths of it, kill at the limit. 0: no limit.
+        /// The largest number of assistant turns after the last user message. The filter hints at four fifths of this
+        /// number and kills at the number itself. 0 means no limit.
         run_limit: u32 = 0,
-        /// The local score: 1.0 for each similar prompt, 2.0 for each similar response, 1.5 for each repeated tool call.
-        /// Prompts that differ in numbers, ids or dates, and prompts of few words, count only where their responses
-        /// repeat too.
+        /// The score: 1.0 for each similar prompt, 2.0 for each similar response, 1.5 for each repeated set of tool calls.
+        /// Two kinds of prompts count only if their responses repeat too: prompts that differ in numbers, ids or dates, and
+        /// prompts of few words.
         score: RawScore = RawScore::default(),
-        /// How the model is told.
+        /// Where a hint is written, and its texts.
         hint: RawHint = RawHint::default(),
-        /// How an agent is stopped.
+        /// How the filter stops an agent.
         kill: RawKill = RawKill::default(),
-        /// Where tenant, agent and run are read from. Everything is hashed as soon as it is read. Without agent and run,
-        /// nothing is compared across requests: people who share one key may well ask the same question.
+        /// Where the filter reads tenant, agent and run. Each value is hashed as soon as it is read. Without an agent and
+        /// without a run, nothing is compared across requests: different people may ask the same question with one key.
         identity: RawIdentity = RawIdentity::default(),
-        /// Paths of providers that the filter does not know by itself; the first that fits wins over the built-in ones.
+        /// Paths that the filter does not know by itself. The first rule that fits is used, before the built-in paths.
         paths: Vec<RawPath> = Vec::new(),
-        /// Settings for single agents or groups of them; the first that fits is used. Metrics and alerts name the row: the
+        /// Settings for one agent or a group of agents. The first entry that fits is used. Metrics and alerts name this entry:
         /// label `agent` of `sentinel_verdicts_total`.
         agents: Vec<RawAgent> = Vec::new(),
-        /// The breaker for MCP servers: one tool called with the same arguments too often is answered in the server's place.
+        /// The breaker for MCP servers. When an agent calls one tool with the same arguments too often, the filter answers
+        /// instead of the server.
         mcp: RawMcp = RawMcp::default(),
-        /// What models cost. A response's tokens and their price are counted by model; models that are not listed are
-        /// `other`, and cost nothing.
+        /// Prices of models, in USD for a million tokens. The filter counts the tokens of each response, and their price,
+        /// by model. All models that are not listed are counted as `other`, with a price of 0.
         prices: Vec<RawPrice> = Vec::new(),
-        /// What traces (OpenTelemetry) get from the filter.
+        /// What the filter adds to OpenTelemetry traces.
         traces: RawTraces = RawTraces::default(),
-        /// The memory of prompts and responses in Envoy, shared by all workers: a fixed number of slots, so its size does
-        /// not depend on the number of agents.
+        /// The memory for prompts and responses in Envoy, shared by all workers. It has a fixed number of buckets, so its
+        /// size does not depend on the number of agents.
         state: RawState = RawState::default(),
     }
 }
@@ -81,48 +97,64 @@ choice! {
 
 group! {
     /// The semantic signal.
+    ///
+    /// ```json
+    /// {"similarity_threshold": 0.96, "semantic": {"repeats": 3}}
+    /// ```
     struct RawSemantic {
-        /// Whether the embedding service is asked.
+        /// Whether the filter asks the embedding service.
         enabled: bool = true,
-        /// How many of the last 5 prompts must match. 1 is the literal contract: a single question that is asked again
-        /// satisfies it.
+        /// How many of the last 5 prompts must match: 1 to 5. With 1, a question that is asked twice gets a hint.
         repeats: u32 = 2,
-        /// Prompts of fewer words are not sent: "continue" and "yes" are no evidence.
+        /// Prompts with fewer words are not sent to the embedding service. Texts like "continue" and "yes" are no evidence.
         min_words: u16 = 4,
     }
 }
 
 group! {
     /// The signals in steps.
+    ///
+    /// ```json
+    /// {
+    ///   "steps": {
+    ///     "repeated_step": {"hint": 4, "kill": 8},
+    ///     "tools": [
+    ///       {"name": "get_build_status", "kind": "waiting"},
+    ///       {"prefix": "log_", "ignore": true}
+    ///     ]
+    ///   }
+    /// }
+    /// ```
     struct RawSteps {
-        /// Whether steps are looked at.
+        /// Whether the filter judges steps.
         enabled: bool = true,
-        /// Whether agents that act in texts are looked at too: actions and observations ("Action: …", "Observation: …")
-        /// count as steps, and of agents that call no tools what they say and are answered.
+        /// Whether the filter also judges agents that act in text. Their steps are actions with observations
+        /// ("Action: …", "Observation: …"), or what the assistant says together with the user text that answers it.
         react: bool = true,
-        /// Steps back from the last one in which it is looked for: 2 to 48.
+        /// How many of the last steps are searched for repetitions: 2 to 48.
         window: u32 = 20,
-        /// The last step, with the same outcome, so often among the last `window`, where the outcome tells something or is
-        /// a failure. Ids, numbers and times in failures do not count.
+        /// How often the last step occurs with the same outcome among the last `window` steps. These counts are for outcomes
+        /// that are content or failures. Ids, numbers and times in failures are ignored.
         repeated_step: RawThresholds = thresholds(|steps| steps.repeated_step),
-        /// The same 2 to 5 steps with the same outcomes, so many rounds.
+        /// How many rounds of the same 2 to 5 steps with the same outcomes.
         cycle: RawThresholds = thresholds(|steps| steps.cycle),
-        /// Steps in a row that repeat an approach and an outcome.
+        /// How many steps in a row repeat both an earlier approach and an earlier outcome.
         stagnation: RawThresholds = thresholds(|steps| steps.stagnation),
-        /// Steps in a row that try something new and bring nothing new: a failure, or what was there before.
+        /// How many steps in a row try something new without a new outcome: each fails, or repeats an earlier outcome.
         stuck: RawThresholds = thresholds(|steps| steps.stuck),
-        /// Steps in a row that fail, and call one tool with arguments that share more than half of their words.
+        /// How many calls of one tool fail in a row, with arguments that share more than half of their words.
         similar_failures: RawThresholds = thresholds(|steps| steps.similar_failures),
-        /// Steps in a row with one tool and one outcome, whatever the arguments.
+        /// How many steps in a row call one tool, with any arguments, and get the same outcome.
         same_outcome: RawThresholds = thresholds(|steps| steps.same_outcome),
-        /// Repetitions and cycles whose outcome is empty: `[]`, "no new messages".
+        /// How many repetitions or rounds, if the outcome is empty: `[]`, "no new messages".
         empty: RawThresholds = thresholds(|steps| steps.empty),
-        /// Repetitions and cycles whose outcome merely acknowledges: "ok", "Clicked.", nothing at all. They never kill.
+        /// How many repetitions or rounds, if the outcome is an acknowledgement: "ok", "Clicked.", no text at all. These
+        /// never kill.
         acknowledgement: RawHintOnly = RawHintOnly { hint: StepsPolicy::default().acknowledgement },
-        /// Repetitions and cycles that wait: the outcome is "running" or "pending", or the tool lets time pass or asks for
-        /// a state. They never kill.
+        /// How many repetitions or rounds, if the agent waits: the outcome is "running" or "pending", or the tool waits or
+        /// asks for a status. These never kill.
         waiting: RawHintOnly = RawHintOnly { hint: StepsPolicy::default().waiting },
-        /// What no rule can know of single tools; the first that fits is used.
+        /// Rules for single tools. The first rule that fits is used.
         tools: Vec<RawTool> = Vec::new(),
     }
 }
@@ -130,9 +162,9 @@ group! {
 group! {
     /// Counts from which a signal hints and kills.
     struct RawThresholds {
-        /// Count from which the model is given a hint; 0: never.
+        /// The filter hints from this count on. 0 means never.
         hint: u32 = 0,
-        /// Count from which the agent is stopped; 0: never.
+        /// The filter kills from this count on. 0 means never.
         kill: u32 = 0,
     }
 }
@@ -140,25 +172,25 @@ group! {
 group! {
     /// A count from which a signal hints.
     struct RawHintOnly {
-        /// Count from which the model is given a hint; 0: never.
+        /// The filter hints from this count on. 0 means never.
         hint: u32 = 0,
     }
 }
 
 group! {
-    /// A tool, or several. Exactly one of `name` and `prefix`, and something that is said of it.
+    /// A rule for one tool or several. It needs exactly one of `name` and `prefix`, and at least one other field.
     struct RawTool {
-        /// The tool's exact name.
+        /// The exact name of the tool.
         name: Option<String> = None,
-        /// How the tool's name begins.
+        /// The beginning of the tool's name.
         prefix: Option<String> = None,
-        /// What its results amount to, whatever they say: `content`, `failure`, `empty`, `acknowledgement` or `waiting`.
+        /// The kind of all its results: `content`, `failure`, `empty`, `acknowledgement` or `waiting`.
         kind: Option<String> = None,
-        /// Equal outcomes from which its step hints; 0: never.
+        /// The filter hints from this number of equal outcomes on. 0 means never.
         hint: Option<u32> = None,
-        /// Equal outcomes from which its step kills; 0: never.
+        /// The filter kills from this number of equal outcomes on. 0 means never.
         kill: Option<u32> = None,
-        /// Whether its calls count as not made.
+        /// Whether the filter ignores the calls of this tool.
         ignore: bool = false,
     }
 }
@@ -170,29 +202,43 @@ fn thresholds(of: fn(StepsPolicy) -> Thresholds) -> RawThresholds {
 }
 
 group! {
-    /// The local score.
+    /// The score.
+    ///
+    /// ```json
+    /// {"score": {"hint": 6.0, "kill": 14.0, "window": 30}}
+    /// ```
     struct RawScore {
-        /// Whether prompts and responses are remembered and scored.
+        /// Whether the filter remembers and scores prompts and responses.
         enabled: bool = true,
-        /// Score from which the model is given a hint.
+        /// The filter hints from this score on.
         hint: f64 = 5.0,
-        /// Score from which the agent is stopped, where responses or tool calls repeat as well, and all that counts is known
-        /// to be of one run: the request names its run, or its history goes on from the earlier requests.
+        /// The filter kills from this score on, under two conditions. Responses or tool calls repeat as well. And all that
+        /// counts belongs to one run: the request names its run, or its history continues the earlier requests.
         kill: f64 = 10.0,
-        /// Shorter prompts are evidence only where their responses repeat.
+        /// Prompts with fewer words count only if their responses repeat.
         min_words: u16 = 4,
-        /// Prompts that are remembered for each scope: 2 to 50.
+        /// How many prompts of each scope are remembered: 2 to 50.
         window: u32 = 20,
     }
 }
 
 group! {
     /// The hint.
+    ///
+    /// ```json
+    /// {
+    ///   "hint": {
+    ///     "position": "end",
+    ///     "messages": {"repeated_step": "`{tool}` gave you this result {count} times. Ask the user how to go on."}
+    ///   }
+    /// }
+    /// ```
     struct RawHint {
-        /// Where an OpenAI chat request gets the hint for a prompt: as a system message at the `start` or the `end`. `start`
-        /// changes the first bytes of the request, so the provider's prompt cache misses for that one request.
+        /// Where an OpenAI chat request gets a hint about prompts: as a system message at the `start` or at the `end`.
+        /// `start` changes the first bytes of the request, so the provider's prompt cache misses for this one request.
         position: HintPosition = HintPosition::Start,
-        /// Texts for single signals; an empty one stands for `intervention_message`. `{tool}` and `{count}` are filled in.
+        /// The hint text of each signal. An empty text means `intervention_message`. The filter fills in `{tool}` and
+        /// `{count}`.
         messages: RawMessages = RawMessages::default(),
     }
 }
@@ -205,39 +251,39 @@ choice! {
 group! {
     /// Hint texts by signal.
     struct RawMessages {
-        /// The local score is the reason.
+        /// For the signal `score`.
         score: String = String::new(),
-        /// Semantic similarity is the reason.
+        /// For the signal `semantic`.
         semantic: String = String::new(),
-        /// A step is repeated.
+        /// For the signal `repeated_step`.
         repeated_step: String = and_then(
             "You have called `{tool}` {count} times with the same arguments and got the same result."
         ),
-        /// Steps are walked in a circle.
+        /// For the signal `cycle`.
         cycle: String = and_then(
             "You have gone through the same steps {count} times with the same results."
         ),
-        /// Old approaches bring old outcomes.
+        /// For the signal `stagnation`.
         stagnation: String = and_then(
             "Your last {count} steps repeat what you have done before and bring nothing new."
         ),
-        /// New approaches bring nothing new.
+        /// For the signal `stuck`.
         stuck: String = and_then("Your last {count} attempts all failed or brought what you had seen before."),
-        /// One tool fails with similar arguments.
+        /// For the signal `similar_failures`.
         similar_failures: String = and_then("`{tool}` has failed {count} times in a row with similar arguments."),
-        /// One tool brings one outcome whatever the arguments.
+        /// For the signal `same_outcome`.
         same_outcome: String = and_then(
             "`{tool}` has brought the same result {count} times in a row, whatever the arguments."
         ),
-        /// What the agent says, and what it is answered, is repeated.
+        /// For the signal `repeated_exchange`.
         repeated_exchange: String = "You have said the same {count} times and got the same answer. Do not repeat it: use \
             what you know, take a different approach, or tell the user what stops you."
             .into(),
-        /// What is repeated waits for something, whatever the signal.
+        /// For repetitions that wait, whatever the signal.
         waiting: String = "You have asked {count} times and it is still not there. Wait longer before you ask again, do \
             something else meanwhile, or report to the user how things stand."
             .into(),
-        /// The run limit is near.
+        /// For the signal `run_limit`.
         run_limit: String = "You have taken {count} turns without a word from the user. Come to an end: sum up what \
             you have and what is missing."
             .into(),
@@ -270,17 +316,22 @@ impl RawMessages {
 
 group! {
     /// The kill response.
+    ///
+    /// ```json
+    /// {"kill": {"mode": "final_message", "message": "I stopped because {reason}. Tell me how to go on."}}
+    /// ```
     struct RawKill {
-        /// Whether agents are stopped at all. Without it there are hints only, whatever any threshold says.
+        /// Whether the filter stops agents. With `false` every kill becomes a hint, whatever the thresholds say.
         enabled: bool = true,
-        /// `error`: an error in the provider's own form. `final_message`: an assistant message that ends the run in good order.
+        /// `error` answers with an error in the provider's own form. `final_message` answers with an assistant message, so
+        /// that the run ends normally.
         mode: KillMode = KillMode::Error,
-        /// HTTP status in mode `error`: 400 to 499, but none that SDKs retry (408, 409, 425, 429).
+        /// The HTTP status in mode `error`: 400 to 499, without the statuses that SDKs retry (408, 409, 425, 429).
         status: u16 = 403,
-        /// What the agent is told; `{reason}` is filled in.
+        /// The text that the agent gets. The filter fills in `{reason}`.
         message: String = "This agent was stopped because {reason}. Send a new user message to go on.".into(),
-        /// A run that names itself and was stopped by the score stays stopped for this time, or until a user says something
-        /// new. What is read from a request's own history is judged anew each time.
+        /// How long a kill by the score lasts, for a run that names itself. A new user message ends it earlier. Kills by
+        /// other signals are not remembered: each request's history is judged afresh.
         expires: String = "10m".into(),
     }
 }
@@ -292,25 +343,38 @@ choice! {
 
 group! {
     /// Whose a request is.
+    ///
+    /// ```json
+    /// {
+    ///   "identity": {
+    ///     "agent": {"headers": ["x-agent-id", "x-service-name"], "body": ["user"]},
+    ///     "principal": "x-client-id"
+    ///   }
+    /// }
+    /// ```
     struct RawIdentity {
-        /// The tenant.
+        /// The tenant: the customer whose data must stay apart.
         tenant: RawSource = RawSource::new("x-tenant-id", None),
-        /// The agent.
+        /// The agent: one instance.
         agent: RawSource = RawSource::new("x-agent-id", Some("metadata.agent_id")),
-        /// The run. A request with history but without a run gets one from its conversation's first user message.
+        /// The run: one task of the agent. If a request has a history but names no run, the first user message of the
+        /// history stands for the run.
         run: RawSource = RawSource::new("x-run-id", Some("metadata.run_id")),
-        /// Header in which an authentication filter before this one has put the client's id; it becomes part of the
-        /// scope. Empty: none.
+        /// The header in which an authentication filter before this one puts the client's id. It becomes part of the
+        /// scope. Empty means none.
         principal: String = String::new(),
+        /// The clients that the metric `sentinel_requests_total` counts by name: values of the header in `principal`. All
+        /// other clients are counted as `other`, and requests without a client as `none`.
+        clients: Vec<String> = Vec::new(),
     }
 }
 
 group! {
-    /// Where one part of the identity is read from; the first that is there wins, headers before body fields.
+    /// Where one part of the identity is read. The first value that is present is used, headers before body fields.
     struct RawSource {
-        /// Request headers.
+        /// The request headers to read, in this order.
         headers: Vec<String> = Vec::new(),
-        /// Body fields: `user`, `safety_identifier` or `metadata.NAME`.
+        /// The body fields to read, in this order: `user`, `safety_identifier` or `metadata.NAME`.
         body: Vec<String> = Vec::new(),
     }
 }
@@ -322,99 +386,140 @@ impl RawSource {
 }
 
 group! {
-    /// A path and what is spoken there. Exactly one of `exact`, `prefix` and `suffix`.
+    /// A path and its dialect. It needs exactly one of `exact`, `prefix` and `suffix`.
+    ///
+    /// ```json
+    /// {
+    ///   "paths": [
+    ///     {"prefix": "/llm/embeddings", "dialect": "none"},
+    ///     {"prefix": "/llm/", "dialect": "openai_chat"}
+    ///   ]
+    /// }
+    /// ```
     struct RawPath {
-        /// The whole path, without query.
+        /// The whole path, without the query.
         exact: Option<String> = None,
-        /// How the path begins.
+        /// The beginning of the path.
         prefix: Option<String> = None,
-        /// How the path ends.
+        /// The end of the path.
         suffix: Option<String> = None,
-        /// The dialect spoken there: `openai_chat`, `openai_responses`, `anthropic`, `gemini`,
-        /// `gemini_interactions`, `bedrock` or `vertex_anthropic`; `none` leaves the path alone.
+        /// The dialect on this path: `openai_chat`, `openai_responses`, `anthropic`, `gemini`,
+        /// `gemini_interactions`, `bedrock` or `vertex_anthropic`. With `none` the filter ignores the path.
         dialect: Option<String> = None,
     }
 }
 
 group! {
-    /// Settings of some agents. Exactly one of `name` and `prefix`.
+    /// Settings of some agents. An entry needs exactly one of `name` and `prefix`.
+    ///
+    /// ```json
+    /// {
+    ///   "agents": [
+    ///     {"name": "nightly-report", "settings": {"mode": "observe"}},
+    ///     {"prefix": "support-", "settings": {"run_limit": 20, "kill": {"mode": "final_message"}}}
+    ///   ]
+    /// }
+    /// ```
     struct RawAgent {
-        /// The agent's exact name.
+        /// The exact name of the agent.
         name: Option<String> = None,
-        /// How the agent's name begins.
+        /// The beginning of the agent's name.
         prefix: Option<String> = None,
-        /// The fields to change for it: any of `enabled`, `mode`, `similarity_threshold`, `intervention_message`,
-        /// `semantic`, `steps`, `run_limit`, `score`, `hint` and `kill`, each with the single fields that differ.
+        /// The fields that differ for this agent. Possible fields are `enabled`, `mode`, `similarity_threshold`,
+        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `hint` and `kill`. Fields that you leave out
+        /// keep their common value.
         settings: Map<String, Value> = Map::new(),
     }
 }
 
 group! {
     /// The breaker for MCP servers.
+    ///
+    /// ```json
+    /// {"mcp": {"paths": [{"prefix": "/mcp"}], "calls": 10, "window": "30s"}}
+    /// ```
     struct RawMcp {
-        /// Paths where MCP is spoken (JSON-RPC over streamable HTTP); none by default.
+        /// The paths of MCP servers (JSON-RPC over streamable HTTP). Without a path the breaker is off.
         paths: Vec<RawMcpPath> = Vec::new(),
-        /// A tool may be called so often with the same arguments in one session of one agent.
+        /// How many calls of one tool with the same arguments pass within `window`, in one session of one agent.
         calls: u32 = 20,
-        /// The time in which these calls are counted.
+        /// The time in which the calls are counted.
         window: String = "60s".into(),
-        /// `result`: a tool result that says why (`isError`). `error`: a JSON-RPC error.
+        /// `result` answers with a tool result that gives the reason (`isError: true`). `error` answers with a JSON-RPC
+        /// error.
         answer: McpAnswer = McpAnswer::Result,
     }
 }
 
 group! {
-    /// A path. Exactly one of `exact`, `prefix` and `suffix`.
+    /// A path. It needs exactly one of `exact`, `prefix` and `suffix`.
     struct RawMcpPath {
-        /// The whole path, without query.
+        /// The whole path, without the query.
         exact: Option<String> = None,
-        /// How the path begins.
+        /// The beginning of the path.
         prefix: Option<String> = None,
-        /// How the path ends.
+        /// The end of the path.
         suffix: Option<String> = None,
     }
 }
 
 choice! {
-    /// What a call too many is answered with.
+    /// The answer to a call that is over the limit.
     enum McpAnswer { Result = "result", Error = "error", }
 }
 
 group! {
-    /// Prices of some models, in USD for a million tokens. Exactly one of `name` and `prefix`.
+    /// Prices of some models, in USD for a million tokens. An entry needs exactly one of `name` and `prefix`.
+    ///
+    /// ```json
+    /// {
+    ///   "prices": [
+    ///     {"name": "gpt-4o-mini", "input": 0.15, "cached_input": 0.075, "output": 0.6},
+    ///     {"prefix": "claude-", "input": 3, "output": 15}
+    ///   ]
+    /// }
+    /// ```
     struct RawPrice {
-        /// The model's exact name, as requests have it.
+        /// The exact name of the model, as requests give it.
         name: Option<String> = None,
-        /// How the model's name begins.
+        /// The beginning of the model's name.
         prefix: Option<String> = None,
-        /// Input tokens.
+        /// Price of input tokens.
         input: f64 = 0.0,
-        /// Input tokens from the provider's cache; without it they cost what others do.
+        /// Price of input tokens that come from the provider's prompt cache. Without it they have the price `input`.
         cached_input: Option<f64> = None,
-        /// Output tokens.
+        /// Price of output tokens.
         output: f64 = 0.0,
     }
 }
 
 group! {
     /// What traces get.
+    ///
+    /// ```json
+    /// {"traces": {"attributes": true, "cluster": "collector"}}
+    /// ```
     struct RawTraces {
-        /// Whether verdict, signal, scope, models and tokens are left as filter state (`wasm.sentinel_verdict` and so on),
-        /// where Envoy's tracer and access logs can show them.
+        /// Whether the filter stores verdict, signal, scope, models and tokens as filter state (`wasm.sentinel_verdict` and
+        /// so on). Envoy's tracer and access logs can show filter state.
         attributes: bool = false,
-        /// Envoy cluster of a collector (OTLP/gRPC). Each tool step of a run that names itself (`identity.run`) is sent there
-        /// as a span, with its error state, in a trace of the run. Empty: none are made.
+        /// Name of the Envoy cluster of a collector (OTLP/gRPC). The filter sends each tool step of a run that names itself
+        /// (`identity.run`) there as a span, in a trace of the run. Empty means no spans.
         cluster: String = String::new(),
     }
 }
 
 group! {
     /// State in Envoy.
+    ///
+    /// ```json
+    /// {"state": {"buckets": 16384, "ttl": "30m"}}
+    /// ```
     struct RawState {
-        /// Buckets of 4 scopes each, about 6 kB a bucket when full, and more where providers keep
-        /// the histories; changing it forgets what was remembered.
+        /// The number of buckets. Each holds 4 scopes and takes about 6 kB when it is full, and more where providers keep
+        /// the histories. When you change the number, the filter forgets what it remembered.
         buckets: u32 = 4096,
-        /// A scope that was silent this long is forgotten.
+        /// A scope without a request for this time is forgotten.
         ttl: String = "1h".into(),
     }
 }

@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use super::{
     ConfigError,
+    clients::Clients,
     duration::parse_millis,
     field::Field,
     raw::{
@@ -54,8 +55,11 @@ pub struct Config {
     pub tenant: IdentitySource,
     pub agent: IdentitySource,
     pub run: IdentitySource,
+    /// Whether providers are asked for answers that are not compressed.
+    pub plain_answers: bool,
     /// Lower-case header name.
     pub principal: Option<String>,
+    pub clients: Clients,
     pub paths: PathRuleList,
     pub mcp: McpPolicy,
     pub prices: Vec<Price>,
@@ -206,7 +210,7 @@ impl TryFrom<RawConfig> for Config {
         }
         let base = Policy::try_from(&raw)?;
         let agents = agents(&raw)?;
-        let RawIdentity { tenant, agent, run, principal } = raw.identity;
+        let RawIdentity { tenant, agent, run, principal, clients } = raw.identity;
         Ok(Self {
             timeout: millis("timeout", &raw.timeout)?,
             state_ttl: millis("state.ttl", &raw.state.ttl)?,
@@ -214,9 +218,11 @@ impl TryFrom<RawConfig> for Config {
             max_body: usize::try_from(raw.max_body_bytes).unwrap_or(usize::MAX),
             hold_headers: raw.hold_headers,
             response_headers: raw.response_headers,
+            plain_answers: raw.plain_answers,
             tenant: source("identity.tenant", tenant)?,
             agent: source("identity.agent", agent)?,
             run: source("identity.run", run)?,
+            clients: Clients::of(&clients)?,
             principal: if principal.is_empty() {
                 None
             } else {

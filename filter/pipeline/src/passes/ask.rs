@@ -9,8 +9,9 @@ use sentinel_detect::{
 use crate::{
     case::Case,
     config::Config,
+    fail_open,
     host::{Host, Question, ServiceReply},
-    metric::{Metric, ServiceOutcome},
+    metric::ServiceOutcome,
     shared_data::change_window,
 };
 
@@ -39,7 +40,7 @@ pub fn run(
         if is_similarity { Ok(reply) } else { Err(ServiceOutcome::Garbage) }
     });
     let outcome = reply.err().unwrap_or(ServiceOutcome::Ok);
-    host.count(Metric::ServiceCalls(outcome), 1);
+    fail_open::called(outcome, host);
     case.service = Some(outcome);
     case.similarity = reply.ok().map(|reply| reply.max_similarity);
     let (Ok(reply), Some(entry)) = (reply, case.entry) else { return };

@@ -13,7 +13,8 @@ use sentinel_detect::{
 use sentinel_text::digest;
 
 use crate::{
-    case::Case, config::Config, host::Host, metric::Bypass, shared_data::change_window, span::StepSpans,
+    case::Case, config::Config, fail_open, host::Host, metric::Bypass, shared_data::change_window,
+    span::StepSpans,
 };
 
 /// Adds what it finds to the case. True where the prompt is new, nothing was found, and the embedding service may know
@@ -31,7 +32,7 @@ pub fn run(
     findings.extend(signal::in_exchanges(&reading.exchanges, &policy.steps));
     findings.extend(signal::in_turns(reading.turns_alone, policy.run_limit));
     if !scope.is_identified() {
-        host.count(Bypass::NoIdentity.into(), 1);
+        fail_open::bypassed(Bypass::NoIdentity, host);
         return false;
     }
     let prompt = IncomingPrompt::of(reading);

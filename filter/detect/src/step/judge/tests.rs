@@ -147,3 +147,34 @@ fn what_is_wrapped_in_tags_and_labels_is_seen() {
         Kind::Failure
     );
 }
+
+#[test]
+fn what_is_a_failure_is_seen_quickly_as_one_that_may_be() {
+    for said in [
+        "Error: file is locked",
+        "It was blocked by a rule",
+        "WRONG password",
+        "No order found",
+        "0 results",
+        "404 Not Found",
+        "Exit code: 2\nall of it",
+        "<title>502 Bad Gateway</title> a page",
+        "==== 1 failed, 11 passed in 0.12s ====",
+        "La operación falló",
+        r#"{"error":"locked"}"#,
+        r#"[{"state":"not there"}]"#,
+        r#"["no such file"]"#,
+        "Traceback (most recent call last)\n  File x\nValueError: bad",
+        "<output>\nnot found\n</output>",
+    ] {
+        for tool in ["bash", "look_up", "pop_queue", "send_mail", "get_status"] {
+            if kind_of(tool, NAMED, said) == Kind::Failure {
+                assert!(may_be_failure(said, false), "{tool}: {said}");
+            }
+        }
+        assert_eq!(kind_of("look_up", NAMED, said), Kind::Failure, "{said}");
+    }
+    assert!(may_be_failure("all is well", true));
+    assert!(!may_be_failure("Paris is the capital of France", false));
+    assert!(!may_be_failure(r#"[{"name":"Paris"}]"#, false));
+}

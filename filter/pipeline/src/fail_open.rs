@@ -1,0 +1,142 @@
+//! Failing open is told: a request that goes on unchecked, or checked in part, is counted, and the log says so in at most
+//! one line a minute for each cause in one Envoy. All workers share the time of the last line.
+
+use std::iter;
+
+use sentinel_llm_api::json::Unreadable;
+
+use crate::{
+    codec,
+    host::{Host, Stored},
+    metric::{Bypass, Metric, ServiceOutcome},
+};
+
+/// Between two lines with one cause (milliseconds).
+const PAUSE: u64 = 60_000;
+
+const BYPASSES: [Bypass; 11] = [
+    Bypass::ContentType,
+    Bypass::Encoded,
+    Bypass::TooLarge,
+    Bypass::Unreadable(Unreadable::InvalidUtf8),
+    Bypass::Unreadable(Unreadable::NotJson),
+    Bypass::Unreadable(Unreadable::Shape),
+    Bypass::Contention,
+    Bypass::NoPlace,
+    Bypass::Response,
+    Bypass::Empty,
+    Bypass::NoIdentity,
+];
+
+const OUTCOMES: [ServiceOutcome; 8] = [
+    ServiceOutcome::Ok,
+    ServiceOutcome::Timeout,
+    ServiceOutcome::Refused,
+    ServiceOutcome::Unavailable,
+    ServiceOutcome::Error,
+    ServiceOutcome::Garbage,
+    ServiceOutcome::UnknownCluster,
+    ServiceOutcome::Cancelled,
+];
+
+/// A request was not inspected, or only in part.
+pub fn bypassed(cause: Bypass, host: &mut impl Host) {
+    host.count(cause.into(), 1);
+    if let Some(meaning) = of_bypass(cause) {
+        tell(&bypass_label(cause), meaning, host);
+    }
+}
+
+/// A call of the embedding service ended like this.
+pub fn called(outcome: ServiceOutcome, host: &mut impl Host) {
+    host.count(Metric::ServiceCalls(outcome), 1);
+    if let Some(meaning) = of_service(outcome) {
+        tell(&service_label(outcome), meaning, host);
+    }
+}
+
+/// What a host stores before the first request, each where nothing is stored yet: the first store of a key is the one that
+/// two workers could make at once.
+pub fn slots() -> impl Iterator<Item = (String, Vec<u8>)> {
+    let bypasses = BYPASSES.into_iter().filter(|cause| of_bypass(*cause).is_some()).map(bypass_label);
+    let outcomes = OUTCOMES.into_iter().filter(|outcome| of_service(*outcome).is_some()).map(service_label);
+    bypasses.chain(outcomes).map(|label| slot(&label)).zip(iter::repeat_with(|| codec::encode(&0_u64)))
+}
+
+fn bypass_label(cause: Bypass) -> String {
+    cause.label().to_owned()
+}
+
+fn service_label(outcome: ServiceOutcome) -> String {
+    format!("service_{}", outcome.label())
+}
+
+fn slot(cause: &str) -> String {
+    format!("sentinel/told/{cause}")
+}
+
+fn tell(cause: &str, meaning: &str, host: &mut impl Host) {
+    let (key, now) = (slot(cause), host.now());
+    let Stored { bytes, version } = host.load(&key);
+    let last: u64 = codec::decode(&bytes.unwrap_or_default());
+    // A clock that was set back must not silence the log for longer.
+    let is_fresh = now >= last && now.saturating_sub(last) < PAUSE;
+    // Who loses against another worker leaves the line to that one.
+    if is_fresh || !host.store(&key, &codec::encode(&now), version) {
+        return;
+    }
+    let line = serde_json::json!({"event": "fail_open", "cause": cause, "meaning": meaning});
+    host.warn(&line.to_string());
+}
+
+/// Nothing where it is no fault: nobody is compared without an identity, and an empty body holds nothing to check.
+fn of_bypass(cause: Bypass) -> Option<&'static str> {
+    Some(match cause {
+        Bypass::NoIdentity | Bypass::Empty => return None,
+        Bypass::ContentType => "A request to an inspected path is no JSON. It passed unchecked.",
+        Bypass::Encoded => "A request's body is compressed. It passed unchecked.",
+        Bypass::TooLarge => "A request's body is larger than max_body_bytes. It passed unchecked.",
+        Bypass::Unreadable(Unreadable::InvalidUtf8) => "A request's body is not UTF-8. It passed unchecked.",
+        Bypass::Unreadable(Unreadable::NotJson) => {
+            "A request's body is not the JSON that it says. It passed unchecked."
+        }
+        Bypass::Unreadable(Unreadable::Shape) => {
+            "A request's body has not the shape of its dialect, or more messages than are read. It passed unchecked."
+        }
+        Bypass::Contention => {
+            "What is remembered of a scope could not be written: other workers were faster each time. This request is \
+             not remembered."
+        }
+        Bypass::NoPlace => "A hint found no place in the request. It passed without it.",
+        Bypass::Response => {
+            "An answer could not be read: it is compressed, too long or of another type. It passed as it came, and is no \
+             evidence."
+        }
+    })
+}
+
+/// Nothing where it went well, or where the client itself has gone.
+fn of_service(outcome: ServiceOutcome) -> Option<&'static str> {
+    Some(match outcome {
+        ServiceOutcome::Ok | ServiceOutcome::Cancelled => return None,
+        ServiceOutcome::Timeout => {
+            "The embedding service did not answer within `timeout`. Requests pass without the semantic check."
+        }
+        ServiceOutcome::Refused => {
+            "The embedding service has more to do than it can. Requests pass without the semantic check."
+        }
+        ServiceOutcome::Unavailable => {
+            "The embedding service, or its Redis, cannot be reached. Requests pass without the semantic check."
+        }
+        ServiceOutcome::Error => {
+            "The embedding service answers with an error. Requests pass without the semantic check."
+        }
+        ServiceOutcome::Garbage => {
+            "What the embedding service answers cannot be read: is it the same version? Requests pass without the \
+             semantic check."
+        }
+        ServiceOutcome::UnknownCluster => {
+            "Envoy has no cluster of the name in `cluster`. Requests pass without the semantic check."
+        }
+    })
+}

@@ -1,0 +1,97 @@
+//! Names that the documents promise: metrics and their labels, alerts, dialects, settings.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use sentinel_llm_api::registry;
+use sentinel_tests::parts;
+
+use crate::markdown::documents;
+
+fn read(path: &str) -> String {
+    fs::read_to_string(parts::root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Words of a text that begin with `prefix`.
+fn words<'a>(text: &'a str, prefix: &str) -> BTreeSet<&'a str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    words.filter(|word| word.starts_with(prefix) && word.len() > prefix.len()).collect()
+}
+
+/// The values in `=> "value"` and the names of the filter's metrics, from their definition.
+fn metrics() -> (BTreeSet<String>, BTreeSet<String>) {
+    let source = read("filter/pipeline/src/metric.rs");
+    let names = words(&source, "sentinel_")
+        .into_iter()
+        .filter(|name| !matches!(*name, "sentinel_detect" | "sentinel_llm_api"));
+    let values = source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next());
+    (names.map(str::to_owned).collect(), values.map(str::to_owned).collect())
+}
+
+#[test]
+fn the_page_has_every_metric_of_the_filter_and_every_value_of_a_label() {
+    let page = read("docs/metrics.md");
+    let (names, values) = metrics();
+    assert!(names.len() > 8 && values.len() > 20, "{names:?} {values:?}");
+    for name in names.iter().chain(&values) {
+        assert!(page.contains(&format!("`{name}`")), "docs/metrics.md does not name `{name}`");
+    }
+}
+
+#[test]
+fn every_metric_that_a_document_names_exists() {
+    let (names, _) = metrics();
+    let rules = read("k8s/monitoring/rules.yaml");
+    let recorded = words(&rules, "sentinel_");
+    // Files, crates, fields of filter state.
+    let others = [
+        "sentinel_filter",
+        "sentinel_kill",
+        "sentinel_verdict",
+        "sentinel_model",
+        "sentinel_event",
+        "sentinel_detect",
+    ];
+    // Names of the older systems stand on that page on purpose.
+    for document in documents().iter().filter(|document| document.path != "docs/older-systems.md") {
+        for name in words(&document.text, "sentinel_") {
+            let plain =
+                ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+            let is_known = names.contains(plain) || recorded.contains(name) || others.contains(&name);
+            assert!(is_known, "{} names {name}, which is no metric", document.path);
+        }
+    }
+}
+
+#[test]
+fn the_page_has_every_alert() {
+    let page = read("docs/alerts.md");
+    let rules = read("k8s/monitoring/rules.yaml");
+    let alerts: Vec<&str> = rules.split("- alert: ").skip(1).filter_map(|rest| rest.lines().next()).collect();
+    assert!(alerts.len() >= 6, "{alerts:?}");
+    for alert in alerts {
+        assert!(page.contains(&format!("`{alert}`")), "docs/alerts.md does not name `{alert}`");
+    }
+}
+
+#[test]
+fn the_page_has_every_dialect() {
+    let page = read("docs/how-it-decides.md");
+    for dialect in registry::ALL {
+        let label = dialect.label();
+        assert!(page.contains(&format!("`{label}`")), "docs/how-it-decides.md does not name `{label}`");
+    }
+}
+
+#[test]
+fn every_setting_that_a_document_names_exists() {
+    let settings = read("docs/embedding-service.md");
+    let (_, table) = settings.split_once("<!-- settings: begin -->").expect("the table of settings");
+    let known = words(table.split_once("<!-- settings: end -->").expect("its end").0, "LOOP_");
+    assert!(known.len() > 10, "{known:?}");
+    for document in documents().iter().filter(|document| document.path != "docs/older-systems.md") {
+        for name in words(&document.text, "LOOP_") {
+            assert!(known.contains(name), "{} names {name}, which is no setting", document.path);
+        }
+    }
+}
