@@ -69,7 +69,7 @@ async fn each_hint_and_each_kill_is_one_record() {
 #[tokio::test]
 async fn a_denial_of_the_breaker_is_one_record() {
     let config = r#""mode": "enforce", "mcp": {"paths": [{"suffix": "/mcp"}], "window": "10m"}"#;
-    let gateway = Gateway::builder().edit(r#""mode": "enforce""#, config).start();
+    let gateway = Gateway::builder().edit(r#""mode": "enforce""#, config).passing("/openai/mcp").start();
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "lookup", "arguments": {"of": "rivers"}}});
     let bearer = format!("Bearer {}", ALICE.key);

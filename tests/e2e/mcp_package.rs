@@ -28,8 +28,8 @@ fn real_client_and_server(answer: &str, flags: &[&str]) {
     let mut stack = Stack::builder()
         .config(&config)
         .edit(
-            "                        - match: {prefix: /}\n",
-            "                        - match: {prefix: /mcp}\n                          route: {cluster: tools, timeout: 0s}\n                        - match: {prefix: /}\n",
+            "                      routes:\n",
+            "                      routes:\n                        - match: {prefix: /mcp}\n                          route: {cluster: tools, timeout: 0s}\n",
         )
         .edit(
             "    - name: provider\n      type: STATIC\n",

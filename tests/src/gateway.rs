@@ -60,6 +60,7 @@ pub struct Builder {
     collector_has_tls: bool,
     service: Option<PathBuf>,
     module: Option<PathBuf>,
+    passing: Option<String>,
 }
 
 impl Gateway {
@@ -75,6 +76,7 @@ impl Gateway {
             collector_has_tls: false,
             service: None,
             module: None,
+            passing: None,
         }
     }
 
@@ -188,6 +190,12 @@ impl Builder {
         self.edit(r#""timeout": "50ms""#, r#""timeout": "30s""#)
     }
 
+    /// With one path that is passed on beside those of the shipped list.
+    pub fn passing(mut self, path: &str) -> Self {
+        self.passing = Some(path.to_owned());
+        self
+    }
+
     /// With another module in the filter's place.
     pub fn module(mut self, path: &Path) -> Self {
         self.module = Some(path.to_path_buf());
@@ -230,6 +238,13 @@ impl Builder {
         let relays = [&provider, &backup].map(|behind| Relay::start(behind.port(), &self.certificate));
 
         fill_in(folder.path());
+        if let Some(path) = &self.passing {
+            let (list, text) = ("            permissions:\n", shipped("paths.yaml"));
+            let (before, after) = text.split_once(list).expect("the list of everybody");
+            let more =
+                format!("{before}{list}              - {{url_path: {{path: {{exact: {path}}}}}}}\n{after}");
+            replace(folder.path(), "paths.yaml", &more);
+        }
         let (limits, edits) = &self.limits;
         let limits = edits.iter().fold(shipped(limits), |text, (old, new)| {
             assert_eq!(text.matches(old).count(), 1, "{limits} does not contain once {old:?}");
