@@ -213,6 +213,14 @@ class Archive(unittest.TestCase):
             process.terminate()
             process.wait()
 
+    def test_the_images_are_built_as_the_archive_is(self):
+        dockerfile = (REPOSITORY / "embedding-service/Dockerfile").read_text()
+        self.assertIn(f"ENV SOURCE_DATE_EPOCH={builds.BUILT_AT}\n", dockerfile)
+        for file in ("embedding-service/Dockerfile", "filter/Dockerfile"):
+            text = (REPOSITORY / file).read_text()
+            self.assertIn("--remap-path-prefix=/usr/local/cargo=/cargo --remap-path-prefix=/src=/sentinel", text)
+        self.assertRegex(builds.remapped(), r"=/cargo --remap-path-prefix=\S+=/sentinel$")
+
     def test_what_cannot_be_packed_is_refused_with_what_to_do(self):
         with self.assertRaisesRegex(Refused, "seconds since 1970"):
             with unittest.mock.patch.dict(os.environ, SOURCE_DATE_EPOCH="yesterday"):
