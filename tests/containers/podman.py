@@ -82,7 +82,10 @@ class Podman:
         """Nothing is left of it."""
         self.clear()
         self.run("image", "unmount", "--all", allowed=True)
-        subprocess.run(["umount", str(self.folder / "storage" / "overlay")], stderr=subprocess.DEVNULL)
+        # Builds that were interrupted leave theirs mounted too.
+        mounted = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+        for place in sorted((place for place in mounted if place.startswith(f"{self.folder}/")), reverse=True):
+            subprocess.run(["umount", place], stderr=subprocess.DEVNULL)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
