@@ -52,7 +52,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks filter service build size test demo up dist containers podman deny advisories bench eval render docs book fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test demo up dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -126,6 +126,17 @@ eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --wit
 	@$(if $(TRACES),,echo 'eval: say which runs: make eval TRACES=runs.jsonl [OUT=dir] [ARGS="--dialect anthropic"]' >&2; exit 2)
 	@echo "== replay"
 	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+eval-cache: setup ## Judge pairs of prompts as the response cache would: PAIRS=pairs.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
+	@$(if $(PAIRS),,echo 'eval-cache: say which pairs: make eval-cache PAIRS=pairs.jsonl [OUT=dir]' >&2; exit 2)
+	@echo "== response cache: what would be served"
+	@$(PROGRAMS) --bin eval-cache
+	@$(RUN) $(CARGO_TARGET_DIR)/release/eval-cache "$(PAIRS)" $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+eval-guard: ## Texts through the input guard: TEXTS=texts.jsonl [OUT=dir]
+	@$(if $(TEXTS),,echo 'eval-guard: say which texts: make eval-guard TEXTS=texts.jsonl [OUT=dir]' >&2; exit 2)
+	@echo "== input guard"
+	@$(CARGO) run --release -p sentinel-replay --bin eval-guard -- "$(TEXTS)" $(if $(OUT),--out "$(OUT)")
 
 docs: build book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables
 	@$(PYTHON) tests/parts/setup.py prometheus

@@ -16,7 +16,7 @@ use proxy_wasm::{
 use sentinel_llm_api::dialect::LocalReply;
 use sentinel_pipeline::{
     config::Config,
-    host::{Host, Question, Secret, Stored},
+    host::{Host, Level, Question, Secret, Stored},
     metric::{Metric, ServiceOutcome},
     span::Span,
 };
@@ -147,6 +147,10 @@ impl Host for Envoy {
         let _ = hostcalls::set_map_value(MapType::HttpResponseHeaders, name, None);
     }
 
+    fn replace_response_chunk(&mut self, bytes: &[u8]) {
+        let _ = hostcalls::set_buffer(BufferType::HttpResponseBody, 0, self.chunk, bytes);
+    }
+
     fn reply(&mut self, reply: LocalReply) {
         self.holds = false;
         self.has_replied = true;
@@ -207,6 +211,14 @@ impl Host for Envoy {
         let _ = hostcalls::log(LogLevel::Warn, line);
         // As Envoy's filter state `wasm.sentinel_event`, which its access logs can show.
         self.annotate("sentinel_event", line);
+    }
+
+    fn note(&mut self, level: Level, line: &str) {
+        let level = match level {
+            Level::Info => LogLevel::Info,
+            Level::Warn => LogLevel::Warn,
+        };
+        let _ = hostcalls::log(level, line);
     }
 
     fn warn(&mut self, line: &str) {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 const CALLS: u64 = 20;
 
-fn python(script: &str) -> Command {
+pub fn python(script: &str) -> Command {
     // As `make setup` does.
     let mut command = Command::new(std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into()));
     command.arg(parts::root().join("tests/sdk/python").join(script));
@@ -16,17 +16,10 @@ fn python(script: &str) -> Command {
     command
 }
 
-/// The package's own client against its own server, with Envoy between.
-fn real_client_and_server(answer: &str, flags: &[&str]) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut command = python("mcp_server.py");
-    command.args(flags);
-    let mut server = Process::start("mcp-server", folder.path(), command);
-    let port: u16 = server.wait_for("a port", |server| server.log().lines().next()?.trim().parse().ok());
-    // Long enough for a machine that is busy.
-    let config = json!({"mcp": {"paths": [{"prefix": "/mcp"}], "window": "10m", "answer": answer}});
-    let mut stack = Stack::builder()
-        .config(&config)
+/// The stack before an MCP server on this port.
+pub fn stack_before(port: u16, config: &serde_json::Value) -> Stack {
+    Stack::builder()
+        .config(config)
         .edit(
             "                      routes:\n",
             "                      routes:\n                        - match: {prefix: /mcp}\n                          route: {cluster: tools, timeout: 0s}\n",
@@ -38,7 +31,19 @@ fn real_client_and_server(answer: &str, flags: &[&str]) {
                  {{address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}}}}}]}}]\n    - name: provider\n      type: STATIC\n"
             ),
         )
-        .start();
+        .start()
+}
+
+/// The package's own client against its own server, with Envoy between.
+fn real_client_and_server(answer: &str, flags: &[&str]) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = python("mcp_server.py");
+    command.args(flags);
+    let mut server = Process::start("mcp-server", folder.path(), command);
+    let port: u16 = server.wait_for("a port", |server| server.log().lines().next()?.trim().parse().ok());
+    // Long enough for a machine that is busy.
+    let config = json!({"mcp": {"paths": [{"prefix": "/mcp"}], "window": "10m", "answer": answer}});
+    let mut stack = stack_before(port, &config);
     let mut agent = python("mcp_client.py");
     agent
         .env("SENTINEL_URL", format!("http://{}", stack.address()))

@@ -26,7 +26,12 @@ fn stack() -> Stack {
         "kill": {"message": STOPPED},
         "agents": [{"prefix": "final-", "settings": {"kill": {"mode": "final_message"}}}],
     });
-    let stack = Stack::builder().config(&config).start();
+    stack_with(&config)
+}
+
+/// The same with a configuration of its own.
+fn stack_with(config: &serde_json::Value) -> Stack {
+    let stack = Stack::builder().config(config).start();
     let tries = AtomicUsize::new(0);
     stack.provider.script(move |request| {
         let is_unlucky = request.header("x-agent-id").is_some_and(|agent| agent.starts_with("unlucky-"));
@@ -126,6 +131,19 @@ fn anthropic_and_google_genai_on_vertex_ai() {
             &format!("{gemini}:streamGenerateContent?alt=sse"),
         ],
     );
+}
+
+/// What they may not use is cut from what they offer; where they force it, they are refused and do not try again.
+#[test]
+fn packages_whose_tools_are_denied() {
+    let mut stack =
+        stack_with(&json!({"semantic": {"enabled": false}, "tools": {"deny": [{"name": "wipe_disk"}]}}));
+    run(&mut stack, python("tools_agent.py"), 4 * 2);
+    assert_eq!(stack.provider.count(), 4);
+    for got in stack.provider.received() {
+        let body = String::from_utf8_lossy(&got.body).into_owned();
+        assert!(body.contains("get_weather") && !body.contains("wipe_disk"), "{body}");
+    }
 }
 
 /// The packages use these paths, as the tests in Rust do, and no others.

@@ -11,10 +11,13 @@
     clippy::arithmetic_side_effects
 )]
 
+mod answer_faults;
+mod answer_suite;
 mod assistance;
 mod authority;
 mod contract;
 mod embedder;
+mod eval_cache;
 mod faults;
 mod golden;
 mod history_suite;

@@ -9,6 +9,7 @@ pub mod call_rate;
 pub mod context;
 pub mod growing;
 pub mod history;
+pub mod injection;
 mod joined;
 pub mod kept_history;
 pub mod prompts;

@@ -38,6 +38,10 @@ pub enum Signal {
     SimilarFailures = 10,
     /// The last words of the agent, with the same answer, again and again.
     RepeatedExchange = 11,
+    /// The request wants a tool that its agent may not use.
+    ToolDenied = 12,
+    /// What is new in the request looks like an injection.
+    Injection = 13,
 }
 
 impl From<Signal> for u8 {
@@ -71,7 +75,7 @@ pub struct Finding {
     pub signal: Signal,
     /// Steps, rounds of a cycle, turns or calls; 0 where nothing is counted.
     pub count: u32,
-    /// The tool that it is about; empty where it is about none.
+    /// The tool that it is about, or the pattern; empty where it is about none.
     pub tool: String,
     /// What is repeated waits for something.
     pub is_waiting: bool,
@@ -97,8 +101,10 @@ impl Finding {
         let Self { signal, count, tool, evidence, .. } = self;
         let label = signal.label();
         match signal {
+            Signal::Injection => format!("{label}; pattern={tool}"),
             Signal::Score if evidence.prompts > 0 => format!("{label}; {evidence}"),
-            _ if *count == 0 => label.to_owned(),
+            _ if *count == 0 && tool.is_empty() => label.to_owned(),
+            _ if *count == 0 => format!("{label}; tool={tool}"),
             _ if tool.is_empty() => format!("{label}; count={count}"),
             _ => format!("{label}; count={count}; tool={tool}"),
         }
@@ -124,6 +130,8 @@ impl Finding {
             }
             Signal::SameOutcome => format!("`{tool}` brought the same result {count} times in a row"),
             Signal::RunLimit => format!("it took {count} turns without a word from the user"),
+            Signal::Injection => format!("what is new in it looks like an injection ({tool})"),
+            Signal::ToolDenied => format!("it asked for the tool `{tool}`, which it may not use"),
             Signal::Score | Signal::Semantic | Signal::McpBreaker => {
                 "it keeps repeating the same request with the same outcome".to_owned()
             }
@@ -153,7 +161,7 @@ impl Verdict {
 }
 
 impl Signal {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Score,
         Self::Semantic,
         Self::RepeatedStep,
@@ -165,7 +173,14 @@ impl Signal {
         Self::McpBreaker,
         Self::SimilarFailures,
         Self::RepeatedExchange,
+        Self::ToolDenied,
+        Self::Injection,
     ];
+
+    /// Whether it is about what one request says, and not about a loop.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::ToolDenied | Self::Injection)
+    }
 
     pub fn label(self) -> &'static str {
         match self {
@@ -180,6 +195,8 @@ impl Signal {
             Self::McpBreaker => "mcp_breaker",
             Self::Score => "score",
             Self::Semantic => "semantic",
+            Self::ToolDenied => "tool_denied",
+            Self::Injection => "injection",
         }
     }
 }

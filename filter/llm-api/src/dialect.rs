@@ -3,8 +3,13 @@
 use std::fmt::Debug;
 
 use crate::{
-    answer::Answer, conversation::Conversation, edit::Edit, framing::Framing, json::Unreadable,
+    answer::Answer,
+    conversation::Conversation,
+    edit::Edit,
+    framing::Framing,
+    json::Unreadable,
     path::PathFacts,
+    tools::{May, Offer},
 };
 
 /// A registered dialect.
@@ -39,6 +44,9 @@ pub trait Dialect: Debug + Sync {
     /// the history does not end with one. `body` is a JSON object.
     fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable>;
 
+    /// What a request offers to the model when the tools that may not be offered are taken out. `body` is a JSON object.
+    fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable>;
+
     /// Reads a whole JSON answer; nothing where it is none of this dialect.
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()>;
 
@@ -48,6 +56,11 @@ pub trait Dialect: Debug + Sync {
 
     /// An error that the provider's client library raises as its own and does not retry.
     fn error(&self, status: u16, message: &str) -> LocalReply;
+
+    /// The same for a request that is refused for what it says, whatever came before it.
+    fn refusal(&self, status: u16, message: &str) -> LocalReply {
+        self.error(status, message)
+    }
 
     /// A whole assistant message that ends the run in good order.
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply;

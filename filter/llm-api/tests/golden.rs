@@ -1,7 +1,8 @@
 //! Provider formats, by example: for each `golden/<dialect>/<case>.json` the request with the hint in it stands beside
 //! it as `<case>.hint` (`.hint.start` and `.hint.end` where the place can be chosen), as `<case>.hint.result` with the
 //! hint in the last tool result where there is one, and each dialect's kill
-//! responses as `kill.*`. `UPDATE_GOLDEN=1 cargo test -p sentinel-llm-api --test golden` writes them anew; look at the
+//! responses as `kill.*`. `<case>.offer` is the request without the tools whose names begin with `delete`, `<case>.offer.none`
+//! without any. `UPDATE_GOLDEN=1 cargo test -p sentinel-llm-api --test golden` writes them anew; look at the
 //! difference before committing it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
 
@@ -67,10 +68,43 @@ fn requests_get_the_hint() {
     }
 }
 
+/// What becomes of the tools of a request.
+fn offered(dialect: DialectRef, body: &str, may: &dyn Fn(&str) -> bool) -> Vec<u8> {
+    let offer = dialect.offer(body, may).unwrap();
+    match offer.forced {
+        Some(forced) => format!("refused: the request forces {forced}\n").into_bytes(),
+        None => apply(body, &offer.edits).unwrap(),
+    }
+}
+
+#[test]
+fn tools_that_may_not_be_offered_are_cut() {
+    for dialect in ALL {
+        let mut cases = 0;
+        for entry in fs::read_dir(folder(dialect)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            let body = fs::read_to_string(&path).unwrap();
+            assert_eq!(offered(dialect, &body, &|_| true), body.as_bytes(), "{}", path.display());
+            if !path.file_name().unwrap().to_str().unwrap().starts_with("offer") {
+                continue;
+            }
+            cases += 1;
+            let may = |name: &str| !name.starts_with("delete") && name != "mcp:delete";
+            check(&path.with_extension("offer"), &offered(dialect, &body, &may));
+            check(&path.with_extension("offer.none"), &offered(dialect, &body, &|_| false));
+        }
+        assert!(cases >= 1, "{dialect:?} has no example with tools");
+    }
+}
+
 #[test]
 fn kills_speak_the_dialect() {
     for dialect in ALL {
         let folder = folder(dialect);
+        check(&folder.join("refusal"), &dialect.refusal(403, "Not allowed: \"rm\".").body);
         check(&folder.join("kill.error"), &dialect.error(403, "Stopped: \"loop\".").body);
         let streamed = match dialect.label() {
             "bedrock" => vec![(Framing::AwsEventStream, "kill.final.eventstream")],

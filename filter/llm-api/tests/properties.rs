@@ -52,7 +52,38 @@ fn body() -> impl Strategy<Value = Value> {
         content(),
         any_json(),
     ];
+    let name = prop::sample::select(vec!["f", "g2", "del", "mcp:x1", ""]);
+    let tool = prop_oneof![
+        name.clone().prop_map(|name| json!({"type": "function", "function": {"name": name}})),
+        name.clone().prop_map(|name| json!({"type": "function", "name": name})),
+        name.clone().prop_map(|name| json!({"toolSpec": {"name": name}})),
+        name.clone().prop_map(
+            |name| json!({"functionDeclarations": [{"name": name}, {"name": "h"}], "googleSearch": {}})
+        ),
+        name.clone().prop_map(
+            |name| json!({"type": "namespace", "name": "ns", "tools": [{"name": name}, {"name": "k"}]})
+        ),
+        Just(json!({"type": "web_search"})),
+        Just(json!({"cachePoint": {"type": "default"}})),
+        any_json(),
+    ];
+    let tools = prop_oneof![4 => prop::collection::vec(tool, 0..4).prop_map(Value::from), 1 => any_json()];
+    let choice = prop_oneof![
+        prop::sample::select(vec!["auto", "none", "required", "any"]).prop_map(Value::from),
+        name.clone().prop_map(|name| json!({"type": "function", "function": {"name": name}})),
+        name.clone().prop_map(|name| json!({"type": "tool", "name": name})),
+        name.prop_map(|name| json!({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": name}]})),
+        Just(json!({"functionCallingConfig": {"mode": "AUTO", "allowedFunctionNames": ["f", "g2"]}})),
+        Just(json!({"tool_choice": {"allowed_tools": {"mode": "auto", "tools": ["f", "g2"]}}})),
+        any_json(),
+    ];
+    let config = (tools.clone(), choice.clone())
+        .prop_map(|(tools, choice)| json!({"tools": tools, "toolChoice": choice}));
     let key = prop::sample::select(vec![
+        "tools",
+        "tool_choice",
+        "toolConfig",
+        "generation_config",
         "messages",
         "input",
         "contents",
@@ -61,7 +92,7 @@ fn body() -> impl Strategy<Value = Value> {
         "systemInstruction",
         "system_instruction",
     ]);
-    let value = prop_oneof![messages, instruction, content()];
+    let value = prop_oneof![messages, instruction, content(), tools, choice, config];
     (
         prop::collection::vec((key, value), 0..6),
         prop::collection::btree_map(any::<String>(), any_json(), 0..3),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sentinel_detect::{kept_history::ThreadRef, verdict::Finding};
-use sentinel_llm_api::{dialect::DialectRef, framing::Framing};
+use sentinel_llm_api::{dialect::DialectRef, edit::Edit, framing::Framing};
 
 use crate::{config::Policy, identity::Scope, metric::ServiceOutcome, span::Span};
 
@@ -23,6 +23,8 @@ pub struct Case {
     pub has_length: bool,
     /// What the passes found, the most telling first.
     pub findings: Vec<Finding>,
+    /// What the passes want changed in the body, apart from a hint.
+    pub edits: Vec<Edit>,
     /// Entry of the scope's window to which the response belongs; none where nothing is remembered.
     pub entry: Option<u32>,
     /// The thread that the provider keeps, where it keeps one.

@@ -21,7 +21,9 @@ pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
         _ => Some(finding.clone()),
     };
     let finding = findings.iter().fold(None, strongest);
-    let most = if policy.kill.enabled { Verdict::Kill } else { Verdict::Hint };
+    // What one request says by itself is refused whether loops are stopped or not.
+    let is_refusal = finding.as_ref().is_some_and(|finding| finding.signal.is_refusal());
+    let most = if policy.kill.enabled || is_refusal { Verdict::Kill } else { Verdict::Hint };
     Decision {
         verdict: finding.as_ref().map_or(Verdict::Allow, |finding| finding.verdict.min(most)),
         finding,
@@ -32,6 +34,11 @@ pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
 impl Decision {
     pub fn kills(&self) -> bool {
         self.is_enforced && self.verdict == Verdict::Kill
+    }
+
+    /// Whether the request is answered for what it says by itself.
+    pub fn refuses(&self) -> bool {
+        self.kills() && self.finding.as_ref().is_some_and(|finding| finding.signal.is_refusal())
     }
 
     pub fn hints(&self) -> bool {
@@ -63,5 +70,13 @@ mod tests {
         );
         assert_eq!(decide(&[cycle, limit, score]), (Verdict::Kill, Some(Signal::RunLimit)));
         assert_eq!(decide(&[cycle]), (Verdict::Hint, Some(Signal::Cycle)));
+    }
+
+    #[test]
+    fn without_kills_a_loop_is_hinted_and_a_denied_tool_refused() {
+        let config = Config::from_json(br#"{"kill":{"enabled":false}}"#).unwrap();
+        let decide = |signal| super::decide(&[Finding::of(signal, Verdict::Kill)], config.policy(None));
+        assert_eq!(decide(Signal::Cycle).verdict, Verdict::Hint);
+        assert!(decide(Signal::ToolDenied).refuses() && !decide(Signal::Cycle).refuses());
     }
 }

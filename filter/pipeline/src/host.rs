@@ -38,6 +38,8 @@ pub trait Host {
     fn replace_request_body(&mut self, body: &[u8]);
     fn set_response_header(&mut self, name: &'static str, value: &str);
     fn remove_response_header(&mut self, name: &'static str);
+    /// Puts `bytes` in the place of the part of the response body that is passing.
+    fn replace_response_chunk(&mut self, bytes: &[u8]);
     /// Answer the request in the provider's place.
     fn reply(&mut self, reply: LocalReply);
     /// Ask the embedding service. An error where it cannot even be asked; then no reply comes.
@@ -51,10 +53,19 @@ pub trait Host {
     fn log(&mut self, line: &str);
     /// One line of JSON for the log alone.
     fn warn(&mut self, line: &str);
+    /// One line of JSON for the log alone, at a level of its own.
+    fn note(&mut self, level: Level, line: &str);
     /// Something known of the request, for Envoy's tracer and access logs.
     fn annotate(&mut self, name: &'static str, value: &str);
     /// Spans for the collector, some time.
     fn trace(&mut self, spans: Vec<Span>);
+}
+
+/// How much a line of the log matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Info,
+    Warn,
 }
 
 /// Random, and the same for all workers of one Envoy.

@@ -10,7 +10,7 @@ use sentinel_llm_api::dialect::LocalReply;
 
 use crate::{
     config::Config,
-    host::{Host, Question, Secret, ServiceReply, Stored},
+    host::{Host, Level, Question, Secret, ServiceReply, Stored},
     metric::{Metric, ServiceOutcome},
     request::Request,
     span::Span,
@@ -28,6 +28,8 @@ pub struct InMemory {
     pub counters: BTreeMap<String, u64>,
     /// Records of verdicts.
     pub log: Vec<String>,
+    /// Lines of the log that are at a level of their own.
+    pub notes: Vec<String>,
     /// What else was logged.
     pub warnings: Vec<String>,
     pub spans: Vec<Span>,
@@ -49,6 +51,8 @@ pub struct ProviderResponse {
     pub status: u16,
     pub content_type: String,
     pub body: Vec<u8>,
+    /// The body comes in parts of so many bytes; as one where there is none.
+    pub part: Option<usize>,
     /// The connection ends after this body without saying that it was the end.
     pub is_cut_off: bool,
 }
@@ -59,6 +63,10 @@ pub struct Exchange {
     /// The body that the provider got; nothing where we answered.
     pub sent: Option<Vec<u8>>,
     pub reply: Option<LocalReply>,
+    /// The body that the client got from the provider.
+    pub received: Vec<u8>,
+    /// Response headers that we took away.
+    pub removed: Vec<&'static str>,
     /// Headers that we put on the response.
     pub headers: Vec<(&'static str, String)>,
     /// Request headers that we changed.
@@ -89,7 +97,13 @@ impl ClientRequest {
 
 impl ProviderResponse {
     pub fn json(body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, content_type: "application/json".into(), body: body.into(), is_cut_off: false }
+        Self {
+            status: 200,
+            content_type: "application/json".into(),
+            body: body.into(),
+            part: None,
+            is_cut_off: false,
+        }
     }
 }
 
@@ -114,6 +128,7 @@ impl InMemory {
             slots: HashMap::new(),
             counters: BTreeMap::new(),
             log: Vec::new(),
+            notes: Vec::new(),
             warnings: Vec::new(),
             spans: Vec::new(),
             lost_stores: 0,
@@ -128,6 +143,8 @@ impl InMemory {
             host: self,
             sent,
             response: None,
+            part: &[],
+            replaced: None,
             holds: false,
             body: None,
             question: None,
@@ -145,8 +162,15 @@ impl InMemory {
             flight.exchange.sent = Some(flight.body.take().unwrap_or_else(|| sent.body.clone()));
             flight.response = Some(response);
             request.on_response_headers(&mut flight, response.body.is_empty());
-            if !response.body.is_empty() {
-                request.on_response_body(&mut flight, !response.is_cut_off);
+            let parts: Vec<&[u8]> =
+                response.body.chunks(response.part.unwrap_or(usize::MAX).max(1)).collect();
+            for (at, part) in (1_usize..).zip(&parts) {
+                flight.part = part;
+                let is_last = at == parts.len() && !response.is_cut_off;
+                // As Envoy does, where nobody reads.
+                request.on_response_body(&mut flight, is_last);
+                let passed = flight.replaced.take().unwrap_or_else(|| part.to_vec());
+                flight.exchange.received.extend(passed);
             }
         }
         request.on_closed(&mut flight);
@@ -165,6 +189,10 @@ struct Flight<'a> {
     sent: &'a ClientRequest,
     /// Once it has come.
     response: Option<&'a ProviderResponse>,
+    /// The part of its body that is passing.
+    part: &'a [u8],
+    /// What passes in its place.
+    replaced: Option<Vec<u8>>,
     holds: bool,
     body: Option<Vec<u8>>,
     question: Option<Question>,
@@ -199,7 +227,7 @@ impl Host for Flight<'_> {
     }
 
     fn response_chunk(&self) -> Option<Vec<u8>> {
-        self.response.map(|response| response.body.clone())
+        Some(self.part.to_vec())
     }
 
     fn load(&self, key: &str) -> Stored {
@@ -242,7 +270,13 @@ impl Host for Flight<'_> {
         self.exchange.headers.push((name, value.to_owned()));
     }
 
-    fn remove_response_header(&mut self, _name: &'static str) {}
+    fn remove_response_header(&mut self, name: &'static str) {
+        self.exchange.removed.push(name);
+    }
+
+    fn replace_response_chunk(&mut self, bytes: &[u8]) {
+        self.replaced = Some(bytes.to_vec());
+    }
 
     fn reply(&mut self, reply: LocalReply) {
         self.exchange.reply = Some(reply);
@@ -264,6 +298,10 @@ impl Host for Flight<'_> {
 
     fn log(&mut self, line: &str) {
         self.host.log.push(line.to_owned());
+    }
+
+    fn note(&mut self, _level: Level, line: &str) {
+        self.host.notes.push(line.to_owned());
     }
 
     fn warn(&mut self, line: &str) {

@@ -9,15 +9,15 @@ use sentinel_llm_api::{framing::Framing, registry, route::Route};
 use crate::{
     case::Case,
     config::Config,
-    decide::decide,
+    decide::{Decision, decide},
     fail_open,
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, loops},
+    passes::{ask, guard, loops, tools},
     record, render,
     request_head::{RequestHead, Target},
-    response::PassingResponse,
+    response::{Passing, PassingResponse},
     span::{Cause, StepSpans},
 };
 
@@ -26,7 +26,7 @@ pub enum Next {
     /// The embedding service was asked; the request is held.
     Await(Box<Case>),
     /// The request has gone on, and its response is of interest.
-    Pass(Box<PassingResponse>),
+    Pass(Passing),
     /// The request was answered in the provider's place.
     Answered,
     /// The request has gone on, and nothing more is to be done.
@@ -39,8 +39,7 @@ pub fn whole(config: &Config, head: RequestHead, host: &mut impl Host) -> Next {
     let route = match &head.target {
         Target::Model(route) => route.clone(),
         Target::Mcp if !body.is_empty() => {
-            let is_answered = mcp::whole(config, &head.claims, &body, host);
-            return if is_answered { Next::Answered } else { Next::End };
+            return mcp::whole(config, &head.claims, &body, host);
         }
         Target::Mcp => return uninspected(Some(Bypass::Empty), host),
     };
@@ -91,6 +90,7 @@ fn read(
         body: Vec::new(),
         has_length,
         findings: Vec::new(),
+        edits: Vec::new(),
         entry: None,
         thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
         service: None,
@@ -101,7 +101,11 @@ fn read(
     let trace = is_traced.then(|| StepSpans {
         cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
     });
-    let is_open = loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
+    tools::run(&mut case, &body, host);
+    guard::run(&mut case, &conversation, host);
+    // A request that is refused for what it says is nobody's evidence.
+    let is_refused = decide(&case.findings, &case.policy).refuses();
+    let is_open = !is_refused && loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
     let question = ask::question(&case, reading.tail).filter(|_| is_open);
     drop(conversation);
     case.body = body;
@@ -139,24 +143,18 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         if config.response_headers {
             reply.headers.extend(record::headers(&case, &decision));
         }
-        let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
-        host.count(Metric::Saved, saved);
+        if !decision.refuses() {
+            let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
+            host.count(Metric::Saved, saved);
+        }
         host.reply(reply);
         return Next::Answered;
     }
-    if decision.hints() {
-        match render::hinted(&case, &decision) {
-            Some(body) => {
-                if case.has_length {
-                    host.set_request_header("content-length", &body.len().to_string());
-                }
-                host.replace_request_body(&body);
-            }
-            None => {
-                fail_open::bypassed(Bypass::NoPlace, host);
-                decision.verdict = Verdict::Allow;
-            }
+    if let Some(body) = changed_body(&case, &mut decision, host) {
+        if case.has_length {
+            host.set_request_header("content-length", &body.len().to_string());
         }
+        host.replace_request_body(&body);
     }
     host.release();
     let headers = if decision.is_enforced && config.response_headers {
@@ -164,5 +162,21 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     } else {
         Vec::new()
     };
-    Next::Pass(Box::new(PassingResponse::new(case, headers)))
+    Next::Pass(Passing::Model(Box::new(PassingResponse::new(case, headers))))
+}
+
+/// The body that goes on, where it is another. A hint that finds no place is none.
+fn changed_body(case: &Case, decision: &mut Decision, host: &mut impl Host) -> Option<Vec<u8>> {
+    if !decision.is_enforced {
+        return None;
+    }
+    if decision.hints() {
+        let hint = render::hint(case, decision);
+        if let Some(body) = hint.and_then(|hint| render::edited(case, Some(&hint))) {
+            return Some(body);
+        }
+        fail_open::bypassed(Bypass::NoPlace, host);
+        decision.verdict = Verdict::Allow;
+    }
+    render::edited(case, None)
 }

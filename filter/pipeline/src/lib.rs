@@ -28,3 +28,4 @@ mod request_head;
 mod response;
 mod shared_data;
 pub mod span;
+mod tool_list;

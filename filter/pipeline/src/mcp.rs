@@ -1,5 +1,5 @@
-//! The way of a request to an MCP server: its calls are counted, then it goes on or is answered. The response is
-//! nobody's business.
+//! The way of a request to an MCP server: tools that may not be called, and calls that are counted; then it goes on or is
+//! answered. Of the responses only lists of tools matter.
 
 use std::sync::Arc;
 
@@ -11,57 +11,112 @@ use sentinel_detect::{
 use sentinel_llm_api::{
     dialect::LocalReply,
     framing::Framing,
-    mcp::{Request, ToolCall, is_batch, reply, requests},
+    json::Unreadable,
+    mcp::{Request, ToolCall, Wanted, invalid, is_batch, reply, requests, wanted},
 };
 use sentinel_text::{digest, digest_pair};
 
 use crate::{
-    config::{Config, Mode},
+    config::{Config, Mode, Policy},
     fail_open,
     host::Host,
     identity::{Claims, Scope},
-    metric::{Bypass, MCP, Metric},
-    record,
+    inspect::Next,
+    metric::{Bypass, DeniedTool, MCP, Metric},
+    record::{self, CallDecision, ToolCallRecord},
+    response::Passing,
     shared_data::change_call_rates,
+    tool_list::ToolList,
 };
 
-/// Counts the calls in a request and lets it go on, or answers it; true where it was answered.
-pub fn whole(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -> bool {
-    let denied = denied(config, claims, body, host);
-    let is_answered = denied.is_some();
-    match denied {
-        Some(reply) => host.reply(reply),
-        None => host.release(),
+/// Counts the calls in a request and lets it go on, or answers it.
+pub fn whole(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -> Next {
+    let policy = config.policy(claims.agent());
+    let wanted = if policy.tools.is_open() { Wanted::default() } else { wanted(body) };
+    let session = host.request_header("mcp-session-id").filter(|id| !id.is_empty());
+    let scope = claims.mcp_scope(session.as_deref());
+    let requests = requests(body);
+    let answered = not_allowed(config, policy, &scope, &wanted, &requests, is_batch(body), host);
+    let (reply, decision) = match answered {
+        Some(reply) => (Some(reply), CallDecision::Deny),
+        None => (one_too_many_answered(config, policy, &scope, &requests, body, host), CallDecision::Break),
+    };
+    if policy.tools.audit {
+        let decision = if reply.is_some() { decision } else { CallDecision::Allow };
+        audit(&scope, &requests, decision, host);
     }
-    is_answered
+    if let Some(reply) = reply {
+        host.reply(reply);
+        return Next::Answered;
+    }
+    let is_changed = wanted.list && policy.mode == Mode::Enforce;
+    if is_changed {
+        // What comes compressed cannot be changed.
+        host.remove_request_header("accept-encoding");
+    }
+    host.release();
+    if is_changed {
+        Next::Pass(Passing::ToolList(Box::new(ToolList::new(Arc::clone(policy), config.max_body))))
+    } else {
+        Next::End
+    }
+}
+
+/// The answer in the server's place, where a tool is called that the agent may not use. A batch is answered as a whole.
+fn not_allowed(
+    config: &Config,
+    policy: &Policy,
+    scope: &Scope,
+    wanted: &Wanted,
+    requests: &Result<Vec<Request<'_>>, Unreadable>,
+    is_batch: bool,
+    host: &mut impl Host,
+) -> Option<LocalReply> {
+    let denied = wanted.calls.iter().filter(|tool| !policy.tools.may(tool));
+    let tool = shown(denied.clone().next()?);
+    host.count(Metric::ToolsDenied(DeniedTool::Called, MCP), u64::try_from(denied.count()).unwrap_or(0));
+    let finding = Finding { tool, ..Finding::of(Signal::ToolDenied, Verdict::Kill) };
+    record_finding(config, policy, scope, &finding, host);
+    if policy.mode == Mode::Observe {
+        return None;
+    }
+    let message = format!("Not executed: `{}` is no tool that this agent may use.", finding.tool);
+    let reply = match requests.as_deref() {
+        // Nobody waits for an answer.
+        Ok([]) => LocalReply::new(202, Framing::Json, ""),
+        Ok(requests) => {
+            LocalReply::new(200, Framing::Json, reply(requests, is_batch, &message, config.mcp.answer))
+        }
+        Err(_) => LocalReply::new(400, Framing::Json, invalid(&message)),
+    };
+    Some(with_headers(config, reply, &finding))
 }
 
 /// The answer in the server's place, where every call is one too many.
-fn denied(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -> Option<LocalReply> {
+fn one_too_many_answered(
+    config: &Config,
+    policy: &Policy,
+    scope: &Scope,
+    requests: &Result<Vec<Request<'_>>, Unreadable>,
+    body: &[u8],
+    host: &mut impl Host,
+) -> Option<LocalReply> {
     let requests =
-        requests(body).map_err(|error| fail_open::bypassed(Bypass::Unreadable(error), host)).ok()?;
+        requests.as_ref().map_err(|error| fail_open::bypassed(Bypass::Unreadable(*error), host)).ok()?;
     let calls = requests.iter().filter(|request| request.call.is_some()).count();
     if calls == 0 {
         return None;
     }
     host.count(Metric::McpCalls, u64::try_from(calls).unwrap_or(0));
-    let session = host.request_header("mcp-session-id").filter(|id| !id.is_empty());
-    let scope = claims.mcp_scope(session.as_deref());
     if !scope.is_identified() {
         fail_open::bypassed(Bypass::NoIdentity, host);
         return None;
     }
-    let policy = config.policy(claims.agent());
-    let finding = one_too_many(config, &scope, &requests, host);
-    let verdict = finding.as_ref().map_or(Verdict::Allow, |finding| finding.verdict);
-    let signal = finding.as_ref().map(|finding| finding.signal);
-    host.count(Metric::Verdicts(verdict, signal, MCP, Arc::clone(&policy.agent)), 1);
-    let finding = finding?;
-    if config.annotates {
-        record::annotate_verdict(&scope, verdict, signal, host);
-    }
-    let line = line(&scope, policy.mode, &finding, host);
-    host.log(&line);
+    let Some(finding) = one_too_many(config, scope, requests, host) else {
+        host.count(Metric::Verdicts(Verdict::Allow, None, MCP, Arc::clone(&policy.agent)), 1);
+        return None;
+    };
+    record_finding(config, policy, scope, &finding, host);
     if policy.mode == Mode::Observe {
         return None;
     }
@@ -72,13 +127,38 @@ fn denied(config: &Config, claims: &Claims, body: &[u8], host: &mut impl Host) -
         finding.count,
         config.mcp.window.div_ceil(1_000)
     );
-    let answer = reply(&requests, is_batch(body), &message, config.mcp.answer);
-    let mut reply = LocalReply::new(200, Framing::Json, answer);
-    if config.response_headers {
-        let [name, reason, _] = record::HEADERS;
-        reply = reply.with_header(name, verdict.label()).with_header(reason, finding.reason());
+    let answer = reply(requests, is_batch(body), &message, config.mcp.answer);
+    Some(with_headers(config, LocalReply::new(200, Framing::Json, answer), &finding))
+}
+
+fn record_finding(config: &Config, policy: &Policy, scope: &Scope, finding: &Finding, host: &mut impl Host) {
+    host.count(Metric::Verdicts(finding.verdict, Some(finding.signal), MCP, Arc::clone(&policy.agent)), 1);
+    if config.annotates {
+        record::annotate_verdict(scope, finding.verdict, Some(finding.signal), host);
     }
-    Some(reply)
+    let line = line(scope, policy.mode, finding, host);
+    host.log(&line);
+}
+
+fn with_headers(config: &Config, reply: LocalReply, finding: &Finding) -> LocalReply {
+    if !config.response_headers {
+        return reply;
+    }
+    let [name, reason, _] = record::HEADERS;
+    reply.with_header(name, finding.verdict.label()).with_header(reason, finding.reason())
+}
+
+fn audit(
+    scope: &Scope,
+    requests: &Result<Vec<Request<'_>>, Unreadable>,
+    decision: CallDecision,
+    host: &mut impl Host,
+) {
+    let calls = requests.iter().flatten().filter_map(|request| request.call.as_ref());
+    for ToolCall { tool, arguments } in calls {
+        let arguments = canonical(arguments).digest;
+        record::tool_call(scope, &ToolCallRecord { dialect: MCP, tool, arguments, decision }, host);
+    }
 }
 
 /// What the first call too many says. A batch in which anything else waits for an answer goes on: what is asked besides
@@ -117,7 +197,7 @@ fn line(scope: &Scope, mode: Mode, finding: &Finding, host: &impl Host) -> Strin
         "enforced": mode == Mode::Enforce,
         "dialect": MCP,
         "scope": scope.label(),
-        "count": finding.count,
+        "count": Some(finding.count).filter(|count| *count > 0),
         "tool": finding.tool,
         "request_id": record::request_id(host),
     })

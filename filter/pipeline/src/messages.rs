@@ -21,3 +21,9 @@ pub fn kill(case: &Case, decision: &Decision) -> String {
     let reason = decision.finding.as_ref().map(Finding::explanation).unwrap_or_default();
     case.policy.kill.message.replace("{reason}", &reason)
 }
+
+/// What the agent is told whose request is refused for what it says by itself.
+pub fn refusal(decision: &Decision) -> String {
+    let reason = decision.finding.as_ref().map(Finding::explanation).unwrap_or_default();
+    format!("This request was refused because {reason}.")
+}

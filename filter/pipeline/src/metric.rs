@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use sentinel_detect::verdict::{Signal, Verdict};
+use sentinel_detect::{
+    injection::{Pattern, Place},
+    verdict::{Signal, Verdict},
+};
 use sentinel_llm_api::json::Unreadable;
 
 /// A counter.
@@ -25,6 +28,10 @@ pub enum Metric {
     Tokens(Tokens, Arc<str>),
     /// Billionths of a USD that they cost, by model. Envoy counts in whole numbers.
     Costs(Arc<str>),
+    /// Tools that an agent may not use, where it met them; with the dialect's label, or `MCP`.
+    ToolsDenied(DeniedTool, &'static str),
+    /// Injections that the guard found, by pattern and place; with the dialect's label.
+    Injections(Pattern, Place, &'static str),
     /// Billionths of a USD that killed requests would have cost at least.
     Saved,
 }
@@ -80,6 +87,27 @@ impl Tokens {
     }
 }
 
+/// Where an agent met a tool that it may not use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeniedTool {
+    /// Its request offers it to the model, or a server's list to the agent.
+    Offered,
+    /// Its request wants it to be called.
+    Forced,
+    /// It calls it, or the model does.
+    Called,
+}
+
+impl DeniedTool {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Offered => "offered",
+            Self::Forced => "forced",
+            Self::Called => "called",
+        }
+    }
+}
+
 /// Label of the MCP breaker among the dialects.
 pub const MCP: &str = "mcp";
 
@@ -110,6 +138,14 @@ impl Metric {
                 format!("sentinel_tokens_used_total.kind.{}.model.{model}", kind.label())
             }
             Self::Costs(model) => format!("sentinel_costs_nanousd_total.model.{model}"),
+            Self::ToolsDenied(kind, dialect) => {
+                format!("sentinel_tools_denied_total.kind.{}.dialect.{dialect}", kind.label())
+            }
+            Self::Injections(pattern, place, dialect) => format!(
+                "sentinel_injections_total.kind.{}.place.{}.dialect.{dialect}",
+                pattern.label(),
+                place.label()
+            ),
             Self::Saved => "sentinel_saved_nanousd_total".to_owned(),
         }
     }

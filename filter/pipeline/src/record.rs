@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use sentinel_detect::{
+    injection::{Pattern, Place},
     step::shown,
     verdict::{Finding, Signal, Verdict},
 };
@@ -13,9 +14,9 @@ use serde_json::json;
 
 use crate::{
     case::Case,
-    config::Config,
+    config::{Config, GuardAction, Mode},
     decide::Decision,
-    host::Host,
+    host::{Host, Level},
     identity::Scope,
     metric::{Metric, ServiceOutcome},
 };
@@ -92,6 +93,87 @@ fn line(case: &Case, decision: &Decision, host: &impl Host) -> String {
         "request_id": request_id(host),
     })
     .to_string()
+}
+
+/// An injection, for the record.
+pub struct Injection {
+    pub pattern: Pattern,
+    pub place: Place,
+    /// Bytes of the text before it.
+    pub offset: usize,
+    pub action: GuardAction,
+}
+
+/// Puts an injection on record: one line of JSON, and nothing of the text.
+pub fn injection(case: &Case, injection: &Injection, host: &mut impl Host) {
+    let (level, action) = match injection.action {
+        GuardAction::Off => return,
+        GuardAction::Log => (Level::Info, "log"),
+        GuardAction::Warn => (Level::Warn, "warn"),
+        GuardAction::Block => (Level::Warn, "block"),
+    };
+    let [_, agent, _] = case.scope.names();
+    let line = json!({
+        "event": "security.injection_detected",
+        "pattern": injection.pattern.label(),
+        "place": injection.place.label(),
+        "offset": injection.offset,
+        "action": action,
+        "enforced": case.policy.mode == Mode::Enforce,
+        "agent": agent,
+        "scope": case.scope.label(),
+        "dialect": case.dialect.label(),
+        "request_id": request_id(host),
+    });
+    host.note(level, &line.to_string());
+}
+
+/// A tool call, for the record.
+pub struct ToolCallRecord<'a> {
+    pub dialect: &'static str,
+    pub tool: &'a str,
+    /// Digest of the canonical arguments.
+    pub arguments: u64,
+    pub decision: CallDecision,
+}
+
+/// What became of a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallDecision {
+    Allow,
+    /// The policy denies it.
+    Deny,
+    /// The breaker answered it, as one too many.
+    Break,
+    /// A model calls it that may not be offered: the answer passes.
+    NotOffered,
+}
+
+impl CallDecision {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+            Self::Break => "break",
+            Self::NotOffered => "not_offered",
+        }
+    }
+}
+
+/// Puts a tool call on record: one line of JSON, with the agent's name as a digest.
+pub fn tool_call(scope: &Scope, call: &ToolCallRecord<'_>, host: &mut impl Host) {
+    let [_, agent, _] = scope.names();
+    let line = json!({
+        "event": "tool_call",
+        "agent": agent,
+        "scope": scope.label(),
+        "dialect": call.dialect,
+        "tool": shown(call.tool),
+        "arguments": format!("{:016x}", call.arguments),
+        "decision": call.decision.label(),
+        "request_id": request_id(host),
+    });
+    host.note(Level::Info, &line.to_string());
 }
 
 /// Envoy's request id. A client can send one of its own: what does not look like a UUID stays out of the log.

@@ -10,13 +10,19 @@ use sentinel_text::digest_pair;
 
 use crate::{case::Case, config::KillMode, decide::Decision, messages};
 
-/// The body with the hint in it; nothing where the body has no place for one.
-pub fn hinted(case: &Case, decision: &Decision) -> Option<Vec<u8>> {
-    let body = std::str::from_utf8(&case.body).ok()?;
-    edit::apply(body, &[hint(case, decision, body).ok()?])
+/// The body with these edits made; nothing where there are none, or they do not fit together.
+pub fn edited(case: &Case, hint: Option<&Edit>) -> Option<Vec<u8>> {
+    let edits: Vec<Edit> = case.edits.iter().chain(hint).cloned().collect();
+    let body = std::str::from_utf8(&case.body).ok().filter(|_| !edits.is_empty())?;
+    edit::apply(body, &edits)
 }
 
-fn hint(case: &Case, decision: &Decision, body: &str) -> Result<Edit, Unreadable> {
+/// The edit that puts the hint in; nothing where the body has no place for one.
+pub fn hint(case: &Case, decision: &Decision) -> Option<Edit> {
+    hint_in(case, decision, std::str::from_utf8(&case.body).ok()?).ok()
+}
+
+fn hint_in(case: &Case, decision: &Decision, body: &str) -> Result<Edit, Unreadable> {
     let text = messages::hint(case, decision);
     let is_about_prompts = decision
         .finding
@@ -32,6 +38,9 @@ fn hint(case: &Case, decision: &Decision, body: &str) -> Result<Edit, Unreadable
 /// What the agent gets in the answer's place.
 pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
     let policy = &case.policy.kill;
+    if decision.refuses() {
+        return case.dialect.refusal(policy.status, &messages::refusal(decision));
+    }
     let text = messages::kill(case, decision);
     match policy.mode {
         KillMode::Error => case.dialect.error(policy.status, &text),

@@ -15,7 +15,7 @@ use crate::{
     inspect::{self, Next},
     metric::{Bypass, ServiceOutcome, Status},
     request_head::{self, Counted, RequestHead},
-    response::{self, PassingResponse},
+    response::Passing,
 };
 
 /// One request.
@@ -35,12 +35,12 @@ enum Phase {
     /// The embedding service is thinking; the request is held.
     Asking(Box<Case>),
     /// The request has gone on; the response is read as it passes.
-    Passing(Box<PassingResponse>),
+    Passing(Passing),
     Done,
 }
 
 impl Phase {
-    fn passing(response: Option<Box<PassingResponse>>) -> Self {
+    fn passing(response: Option<Passing>) -> Self {
         response.map_or(Self::Done, Self::Passing)
     }
 }
@@ -129,25 +129,21 @@ impl Request {
             self.count(Status::of_answer(&status), host);
         }
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Passing(response) => {
-                Phase::passing(response::headers(&self.config, response, end_of_stream, host))
-            }
+            Phase::Passing(response) => Phase::passing(response.headers(&self.config, end_of_stream, host)),
             other => other,
         };
     }
 
     pub fn on_response_body(&mut self, host: &mut impl Host, end_of_stream: bool) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Passing(response) => {
-                Phase::passing(response::body(&self.config, response, end_of_stream, host))
-            }
+            Phase::Passing(response) => Phase::passing(response.body(&self.config, end_of_stream, host)),
             other => other,
         };
     }
 
     pub fn on_response_trailers(&mut self, host: &mut impl Host) {
         if let Phase::Passing(response) = mem::replace(&mut self.phase, Phase::Done) {
-            response::whole(&self.config, *response, host);
+            response.whole(&self.config, host);
         }
     }
 
@@ -159,7 +155,7 @@ impl Request {
                 host.cancel();
                 fail_open::called(ServiceOutcome::Cancelled, host);
             }
-            Phase::Passing(response) => response::cut_off(&self.config, &response, host),
+            Phase::Passing(response) => response.cut_off(&self.config, host),
             Phase::Idle | Phase::Reading(_) | Phase::Done => {}
         }
     }

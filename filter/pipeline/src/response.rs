@@ -1,4 +1,5 @@
-//! The way out: the answer passes untouched and is read as it does; what it was is counted and remembered.
+//! The way out: a model's answer passes untouched and is read as it does; what it was is counted and remembered. What is
+//! changed in other answers has modules of its own.
 
 use std::sync::Arc;
 
@@ -12,9 +13,58 @@ use crate::{
     host::Host,
     identity::Scope,
     metric::Bypass,
-    passes::{fingerprint, usage},
+    passes::{fingerprint, tools, usage},
     record,
+    tool_list::ToolList,
 };
+
+/// What is awaited, or passing.
+#[derive(Debug)]
+pub enum Passing {
+    Model(Box<PassingResponse>),
+    /// An MCP server's list of tools.
+    ToolList(Box<ToolList>),
+}
+
+impl Passing {
+    /// Whether the body is of interest.
+    pub fn reads(&self) -> bool {
+        match self {
+            Self::Model(response) => response.reads(),
+            Self::ToolList(list) => list.reads(),
+        }
+    }
+
+    /// The headers have come; what goes on.
+    pub fn headers(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
+        match self {
+            Self::Model(response) => headers(config, response, end_of_stream, host).map(Self::Model),
+            Self::ToolList(list) => list.headers(end_of_stream, host).map(Self::ToolList),
+        }
+    }
+
+    /// A part of the body is passing; what goes on.
+    pub fn body(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
+        match self {
+            Self::Model(response) => body(config, response, end_of_stream, host).map(Self::Model),
+            Self::ToolList(list) => list.body(end_of_stream, host).map(Self::ToolList),
+        }
+    }
+
+    /// It is over.
+    pub fn whole(self, config: &Config, host: &mut impl Host) {
+        if let Self::Model(response) = self {
+            whole(config, *response, host);
+        }
+    }
+
+    /// It ended before its end.
+    pub fn cut_off(&self, config: &Config, host: &mut impl Host) {
+        if let Self::Model(response) = self {
+            cut_off(config, response, host);
+        }
+    }
+}
 
 /// A response that is awaited or passing.
 #[derive(Debug)]
@@ -48,7 +98,7 @@ impl PassingResponse {
 }
 
 /// The response's headers have come; the response where it goes on.
-pub fn headers(
+fn headers(
     config: &Config,
     mut response: Box<PassingResponse>,
     end_of_stream: bool,
@@ -81,7 +131,7 @@ pub fn headers(
 }
 
 /// A part of the response's body is passing; the response where it goes on.
-pub fn body(
+fn body(
     config: &Config,
     mut response: Box<PassingResponse>,
     end_of_stream: bool,
@@ -100,13 +150,15 @@ pub fn body(
 }
 
 /// The response is over.
-pub fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
+fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
+    let label = response.dialect.label();
     let PassingResponse { policy, scope, entry, thread, model, reader, has_succeeded, .. } = response;
     let was_read = reader.is_some();
     let answer = reader.and_then(AnswerReader::into_answer);
     match &answer {
         Some(answer) => {
             usage::run(config, &model, &answer.usage, host);
+            tools::answered(&policy, label, &scope, answer, host);
             if config.annotates {
                 record::annotate_answer(answer, host);
             }
@@ -125,7 +177,7 @@ pub fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
 }
 
 /// The response ended before its end.
-pub fn cut_off(config: &Config, response: &PassingResponse, host: &mut impl Host) {
+fn cut_off(config: &Config, response: &PassingResponse, host: &mut impl Host) {
     if let Some(entry) = response.entry {
         fingerprint::remember(config, &response.scope, entry, response.thread, &Outcome::Failed, host);
     }

@@ -1,12 +1,13 @@
-//! What a text looks like once its accidents are taken away: words, normal form, fingerprint, template. The filter and
-//! the embedding service compare texts with the same functions. Nothing here knows where a text came from, what JSON
-//! is, or what follows from a likeness.
+//! What a text looks like once its accidents are taken away: words, normal form, fingerprint, template; and what speaks
+//! against giving two of them one answer. The filter and the embedding service compare texts with the same functions.
+//! Nothing here knows where a text came from, what JSON is, or what follows from a likeness.
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod fingerprint;
 mod normalise;
 mod template;
+pub mod verify;
 mod word_set;
 mod wording;
 mod words;

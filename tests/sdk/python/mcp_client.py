@@ -128,4 +128,5 @@ async def main():
     await nobody()
 
 
-anyio.run(main)
+if __name__ == "__main__":
+    anyio.run(main)

@@ -36,6 +36,16 @@ use crate::embed::model_id::ModelId;
 
 pub use self::{command::MAX_HISTORY, keys::INDEX};
 
+/// What the response cache uses too: one way to Redis, whatever is kept there.
+pub(crate) mod shared {
+    pub use super::{
+        endpoint::Endpoint,
+        error::{history_error, index_exists},
+        requirements::Requirements,
+        supervisor::SupervisedConnection,
+    };
+}
+
 /// Writes happen after the answer, so they may take longer than a look-up.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 

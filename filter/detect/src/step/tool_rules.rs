@@ -29,13 +29,18 @@ pub struct ToolRule {
     pub ignore: bool,
 }
 
+impl ToolName {
+    pub fn fits(&self, tool: &str) -> bool {
+        match self {
+            Self::Exact(name) => name == tool,
+            Self::Prefix(prefix) => tool.starts_with(prefix.as_str()),
+        }
+    }
+}
+
 impl ToolRules {
     pub(crate) fn of(&self, tool: &str) -> ToolRule {
-        let fits = |name: &ToolName| match name {
-            ToolName::Exact(name) => name == tool,
-            ToolName::Prefix(prefix) => tool.starts_with(prefix.as_str()),
-        };
-        self.0.iter().find(|(name, _)| fits(name)).map(|(_, rule)| *rule).unwrap_or_default()
+        self.0.iter().find(|(name, _)| name.fits(tool)).map(|(_, rule)| *rule).unwrap_or_default()
     }
 }
 

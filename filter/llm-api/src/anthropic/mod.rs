@@ -3,6 +3,7 @@
 mod answer;
 mod reply;
 mod request;
+mod tools;
 
 use crate::{
     answer::Answer,
@@ -11,6 +12,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     path::retry_count,
+    tools::{May, Offer},
 };
 
 #[derive(Debug)]
@@ -39,6 +41,10 @@ impl Dialect for Anthropic {
 
     fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
         request::hint_in_result(body, text)
+    }
+
+    fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
+        tools::offer(body, may)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

@@ -2,6 +2,7 @@
 //! Here frames are found in the bytes that pass and written; what they say is the dialect's business.
 
 pub mod event_stream;
+pub mod rewrite;
 mod sse;
 
 pub(crate) use sse::Lines;

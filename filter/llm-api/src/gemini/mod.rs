@@ -3,6 +3,7 @@
 mod answer;
 mod reply;
 mod request;
+mod tools;
 
 use crate::{
     answer::Answer,
@@ -12,6 +13,7 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     path::{PathFacts, model_before_method},
+    tools::{May, Offer},
 };
 
 #[derive(Debug)]
@@ -47,6 +49,10 @@ impl Dialect for Gemini {
 
     fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
         request::hint_in_result(body, text)
+    }
+
+    fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
+        tools::offer(body, may)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

@@ -2,6 +2,8 @@
 
 mod reply;
 mod request;
+mod tools;
 
-pub use reply::{AnswerAs, reply};
+pub use reply::{AnswerAs, invalid, reply};
 pub use request::{Request, ToolCall, is_batch, requests};
+pub use tools::{Wanted, restricted_list, wanted};

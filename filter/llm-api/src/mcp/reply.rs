@@ -33,6 +33,12 @@ pub fn reply(requests: &[Request<'_>], is_batch: bool, message: &str, answer_as:
     if is_batch { format!("[{answers}]") } else { answers }
 }
 
+/// The JSON-RPC answer to what is no request.
+pub fn invalid(message: &str) -> String {
+    let error = json!({"code": -32600, "message": message});
+    json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

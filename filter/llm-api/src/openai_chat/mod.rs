@@ -3,8 +3,9 @@
 mod answer;
 mod reply;
 mod request;
+mod tools;
 
-pub(crate) use reply::error;
+pub(crate) use reply::{error, refusal};
 
 use crate::{
     answer::Answer,
@@ -13,6 +14,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     path::retry_count,
+    tools::{May, Offer},
 };
 
 #[derive(Debug)]
@@ -43,6 +45,10 @@ impl Dialect for OpenAiChat {
         request::hint_in_result(body, text)
     }
 
+    fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
+        tools::offer(body, may)
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
     }
@@ -53,6 +59,10 @@ impl Dialect for OpenAiChat {
 
     fn error(&self, status: u16, message: &str) -> LocalReply {
         reply::error(status, message)
+    }
+
+    fn refusal(&self, status: u16, message: &str) -> LocalReply {
+        reply::refusal(status, message)
     }
 
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {

@@ -8,10 +8,17 @@ use crate::{
 };
 
 pub fn error(status: u16, message: &str) -> LocalReply {
+    with_code(status, message, "agent_loop", "agent_loop_killed")
+}
+
+/// No loop: the request by itself is one that may not be.
+pub fn refusal(status: u16, message: &str) -> LocalReply {
+    with_code(status, message, "invalid_request_error", "request_refused")
+}
+
+fn with_code(status: u16, message: &str, kind: &str, code: &str) -> LocalReply {
     let message = quoted(message);
-    let body = format!(
-        r#"{{"error":{{"message":{message},"type":"agent_loop","param":null,"code":"agent_loop_killed"}}}}"#
-    );
+    let body = format!(r#"{{"error":{{"message":{message},"type":"{kind}","param":null,"code":"{code}"}}}}"#);
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
 }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod reply;
 mod request;
+mod tools;
 
 use crate::{
     answer::Answer,
@@ -11,6 +12,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     path::retry_count,
+    tools::{May, Offer},
 };
 
 #[derive(Debug)]
@@ -41,6 +43,10 @@ impl Dialect for OpenAiResponses {
         request::hint_in_result(body, text)
     }
 
+    fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
+        tools::offer(body, may)
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
@@ -51,6 +57,10 @@ impl Dialect for OpenAiResponses {
 
     fn error(&self, status: u16, message: &str) -> LocalReply {
         crate::openai_chat::error(status, message)
+    }
+
+    fn refusal(&self, status: u16, message: &str) -> LocalReply {
+        crate::openai_chat::refusal(status, message)
     }
 
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {

@@ -10,6 +10,7 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     path::{PathFacts, model_before_method},
+    tools::{May, Offer},
 };
 
 /// Other publishers' models have wire formats of their own behind the same methods.
@@ -50,6 +51,10 @@ impl Dialect for VertexAnthropic {
 
     fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
         Anthropic.hint_in_result(body, text)
+    }
+
+    fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
+        Anthropic.offer(body, may)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

@@ -3,10 +3,13 @@
 
 use sentinel_llm_api::{
     dialect::{Dialect, Position},
-    edit::{self, Edit},
+    edit,
     registry::{ALL, read},
 };
 use serde_json::{Value, value::RawValue};
+
+#[path = "only_the_edits.rs"]
+mod only_the_edits;
 
 pub const HINT: &str = "Try something \"else\".\n\u{1F501}";
 
@@ -25,10 +28,13 @@ pub fn check(body: &[u8]) -> Result<(), String> {
         }
         let label = dialect.label();
         let in_result = dialect.hint_in_result(text, HINT);
+        let hint = dialect.hint(text, HINT, Position::Start).ok();
+        only_the_edits::check(dialect, text, hint.as_ref())
+            .map_err(|problem| format!("{label}: {problem}\n{text}"))?;
         for position in [Position::Start, Position::End] {
             let Ok(hint) = dialect.hint(text, HINT, position) else { continue };
             if let Ok(other) = &in_result {
-                all_at_once(text, &[hint.clone(), other.clone()])
+                only_the_edits::all_at_once(text, &[hint.clone(), other.clone()])
                     .map_err(|problem| format!("{label} {position:?} and in a result: {problem}\n{text}"))?;
             }
             let Some(changed) = edit::apply(text, &[hint]) else { continue };
@@ -45,35 +51,6 @@ pub fn check(body: &[u8]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The general form: with any edits in one go, in any order, the result parses, and taking out what was put in at each
-/// place gives the original bytes.
-fn all_at_once(text: &str, edits: &[Edit]) -> Result<(), String> {
-    let changed = edit::apply(text, edits);
-    let backwards: Vec<Edit> = edits.iter().rev().cloned().collect();
-    if edits.iter().map(|edit| edit.at.start).collect::<std::collections::BTreeSet<_>>().len() == edits.len()
-        && edit::apply(text, &backwards) != changed
-    {
-        return Err("the order of the edits matters".into());
-    }
-    let Some(changed) = changed else { return Ok(()) };
-    serde_json::from_slice::<&RawValue>(&changed)
-        .map_err(|error| format!("the result is no JSON: {error}"))?;
-    let mut ordered: Vec<&Edit> = edits.iter().collect();
-    ordered.sort_by_key(|edit| (edit.at.start, edit.at.end));
-    let (mut rest, mut from, mut original) = (changed.as_slice(), 0, Vec::new());
-    for edit in ordered {
-        let kept = edit.at.start.checked_sub(from).ok_or("two edits lie over each other")?;
-        let (before, after) = rest.split_at_checked(kept).ok_or("an edit lies beyond the result")?;
-        original.extend_from_slice(before);
-        original
-            .extend_from_slice(text.get(edit.at.clone()).ok_or("an edit lies beside the text")?.as_bytes());
-        rest = after.strip_prefix(edit.with.as_bytes()).ok_or("what was put in is not where it belongs")?;
-        from = edit.at.end;
-    }
-    original.extend_from_slice(rest);
-    if original == text.as_bytes() { Ok(()) } else { Err("more than the edits differs".into()) }
 }
 
 fn differs_by_the_hint_alone(

@@ -9,12 +9,12 @@ mod raw;
 mod reference;
 mod valid;
 
-pub use raw::{HintPosition, KillMode, McpAnswer, Mode, RawConfig};
+pub use raw::{GuardAction, HintPosition, KillMode, McpAnswer, Mode, RawConfig};
 #[cfg(feature = "reference")]
 pub use reference::reference;
 pub use valid::{
-    AgentMatch, Config, HintPolicy, IdentitySource, KillPolicy, McpPolicy, PathMatch, PathRule, PathRuleList,
-    Policy,
+    AgentMatch, Config, GuardPolicy, HintPolicy, IdentitySource, KillPolicy, McpPolicy, PathMatch, PathRule,
+    PathRuleList, Policy, ToolPolicy,
 };
 
 /// Why a configuration was refused: where, and what to do about it.

@@ -7,6 +7,13 @@ use sentinel_detect::{
 };
 use serde_json::{Map, Value};
 
+mod guard;
+mod tools;
+
+pub use self::{
+    guard::{GuardAction, RawGuard},
+    tools::{RawToolName, RawTools},
+};
 use super::{
     ConfigError,
     field::{Field, choice, group, join, wrong_type},
@@ -64,6 +71,11 @@ group! {
         /// Two kinds of prompts count only if their responses repeat too: prompts that differ in numbers, ids or dates, and
         /// prompts of few words.
         score: RawScore = RawScore::default(),
+        /// Which tools an agent may use. Those that it may not are cut from its requests and from the lists of MCP servers.
+        tools: RawTools = RawTools::default(),
+        /// The input guard: texts that try to instruct the model in its operator's place, looked for in what is new in a
+        /// request.
+        guard: RawGuard = RawGuard::default(),
         /// Where a hint is written, and its texts.
         hint: RawHint = RawHint::default(),
         /// How the filter stops an agent.
@@ -308,8 +320,8 @@ impl RawMessages {
             Signal::SimilarFailures => &self.similar_failures,
             Signal::SameOutcome => &self.same_outcome,
             Signal::RunLimit => &self.run_limit,
-            // The breaker answers the agent, not the model.
-            Signal::McpBreaker => "",
+            // These answer the agent, not the model.
+            Signal::McpBreaker | Signal::ToolDenied | Signal::Injection => "",
         }
     }
 }
@@ -426,8 +438,8 @@ group! {
         /// The beginning of the agent's name.
         prefix: Option<String> = None,
         /// The fields that differ for this agent. Possible fields are `enabled`, `mode`, `similarity_threshold`,
-        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `hint` and `kill`. Fields that you leave out
-        /// keep their common value.
+        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `hint` and
+        /// `kill`. Fields that you leave out keep their common value.
         settings: Map<String, Value> = Map::new(),
     }
 }

@@ -2,7 +2,7 @@
 //! say the same. It is known by lists and endings, for English first. Whether two texts say the same is judged elsewhere.
 
 mod function_words;
-mod stem;
+pub(crate) mod stem;
 mod synonyms;
 
 pub(crate) use function_words::are_opposites;

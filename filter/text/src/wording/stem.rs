@@ -61,8 +61,13 @@ const IRREGULAR: [(&str, &[&str]); 56] = [
     ("zero", &["zeros", "zeroes"]),
 ];
 
+/// Whether a word is a form that no ending explains.
+pub(crate) fn is_irregular(word: &str) -> bool {
+    IRREGULAR.iter().any(|(_, forms)| forms.contains(&word))
+}
+
 /// The stem of a word in lower case. Words of other scripts and with signs in them stay as they are.
-pub(super) fn of(word: &str) -> String {
+pub(crate) fn of(word: &str) -> String {
     if !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
     }

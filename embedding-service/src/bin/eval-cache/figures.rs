@@ -1,0 +1,214 @@
+//! What was served of what, by category, by threshold, by rule. No page and no files.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use sentinel_text::verify::Contradiction;
+use serde_json::{Value, json};
+
+use crate::pairs::Pair;
+
+/// Of the traps, at most so many in a hundred may be served.
+const MOST_TRAPS_PERCENT: usize = 1;
+
+pub struct Judged {
+    pub pair: Pair,
+    pub similarity: f64,
+    pub objections: Vec<Contradiction>,
+}
+
+impl Judged {
+    fn is_served(&self, threshold: f64, is_verified: bool) -> bool {
+        self.similarity >= threshold && (!is_verified || self.objections.is_empty())
+    }
+}
+
+pub struct Report {
+    pub threshold: f64,
+    pub judged: Vec<Judged>,
+}
+
+/// How many were served of those with one answer, and of those with two.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub true_served: usize,
+    pub true_total: usize,
+    pub traps_served: usize,
+    pub traps_total: usize,
+}
+
+impl Counts {
+    fn add(&mut self, is_true: bool, is_served: bool) {
+        let (served, total) = if is_true {
+            (&mut self.true_served, &mut self.true_total)
+        } else {
+            (&mut self.traps_served, &mut self.traps_total)
+        };
+        *served = served.saturating_add(usize::from(is_served));
+        *total = total.saturating_add(1);
+    }
+
+    fn json(self) -> Value {
+        json!({
+            "true_served": self.true_served,
+            "true_total": self.true_total,
+            "traps_served": self.traps_served,
+            "traps_total": self.traps_total,
+        })
+    }
+}
+
+/// A point of the curve.
+pub struct Point {
+    pub threshold: f64,
+    pub verified: Counts,
+    pub unverified: Counts,
+}
+
+/// What one rule does among the pairs over the threshold.
+pub struct Rule {
+    pub rule: Contradiction,
+    pub traps: usize,
+    pub traps_alone: usize,
+    pub true_pairs: usize,
+    pub true_alone: usize,
+}
+
+impl Report {
+    pub fn counts(&self, threshold: f64, is_verified: bool) -> Counts {
+        self.judged.iter().fold(Counts::default(), |mut counts, judged| {
+            counts.add(judged.pair.same_answer, judged.is_served(threshold, is_verified));
+            counts
+        })
+    }
+
+    fn categories(&self) -> BTreeMap<&str, Counts> {
+        let mut categories: BTreeMap<&str, Counts> = BTreeMap::new();
+        for judged in &self.judged {
+            let counts = categories.entry(&judged.pair.category).or_default();
+            counts.add(judged.pair.same_answer, judged.is_served(self.threshold, true));
+        }
+        categories
+    }
+
+    /// From 0.5, where texts have nothing in common, to 1, in steps of 0.005.
+    pub fn curve(&self) -> Vec<Point> {
+        (100..=200_u32)
+            .map(|step| {
+                let threshold = f64::from(step) / 200.0;
+                Point {
+                    threshold,
+                    verified: self.counts(threshold, true),
+                    unverified: self.counts(threshold, false),
+                }
+            })
+            .collect()
+    }
+
+    /// What each rule holds back of the traps and of the true pairs, and what it alone holds back.
+    pub fn rules(&self) -> Vec<Rule> {
+        let candidates = || self.judged.iter().filter(|judged| judged.similarity >= self.threshold);
+        Contradiction::ALL
+            .iter()
+            .map(|rule| {
+                let count = |is_true: bool, alone: bool| {
+                    candidates()
+                        .filter(|judged| {
+                            judged.pair.same_answer == is_true && judged.objections.contains(rule)
+                        })
+                        .filter(|judged| !alone || judged.objections.len() == 1)
+                        .count()
+                };
+                Rule {
+                    rule: *rule,
+                    traps: count(false, false),
+                    traps_alone: count(false, true),
+                    true_pairs: count(true, false),
+                    true_alone: count(true, true),
+                }
+            })
+            .collect()
+    }
+
+    pub fn serves_too_many_traps(&self) -> bool {
+        let counts = self.counts(self.threshold, true);
+        counts.traps_served.saturating_mul(100) > counts.traps_total.saturating_mul(MOST_TRAPS_PERCENT)
+    }
+
+    pub fn served_traps(&self) -> impl Iterator<Item = &Judged> {
+        self.judged.iter().filter(|judged| !judged.pair.same_answer && judged.is_served(self.threshold, true))
+    }
+
+    pub fn missed(&self) -> impl Iterator<Item = &Judged> {
+        self.judged.iter().filter(|judged| judged.pair.same_answer && !judged.is_served(self.threshold, true))
+    }
+
+    pub fn json(&self) -> Value {
+        let pair = |judged: &Judged| {
+            json!({
+                "a": judged.pair.a,
+                "b": judged.pair.b,
+                "category": judged.pair.category,
+                "similarity": judged.similarity,
+                "objections": judged.objections.iter().map(|rule| rule.as_str()).collect::<Vec<_>>(),
+            })
+        };
+        let categories: serde_json::Map<String, Value> =
+            self.categories().into_iter().map(|(name, counts)| (name.to_owned(), counts.json())).collect();
+        let curve: Vec<Value> = self
+            .curve()
+            .into_iter()
+            .map(|point| {
+                json!({
+                    "threshold": point.threshold,
+                    "with_verification": point.verified.json(),
+                    "without_verification": point.unverified.json(),
+                })
+            })
+            .collect();
+        let rules: Vec<Value> = self
+            .rules()
+            .into_iter()
+            .map(|rule| {
+                json!({
+                    "rule": rule.rule.as_str(),
+                    "traps_held_back": rule.traps,
+                    "traps_held_back_by_it_alone": rule.traps_alone,
+                    "true_held_back": rule.true_pairs,
+                    "true_held_back_by_it_alone": rule.true_alone,
+                })
+            })
+            .collect();
+        json!({
+            "threshold": self.threshold,
+            "default": self.counts(self.threshold, true).json(),
+            "without_verification": self.counts(self.threshold, false).json(),
+            "categories": categories,
+            "curve": curve,
+            "rules": rules,
+            "served_traps": self.served_traps().map(pair).collect::<Vec<_>>(),
+            "missed": self.missed().map(pair).collect::<Vec<_>>(),
+        })
+    }
+
+    /// The figures as text.
+    pub fn table(&self) -> String {
+        let mut table = format!("{:<14} {:>12} {:>12}\n", "", "true served", "traps served");
+        let mut line = |name: &str, counts: Counts| {
+            let of = |served: usize, total: usize| {
+                if total == 0 { String::new() } else { format!("{served} of {total}") }
+            };
+            let _ = writeln!(
+                table,
+                "{name:<14} {:>12} {:>12}",
+                of(counts.true_served, counts.true_total),
+                of(counts.traps_served, counts.traps_total)
+            );
+        };
+        for (name, counts) in self.categories() {
+            line(name, counts);
+        }
+        line("all", self.counts(self.threshold, true));
+        line("unverified", self.counts(self.threshold, false));
+        table
+    }
+}

@@ -1,0 +1,97 @@
+//! One stored answer: what it is found by, and what it is. No store.
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+
+use crate::embed::truncation::UnseenDigest;
+
+/// All of a request but the last user's text, as a digest: only within one are answers shared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Partition(pub [u8; 16]);
+
+/// A text within its partition, as a digest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntryId([u8; 16]);
+
+/// For whom an answer was stored. The filter sends hashes, never names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Owner {
+    pub tenant: String,
+    pub agent: String,
+}
+
+/// A stored answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub partition: Partition,
+    pub id: EntryId,
+    pub owner: Owner,
+    /// What was asked, with its vector; nothing where prompts are not to be stored: the entry is then found by its digest alone.
+    pub asked: Option<Asked>,
+    /// As the caller encodes it.
+    pub answer: Bytes,
+    /// Milliseconds since 1970.
+    pub stored_at: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    pub text: String,
+    /// L2-normalised.
+    pub vector: Arc<[f32]>,
+    pub unseen: Option<UnseenDigest>,
+}
+
+impl EntryId {
+    /// To the letter: white space and case count, since an answer may depend on them.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(blake3::hash(text.as_bytes()).as_bytes().first_chunk().copied().unwrap_or_default())
+    }
+}
+
+impl EntryId {
+    /// The inverse of its display; `None` for anything else.
+    #[must_use]
+    pub fn from_hex(hex: &str) -> Option<Self> {
+        let mut bytes = [0; 16];
+        if hex.len() != 32 || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+fn hex(bytes: &[u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+/// 32 lower-case hex digits.
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex(&self.0, f)
+    }
+}
+
+/// 32 lower-case hex digits.
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex(&self.0, f)
+    }
+}
+
+impl fmt::Debug for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex(&self.0, f)
+    }
+}

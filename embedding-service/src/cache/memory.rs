@@ -1,0 +1,246 @@
+//! Answers in this process, for one replica. Bounded in bytes; what was stored longest ago goes first.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    mem::size_of,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition};
+use crate::{history::HistoryError, similarity};
+
+/// Bookkeeping of an entry beside what it holds, roughly: its places in the maps.
+const OVERHEAD: usize = 320;
+/// Of a partition so many entries are compared, the newest.
+const MAX_COMPARED: usize = 4096;
+
+/// The store. Its size is bounded whatever is stored.
+pub struct MemoryAnswers {
+    ttl: Duration,
+    max_bytes: usize,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    entries: HashMap<(Partition, EntryId), Kept>,
+    /// Numbers of the entries of each partition that can be compared.
+    partitions: HashMap<Partition, BTreeSet<u64>>,
+    /// By the number of their storing: the first is the next to go.
+    by_number: BTreeMap<u64, (Partition, EntryId)>,
+    /// Entries stored so far.
+    stored: u64,
+    bytes: usize,
+}
+
+struct Kept {
+    number: u64,
+    since: Instant,
+    entry: Arc<Entry>,
+}
+
+impl MemoryAnswers {
+    /// `max_bytes` bounds all that is kept, bookkeeping included, to within a small factor.
+    #[must_use]
+    pub fn new(ttl: Duration, max_bytes: usize) -> Self {
+        Self { ttl, max_bytes, inner: Mutex::default() }
+    }
+
+    /// Without what is too old.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.forget_old(self.ttl);
+        inner
+    }
+
+    /// Bytes kept now.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+}
+
+#[tonic::async_trait]
+impl AnswerStore for MemoryAnswers {
+    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, HistoryError> {
+        Ok(self.lock().entries.get(&(partition, id)).map(|kept| Entry::clone(&kept.entry)))
+    }
+
+    async fn nearest(
+        &self,
+        partition: Partition,
+        vector: &[f32],
+        count: usize,
+    ) -> Result<Vec<Near>, HistoryError> {
+        // Compared without the lock.
+        let candidates = self.lock().newest(partition);
+        let mut near: Vec<(f64, Arc<Entry>)> = candidates
+            .into_iter()
+            .filter_map(|entry| {
+                let stored = &entry.asked.as_ref()?.vector;
+                let similarity =
+                    (stored.len() == vector.len()).then(|| similarity::of_vectors(vector, stored))?;
+                Some((similarity, entry))
+            })
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        near.truncate(count);
+        Ok(near
+            .into_iter()
+            .map(|(similarity, entry)| Near { similarity, entry: Entry::clone(&entry) })
+            .collect())
+    }
+
+    async fn store(&self, entry: &Entry) -> Result<(), HistoryError> {
+        let mut inner = self.lock();
+        if bytes_of(entry) > self.max_bytes {
+            inner.remove((entry.partition, entry.id));
+            return Ok(());
+        }
+        inner.add(entry.clone());
+        while inner.bytes > self.max_bytes && inner.remove_first() {}
+        Ok(())
+    }
+
+    async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {
+        let mut inner = self.lock();
+        let gone: Vec<(Partition, EntryId)> = match what {
+            Erase::Entry(partition, id) => vec![(*partition, *id)],
+            _ => inner
+                .entries
+                .iter()
+                .filter(|(_, kept)| is_meant(what, &kept.entry))
+                .map(|(key, _)| *key)
+                .collect(),
+        };
+        let erased = gone.into_iter().filter(|key| inner.remove(*key)).count();
+        Ok(u64::try_from(erased).unwrap_or(u64::MAX))
+    }
+
+    async fn count(&self) -> Result<u64, HistoryError> {
+        Ok(u64::try_from(self.lock().entries.len()).unwrap_or(u64::MAX))
+    }
+}
+
+fn is_meant(what: &Erase, entry: &Entry) -> bool {
+    match what {
+        Erase::All => true,
+        Erase::Tenant(tenant) => entry.owner.tenant == *tenant,
+        Erase::Agent(owner) => entry.owner == *owner,
+        Erase::Entry(partition, id) => entry.partition == *partition && entry.id == *id,
+    }
+}
+
+fn bytes_of(entry: &Entry) -> usize {
+    let asked = entry.asked.as_ref();
+    let vector = asked.map_or(0, |asked| asked.vector.len().saturating_mul(size_of::<f32>()));
+    [
+        OVERHEAD,
+        size_of::<Entry>(),
+        vector,
+        asked.map_or(0, |asked| asked.text.len()),
+        entry.answer.len(),
+        entry.owner.tenant.len(),
+        entry.owner.agent.len(),
+    ]
+    .into_iter()
+    .fold(0, usize::saturating_add)
+}
+
+impl Inner {
+    fn add(&mut self, mut entry: Entry) {
+        let key = (entry.partition, entry.id);
+        self.remove(key);
+        // A slice of a larger buffer would keep all of it.
+        entry.answer = entry.answer.to_vec().into();
+        self.stored = self.stored.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(bytes_of(&entry));
+        self.by_number.insert(self.stored, key);
+        if entry.asked.is_some() {
+            self.partitions.entry(entry.partition).or_default().insert(self.stored);
+        }
+        let kept = Kept { number: self.stored, since: Instant::now(), entry: Arc::new(entry) };
+        self.entries.insert(key, kept);
+    }
+
+    fn newest(&self, partition: Partition) -> Vec<Arc<Entry>> {
+        let numbers = self.partitions.get(&partition).into_iter().flatten().rev().take(MAX_COMPARED);
+        numbers
+            .filter_map(|number| self.entries.get(self.by_number.get(number)?))
+            .map(|kept| Arc::clone(&kept.entry))
+            .collect()
+    }
+
+    fn remove(&mut self, key: (Partition, EntryId)) -> bool {
+        let Some(gone) = self.entries.remove(&key) else { return false };
+        self.by_number.remove(&gone.number);
+        if let Some(numbers) = self.partitions.get_mut(&key.0) {
+            numbers.remove(&gone.number);
+            if numbers.is_empty() {
+                self.partitions.remove(&key.0);
+            }
+        }
+        self.bytes = self.bytes.saturating_sub(bytes_of(&gone.entry));
+        true
+    }
+
+    fn remove_first(&mut self) -> bool {
+        let first = self.by_number.first_key_value().map(|(_, key)| *key);
+        first.is_some_and(|key| self.remove(key))
+    }
+
+    /// All are kept equally long, so those that are too old come first.
+    fn forget_old(&mut self, ttl: Duration) {
+        let is_old = |inner: &Self| {
+            let first = inner.by_number.first_key_value().and_then(|(_, key)| inner.entries.get(key));
+            first.is_some_and(|kept| kept.since.elapsed() >= ttl)
+        };
+        while is_old(self) && self.remove_first() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::{Asked, Owner};
+
+    fn entry(text: &str, answer: &str) -> Entry {
+        Entry {
+            partition: Partition([7; 16]),
+            id: EntryId::of(text),
+            owner: Owner::default(),
+            asked: Some(Asked { text: text.to_owned(), vector: Arc::from([1.0, 0.0]), unseen: None }),
+            answer: answer.to_owned().into(),
+            stored_at: 0,
+        }
+    }
+
+    #[tokio::test]
+    async fn any_number_of_answers_stays_within_the_bound_and_the_latest_survive() {
+        let store = MemoryAnswers::new(Duration::from_secs(3600), 100_000);
+        for i in 0..1_000 {
+            store.store(&entry(&i.to_string(), &"x".repeat(1000))).await.unwrap();
+            assert!(store.bytes() <= 100_000);
+        }
+        let exact = |text: &str| store.exact(Partition([7; 16]), EntryId::of(text));
+        assert!(exact("999").await.unwrap().is_some() && exact("0").await.unwrap().is_none());
+        assert!((20..100).contains(&store.count().await.unwrap()));
+        store.erase(&Erase::All).await.unwrap();
+        assert_eq!((store.bytes(), store.lock().partitions.len()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn an_answer_larger_than_the_bound_is_not_kept_and_pushes_nothing_out() {
+        let store = MemoryAnswers::new(Duration::from_secs(3600), 5_000);
+        store.store(&entry("small", "x")).await.unwrap();
+        store.store(&entry("large", &"x".repeat(10_000))).await.unwrap();
+        assert_eq!(store.count().await.unwrap(), 1);
+        store.store(&entry("small", &"x".repeat(10_000))).await.unwrap();
+        assert_eq!(
+            (store.count().await.unwrap(), store.bytes()),
+            (0, 0),
+            "nor is the answer that it replaces"
+        );
+    }
+}

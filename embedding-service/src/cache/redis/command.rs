@@ -1,0 +1,101 @@
+//! What is sent to Redis, and how keys and the index are named. Reads no reply.
+//!
+//! An answer is one hash, so that it has its own time to live and a search index can cover it. The newest of a partition stand in
+//! a sorted set beside them, for look-ups without the search module. All of a partition has the same hash tag (what stands in
+//! braces). The model is a part of it: vectors of two models are never compared.
+
+use std::time::Duration;
+
+use redis::{Cmd, cmd};
+
+use super::super::{Entry, EntryId, Partition};
+use crate::embed::model_id::ModelId;
+
+/// Every key of ours begins with it, and none of the prompt history's does.
+pub const PREFIX: &str = "cache:";
+/// Name of the search module's index.
+pub const INDEX: &str = "cache:answers";
+/// Without the search module so many entries of a partition are compared, the newest: each costs the way of its vector.
+pub const MAX_COMPARED: usize = 256;
+
+const STORE: &str = include_str!("store.lua");
+const NEWEST: &str = include_str!("newest.lua");
+
+/// The hash of an answer.
+pub fn key(partition: Partition, model: ModelId, id: EntryId) -> String {
+    format!("{PREFIX}{{{partition}/{model}}}:{id}")
+}
+
+fn newest_key(partition: Partition, model: ModelId) -> String {
+    format!("{PREFIX}{{{partition}/{model}}}:newest")
+}
+
+/// The partition as the value of a TAG field: letters and digits only, so it needs no escaping in a query.
+fn tag(partition: Partition, model: ModelId) -> String {
+    format!("p{partition}m{model}")
+}
+
+pub fn exact(key: &str) -> Cmd {
+    let mut command = cmd("HGETALL");
+    command.arg(key);
+    command
+}
+
+/// Keys and vectors of the newest entries.
+pub fn newest(partition: Partition, model: ModelId) -> Cmd {
+    let mut command = cmd("EVAL");
+    command.arg(NEWEST).arg(1).arg(newest_key(partition, model)).arg(MAX_COMPARED);
+    command
+}
+
+/// Keys of the entries that the search module finds nearest.
+pub fn search(partition: Partition, model: ModelId, vector: &[f32], count: usize) -> Cmd {
+    let query = format!("(@partition:{{{}}})=>[KNN {count} @vec $vec AS distance]", tag(partition, model));
+    let mut command = cmd("FT.SEARCH");
+    command
+        .arg(INDEX)
+        .arg(query)
+        .arg(&["PARAMS", "2", "vec"])
+        .arg(vector_bytes(vector))
+        .arg(&["SORTBY", "distance", "NOCONTENT", "LIMIT", "0"])
+        .arg(count)
+        .arg(&["DIALECT", "2"]);
+    command
+}
+
+/// A graph, since a partition may be large: a search walks it, or compares with all of a small partition, as the module sees fit.
+pub fn create_index(dimension: usize) -> Cmd {
+    let mut command = cmd("FT.CREATE");
+    command
+        .arg(INDEX)
+        .arg(&["ON", "HASH", "PREFIX", "1", PREFIX, "SCHEMA", "partition", "TAG", "CASESENSITIVE"])
+        .arg(&["vec", "VECTOR", "HNSW", "6", "TYPE", "FLOAT32", "DIM"])
+        .arg(dimension)
+        .arg(&["DISTANCE_METRIC", "COSINE"]);
+    command
+}
+
+/// Stores an entry whole: one script, so nobody sees half of it, and of two writers at once one stays.
+pub fn store(entry: &Entry, model: ModelId, ttl: Duration, fields: &[(&str, Vec<u8>)]) -> Cmd {
+    let mut command = cmd("EVAL");
+    command
+        .arg(STORE)
+        .arg(2)
+        .arg(key(entry.partition, model, entry.id))
+        .arg(newest_key(entry.partition, model))
+        .arg(entry.stored_at)
+        .arg(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX))
+        .arg(MAX_COMPARED)
+        .arg(u8::from(entry.asked.is_some()))
+        .arg("partition")
+        .arg(tag(entry.partition, model));
+    for (name, value) in fields {
+        command.arg(name).arg(value);
+    }
+    command
+}
+
+/// A vector as Redis takes it: FLOAT32, little-endian.
+pub fn vector_bytes(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|x| x.to_le_bytes()).collect()
+}

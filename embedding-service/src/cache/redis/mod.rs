@@ -1,0 +1,279 @@
+//! Answers in Redis: for several replicas, or to outlive a restart. Here stands what is asked when; the commands and the reading
+//! of a hash have files of their own, and the connection is that of the prompt history.
+//!
+//! A Redis user needs the keys that begin with `cache:`, EVAL, HGETALL, HMGET, DEL and SCAN, and with the search module FT.CREATE
+//! and FT.SEARCH. In a cluster only single entries can be erased.
+
+mod command;
+mod hash;
+
+use std::{collections::HashMap, time::Duration};
+
+use ::redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value, cmd, from_redis_value};
+
+use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition};
+use crate::{
+    embed::model_id::ModelId,
+    history::{
+        HistoryError,
+        redis::{
+            options::{LookupMethod, RedisOptions},
+            shared::{Endpoint, Requirements, SupervisedConnection, history_error, index_exists},
+        },
+    },
+    similarity,
+};
+
+pub use self::command::{INDEX, MAX_COMPARED};
+
+/// A write has time: nobody waits for it.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Keys that are looked at in one round trip when answers are erased or counted.
+const SCANNED_AT_ONCE: usize = 1000;
+
+/// The store.
+pub struct RedisAnswers {
+    connection: SupervisedConnection,
+    model: ModelId,
+    dimension: usize,
+    lookup: LookupMethod,
+    is_cluster: bool,
+    ttl: Duration,
+    /// Budget of a look-up, while a caller waits.
+    timeout: Duration,
+}
+
+impl RedisAnswers {
+    /// Connects, and makes the index where searches need one. Vectors have `dimension` components and are of `model`.
+    ///
+    /// # Errors
+    /// When Redis is not reachable, has no search module where one is to be used, or a file that the options name cannot be used.
+    pub async fn connect(
+        options: &RedisOptions,
+        model: ModelId,
+        dimension: usize,
+        ttl: Duration,
+    ) -> Result<Self, HistoryError> {
+        let nobody = Partition([0; 16]);
+        let questions = vec![
+            command::newest(nobody, model),
+            command::exact(&command::key(nobody, model, EntryId::of(""))),
+        ];
+        let requirements = Requirements::new(questions, dimension, LookupMethod::Direct);
+        let connection =
+            SupervisedConnection::open(Endpoint::new(options)?, requirements, options.timeout).await?;
+        let store = Self {
+            connection,
+            model,
+            dimension,
+            lookup: options.lookup,
+            is_cluster: options.cluster,
+            ttl,
+            timeout: options.timeout,
+        };
+        if store.lookup == LookupMethod::Search {
+            store.ensure_index().await?;
+        }
+        Ok(store)
+    }
+
+    async fn ensure_index(&self) -> Result<(), HistoryError> {
+        let mut connection = self.connection.current()?;
+        match command::create_index(self.dimension).query_async::<Value>(&mut connection).await {
+            Err(e) if !index_exists(&e) => Err(history_error(&e)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn ask<T: FromRedisValue>(&self, command: &Cmd, timeout: Duration) -> Result<T, HistoryError> {
+        let mut connection = self.connection.current()?;
+        self.answered(command.query_async(&mut connection), timeout).await
+    }
+
+    async fn ask_all<T: FromRedisValue>(
+        &self,
+        commands: &Pipeline,
+        timeout: Duration,
+    ) -> Result<T, HistoryError> {
+        let mut connection = self.connection.current()?;
+        self.answered(commands.query_async(&mut connection), timeout).await
+    }
+
+    async fn answered<T>(
+        &self,
+        reply: impl Future<Output = Result<T, RedisError>>,
+        timeout: Duration,
+    ) -> Result<T, HistoryError> {
+        let error = match tokio::time::timeout(timeout, reply).await {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(e)) => history_error(&e),
+            Err(_) => HistoryError::Slow(timeout),
+        };
+        self.connection.report_failure(&error);
+        Err(error)
+    }
+
+    /// Keys of the nearest entries; what lies there is still to be read.
+    async fn nearest_keys(
+        &self,
+        partition: Partition,
+        vector: &[f32],
+        count: usize,
+    ) -> Result<Vec<String>, HistoryError> {
+        if self.lookup == LookupMethod::Search {
+            let search = command::search(partition, self.model, vector, count);
+            let found: Result<Value, HistoryError> = self.ask(&search, self.timeout).await;
+            return match found {
+                Ok(found) => Ok(found_keys(found)),
+                Err(error) => {
+                    // It may be gone, with a Redis that was emptied: this look-up finds nothing, the next has it again.
+                    if matches!(error, HistoryError::IndexMissing(_) | HistoryError::Refused(_)) {
+                        self.ensure_index().await?;
+                    }
+                    Err(error)
+                }
+            };
+        }
+        let newest: Vec<(String, Option<Vec<u8>>)> =
+            self.ask(&command::newest(partition, self.model), self.timeout).await?;
+        let mut compared: Vec<(f64, String)> = newest
+            .into_iter()
+            .filter_map(|(key, stored)| {
+                let stored = stored?;
+                let (components, rest) = stored.as_chunks::<4>();
+                let fits = components.len() == vector.len() && rest.is_empty();
+                let stored: Vec<f32> = components.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+                fits.then(|| (similarity::of_vectors(vector, &stored), key))
+            })
+            .collect();
+        compared.sort_by(|a, b| b.0.total_cmp(&a.0));
+        compared.truncate(count);
+        Ok(compared.into_iter().map(|(_, key)| key).collect())
+    }
+
+    /// The next keys of answers from `cursor` on, and the cursor after them: 0 at the end.
+    async fn scan(&self, cursor: u64) -> Result<(u64, Vec<String>), HistoryError> {
+        if self.is_cluster {
+            return Err(HistoryError::WrongKind(
+                "in a cluster answers cannot be counted, nor erased but one by one: they go when their time is up",
+            ));
+        }
+        let mut scan = cmd("SCAN");
+        scan.arg(cursor).arg("MATCH").arg(format!("{}*", command::PREFIX)).arg("COUNT").arg(SCANNED_AT_ONCE);
+        scan.arg("TYPE").arg("hash");
+        self.ask(&scan, WRITE_TIMEOUT).await
+    }
+
+    async fn delete(&self, keys: &[String]) -> Result<u64, HistoryError> {
+        if keys.is_empty() {
+            return Ok(0);
+        }
+        self.ask(cmd("DEL").arg(keys), WRITE_TIMEOUT).await
+    }
+
+    /// Which of the keys hold what is meant.
+    async fn meant(&self, what: &Erase, keys: Vec<String>) -> Result<Vec<String>, HistoryError> {
+        let (tenant, agent) = match what {
+            Erase::All | Erase::Entry(..) => return Ok(keys),
+            Erase::Tenant(tenant) => (tenant, None),
+            Erase::Agent(owner) => (&owner.tenant, Some(&owner.agent)),
+        };
+        let mut owners = Pipeline::new();
+        for key in &keys {
+            owners.cmd("HMGET").arg(key).arg(&["tenant", "agent"]);
+        }
+        let owners: Vec<StoredOwner> = self.ask_all(&owners, WRITE_TIMEOUT).await?;
+        let is_meant = |(its_tenant, its_agent): &StoredOwner| {
+            its_tenant.as_deref() == Some(tenant.as_bytes())
+                && agent.is_none_or(|agent| its_agent.as_deref() == Some(agent.as_bytes()))
+        };
+        Ok(keys.into_iter().zip(owners).filter(|(_, owner)| is_meant(owner)).map(|(key, _)| key).collect())
+    }
+}
+
+/// Tenant and agent, as far as they are there.
+type StoredOwner = (Option<Vec<u8>>, Option<Vec<u8>>);
+
+/// The keys in the reply of a search without contents: their number, then each.
+fn found_keys(reply: Value) -> Vec<String> {
+    let items: Vec<Value> = from_redis_value(reply).unwrap_or_default();
+    items.into_iter().skip(1).filter_map(|key| from_redis_value(key).ok()).collect()
+}
+
+/// The id at the end of a key.
+fn id_in(key: &str) -> Option<EntryId> {
+    EntryId::from_hex(key.rsplit_once(':')?.1)
+}
+
+#[tonic::async_trait]
+impl AnswerStore for RedisAnswers {
+    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, HistoryError> {
+        let key = command::key(partition, self.model, id);
+        let fields: HashMap<String, Vec<u8>> = self.ask(&command::exact(&key), self.timeout).await?;
+        Ok(hash::entry(partition, id, fields))
+    }
+
+    async fn nearest(
+        &self,
+        partition: Partition,
+        vector: &[f32],
+        count: usize,
+    ) -> Result<Vec<Near>, HistoryError> {
+        let keys = self.nearest_keys(partition, vector, count).await?;
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut hashes = Pipeline::new();
+        for key in &keys {
+            hashes.add_command(command::exact(key));
+        }
+        let hashes: Vec<HashMap<String, Vec<u8>>> = self.ask_all(&hashes, self.timeout).await?;
+        let mut near: Vec<Near> = keys
+            .iter()
+            .zip(hashes)
+            .filter_map(|(key, fields)| {
+                // Of another partition nothing fits its digest.
+                let entry = hash::entry(partition, id_in(key)?, fields)?;
+                let stored = &entry.asked.as_ref()?.vector;
+                let similarity =
+                    (stored.len() == vector.len()).then(|| similarity::of_vectors(vector, stored))?;
+                Some(Near { similarity, entry })
+            })
+            .collect();
+        near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        Ok(near)
+    }
+
+    async fn store(&self, entry: &Entry) -> Result<(), HistoryError> {
+        let command = command::store(entry, self.model, self.ttl, &hash::fields(entry));
+        self.ask::<Value>(&command, WRITE_TIMEOUT).await.map(drop)
+    }
+
+    async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {
+        if let Erase::Entry(partition, id) = what {
+            return self.delete(&[command::key(*partition, self.model, *id)]).await;
+        }
+        let (mut erased, mut cursor) = (0_u64, 0);
+        loop {
+            let (next, keys) = self.scan(cursor).await?;
+            let keys = if keys.is_empty() { keys } else { self.meant(what, keys).await? };
+            erased = erased.saturating_add(self.delete(&keys).await?);
+            cursor = next;
+            if cursor == 0 {
+                return Ok(erased);
+            }
+        }
+    }
+
+    async fn count(&self) -> Result<u64, HistoryError> {
+        let (mut count, mut cursor) = (0_usize, 0);
+        loop {
+            let (next, keys) = self.scan(cursor).await?;
+            count = count.saturating_add(keys.len());
+            cursor = next;
+            if cursor == 0 {
+                return Ok(u64::try_from(count).unwrap_or(u64::MAX));
+            }
+        }
+    }
+}

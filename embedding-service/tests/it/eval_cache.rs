@@ -1,0 +1,95 @@
+//! `eval-cache` as a user runs it: on the project's own pairs with the real model, and on files that are none.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+use crate::support::{library, model};
+
+fn evaluate(pairs: &Path, out: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_eval-cache"))
+        .arg(pairs)
+        .arg("--out")
+        .arg(out)
+        .env("ORT_DYLIB_PATH", library())
+        .env("LOOP_EMBEDDING_MODEL_PATH", model())
+        .output()
+        .unwrap()
+}
+
+fn of_repository(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pairs").join(name)
+}
+
+fn number(report: &Value, path: &str) -> u64 {
+    report.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {path} in the report"))
+}
+
+#[test]
+fn few_traps_and_most_rewordings_are_served() {
+    for (name, pairs) in [("own.jsonl", 300), ("held_out.jsonl", 150)] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = evaluate(&of_repository(name), folder.path());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
+        let report: Value = serde_json::from_str(&text).unwrap();
+        let figure = |name: &str| number(&report, &format!("/default/{name}"));
+        assert!(figure("true_total") + figure("traps_total") >= pairs);
+        assert!(figure("traps_served") * 100 <= figure("traps_total"), "{name}: {}", report["served_traps"]);
+        assert!(figure("true_served") * 2 >= figure("true_total"), "{name}: {}", report["missed"]);
+        // Without the check the same threshold would serve most of the traps.
+        assert!(number(&report, "/without_verification/traps_served") * 2 > figure("traps_total"));
+        let categories = report["categories"].as_object().unwrap();
+        let sum: u64 = categories.values().map(|counts| counts["traps_total"].as_u64().unwrap()).sum();
+        assert_eq!(sum, figure("traps_total"));
+        let curve = report["curve"].as_array().unwrap();
+        let served = |at: usize| number(&curve[at], "/without_verification/true_served");
+        assert!((1..curve.len()).all(|at| served(at) <= served(at - 1)), "a higher threshold serves less");
+        let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
+        assert_eq!(page.matches("<polyline").count(), 4);
+    }
+}
+
+/// Mostly the same words, in other roles or with one small word changed.
+#[test]
+fn hard_traps_are_served_at_no_threshold() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = evaluate(&of_repository("hard_traps.jsonl"), folder.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let lowest = &report["curve"][0];
+    let served = |how: &str| number(lowest, &format!("/{how}/traps_served"));
+    assert_eq!(served("with_verification"), 0);
+    assert!(served("without_verification") > 60);
+}
+
+#[test]
+fn a_file_that_holds_no_pairs_is_named_with_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pairs.jsonl");
+    for (text, said) in [
+        ("", "holds no pair"),
+        ("{\"a\": \"x\", \"b\": \"y\", \"same_answer\": true, \"category\": \"c\"}\n{\"a\": 1}", "line 2"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let output = evaluate(&file, folder.path());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(said));
+    }
+}
+
+#[test]
+fn served_traps_are_a_failure_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pairs.jsonl");
+    let pair =
+        "{\"a\": \"What is gold?\", \"b\": \"What is gold?\", \"same_answer\": false, \"category\": \"odd\"}";
+    std::fs::write(&file, pair).unwrap();
+    let output = evaluate(&file, folder.path());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("traps are served"));
+}

@@ -1,0 +1,246 @@
+//! The tool policy from the outside: what of a request's tools reaches the provider, what of a server's list reaches the
+//! agent, which calls are answered, and what is on record.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test may fail"
+)]
+
+use sentinel_pipeline::{
+    config::Config,
+    in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
+    metric::{DeniedTool, MCP, Metric},
+};
+use serde_json::{Value, json};
+
+const POLICY: &str = r#"{"tools":{"deny":[{"name":"rm"},{"prefix":"drop_"}],"audit":true},"mcp":{"paths":[{"prefix":"/mcp"}],"calls":2}}"#;
+
+fn host(config: &str) -> InMemory {
+    InMemory::new(Config::from_json(config.as_bytes()).unwrap())
+}
+
+fn answer() -> ProviderResponse {
+    ProviderResponse::json(
+        r#"{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"rm","arguments":"{\"path\":\"/secret\"}"}},{"id":"d","type":"function","function":{"name":"ls","arguments":"{}"}}]}}]}"#,
+    )
+}
+
+fn chat(more: &Value) -> ClientRequest {
+    let tool = |name: &str| json!({"type": "function", "function": {"name": name}});
+    let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Tidy up the folder, please."}],
+        "tools": [tool("rm"), tool("ls"), tool("drop_table")]});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    ClientRequest::post("/v1/chat/completions", body.to_string()).with("x-agent-id", "cleaner")
+}
+
+fn tools_of(exchange: &Exchange) -> Vec<String> {
+    let body: Value = serde_json::from_slice(exchange.sent.as_ref().unwrap()).unwrap();
+    let tools = body["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn denied_tools_do_not_reach_the_model() {
+    let mut host = host(POLICY);
+    let request = chat(&json!({}));
+    let passed = host.exchange(&request, &answer());
+    assert_eq!(tools_of(&passed), ["ls"]);
+    let length = passed.sent.as_ref().unwrap().len().to_string();
+    assert_eq!(passed.changed, [("content-length", length)]);
+    assert_eq!(passed.verdict(), Some("allow"));
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat")), 2);
+    assert_eq!(host.exchange(&request, &answer()).sent, passed.sent, "the same request, the same bytes");
+    let mut only = self::host(r#"{"tools":{"allow":[{"prefix":"l"}]}}"#);
+    assert_eq!(tools_of(&only.exchange(&request, &answer())), ["ls"]);
+    assert_eq!(only.notes.len(), 0, "without audit nothing is on record");
+}
+
+#[test]
+fn a_hint_and_a_cut_are_made_in_one_go() {
+    let mut host =
+        host(r#"{"tools":{"deny":[{"name":"rm"}]},"kill":{"enabled":false},"semantic":{"enabled":false}}"#);
+    let request = chat(&json!({})).with("x-run-id", "r");
+    let plain =
+        ProviderResponse::json(r#"{"choices":[{"message":{"content":"I could not do that, sorry."}}]}"#);
+    let last = (0..5)
+        .map(|_| {
+            host.now += 1_000;
+            host.exchange(&request, &plain)
+        })
+        .last()
+        .unwrap();
+    assert_eq!(last.verdict(), Some("hint"));
+    assert_eq!(tools_of(&last), ["ls", "drop_table"]);
+    assert!(String::from_utf8_lossy(last.sent.as_ref().unwrap()).contains("You seem to be repeating"));
+}
+
+#[test]
+fn who_forces_a_denied_tool_gets_the_providers_error() {
+    for (more, tool) in [
+        (json!({"tool_choice": {"type": "function", "function": {"name": "rm"}}}), "rm"),
+        (
+            json!({"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "drop_x"}}]}),
+            "drop_x",
+        ),
+    ] {
+        let mut host =
+            host(r#"{"tools":{"deny":[{"name":"rm"},{"prefix":"drop_"}]},"kill":{"enabled":false}}"#);
+        let refused = host.exchange(&chat(&more).with("x-run-id", "r"), &answer());
+        let reply = refused.reply.as_ref().unwrap();
+        let body: Value = serde_json::from_slice(&reply.body).unwrap();
+        assert_eq!((reply.status, &body["error"]["code"]), (403, &json!("request_refused")));
+        assert!(body["error"]["message"].as_str().unwrap().contains(&format!("`{tool}`")), "{body}");
+        assert_eq!(refused.header("x-should-retry"), Some("false"));
+        assert_eq!(refused.header("x-sentinel-reason"), Some(format!("tool_denied; tool={tool}").as_str()));
+        assert!(host.slots.is_empty(), "what is refused is nobody's evidence");
+        assert_eq!(host.log.len(), 1);
+    }
+}
+
+#[test]
+fn observe_touches_nothing_and_counts() {
+    let config = POLICY.replacen('{', r#"{"mode":"observe","#, 1);
+    let mut host = host(&config);
+    let forced = chat(&json!({"tool_choice": {"type": "function", "function": {"name": "rm"}}}));
+    for request in
+        [chat(&json!({})), forced, mcp(&call(1, "rm")), mcp(&json!({"id": 1, "method": "tools/list"}))]
+    {
+        let response = list_response();
+        let passed = host.exchange(&request, &response);
+        assert_eq!((passed.sent, passed.received), (Some(request.body), response.body));
+        assert!(passed.changed.is_empty() && passed.removed.is_empty());
+    }
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat")), 4);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Forced, "openai_chat")), 1);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, MCP)), 1);
+}
+
+#[test]
+fn every_call_is_on_record_and_nothing_of_what_it_says() {
+    let mut host = host(POLICY);
+    host.exchange(&chat(&json!({})), &answer());
+    host.exchange(&mcp(&call(1, "ls")), &answer());
+    host.exchange(&mcp(&call(2, "rm")), &answer());
+    for id in 3..5 {
+        host.exchange(&mcp(&call(id, "ls")), &answer());
+    }
+    let lines: Vec<Value> = host.notes.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| (line["tool"].as_str().unwrap(), line["decision"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("rm", "not_offered"),
+        ("ls", "allow"),
+        ("ls", "allow"),
+        ("rm", "deny"),
+        ("ls", "allow"),
+        ("ls", "break"),
+    ];
+    assert_eq!(told, expected);
+    assert!(lines.iter().all(|line| line["event"] == "tool_call"));
+    assert_eq!(lines[2]["arguments"], lines[4]["arguments"]);
+    assert!(host.notes.iter().all(|line| !line.contains("secret") && !line.contains("cleaner")), "{lines:?}");
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, "openai_chat")), 1);
+}
+
+fn call(id: usize, tool: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": {"path": "/secret"}}})
+}
+
+fn mcp(body: &Value) -> ClientRequest {
+    raw_mcp(&body.to_string())
+}
+
+fn raw_mcp(body: &str) -> ClientRequest {
+    ClientRequest::post("/mcp", body).with("mcp-session-id", "s-1").with("accept-encoding", "gzip")
+}
+
+const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"ls"}, {"name":"rm","inputSchema":{}},{"name":"drop_all"}]}}"#;
+const LEFT: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"ls"}]}}"#;
+
+fn list_response() -> ProviderResponse {
+    ProviderResponse::json(LIST)
+}
+
+#[test]
+fn a_servers_list_loses_the_denied_tools_however_it_comes() {
+    let stream = |list: &str| format!("event: message\r\ndata: {list}\r\n\r\n: ping\n\n");
+    for (content_type, body, expected) in [
+        ("application/json", LIST.to_owned(), LEFT.to_owned()),
+        ("text/event-stream", stream(LIST), stream(LEFT)),
+        ("application/json", format!("[{LIST},{LIST}]"), format!("[{LEFT},{LEFT}]")),
+        ("application/json", "no json".to_owned(), "no json".to_owned()),
+        ("text/plain", LIST.to_owned(), LIST.to_owned()),
+    ] {
+        for part in [None, Some(1), Some(40)] {
+            let mut host = host(POLICY);
+            let response = ProviderResponse {
+                content_type: content_type.into(),
+                body: body.clone().into_bytes(),
+                part,
+                ..list_response()
+            };
+            let passed = host.exchange(&mcp(&json!({"id": 1, "method": "tools/list"})), &response);
+            assert_eq!(String::from_utf8(passed.received).unwrap(), expected, "{content_type} {part:?}");
+            assert_eq!(passed.removed.contains(&"content-length"), content_type != "text/plain");
+            assert_eq!(passed.changed, [("accept-encoding", String::new())]);
+        }
+    }
+    let mut other = host(POLICY);
+    let passed = other.exchange(&mcp(&json!({"id": 1, "method": "resources/list"})), &list_response());
+    assert_eq!(passed.received, LIST.as_bytes(), "only the answer to tools/list is a list of tools");
+}
+
+#[test]
+fn a_denied_call_is_answered_before_the_breaker_counts_it() {
+    let mut host = host(POLICY);
+    for id in 0..4 {
+        let denied = host.exchange(&mcp(&call(id, "rm")), &answer());
+        let reply = denied.reply.as_ref().unwrap();
+        let body: Value = serde_json::from_slice(&reply.body).unwrap();
+        assert_eq!((reply.status, &body["id"], &body["result"]["isError"]), (200, &json!(id), &json!(true)));
+        assert_eq!(denied.header("x-sentinel-reason"), Some("tool_denied; tool=rm"));
+    }
+    assert!(host.slots.is_empty());
+    assert_eq!(host.counted(Metric::McpCalls), 0);
+    let reply = |host: &mut InMemory, body: &str| host.exchange(&raw_mcp(body), &answer()).reply.unwrap();
+    let batch = format!("[{},{}]", call(7, "ls"), call(8, "rm"));
+    let body: Value = serde_json::from_slice(&reply(&mut host, &batch).body).unwrap();
+    assert_eq!((&body[0]["id"], &body[1]["id"]), (&json!(7), &json!(8)));
+    let silent = r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"rm"}}"#;
+    assert_eq!(reply(&mut host, silent).status, 202);
+    let twice = r#"{"id":1,"method":"tools/call","params":{"name":"ls"},"params":{"name":"rm"}}"#;
+    assert_eq!(reply(&mut host, twice).status, 400);
+}
+
+#[test]
+fn each_agent_has_a_policy_of_its_own() {
+    let config =
+        r#"{"tools":{"deny":[{"name":"rm"}]},"agents":[{"name":"admin","settings":{"tools":{"deny":[]}}}]}"#;
+    let mut host = host(config);
+    let admin = chat(&json!({})).with("x-agent-id", "admin");
+    assert_eq!(host.exchange(&admin, &answer()).sent, Some(admin.body));
+    assert_eq!(tools_of(&host.exchange(&chat(&json!({})), &answer())), ["ls", "drop_table"]);
+    for (config, path) in [
+        (r#"{"tools":{"allow":[{}]}}"#, "tools.allow[0]"),
+        (r#"{"tools":{"deny":[{"name":"a","prefix":"b"}]}}"#, "tools.deny[0]"),
+        (r#"{"tools":{"deny":["rm"]}}"#, "tools.deny[0]"),
+        (r#"{"tools":{"audit":1}}"#, "tools.audit"),
+    ] {
+        assert_eq!(Config::from_json(config.as_bytes()).unwrap_err().path, path);
+    }
+}
+
+#[test]
+fn odd_tools_pass_as_they_are() {
+    for tools in
+        [json!(7), json!("rm"), json!({"rm": 1}), json!([7, null, "x"]), json!([]), json!([{"type": "new"}])]
+    {
+        let mut host = host(POLICY);
+        let request = chat(&json!({ "tools": tools, "tool_choice": [1] }));
+        assert_eq!(host.exchange(&request, &answer()).sent, Some(request.body), "{tools}");
+    }
+}
