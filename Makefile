@@ -53,7 +53,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks filter service build size test demo up dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test demo up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -83,15 +83,18 @@ size: filter
 	if [ "$$size" -gt $(MODULE_LIMIT) ]; then \
 		echo "the filter module is larger than $(MODULE_LIMIT) bytes: $(MODULE)" >&2; exit 1; fi
 
-test: operations frameworks fmt-check lint deny build size book ## Set up, check format and lints, build, run every test
+test: operations frameworks fmt-check lint build size book ## Set up, check format and lints, build, run every test
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
-	@echo "== tests of what is shipped"
-	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx compose
-	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
 	@echo "== tests"
 	@# Most of them wait for other processes: more at once than there are processors.
 	@$(RUN) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
+
+# Not part of `make test`: building cargo-deny and cargo-cyclonedx takes minutes.
+shipping: operations deny build ## Test what is shipped: dependencies, compose.yaml, the archive
+	@echo "== tests of what is shipped"
+	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx compose
+	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
 
 demo: filter ## Set up, build and play the main job on the real Envoy
 	@echo "== embedding service and demo"
@@ -106,7 +109,7 @@ up: build ## Start the stack and keep it up: before the mock, or PROVIDER=https:
 dist: setup ## Pack module, service, model, bootstraps and documents into one archive (dist/)
 	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx
 	@echo "== archive"
-	@$(RUN) $(CYCLONEDX) $(PYTHON) packaging/dist.py --target "$(CARGO_TARGET_DIR)/dist"
+	@$(RUN) $(CYCLONEDX) $(PYTHON) tests/shipping/dist.py --target "$(CARGO_TARGET_DIR)/dist"
 
 containers: podman operations dist ## Build the images, run compose.yaml, the pods of k8s/overlays/standalone and the archive (root, podman)
 	@echo "== containers"
@@ -150,13 +153,13 @@ book:
 	@echo "== book"
 	@$(PYTHON) tests/parts/setup.py mdbook
 	@rm -rf "$(SITE)" && mkdir -p "$(SITE)"
-	@"$${MDBOOK_BIN:-$(PARTS)/mdbook/mdbook}" build --dest-dir "$(SITE)/docs"
+	@"$${MDBOOK_BIN:-$(PARTS)/mdbook/mdbook}" build docs --dest-dir "$(SITE)/docs"
 	@grep -oh ']([.][.]/[^)#]*' docs/*.md | sed 's|^](../||' | sort -u | xargs cp --parents -t "$(SITE)"
 
-render: ## Write the files of k8s/ and compose/ that are generated from envoy/ and k8s/fragments
+render: ## Write the files of k8s/ and envoy/compose/ that are generated from envoy/ and k8s/fragments
 	@echo "== render"
 	@$(PYTHON) k8s/render.py
-	@$(PYTHON) compose/render.py
+	@$(PYTHON) envoy/compose/render.py
 
 fmt: ## Format the sources
 	@$(CARGO) fmt --all
@@ -170,7 +173,7 @@ lint: setup ## Check with clippy: native, and the filter for WebAssembly
 	@$(CARGO) clippy --workspace --exclude sentinel-filter --all-targets -- -D warnings
 	@$(CARGO) clippy -p sentinel-filter --target $(WASM_TARGET) -- -D warnings
 
-deny: ## Check the dependencies' licences and sources, and that none is banned (deny.toml)
+deny: ## Check the dependencies' licences and sources, and that none is banned (.deny.toml)
 	@echo "== dependencies"
 	@$(PYTHON) tests/parts/setup.py cargo-deny
 	@export $(DENY); "$$CARGO_DENY_BIN" --locked check licenses bans sources

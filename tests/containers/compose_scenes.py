@@ -35,7 +35,7 @@ class Stack:
         bootstrap = self.folder / "compose" / "envoy.yaml"
         text = bootstrap.read_text()
         if text.count(SHIPPED) != 1:
-            raise Failed(f"compose/envoy.yaml says {SHIPPED} {text.count(SHIPPED)} times, not once")
+            raise Failed(f"envoy/compose/envoy.yaml says {SHIPPED} {text.count(SHIPPED)} times, not once")
         bootstrap.write_text(text.replace(SHIPPED, PATIENT))
 
     def compose(self, *arguments: str, allowed: bool = False) -> str:

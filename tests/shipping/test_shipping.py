@@ -20,7 +20,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PARTS = REPOSITORY / ".parts"
-sys.path[:0] = [str(REPOSITORY / "packaging"), os.environ.get("SENTINEL_COMPOSE", str(PARTS / "compose"))]
+sys.path[:0] = [str(REPOSITORY / "tests/shipping"), os.environ.get("SENTINEL_COMPOSE", str(PARTS / "compose"))]
 
 import builds  # noqa: E402
 import components  # noqa: E402
@@ -38,7 +38,7 @@ class Dependencies(unittest.TestCase):
     """`make deny` says yes; here it is shown that it can say no."""
 
     def check(self, old: str, new: str) -> str:
-        text = (REPOSITORY / "deny.toml").read_text()
+        text = (REPOSITORY / ".deny.toml").read_text()
         self.assertEqual(text.count(old), 1, old)
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as config:
             config.write(text.replace(old, new))
@@ -104,11 +104,11 @@ class Compose(unittest.TestCase):
             self.assertTrue((REPOSITORY / path).is_file(), path)
 
     def test_what_is_generated_is_what_make_render_writes(self):
-        done = subprocess.run([sys.executable, "compose/render.py", "--check"], cwd=REPOSITORY, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "envoy/compose/render.py", "--check"], cwd=REPOSITORY, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_envoy_takes_its_bootstrap(self):
-        text = (REPOSITORY / "compose/envoy.yaml").read_text()
+        text = (REPOSITORY / "envoy/compose/envoy.yaml").read_text()
         self.assertEqual(text.count("/module/plugin.wasm"), 1)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "envoy.yaml")
@@ -117,23 +117,23 @@ class Compose(unittest.TestCase):
 
     def test_prometheus_and_alertmanager_take_their_files(self):
         with tempfile.TemporaryDirectory() as folder:
-            config = (REPOSITORY / "compose/prometheus.yml").read_text()
+            config = (REPOSITORY / "envoy/compose/prometheus.yml").read_text()
             self.assertEqual(config.count("/etc/prometheus/rules.yml"), 1)
             file = Path(folder, "prometheus.yml")
-            file.write_text(config.replace("/etc/prometheus/rules.yml", str(REPOSITORY / "compose/rules.yml")))
+            file.write_text(config.replace("/etc/prometheus/rules.yml", str(REPOSITORY / "envoy/compose/rules.yml")))
             for command in [[program("PROMTOOL_BIN", "prometheus/promtool"), "check", "config", str(file)],
-                            [program("AMTOOL_BIN", "prometheus/amtool"), "check-config", "compose/alertmanager.yml"]]:
+                            [program("AMTOOL_BIN", "prometheus/amtool"), "check-config", "envoy/compose/alertmanager.yml"]]:
                 done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertGreaterEqual(len(yaml.safe_load((REPOSITORY / "compose/rules.yml").read_text())["groups"]), 2)
+        self.assertGreaterEqual(len(yaml.safe_load((REPOSITORY / "envoy/compose/rules.yml").read_text())["groups"]), 2)
 
     def test_grafana_finds_the_dashboard_and_where_it_asks(self):
         volumes = dict(volume.split(":")[:2] for volume in self.services["grafana"]["volumes"])
-        providers = yaml.safe_load((REPOSITORY / "compose/grafana/dashboards.yaml").read_text())["providers"]
+        providers = yaml.safe_load((REPOSITORY / "envoy/compose/grafana/dashboards.yaml").read_text())["providers"]
         dashboard = Path(volumes["./k8s/monitoring/agent-sentinel.json"])
         self.assertEqual(providers[0]["options"]["path"], str(dashboard.parent))
         self.assertEqual(self.services["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"], str(dashboard))
-        source = yaml.safe_load((REPOSITORY / "compose/grafana/datasource.yaml").read_text())["datasources"][0]
+        source = yaml.safe_load((REPOSITORY / "envoy/compose/grafana/datasource.yaml").read_text())["datasources"][0]
         self.assertEqual((source["url"], source["isDefault"]), ("http://prometheus:9090", True))
 
 

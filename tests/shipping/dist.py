@@ -24,7 +24,7 @@ import builds  # noqa: E402
 import components  # noqa: E402
 from refused import Refused  # noqa: E402
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
 MODULE = "target/wasm32-wasip1/release/sentinel_filter.wasm"
 # The archive has no folder target/: bootstraps name the module where it lies there.
 MODULE_INSIDE = "module/sentinel_filter.wasm"
@@ -75,7 +75,7 @@ def contents(module: Path, service: Path, onnxruntime: Path, model: Path, lists:
     files |= {
         MODULE_INSIDE: module.read_bytes(),
         "bin/embedding-service": service.read_bytes(),
-        "bin/start-service": (REPOSITORY / "packaging" / "start-service").read_bytes(),
+        "bin/start-service": (REPOSITORY / "tests" / "shipping" / "start-service").read_bytes(),
         "lib/libonnxruntime.so": onnxruntime.read_bytes(),
         "lib/LICENSE.onnxruntime": (onnxruntime.parent / "LICENSE").read_bytes(),
     }

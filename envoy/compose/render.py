@@ -1,4 +1,4 @@
-"""Writes the files below compose/ that repeat envoy/ and k8s/monitoring. Part of `make render`; `--check` writes nothing.
+"""Writes the files below envoy/compose/ that repeat envoy/ and k8s/monitoring. Part of `make render`; `--check` writes nothing.
 
 Text is moved as it stands, with its comments. Every place must be there exactly once, so that nothing is left behind in
 silence. Needs nothing but Python.
@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
-REPOSITORY = HERE.parent
+REPOSITORY = HERE.parent.parent
 sys.path.insert(0, str(REPOSITORY / "k8s"))
 
 import render as kubernetes  # noqa: E402
@@ -76,11 +76,11 @@ def main() -> None:
     wrong = {name: text for name, text in made.items() if not (HERE / name).is_file() or (HERE / name).read_text() != text}
     if "--check" in sys.argv[1:]:
         if wrong:
-            sys.exit(f"compose/{', compose/'.join(wrong)}: not what `make render` writes. The first line says what each is made from.")
+            sys.exit(f"envoy/compose/{', envoy/compose/'.join(wrong)}: not what `make render` writes. The first line says what each is made from.")
         return
     for name, text in wrong.items():
         (HERE / name).write_text(text)
-        print(f"  written: compose/{name}")
+        print(f"  written: envoy/compose/{name}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from refused import Refused
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
 LINUX, WASM = "x86_64-unknown-linux-gnu", "wasm32-wasip1"
 # As in the Makefile and filter/Dockerfile: the module runs on every request.
 MODULE_PROFILE = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "3", "CARGO_PROFILE_RELEASE_LTO": "fat",

@@ -16,7 +16,7 @@ from pathlib import Path
 from builds import LINUX, WASM
 from refused import Refused
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
 SOURCES = ["filter", "proto", "embedding-service", "tests"]
 
 
