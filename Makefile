@@ -46,10 +46,14 @@ RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	SENTINEL_WASM="$${SENTINEL_WASM:-$(MODULE)}" \
 	SENTINEL_SERVICE="$${SENTINEL_SERVICE:-$(SERVICE)}"
 
+# The programs that judge and list what is shipped, likewise.
+DENY := CARGO_DENY_BIN="$${CARGO_DENY_BIN:-$(PARTS)/cargo-deny/cargo-deny}"
+CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclonedx/cargo-cyclonedx}"
+
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks filter service build size test demo up bench eval eval-cache eval-guard render docs book fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test demo up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -86,15 +90,34 @@ test: operations frameworks fmt-check lint build size book ## Set up, check form
 	@# Most of them wait for other processes: more at once than there are processors.
 	@$(RUN) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
 
+# Not part of `make test`: building cargo-deny and cargo-cyclonedx takes minutes.
+shipping: operations deny build ## Test what is shipped: dependencies, compose.yaml, the archive
+	@echo "== tests of what is shipped"
+	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx compose
+	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
+
 demo: filter ## Set up, build and play the main job on the real Envoy
 	@echo "== embedding service and demo"
 	@$(PROGRAMS) --bin embedding-service --bin demo
 	@$(RUN) $(CARGO_TARGET_DIR)/release/demo
 
-up: build ## Start the stack and keep it up
+up: build ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
 	@echo "== stack"
 	@$(PROGRAMS) --bin up
 	@$(RUN) $(CARGO_TARGET_DIR)/release/up
+
+dist: setup ## Pack module, service, model, bootstraps and documents into one archive (dist/)
+	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx
+	@echo "== archive"
+	@$(RUN) $(CYCLONEDX) $(PYTHON) tests/shipping/dist.py --target "$(CARGO_TARGET_DIR)/dist"
+
+containers: podman operations dist ## Build the images, run compose.yaml, the pods of k8s/overlays/standalone and the archive (root, podman)
+	@echo "== containers"
+	@$(PYTHON) tests/parts/setup.py compose
+	@$(RUN) $(PYTHON) tests/containers/run.py
+
+podman:
+	@$(PYTHON) tests/containers/podman.py
 
 # The processor time alone is measured without the service.
 bench: filter $(if $(filter-out cpu hostile,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
@@ -130,12 +153,13 @@ book:
 	@echo "== book"
 	@$(PYTHON) tests/parts/setup.py mdbook
 	@rm -rf "$(SITE)" && mkdir -p "$(SITE)"
-	@"$${MDBOOK_BIN:-$(PARTS)/mdbook/mdbook}" build --dest-dir "$(SITE)/docs"
+	@"$${MDBOOK_BIN:-$(PARTS)/mdbook/mdbook}" build docs --dest-dir "$(SITE)/docs"
 	@grep -oh ']([.][.]/[^)#]*' docs/*.md | sed 's|^](../||' | sort -u | xargs cp --parents -t "$(SITE)"
 
-render: ## Write the files of k8s/ that are generated from envoy/ and k8s/fragments
+render: ## Write the files of k8s/ and envoy/compose/ that are generated from envoy/ and k8s/fragments
 	@echo "== render"
 	@$(PYTHON) k8s/render.py
+	@$(PYTHON) envoy/compose/render.py
 
 fmt: ## Format the sources
 	@$(CARGO) fmt --all
@@ -148,6 +172,16 @@ lint: setup ## Check with clippy: native, and the filter for WebAssembly
 	@echo "== lints"
 	@$(CARGO) clippy --workspace --exclude sentinel-filter --all-targets -- -D warnings
 	@$(CARGO) clippy -p sentinel-filter --target $(WASM_TARGET) -- -D warnings
+
+deny: ## Check the dependencies' licences and sources, and that none is banned (.deny.toml)
+	@echo "== dependencies"
+	@$(PYTHON) tests/parts/setup.py cargo-deny
+	@export $(DENY); "$$CARGO_DENY_BIN" --locked check licenses bans sources
+
+# By itself, and not part of `make test`: what it says changes from day to day, and the database comes from the network.
+advisories: ## Check the dependencies against the database of known faults (fetches it)
+	@$(PYTHON) tests/parts/setup.py cargo-deny
+	@export $(DENY); "$$CARGO_DENY_BIN" --locked check advisories
 
 clean: ## Remove what was built; the parts stay (remove .parts to fetch them again)
 	@$(CARGO) clean

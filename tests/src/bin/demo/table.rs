@@ -2,9 +2,11 @@
 
 use std::time::Instant;
 
+use sentinel_tests::Dialect;
 use sentinel_tests::client::Response;
 use sentinel_tests::said::short;
-use sentinel_tests::{Dialect, Stack};
+
+use crate::stage::Stage;
 
 pub struct Table {
     steps: Vec<Step>,
@@ -27,14 +29,14 @@ impl Table {
     }
 
     /// Asks, prints the line, and keeps what came of it.
-    pub async fn ask(&mut self, stack: &Stack, agent: &str, text: &str) -> Response {
+    pub async fn ask(&mut self, stage: &Stage, agent: &str, text: &str) -> Response {
         let dialect = Dialect::OpenaiChat;
-        let before = stack.provider.count();
+        let before = stage.provider().count();
         let began = Instant::now();
-        let response = stack.ask(dialect, agent, text).await;
+        let response = stage.ask(dialect, agent, text).await;
         let milliseconds = began.elapsed().as_secs_f64() * 1e3;
-        let untouched = stack.provider.count() == before + 1
-            && stack.provider.last().body == dialect.ask(text, false).to_string();
+        let untouched = stage.provider().count() == before + 1
+            && stage.provider().last().body == dialect.ask(text, false).to_string();
         let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { short(text, 50) };
         println!(
             "  {:>4}  {:<58} {:<8} {:>10} {milliseconds:>7.1}  {}",

@@ -1,0 +1,59 @@
+"""Builds the module and the service so that the same sources give the same bytes in whatever folder they lie.
+
+Paths of this machine would stand in messages of panics: they are written as /sentinel, /cargo and /target, as the Dockerfiles
+write theirs.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+from refused import Refused
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+LINUX, WASM = "x86_64-unknown-linux-gnu", "wasm32-wasip1"
+# As in the Makefile and filter/Dockerfile: the module runs on every request.
+MODULE_PROFILE = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "3", "CARGO_PROFILE_RELEASE_LTO": "fat",
+                  "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "1"}
+# What C code that writes when it was built (mimalloc's) is told instead: 1980. As in embedding-service/Dockerfile.
+BUILT_AT = "315532800"
+# What would change the bytes, and is meant for other builds.
+UNWANTED = {"RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS", "CARGO_INCREMENTAL", "CFLAGS", "CXXFLAGS"}
+
+
+def part(variable: str) -> Path:
+    """A file that the Makefile names by an environment variable."""
+    given = os.environ.get(variable)
+    if not given:
+        raise Refused(f"{variable} is not set: start this by `make dist`")
+    path = REPOSITORY / given
+    if not path.is_file():
+        raise Refused(f"{variable} is {given}, and there is no such file; `make setup` makes one")
+    return path
+
+
+def remapped() -> str:
+    home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo").resolve()
+    return f"--remap-path-prefix={home}=/cargo --remap-path-prefix={REPOSITORY}=/sentinel"
+
+
+def cargo(target: Path, arguments: list[str], more: dict[str, str]) -> None:
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in UNWANTED and not name.startswith("CARGO_PROFILE_")}
+    environment |= {"CARGO_TARGET_DIR": str(target.resolve()), "SOURCE_DATE_EPOCH": BUILT_AT} | more
+    for triple in (LINUX, WASM):
+        environment[f"CARGO_TARGET_{triple.upper().replace('-', '_')}_RUSTFLAGS"] = remapped()
+    command = [os.environ.get("CARGO", "cargo"), "build", "--release", "--locked", *arguments]
+    if subprocess.run(command, cwd=REPOSITORY, env=environment).returncode != 0:
+        raise Refused(f"`{' '.join(command)}` failed; its own words stand above")
+
+
+def module(target: Path) -> Path:
+    cargo(target, ["-p", "sentinel-filter", "--target", WASM], MODULE_PROFILE)
+    return target / WASM / "release" / "sentinel_filter.wasm"
+
+
+def service(target: Path) -> Path:
+    """The same set as in embedding-service/Dockerfile: Cargo gives a crate the features that the set wants."""
+    cargo(target, ["-p", "embedding-service", "-p", "sentinel-tests", "--bin", "embedding-service", "--bin", "demo"], {})
+    return target / "release" / "embedding-service"
