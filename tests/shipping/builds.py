@@ -13,7 +13,7 @@ from refused import Refused
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 LINUX, WASM = "x86_64-unknown-linux-gnu", "wasm32-wasip1"
 # As in the Makefile and filter/Dockerfile: the module runs on every request.
-MODULE_PROFILE = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "3", "CARGO_PROFILE_RELEASE_LTO": "fat",
+MODULE_PROFILE = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "2", "CARGO_PROFILE_RELEASE_LTO": "fat",
                   "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "1"}
 # What C code that writes when it was built (mimalloc's) is told instead: 1980. As in embedding-service/Dockerfile.
 BUILT_AT = "315532800"
