@@ -187,6 +187,12 @@ pub fn in_exchanges(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Option<Find
 
 /// An exchange that had been stopped, and goes on after a framework has asked again.
 fn resumed_exchange(exchanges: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Counted {
+    // The kind is judged only where it can matter.
+    if exchanges.iter().filter(|exchange| exchange.approach == last.approach).count()
+        < repeated_step::LEAST_RESUMED
+    {
+        return NOTHING;
+    }
     let row = policy.of_tools(last, policy.of_kind(last.kind(), policy.repeated_step));
     if !repeated_step::resumes(exchanges, row.kill) {
         return NOTHING;

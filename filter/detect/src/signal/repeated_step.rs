@@ -42,8 +42,11 @@ pub fn repeated(steps: &[Step<'_>], window: usize, least: u32) -> Repeated {
     }
 }
 
-/// Whether the last step was repeated until `kill` (0: never), something else was tried once, and it has come twice more:
-/// a framework that asks again after a kill looks like this.
+/// Repetitions below which a step cannot have been stopped and resumed: one until the kill, and two after it.
+pub const LEAST_RESUMED: usize = 3;
+
+/// Whether the last step was repeated until a kill at `kill` (0: never), something else was tried once, and the step has come
+/// twice more. A framework that asks again after a kill does this.
 pub fn resumes(steps: &[Step<'_>], kill: u32) -> bool {
     let Some(last) = steps.last().filter(|_| kill > 0) else { return false };
     let is_evidence = matches!(last.kind(), Kind::Content | Kind::Failure);
