@@ -27,6 +27,7 @@ pub mod comparison;
 pub mod deadline;
 pub mod embed;
 pub mod error;
+mod hex;
 pub mod history;
 pub mod http;
 pub mod listen;

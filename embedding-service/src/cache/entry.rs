@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use crate::embed::truncation::UnseenDigest;
+use crate::{embed::truncation::UnseenDigest, hex};
 
 /// All of a request but the last user's text, as a digest: only within one are answers shared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,43 +55,32 @@ impl EntryId {
     /// The inverse of its display; `None` for anything else.
     #[must_use]
     pub fn from_hex(hex: &str) -> Option<Self> {
-        let mut bytes = [0; 16];
-        if hex.len() != 32 || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks(2)) {
-            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-        }
-        Some(Self(bytes))
+        hex::read(hex).map(Self)
     }
-}
-
-fn hex(bytes: &[u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
 /// 32 lower-case hex digits.
 impl fmt::Display for Partition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(&self.0, f)
+        hex::write(&self.0, f)
     }
 }
 
 impl fmt::Debug for Partition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(&self.0, f)
+        hex::write(&self.0, f)
     }
 }
 
 /// 32 lower-case hex digits.
 impl fmt::Display for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(&self.0, f)
+        hex::write(&self.0, f)
     }
 }
 
 impl fmt::Debug for EntryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(&self.0, f)
+        hex::write(&self.0, f)
     }
 }

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::hex;
+
 /// Longest head that is given to the tokeniser, in bytes. The 128 tokens that a model is given at most are some 550
 /// bytes of ordinary text; tokenising is linear in the text, so truncating first bounds its cost.
 pub const HEAD_BYTES: usize = 1024;
@@ -42,20 +44,16 @@ impl UnseenDigest {
     /// 32 lower-case hex digits.
     #[must_use]
     pub fn to_hex(self) -> String {
-        hex(&self.0)
+        let mut digits = String::with_capacity(32);
+        // A string takes all that is written.
+        let _ = hex::write(&self.0, &mut digits);
+        digits
     }
 
     /// The inverse of [`UnseenDigest::to_hex`]; `None` for anything else.
     #[must_use]
     pub fn from_hex(hex: &str) -> Option<Self> {
-        let mut bytes = [0; 16];
-        if hex.len() != 32 || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return None;
-        }
-        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks(2)) {
-            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-        }
-        Some(Self(bytes))
+        hex::read(hex).map(Self)
     }
 }
 
@@ -63,14 +61,6 @@ impl fmt::Debug for UnseenDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_hex())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 /// Collects the text that the model did not see: white space and case folded, digits and everything else kept.
