@@ -8,6 +8,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
+    outline::Outline,
     path::PathFacts,
     tools::{May, Offer},
 };
@@ -46,6 +47,9 @@ pub trait Dialect: Debug + Sync {
 
     /// What a request offers to the model when the tools that may not be offered are taken out. `body` is a JSON object.
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable>;
+
+    /// Where the messages of a request stand, its calls and their results. `body` is a JSON object.
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable>;
 
     /// Reads a whole JSON answer; nothing where it is none of this dialect.
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()>;

@@ -112,7 +112,7 @@ pub(crate) fn cut_elements(body: &str, list: &[&RawValue], cuts: &[bool]) -> Res
 }
 
 /// Those in front of the first that stays go up to the next, all others from the one before: so no comma is left over.
-fn cut(places: &[Range<usize>], cuts: &[bool]) -> Vec<Edit> {
+pub(crate) fn cut(places: &[Range<usize>], cuts: &[bool]) -> Vec<Edit> {
     let first_kept = cuts.iter().position(|is_cut| !is_cut);
     let mut edits = Vec::new();
     for (at, (place, is_cut)) in places.iter().zip(cuts).enumerate() {

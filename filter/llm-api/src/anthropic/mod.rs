@@ -1,6 +1,7 @@
 //! Anthropic Messages.
 
 mod answer;
+mod outline;
 mod reply;
 mod request;
 mod tools;
@@ -11,6 +12,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     path::retry_count,
     tools::{May, Offer},
 };
@@ -45,6 +47,10 @@ impl Dialect for Anthropic {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

@@ -1,6 +1,7 @@
 //! Gemini `generateContent` and `streamGenerateContent`, on Google's own API and on Vertex AI.
 
 mod answer;
+mod outline;
 mod reply;
 mod request;
 mod tools;
@@ -12,6 +13,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
+    outline::Outline,
     path::{PathFacts, model_before_method},
     tools::{May, Offer},
 };
@@ -53,6 +55,10 @@ impl Dialect for Gemini {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

@@ -2,6 +2,7 @@
 //! Vertex AI.
 
 mod answer;
+mod outline;
 mod reply;
 mod request;
 mod tools;
@@ -12,6 +13,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     tools::{May, Offer},
 };
 
@@ -45,6 +47,10 @@ impl Dialect for GeminiInteractions {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

@@ -1,6 +1,7 @@
 //! OpenAI chat completions, and the many providers that speak it.
 
 mod answer;
+mod outline;
 mod reply;
 mod request;
 mod tools;
@@ -13,6 +14,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     path::retry_count,
     tools::{May, Offer},
 };
@@ -47,6 +49,10 @@ impl Dialect for OpenAiChat {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

@@ -1,0 +1,306 @@
+//! What is to be changed of a request, and the edits that do it. What is cut with its message is not cut in it: the rule
+//! for edits that meet is in `edit::settled`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+
+use super::{
+    Outline, place,
+    strings::{count, inside, offset},
+};
+use crate::{
+    edit::{Edit, apply, settled},
+    json::quoted,
+    members::cut,
+};
+
+/// Stands for a message of which nothing is left, where its place must not be empty.
+pub(super) const DROPPED: &str = "[Tool result dropped -- its call is missing]";
+
+/// Changes of one request. Entries, results and elements go by their numbers in the outline.
+#[derive(Debug)]
+pub struct Changes<'o, 'a> {
+    outline: &'o Outline<'a>,
+    dropped: Vec<bool>,
+    /// Elements that are cut out of an entry's content.
+    elements: BTreeMap<usize, BTreeSet<usize>>,
+    /// What comes first in an entry's content.
+    fronts: BTreeMap<usize, Vec<Piece>>,
+    /// What comes behind an entry in the list.
+    behind: BTreeMap<usize, Vec<Piece>>,
+    /// Edits within entries.
+    leaves: Vec<Edit>,
+}
+
+/// Something that is put in.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// JSON.
+    Made(String),
+    /// A part of the body, with the edits within it.
+    Moved(Range<usize>),
+    /// The same as an element of a user's message of its own.
+    Alone(Vec<Piece>),
+}
+
+/// The texts of a message or a result, with their characters counted.
+#[derive(Debug)]
+pub struct Counted<'a> {
+    texts: Vec<(&'a RawValue, usize)>,
+    pub characters: usize,
+}
+
+impl<'a> Counted<'a> {
+    /// Nothing where there are no more than `least` characters for sure.
+    pub fn over(texts: &[&'a RawValue], least: usize) -> Option<Self> {
+        let bytes: usize = texts.iter().map(|text| text.get().len()).sum();
+        if bytes <= least {
+            return None;
+        }
+        let texts: Vec<_> = texts.iter().map(|text| (*text, count(inside(text)))).collect();
+        let characters = texts.iter().map(|(_, characters)| characters).sum();
+        Some(Self { texts, characters }).filter(|counted| counted.characters > least)
+    }
+}
+
+/// What is left of a text, in characters: the first and the last, with a mark between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut<'m> {
+    pub first: usize,
+    pub last: usize,
+    pub mark: &'m str,
+}
+
+impl<'o, 'a> Changes<'o, 'a> {
+    pub fn of(outline: &'o Outline<'a>) -> Self {
+        Self {
+            outline,
+            dropped: vec![false; outline.entries.len()],
+            elements: BTreeMap::new(),
+            fronts: BTreeMap::new(),
+            behind: BTreeMap::new(),
+            leaves: Vec::new(),
+        }
+    }
+
+    pub fn outline(&self) -> &'o Outline<'a> {
+        self.outline
+    }
+
+    /// Drops an entry with all that is in it.
+    pub fn drop_entry(&mut self, at: usize) {
+        if let Some(is_dropped) = self.dropped.get_mut(at) {
+            *is_dropped = true;
+        }
+    }
+
+    pub fn is_dropped(&self, at: usize) -> bool {
+        self.dropped.get(at).copied().unwrap_or(true)
+    }
+
+    /// Cuts the middle out of texts; gives how many bytes fewer they are. Where the cut goes on into another text, a short
+    /// mark stays of it: providers take no empty texts.
+    pub fn cut_texts(&mut self, texts: &Counted<'_>, cut: Cut<'_>) -> usize {
+        let edits = cut_texts(self.outline.body, texts, cut);
+        let removed: usize = edits.iter().map(|edit| edit.at.len()).sum();
+        let added: usize = edits.iter().map(|edit| edit.with.len()).sum();
+        self.leaves.extend(edits);
+        removed.saturating_sub(added)
+    }
+
+    /// How many bytes fewer the same would leave, without doing it.
+    pub fn would_cut(&self, texts: &Counted<'_>, cut: Cut<'_>) -> usize {
+        let edits = cut_texts(self.outline.body, texts, cut);
+        let added: usize = edits.iter().map(|edit| edit.with.len()).sum();
+        edits.iter().map(|edit| edit.at.len()).sum::<usize>().saturating_sub(added)
+    }
+
+    /// A text in the place of what a result says.
+    pub fn clear_result(&mut self, entry: usize, result: usize, text: &str) {
+        let Some(result) = self.outline.entries.get(entry).and_then(|entry| entry.results.get(result)) else {
+            return;
+        };
+        if let Some(content) = result.content {
+            let with = (self.outline.form.content)(content, text);
+            self.leaves.push(Edit { at: place(self.outline.body, content), with });
+        }
+    }
+
+    /// Bytes of what a result says.
+    pub fn bytes_of(&self, entry: usize, result: usize) -> usize {
+        let entry = self.outline.entries.get(entry);
+        let content = entry.and_then(|entry| entry.results.get(result)?.content);
+        content.map_or(0, |content| content.get().len())
+    }
+
+    pub(super) fn replace(&mut self, old: &RawValue, with: String) {
+        self.leaves.push(Edit { at: place(self.outline.body, old), with });
+    }
+
+    pub(super) fn cut_element(&mut self, entry: usize, element: usize) {
+        self.elements.entry(entry).or_default().insert(element);
+    }
+
+    pub(super) fn is_cut(&self, entry: usize, element: usize) -> bool {
+        self.elements.get(&entry).is_some_and(|cut| cut.contains(&element))
+    }
+
+    /// Entries of which nothing is left.
+    pub(super) fn emptied(&self) -> Vec<usize> {
+        let is_empty = |(entry, cut): &(&usize, &BTreeSet<usize>)| {
+            let all = self.outline.entries.get(**entry).map_or(0, |entry| entry.elements.len());
+            cut.len() == all && !self.fronts.contains_key(entry)
+        };
+        self.elements.iter().filter(is_empty).map(|(entry, _)| *entry).collect()
+    }
+
+    pub(super) fn put_first(&mut self, entry: usize, piece: Piece) {
+        self.fronts.entry(entry).or_default().push(piece);
+    }
+
+    pub(super) fn put_behind(&mut self, entry: usize, piece: Piece) {
+        self.behind.entry(entry).or_default().push(piece);
+    }
+
+    /// The edits that make all changes.
+    pub fn edits(mut self) -> Vec<Edit> {
+        let Self { outline, .. } = self;
+        if self.dropped.iter().all(|is_dropped| *is_dropped) && !self.dropped.is_empty() {
+            return self.nothing_left();
+        }
+        self.leaves.sort_by_key(|edit| edit.at.start);
+        let mut edits = Vec::new();
+        if let Some(list) = outline.list {
+            let places: Vec<_> = outline.entries.iter().map(|entry| place(outline.body, entry.raw)).collect();
+            let put = self.behind.iter().map(|(at, pieces)| (at.saturating_add(1), self.text(pieces)));
+            edits.extend(list_edits(&place(outline.body, list), &places, &self.dropped, put.collect()));
+        }
+        let touched: BTreeSet<usize> = self.elements.keys().chain(self.fronts.keys()).copied().collect();
+        for at in touched.into_iter().filter(|at| !self.is_dropped(*at)) {
+            edits.extend(self.content_edits(at));
+        }
+        edits.append(&mut self.leaves);
+        settled(edits)
+    }
+
+    /// No provider takes a request without messages.
+    fn nothing_left(&self) -> Vec<Edit> {
+        let Outline { body, list: Some(list), form, .. } = self.outline else { return Vec::new() };
+        let list = place(body, list);
+        let with = (form.message)(&(form.text)(DROPPED));
+        vec![Edit { at: list.start.saturating_add(1)..list.end.saturating_sub(1), with }]
+    }
+
+    /// What changes of the content of one entry.
+    fn content_edits(&self, at: usize) -> Vec<Edit> {
+        let Some(entry) = self.outline.entries.get(at) else { return Vec::new() };
+        let Some(content) = entry.content else { return Vec::new() };
+        let front = self.fronts.get(&at).map(|pieces| self.text(pieces));
+        let here = place(self.outline.body, content);
+        if content.get().starts_with('"') {
+            let Some(front) = front else { return Vec::new() };
+            if content.get() == "\"\"" {
+                return vec![Edit { at: here, with: format!("[{front}]") }];
+            }
+            // The text becomes the list's last element.
+            let text = (self.outline.form.text)("");
+            let (before, after) = text.split_once("\"\"").unwrap_or_default();
+            let insert = |at: usize, with: String| Edit { at: at..at, with };
+            return vec![
+                insert(here.start, format!("[{front},{before}")),
+                insert(here.end, format!("{after}]")),
+            ];
+        }
+        let places: Vec<_> = entry.elements.iter().map(|element| place(self.outline.body, element)).collect();
+        let cuts: Vec<bool> = (0..places.len()).map(|element| self.is_cut(at, element)).collect();
+        list_edits(&here, &places, &cuts, front.map(|front| (0, front)).into_iter().collect())
+    }
+
+    fn text(&self, pieces: &[Piece]) -> String {
+        let text = |piece: &Piece| match piece {
+            Piece::Made(json) => json.clone(),
+            Piece::Moved(at) => self.moved(at),
+            Piece::Alone(pieces) => (self.outline.form.message)(&self.text(pieces)),
+        };
+        pieces.iter().map(text).collect::<Vec<_>>().join(",")
+    }
+
+    /// A part of the body as it stands in another place.
+    fn moved(&self, at: &Range<usize>) -> String {
+        let Some(text) = self.outline.body.get(at.clone()) else { return String::new() };
+        let first = self.leaves.partition_point(|edit| edit.at.start < at.start);
+        let inner: Vec<Edit> = self
+            .leaves
+            .iter()
+            .skip(first)
+            .take_while(|edit| edit.at.end <= at.end)
+            .map(|edit| Edit {
+                at: edit.at.start.saturating_sub(at.start)..edit.at.end.saturating_sub(at.start),
+                with: edit.with.clone(),
+            })
+            .collect();
+        let changed = apply(text, &settled(inner)).and_then(|changed| String::from_utf8(changed).ok());
+        changed.unwrap_or_else(|| text.to_owned())
+    }
+}
+
+fn cut_texts(body: &str, texts: &Counted<'_>, cut: Cut<'_>) -> Vec<Edit> {
+    const GOES_ON: &str = "...";
+    let (from, to) = (cut.first, texts.characters.saturating_sub(cut.last));
+    let (mut edits, mut before) = (Vec::new(), 0_usize);
+    for (text, characters) in &texts.texts {
+        let first = from.saturating_sub(before).min(*characters);
+        let end = to.saturating_sub(before).min(*characters);
+        before = before.saturating_add(*characters);
+        if first >= end {
+            continue;
+        }
+        let said = inside(text);
+        let start = offset(said, first);
+        let length = offset(said.get(start..).unwrap_or_default(), end.saturating_sub(first));
+        let quote = place(body, text).start.saturating_add(1);
+        let at = quote.saturating_add(start)..quote.saturating_add(start).saturating_add(length);
+        let mark = quoted(if edits.is_empty() { cut.mark } else { GOES_ON });
+        let mark = mark.strip_prefix('"').and_then(|mark| mark.strip_suffix('"')).unwrap_or_default();
+        edits.push(Edit { at, with: mark.to_owned() });
+    }
+    edits
+}
+
+/// Edits of a list: its elements without those of which `cuts` says so, and with texts put in before the elements of these
+/// numbers.
+fn list_edits(
+    list: &Range<usize>,
+    places: &[Range<usize>],
+    cuts: &[bool],
+    put: Vec<(usize, String)>,
+) -> Vec<Edit> {
+    let Some(first_kept) = cuts.iter().position(|is_cut| !is_cut) else {
+        if put.is_empty() && places.is_empty() {
+            return Vec::new();
+        }
+        let at = list.start.saturating_add(1)..list.end.saturating_sub(1);
+        let with = put.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(",");
+        return vec![Edit { at, with }];
+    };
+    let mut edits = cut(places, cuts);
+    // The last element before each that stays.
+    let mut kept_before: Vec<Option<usize>> = Vec::with_capacity(places.len().saturating_add(1));
+    let mut last = None;
+    for (at, is_cut) in cuts.iter().enumerate() {
+        kept_before.push(last);
+        last = if *is_cut { last } else { Some(at) };
+    }
+    kept_before.push(last);
+    for (before, text) in put {
+        let anchor = kept_before.get(before).copied().flatten().and_then(|at| places.get(at));
+        edits.push(match (anchor, places.get(first_kept)) {
+            (Some(anchor), _) => Edit { at: anchor.end..anchor.end, with: format!(",{text}") },
+            (None, Some(next)) => Edit { at: next.start..next.start, with: format!("{text},") },
+            (None, None) => continue,
+        });
+    }
+    edits
+}

@@ -1,0 +1,302 @@
+//! The outline of a request: where each message, user text, tool call and tool result stands in the body, so that they can
+//! be cut, moved and made (`changes`), and calls and results be paired as the provider wants it (`pairing`). Where these
+//! stand and how they are written is known to the dialects.
+//!
+//! What must not live here: why something is cut.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use crate::{
+    conversation::Role,
+    json::{self, Unreadable, span},
+    members::{elements, members},
+};
+
+mod changes;
+mod pairing;
+mod strings;
+
+pub use changes::{Changes, Counted, Cut};
+pub use pairing::{MISSING, Repaired, repair};
+
+/// One request body, borrowed.
+#[derive(Debug)]
+pub struct Outline<'a> {
+    /// The elements of the list of messages, oldest first; one where a text stands in the list's place.
+    pub entries: Vec<Entry<'a>>,
+    /// The provider keeps some of the history, so that what is here is no whole.
+    pub is_part: bool,
+    body: &'a str,
+    list: Option<&'a RawValue>,
+    form: &'static Form,
+}
+
+/// One message, or one item of a list in which a call, its result and a text are items of their own.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    pub role: Role,
+    /// What a user says, as JSON strings. Empty for other roles.
+    pub texts: Vec<&'a RawValue>,
+    pub results: Vec<Outcome<'a>>,
+    /// It holds something beside calls and results.
+    pub is_spoken: bool,
+    calls: Vec<MadeCall<'a>>,
+    raw: &'a RawValue,
+    /// A list or a string, where results stand in it.
+    content: Option<&'a RawValue>,
+    elements: Vec<&'a RawValue>,
+    /// Bytes of images, sounds and files.
+    media: usize,
+}
+
+/// A tool call in an entry.
+#[derive(Debug)]
+pub(crate) struct MadeCall<'a> {
+    pub id: Option<&'a RawValue>,
+    pub name: Cow<'a, str>,
+    /// It takes plain text (OpenAI Responses), and so does its result.
+    pub is_custom: bool,
+}
+
+/// A tool's result in an entry.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    /// What it says, as JSON strings.
+    pub texts: Vec<&'a RawValue>,
+    /// It holds images, sounds or files.
+    pub has_media: bool,
+    content: Option<&'a RawValue>,
+    /// The element of the entry's content that it is; none where it is the whole entry.
+    element: Option<usize>,
+    id: Option<&'a RawValue>,
+    name: Cow<'a, str>,
+}
+
+/// Where the provider wants the results of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placing {
+    /// As messages right behind the one with the calls.
+    Behind,
+    /// Within the user's message that follows.
+    Within,
+    /// As items anywhere behind the call.
+    Anywhere,
+}
+
+/// What a dialect wants of calls and results, and how it writes them.
+#[derive(Debug)]
+pub(crate) struct Form {
+    pub placing: Placing,
+    /// An id names one call of the whole history, not of its message alone.
+    pub has_unique_ids: bool,
+    /// Results come before all else of their message.
+    pub has_results_first: bool,
+    /// The history may end with calls.
+    pub may_end_open: bool,
+    /// Only the number of results must be that of the calls, whatever their ids.
+    pub is_counted: bool,
+    /// A result of a call: id, name, whether it is a custom tool's, text.
+    pub result: fn(&str, &str, bool, &str) -> String,
+    /// A user's message of these elements.
+    pub message: fn(&str) -> String,
+    /// A text as an element of a message.
+    pub text: fn(&str) -> String,
+    /// A text in the place of what a result says.
+    pub content: fn(&RawValue, &str) -> String,
+}
+
+impl<'a> Outline<'a> {
+    pub(crate) fn new(
+        body: &'a str,
+        list: Option<&'a RawValue>,
+        entries: Vec<Entry<'a>>,
+        form: &'static Form,
+    ) -> Self {
+        Self { entries, is_part: false, body, list, form }
+    }
+
+    /// The same where the provider keeps something of the history.
+    pub(crate) fn kept(mut self, is_part: bool) -> Self {
+        self.is_part |= is_part;
+        self
+    }
+
+    /// Of a list whose elements `read` understands.
+    pub(crate) fn of_list(
+        body: &'a str,
+        list: &'a RawValue,
+        form: &'static Form,
+        read: impl Fn(&'a RawValue) -> Result<Entry<'a>, Unreadable>,
+    ) -> Result<Self, Unreadable> {
+        if !list.get().starts_with('[') {
+            return Err(Unreadable::Shape);
+        }
+        let entries = elements(list).into_iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Self::new(body, Some(list), entries, form))
+    }
+
+    /// Of a text in the list's place.
+    pub(crate) fn of_text(body: &'a str, text: &'a RawValue, form: &'static Form) -> Self {
+        let mut entry = Entry::new(text, Role::User);
+        entry.say(text);
+        Self::new(body, None, vec![entry], form)
+    }
+
+    /// Whether messages can be cut and put in.
+    pub fn is_list(&self) -> bool {
+        self.list.is_some()
+    }
+
+    /// Bytes of the body beside the messages.
+    pub fn around(&self) -> usize {
+        self.body.len().saturating_sub(self.list.map_or(0, |list| list.get().len()))
+    }
+}
+
+impl<'a> Entry<'a> {
+    pub(crate) fn new(raw: &'a RawValue, role: Role) -> Self {
+        Self {
+            role,
+            texts: Vec::new(),
+            results: Vec::new(),
+            is_spoken: false,
+            calls: Vec::new(),
+            raw,
+            content: None,
+            elements: Vec::new(),
+            media: 0,
+        }
+    }
+
+    /// Bytes, without images, sounds and files.
+    pub fn size(&self) -> usize {
+        self.raw.get().len().saturating_sub(self.media)
+    }
+
+    /// Where a user takes a turn of his own: not where he brings results.
+    pub fn is_user_turn(&self) -> bool {
+        self.role == Role::User && self.is_spoken && self.results.is_empty()
+    }
+
+    /// A text of this role. What is no string is something all the same.
+    pub(crate) fn say(&mut self, text: &'a RawValue) {
+        self.is_spoken = true;
+        if self.role == Role::User && text.get().starts_with('"') {
+            self.texts.push(text);
+        }
+    }
+
+    /// An image, a sound or a file.
+    pub(crate) fn show(&mut self, media: &'a RawValue) {
+        self.is_spoken = true;
+        self.media = self.media.saturating_add(media.get().len());
+    }
+
+    /// Something else.
+    pub(crate) fn hold(&mut self) {
+        self.is_spoken = true;
+    }
+
+    pub(crate) fn call(&mut self, call: MadeCall<'a>) {
+        self.calls.push(call);
+    }
+
+    pub(crate) fn result(&mut self, result: Outcome<'a>) {
+        self.results.push(result);
+    }
+
+    /// The content, and its elements, each given to `read` with its number.
+    pub(crate) fn each_element(
+        &mut self,
+        content: &'a RawValue,
+        mut read: impl FnMut(&mut Self, usize, &'a RawValue) -> Result<(), Unreadable>,
+    ) -> Result<(), Unreadable> {
+        self.content = Some(content);
+        self.elements = elements(content);
+        for (at, element) in self.elements.clone().into_iter().enumerate() {
+            read(self, at, element)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Outcome<'a> {
+    pub(crate) fn new(
+        element: Option<usize>,
+        id: Option<&'a RawValue>,
+        name: Cow<'a, str>,
+        content: Option<&'a RawValue>,
+    ) -> Self {
+        let mut result = Self { texts: Vec::new(), has_media: false, content, element, id, name };
+        if let Some(content) = content {
+            result.read(content);
+        }
+        result
+    }
+
+    /// A text, a list of texts and media, or an object whose strings are what it says.
+    fn read(&mut self, content: &'a RawValue) {
+        match content.get().as_bytes().first() {
+            Some(b'"') => self.texts.push(content),
+            Some(b'[') => elements(content).into_iter().for_each(|element| self.part(element)),
+            Some(b'{') => within(content, DEPTH, &mut self.texts),
+            _ => {}
+        }
+    }
+
+    fn part(&mut self, part: &'a RawValue) {
+        if part.get().starts_with('"') {
+            self.texts.push(part);
+            return;
+        }
+        let before = self.texts.len();
+        for member in members(part) {
+            match &*member.key {
+                "text" if member.value.get().starts_with('"') => self.texts.push(member.value),
+                "json" => within(member.value, DEPTH, &mut self.texts),
+                _ => {}
+            }
+        }
+        self.has_media |= self.texts.len() == before;
+    }
+
+    /// Whether a text can stand in the place of what it says.
+    pub fn can_be_cleared(&self) -> bool {
+        self.content.is_some() && !self.has_media
+    }
+}
+
+impl MadeCall<'_> {
+    /// Empty where it has none.
+    fn id(&self) -> Cow<'_, str> {
+        self.id.and_then(json::string).unwrap_or_default()
+    }
+}
+
+impl Outcome<'_> {
+    /// The id of its call; empty where it has none.
+    fn of(&self) -> Cow<'_, str> {
+        self.id.and_then(json::string).unwrap_or_default()
+    }
+}
+
+/// Levels of objects and lists in which texts of a result are looked for: each is read once more for the one above it.
+const DEPTH: u8 = 8;
+
+/// The strings in a value, keys apart.
+fn within<'a>(value: &'a RawValue, depth: u8, texts: &mut Vec<&'a RawValue>) {
+    let Some(below) = depth.checked_sub(1) else { return };
+    match value.get().as_bytes().first() {
+        Some(b'"') => texts.push(value),
+        Some(b'[') => elements(value).into_iter().for_each(|element| within(element, below, texts)),
+        Some(b'{') => members(value).into_iter().for_each(|member| within(member.value, below, texts)),
+        _ => {}
+    }
+}
+
+/// Where a part of the body stands in it.
+fn place(body: &str, part: &RawValue) -> std::ops::Range<usize> {
+    span(body, part).unwrap_or_default()
+}
