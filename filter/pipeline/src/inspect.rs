@@ -14,7 +14,7 @@ use crate::{
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, guard, loops, tools},
+    passes::{ask, bounds, guard, loops, tools},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
@@ -105,7 +105,10 @@ fn read(
     guard::run(&mut case, &conversation, host);
     // A request that is refused for what it says is nobody's evidence.
     let is_refused = decide(&case.findings, &case.policy).refuses();
+    let flush = if is_refused { None } else { bounds::run(config, &mut case, &body, host) };
     let is_open = !is_refused && loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
+    // It comes once: before hints that come again as long as there is a loop.
+    case.findings.splice(0..0, flush);
     let question = ask::question(&case, reading.tail).filter(|_| is_open);
     drop(conversation);
     case.body = body;

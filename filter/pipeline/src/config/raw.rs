@@ -7,10 +7,12 @@ use sentinel_detect::{
 };
 use serde_json::{Map, Value};
 
+mod bounds;
 mod guard;
 mod tools;
 
 pub use self::{
+    bounds::{RawBounds, RawContextWindow},
     guard::{GuardAction, RawGuard},
     tools::{RawToolName, RawTools},
 };
@@ -76,6 +78,9 @@ group! {
         /// The input guard: texts that try to instruct the model in its operator's place, looked for in what is new in a
         /// request.
         guard: RawGuard = RawGuard::default(),
+        /// How much of a history reaches the model: long texts are cut, old turns and results dropped, calls and results paired.
+        /// Everything here is off by default.
+        bounds: RawBounds = RawBounds::default(),
         /// Where a hint is written, and its texts.
         hint: RawHint = RawHint::default(),
         /// How the filter stops an agent.
@@ -94,6 +99,9 @@ group! {
         /// Prices of models, in USD for a million tokens. The filter counts the tokens of each response, and their price,
         /// by model. All models that are not listed are counted as `other`, with a price of 0.
         prices: Vec<RawPrice> = Vec::new(),
+        /// The context windows of models, in tokens, for `bounds`. These come before those that the filter knows: the usual models
+        /// of OpenAI, Anthropic, Google, Amazon, Meta, Mistral, DeepSeek, Alibaba, xAI and Cohere.
+        context_windows: Vec<RawContextWindow> = Vec::new(),
         /// What the filter adds to OpenTelemetry traces.
         traces: RawTraces = RawTraces::default(),
         /// The memory for prompts and responses in Envoy, shared by all workers. It has a fixed number of buckets, so its
@@ -299,6 +307,11 @@ group! {
         run_limit: String = "You have taken {count} turns without a word from the user. Come to an end: sum up what \
             you have and what is missing."
             .into(),
+        /// For the signal `memory_flush`.
+        memory_flush: String = "Store durable memories now: this conversation has almost filled the context window, and what \
+            was said first may soon be gone. Keep what you must remember with the tools you have, or sum it up in your \
+            answer, then go on. If there is nothing to store, just go on."
+            .into(),
     }
 }
 
@@ -320,6 +333,7 @@ impl RawMessages {
             Signal::SimilarFailures => &self.similar_failures,
             Signal::SameOutcome => &self.same_outcome,
             Signal::RunLimit => &self.run_limit,
+            Signal::MemoryFlush => &self.memory_flush,
             // These answer the agent, not the model.
             Signal::McpBreaker | Signal::ToolDenied | Signal::Injection => "",
         }
@@ -438,8 +452,8 @@ group! {
         /// The beginning of the agent's name.
         prefix: Option<String> = None,
         /// The fields that differ for this agent. Possible fields are `enabled`, `mode`, `similarity_threshold`,
-        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `hint` and
-        /// `kill`. Fields that you leave out keep their common value.
+        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `bounds`,
+        /// `hint` and `kill`. Fields that you leave out keep their common value.
         settings: Map<String, Value> = Map::new(),
     }
 }

@@ -16,7 +16,9 @@ use super::{
         ConfigError,
         raw::{GuardAction, HintPosition, KillMode, Mode, RawConfig},
     },
-    between, millis,
+    between,
+    bounds::{BoundsPolicy, bounds},
+    millis,
     steps::steps,
     tools::{ToolPolicy, tools},
 };
@@ -45,6 +47,7 @@ pub struct Policy {
     pub prompts: PromptsPolicy,
     pub tools: ToolPolicy,
     pub guard: GuardPolicy,
+    pub bounds: BoundsPolicy,
     pub hint: HintPolicy,
     pub kill: KillPolicy,
 }
@@ -142,6 +145,7 @@ impl TryFrom<&RawConfig> for Policy {
                 kill_lasts: millis("kill.expires", &kill.expires)?,
             },
             tools: tools(&raw.tools)?,
+            bounds: bounds(&raw.bounds)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
             hint: HintPolicy {
                 position: match hint.position {
