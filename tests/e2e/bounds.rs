@@ -14,8 +14,10 @@ fn settings(part: &str) -> Value {
         }
         "repair" => json!({"repair": true}),
         "history" => json!({"history_limit": 1}),
-        _ => json!({"pruning": {"enabled": true, "soft_trim_chars": 100, "soft_trim_head": 30, "soft_trim_tail": 20,
-            "hard_clear_ratio": 1.0, "min_prunable_tool_chars": 100}}),
+        _ => {
+            json!({"pruning": {"enabled": true, "soft_trim_chars": 100, "soft_trim_head": 30, "soft_trim_tail": 20,
+            "hard_clear_ratio": 1.0, "min_prunable_tool_chars": 100}})
+        }
     }
 }
 
@@ -24,10 +26,11 @@ const PARTS: [&str; 4] = ["truncation", "repair", "history", "pruning_soft"];
 fn config(mode: &str) -> Value {
     let window = |prefix: &str| json!({"prefix": prefix, "tokens": 1_000});
     let agent = |part: &&str| json!({"name": part, "settings": {"bounds": settings(part)}});
+    let windows: Vec<Value> = ["gpt", "claude", "anthropic.", "us.", "gemini"].map(window).into();
     json!({
         "mode": mode,
         "semantic": {"enabled": false},
-        "context_windows": ["gpt", "claude", "anthropic.", "us.", "gemini"].map(window),
+        "context_windows": windows,
         "agents": PARTS.iter().map(agent).collect::<Vec<_>>(),
     })
 }

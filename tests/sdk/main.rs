@@ -153,7 +153,8 @@ fn packages_whose_histories_are_broken() {
     let mut stack = stack_with(&json!({"semantic": {"enabled": false}, "agents": [repairing]}));
     run(&mut stack, python("broken_history_agent.py"), 5 * 2);
     assert_eq!(stack.provider.count(), 5 * 2, "nothing is tried again");
-    let repaired = |kind, dialect| stack.count("sentinel_bounds_total", &[("kind", kind), ("dialect", dialect)]);
+    let repaired =
+        |kind, dialect| stack.count("sentinel_bounds_total", &[("kind", kind), ("dialect", dialect)]);
     for dialect in ["openai_chat", "openai_responses", "anthropic", "bedrock", "gemini"] {
         assert_eq!(
             (repaired("result_made", dialect), repaired("result_dropped", dialect)),

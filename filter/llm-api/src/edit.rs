@@ -43,7 +43,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Option<Vec<u8>> {
 /// What of `edits` is left where they meet: an edit within what another one cuts goes with it, and of two equal cuts one is
 /// made. An insertion at either end of a cut stays. This is the only rule there is for edits of several passes in one place.
 pub fn settled(mut edits: Vec<Edit>) -> Vec<Edit> {
-    edits.sort_by_key(|edit| (edit.at.start, std::cmp::Reverse(edit.at.end)));
+    sort(&mut edits);
     let mut cut = 0..0;
     edits.retain(|edit| {
         if edit.at.is_empty() {
@@ -56,6 +56,11 @@ pub fn settled(mut edits: Vec<Edit>) -> Vec<Edit> {
         !is_within
     });
     edits
+}
+
+/// By their places: of those that begin together the longest first.
+pub(crate) fn sort(edits: &mut [Edit]) {
+    edits.sort_by(|one, other| one.at.start.cmp(&other.at.start).then_with(|| other.at.end.cmp(&one.at.end)));
 }
 
 /// Whether `edit` is left where it meets the others.

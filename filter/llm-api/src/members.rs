@@ -65,6 +65,39 @@ pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
     json::read_raw(raw).unwrap_or_default()
 }
 
+/// The members of an object, by name. Where a key stands twice the first is meant; a null is nothing.
+pub(crate) struct Fields<'a>(Vec<Member<'a>>);
+
+impl<'a> Fields<'a> {
+    pub fn of(raw: &'a RawValue) -> Result<Self, Unreadable> {
+        json::must_be_object(raw.get())?;
+        Ok(Self(members(raw)))
+    }
+
+    pub fn of_body(body: &'a str) -> Result<Self, Unreadable> {
+        Self::of(whole(body)?)
+    }
+
+    pub fn get(&self, key: &str) -> Option<&'a RawValue> {
+        let member = self.0.iter().find(|member| member.key == key);
+        member.map(|member| member.value).filter(|value| value.get() != "null")
+    }
+
+    /// The first that is there of two spellings.
+    pub fn either(&self, key: &str, other: &str) -> Option<&'a RawValue> {
+        self.get(key).or_else(|| self.get(other))
+    }
+
+    /// A string; empty where it is none.
+    pub fn text(&self, key: &str) -> Cow<'a, str> {
+        self.get(key).and_then(json::string).unwrap_or_default()
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+}
+
 /// The whole body as one value.
 pub(crate) fn whole(body: &str) -> Result<&RawValue, Unreadable> {
     json::read::<&RawValue>(body)

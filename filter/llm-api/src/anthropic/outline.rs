@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     conversation::Role,
-    json::{self, Unreadable, quoted},
+    json::{Unreadable, quoted},
+    members::Fields,
     outline::{Entry, Form, MadeCall, Outcome, Outline, Placing},
 };
 
@@ -25,75 +25,44 @@ const FORM: Form = Form {
     content: |_, text| quoted(text),
 };
 
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    role: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tool_use_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    source: Option<&'a RawValue>,
-}
-
 pub fn outline(body: &str) -> Result<Outline<'_>, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        messages: &'a RawValue,
-        #[serde(borrow, default)]
-        thread: Option<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    let is_part = outer.thread.is_some();
-    Ok(Outline::of_list(body, outer.messages, &FORM, entry)?.kept(is_part))
+    let fields = Fields::of_body(body)?;
+    let messages = fields.get("messages").ok_or(Unreadable::Shape)?;
+    Ok(Outline::of_list(body, messages, &FORM, entry)?.kept(fields.has("thread")))
 }
 
 fn entry(raw: &RawValue) -> Result<Entry<'_>, Unreadable> {
-    let message: Message = json::object(raw)?;
-    let role = message.role.and_then(json::string).unwrap_or_default();
-    let role = match &*role {
+    let message = Fields::of(raw)?;
+    let role = match &*message.text("role") {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "system" => Role::Instruction,
         _ => Role::Other,
     };
     let mut entry = Entry::new(raw, role);
-    let Some(content) = message.content else { return Ok(entry) };
+    let Some(content) = message.get("content") else { return Ok(entry) };
     if content.get().starts_with('"') {
         entry.say(content);
     }
-    entry.each_element(content, |entry, at, element| {
-        let block: Block = json::object(element)?;
-        let kind = block.kind.and_then(json::string).unwrap_or_default();
-        match (&*kind, role) {
-            ("text", _) => entry.say(block.text.unwrap_or(element)),
-            ("tool_use", Role::Assistant) => {
-                entry.call(MadeCall { id: block.id, name: Cow::Borrowed(""), is_custom: false });
-            }
-            ("tool_result", Role::User) => {
-                let name = Cow::Borrowed("");
-                entry.result(Outcome::new(Some(at), block.tool_use_id, name, block.content));
-            }
-            _ => match block.source {
-                Some(source) => entry.show(source),
-                None => entry.hold(),
-            },
-        }
-        Ok(())
-    })?;
+    entry.each_element(content, block)?;
     Ok(entry)
+}
+
+fn block<'a>(entry: &mut Entry<'a>, at: usize, element: &'a RawValue) -> Result<(), Unreadable> {
+    let block = Fields::of(element)?;
+    match (&*block.text("type"), entry.role) {
+        ("text", _) => entry.say(block.get("text").unwrap_or(element)),
+        ("tool_use", Role::Assistant) => {
+            entry.call(MadeCall { id: block.get("id"), name: Cow::Borrowed(""), is_custom: false });
+        }
+        ("tool_result", Role::User) => {
+            let (id, content) = (block.get("tool_use_id"), block.get("content"));
+            entry.result(Outcome::new(Some(at), id, Cow::Borrowed(""), content));
+        }
+        _ => match block.get("source") {
+            Some(source) => entry.show(source),
+            None => entry.hold(),
+        },
+    }
+    Ok(())
 }

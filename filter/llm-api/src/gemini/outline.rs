@@ -1,13 +1,11 @@
 //! Where contents, calls and responses stand: both are parts of a content. Of responses there must be as many as calls.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     conversation::Role,
-    json::{self, Unreadable, quoted},
+    json::{Unreadable, quoted},
+    members::Fields,
     outline::{Entry, Form, MadeCall, Outcome, Outline, Placing},
 };
 
@@ -30,82 +28,43 @@ const FORM: Form = Form {
     content: |_, text| format!(r#"{{"output":{}}}"#, quoted(text)),
 };
 
-#[derive(Deserialize)]
-struct Content<'a> {
-    #[serde(borrow, default)]
-    role: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    parts: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Part<'a> {
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default, alias = "function_call", rename = "functionCall")]
-    call: Option<&'a RawValue>,
-    #[serde(borrow, default, alias = "function_response", rename = "functionResponse")]
-    response: Option<&'a RawValue>,
-    #[serde(borrow, default, alias = "inline_data", rename = "inlineData")]
-    inline_data: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Function<'a> {
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    response: Option<&'a RawValue>,
-}
-
-impl<'a> Function<'a> {
-    fn name(&self) -> Cow<'a, str> {
-        self.name.and_then(json::string).unwrap_or_default()
-    }
-}
-
 pub fn outline(body: &str) -> Result<Outline<'_>, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        contents: &'a RawValue,
-        #[serde(borrow, default, alias = "cached_content", rename = "cachedContent")]
-        cached: Option<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    let is_part = outer.cached.is_some();
-    Ok(Outline::of_list(body, outer.contents, &FORM, entry)?.kept(is_part))
+    let fields = Fields::of_body(body)?;
+    let contents = fields.get("contents").ok_or(Unreadable::Shape)?;
+    let is_part = fields.either("cachedContent", "cached_content").is_some();
+    Ok(Outline::of_list(body, contents, &FORM, entry)?.kept(is_part))
 }
 
 fn entry(raw: &RawValue) -> Result<Entry<'_>, Unreadable> {
-    let content: Content = json::object(raw)?;
-    let role = content.role.and_then(json::string).unwrap_or_default();
-    let role = match &*role {
+    let content = Fields::of(raw)?;
+    let role = match &*content.text("role") {
         "" | "user" => Role::User,
         "model" => Role::Assistant,
         "function" => Role::Tool,
         _ => Role::Other,
     };
     let mut entry = Entry::new(raw, role);
-    let Some(parts) = content.parts else { return Ok(entry) };
-    entry.each_element(parts, |entry, at, element| {
-        let part: Part = json::object(element)?;
-        if let Some(call) = part.call {
-            let call: Function = json::object(call)?;
-            entry.call(MadeCall { id: call.id, name: call.name(), is_custom: false });
-        } else if let Some(response) = part.response {
-            let response: Function = json::object(response)?;
-            entry.result(Outcome::new(Some(at), response.id, response.name(), response.response));
-        } else if let Some(text) = part.text {
-            entry.say(text);
-        } else if let Some(data) = part.inline_data {
-            entry.show(data);
-        } else {
-            entry.hold();
-        }
-        Ok(())
-    })?;
+    if let Some(parts) = content.get("parts") {
+        entry.each_element(parts, part)?;
+    }
     Ok(entry)
+}
+
+fn part<'a>(entry: &mut Entry<'a>, at: usize, element: &'a RawValue) -> Result<(), Unreadable> {
+    let part = Fields::of(element)?;
+    if let Some(call) = part.either("functionCall", "function_call") {
+        let call = Fields::of(call)?;
+        entry.call(MadeCall { id: call.get("id"), name: call.text("name"), is_custom: false });
+    } else if let Some(response) = part.either("functionResponse", "function_response") {
+        let response = Fields::of(response)?;
+        let (id, content) = (response.get("id"), response.get("response"));
+        entry.result(Outcome::new(Some(at), id, response.text("name"), content));
+    } else if let Some(text) = part.get("text") {
+        entry.say(text);
+    } else if let Some(data) = part.either("inlineData", "inline_data") {
+        entry.show(data);
+    } else {
+        entry.hold();
+    }
+    Ok(())
 }

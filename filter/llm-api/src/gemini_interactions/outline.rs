@@ -1,11 +1,11 @@
 //! Where steps stand: a call and its result are steps of their own. Tools of the provider are left alone.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     conversation::Role,
-    json::{self, Unreadable, quoted},
+    json::{Unreadable, quoted},
+    members::Fields,
     outline::{Entry, Form, MadeCall, Outcome, Outline, Placing},
 };
 
@@ -28,90 +28,41 @@ const FORM: Form = Form {
     },
 };
 
-#[derive(Deserialize)]
-struct Step<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Option<&'a RawValue>,
-    /// In the older form of a message, which has no type.
-    #[serde(borrow, default)]
-    role: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    call_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    result: Option<&'a RawValue>,
-}
-
 pub fn outline(body: &str) -> Result<Outline<'_>, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        input: &'a RawValue,
-        #[serde(borrow, default)]
-        previous_interaction_id: Option<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    let outline = match outer.input.get().as_bytes().first() {
-        Some(b'"') => Outline::of_text(body, outer.input, &FORM),
-        Some(b'{') => Outline::new(body, None, vec![entry(outer.input)?], &FORM),
-        _ => Outline::of_list(body, outer.input, &FORM, entry)?,
+    let fields = Fields::of_body(body)?;
+    let input = fields.get("input").ok_or(Unreadable::Shape)?;
+    let outline = match input.get().as_bytes().first() {
+        Some(b'"') => Outline::of_text(body, input, &FORM),
+        Some(b'{') => Outline::new(body, None, vec![entry(input)?], &FORM),
+        _ => Outline::of_list(body, input, &FORM, entry)?,
     };
-    Ok(outline.kept(outer.previous_interaction_id.is_some()))
+    Ok(outline.kept(fields.has("previous_interaction_id")))
 }
 
 fn entry(raw: &RawValue) -> Result<Entry<'_>, Unreadable> {
-    let step: Step = json::object(raw)?;
-    let kind = step.kind.and_then(json::string).unwrap_or_default();
-    let role = step.role.and_then(json::string).unwrap_or_default();
-    let name = step.name.and_then(json::string).unwrap_or_default();
-    let mut entry = match (&*kind, &*role) {
+    let step = Fields::of(raw)?;
+    let kind = step.text("type");
+    // The older form of a message has a role and no type.
+    let role = match (&*kind, &*step.text("role")) {
+        ("model_output", _) | ("", "model") => Role::Assistant,
+        ("user_input" | "text" | "image" | "audio" | "video" | "document", _) | ("", "user") => Role::User,
+        (kind, _) if kind.ends_with("_call") => Role::Assistant,
+        (kind, _) if kind.ends_with("_result") => Role::Tool,
+        _ => Role::Other,
+    };
+    let mut entry = Entry::new(raw, role);
+    match (&*kind, step.get("content")) {
         ("function_call", _) => {
-            let mut entry = Entry::new(raw, Role::Assistant);
-            entry.call(MadeCall { id: step.id, name, is_custom: false });
-            return Ok(entry);
+            entry.call(MadeCall { id: step.get("id"), name: step.text("name"), is_custom: false });
         }
         ("function_result", _) => {
-            let mut entry = Entry::new(raw, Role::Tool);
-            entry.result(Outcome::new(None, step.call_id, name, step.result));
-            return Ok(entry);
+            let (id, told) = (step.get("call_id"), step.get("result"));
+            entry.result(Outcome::new(None, id, step.text("name"), told));
         }
-        ("model_output", _) | ("", "model") => Entry::new(raw, Role::Assistant),
-        ("user_input", _) | ("", "user") => Entry::new(raw, Role::User),
-        ("text", _) => {
-            let mut entry = Entry::new(raw, Role::User);
-            entry.say(step.text.unwrap_or(raw));
-            return Ok(entry);
-        }
-        ("image" | "audio" | "video" | "document", _) => {
-            let mut entry = Entry::new(raw, Role::User);
-            entry.show(raw);
-            return Ok(entry);
-        }
-        (kind, _) if kind.ends_with("_call") => Entry::new(raw, Role::Assistant),
-        (kind, _) if kind.ends_with("_result") => Entry::new(raw, Role::Tool),
-        _ => Entry::new(raw, Role::Other),
-    };
-    match step.content {
-        Some(text) if text.get().starts_with('"') => entry.say(text),
-        Some(lone) if lone.get().starts_with('{') => part(&mut entry, 0, lone)?,
-        Some(list) => entry.each_element(list, part)?,
-        None => {}
+        ("text", _) => entry.say(step.get("text").unwrap_or(raw)),
+        ("image" | "audio" | "video" | "document", _) => entry.show(raw),
+        (_, Some(content)) => entry.said(content, &["text"])?,
+        _ => {}
     }
     Ok(entry)
-}
-
-fn part<'a>(entry: &mut Entry<'a>, _: usize, element: &'a RawValue) -> Result<(), Unreadable> {
-    let part: Step = json::object(element)?;
-    match (part.kind.and_then(json::string).as_deref(), part.text) {
-        (Some("text"), Some(text)) => entry.say(text),
-        _ => entry.show(element),
-    }
-    Ok(())
 }

@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     conversation::Role,
-    json::{self, Unreadable, quoted},
-    members::elements,
+    json::{Unreadable, quoted},
+    members::{Fields, elements},
     outline::{Entry, Form, MadeCall, Outcome, Outline, Placing},
 };
 
@@ -26,46 +25,14 @@ const FORM: Form = Form {
     content: |_, text| quoted(text),
 };
 
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    role: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tool_calls: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tool_call_id: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Part<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Call<'a> {
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-}
-
 pub fn outline(body: &str) -> Result<Outline<'_>, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        messages: &'a RawValue,
-    }
-    let outer: Outer = json::read(body)?;
-    Outline::of_list(body, outer.messages, &FORM, entry)
+    let messages = Fields::of_body(body)?.get("messages").ok_or(Unreadable::Shape)?;
+    Outline::of_list(body, messages, &FORM, entry)
 }
 
 fn entry(raw: &RawValue) -> Result<Entry<'_>, Unreadable> {
-    let message: Message = json::object(raw)?;
-    let role = message.role.and_then(json::string).unwrap_or_default();
-    let role = match &*role {
+    let message = Fields::of(raw)?;
+    let role = match &*message.text("role") {
         "system" | "developer" => Role::Instruction,
         "user" => Role::User,
         "assistant" => Role::Assistant,
@@ -73,32 +40,18 @@ fn entry(raw: &RawValue) -> Result<Entry<'_>, Unreadable> {
         _ => Role::Other,
     };
     let mut entry = Entry::new(raw, role);
-    match (role, message.content) {
+    match (role, message.get("content")) {
         (Role::Tool, content) => {
-            entry.result(Outcome::new(None, message.tool_call_id, Cow::Borrowed(""), content));
+            entry.result(Outcome::new(None, message.get("tool_call_id"), Cow::Borrowed(""), content));
         }
-        (_, Some(content)) => said(&mut entry, content)?,
+        (_, Some(content)) => entry.said(content, &["text"])?,
         _ => {}
     }
     if role == Role::Assistant {
-        for call in message.tool_calls.map(elements).unwrap_or_default() {
-            let id = json::object::<Call>(call)?.id;
+        for call in message.get("tool_calls").map(elements).unwrap_or_default() {
+            let id = Fields::of(call)?.get("id");
             entry.call(MadeCall { id, name: Cow::Borrowed(""), is_custom: false });
         }
     }
     Ok(entry)
-}
-
-fn said<'a>(entry: &mut Entry<'a>, content: &'a RawValue) -> Result<(), Unreadable> {
-    if content.get().starts_with('"') {
-        entry.say(content);
-    }
-    entry.each_element(content, |entry, _, element| {
-        let part: Part = json::object(element)?;
-        match (part.kind.and_then(json::string).as_deref(), part.text) {
-            (Some("text"), Some(text)) => entry.say(text),
-            _ => entry.show(element),
-        }
-        Ok(())
-    })
 }

@@ -1,17 +1,16 @@
 //! What is to be changed of a request, and the edits that do it. What is cut with its message is not cut in it: the rule
 //! for edits that meet is in `edit::settled`.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde_json::value::RawValue;
 
 use super::{
-    Outline, place,
+    Entry, Outline, place,
     strings::{count, inside, offset},
 };
 use crate::{
-    edit::{Edit, apply, settled},
+    edit::{Edit, apply, settled, sort},
     json::quoted,
     members::cut,
 };
@@ -23,15 +22,22 @@ pub(super) const DROPPED: &str = "[Tool result dropped -- its call is missing]";
 #[derive(Debug)]
 pub struct Changes<'o, 'a> {
     outline: &'o Outline<'a>,
-    dropped: Vec<bool>,
-    /// Elements that are cut out of an entry's content.
-    elements: BTreeMap<usize, BTreeSet<usize>>,
-    /// What comes first in an entry's content.
-    fronts: BTreeMap<usize, Vec<Piece>>,
-    /// What comes behind an entry in the list.
-    behind: BTreeMap<usize, Vec<Piece>>,
+    /// By the entry's number.
+    entries: Vec<Change>,
     /// Edits within entries.
     leaves: Vec<Edit>,
+}
+
+/// What is changed of one entry, its texts apart.
+#[derive(Debug, Default)]
+struct Change {
+    is_dropped: bool,
+    /// For each element of its content whether it is cut; empty where none is.
+    cut: Vec<bool>,
+    /// What comes first in its content.
+    front: Vec<Piece>,
+    /// What comes behind it in the list.
+    behind: Vec<Piece>,
 }
 
 /// Something that is put in.
@@ -77,10 +83,7 @@ impl<'o, 'a> Changes<'o, 'a> {
     pub fn of(outline: &'o Outline<'a>) -> Self {
         Self {
             outline,
-            dropped: vec![false; outline.entries.len()],
-            elements: BTreeMap::new(),
-            fronts: BTreeMap::new(),
-            behind: BTreeMap::new(),
+            entries: outline.entries.iter().map(|_| Change::default()).collect(),
             leaves: Vec::new(),
         }
     }
@@ -91,13 +94,13 @@ impl<'o, 'a> Changes<'o, 'a> {
 
     /// Drops an entry with all that is in it.
     pub fn drop_entry(&mut self, at: usize) {
-        if let Some(is_dropped) = self.dropped.get_mut(at) {
-            *is_dropped = true;
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.is_dropped = true;
         }
     }
 
     pub fn is_dropped(&self, at: usize) -> bool {
-        self.dropped.get(at).copied().unwrap_or(true)
+        self.entries.get(at).is_none_or(|entry| entry.is_dropped)
     }
 
     /// Cuts the middle out of texts; gives how many bytes fewer they are. Where the cut goes on into another text, a short
@@ -140,46 +143,59 @@ impl<'o, 'a> Changes<'o, 'a> {
     }
 
     pub(super) fn cut_element(&mut self, entry: usize, element: usize) {
-        self.elements.entry(entry).or_default().insert(element);
+        let all = self.outline.entries.get(entry).map_or(0, |entry| entry.elements.len());
+        let Some(entry) = self.entries.get_mut(entry) else { return };
+        entry.cut.resize(all, false);
+        if let Some(is_cut) = entry.cut.get_mut(element) {
+            *is_cut = true;
+        }
     }
 
     pub(super) fn is_cut(&self, entry: usize, element: usize) -> bool {
-        self.elements.get(&entry).is_some_and(|cut| cut.contains(&element))
+        self.entries.get(entry).is_some_and(|entry| entry.cut.get(element) == Some(&true))
     }
 
     /// Entries of which nothing is left.
     pub(super) fn emptied(&self) -> Vec<usize> {
-        let is_empty = |(entry, cut): &(&usize, &BTreeSet<usize>)| {
-            let all = self.outline.entries.get(**entry).map_or(0, |entry| entry.elements.len());
-            cut.len() == all && !self.fronts.contains_key(entry)
+        let is_empty = |change: &Change| {
+            !change.cut.is_empty() && change.cut.iter().all(|is_cut| *is_cut) && change.front.is_empty()
         };
-        self.elements.iter().filter(is_empty).map(|(entry, _)| *entry).collect()
+        let all = self.entries.iter().enumerate();
+        all.filter(|(_, change)| is_empty(change)).map(|(at, _)| at).collect()
     }
 
     pub(super) fn put_first(&mut self, entry: usize, piece: Piece) {
-        self.fronts.entry(entry).or_default().push(piece);
+        if let Some(entry) = self.entries.get_mut(entry) {
+            entry.front.push(piece);
+        }
     }
 
     pub(super) fn put_behind(&mut self, entry: usize, piece: Piece) {
-        self.behind.entry(entry).or_default().push(piece);
+        if let Some(entry) = self.entries.get_mut(entry) {
+            entry.behind.push(piece);
+        }
     }
 
     /// The edits that make all changes.
     pub fn edits(mut self) -> Vec<Edit> {
         let Self { outline, .. } = self;
-        if self.dropped.iter().all(|is_dropped| *is_dropped) && !self.dropped.is_empty() {
+        let dropped: Vec<bool> = self.entries.iter().map(|entry| entry.is_dropped).collect();
+        if dropped.iter().all(|is_dropped| *is_dropped) && !dropped.is_empty() {
             return self.nothing_left();
         }
-        self.leaves.sort_by_key(|edit| edit.at.start);
+        sort(&mut self.leaves);
         let mut edits = Vec::new();
         if let Some(list) = outline.list {
             let places: Vec<_> = outline.entries.iter().map(|entry| place(outline.body, entry.raw)).collect();
-            let put = self.behind.iter().map(|(at, pieces)| (at.saturating_add(1), self.text(pieces)));
-            edits.extend(list_edits(&place(outline.body, list), &places, &self.dropped, put.collect()));
+            let behind = self.entries.iter().enumerate().filter(|(_, entry)| !entry.behind.is_empty());
+            let put = behind.map(|(at, entry)| (at.saturating_add(1), self.text(&entry.behind))).collect();
+            edits.extend(list_edits(&place(outline.body, list), &places, &dropped, put));
         }
-        let touched: BTreeSet<usize> = self.elements.keys().chain(self.fronts.keys()).copied().collect();
-        for at in touched.into_iter().filter(|at| !self.is_dropped(*at)) {
-            edits.extend(self.content_edits(at));
+        for (entry, change) in outline.entries.iter().zip(&self.entries) {
+            let is_touched = !change.cut.is_empty() || !change.front.is_empty();
+            if is_touched && !change.is_dropped {
+                edits.extend(self.content_edits(entry, change));
+            }
         }
         edits.append(&mut self.leaves);
         settled(edits)
@@ -194,10 +210,9 @@ impl<'o, 'a> Changes<'o, 'a> {
     }
 
     /// What changes of the content of one entry.
-    fn content_edits(&self, at: usize) -> Vec<Edit> {
-        let Some(entry) = self.outline.entries.get(at) else { return Vec::new() };
+    fn content_edits(&self, entry: &Entry<'_>, change: &Change) -> Vec<Edit> {
         let Some(content) = entry.content else { return Vec::new() };
-        let front = self.fronts.get(&at).map(|pieces| self.text(pieces));
+        let front = Some(self.text(&change.front)).filter(|_| !change.front.is_empty());
         let here = place(self.outline.body, content);
         if content.get().starts_with('"') {
             let Some(front) = front else { return Vec::new() };
@@ -214,7 +229,8 @@ impl<'o, 'a> Changes<'o, 'a> {
             ];
         }
         let places: Vec<_> = entry.elements.iter().map(|element| place(self.outline.body, element)).collect();
-        let cuts: Vec<bool> = (0..places.len()).map(|element| self.is_cut(at, element)).collect();
+        let mut cuts = change.cut.clone();
+        cuts.resize(places.len(), false);
         list_edits(&here, &places, &cuts, front.map(|front| (0, front)).into_iter().collect())
     }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::{
     conversation::Role,
     json::{self, Unreadable, span},
-    members::{elements, members},
+    members::{Fields, elements, members},
 };
 
 mod changes;
@@ -128,12 +128,16 @@ impl<'a> Outline<'a> {
         body: &'a str,
         list: &'a RawValue,
         form: &'static Form,
-        read: impl Fn(&'a RawValue) -> Result<Entry<'a>, Unreadable>,
+        read: fn(&'a RawValue) -> Result<Entry<'a>, Unreadable>,
     ) -> Result<Self, Unreadable> {
         if !list.get().starts_with('[') {
             return Err(Unreadable::Shape);
         }
-        let entries = elements(list).into_iter().map(read).collect::<Result<_, _>>()?;
+        let elements = elements(list);
+        let mut entries = Vec::with_capacity(elements.len());
+        for element in elements {
+            entries.push(read(element)?);
+        }
         Ok(Self::new(body, Some(list), entries, form))
     }
 
@@ -207,11 +211,30 @@ impl<'a> Entry<'a> {
         self.results.push(result);
     }
 
+    /// What somebody says: a text, a content, or a list of contents, of which those of the types `kinds` are text.
+    pub(crate) fn said(&mut self, content: &'a RawValue, kinds: &[&str]) -> Result<(), Unreadable> {
+        match content.get().as_bytes().first() {
+            Some(b'"') => self.say(content),
+            Some(b'{') => self.part(content, kinds)?,
+            _ => elements(content).into_iter().try_for_each(|element| self.part(element, kinds))?,
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, part: &'a RawValue, kinds: &[&str]) -> Result<(), Unreadable> {
+        let fields = Fields::of(part)?;
+        match fields.get("text").filter(|_| kinds.contains(&&*fields.text("type"))) {
+            Some(text) => self.say(text),
+            None => self.show(part),
+        }
+        Ok(())
+    }
+
     /// The content, and its elements, each given to `read` with its number.
     pub(crate) fn each_element(
         &mut self,
         content: &'a RawValue,
-        mut read: impl FnMut(&mut Self, usize, &'a RawValue) -> Result<(), Unreadable>,
+        read: fn(&mut Self, usize, &'a RawValue) -> Result<(), Unreadable>,
     ) -> Result<(), Unreadable> {
         self.content = Some(content);
         self.elements = elements(content);

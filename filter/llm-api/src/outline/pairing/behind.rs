@@ -1,14 +1,13 @@
 //! Results are messages of their own, right behind the one with their calls (OpenAI chat).
 
-use std::collections::{HashMap, VecDeque};
-
-use super::{Pairing, ResultAt, Strays, Wanting};
+use super::{ById, Pairing, ResultAt, Strays, Wanting};
 
 /// An assistant's calls, and the results right behind.
 struct Group<'p, 'a> {
     calls: Vec<Wanting<'p, 'a>>,
+    has_result: Vec<bool>,
     /// Calls without a result, by the id that results name.
-    open: HashMap<String, VecDeque<usize>>,
+    open: ById,
     /// The last message that stays of the group.
     last: usize,
     /// A call has no id: what follows is left alone.
@@ -33,9 +32,8 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
             groups.extend(group);
         }
         for group in groups {
-            let mut missing: Vec<usize> = group.open.into_values().flatten().collect();
-            missing.sort_unstable();
-            for call in missing.into_iter().filter_map(|call| group.calls.get(call)) {
+            let missing = group.calls.iter().zip(&group.has_result).filter(|(_, has_result)| !**has_result);
+            for (call, _) in missing {
                 let piece = self.supply(call, &mut strays);
                 self.changes.put_behind(group.last, piece);
             }
@@ -49,15 +47,16 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
             return None;
         }
         if made.iter().any(|call| call.id().is_empty()) {
-            return Some(Group { calls: Vec::new(), open: HashMap::new(), last: at, is_unpaired: true });
+            let (calls, has_result, open) = Default::default();
+            return Some(Group { calls, has_result, open, last: at, is_unpaired: true });
         }
-        let mut seen = HashMap::new();
+        let (mut seen, mut open) = (ById::default(), ById::default());
         let calls: Vec<_> = made.iter().map(|call| self.wanting(call, &mut seen)).collect();
-        let mut open: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (number, call) in calls.iter().enumerate() {
-            open.entry(call.call.id().into_owned()).or_default().push_back(number);
+            open.add(&call.call.id(), (number, 0));
         }
-        Some(Group { calls, open, last: at, is_unpaired: false })
+        let has_result = vec![false; calls.len()];
+        Some(Group { calls, has_result, open, last: at, is_unpaired: false })
     }
 
     fn join(&mut self, group: &mut Option<Group<'p, 'a>>, strays: &mut Strays, at: ResultAt, of: &str) {
@@ -65,8 +64,9 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
             return;
         }
         let call = group.as_mut().and_then(|group| {
-            let call = group.open.get_mut(of)?.pop_front()?;
+            let (call, _) = group.open.take(of)?;
             group.last = at.0;
+            *group.has_result.get_mut(call)? = true;
             group.calls.get(call)
         });
         match call {

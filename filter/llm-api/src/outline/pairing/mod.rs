@@ -4,7 +4,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, VecDeque},
 };
 
 use super::{Changes, MadeCall, Outcome, Outline, Placing, changes::Piece, place};
@@ -58,7 +58,7 @@ struct Pairing<'c, 'p, 'a> {
     changes: &'c mut Changes<'p, 'a>,
     done: Repaired,
     /// Ids that stand anywhere, once that is asked.
-    taken: Option<HashSet<String>>,
+    taken: Option<ById>,
 }
 
 /// A call that wants a result.
@@ -69,23 +69,38 @@ struct Wanting<'p, 'a> {
     is_renamed: bool,
 }
 
-/// Results that belong to no call where they stand, by the id of the call.
+/// Places by the id of a call, in their order. One type for all that is looked up by an id: each would be code of its own.
 #[derive(Default)]
-struct Strays(HashMap<String, VecDeque<ResultAt>>);
+struct ById(HashMap<String, VecDeque<ResultAt>>);
 
-impl Strays {
+impl ById {
     fn add(&mut self, of: &str, at: ResultAt) {
         self.0.entry(of.to_owned()).or_default().push_back(at);
     }
 
     fn has(&self, of: &str) -> bool {
-        self.0.get(of).is_some_and(|strays| !strays.is_empty())
+        self.0.get(of).is_some_and(|places| !places.is_empty())
+    }
+
+    fn count(&self, of: &str) -> usize {
+        self.0.get(of).map_or(0, VecDeque::len)
+    }
+
+    fn last(&mut self, of: &str) -> Option<&mut ResultAt> {
+        self.0.get_mut(of)?.back_mut()
+    }
+
+    fn first(&self, of: &str) -> Option<ResultAt> {
+        self.0.get(of)?.front().copied()
     }
 
     fn take(&mut self, of: &str) -> Option<ResultAt> {
-        if of.is_empty() { None } else { self.0.get_mut(of)?.pop_front() }
+        self.0.get_mut(of)?.pop_front()
     }
 }
+
+/// Results that belong to no call where they stand.
+type Strays = ById;
 
 impl<'p, 'a> Pairing<'_, 'p, 'a> {
     /// The entries that stay, in their order.
@@ -106,10 +121,11 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
     }
 
     /// The call, with another id where an earlier one has its id (`seen`).
-    fn wanting(&mut self, call: &'p MadeCall<'a>, seen: &mut HashMap<String, usize>) -> Wanting<'p, 'a> {
+    fn wanting(&mut self, call: &'p MadeCall<'a>, seen: &mut ById) -> Wanting<'p, 'a> {
         let id = call.id().into_owned();
-        let times = seen.entry(id.clone()).and_modify(|times| *times = times.saturating_add(1)).or_insert(1);
-        if *times == 1 || id.is_empty() || self.outline.form.is_counted {
+        seen.add(&id, (0, 0));
+        let times = seen.count(&id);
+        if times == 1 || id.is_empty() || self.outline.form.is_counted {
             return Wanting { call, id, is_renamed: false };
         }
         let id = self.another(&id, times);
@@ -121,22 +137,24 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
     }
 
     /// An id like this one that stands nowhere. Providers take at most 64 characters.
-    fn another(&mut self, id: &str, times: &mut usize) -> String {
+    fn another(&mut self, id: &str, mut times: usize) -> String {
         let outline = self.outline;
         let taken = self.taken.get_or_insert_with(|| {
-            let ids = outline.entries.iter().flat_map(|entry| {
-                let calls = entry.calls.iter().map(|call| call.id().into_owned());
-                calls.chain(entry.results.iter().map(|result| result.of().into_owned()))
-            });
-            ids.collect()
+            let mut taken = ById::default();
+            for entry in &outline.entries {
+                entry.calls.iter().for_each(|call| taken.add(&call.id(), (0, 0)));
+                entry.results.iter().for_each(|result| taken.add(&result.of(), (0, 0)));
+            }
+            taken
         });
         let stem = id.get(..id.floor_char_boundary(50)).unwrap_or(id);
         loop {
             let other = format!("{stem}_{times}");
-            if taken.insert(other.clone()) {
+            if !taken.has(&other) {
+                taken.add(&other, (0, 0));
                 return other;
             }
-            *times = times.saturating_add(1);
+            times = times.saturating_add(1);
         }
     }
 
@@ -152,7 +170,9 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
     /// What comes where a result is missing: one that stands elsewhere, or one that is made.
     fn supply(&mut self, wanting: &Wanting<'_, '_>, strays: &mut Strays) -> Piece {
         let old = wanting.call.id();
-        if let Some(stray) = strays.take(&old) {
+        if !old.is_empty()
+            && let Some(stray) = strays.take(&old)
+        {
             self.follow(wanting, stray);
             return self.lift(stray);
         }

@@ -1,9 +1,7 @@
 //! Results stand in the user's message that follows the one with their calls (Anthropic, Bedrock, Gemini). Messages of one
 //! side that follow each other are one turn.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-
-use super::{Pairing, ResultAt, Strays, Wanting, key};
+use super::{ById, Pairing, ResultAt, Strays, Wanting, key};
 use crate::{
     conversation::Role,
     outline::changes::{DROPPED, Piece},
@@ -26,7 +24,7 @@ struct Group<'p, 'a> {
 impl<'p, 'a> Pairing<'_, 'p, 'a> {
     pub(super) fn within(&mut self) {
         let turns = self.turns();
-        let (mut groups, mut strays, mut seen) = (Vec::new(), Strays::default(), HashMap::new());
+        let (mut groups, mut strays, mut seen) = (Vec::new(), Strays::default(), ById::default());
         let mut late: Vec<(usize, ResultAt)> = Vec::new();
         let mut turns = turns.iter().peekable();
         while let Some(turn) = turns.next() {
@@ -37,7 +35,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
             }
             let next = turns.next_if(|next| !next.is_models).map(|next| next.entries.as_slice());
             if !self.outline.form.has_unique_ids {
-                seen.clear();
+                seen = ById::default();
             }
             let mut calls = Vec::new();
             for at in &turn.entries {
@@ -63,15 +61,14 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
             self.put(&group, pieces);
         }
         // Some are dropped, or stand elsewhere by now.
-        let dropped: HashSet<ResultAt> = strays.0.values().flatten().copied().collect();
+        self.drop_strays(strays);
         for (entry, at) in late {
             let element = self.result(at).and_then(|result| result.element);
-            if element.is_some_and(|element| !self.changes.is_cut(at.0, element)) && !dropped.contains(&at) {
+            if element.is_some_and(|element| !self.changes.is_cut(at.0, element)) {
                 let piece = self.lift(at);
                 self.changes.put_first(entry, piece);
             }
         }
-        self.drop_strays(strays);
         self.fill_or_drop();
     }
 
@@ -115,28 +112,28 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
             return Vec::new();
         }
         // By id first; then by the tool, where one of both has no id.
-        let mut by_id: HashMap<String, VecDeque<usize>> = HashMap::new();
-        let mut by_name: HashMap<&str, VecDeque<usize>> = HashMap::new();
+        let (mut by_id, mut by_name) = (ById::default(), ById::default());
         let mut is_paired = vec![false; calls.len()];
         for (number, call) in calls.iter().enumerate() {
-            by_id.entry(key(call.call.id(), &call.call.name)).or_default().push_back(number);
-            by_name.entry(&*call.call.name).or_default().push_back(number);
+            by_id.add(&key(call.call.id(), &call.call.name), (number, 0));
+            by_name.add(&call.call.name, (number, 0));
         }
         for at in results {
             let Some(result) = self.result(at) else { continue };
             let of = result.of();
-            let named = by_id.get_mut(&key(of.clone(), &result.name)).and_then(|calls| {
-                std::iter::from_fn(|| calls.pop_front()).find(|call| is_paired.get(*call) == Some(&false))
-            });
+            let is_open = |call: &usize| is_paired.get(*call) == Some(&false);
+            let name = key(of.clone(), &result.name);
+            let named = std::iter::from_fn(|| by_id.take(&name)).map(|(call, _)| call).find(is_open);
+            let has_both = |call: usize| {
+                !of.is_empty() && calls.get(call).is_some_and(|call| !call.call.id().is_empty())
+            };
             let number = named.or_else(|| {
-                let has_both = |call: &usize| {
-                    !of.is_empty() && calls.get(*call).is_some_and(|call| !call.call.id().is_empty())
-                };
-                let queue = by_name.get_mut(&*result.name).filter(|_| !result.name.is_empty())?;
-                std::iter::from_fn(|| {
-                    queue.front().copied().filter(|call| !has_both(call)).and_then(|_| queue.pop_front())
-                })
-                .find(|call| is_paired.get(*call) == Some(&false))
+                let mut like = std::iter::from_fn(|| {
+                    let (call, _) = by_name.first(&result.name).filter(|(call, _)| !has_both(*call))?;
+                    by_name.take(&result.name);
+                    Some(call)
+                });
+                like.find(is_open).filter(|_| !result.name.is_empty())
             });
             let Some(call) = number.and_then(|number| calls.get(number)) else {
                 strays.add(&of, at);

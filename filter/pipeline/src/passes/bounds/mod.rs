@@ -97,21 +97,15 @@ fn apply(
         let old = followed.old.get(at).filter(|old| (old.entry, old.number) == (entry, number));
         old.is_some_and(|old| old.state != State::Whole)
     };
-    for (at, long) in truncated.messages.iter().filter(|(at, _)| !changes_drop(followed, outline, **at)) {
-        changes.cut_texts(&long.texts, long.cut());
-        tally.add(Bound::MessageTruncated, *at, long.saved);
-    }
-    for ((at, number), long) in &truncated.results {
-        if !changes.is_dropped(*at) && !is_pruned(*at, *number) {
-            changes.cut_texts(&long.texts, long.cut());
-            tally.add(Bound::ResultTruncated, *at, long.saved);
+    for (at, number, long) in &truncated.long {
+        if changes.is_dropped(*at) || number.is_some_and(|number| is_pruned(*at, number)) {
+            continue;
         }
+        changes.cut_texts(&long.texts, long.cut());
+        let bound = if number.is_some() { Bound::ResultTruncated } else { Bound::MessageTruncated };
+        tally.add(bound, *at, long.saved);
     }
     is_cut
-}
-
-fn changes_drop(followed: &Followed<'_>, outline: &Outline<'_>, at: usize) -> bool {
-    at < followed.first && outline.entries.get(at).is_some_and(|entry| entry.role != Role::Instruction)
 }
 
 /// What was done, for the metrics.

@@ -1,7 +1,5 @@
 //! Texts that are too long by themselves: what is cut of them depends on nothing else, so it is the same in every request.
 
-use std::collections::BTreeMap;
-
 use sentinel_llm_api::outline::{Changes, Counted, Cut, Entry, Outline};
 
 use crate::config::BoundsPolicy;
@@ -21,12 +19,10 @@ impl Long<'_> {
     }
 }
 
-/// All that is over its bound: user messages by their number, results by that and their own.
+/// All that is over its bound, in its order.
 pub struct Truncated<'a> {
-    pub messages: BTreeMap<usize, Long<'a>>,
-    pub results: BTreeMap<(usize, usize), Long<'a>>,
-    /// Bytes that are cut, by message.
-    saved: BTreeMap<usize, usize>,
+    /// The message, and the result in it; none for what its user says.
+    pub long: Vec<(usize, Option<usize>, Long<'a>)>,
 }
 
 impl<'a> Truncated<'a> {
@@ -39,31 +35,30 @@ impl<'a> Truncated<'a> {
             long.saved = changes.would_cut(&long.texts, long.cut());
             Some(long)
         };
-        let (mut messages, mut results) = (BTreeMap::new(), BTreeMap::new());
-        let mut saved: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut all = Vec::new();
         for (at, entry) in outline.entries.iter().enumerate() {
-            if let Some(long) = long(&entry.texts, policy.message, "Message") {
-                saved.insert(at, long.saved);
-                messages.insert(at, long);
-            }
+            let message = long(&entry.texts, policy.message, "Message");
+            all.extend(message.map(|long| (at, None, long)));
             for (number, result) in entry.results.iter().enumerate() {
-                if let Some(long) = long(&result.texts, policy.result, "Tool result") {
-                    let sum = saved.entry(at).or_default();
-                    *sum = sum.saturating_add(long.saved);
-                    results.insert((at, number), long);
-                }
+                let result = long(&result.texts, policy.result, "Tool result");
+                all.extend(result.map(|long| (at, Some(number), long)));
             }
         }
-        Self { messages, results, saved }
+        Self { long: all }
     }
 
     /// Bytes of a message without what is cut of it.
     pub fn size(&self, at: usize, entry: &Entry<'_>) -> usize {
-        entry.size().saturating_sub(self.saved.get(&at).copied().unwrap_or(0))
+        let first = self.long.partition_point(|(entry, ..)| *entry < at);
+        let here = self.long.iter().skip(first).take_while(|(entry, ..)| *entry == at);
+        entry.size().saturating_sub(here.map(|(.., long)| long.saved).sum())
     }
 
     /// Bytes that are cut of a result.
     pub fn saved(&self, entry: usize, number: usize) -> usize {
-        self.results.get(&(entry, number)).map_or(0, |long| long.saved)
+        let at = (entry, Some(number));
+        let place = self.long.partition_point(|(entry, number, _)| (*entry, *number) < at);
+        let long = self.long.get(place).filter(|(entry, number, _)| (*entry, *number) == at);
+        long.map_or(0, |(.., long)| long.saved)
     }
 }
