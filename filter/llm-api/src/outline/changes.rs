@@ -6,14 +6,11 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 use super::{
-    Entry, Outline, place,
-    strings::{count, inside, offset},
+    Entry, Outline,
+    cutting::{Counted, Cut, cut_texts, list_edits},
+    place,
 };
-use crate::{
-    edit::{Edit, apply, settled, sort},
-    json::quoted,
-    members::cut,
-};
+use crate::edit::{Edit, apply, settled};
 
 /// Stands for a message of which nothing is left, where its place must not be empty.
 pub(super) const DROPPED: &str = "[Tool result dropped -- its call is missing]";
@@ -49,34 +46,6 @@ pub(super) enum Piece {
     Moved(Range<usize>),
     /// The same as an element of a user's message of its own.
     Alone(Vec<Piece>),
-}
-
-/// The texts of a message or a result, with their characters counted.
-#[derive(Debug)]
-pub struct Counted<'a> {
-    texts: Vec<(&'a RawValue, usize)>,
-    pub characters: usize,
-}
-
-impl<'a> Counted<'a> {
-    /// Nothing where there are no more than `least` characters for sure.
-    pub fn over(texts: &[&'a RawValue], least: usize) -> Option<Self> {
-        let bytes: usize = texts.iter().map(|text| text.get().len()).sum();
-        if bytes <= least {
-            return None;
-        }
-        let texts: Vec<_> = texts.iter().map(|text| (*text, count(inside(text)))).collect();
-        let characters = texts.iter().map(|(_, characters)| characters).sum();
-        Some(Self { texts, characters }).filter(|counted| counted.characters > least)
-    }
-}
-
-/// What is left of a text, in characters: the first and the last, with a mark between them.
-#[derive(Clone, Copy, Debug)]
-pub struct Cut<'m> {
-    pub first: usize,
-    pub last: usize,
-    pub mark: &'m str,
 }
 
 impl<'o, 'a> Changes<'o, 'a> {
@@ -138,10 +107,12 @@ impl<'o, 'a> Changes<'o, 'a> {
         content.map_or(0, |content| content.get().len())
     }
 
+    #[inline(never)]
     pub(super) fn replace(&mut self, old: &RawValue, with: String) {
         self.leaves.push(Edit { at: place(self.outline.body, old), with });
     }
 
+    #[inline(never)]
     pub(super) fn cut_element(&mut self, entry: usize, element: usize) {
         let all = self.outline.entries.get(entry).map_or(0, |entry| entry.elements.len());
         let Some(entry) = self.entries.get_mut(entry) else { return };
@@ -164,12 +135,14 @@ impl<'o, 'a> Changes<'o, 'a> {
         all.filter(|(_, change)| is_empty(change)).map(|(at, _)| at).collect()
     }
 
+    #[inline(never)]
     pub(super) fn put_first(&mut self, entry: usize, piece: Piece) {
         if let Some(entry) = self.entries.get_mut(entry) {
             entry.front.push(piece);
         }
     }
 
+    #[inline(never)]
     pub(super) fn put_behind(&mut self, entry: usize, piece: Piece) {
         if let Some(entry) = self.entries.get_mut(entry) {
             entry.behind.push(piece);
@@ -183,7 +156,7 @@ impl<'o, 'a> Changes<'o, 'a> {
         if dropped.iter().all(|is_dropped| *is_dropped) && !dropped.is_empty() {
             return self.nothing_left();
         }
-        sort(&mut self.leaves);
+        self.leaves = settled(&self.leaves);
         let mut edits = Vec::new();
         if let Some(list) = outline.list {
             let places: Vec<_> = outline.entries.iter().map(|entry| place(outline.body, entry.raw)).collect();
@@ -198,7 +171,7 @@ impl<'o, 'a> Changes<'o, 'a> {
             }
         }
         edits.append(&mut self.leaves);
-        settled(edits)
+        settled(&edits)
     }
 
     /// No provider takes a request without messages.
@@ -257,66 +230,7 @@ impl<'o, 'a> Changes<'o, 'a> {
                 with: edit.with.clone(),
             })
             .collect();
-        let changed = apply(text, &settled(inner)).and_then(|changed| String::from_utf8(changed).ok());
+        let changed = apply(text, &inner).and_then(|changed| String::from_utf8(changed).ok());
         changed.unwrap_or_else(|| text.to_owned())
     }
-}
-
-fn cut_texts(body: &str, texts: &Counted<'_>, cut: Cut<'_>) -> Vec<Edit> {
-    const GOES_ON: &str = "...";
-    let (from, to) = (cut.first, texts.characters.saturating_sub(cut.last));
-    let (mut edits, mut before) = (Vec::new(), 0_usize);
-    for (text, characters) in &texts.texts {
-        let first = from.saturating_sub(before).min(*characters);
-        let end = to.saturating_sub(before).min(*characters);
-        before = before.saturating_add(*characters);
-        if first >= end {
-            continue;
-        }
-        let said = inside(text);
-        let start = offset(said, first);
-        let length = offset(said.get(start..).unwrap_or_default(), end.saturating_sub(first));
-        let quote = place(body, text).start.saturating_add(1);
-        let at = quote.saturating_add(start)..quote.saturating_add(start).saturating_add(length);
-        let mark = quoted(if edits.is_empty() { cut.mark } else { GOES_ON });
-        let mark = mark.strip_prefix('"').and_then(|mark| mark.strip_suffix('"')).unwrap_or_default();
-        edits.push(Edit { at, with: mark.to_owned() });
-    }
-    edits
-}
-
-/// Edits of a list: its elements without those of which `cuts` says so, and with texts put in before the elements of these
-/// numbers.
-fn list_edits(
-    list: &Range<usize>,
-    places: &[Range<usize>],
-    cuts: &[bool],
-    put: Vec<(usize, String)>,
-) -> Vec<Edit> {
-    let Some(first_kept) = cuts.iter().position(|is_cut| !is_cut) else {
-        if put.is_empty() && places.is_empty() {
-            return Vec::new();
-        }
-        let at = list.start.saturating_add(1)..list.end.saturating_sub(1);
-        let with = put.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(",");
-        return vec![Edit { at, with }];
-    };
-    let mut edits = cut(places, cuts);
-    // The last element before each that stays.
-    let mut kept_before: Vec<Option<usize>> = Vec::with_capacity(places.len().saturating_add(1));
-    let mut last = None;
-    for (at, is_cut) in cuts.iter().enumerate() {
-        kept_before.push(last);
-        last = if *is_cut { last } else { Some(at) };
-    }
-    kept_before.push(last);
-    for (before, text) in put {
-        let anchor = kept_before.get(before).copied().flatten().and_then(|at| places.get(at));
-        edits.push(match (anchor, places.get(first_kept)) {
-            (Some(anchor), _) => Edit { at: anchor.end..anchor.end, with: format!(",{text}") },
-            (None, Some(next)) => Edit { at: next.start..next.start, with: format!("{text},") },
-            (None, None) => continue,
-        });
-    }
-    edits
 }

@@ -11,15 +11,19 @@ use serde_json::value::RawValue;
 use crate::{
     conversation::Role,
     json::{self, Unreadable, span},
-    members::{Fields, elements, members},
+    members::{Fields, elements},
 };
 
 mod changes;
+mod cutting;
 mod pairing;
+mod result;
 mod strings;
 
-pub use changes::{Changes, Counted, Cut};
+pub use changes::Changes;
+pub use cutting::{Counted, Cut};
 pub use pairing::{MISSING, Repaired, repair};
+pub use result::Outcome;
 
 /// One request body, borrowed.
 #[derive(Debug)]
@@ -58,20 +62,6 @@ pub(crate) struct MadeCall<'a> {
     pub name: Cow<'a, str>,
     /// It takes plain text (OpenAI Responses), and so does its result.
     pub is_custom: bool,
-}
-
-/// A tool's result in an entry.
-#[derive(Debug)]
-pub struct Outcome<'a> {
-    /// What it says, as JSON strings.
-    pub texts: Vec<&'a RawValue>,
-    /// It holds images, sounds or files.
-    pub has_media: bool,
-    content: Option<&'a RawValue>,
-    /// The element of the entry's content that it is; none where it is the whole entry.
-    element: Option<usize>,
-    id: Option<&'a RawValue>,
-    name: Cow<'a, str>,
 }
 
 /// Where the provider wants the results of calls.
@@ -160,6 +150,7 @@ impl<'a> Outline<'a> {
 }
 
 impl<'a> Entry<'a> {
+    #[inline(never)]
     pub(crate) fn new(raw: &'a RawValue, role: Role) -> Self {
         Self {
             role,
@@ -185,6 +176,7 @@ impl<'a> Entry<'a> {
     }
 
     /// A text of this role. What is no string is something all the same.
+    #[inline(never)]
     pub(crate) fn say(&mut self, text: &'a RawValue) {
         self.is_spoken = true;
         if self.role == Role::User && text.get().starts_with('"') {
@@ -203,10 +195,12 @@ impl<'a> Entry<'a> {
         self.is_spoken = true;
     }
 
+    #[inline(never)]
     pub(crate) fn call(&mut self, call: MadeCall<'a>) {
         self.calls.push(call);
     }
 
+    #[inline(never)]
     pub(crate) fn result(&mut self, result: Outcome<'a>) {
         self.results.push(result);
     }
@@ -245,81 +239,16 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl<'a> Outcome<'a> {
-    pub(crate) fn new(
-        element: Option<usize>,
-        id: Option<&'a RawValue>,
-        name: Cow<'a, str>,
-        content: Option<&'a RawValue>,
-    ) -> Self {
-        let mut result = Self { texts: Vec::new(), has_media: false, content, element, id, name };
-        if let Some(content) = content {
-            result.read(content);
-        }
-        result
-    }
-
-    /// A text, a list of texts and media, or an object whose strings are what it says.
-    fn read(&mut self, content: &'a RawValue) {
-        match content.get().as_bytes().first() {
-            Some(b'"') => self.texts.push(content),
-            Some(b'[') => elements(content).into_iter().for_each(|element| self.part(element)),
-            Some(b'{') => within(content, DEPTH, &mut self.texts),
-            _ => {}
-        }
-    }
-
-    fn part(&mut self, part: &'a RawValue) {
-        if part.get().starts_with('"') {
-            self.texts.push(part);
-            return;
-        }
-        let before = self.texts.len();
-        for member in members(part) {
-            match &*member.key {
-                "text" if member.value.get().starts_with('"') => self.texts.push(member.value),
-                "json" => within(member.value, DEPTH, &mut self.texts),
-                _ => {}
-            }
-        }
-        self.has_media |= self.texts.len() == before;
-    }
-
-    /// Whether a text can stand in the place of what it says.
-    pub fn can_be_cleared(&self) -> bool {
-        self.content.is_some() && !self.has_media
-    }
-}
-
 impl MadeCall<'_> {
     /// Empty where it has none.
+    #[inline(never)]
     fn id(&self) -> Cow<'_, str> {
         self.id.and_then(json::string).unwrap_or_default()
     }
 }
 
-impl Outcome<'_> {
-    /// The id of its call; empty where it has none.
-    fn of(&self) -> Cow<'_, str> {
-        self.id.and_then(json::string).unwrap_or_default()
-    }
-}
-
-/// Levels of objects and lists in which texts of a result are looked for: each is read once more for the one above it.
-const DEPTH: u8 = 8;
-
-/// The strings in a value, keys apart.
-fn within<'a>(value: &'a RawValue, depth: u8, texts: &mut Vec<&'a RawValue>) {
-    let Some(below) = depth.checked_sub(1) else { return };
-    match value.get().as_bytes().first() {
-        Some(b'"') => texts.push(value),
-        Some(b'[') => elements(value).into_iter().for_each(|element| within(element, below, texts)),
-        Some(b'{') => members(value).into_iter().for_each(|member| within(member.value, below, texts)),
-        _ => {}
-    }
-}
-
 /// Where a part of the body stands in it.
+#[inline(never)]
 fn place(body: &str, part: &RawValue) -> std::ops::Range<usize> {
     span(body, part).unwrap_or_default()
 }

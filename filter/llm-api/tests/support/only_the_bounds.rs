@@ -34,7 +34,8 @@ pub fn check(dialect: &dyn Dialect, text: &str, others: &[Edit]) -> Result<(), S
         }
         all_at_once(text, &edits).map_err(named)?;
         // What others do where nothing is left of it is not done.
-        let together = edit::settled(edits.iter().chain(others).cloned().collect());
+        let all: Vec<Edit> = edits.iter().chain(others).cloned().collect();
+        let together = edit::settled(&all);
         all_at_once(text, &together).map_err(|problem| named(format!("with others: {problem}")))?;
     }
     Ok(())

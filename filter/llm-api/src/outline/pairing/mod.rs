@@ -74,6 +74,7 @@ struct Wanting<'p, 'a> {
 struct ById(HashMap<String, VecDeque<ResultAt>>);
 
 impl ById {
+    #[inline(never)]
     fn add(&mut self, of: &str, at: ResultAt) {
         self.0.entry(of.to_owned()).or_default().push_back(at);
     }
@@ -82,10 +83,12 @@ impl ById {
         self.0.get(of).is_some_and(|places| !places.is_empty())
     }
 
+    #[inline(never)]
     fn count(&self, of: &str) -> usize {
         self.0.get(of).map_or(0, VecDeque::len)
     }
 
+    #[inline(never)]
     fn last(&mut self, of: &str) -> Option<&mut ResultAt> {
         self.0.get_mut(of)?.back_mut()
     }
@@ -94,6 +97,7 @@ impl ById {
         self.0.get(of)?.front().copied()
     }
 
+    #[inline(never)]
     fn take(&mut self, of: &str) -> Option<ResultAt> {
         self.0.get_mut(of)?.pop_front()
     }
@@ -159,6 +163,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
     }
 
     /// A result names its call by the id that this now has.
+    #[inline(never)]
     fn follow(&mut self, wanting: &Wanting<'_, '_>, at: ResultAt) {
         if wanting.is_renamed
             && let Some(old) = self.result(at).and_then(|result| result.id)
@@ -168,6 +173,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
     }
 
     /// What comes where a result is missing: one that stands elsewhere, or one that is made.
+    #[inline(never)]
     fn supply(&mut self, wanting: &Wanting<'_, '_>, strays: &mut Strays) -> Piece {
         let old = wanting.call.id();
         if !old.is_empty()
@@ -182,6 +188,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
     }
 
     /// Takes a result away from where it stands.
+    #[inline(never)]
     fn lift(&mut self, (entry, result): ResultAt) -> Piece {
         self.done.moved = self.done.moved.saturating_add(1);
         let place = self.place((entry, result));
