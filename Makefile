@@ -63,14 +63,14 @@ help: ## Show the commands
 define while_parts_come
 @$(PYTHON) tests/parts/setup.py wasm-target
 @$(PYTHON) tests/parts/setup.py $(1) & parts=$$!; \
-	$(MAKE) --no-print-directory PARTS_ARE_COMING=1 $(2) || { kill $$parts 2>/dev/null; wait $$parts; exit 1; }; \
+	$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 $(2) || { kill $$parts 2>/dev/null; wait $$parts; exit 1; }; \
 	wait $$parts
 endef
 # What runs the product, and no client of it.
 PARTS_OF_DEMO := envoy onnxruntime redis weights model-tools model
 
 setup: ## Fetch Envoy, ONNX Runtime, Redis, the SDK clients; build the model (all below .parts)
-ifndef PARTS_ARE_COMING
+ifndef PARTS_BY_OTHERS
 	@echo "== set-up of the parts"
 	@$(PYTHON) tests/parts/setup.py
 endif
@@ -99,17 +99,16 @@ size: filter
 test: ## Set up, check format and lints, build, run every test
 	@echo "== set-up of the parts; meanwhile format, lints and builds"
 	$(call while_parts_come,all,fmt-check lint build size)
-	@$(MAKE) --no-print-directory book
+	@$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 book shipping
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
 	@echo "== tests"
 	@# Most of them wait for other processes: more at once than there are processors.
 	@$(RUN) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
 
-# Not part of `make test`: building cargo-deny and cargo-cyclonedx takes minutes.
-shipping: operations deny build ## Test what is shipped: dependencies, compose.yaml, the archive
+shipping: build deny ## Test what is shipped: dependencies, compose.yaml, the archive
 	@echo "== tests of what is shipped"
-	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx compose
+	@$(PYTHON) tests/parts/setup.py kubernetes-validate cargo-cyclonedx compose
 	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
 
 demo: ## Set up, build and play the main job on the real Envoy

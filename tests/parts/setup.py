@@ -2,7 +2,7 @@
 
 `python3 tests/parts/setup.py [PART ...]`: all parts of `catalogue.py` and Rust's target for the filter, or
 the parts named, which may be those of `operations.py`, `frameworks.py`, `documents.py` and `shipping.py` too. Two names
-stand for more: `wasm-target` for Rust's target alone, `all` for what the tests need. Needs Python 3.11 to 3.13, no root
+stand for more: `wasm-target` for Rust's target alone, `all` for every part. Needs Python 3.11 to 3.13, no root
 and no packages. What is ready stays as it is, so a second call is quick; several calls at once are safe. This file is the
 command and knows no part.
 """
@@ -28,8 +28,7 @@ from wasm_target import ensure_wasm_target  # noqa: E402
 
 
 NEEDED_ALWAYS = catalogue.PARTS
-NEEDED_BY_TESTS = NEEDED_ALWAYS + operations.PARTS + frameworks.PARTS + documents.PARTS
-PARTS = NEEDED_BY_TESTS + shipping.PARTS
+PARTS = NEEDED_ALWAYS + operations.PARTS + frameworks.PARTS + documents.PARTS + shipping.PARTS
 
 
 def digest(part: Part) -> str:
@@ -85,7 +84,7 @@ def set_up(store: Store, parts: list[Part]) -> None:
 
 def chosen(names: list[str]) -> list[Part]:
     if names == ["all"]:
-        return NEEDED_BY_TESTS
+        return PARTS
     known = {part.name: part for part in PARTS}
     for name in names:
         if name not in known:
