@@ -37,9 +37,9 @@ fn recipes(path: &str) -> Vec<(String, Block)> {
 fn addressed(stack: &Stack, text: &str) -> String {
     let own = format!("http://{}", stack.address());
     let text = text.replace("http://127.0.0.1:10000/v1", &format!("{own}/v1"));
-    let text = PREFIXES.iter().fold(text, |text, prefix| {
-        text.replace(&format!("http://127.0.0.1:10000/{prefix}"), &own)
-    });
+    let text = PREFIXES
+        .iter()
+        .fold(text, |text, prefix| text.replace(&format!("http://127.0.0.1:10000/{prefix}"), &own));
     assert!(!text.contains("127.0.0.1:10000"), "an address without a provider:\n{text}");
     // The SDK would ask Google for a token.
     text.replace("region=\"global\"", "region=\"global\", access_token=\"token\"")
