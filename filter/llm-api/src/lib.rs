@@ -26,6 +26,7 @@ mod openai_responses;
 pub mod path;
 pub mod registry;
 pub mod route;
+pub mod spoken;
 pub mod tools;
 mod turns;
 pub mod usage;

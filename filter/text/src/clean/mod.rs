@@ -13,7 +13,7 @@ mod tags;
 pub use cleaner::Cleaner;
 
 /// What was taken out of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Tool calls as XML.
     ToolXml,

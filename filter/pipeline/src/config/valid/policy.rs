@@ -45,6 +45,8 @@ pub struct Policy {
     pub prompts: PromptsPolicy,
     pub tools: ToolPolicy,
     pub guard: GuardPolicy,
+    /// Whether answers are cleaned.
+    pub cleans: bool,
     pub hint: HintPolicy,
     pub kill: KillPolicy,
 }
@@ -143,6 +145,7 @@ impl TryFrom<&RawConfig> for Policy {
             },
             tools: tools(&raw.tools)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
+            cleans: raw.clean.enabled,
             hint: HintPolicy {
                 position: match hint.position {
                     HintPosition::Start => Position::Start,
