@@ -48,6 +48,11 @@ pub trait Dialect: Debug + Sync {
     /// What a request offers to the model when the tools that may not be offered are taken out. `body` is a JSON object.
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable>;
 
+    /// Whether a tool's result may be an object of any members.
+    fn takes_objects_as_results(&self) -> bool {
+        false
+    }
+
     /// Reads a whole JSON answer; nothing where it is none of this dialect.
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()>;
 

@@ -19,6 +19,7 @@ mod gemini_interactions;
 pub mod json;
 mod json_reader;
 mod json_scan;
+pub mod marks;
 pub mod mcp;
 mod members;
 mod openai_chat;

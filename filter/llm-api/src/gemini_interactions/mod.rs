@@ -49,6 +49,10 @@ impl Dialect for GeminiInteractions {
         tools::offer(body, may)
     }
 
+    fn takes_objects_as_results(&self) -> bool {
+        true
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
