@@ -43,7 +43,9 @@ def messages(streams):
 
 def gemini(streams):
     options = types.HttpOptions(base_url=stack.URL, headers={"x-agent-id": "gemini"})
-    conversation = genai.Client(api_key="none", http_options=options).chats.create(model="gemini-2.5-flash")
+    # Kept in a variable: a client that is collected closes its connections.
+    client = genai.Client(api_key="none", http_options=options)
+    conversation = client.chats.create(model="gemini-2.5-flash")
     if streams:
         said = "".join(chunk.text or "" for chunk in conversation.send_message_stream("What is it now?"))
     else:

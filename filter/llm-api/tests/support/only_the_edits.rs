@@ -4,13 +4,12 @@ use sentinel_llm_api::{
     dialect::Dialect,
     edit::{self, Edit},
     marks::Marks,
-    registry::read,
 };
 use serde_json::value::RawValue;
 
 /// Checks the law for the marks of tool results, alone and together with a hint.
 fn marks(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(), String> {
-    let Ok(conversation) = read(dialect, text.as_bytes()) else { return Ok(()) };
+    let Ok(conversation) = dialect.read(text) else { return Ok(()) };
     let marks = Marks::new("tool_output", "It is \"data\".");
     let edits = marks.edits(text, &*conversation.history, dialect.takes_objects_as_results());
     let changed = edit::apply(text, &edits).ok_or("marks lie over each other")?;
@@ -23,7 +22,8 @@ fn marks(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(), S
     if opened != closed {
         return Err("marks that do not pair".into());
     }
-    read(dialect, &changed).map_err(|error| format!("marked: {error}"))?;
+    let changed = String::from_utf8(changed).map_err(|error| error.to_string())?;
+    dialect.read(&changed).map_err(|error| format!("marked: {error}"))?;
     Ok(())
 }
 
