@@ -320,10 +320,25 @@ impl<'de> Reader<'de> {
         self.since(start)
     }
 
-    /// Goes over a value of another kind than is wanted.
+    /// Why a value of another kind than is wanted cannot be read.
     #[inline(never)]
     fn other(&mut self) -> Unreadable {
-        self.skip().err().unwrap_or(Unreadable::Shape)
+        match self.first() {
+            Some(b'-' | b'0'..=b'9') => self.number_of().map_or_else(|error| error, other_number),
+            Some(b'"') => self.text().err().unwrap_or(Unreadable::Shape),
+            // Nobody looks into it.
+            Some(b'[' | b'{') => Unreadable::Shape,
+            _ => self.skip().err().unwrap_or(Unreadable::Shape),
+        }
+    }
+
+    /// The number that is next.
+    #[inline(never)]
+    fn number_of(&mut self) -> Result<&'de str, Unreadable> {
+        self.peek();
+        let start = self.at;
+        self.skip_number()?;
+        self.since(start)
     }
 
     /// The next byte that is no white space, for code that every type has of its own.
@@ -376,6 +391,12 @@ impl<'de> Reader<'de> {
         self.close(close)?;
         Ok(value)
     }
+}
+
+/// Why a number cannot be read as what is wanted. One that no `f64` can be is none.
+#[inline(never)]
+fn other_number(number: &str) -> Unreadable {
+    serde_json::from_str::<f64>(number).map_or_else(Unreadable::from, |_| Unreadable::Shape)
 }
 
 /// The first place from `at` on that is no white space.
@@ -606,9 +627,13 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        match self.raw()?.parse() {
+        if !matches!(self.first(), Some(b'-' | b'0'..=b'9')) {
+            return Err(self.other());
+        }
+        let number = self.number_of()?;
+        match number.parse() {
             Ok(number) => visitor.visit_u64(number),
-            Err(_) => Err(Unreadable::Shape),
+            Err(_) => Err(other_number(number)),
         }
     }
 
@@ -622,7 +647,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         if self.first() == Some(b'{') {
             return self.within(b'}', |members| visitor.visit_map(members));
         }
-        Err(self.other())
+        self.skip()?;
+        Err(Unreadable::Shape)
     }
 
     /// Keys are strings.
