@@ -35,6 +35,7 @@ mod scopes;
 mod service_calls;
 mod signing;
 mod simple_policies;
+mod spotlight;
 mod steps;
 mod steps_cases;
 mod steps_elsewhere;

@@ -1,5 +1,5 @@
-//! Failing open is told: a request that goes on unchecked, or checked in part, is counted, and the log says so in at most
-//! one line a minute for each cause in one Envoy. All workers share the time of the last line.
+//! Reports that a request goes on unchecked, or checked only in part: a counter, and a line of the log. In one Envoy
+//! there is at most one line a minute for each cause, because all workers share the time of the last line.
 
 use std::iter;
 

@@ -1,6 +1,6 @@
-//! The host port: what the pipeline asks of whoever carries the request, and what it tells it to do. Envoy is one host, a
-//! host in memory another. Questions are answered at once; the one answer that is awaited, that of the embedding
-//! service, comes back through `Request::on_service_reply`.
+//! The interface to the host that carries the request: what the pipeline asks it, and what it tells it to do. Envoy is
+//! one host, and a host in memory for tests is another. Every question is answered at once except one: the embedding
+//! service's answer comes later, through `Request::on_service_reply`.
 
 use sentinel_llm_api::dialect::LocalReply;
 

@@ -1,4 +1,5 @@
-//! The way in: the body is read, the passes look at it, the decision is made and carried out.
+//! The way of a request whose body is complete: the body is read, the passes look at it, the decision is made and
+//! carried out.
 
 use sentinel_detect::{
     history::{Reach, Reading},

@@ -1,6 +1,6 @@
-//! What is put on record of a decision: metrics, the line of the log, the headers for the client, what traces and access
-//! logs show. No prompt, no name of a person or agent, no header value; the model's name is the client's and the
-//! provider's, cut to what a name may be.
+//! What is recorded of a decision: metrics, the line of the log, the headers for the client, the attributes of traces
+//! and access logs. Never a prompt, the name of a person or agent, or a header value. The model's name comes from the
+//! client or the provider, so it is cut to the characters of a name.
 
 use std::sync::Arc;
 

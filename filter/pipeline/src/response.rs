@@ -1,5 +1,5 @@
-//! The way out: a model's answer passes, cleaned where that is wanted and else untouched, and is read as it does; what it was
-//! is counted and remembered. What is changed in other answers has modules of its own.
+//! The way of an answer. A model's answer is cleaned if that is on, and passes unchanged if not. It is read meanwhile, to
+//! count its tokens and to remember its fingerprint. Other answers that are changed have modules of their own.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! An answer that is changed while it passes: a JSON text is held until it is whole, of a stream one frame. All else passes
-//! at once, byte for byte. What is changed, and how, is the caller's business.
+//! An answer that is changed while it passes. A JSON text is held until it is complete; of a stream, one event is held.
+//! Everything else passes at once, byte for byte. The caller decides what is changed, and how.
 
 use super::{Framing, event_stream, sse_rewrite::Events};
 

@@ -75,10 +75,10 @@ group! {
         /// Two kinds of prompts count only if their responses repeat too: prompts that differ in numbers, ids or dates, and
         /// prompts of few words.
         score: RawScore = RawScore::default(),
-        /// Which tools an agent may use. Those that it may not are cut from its requests and from the lists of MCP servers.
+        /// Which tools an agent may use. All other tools are cut from its requests and from the lists of MCP servers.
         tools: RawTools = RawTools::default(),
-        /// The input guard: texts that try to instruct the model in its operator's place, looked for in what is new in a
-        /// request.
+        /// The input guard. It looks for prompt injection in the texts that are new in a request: texts that try to give the
+        /// model instructions which only its operator may give.
         guard: RawGuard = RawGuard::default(),
         /// Spotlighting: tool results are marked as data before the model reads them.
         spotlight: RawSpotlight = RawSpotlight::default(),
