@@ -14,7 +14,7 @@ use crate::{
 /// Between two lines with one cause (milliseconds).
 const PAUSE: u64 = 60_000;
 
-const BYPASSES: [Bypass; 11] = [
+const BYPASSES: [Bypass; 12] = [
     Bypass::ContentType,
     Bypass::Encoded,
     Bypass::TooLarge,
@@ -24,6 +24,7 @@ const BYPASSES: [Bypass; 11] = [
     Bypass::Contention,
     Bypass::NoPlace,
     Bypass::Response,
+    Bypass::Uncleaned,
     Bypass::Empty,
     Bypass::NoIdentity,
 ];
@@ -111,6 +112,10 @@ fn of_bypass(cause: Bypass) -> Option<&'static str> {
         Bypass::Response => {
             "An answer could not be read: it is compressed, too long or of another type. It passed as it came, and is no \
              evidence."
+        }
+        Bypass::Uncleaned => {
+            "An answer was to be cleaned and could not be, or only in part: it is compressed, too long or of another type. What \
+             could not be cleaned passed as it came."
         }
     })
 }

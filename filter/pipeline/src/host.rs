@@ -40,6 +40,10 @@ pub trait Host {
     fn remove_response_header(&mut self, name: &'static str);
     /// Puts `bytes` in the place of the part of the response body that is passing.
     fn replace_response_chunk(&mut self, bytes: &[u8]);
+    /// Keep the response back, from its headers on: they can be changed until it is released.
+    fn hold_response(&mut self);
+    /// Let the response go on.
+    fn release_response(&mut self);
     /// Answer the request in the provider's place.
     fn reply(&mut self, reply: LocalReply);
     /// Ask the embedding service. An error where it cannot even be asked; then no reply comes.

@@ -4,6 +4,7 @@
 pub mod event_stream;
 pub mod rewrite;
 mod sse;
+mod sse_rewrite;
 
 pub(crate) use sse::Lines;
 
