@@ -9,11 +9,14 @@ mod fold;
 mod orders;
 mod overrides;
 mod roles;
+mod source;
 mod tags;
 mod tokens;
 mod vocabulary;
+mod word;
 
-use tokens::{JsonChars, Source, Token, Tokens};
+use source::{JsonChars, Source};
+use tokens::{Token, Tokens};
 
 /// What an attempt looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -114,6 +117,9 @@ fn scan_chars(chars: Source<'_>, place: Place) -> Found {
         let is_last = !tokens.fill(&mut batch, BATCH);
         let to = if is_last { batch.len() } else { batch.len().saturating_sub(REACH) };
         for at in from..to {
+            if !batch.get(at).is_some_and(is_anchor) {
+                continue;
+            }
             let view = View { tokens: &batch, at, place };
             overrides::judge(view, &mut found);
             roles::judge(view, &mut found);
@@ -133,6 +139,13 @@ fn scan_chars(chars: Source<'_>, place: Place) -> Found {
     }
     found.0.sort_unstable();
     found
+}
+
+/// Whether a rule looks at what stands around such a token.
+#[inline]
+fn is_anchor(token: &Token) -> bool {
+    token.is(overrides::ANCHORS | roles::ANCHORS | orders::ANCHORS | tags::ANCHORS)
+        || matches!(token.sign, '<' | '[')
 }
 
 /// A token and those around it.

@@ -11,6 +11,9 @@ use super::{
     },
 };
 
+/// Tokens that the rules begin with.
+pub const ANCHORS: u64 = NEW | OVERRIDE | REVEAL | WHAT | FOLLOW | BEFORE | AI | TELL;
+
 pub fn judge(view: View<'_>, found: &mut Found) {
     let Some(token) = view.token(0) else { return };
     let is_order = token.is(NEW) && heads_orders(view)

@@ -16,6 +16,9 @@ const OBJECT: usize = 12;
 /// Words nobody knows that may stand between.
 const STRANGERS: usize = 2;
 
+/// Tokens that the rules begin with.
+pub const ANCHORS: u64 = IGNORE | FOLLOW | INSTRUCTION | VOID;
+
 pub fn judge(view: View<'_>, found: &mut Found) {
     let Some(token) = view.token(0) else { return };
     let is_order = if token.is(IGNORE) {

@@ -12,6 +12,9 @@ use super::{
 /// Tokens in which a role and its freedom stand together.
 const ROLE: usize = 30;
 
+/// Tokens that the rules begin with.
+pub const ANCHORS: u64 = YOU | NOW | HENCEFORTH | ROLEPLAY | IDENTITY | MODE;
+
 pub fn judge(view: View<'_>, found: &mut Found) {
     let Some(token) = view.token(0) else { return };
     let is_other = token.is(YOU) && (becomes(view) || is_free(view))

@@ -3,7 +3,11 @@
 use super::{
     Place,
     fold::{Folded, fold},
-    vocabulary::{self, CLOSE_QUOTE, CODE, NEWLINE, QUOTE, SIGN, STOP, UNKNOWN, WORD},
+    source::Source,
+    vocabulary::{
+        self, CLOSE_QUOTE, CODE, EMPTY, NEWLINE, QUOTE, SIGN, STOP, UNKNOWN, Vocabulary, WORD, step,
+    },
+    word::{Part, Word, plain},
 };
 
 /// Something that stands in a text.
@@ -35,11 +39,12 @@ impl Token {
     }
 }
 
-/// FNV-1a: one character after the other, as they come.
-pub const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
-
-pub fn step(digest: u64, c: char) -> u64 {
-    (digest ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3)
+/// Where a token begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    pub offset: usize,
+    pub is_apart: bool,
+    pub begins_line: bool,
 }
 
 /// Null bytes of a text.
@@ -69,83 +74,17 @@ impl Nulls {
     }
 }
 
-/// A word that is being read.
-#[derive(Debug)]
-struct Word {
-    digest: u64,
-    /// With digits and signs read as the letters that they stand for, where there are such.
-    disguised: u64,
-    has_disguise: bool,
-    has_letter: bool,
-    /// With what the word before began with.
-    continued: Option<u64>,
-    last: char,
-    /// White space before it (characters).
-    gap: usize,
-    is_loud: bool,
-    length: usize,
-    offset: usize,
-    is_apart: bool,
-    begins_line: bool,
-}
-
-impl Word {
-    fn add(&mut self, c: char, is_lower: bool) {
-        let meant = match c {
-            'a'..='z' => c,
-            '0' => 'o',
-            '1' => 'i',
-            '3' => 'e',
-            '4' | '@' => 'a',
-            '5' | '$' => 's',
-            '7' => 't',
-            other => other,
-        };
-        if meant != c && !self.has_disguise {
-            (self.has_disguise, self.disguised) = (true, self.digest);
-        }
-        if self.has_disguise {
-            self.disguised = step(self.disguised, meant);
-        }
-        self.digest = step(self.digest, c);
-        self.continued = self.continued.map(|digest| step(digest, c));
-        self.length = self.length.saturating_add(1);
-        self.last = c;
-        self.has_letter |= c.is_ascii_lowercase() || c.is_alphabetic();
-        self.is_loud &= !is_lower;
-    }
-}
-
-/// Longer words are none that anybody knows.
-const MAX_WORD: usize = 24;
 /// What stands in a sign's place for a word of a script without spaces.
 pub const IDEOGRAPH: char = '\u{3007}';
 /// Letters from which a word that is spelled is one.
 const LEAST_SPELLED: usize = 3;
 
-/// Where characters come from. One type, so that the module has the reader once.
-pub enum Source<'a> {
-    Plain(std::str::Chars<'a>),
-    Json(JsonChars<'a>),
-}
-
-impl Iterator for Source<'_> {
-    type Item = char;
-
-    #[inline]
-    fn next(&mut self) -> Option<char> {
-        match self {
-            Self::Plain(chars) => chars.next(),
-            Self::Json(chars) => chars.next(),
-        }
-    }
-}
-
 /// Reads tokens from characters.
 pub struct Tokens<'a> {
     chars: Source<'a>,
+    known: &'static Vocabulary,
     offset: usize,
-    word: Option<Word>,
+    word: Option<Word<'a>>,
     /// White space came last.
     is_apart: bool,
     begins_line: bool,
@@ -161,7 +100,7 @@ pub struct Tokens<'a> {
     /// White space that came last (characters).
     gap: usize,
     /// The word that a line ended with, which may go on in the next.
-    broken: Option<u64>,
+    broken: Option<Part<'a>>,
     pub nulls: Nulls,
 }
 
@@ -179,15 +118,15 @@ impl Spelled {
         Self { digest: step(self.digest, letter), letters: self.letters.saturating_add(1), ..self }
     }
 
-    fn is_word(self) -> bool {
-        self.letters >= LEAST_SPELLED && vocabulary::kinds(self.digest) != 0
+    fn is_word(self, known: &Vocabulary) -> bool {
+        self.letters >= LEAST_SPELLED && known.kinds(self.digest) != 0
     }
 
     /// Puts the word in the letters' place.
-    fn put(self, tokens: &mut Vec<Token>) -> bool {
+    fn put(self, known: &Vocabulary, tokens: &mut Vec<Token>) -> bool {
         let Some(begun) = tokens.get(self.first).copied() else { return false };
         tokens.truncate(self.first);
-        tokens.push(Token { kinds: vocabulary::kinds(self.digest) | WORD | begun.kinds & NEWLINE, ..begun });
+        tokens.push(Token { kinds: known.kinds(self.digest) | WORD | begun.kinds & NEWLINE, ..begun });
         true
     }
 }
@@ -196,6 +135,7 @@ impl<'a> Tokens<'a> {
     pub fn new(chars: Source<'a>) -> Self {
         Self {
             chars,
+            known: vocabulary::get(),
             offset: 0,
             word: None,
             is_apart: true,
@@ -214,11 +154,14 @@ impl<'a> Tokens<'a> {
     /// Reads until there are so many tokens; false where the text ended before.
     pub fn fill(&mut self, tokens: &mut Vec<Token>, most: usize) -> bool {
         while tokens.len() < most {
+            if self.word.is_none() && self.read_word() {
+                continue;
+            }
             let Some(c) = self.chars.next() else {
                 self.end_word(tokens);
                 return false;
             };
-            // Most characters are letters of a word that has begun.
+            // The rest of a word that is not plain.
             if let (true, Some(word)) = (c.is_ascii_alphabetic(), &mut self.word) {
                 word.add(c.to_ascii_lowercase(), c.is_ascii_lowercase());
                 self.offset = self.offset.saturating_add(1);
@@ -240,6 +183,30 @@ impl<'a> Tokens<'a> {
     /// The tokens have moved.
     pub fn forget_places(&mut self) {
         (self.spelled, self.respelled) = (None, None);
+    }
+
+    /// Reads a word that is plain, where there is one.
+    #[inline]
+    fn read_word(&mut self) -> bool {
+        let ahead = self.chars.ahead();
+        let (length, classes) = plain(ahead, self.chars.is_json());
+        let Some(text) = ahead.get(..length).filter(|text| !text.is_empty()) else { return false };
+        self.chars.pass(length);
+        self.word = Some(Word::of_plain(text, classes, self.broken, self.gap, self.start()));
+        self.ideograph = None;
+        self.offset = self.offset.saturating_add(length);
+        self.word_has_begun();
+        true
+    }
+
+    fn word_has_begun(&mut self) {
+        self.gap = 0;
+        self.is_apart = false;
+        self.begins_line = false;
+    }
+
+    fn start(&self) -> Start {
+        Start { offset: self.offset, is_apart: self.is_apart, begins_line: self.begins_line }
     }
 
     fn read(&mut self, original: char, c: char, tokens: &mut Vec<Token>) {
@@ -273,20 +240,16 @@ impl<'a> Tokens<'a> {
     }
 
     fn read_letter(&mut self, original: char, c: char) {
-        let new = Word { continued: self.broken, is_loud: true, ..self.lone() };
-        self.word.get_or_insert(new).add(c, original.is_lowercase());
-        self.gap = 0;
-        self.is_apart = false;
-        self.begins_line = false;
+        let (broken, gap, start) = (self.broken, self.gap, self.start());
+        let word = self.word.get_or_insert_with(|| Word::new(broken, gap, start));
+        word.add(c, original.is_lowercase());
+        self.word_has_begun();
     }
 
     fn end_word(&mut self, tokens: &mut Vec<Token>) {
         let Some(word) = self.word.take() else { return };
         self.broken = None;
-        let mut kinds = if word.length <= MAX_WORD { vocabulary::kinds(word.digest) } else { 0 };
-        if kinds == 0 && word.has_disguise && word.has_letter {
-            kinds = vocabulary::kinds(word.disguised);
-        }
+        let kinds = word.kinds(self.known);
         if word.length == 1 && word.has_letter {
             if self.spell(&word, tokens) {
                 return;
@@ -295,11 +258,11 @@ impl<'a> Tokens<'a> {
             (self.spelled, self.respelled) = (None, None);
         }
         if kinds != 0 {
-            self.push(kinds | WORD, ' ', &word, tokens);
+            self.push(kinds | WORD, ' ', word.start, word.is_loud, tokens);
             return;
         }
         // The rest of a word that white space has cut in two.
-        let whole = word.continued.map_or(0, vocabulary::kinds);
+        let whole = word.kinds_with_before(self.known);
         if whole != 0
             && let Some(begun) = tokens.iter_mut().rev().find(|token| token.is(WORD))
             && begun.is(UNKNOWN)
@@ -307,14 +270,14 @@ impl<'a> Tokens<'a> {
             begun.kinds = begun.kinds & !UNKNOWN | whole;
             return;
         }
-        self.broken = Some(word.digest);
-        self.push(UNKNOWN | WORD, ' ', &word, tokens);
+        self.broken = Some(word.part());
+        self.push(UNKNOWN | WORD, ' ', word.start, word.is_loud, tokens);
     }
 
-    fn push(&mut self, kinds: u64, sign: char, word: &Word, tokens: &mut Vec<Token>) {
+    fn push(&mut self, kinds: u64, sign: char, start: Start, is_loud: bool, tokens: &mut Vec<Token>) {
         let code = if self.in_fence { CODE } else { 0 };
         let line = if std::mem::take(&mut self.is_new_line) { NEWLINE } else { 0 };
-        let Word { offset, is_apart, begins_line, is_loud, .. } = *word;
+        let Start { offset, is_apart, begins_line } = start;
         tokens.push(Token {
             kinds: kinds | code | line,
             offset,
@@ -327,21 +290,21 @@ impl<'a> Tokens<'a> {
     }
 
     /// Single letters that follow each other are a word, which takes the place of the letters. True where they are.
-    fn spell(&mut self, word: &Word, tokens: &mut Vec<Token>) -> bool {
+    fn spell(&mut self, word: &Word<'_>, tokens: &mut Vec<Token>) -> bool {
         if word.gap > 1 {
             (self.spelled, self.respelled) = (None, None);
         }
         let new = Spelled { digest: EMPTY, letters: 0, first: tokens.len() };
         let longer = self.spelled.unwrap_or(new).with(word.last);
-        if longer.is_word() {
+        if longer.is_word(self.known) {
             self.spelled = Some(longer);
             self.respelled = None;
-            return longer.put(tokens);
+            return longer.put(self.known, tokens);
         }
         let next = self.respelled.unwrap_or(new).with(word.last);
-        if self.spelled.is_some() && next.is_word() {
+        if self.spelled.is_some() && next.is_word(self.known) {
             (self.spelled, self.respelled) = (Some(next), None);
-            return next.put(tokens);
+            return next.put(self.known, tokens);
         }
         self.respelled = self.spelled.map(|_| next);
         self.spelled = Some(longer);
@@ -350,33 +313,15 @@ impl<'a> Tokens<'a> {
 
     fn read_ideograph(&mut self, c: char, tokens: &mut Vec<Token>) {
         if let Some(before) = self.ideograph {
-            let kinds = vocabulary::kinds(step(step(EMPTY, before), c));
+            let kinds = self.known.kinds(step(step(EMPTY, before), c));
             if kinds != 0 {
-                let word = self.lone();
-                self.push(kinds | WORD, IDEOGRAPH, &word, tokens);
+                self.push(kinds | WORD, IDEOGRAPH, self.start(), false, tokens);
                 self.ideograph = None;
                 return;
             }
         }
         self.ideograph = Some(c);
         self.begins_line = false;
-    }
-
-    fn lone(&self) -> Word {
-        Word {
-            digest: EMPTY,
-            disguised: EMPTY,
-            has_disguise: false,
-            has_letter: false,
-            continued: None,
-            last: ' ',
-            gap: self.gap,
-            is_loud: false,
-            length: 0,
-            offset: self.offset,
-            is_apart: self.is_apart,
-            begins_line: self.begins_line,
-        }
     }
 
     fn end_line(&mut self) {
@@ -406,8 +351,7 @@ impl<'a> Tokens<'a> {
             '"' | '`' | '\'' => SIGN | QUOTE | if self.is_apart { 0 } else { CLOSE_QUOTE },
             _ => SIGN,
         };
-        let word = self.lone();
-        self.push(kinds, c, &word, tokens);
+        self.push(kinds, c, self.start(), false, tokens);
         let is_of_a_list = matches!(
             c,
             '-' | '*'
@@ -446,83 +390,4 @@ impl<'a> Tokens<'a> {
 /// A script without spaces between words.
 fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x2E80..=0x2FFF | 0x3040..=0x30FF | 0x3400..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF)
-}
-
-/// The characters in the strings of a JSON text; between two strings is the end of a line.
-pub struct JsonChars<'a> {
-    chars: std::str::Chars<'a>,
-    in_string: bool,
-}
-
-impl<'a> JsonChars<'a> {
-    pub fn new(json: &'a str) -> Self {
-        Self { chars: json.chars(), in_string: false }
-    }
-
-    fn escape(&mut self) -> Option<char> {
-        Some(match self.chars.next()? {
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            'b' | 'f' => ' ',
-            'u' => {
-                let unit = self.unit()?;
-                if !(0xD800..0xDC00).contains(&unit) {
-                    return Some(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER));
-                }
-                let rest = self.chars.as_str();
-                let Some(low) =
-                    rest.strip_prefix("\\u").and_then(hex).filter(|low| (0xDC00..0xE000).contains(low))
-                else {
-                    return Some(char::REPLACEMENT_CHARACTER);
-                };
-                self.chars = rest.get(6..).unwrap_or_default().chars();
-                let code = ((unit & 0x3FF) << 10 | (low & 0x3FF)).wrapping_add(0x1_0000);
-                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
-            }
-            other => other,
-        })
-    }
-
-    fn unit(&mut self) -> Option<u32> {
-        let unit = hex(self.chars.as_str())?;
-        self.chars = self.chars.as_str().get(4..).unwrap_or_default().chars();
-        Some(unit)
-    }
-}
-
-fn hex(text: &str) -> Option<u32> {
-    u32::from_str_radix(text.get(..4)?, 16).ok()
-}
-
-impl Iterator for JsonChars<'_> {
-    type Item = char;
-
-    fn next(&mut self) -> Option<char> {
-        while !self.in_string {
-            self.in_string = self.chars.next()? == '"';
-        }
-        match self.chars.next()? {
-            '"' => {
-                self.in_string = false;
-                Some('\n')
-            }
-            '\\' => self.escape(),
-            other => Some(other),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_strings_of_json_are_read_with_their_escapes() {
-        let read = |json: &str| JsonChars::new(json).collect::<String>();
-        assert_eq!(read(r#""a\n\"b\u0041\ud83d\ude00""#), "a\n\"bA😀\n");
-        assert_eq!(read(r#"{"k":["v",7,"\ud800x"]}"#), "k\nv\n\u{fffd}x\n");
-        assert_eq!(read(r#""cut \u00"#), "cut ");
-        assert_eq!(read("7"), "");
-    }
 }
