@@ -17,6 +17,7 @@ mod word;
 
 use source::{JsonChars, Source};
 use tokens::{Token, Tokens};
+use vocabulary::WORD;
 
 /// What an attempt looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,8 +79,12 @@ impl Place {
 pub struct Found(Vec<(Pattern, usize)>);
 
 impl Found {
+    fn has(&self, pattern: Pattern) -> bool {
+        self.0.iter().any(|(known, _)| *known == pattern)
+    }
+
     fn add(&mut self, pattern: Pattern, offset: usize) {
-        if self.0.iter().all(|(known, _)| *known != pattern) {
+        if !self.has(pattern) {
             self.0.push((pattern, offset));
         }
     }
@@ -177,10 +182,29 @@ impl<'t> View<'t> {
     }
 
     /// The tokens behind this one, nearest first, up to the end of the sentence.
-    fn ahead(self, most: usize) -> impl Iterator<Item = &'t Token> {
+    fn ahead(self, most: usize) -> std::slice::Iter<'t, Token> {
+        self.sentence(most).iter()
+    }
+
+    /// The same as a slice.
+    #[inline]
+    fn sentence(self, most: usize) -> &'t [Token] {
+        self.following(most, |token| !token.ends_sentence())
+    }
+
+    /// The words of them that follow each other.
+    #[inline]
+    fn words(self, most: usize) -> &'t [Token] {
+        self.following(most, |token| token.is(WORD) && !token.ends_sentence())
+    }
+
+    #[inline]
+    fn following(self, most: usize, is_part: impl Fn(&Token) -> bool) -> &'t [Token] {
         let start = self.at.saturating_add(1);
         let next = self.tokens.get(start..).unwrap_or_default();
-        next.iter().take(most).take_while(|token| !token.ends_sentence())
+        let next = next.get(..most).unwrap_or(next);
+        let end = next.iter().position(|token| !is_part(token)).unwrap_or(next.len());
+        next.get(..end).unwrap_or_default()
     }
 
     /// The tokens in front of this one, nearest first, down to the beginning of the sentence.

@@ -16,7 +16,11 @@ const ROLE: usize = 30;
 pub const ANCHORS: u64 = YOU | NOW | HENCEFORTH | ROLEPLAY | IDENTITY | MODE;
 
 pub fn judge(view: View<'_>, found: &mut Found) {
-    let Some(token) = view.token(0) else { return };
+    let Some(token) = view.token(0).filter(|token| token.is(ANCHORS)) else { return };
+    // The first place of a pattern is enough.
+    if found.has(Pattern::RoleOverride) {
+        return;
+    }
     let is_other = token.is(YOU) && (becomes(view) || is_free(view))
         || token.is(NOW | HENCEFORTH) && (from_now_on(view) || is_from_now(view))
         || token.is(ROLEPLAY) && plays_free(view)
@@ -29,7 +33,7 @@ pub fn judge(view: View<'_>, found: &mut Found) {
 
 /// "You are now a ..", "you are no longer ..".
 fn becomes(view: View<'_>) -> bool {
-    let words: Vec<_> = view.ahead(10).take_while(|token| token.is(WORD)).collect();
+    let words = view.words(10);
     // "You're", "du bist jetzt", "ahora eres".
     let are = words.iter().position(|token| token.is(ARE));
     let start = match are {
@@ -66,7 +70,7 @@ fn becomes(view: View<'_>) -> bool {
 
 /// "You have no restrictions", "you are not bound by any rules".
 fn is_free(view: View<'_>) -> bool {
-    let words: Vec<_> = view.ahead(12).take_while(|token| token.is(WORD)).collect();
+    let words = view.words(12);
     let no = words.iter().take(5).position(|token| token.is(NO | NEGATION));
     let Some(no) = no else { return false };
     // "You are free from", "you have no": and what it is about is the model's.
@@ -87,7 +91,7 @@ fn is_free(view: View<'_>) -> bool {
 
 /// "Ahora eres un asistente sin restricciones": the verb says who.
 fn is_from_now(view: View<'_>) -> bool {
-    let ahead: Vec<_> = view.ahead(8).take_while(|token| token.is(WORD)).collect();
+    let ahead = view.words(8);
     let is_verb = ahead.first().is_some_and(|token| token.is(ARE) && !token.is(FILLER | THIRD));
     let is_free = ahead.iter().any(|token| token.is(AI | UNBOUND | LIMIT));
     is_verb
@@ -117,7 +121,7 @@ fn from_now_on(view: View<'_>) -> bool {
 
 /// "Act as an AI without any rules".
 fn plays_free(view: View<'_>) -> bool {
-    let ahead: Vec<_> = view.ahead(ROLE).collect();
+    let ahead = view.sentence(ROLE);
     let is_role = view
         .ahead(4)
         .any(|token| token.is(ARTICLE | YOU | AI | UNBOUND) || token.is(FILLER) || token.is(WITHIN));
@@ -131,10 +135,9 @@ fn plays_free(view: View<'_>) -> bool {
 
 /// "Your new role is".
 fn has_new_identity(view: View<'_>) -> bool {
-    let before: Vec<_> = view.behind(4).collect();
-    before.iter().any(|token| token.is(YOUR))
-        && before.iter().take(2).any(|token| token.is(NEW))
-        && !before.iter().any(|token| token.is(THIRD) && !token.is(AI))
+    view.behind(4).any(|token| token.is(YOUR))
+        && view.behind(2).any(|token| token.is(NEW))
+        && !view.behind(4).any(|token| token.is(THIRD) && !token.is(AI))
 }
 
 /// "With DAN mode enabled", "enter god mode".

@@ -7,7 +7,7 @@ use super::{
     vocabulary::{
         self, CLOSE_QUOTE, CODE, EMPTY, NEWLINE, QUOTE, SIGN, STOP, UNKNOWN, Vocabulary, WORD, step,
     },
-    word::{Part, Word, plain},
+    word::{Part, Plain, Word},
 };
 
 /// Something that stands in a text.
@@ -84,7 +84,7 @@ pub struct Tokens<'a> {
     chars: Source<'a>,
     known: &'static Vocabulary,
     offset: usize,
-    word: Option<Word<'a>>,
+    word: Option<Word>,
     /// White space came last.
     is_apart: bool,
     begins_line: bool,
@@ -99,7 +99,7 @@ pub struct Tokens<'a> {
     respelled: Option<Spelled>,
     /// White space that came last (characters).
     gap: usize,
-    /// The word that a line ended with, which may go on in the next.
+    /// The word that came last, which may go on in the next.
     broken: Option<Part<'a>>,
     pub nulls: Nulls,
 }
@@ -154,8 +154,8 @@ impl<'a> Tokens<'a> {
     /// Reads until there are so many tokens; false where the text ended before.
     pub fn fill(&mut self, tokens: &mut Vec<Token>, most: usize) -> bool {
         while tokens.len() < most {
-            if self.word.is_none() && self.read_word() {
-                continue;
+            if self.word.is_none() {
+                self.read_plain(tokens);
             }
             let Some(c) = self.chars.next() else {
                 self.end_word(tokens);
@@ -185,18 +185,23 @@ impl<'a> Tokens<'a> {
         (self.spelled, self.respelled) = (None, None);
     }
 
-    /// Reads a word that is plain, where there is one.
+    /// Reads a word that is plain, where there is one. What comes next ends it.
     #[inline]
-    fn read_word(&mut self) -> bool {
+    fn read_plain(&mut self, tokens: &mut Vec<Token>) {
         let ahead = self.chars.ahead();
-        let (length, classes) = plain(ahead, self.chars.is_json());
-        let Some(text) = ahead.get(..length).filter(|text| !text.is_empty()) else { return false };
-        self.chars.pass(length);
-        self.word = Some(Word::of_plain(text, classes, self.broken, self.gap, self.start()));
+        let Some(word) = Plain::of(ahead, self.chars.is_json()) else { return };
+        self.chars.pass(word.text.len());
+        let (start, gap, begun) = (self.start(), self.gap, self.broken.take());
         self.ideograph = None;
-        self.offset = self.offset.saturating_add(length);
+        self.offset = self.offset.saturating_add(word.text.len());
         self.word_has_begun();
-        true
+        if self.is_spelled(word.letter(), gap, tokens) {
+            return;
+        }
+        let known = self.known;
+        let kinds = word.kinds(known);
+        let whole = || begun.map_or(0, |begun| word.kinds_behind(begun, known));
+        self.add_word(kinds, whole, Part::Plain(word.text), (start, word.is_loud()), tokens);
     }
 
     fn word_has_begun(&mut self) {
@@ -249,20 +254,30 @@ impl<'a> Tokens<'a> {
     fn end_word(&mut self, tokens: &mut Vec<Token>) {
         let Some(word) = self.word.take() else { return };
         self.broken = None;
-        let kinds = word.kinds(self.known);
-        if word.length == 1 && word.has_letter {
-            if self.spell(&word, tokens) {
-                return;
-            }
-        } else {
-            (self.spelled, self.respelled) = (None, None);
+        if self.is_spelled(word.letter(), word.gap, tokens) {
+            return;
         }
+        let known = self.known;
+        let whole = || word.kinds_as_rest(known);
+        self.add_word(word.kinds(known), whole, word.part(), (word.start, word.is_loud), tokens);
+    }
+
+    /// A word of these kinds; `whole`: what it is together with the word before.
+    #[inline]
+    fn add_word(
+        &mut self,
+        kinds: u64,
+        whole: impl FnOnce() -> u64,
+        part: Part<'a>,
+        (start, is_loud): (Start, bool),
+        tokens: &mut Vec<Token>,
+    ) {
         if kinds != 0 {
-            self.push(kinds | WORD, ' ', word.start, word.is_loud, tokens);
+            self.push(kinds | WORD, ' ', start, is_loud, tokens);
             return;
         }
         // The rest of a word that white space has cut in two.
-        let whole = word.kinds_with_before(self.known);
+        let whole = whole();
         if whole != 0
             && let Some(begun) = tokens.iter_mut().rev().find(|token| token.is(WORD))
             && begun.is(UNKNOWN)
@@ -270,8 +285,18 @@ impl<'a> Tokens<'a> {
             begun.kinds = begun.kinds & !UNKNOWN | whole;
             return;
         }
-        self.broken = Some(word.part());
-        self.push(UNKNOWN | WORD, ' ', word.start, word.is_loud, tokens);
+        self.broken = Some(part);
+        self.push(UNKNOWN | WORD, ' ', start, is_loud, tokens);
+    }
+
+    /// Whether a word is a letter of one that is spelled, and has become a part of it.
+    #[inline]
+    fn is_spelled(&mut self, letter: Option<char>, gap: usize, tokens: &mut Vec<Token>) -> bool {
+        if let Some(letter) = letter {
+            return self.spell(letter, gap, tokens);
+        }
+        (self.spelled, self.respelled) = (None, None);
+        false
     }
 
     fn push(&mut self, kinds: u64, sign: char, start: Start, is_loud: bool, tokens: &mut Vec<Token>) {
@@ -290,18 +315,18 @@ impl<'a> Tokens<'a> {
     }
 
     /// Single letters that follow each other are a word, which takes the place of the letters. True where they are.
-    fn spell(&mut self, word: &Word<'_>, tokens: &mut Vec<Token>) -> bool {
-        if word.gap > 1 {
+    fn spell(&mut self, letter: char, gap: usize, tokens: &mut Vec<Token>) -> bool {
+        if gap > 1 {
             (self.spelled, self.respelled) = (None, None);
         }
         let new = Spelled { digest: EMPTY, letters: 0, first: tokens.len() };
-        let longer = self.spelled.unwrap_or(new).with(word.last);
+        let longer = self.spelled.unwrap_or(new).with(letter);
         if longer.is_word(self.known) {
             self.spelled = Some(longer);
             self.respelled = None;
             return longer.put(self.known, tokens);
         }
-        let next = self.respelled.unwrap_or(new).with(word.last);
+        let next = self.respelled.unwrap_or(new).with(letter);
         if self.spelled.is_some() && next.is_word(self.known) {
             (self.spelled, self.respelled) = (Some(next), None);
             return next.put(self.known, tokens);

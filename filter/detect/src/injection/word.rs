@@ -54,60 +54,92 @@ const fn meant(byte: u8) -> u8 {
     }
 }
 
-/// A word at the beginning of a text that is plain and ends for certain: its length (0 where there is none) and what its
-/// bytes are.
-pub fn plain(text: &str, is_json: bool) -> (usize, u8) {
-    let (bytes, mut classes) = (text.as_bytes(), 0);
-    let class = |byte: &u8| CLASSES.get(usize::from(*byte)).copied().unwrap_or(UNSURE);
-    let end = bytes.iter().position(|byte| {
-        let class = class(byte);
-        classes |= class;
-        class & INSIDE == 0
-    });
-    let length = end.unwrap_or(bytes.len());
-    let is_sure = match bytes.get(length..) {
-        // An escaped character may belong to the word.
-        Some([b'\\', next, ..]) if is_json => {
-            matches!(next, b'"' | b'\\' | b'/' | b'n' | b't' | b'r' | b'b' | b'f')
+/// A word that stands in a text as it is.
+#[derive(Clone, Copy)]
+pub struct Plain<'a> {
+    pub text: &'a str,
+    classes: u8,
+}
+
+impl<'a> Plain<'a> {
+    /// The word at the beginning of a text, where it is plain and ends for certain.
+    #[inline]
+    pub fn of(text: &'a str, is_json: bool) -> Option<Self> {
+        let (bytes, mut classes) = (text.as_bytes(), 0);
+        let class = |byte: &u8| CLASSES.get(usize::from(*byte)).copied().unwrap_or(UNSURE);
+        let end = bytes.iter().position(|byte| {
+            let class = class(byte);
+            let is_inside = class & INSIDE != 0;
+            classes |= if is_inside { class } else { 0 };
+            !is_inside
+        });
+        let length = end.unwrap_or(bytes.len());
+        let is_sure = match bytes.get(length..) {
+            // An escaped character may belong to the word.
+            Some([b'\\', next, ..]) if is_json => {
+                matches!(next, b'"' | b'\\' | b'/' | b'n' | b't' | b'r' | b'b' | b'f')
+            }
+            Some([next, ..]) => class(next) & UNSURE == 0 && !(is_json && *next == b'\\'),
+            _ => true,
+        };
+        let text = text.get(..length).filter(|text| is_sure && !text.is_empty())?;
+        Some(Self { text, classes })
+    }
+
+    /// Its only letter, in lower case.
+    pub fn letter(self) -> Option<char> {
+        match self.text.as_bytes() {
+            [letter] if self.classes & LETTER != 0 => Some(char::from(letter.to_ascii_lowercase())),
+            _ => None,
         }
-        Some([next, ..]) => class(next) & UNSURE == 0 && !(is_json && *next == b'\\'),
-        _ => true,
-    };
-    if is_sure { (length, classes) } else { (0, 0) }
+    }
+
+    pub fn is_loud(self) -> bool {
+        self.classes & LOWER == 0
+    }
+
+    /// What it is; 0 where nothing is known of it.
+    #[inline]
+    pub fn kinds(self, known: &Vocabulary) -> u64 {
+        let (first, last) = ends(self.text);
+        let length = self.text.len();
+        let mut kinds = 0;
+        if length <= MAX_WORD && known.may_have(first, last, length) {
+            kinds = known.kinds(digest(EMPTY, self.text, u8_lower));
+        }
+        let is_disguised = self.classes & (DISGUISE | LETTER) == DISGUISE | LETTER;
+        if kinds == 0 && is_disguised && known.may_have(meant(first), meant(last), length) {
+            kinds = known.kinds(digest(EMPTY, self.text, meant));
+        }
+        kinds
+    }
+
+    /// What it is as the rest of a word; 0 where nothing is known of it.
+    #[inline]
+    pub fn kinds_behind(self, begun: Part<'_>, known: &Vocabulary) -> u64 {
+        if let Part::Plain(plain) = begun {
+            let ((first, _), (_, last)) = (ends(plain), ends(self.text));
+            if !known.may_have(first, last, plain.len().saturating_add(self.text.len())) {
+                return 0;
+            }
+        }
+        known.kinds(digest(begun.digest(), self.text, u8_lower))
+    }
 }
 
-/// A word, or what has come of it.
-#[derive(Debug)]
-pub struct Word<'a> {
-    /// A plain word as it stands; empty where it is read by characters.
-    plain: &'a str,
-    digest: u64,
-    /// With digits and signs read as the letters that they stand for, where there are such.
-    disguised: u64,
-    has_disguise: bool,
-    pub has_letter: bool,
-    /// The word before, which may have been cut in two.
-    before: Option<Part<'a>>,
-    /// With what the word before began with.
-    continued: Option<u64>,
-    pub last: char,
-    pub length: usize,
-    pub is_loud: bool,
-    /// White space before it (characters).
-    pub gap: usize,
-    pub start: Start,
-}
-
-/// The word that a line ended with, which may go on in the next.
+/// The word that came last, which may go on in the next.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
-    plain: &'a str,
-    digest: u64,
+pub enum Part<'a> {
+    Plain(&'a str),
+    Digest(u64),
 }
 
 impl Part<'_> {
     fn digest(self) -> u64 {
-        if self.plain.is_empty() { self.digest } else { digest(EMPTY, self.plain, u8_lower) }
+        match self {
+            Self::Plain(text) => digest(EMPTY, text, u8_lower),
+            Self::Digest(digest) => digest,
+        }
     }
 }
 
@@ -125,15 +157,31 @@ fn ends(text: &str) -> (u8, u8) {
     (bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0))
 }
 
-impl<'a> Word<'a> {
-    pub fn new(before: Option<Part<'a>>, gap: usize, start: Start) -> Self {
+/// A word that is read by characters.
+#[derive(Debug)]
+pub struct Word {
+    digest: u64,
+    /// With digits and signs read as the letters that they stand for, where there are such.
+    disguised: u64,
+    has_disguise: bool,
+    has_letter: bool,
+    /// With what the word before began with.
+    continued: Option<u64>,
+    last: char,
+    length: usize,
+    pub is_loud: bool,
+    /// White space before it (characters).
+    pub gap: usize,
+    pub start: Start,
+}
+
+impl Word {
+    pub fn new(before: Option<Part<'_>>, gap: usize, start: Start) -> Self {
         Self {
-            plain: "",
             digest: EMPTY,
             disguised: EMPTY,
             has_disguise: false,
             has_letter: false,
-            before: None,
             continued: before.map(Part::digest),
             last: ' ',
             length: 0,
@@ -143,22 +191,7 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// A plain word whose bytes are of these classes.
-    pub fn of_plain(plain: &'a str, classes: u8, before: Option<Part<'a>>, gap: usize, start: Start) -> Self {
-        let (_, last) = ends(plain);
-        Self {
-            plain,
-            has_disguise: classes & DISGUISE != 0,
-            has_letter: classes & LETTER != 0,
-            before,
-            last: char::from(last.to_ascii_lowercase()),
-            length: plain.len(),
-            is_loud: classes & LOWER == 0,
-            ..Self::new(None, gap, start)
-        }
-    }
-
-    /// Adds a character to a word that is read by characters.
+    /// Adds a character.
     pub fn add(&mut self, c: char, is_lower: bool) {
         let meant = if c.is_ascii() { char::from(meant(u8::try_from(c).unwrap_or(0))) } else { c };
         if meant != c && !self.has_disguise {
@@ -175,36 +208,27 @@ impl<'a> Word<'a> {
         self.is_loud &= !is_lower;
     }
 
+    /// Its only letter.
+    pub fn letter(&self) -> Option<char> {
+        (self.length == 1 && self.has_letter).then_some(self.last)
+    }
+
     /// What it is; 0 where nothing is known of it.
     pub fn kinds(&self, known: &Vocabulary) -> u64 {
-        let (first, last) = ends(self.plain);
-        let is_plain = !self.plain.is_empty();
-        let may_be = |first, last| !is_plain || known.may_have(first, last, self.length);
-        let mut kinds = 0;
-        if self.length <= MAX_WORD && may_be(first, last) {
-            kinds = known.kinds(if is_plain { digest(EMPTY, self.plain, u8_lower) } else { self.digest });
-        }
-        if kinds == 0 && self.has_disguise && self.has_letter && may_be(meant(first), meant(last)) {
-            kinds = known.kinds(if is_plain { digest(EMPTY, self.plain, meant) } else { self.disguised });
+        let mut kinds = if self.length <= MAX_WORD { known.kinds(self.digest) } else { 0 };
+        if kinds == 0 && self.has_disguise && self.has_letter {
+            kinds = known.kinds(self.disguised);
         }
         kinds
     }
 
-    /// What it is together with the word before; 0 where nothing is known of it.
-    pub fn kinds_with_before(&self, known: &Vocabulary) -> u64 {
-        let Some(before) = self.before else {
-            return self.continued.map_or(0, |digest| known.kinds(digest));
-        };
-        let ((first, _), (_, last)) = (ends(before.plain), ends(self.plain));
-        let length = before.plain.len().saturating_add(self.length);
-        if !before.plain.is_empty() && !known.may_have(first, last, length) {
-            return 0;
-        }
-        known.kinds(digest(before.digest(), self.plain, u8_lower))
+    /// What it is as the rest of the word before; 0 where nothing is known of it.
+    pub fn kinds_as_rest(&self, known: &Vocabulary) -> u64 {
+        self.continued.map_or(0, |digest| known.kinds(digest))
     }
 
     /// What may go on in the next word.
-    pub fn part(&self) -> Part<'a> {
-        Part { plain: self.plain, digest: self.digest }
+    pub fn part(&self) -> Part<'static> {
+        Part::Digest(self.digest)
     }
 }
