@@ -100,6 +100,8 @@ impl Found {
 
 /// Tokens that are looked at in one go.
 const BATCH: usize = 2_048;
+/// Tokens of a text that is short.
+const FEW: usize = 256;
 /// Tokens around a place that a rule may look at.
 const REACH: usize = 48;
 
@@ -116,7 +118,7 @@ pub fn scan_json(json: &str, place: Place) -> Found {
 fn scan_chars(chars: Source<'_>, place: Place) -> Found {
     let mut found = Found::default();
     let mut tokens = Tokens::new(chars);
-    let (mut batch, mut opened): (Vec<Token>, _) = (Vec::new(), tags::Opened::default());
+    let (mut batch, mut opened) = (Vec::with_capacity(FEW), tags::Opened::default());
     let mut from = 0;
     loop {
         let is_last = !tokens.fill(&mut batch, BATCH);

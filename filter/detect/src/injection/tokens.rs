@@ -185,10 +185,19 @@ impl<'a> Tokens<'a> {
         (self.spelled, self.respelled) = (None, None);
     }
 
-    /// Reads a word that is plain, where there is one. What comes next ends it.
+    /// Reads spaces, and a word that is plain, where there is one. What comes next ends it.
     #[inline]
     fn read_plain(&mut self, tokens: &mut Vec<Token>) {
         let ahead = self.chars.ahead();
+        let spaces = ahead.bytes().take_while(|byte| *byte == b' ').count();
+        if spaces > 0 {
+            self.chars.pass(spaces);
+            self.offset = self.offset.saturating_add(spaces);
+            self.gap = self.gap.saturating_add(spaces);
+            self.is_apart = true;
+            self.ideograph = None;
+        }
+        let ahead = ahead.get(spaces..).unwrap_or_default();
         let Some(word) = Plain::of(ahead, self.chars.is_json()) else { return };
         self.chars.pass(word.text.len());
         let (start, gap, begun) = (self.start(), self.gap, self.broken.take());
@@ -220,7 +229,9 @@ impl<'a> Tokens<'a> {
             return;
         }
         if is_ideograph(c) {
-            self.end_word(tokens);
+            if self.word.is_some() {
+                self.end_word(tokens);
+            }
             self.read_ideograph(c, tokens);
             return;
         }
@@ -233,7 +244,9 @@ impl<'a> Tokens<'a> {
         if c == '\'' && self.word.is_some() {
             return;
         }
-        self.end_word(tokens);
+        if self.word.is_some() {
+            self.end_word(tokens);
+        }
         if c == '\n' {
             self.end_line();
         } else if c.is_whitespace() {
