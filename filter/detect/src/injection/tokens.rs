@@ -109,17 +109,27 @@ pub struct Tokens<'a> {
 struct Spelled {
     digest: u64,
     letters: usize,
+    begins: char,
+    ends: char,
     /// Place of the first letter's token.
     first: usize,
 }
 
 impl Spelled {
     fn with(self, letter: char) -> Self {
-        Self { digest: step(self.digest, letter), letters: self.letters.saturating_add(1), ..self }
+        Self {
+            digest: step(self.digest, letter),
+            letters: self.letters.saturating_add(1),
+            begins: if self.letters == 0 { letter } else { self.begins },
+            ends: letter,
+            ..self
+        }
     }
 
     fn is_word(self, known: &Vocabulary) -> bool {
-        self.letters >= LEAST_SPELLED && known.kinds(self.digest) != 0
+        self.letters >= LEAST_SPELLED
+            && known.may_have(self.begins, self.ends, self.letters)
+            && known.kinds(self.digest) != 0
     }
 
     /// Puts the word in the letters' place.
@@ -332,7 +342,7 @@ impl<'a> Tokens<'a> {
         if gap > 1 {
             (self.spelled, self.respelled) = (None, None);
         }
-        let new = Spelled { digest: EMPTY, letters: 0, first: tokens.len() };
+        let new = Spelled { digest: EMPTY, letters: 0, begins: letter, ends: letter, first: tokens.len() };
         let longer = self.spelled.unwrap_or(new).with(letter);
         if longer.is_word(self.known) {
             self.spelled = Some(longer);

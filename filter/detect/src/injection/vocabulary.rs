@@ -334,7 +334,7 @@ const SHAPES: usize = 1 << 15;
 /// All words by their digests.
 pub struct Vocabulary {
     words: Vec<(u64, u64)>,
-    /// The first and last letters and the lengths that words in ASCII have: a bit each.
+    /// The first and last letters and the lengths that words have: a bit each.
     shapes: Vec<u64>,
 }
 
@@ -353,10 +353,10 @@ pub fn get() -> &'static Vocabulary {
 
 /// The bit of a word's shape: which of the numbers, and which of its bits.
 #[inline]
-fn shape(first: u8, last: u8, length: usize) -> (usize, u64) {
-    let row = usize::from(first & 31) << 5 | usize::from(last & 31);
-    let bit = row << 5 | length & 31;
-    (bit / 64, 1_u64.wrapping_shl(u32::try_from(bit & 63).unwrap_or(0)))
+fn shape(first: char, last: char, length: usize) -> (usize, u64) {
+    let row = (u32::from(first) & 31) << 10 | (u32::from(last) & 31) << 5;
+    let bit = row as usize | length & 31;
+    (bit / 64, 1_u64.wrapping_shl((bit & 63) as u32))
 }
 
 impl Vocabulary {
@@ -380,8 +380,8 @@ impl Vocabulary {
         if let Some(slot) = self.place(digest).and_then(|at| self.words.get_mut(at)) {
             *slot = (digest, slot.1 | kinds);
         }
-        if let ([first, .., last] | [first @ last], true) = (folded.as_bytes(), folded.is_ascii()) {
-            let (at, bit) = shape(*first, *last, folded.len());
+        if let Some((first, last)) = folded.chars().next().zip(folded.chars().next_back()) {
+            let (at, bit) = shape(first, last, folded.chars().count());
             if let Some(shapes) = self.shapes.get_mut(at) {
                 *shapes |= bit;
             }
@@ -394,9 +394,9 @@ impl Vocabulary {
         self.place(digest).and_then(|at| self.words.get(at)).map_or(0, |(_, kinds)| *kinds)
     }
 
-    /// Whether there can be a word in ASCII of these first and last bytes, in any case, and of this length.
+    /// Whether there can be a word with these first and last letters, in any case of ASCII, and of so many letters.
     #[inline]
-    pub fn may_have(&self, first: u8, last: u8, length: usize) -> bool {
+    pub fn may_have(&self, first: char, last: char, length: usize) -> bool {
         let (at, bit) = shape(first, last, length);
         self.shapes.get(at).is_some_and(|shapes| shapes & bit != 0)
     }

@@ -54,6 +54,10 @@ const fn meant(byte: u8) -> u8 {
     }
 }
 
+fn meant_char(c: char) -> char {
+    if c.is_ascii() { char::from(meant(u8::try_from(c).unwrap_or(0))) } else { c }
+}
+
 /// A word that stands in a text as it is.
 #[derive(Clone, Copy)]
 pub struct Plain<'a> {
@@ -108,7 +112,7 @@ impl<'a> Plain<'a> {
             kinds = known.kinds(digest(EMPTY, self.text, u8_lower));
         }
         let is_disguised = self.classes & (DISGUISE | LETTER) == DISGUISE | LETTER;
-        if kinds == 0 && is_disguised && known.may_have(meant(first), meant(last), length) {
+        if kinds == 0 && is_disguised && known.may_have(meant_char(first), meant_char(last), length) {
             kinds = known.kinds(digest(EMPTY, self.text, meant));
         }
         kinds
@@ -152,9 +156,10 @@ fn digest(from: u64, plain: &str, read: impl Fn(u8) -> u8) -> u64 {
 }
 
 /// The first byte of a text, and the last.
-fn ends(text: &str) -> (u8, u8) {
+fn ends(text: &str) -> (char, char) {
     let bytes = text.as_bytes();
-    (bytes.first().copied().unwrap_or(0), bytes.last().copied().unwrap_or(0))
+    let char = |byte: Option<&u8>| byte.map_or(' ', |byte| char::from(*byte));
+    (char(bytes.first()), char(bytes.last()))
 }
 
 /// A word that is read by characters.
@@ -193,7 +198,7 @@ impl Word {
 
     /// Adds a character.
     pub fn add(&mut self, c: char, is_lower: bool) {
-        let meant = if c.is_ascii() { char::from(meant(u8::try_from(c).unwrap_or(0))) } else { c };
+        let meant = meant_char(c);
         if meant != c && !self.has_disguise {
             (self.has_disguise, self.disguised) = (true, self.digest);
         }
