@@ -8,6 +8,7 @@ use sentinel_detect::{
     verdict::{Signal, Verdict},
 };
 use sentinel_llm_api::json::Unreadable;
+use sentinel_text::clean::Step;
 
 /// A counter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +39,8 @@ pub enum Metric {
     BoundsTokens(Bounding, &'static str),
     /// Billionths of a USD that these tokens would have cost.
     BoundsSaved(Bounding),
+    /// Answers that were cleaned of something; with the dialect's label.
+    Cleaned(CleanKind, &'static str),
     /// Billionths of a USD that killed requests would have cost at least.
     Saved,
 }
@@ -169,6 +172,23 @@ impl Bounding {
     }
 }
 
+/// What cleaning found in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CleanKind {
+    Step(Step),
+    /// It says that there is nothing to say.
+    NoReply,
+}
+
+impl CleanKind {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Step(step) => step.label(),
+            Self::NoReply => "no_reply",
+        }
+    }
+}
+
 /// Label of the MCP breaker among the dialects.
 pub const MCP: &str = "mcp";
 
@@ -214,6 +234,9 @@ impl Metric {
                 format!("sentinel_bounds_tokens_total.kind.{}.dialect.{dialect}", kind.label())
             }
             Self::BoundsSaved(kind) => format!("sentinel_bounds_nanousd_total.kind.{}", kind.label()),
+            Self::Cleaned(kind, dialect) => {
+                format!("sentinel_answers_cleaned_total.kind.{}.dialect.{dialect}", kind.label())
+            }
             Self::Saved => "sentinel_saved_nanousd_total".to_owned(),
         }
     }
@@ -238,6 +261,8 @@ pub enum Bypass {
     NoPlace,
     /// The response is compressed, too long or of another type: its text does not count.
     Response,
+    /// The response was to be cleaned, and it or a part of it could not be.
+    Uncleaned,
 }
 
 impl Bypass {
@@ -254,6 +279,7 @@ impl Bypass {
             Self::Contention => "contention",
             Self::NoPlace => "no_place",
             Self::Response => "response",
+            Self::Uncleaned => "uncleaned",
         }
     }
 }

@@ -308,6 +308,39 @@ fn a_hint_finds_its_place_where_the_last_result_is_cut_or_gone() {
     assert!(!json!(got).to_string().contains("nobody asked"));
 }
 
+/// Marks of spotlighting move along with what is moved, go with what is cleared, and close behind what is cut.
+#[test]
+fn edits_of_other_passes_go_along() {
+    let config = |bounds: Value| {
+        json!({"spotlight": {"enabled": true, "tag": "data", "preamble": "Data:"}, "bounds": bounds, "semantic": {"enabled": false},
+            "tools": {"deny": [{"name": "rm"}]}, "context_windows": [{"name": "small", "tokens": 200}]})
+    };
+    let mut sent_with = |bounds: Value, messages: &[Value]| {
+        let mut host = InMemory::new(Config::from_json(config(bounds).to_string().as_bytes()).unwrap());
+        let tools = json!([{"type": "function", "function": {"name": "rm"}}, {"type": "function", "function": {"name": "ls"}}]);
+        let body = json!({"model": "small", "tools": tools, "messages": messages}).to_string();
+        let passed =
+            host.exchange(&ClientRequest::post("/v1/chat/completions", body), &ProviderResponse::json("{}"));
+        let got = sent(&passed);
+        assert_eq!(got["tools"].as_array().unwrap().len(), 1, "{got}");
+        got["messages"].as_array().unwrap().clone()
+    };
+    let late = [user("x"), call(1), user("y"), result(1, "late"), result(2, "nobody's")];
+    let got = sent_with(json!({"repair": true}), &late);
+    assert_eq!(got.len(), 4, "{got:?}");
+    let told = got[2]["content"].as_str().unwrap();
+    assert!(got[2]["role"] == "tool" && told.contains("<data>") && told.contains("late"), "{told}");
+    let mut long = vec![user("x")];
+    (0..5).for_each(|id| long.extend([call(id), result(id, &words(id, 300))]));
+    let truncated = sent_with(json!({"truncation": {"enabled": true, "max_tool_result_chars": 50}}), &long);
+    let told = truncated[2]["content"].as_str().unwrap();
+    let (cut, end) = (told.find("characters are missing]").unwrap(), told.find("</data>").unwrap());
+    assert!(told.contains("<data>") && cut < end, "{told}");
+    let pruning = json!({"enabled": true, "soft_trim_chars": 100, "soft_trim_head": 60, "soft_trim_tail": 30, "min_prunable_tool_chars": 1});
+    let cleared = sent_with(json!({ "pruning": pruning }), &long);
+    assert_eq!(cleared[2]["content"], "[Old tool result content cleared]");
+}
+
 #[test]
 fn observe_says_what_it_would_save_and_touches_nothing() {
     let bounds = json!({"truncation": {"enabled": true, "max_tool_result_chars": 5_000}, "history_limit": 4,

@@ -4,6 +4,7 @@ mod answer;
 mod outline;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::{PathFacts, model_before_method},
+    spoken::{Block, Visit},
     tools::{May, Offer},
 };
 
@@ -61,12 +63,32 @@ impl Dialect for Gemini {
         outline::outline(body)
     }
 
+    fn takes_objects_as_results(&self) -> bool {
+        true
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(json, visit);
+    }
+
+    fn event_of(&self, like: &str, block: Block, text: &str) -> Option<String> {
+        spoken::event_of(like, block, text)
+    }
+
+    fn takes_empty_texts(&self) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

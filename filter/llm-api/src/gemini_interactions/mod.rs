@@ -5,6 +5,7 @@ mod answer;
 mod outline;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use crate::{
@@ -14,6 +15,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     outline::Outline,
+    spoken::Visit,
     tools::{May, Offer},
 };
 
@@ -53,12 +55,24 @@ impl Dialect for GeminiInteractions {
         outline::outline(body)
     }
 
+    fn takes_objects_as_results(&self) -> bool {
+        true
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(json, visit);
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -4,6 +4,7 @@ mod answer;
 mod outline;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 pub(crate) use reply::{error, refusal};
@@ -16,6 +17,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::retry_count,
+    spoken::{Block, Visit},
     tools::{May, Offer},
 };
 
@@ -61,6 +63,18 @@ impl Dialect for OpenAiChat {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::spoken(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::spoken(json, visit);
+    }
+
+    fn event_of(&self, like: &str, block: Block, text: &str) -> Option<String> {
+        spoken::event_of(like, block, text)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -149,7 +149,12 @@ impl<'o, 'a> Changes<'o, 'a> {
         }
     }
 
-    /// The edits that make all changes.
+    /// Edits of others, which move along with what is moved, and go with what is cut.
+    pub fn add(&mut self, edits: Vec<Edit>) {
+        self.leaves.extend(edits);
+    }
+
+    /// The edits that make all changes, and those of others.
     pub fn edits(mut self) -> Vec<Edit> {
         let Self { outline, .. } = self;
         let dropped: Vec<bool> = self.entries.iter().map(|entry| entry.is_dropped).collect();
@@ -176,10 +181,14 @@ impl<'o, 'a> Changes<'o, 'a> {
 
     /// No provider takes a request without messages.
     fn nothing_left(&self) -> Vec<Edit> {
-        let Outline { body, list: Some(list), form, .. } = self.outline else { return Vec::new() };
+        let Outline { body, list: Some(list), form, .. } = self.outline else {
+            return self.leaves.clone();
+        };
         let list = place(body, list);
         let with = (form.message)(&(form.text)(DROPPED));
-        vec![Edit { at: list.start.saturating_add(1)..list.end.saturating_sub(1), with }]
+        let mut edits = self.leaves.clone();
+        edits.push(Edit { at: list.start.saturating_add(1)..list.end.saturating_sub(1), with });
+        settled(&edits)
     }
 
     /// What changes of the content of one entry.

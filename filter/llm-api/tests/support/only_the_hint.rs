@@ -31,8 +31,10 @@ pub fn check(body: &[u8]) -> Result<(), String> {
         let label = dialect.label();
         let in_result = dialect.hint_in_result(text, HINT);
         let hint = dialect.hint(text, HINT, Position::Start).ok();
-        only_the_edits::check(dialect, text, hint.as_ref())
-            .map_err(|problem| format!("{label}: {problem}\n{text}"))?;
+        for hint in [hint.as_ref(), in_result.as_ref().ok()] {
+            only_the_edits::check(dialect, text, hint)
+                .map_err(|problem| format!("{label}: {problem}\n{text}"))?;
+        }
         let tools = dialect.offer(text, &|_| false).map(|offer| offer.edits).unwrap_or_default();
         let others: Vec<_> = tools.iter().chain(&hint).chain(&in_result).cloned().collect();
         only_the_bounds::check(dialect, text, &others)

@@ -9,7 +9,7 @@ use sentinel_detect::{
     verdict::Signal,
     window,
 };
-use sentinel_llm_api::dialect::Position;
+use sentinel_llm_api::{dialect::Position, marks::Marks};
 
 use super::{
     super::{
@@ -19,6 +19,7 @@ use super::{
     between,
     bounds::{BoundsPolicy, bounds},
     millis,
+    spotlight::marks,
     steps::steps,
     tools::{ToolPolicy, tools},
 };
@@ -48,6 +49,10 @@ pub struct Policy {
     pub tools: ToolPolicy,
     pub guard: GuardPolicy,
     pub bounds: BoundsPolicy,
+    /// How tool results are marked; none where they are not.
+    pub marks: Option<Marks>,
+    /// Whether answers are cleaned.
+    pub cleans: bool,
     pub hint: HintPolicy,
     pub kill: KillPolicy,
 }
@@ -147,6 +152,8 @@ impl TryFrom<&RawConfig> for Policy {
             tools: tools(&raw.tools)?,
             bounds: bounds(&raw.bounds)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
+            marks: marks(&raw.spotlight)?,
+            cleans: raw.clean.enabled,
             hint: HintPolicy {
                 position: match hint.position {
                     HintPosition::Start => Position::Start,

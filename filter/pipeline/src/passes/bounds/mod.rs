@@ -46,7 +46,8 @@ pub fn run(config: &Config, case: &mut Case, body: &[u8], host: &mut impl Host) 
     }
     tally.count(config, case, host);
     let crosses = followed.crosses;
-    case.edits.extend(changes.edits());
+    changes.add(std::mem::take(&mut case.edits));
+    case.edits = changes.edits();
     crosses.then(|| Finding::of(Signal::MemoryFlush, Verdict::Hint))
 }
 
