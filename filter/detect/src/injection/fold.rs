@@ -1,4 +1,4 @@
-//! Characters as a reader sees them: look-alikes as the Latin letter, what is not seen as nothing.
+//! Characters as a reader sees them: a look-alike becomes the Latin letter, and an invisible character is left out.
 
 /// What a character is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! New instructions from where none are to come: headings of orders, words to the model in what a tool brought, and
-//! questions for the operator's own instructions.
+//! Texts that bring new instructions where none belong: headings such as "New instructions:", words to the model in a
+//! tool result, and questions for the system prompt.
 
 use super::{
     Found, Pattern, Place, Token, View,

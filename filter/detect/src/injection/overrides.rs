@@ -1,5 +1,5 @@
-//! Earlier instructions are to be ignored: a verb in the imperative, and the instructions that came before, are the
-//! reader's, or are all of them.
+//! Texts that tell the model to ignore its instructions: a verb in the imperative, together with instructions that are
+//! earlier ones, the reader's own, or all of them.
 
 use super::{
     Found, Pattern, View,

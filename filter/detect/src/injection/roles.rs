@@ -1,4 +1,4 @@
-//! The agent is to be somebody else.
+//! Texts that give the model another role.
 
 use super::{
     Found, Pattern, View,

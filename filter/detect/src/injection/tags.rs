@@ -1,4 +1,4 @@
-//! Tags that only the provider or the operator writes, and words that say that a context ends.
+//! Tags that only the provider or the operator writes, and words that pretend that a context has ended.
 
 use super::{
     Found, Pattern, Token, View,

@@ -1,4 +1,5 @@
-//! A text as tokens: words that are known by their digests, signs, ends of lines. One pass, a token at a time.
+//! A text as tokens: words that the rules know (by their digests), signs, ends of lines. It reads the text once, one
+//! token at a time.
 
 use super::{
     Place,
