@@ -20,6 +20,9 @@ pub struct Opened {
     weak: usize,
 }
 
+/// Tokens that the rules begin with, besides the signs of tags.
+pub const ANCHORS: u64 = END | SYSTEM;
+
 pub fn judge(view: View<'_>, opened: &mut Opened, found: &mut Found) {
     let Some(token) = view.token(0) else { return };
     match token.sign {
