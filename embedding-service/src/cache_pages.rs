@@ -194,8 +194,21 @@ mod tests {
     #[test]
     fn what_is_not_clear_is_refused_with_what_to_give() {
         for query in [
-            "", "all=false", "all=1", "all", "all=true&tenant=x", "entry=x", "entry=1:2", "agent=x", "tenant=",
-            "tenant=a&tenant=b", "entry=x&all=true", "everything=true", "tenant=%ff", "tenant=%4", "tenant=a&entry=b",
+            "",
+            "all=false",
+            "all=1",
+            "all",
+            "all=true&tenant=x",
+            "entry=x",
+            "entry=1:2",
+            "agent=x",
+            "tenant=",
+            "tenant=a&tenant=b",
+            "entry=x&all=true",
+            "everything=true",
+            "tenant=%ff",
+            "tenant=%4",
+            "tenant=a&entry=b",
         ] {
             let problem = what_is_meant(query).unwrap_err();
             assert!(problem.contains("give") || problem.contains("add"), "{query}: {problem}");

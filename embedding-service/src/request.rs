@@ -223,7 +223,10 @@ mod tests {
         let ask = CheckLoopRequest { cache: Some(lookup()), ..request() };
         let query = ValidRequest::new(ask, 0.95, &CACHE).unwrap().query.unwrap();
         assert_eq!(query.bound, Bound { threshold: 0.875, max_error: 0.01 });
-        assert_eq!((query.partition, query.id, query.exact_only), (Partition([7; 16]), EntryId::of("p"), false));
+        assert_eq!(
+            (query.partition, query.id, query.exact_only),
+            (Partition([7; 16]), EntryId::of("p"), false)
+        );
         assert!(query.wait.is_zero());
         for (partition, length) in [(vec![], 0), (vec![1; 15], 15), (vec![1; 17], 17)] {
             let e = error(|r| r.cache = Some(CacheLookup { partition, ..lookup() }));

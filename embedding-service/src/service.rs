@@ -58,8 +58,11 @@ impl LoopService {
                     self.metrics.answers.bypassed(Bypassed::Disabled);
                     Outcome::Bypass(Bypassed::Disabled).result()
                 });
-                let comparison =
-                    if request.cache_only { None } else { Some(self.embed_and_compare(&request, deadline).await?) };
+                let comparison = if request.cache_only {
+                    None
+                } else {
+                    Some(self.embed_and_compare(&request, deadline).await?)
+                };
                 Ok(self.answer(comparison, off))
             }
         }
@@ -157,7 +160,9 @@ impl LoopService {
             return None;
         };
         let comparison = self.compare(request, embedded, deadline).await;
-        comparison.inspect_err(|error| tracing::debug!(%error, "a prompt with an answer was not compared")).ok()
+        comparison
+            .inspect_err(|error| tracing::debug!(%error, "a prompt with an answer was not compared"))
+            .ok()
     }
 
     /// Where no vector is stored, the prompt is embedded when its answer has gone: it enters the history, and the next one like it
@@ -188,7 +193,8 @@ impl LoopService {
         deadline: Option<Instant>,
     ) -> Result<(Option<Comparison>, Outcome), CheckError> {
         let is_searched = exact.is_ok() && !query.exact_only;
-        let no_search = exact.map_or_else(Outcome::Bypass, |()| Outcome::Miss { similarity: 0.0, candidate: None });
+        let no_search =
+            exact.map_or_else(Outcome::Bypass, |()| Outcome::Miss { similarity: 0.0, candidate: None });
         if request.cache_only && !is_searched {
             return Ok((None, no_search));
         }
@@ -260,7 +266,8 @@ impl EmbeddingService for LoopService {
         &self,
         request: Request<StoreAnswerRequest>,
     ) -> Result<Response<StoreAnswerResponse>, Status> {
-        let answered = request::answered(request.into_inner(), &self.cache_options).map_err(CheckError::from)?;
+        let answered =
+            request::answered(request.into_inner(), &self.cache_options).map_err(CheckError::from)?;
         let stored = self.cache.as_ref().is_some_and(|cache| cache.keep(answered));
         Ok(Response::new(StoreAnswerResponse { stored }))
     }

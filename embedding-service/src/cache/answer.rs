@@ -54,11 +54,12 @@ fn numbers(text: &str) -> BTreeSet<&str> {
         let line = line.trim_start();
         let mark = line.find(|c: char| !c.is_ascii_digit()).unwrap_or_default();
         let rest = line.get(mark..).unwrap_or_default();
-        let line = if mark > 0 && rest.starts_with(['.', ')']) && !rest.get(1..).is_some_and(starts_with_digit) {
-            rest
-        } else {
-            line
-        };
+        let line =
+            if mark > 0 && rest.starts_with(['.', ')']) && !rest.get(1..).is_some_and(starts_with_digit) {
+                rest
+            } else {
+                line
+            };
         numbers.extend(line.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()));
     }
     numbers

@@ -60,7 +60,10 @@ impl Flights {
         let until = now.checked_add(wait).unwrap_or(now);
         let mut flights = self.lock();
         if let Some(flight) = flights.get(&key).filter(|flight| flight.until > now) {
-            return Turn::Follower(Wait { landing: flight.landing.subscribe(), until: until.min(flight.until) });
+            return Turn::Follower(Wait {
+                landing: flight.landing.subscribe(),
+                until: until.min(flight.until),
+            });
         }
         if flights.len() >= MOST {
             flights.retain(|_, flight| flight.until > now);

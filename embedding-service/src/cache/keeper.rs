@@ -285,7 +285,8 @@ impl Worker {
             return None;
         }
         let embedded = self.pool.embed(prompt.to_owned(), None).await;
-        let embedded = embedded.inspect_err(|error| tracing::debug!(%error, "a prompt was not embedded")).ok()?;
+        let embedded =
+            embedded.inspect_err(|error| tracing::debug!(%error, "a prompt was not embedded")).ok()?;
         Some(Asked { text: prompt.to_owned(), vector: embedded.vector, unseen: embedded.unseen })
     }
 

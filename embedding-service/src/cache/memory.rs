@@ -109,8 +109,7 @@ impl AnswerStore for MemoryAnswers {
     async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, HistoryError> {
         let mut inner = self.lock();
         let Some(kept) = inner.entries.get_mut(&(entry.partition, entry.id)) else { return Ok(false) };
-        let is_it =
-            kept.entry.stored_at == entry.stored_at && kept.entry.observations == entry.observations;
+        let is_it = kept.entry.stored_at == entry.stored_at && kept.entry.observations == entry.observations;
         if is_it {
             Arc::make_mut(&mut kept.entry).observations.clone_from(observations);
         }

@@ -71,7 +71,8 @@ impl LateRedis {
     }
 
     fn store(&self) -> Result<&RedisAnswers, HistoryError> {
-        let is_late = || HistoryError::Unreachable("it could not be used for the response cache yet".to_owned());
+        let is_late =
+            || HistoryError::Unreachable("it could not be used for the response cache yet".to_owned());
         self.store.get().ok_or_else(is_late)
     }
 }

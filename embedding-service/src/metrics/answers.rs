@@ -40,11 +40,27 @@ pub struct LookUps {
 impl AnswerMetrics {
     pub(super) fn register(&self, r: &mut Registry) {
         r.register("cache_lookups", "Look-ups of stored answers by result", self.looked_up.clone());
-        r.register("cache_bypasses", "Look-ups that gave nothing for another reason than that nothing was there, by cause", self.bypassed.clone());
+        r.register(
+            "cache_bypasses",
+            "Look-ups that gave nothing for another reason than that nothing was there, by cause",
+            self.bypassed.clone(),
+        );
         r.register("cache_answers", "Answers that were to be stored, by outcome", self.stored.clone());
-        r.register("cache_learned", "Answers of the provider that were compared with a stored one, by what they said of it", self.learned.clone());
-        r.register("cache_saved_tokens", "Tokens of the answers that were given from the cache", self.saved_tokens.clone());
-        r.register("cache_saved_usd", "What the answers that were given from the cache had cost, in US dollars, as far as it is known", self.saved_usd.clone());
+        r.register(
+            "cache_learned",
+            "Answers of the provider that were compared with a stored one, by what they said of it",
+            self.learned.clone(),
+        );
+        r.register(
+            "cache_saved_tokens",
+            "Tokens of the answers that were given from the cache",
+            self.saved_tokens.clone(),
+        );
+        r.register(
+            "cache_saved_usd",
+            "What the answers that were given from the cache had cost, in US dollars, as far as it is known",
+            self.saved_usd.clone(),
+        );
         r.register("cache_entries", "Stored answers when last counted: at every change in memory, at every question for the statistics in Redis", self.entries.clone());
         // There from the start, so that a rate can be taken of the first one.
         for result in LookedUp::ALL {
@@ -71,7 +87,8 @@ impl AnswerMetrics {
     /// A look-up ended with an answer.
     pub fn served(&self, how: LookedUp, answer: &CachedAnswer) {
         self.looked_up.get_or_create(&how.label()).inc();
-        let tokens = |kind: SavedTokens, number| self.saved_tokens.get_or_create(&kind.label()).inc_by(number);
+        let tokens =
+            |kind: SavedTokens, number| self.saved_tokens.get_or_create(&kind.label()).inc_by(number);
         tokens(SavedTokens::Input, answer.input_tokens);
         tokens(SavedTokens::Output, answer.output_tokens);
         #[allow(clippy::cast_precision_loss)] // a sum of money

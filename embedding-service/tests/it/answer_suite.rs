@@ -6,8 +6,7 @@ use bytes::Bytes;
 use embedding_service::{
     cache::{
         AnswerStore, Asked, Entry, EntryId, Erase, Near, Owner, Partition, learning::Observations,
-        memory::MemoryAnswers,
-        redis::RedisAnswers,
+        memory::MemoryAnswers, redis::RedisAnswers,
     },
     embed::truncation::UnseenText,
     similarity,
@@ -204,7 +203,11 @@ async fn observations_are_kept_with_the_entry_they_are_of(store: Arc<dyn AnswerS
     let seen = Entry { observations: observations.clone(), ..stored.clone() };
     assert_eq!(store.exact(PARTITION, stored.id).await, Ok(Some(seen.clone())));
     assert_eq!(store.nearest(PARTITION, &vector(1), 1).await.unwrap()[0].entry, seen);
-    assert_eq!(store.observe(&stored, &Observations::default()).await, Ok(false), "others were noted meanwhile");
+    assert_eq!(
+        store.observe(&stored, &Observations::default()).await,
+        Ok(false),
+        "others were noted meanwhile"
+    );
     let later = Entry { stored_at: stored.stored_at + 1, ..stored.clone() };
     store.store(&later, HOUR).await.unwrap();
     assert_eq!(store.observe(&seen, &observations).await, Ok(false), "another answer took its place");
@@ -242,7 +245,10 @@ async fn answers_are_erased_by_entry_agent_tenant_or_all(store: Arc<dyn AnswerSt
     let owner = |(tenant, agent): (&str, &str)| Owner { tenant: tenant.to_owned(), agent: agent.to_owned() };
     for (n, of) in owners.into_iter().enumerate() {
         let text = n.to_string();
-        store.store(&Entry { owner: owner(of), ..entry(PARTITION, &text, &text, n as u64) }, HOUR).await.unwrap();
+        store
+            .store(&Entry { owner: owner(of), ..entry(PARTITION, &text, &text, n as u64) }, HOUR)
+            .await
+            .unwrap();
     }
     let gone = Erase::Entry(PARTITION, EntryId::of("0"));
     assert_eq!(store.erase(&gone).await, Ok(1));

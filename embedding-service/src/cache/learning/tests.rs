@@ -99,7 +99,12 @@ impl Series {
 
 /// Requests near the texts of many entries: what is served is not observed, all else is, as in the gateway.
 /// Gives how many were served and how many of those were wrong.
-fn simulate(series: &mut Series, entries: usize, bound: Bound, curve: impl Fn(&mut Series) -> Curve) -> (u32, u32) {
+fn simulate(
+    series: &mut Series,
+    entries: usize,
+    bound: Bound,
+    curve: impl Fn(&mut Series) -> Curve,
+) -> (u32, u32) {
     let (mut served, mut wrong) = (0, 0);
     for _ in 0..entries {
         let curve = curve(series);
@@ -133,13 +138,13 @@ fn the_share_of_wrong_answers_stays_under_the_bound() {
         (0.04, Bound { max_error: 0.05, ..DEFAULT }),
     ] {
         let mut series = Series(0x2545_f491_4f6c_dd1d);
-        let result = simulate(&mut series, 1_000, bound, |series| {
+        let result = simulate(&mut series, 150, bound, |series| {
             let is_unusual = series.next() < unusual;
             let middle = if is_unusual { series.between(0.69, 1.1) } else { series.between(0.5, 0.68) };
             let steepness = STEEPNESS[(series.next() * 5.0) as usize];
             Curve::new(middle, steepness, 0.0)
         });
-        assert!(result.0 > 5_000, "{bound:?} serves: {result:?}");
+        assert!(result.0 > 2_000, "{bound:?} serves: {result:?}");
         assert!(share(result) <= bound.max_error, "{unusual} {bound:?}: {result:?}");
     }
 }
@@ -148,8 +153,7 @@ fn the_share_of_wrong_answers_stays_under_the_bound() {
 #[test]
 fn an_entry_that_is_never_right_serves_few() {
     let mut series = Series(88_172_645_463_325_252);
-    let (served, wrong) =
-        simulate(&mut series, 500, DEFAULT, |_| Curve::new(1.1, 240.0, 0.0));
+    let (served, wrong) = simulate(&mut series, 500, DEFAULT, |_| Curve::new(1.1, 240.0, 0.0));
     assert_eq!(served, wrong);
     assert!(f64::from(wrong) <= 500.0 * 2.5, "{wrong} of 30,000 requests");
 }
