@@ -177,6 +177,9 @@ pub struct CachedAnswer {
     /// What it cost in 10⁻⁹ US dollars; 0 where no price is known.
     #[prost(uint64, tag = "6")]
     pub cost_nano_usd: u64,
+    /// The provider's own id, where a later request may name it (`previous_response_id`); else empty. Kept as it is.
+    #[prost(string, tag = "7")]
+    pub id: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct StoreAnswerRequest {
