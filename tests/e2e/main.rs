@@ -4,6 +4,7 @@ mod access;
 mod bad_input;
 mod bodies;
 mod bootstraps;
+mod cache_administration;
 mod compressed_answers;
 mod connections;
 mod conversations;
