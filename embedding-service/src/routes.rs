@@ -1,5 +1,5 @@
-//! What is served over gRPC: the service itself, health, reflection; beside them the pages of the response cache. And one repair: a message that cannot be decoded is
-//! the caller's fault, not an internal error of ours.
+//! What is served over gRPC: the service itself, health, reflection, and beside them the pages of the response cache. It also
+//! corrects one status: a message that cannot be decoded is the caller's fault and not an internal error.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,5 @@
-//! The way in: the body is read, the passes look at it, the decision is made and carried out.
+//! The way of a request whose body is complete: the body is read, the passes look at it, the decision is made and
+//! carried out.
 
 use sentinel_detect::{
     history::{Reach, Reading},
@@ -14,7 +15,7 @@ use crate::{
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, guard, loops, tools},
+    passes::{ask, guard, loops, spotlight, tools},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
@@ -105,6 +106,9 @@ fn read(
     guard::run(&mut case, &conversation, host);
     // A request that is refused for what it says is nobody's evidence.
     let is_refused = decide(&case.findings, &case.policy).refuses();
+    if !is_refused {
+        spotlight::run(&mut case, &body, &conversation);
+    }
     let is_open = !is_refused && loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
     let question = ask::question(&case, reading.tail).filter(|_| is_open);
     drop(conversation);

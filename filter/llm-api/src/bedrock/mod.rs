@@ -3,6 +3,7 @@
 mod answer;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     path::PathFacts,
+    spoken::Visit,
     tools::{May, Offer},
 };
 
@@ -69,6 +71,18 @@ impl Dialect for Bedrock {
 
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(kind, json, answer)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(kind, json, visit);
+    }
+
+    fn takes_empty_texts(&self) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -3,6 +3,7 @@
 mod answer;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     path::{PathFacts, model_before_method},
+    spoken::{Block, Visit},
     tools::{May, Offer},
 };
 
@@ -55,12 +57,32 @@ impl Dialect for Gemini {
         tools::offer(body, may)
     }
 
+    fn takes_objects_as_results(&self) -> bool {
+        true
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(json, visit);
+    }
+
+    fn event_of(&self, like: &str, block: Block, text: &str) -> Option<String> {
+        spoken::event_of(like, block, text)
+    }
+
+    fn takes_empty_texts(&self) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

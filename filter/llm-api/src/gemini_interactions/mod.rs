@@ -4,6 +4,7 @@
 mod answer;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    spoken::Visit,
     tools::{May, Offer},
 };
 
@@ -47,12 +49,24 @@ impl Dialect for GeminiInteractions {
         tools::offer(body, may)
     }
 
+    fn takes_objects_as_results(&self) -> bool {
+        true
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(json, visit);
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -3,6 +3,7 @@
 mod answer;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 pub(crate) use reply::{error, refusal};
@@ -14,6 +15,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     path::retry_count,
+    spoken::{Block, Visit},
     tools::{May, Offer},
 };
 
@@ -55,6 +57,18 @@ impl Dialect for OpenAiChat {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::spoken(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::spoken(json, visit);
+    }
+
+    fn event_of(&self, like: &str, block: Block, text: &str) -> Option<String> {
+        spoken::event_of(like, block, text)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

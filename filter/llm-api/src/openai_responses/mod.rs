@@ -3,6 +3,7 @@
 mod answer;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     path::retry_count,
+    spoken::Visit,
     tools::{May, Offer},
 };
 
@@ -53,6 +55,14 @@ impl Dialect for OpenAiResponses {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(json, visit);
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -10,6 +10,7 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     path::{PathFacts, model_before_method},
+    spoken::Visit,
     tools::{May, Offer},
 };
 
@@ -63,6 +64,18 @@ impl Dialect for VertexAnthropic {
 
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         Anthropic.event(kind, json, answer)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        Anthropic.spoken(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        Anthropic.spoken_in_event(kind, json, visit);
+    }
+
+    fn takes_empty_texts(&self) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -34,6 +34,7 @@ mod mcp;
 mod paths;
 mod policy;
 mod price;
+mod spotlight;
 mod steps;
 mod tools;
 

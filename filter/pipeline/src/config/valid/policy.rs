@@ -9,7 +9,7 @@ use sentinel_detect::{
     verdict::Signal,
     window,
 };
-use sentinel_llm_api::dialect::Position;
+use sentinel_llm_api::{dialect::Position, marks::Marks};
 
 use super::{
     super::{
@@ -17,6 +17,7 @@ use super::{
         raw::{GuardAction, HintPosition, KillMode, Mode, RawConfig},
     },
     between, millis,
+    spotlight::marks,
     steps::steps,
     tools::{ToolPolicy, tools},
 };
@@ -45,6 +46,10 @@ pub struct Policy {
     pub prompts: PromptsPolicy,
     pub tools: ToolPolicy,
     pub guard: GuardPolicy,
+    /// How tool results are marked; none where they are not.
+    pub marks: Option<Marks>,
+    /// Whether answers are cleaned.
+    pub cleans: bool,
     pub hint: HintPolicy,
     pub kill: KillPolicy,
 }
@@ -143,6 +148,8 @@ impl TryFrom<&RawConfig> for Policy {
             },
             tools: tools(&raw.tools)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
+            marks: marks(&raw.spotlight)?,
+            cleans: raw.clean.enabled,
             hint: HintPolicy {
                 position: match hint.position {
                     HintPosition::Start => Position::Start,
