@@ -5,6 +5,7 @@ mod bad_input;
 mod bodies;
 mod bootstraps;
 mod bounds;
+mod cache_administration;
 mod clean_answers;
 mod compressed_answers;
 mod connections;
