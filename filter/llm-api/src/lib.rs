@@ -24,6 +24,7 @@ mod members;
 mod openai_chat;
 mod openai_responses;
 pub mod path;
+pub mod plain;
 pub mod registry;
 pub mod route;
 pub mod tools;

@@ -1,6 +1,7 @@
 //! Amazon Bedrock Converse and ConverseStream.
 
 mod answer;
+mod plain;
 mod reply;
 mod request;
 mod tools;
@@ -13,6 +14,7 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     path::PathFacts,
+    plain::{Plain, Said},
     tools::{May, Offer},
 };
 
@@ -69,6 +71,10 @@ impl Dialect for Bedrock {
 
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(kind, json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -1,6 +1,7 @@
 //! Gemini `generateContent` and `streamGenerateContent`, on Google's own API and on Vertex AI.
 
 mod answer;
+mod plain;
 mod reply;
 mod request;
 mod tools;
@@ -13,6 +14,7 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     path::{PathFacts, model_before_method},
+    plain::{Plain, Said},
     tools::{May, Offer},
 };
 
@@ -61,6 +63,10 @@ impl Dialect for Gemini {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -2,6 +2,7 @@
 //! Vertex AI.
 
 mod answer;
+mod plain;
 mod reply;
 mod request;
 mod tools;
@@ -12,6 +13,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    plain::{Plain, Said},
     tools::{May, Offer},
 };
 
@@ -53,6 +55,10 @@ impl Dialect for GeminiInteractions {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

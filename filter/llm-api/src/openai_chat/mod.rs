@@ -1,6 +1,7 @@
 //! OpenAI chat completions, and the many providers that speak it.
 
 mod answer;
+mod plain;
 mod reply;
 mod request;
 mod tools;
@@ -14,6 +15,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     path::retry_count,
+    plain::{Plain, Said},
     tools::{May, Offer},
 };
 
@@ -55,6 +57,10 @@ impl Dialect for OpenAiChat {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

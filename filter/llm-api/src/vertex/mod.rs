@@ -10,6 +10,7 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     path::{PathFacts, model_before_method},
+    plain::{Plain, Said},
     tools::{May, Offer},
 };
 
@@ -63,6 +64,10 @@ impl Dialect for VertexAnthropic {
 
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         Anthropic.event(kind, json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        Anthropic.look(said, plain)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -1,0 +1,72 @@
+//! Which answers are nothing but a text: one output of the model with one text in it, in either form of the API.
+
+use crate::plain::{Object, Plain, Said};
+
+const INTERACTION: [&str; 10] =
+    ["id", "status", "object", "model", "role", "created", "updated", "usage", "steps", "outputs"];
+
+pub fn look(said: Said<'_>, plain: &mut Plain) -> Option<()> {
+    match said {
+        Said::Whole(json) => {
+            let interaction = completed(Object::read(json)?)?;
+            let key = if interaction.get("steps").is_some() { "steps" } else { "outputs" };
+            text_of(&interaction.only_element(key)?, plain)?;
+            plain.finish()?;
+            plain.end()
+        }
+        Said::Event { json: "[DONE]", .. } => plain.has_ended().then_some(()),
+        Said::Event { json, .. } => {
+            let event = Object::read(json)?;
+            event.is_first("index")?;
+            match event.text("event_type")?.as_ref() {
+                "interaction.created" | "interaction.start" => Some(()),
+                "interaction.status_update" => {
+                    matches!(event.text("status")?.as_ref(), "in_progress" | "completed").then_some(())
+                }
+                "step.start" => text_of(&event.object("step")?, plain),
+                "content.start" => text_of(&event.object("content")?, plain),
+                "step.delta" | "content.delta" => {
+                    let delta = event.object("delta")?;
+                    delta.is("type", "text")?;
+                    text_of(&delta, plain)
+                }
+                "step.stop" | "content.stop" => Some(()),
+                "interaction.completed" | "interaction.complete" => {
+                    let interaction = completed(event.object("interaction")?)?;
+                    if interaction.get("steps").or(interaction.get("outputs")).is_some() {
+                        return None;
+                    }
+                    plain.finish()?;
+                    plain.end()
+                }
+                _ => None,
+            }
+        }
+    }
+}
+
+fn completed(interaction: Object<'_>) -> Option<Object<'_>> {
+    interaction.only(&INTERACTION)?;
+    interaction.is("status", "completed")?;
+    Some(interaction)
+}
+
+/// Of a content, or of a step that has at most one.
+fn text_of(said: &Object<'_>, plain: &mut Plain) -> Option<()> {
+    match said.text("type")?.as_ref() {
+        "text" => {
+            said.only(&["type", "text"])?;
+            plain.push(&said.text("text")?)
+        }
+        "model_output" => {
+            said.only(&["type", "content"])?;
+            if said.get("content").is_none() {
+                return Some(());
+            }
+            let content = said.only_element("content")?;
+            content.is("type", "text")?;
+            text_of(&content, plain)
+        }
+        _ => None,
+    }
+}
