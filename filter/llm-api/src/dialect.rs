@@ -1,6 +1,6 @@
 //! What each provider's wire format decides for itself. Which dialects there are is in `registry`.
 
-use std::fmt::Debug;
+use std::{borrow::Cow, fmt::Debug};
 
 use crate::{
     answer::Answer,
@@ -33,6 +33,17 @@ pub trait Dialect: Debug + Sync {
     /// Whether the client library says that it sends this request again. `header` gives the first value of a request
     /// header.
     fn is_retry(&self, _header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+        false
+    }
+
+    /// `target`, a path with its query as it was sent, in the form that it has where no stream is asked for. The same where the
+    /// body says whether one is.
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        Cow::Borrowed(target)
+    }
+
+    /// Whether the provider keeps an answer, so that a later request can name it, unless the request says otherwise.
+    fn keeps_answers(&self) -> bool {
         false
     }
 

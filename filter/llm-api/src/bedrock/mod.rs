@@ -6,6 +6,8 @@ mod reply;
 mod request;
 mod tools;
 
+use std::borrow::Cow;
+
 use crate::{
     answer::Answer,
     conversation::Conversation,
@@ -13,7 +15,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
-    path::PathFacts,
+    path::{PathFacts, other_method},
     plain::{Plain, Said},
     tools::{May, Offer},
 };
@@ -47,6 +49,10 @@ impl Dialect for Bedrock {
         attempt.is_some_and(|value| {
             value.split(';').any(|pair| pair.trim().strip_prefix("attempt=").is_some_and(|n| n != "1"))
         })
+    }
+
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        other_method(target, STREAM, "converse")
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {

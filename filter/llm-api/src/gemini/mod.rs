@@ -6,6 +6,8 @@ mod reply;
 mod request;
 mod tools;
 
+use std::borrow::Cow;
+
 use crate::{
     answer::Answer,
     conversation::Conversation,
@@ -13,7 +15,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
-    path::{PathFacts, model_before_method},
+    path::{PathFacts, model_before_method, other_method},
     plain::{Plain, Said},
     tools::{May, Offer},
 };
@@ -39,6 +41,10 @@ impl Dialect for Gemini {
             false => Framing::Json,
         };
         PathFacts { framing: Some(framing), model }
+    }
+
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        other_method(target, "streamGenerateContent", "generateContent")
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {

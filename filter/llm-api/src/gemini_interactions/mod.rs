@@ -33,6 +33,10 @@ impl Dialect for GeminiInteractions {
         is_version || segments.next() == Some("locations")
     }
 
+    fn keeps_answers(&self) -> bool {
+        true
+    }
+
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         request::read(body)
     }

@@ -33,6 +33,10 @@ impl Dialect for OpenAiResponses {
         retry_count(header, "x-stainless-retry-count")
     }
 
+    fn keeps_answers(&self) -> bool {
+        true
+    }
+
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         request::read(body)
     }

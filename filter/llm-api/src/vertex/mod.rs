@@ -1,6 +1,8 @@
 //! Anthropic's models on Google's Vertex AI: Anthropic Messages, with the model and the form of the answer in the path.
 //! Gemini on Vertex AI is the Gemini dialect on a longer path.
 
+use std::borrow::Cow;
+
 use crate::{
     answer::Answer,
     anthropic::Anthropic,
@@ -9,7 +11,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
-    path::{PathFacts, model_before_method},
+    path::{PathFacts, model_before_method, other_method},
     plain::{Plain, Said},
     tools::{May, Offer},
 };
@@ -40,6 +42,10 @@ impl Dialect for VertexAnthropic {
 
     fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
         Anthropic.is_retry(header)
+    }
+
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        other_method(target, "streamRawPredict", "rawPredict")
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
