@@ -1,7 +1,7 @@
 //! The way in: the body is read, the passes look at it, the decision is made and carried out.
 
 use sentinel_detect::{
-    history::{Reach, Reading},
+    history::{Reach, Reading, Tail},
     verdict::Verdict,
 };
 use sentinel_llm_api::{framing::Framing, registry, route::Route};
@@ -14,7 +14,7 @@ use crate::{
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, guard, loops, tools},
+    passes::{ask, cache, guard, loops, tools},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
@@ -29,6 +29,8 @@ pub enum Next {
     Pass(Passing),
     /// The request was answered in the provider's place.
     Answered,
+    /// It was given an answer of the provider's that is stored.
+    Served,
     /// The request has gone on, and nothing more is to be done.
     End,
 }
@@ -94,7 +96,9 @@ fn read(
         entry: None,
         thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
         service: None,
+        asks_cache_only: false,
         similarity: None,
+        cache: None,
         spans: Vec::new(),
     };
     let is_traced = config.collector.is_some() && claims.names_run() && !is_retry;
@@ -106,7 +110,15 @@ fn read(
     // A request that is refused for what it says is nobody's evidence.
     let is_refused = decide(&case.findings, &case.policy).refuses();
     let is_open = !is_refused && loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
+    let text = match &reading.tail {
+        Tail::Prompt(prompt) => Some(prompt.text.as_str()),
+        Tail::Other => None,
+    };
+    let looked_up = cache::look_up::run(config, &case, &body, &conversation, text, host);
+    let (cached, lookup) = looked_up.unzip();
+    case.cache = cached;
     let question = ask::question(&case, reading.tail).filter(|_| is_open);
+    let question = ask::with_lookup(&case, question, lookup.flatten());
     drop(conversation);
     case.body = body;
     match question {
@@ -115,8 +127,9 @@ fn read(
     }
 }
 
-fn ask(config: &Config, case: Case, question: Question, host: &mut impl Host) -> Next {
+fn ask(config: &Config, mut case: Case, question: Question, host: &mut impl Host) -> Next {
     host.hold();
+    case.asks_cache_only = question.cache_only;
     match host.ask(question) {
         Ok(()) => Next::Await(Box::new(case)),
         Err(outcome) => answered(config, Box::new(case), Err(outcome), host),
@@ -137,6 +150,7 @@ pub fn answered(
 /// All that will be known is known.
 fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     let mut decision = decide(&case.findings, &case.policy);
+    cache::give::settle(&mut case, &decision, host);
     record::decision(config, &mut case, &decision, host);
     if decision.kills() {
         let mut reply = render::kill(&case, &decision);
@@ -149,6 +163,10 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         }
         host.reply(reply);
         return Next::Answered;
+    }
+    if let Some(reply) = cache::give::reply(config, &case, &decision, host) {
+        host.reply(reply);
+        return Next::Served;
     }
     if let Some(body) = changed_body(&case, &mut decision, host) {
         if case.has_length {

@@ -9,6 +9,10 @@ use sentinel_detect::{
 };
 use sentinel_llm_api::json::Unreadable;
 
+mod cache;
+
+pub use cache::{CacheBypass, CacheHit};
+
 /// A counter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
@@ -32,8 +36,14 @@ pub enum Metric {
     ToolsDenied(DeniedTool, &'static str),
     /// Injections that the guard found, by pattern and place; with the dialect's label.
     Injections(Pattern, Place, &'static str),
-    /// Billionths of a USD that killed requests would have cost at least.
+    /// Billionths of a USD that killed requests would have cost at least, and that answers from the cache did cost once.
     Saved,
+    /// Tokens that answers from the cache took when they were made.
+    SavedTokens,
+    /// Look-ups in the response cache, by what they came to.
+    CacheHits(CacheHit),
+    /// Requests for which nothing was looked up, and answers that were not kept.
+    CacheBypasses(CacheBypass),
 }
 
 /// How a request ended, as far as an error rate needs it.
@@ -147,6 +157,9 @@ impl Metric {
                 place.label()
             ),
             Self::Saved => "sentinel_saved_nanousd_total".to_owned(),
+            Self::SavedTokens => "sentinel_saved_tokens_total".to_owned(),
+            Self::CacheHits(hit) => format!("sentinel_cache_hits_total.type.{}", hit.label()),
+            Self::CacheBypasses(cause) => format!("sentinel_cache_bypasses_total.cause.{}", cause.label()),
         }
     }
 }

@@ -13,7 +13,10 @@ use crate::{
     host::Host,
     identity::Scope,
     metric::Bypass,
-    passes::{fingerprint, tools, usage},
+    passes::{
+        cache::keep::{Awaited, awaited},
+        fingerprint, tools, usage,
+    },
     record,
     tool_list::ToolList,
 };
@@ -59,9 +62,9 @@ impl Passing {
     }
 
     /// It ended before its end.
-    pub fn cut_off(&self, config: &Config, host: &mut impl Host) {
+    pub fn cut_off(self, config: &Config, host: &mut impl Host) {
         if let Self::Model(response) = self {
-            cut_off(config, response, host);
+            cut_off(config, *response, host);
         }
     }
 }
@@ -81,14 +84,28 @@ pub struct PassingResponse {
     /// Headers for the response.
     headers: Vec<(&'static str, String)>,
     reader: Option<AnswerReader>,
+    /// Where the answer may be kept in the response cache.
+    awaited: Option<Awaited>,
     /// Response headers with a status of success have come.
     has_succeeded: bool,
 }
 
 impl PassingResponse {
-    pub fn new(case: Case, headers: Vec<(&'static str, String)>) -> Self {
+    pub fn new(mut case: Case, headers: Vec<(&'static str, String)>) -> Self {
+        let awaited = awaited(&mut case);
         let Case { dialect, model, policy, scope, entry, thread, .. } = case;
-        Self { dialect, model, policy, scope, entry, thread, headers, reader: None, has_succeeded: false }
+        Self {
+            dialect,
+            model,
+            policy,
+            scope,
+            entry,
+            thread,
+            headers,
+            reader: None,
+            awaited,
+            has_succeeded: false,
+        }
     }
 
     /// Whether the answer is being read.
@@ -123,6 +140,9 @@ fn headers(
             fail_open::bypassed(Bypass::Response, host);
         }
     }
+    if let Some(awaited) = response.awaited.take() {
+        (response.awaited, response.reader) = awaited.headers(response.reader.take(), host);
+    }
     if end_of_stream || !response.has_succeeded {
         whole(config, *response, host);
         return None;
@@ -152,9 +172,10 @@ fn body(
 /// The response is over.
 fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
     let label = response.dialect.label();
-    let PassingResponse { policy, scope, entry, thread, model, reader, has_succeeded, .. } = response;
+    let PassingResponse { policy, scope, entry, thread, model, reader, awaited, has_succeeded, .. } =
+        response;
     let was_read = reader.is_some();
-    let answer = reader.and_then(AnswerReader::into_answer);
+    let mut answer = reader.and_then(AnswerReader::into_answer);
     match &answer {
         Some(answer) => {
             usage::run(config, &model, &answer.usage, host);
@@ -174,10 +195,20 @@ fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
         };
         fingerprint::remember(config, &scope, entry, thread, &outcome, host);
     }
+    if let Some(awaited) = awaited {
+        awaited.whole(config, &model, &scope, answer.as_mut(), host);
+    }
 }
 
 /// The response ended before its end.
-fn cut_off(config: &Config, response: &PassingResponse, host: &mut impl Host) {
+fn cut_off(config: &Config, mut response: PassingResponse, host: &mut impl Host) {
+    if let Some(awaited) = response.awaited.take() {
+        awaited.cut_off(host);
+        // The model had finished, and the client did not wait for the last byte.
+        if response.reader.as_ref().is_some_and(AnswerReader::has_finished) {
+            return whole(config, response, host);
+        }
+    }
     if let Some(entry) = response.entry {
         fingerprint::remember(config, &response.scope, entry, response.thread, &Outcome::Failed, host);
     }

@@ -1,16 +1,16 @@
-//! Which answers are nothing but a text: one output of the model with one text in it, in either form of the API.
+//! Which answers are nothing but a text: one output of the model with one text in it. An answer in the older form of the API
+//! is none: what is written again has the newer.
 
 use crate::plain::{Object, Plain, Said};
 
-const INTERACTION: [&str; 10] =
-    ["id", "status", "object", "model", "role", "created", "updated", "usage", "steps", "outputs"];
+const INTERACTION: [&str; 9] =
+    ["id", "status", "object", "model", "role", "created", "updated", "usage", "steps"];
 
 pub fn look(said: Said<'_>, plain: &mut Plain) -> Option<()> {
     match said {
         Said::Whole(json) => {
             let interaction = completed(Object::read(json)?)?;
-            let key = if interaction.get("steps").is_some() { "steps" } else { "outputs" };
-            text_of(&interaction.only_element(key)?, plain)?;
+            text_of(&interaction.only_element("steps")?, plain)?;
             plain.finish()?;
             plain.end()
         }
@@ -19,21 +19,20 @@ pub fn look(said: Said<'_>, plain: &mut Plain) -> Option<()> {
             let event = Object::read(json)?;
             event.is_first("index")?;
             match event.text("event_type")?.as_ref() {
-                "interaction.created" | "interaction.start" => Some(()),
+                "interaction.created" => Some(()),
                 "interaction.status_update" => {
                     matches!(event.text("status")?.as_ref(), "in_progress" | "completed").then_some(())
                 }
                 "step.start" => text_of(&event.object("step")?, plain),
-                "content.start" => text_of(&event.object("content")?, plain),
-                "step.delta" | "content.delta" => {
+                "step.delta" => {
                     let delta = event.object("delta")?;
                     delta.is("type", "text")?;
                     text_of(&delta, plain)
                 }
-                "step.stop" | "content.stop" => Some(()),
-                "interaction.completed" | "interaction.complete" => {
+                "step.stop" => Some(()),
+                "interaction.completed" => {
                     let interaction = completed(event.object("interaction")?)?;
-                    if interaction.get("steps").or(interaction.get("outputs")).is_some() {
+                    if interaction.get("steps").is_some() {
                         return None;
                     }
                     plain.finish()?;

@@ -7,10 +7,12 @@ use sentinel_detect::{
 };
 use serde_json::{Map, Value};
 
+mod cache;
 mod guard;
 mod tools;
 
 pub use self::{
+    cache::RawCache,
     guard::{GuardAction, RawGuard},
     tools::{RawToolName, RawTools},
 };
@@ -76,6 +78,8 @@ group! {
         /// The input guard: texts that try to instruct the model in its operator's place, looked for in what is new in a
         /// request.
         guard: RawGuard = RawGuard::default(),
+        /// Answers that are stored and given again, to the same question and to the same question in other words.
+        cache: RawCache = RawCache::default(),
         /// Where a hint is written, and its texts.
         hint: RawHint = RawHint::default(),
         /// How the filter stops an agent.
@@ -438,8 +442,8 @@ group! {
         /// The beginning of the agent's name.
         prefix: Option<String> = None,
         /// The fields that differ for this agent. Possible fields are `enabled`, `mode`, `similarity_threshold`,
-        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `hint` and
-        /// `kill`. Fields that you leave out keep their common value.
+        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `cache`, `hint`
+        /// and `kill`. Fields that you leave out keep their common value.
         settings: Map<String, Value> = Map::new(),
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 pub use self::{
     agents::AgentMatch,
+    cache::CachePolicy,
     identity::IdentitySource,
     mcp::McpPolicy,
     paths::{PathMatch, PathRule, PathRuleList},
@@ -29,6 +30,7 @@ use super::{
 use crate::price::Price;
 
 mod agents;
+mod cache;
 mod identity;
 mod mcp;
 mod paths;

@@ -16,7 +16,9 @@ use super::{
         ConfigError,
         raw::{GuardAction, HintPosition, KillMode, Mode, RawConfig},
     },
-    between, millis,
+    between,
+    cache::{CachePolicy, cache},
+    millis,
     steps::steps,
     tools::{ToolPolicy, tools},
 };
@@ -45,6 +47,8 @@ pub struct Policy {
     pub prompts: PromptsPolicy,
     pub tools: ToolPolicy,
     pub guard: GuardPolicy,
+    /// None: no answer is given again.
+    pub cache: Option<CachePolicy>,
     pub hint: HintPolicy,
     pub kill: KillPolicy,
 }
@@ -143,6 +147,7 @@ impl TryFrom<&RawConfig> for Policy {
             },
             tools: tools(&raw.tools)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
+            cache: cache(&raw.cache)?,
             hint: HintPolicy {
                 position: match hint.position {
                     HintPosition::Start => Position::Start,
