@@ -33,7 +33,7 @@ impl HeaderMap {
 
     /// The first value of a header. `name` is in lower case, as Envoy's names are.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.find(name, |value| Some(value))
+        self.find(name, Some)
     }
 
     /// All values of a header.
