@@ -93,6 +93,6 @@ fn blame_undecodable(response: Response<Body>, metrics: &Metrics) -> Response<Bo
         return response;
     }
     metrics.checked(Some(Unanswered::InvalidRequest), Duration::ZERO);
-    let message = "the request is no valid CheckLoopRequest: not protobuf, or a text in it is not UTF-8";
+    let message = "the request is no message of this service: not protobuf, or a text in it is not UTF-8";
     Status::invalid_argument(message).into_http()
 }

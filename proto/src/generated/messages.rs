@@ -103,6 +103,9 @@ pub struct CacheResult {
     /// Of a bypass: disabled, store_unavailable, deadline, corrupted, embedding_unavailable, loop.
     #[prost(string, tag = "6")]
     pub cause: ::prost::alloc::string::String,
+    /// For EXACT and SEMANTIC: by what the administration calls the stored answer (`DELETE /v1/cache?entry=`).
+    #[prost(string, tag = "7")]
+    pub entry: ::prost::alloc::string::String,
 }
 /// Nested message and enum types in `CacheResult`.
 pub mod cache_result {
