@@ -58,6 +58,7 @@ fn found(result: CacheResult) -> LookupReply {
         age: result.age_ms,
         candidate: result.candidate,
         cause: result.cause,
+        entry: result.entry,
     }
 }
 

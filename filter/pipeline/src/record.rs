@@ -106,12 +106,19 @@ pub fn cache_hit(case: &Case, hit: &Hit, is_enforced: bool, host: &mut impl Host
         "type": hit.kind.label(),
         "similarity": hit.similarity,
         "age_ms": hit.age,
+        "entry": shown_entry(&hit.entry),
         "enforced": is_enforced,
         "dialect": case.dialect.label(),
         "scope": case.scope.label(),
         "request_id": request_id(host),
     });
     host.note(Level::Info, &line.to_string());
+}
+
+/// The service's name of an entry: digests, and nothing else.
+fn shown_entry(entry: &str) -> Option<&str> {
+    let is_name = |byte: u8| byte.is_ascii_hexdigit() || byte == b':';
+    (!entry.is_empty() && entry.len() <= 128 && entry.bytes().all(is_name)).then_some(entry)
 }
 
 /// An injection, for the record.

@@ -31,6 +31,8 @@ pub struct LookupReply {
     pub candidate: Vec<u8>,
     /// Of a bypass, in the service's words.
     pub cause: String,
+    /// By what the administration erases the answer.
+    pub entry: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -40,8 +40,8 @@ pub fn note(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>)
         LookupKind::Bypass => {
             let cause = CacheBypass::of_service(&reply.cause);
             *found = Found::Bypass(cause);
-            // What can be stored without the model is.
-            if cause != CacheBypass::Embedding {
+            // What can be stored without the model is; and what could not be read was erased.
+            if !matches!(cause, CacheBypass::Embedding | CacheBypass::Corrupted) {
                 case.cache = Some(Cached::bypass(cause));
             }
             return;
@@ -57,7 +57,7 @@ pub fn note(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>)
         }
         Some(answer) => {
             let similarity = if kind == HitKind::Exact { 1.0 } else { similarity };
-            Found::Hit(Box::new(Hit { kind, answer, similarity, age: reply.age }))
+            Found::Hit(Box::new(Hit { kind, answer, similarity, age: reply.age, entry: reply.entry }))
         }
         None => Found::Bypass(CacheBypass::Service),
     };

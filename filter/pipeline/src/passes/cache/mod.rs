@@ -50,6 +50,8 @@ pub struct Hit {
     pub similarity: f64,
     /// Milliseconds.
     pub age: u64,
+    /// By what the administration erases the answer.
+    pub entry: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
