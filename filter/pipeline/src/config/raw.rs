@@ -53,7 +53,8 @@ group! {
         /// that option (Istio's `WasmPlugin`). The provider then gets the headers at once, and the body without
         /// `content-length`.
         hold_headers: bool = true,
-        /// Whether responses get the headers `x-sentinel-verdict`, `x-sentinel-reason` and `x-sentinel-similarity`.
+        /// Whether responses get the headers `x-sentinel-verdict`, `x-sentinel-reason`, `x-sentinel-similarity` and
+        /// `x-sentinel-cache`.
         response_headers: bool = true,
         /// Whether the filter asks providers for answers without compression. On inspected requests it sets the agent's
         /// `accept-encoding` to `identity`, also in mode `observe`. The filter cannot read a compressed answer: such an answer
