@@ -46,7 +46,7 @@ impl Stage {
                     similarity: 1.0,
                     age: 2_500,
                     candidate: vec![9],
-                    cause: String::new(),
+                    ..LookupReply::default()
                 }
             });
             Ok(ServiceReply { cache, ..ServiceReply::default() })
