@@ -1,6 +1,6 @@
 //! Whether an answer is told by a text, a model and a usage alone: it is complete, ended in good order, and holds nothing that
-//! the three do not say. What is not known to be harmless counts as something else. Looked at only where somebody wants to
-//! give the answer again.
+//! the three do not say. What is not known to be harmless counts as something else; that a model thought, without a word of
+//! what, is harmless. Looked at only where somebody wants to give the answer again.
 
 use std::borrow::Cow;
 
@@ -37,6 +37,8 @@ pub struct Plain {
     /// Bytes that the text may have.
     most: usize,
     stage: Stage,
+    /// A part of the answer that holds text has begun.
+    has_begun: bool,
     fault: Option<NotPlain>,
 }
 
@@ -52,7 +54,7 @@ enum Stage {
 
 impl Plain {
     pub(crate) fn new(most: usize) -> Self {
-        Self { text: String::new(), most, stage: Stage::Open, fault: None }
+        Self { text: String::new(), most, stage: Stage::Open, has_begun: false, fault: None }
     }
 
     /// Notes what a look at a part of the answer gave.
@@ -69,6 +71,11 @@ impl Plain {
 
     pub(crate) fn is_broken(&self) -> bool {
         self.fault.is_some()
+    }
+
+    /// The only part that holds text begins; nothing where one has.
+    pub(crate) fn begin(&mut self) -> Option<()> {
+        (!std::mem::replace(&mut self.has_begun, true)).then_some(())
     }
 
     /// More of the text; nothing where none may come any more.
@@ -182,7 +189,14 @@ impl<'a> Object<'a> {
 
     /// The only element of a list.
     pub fn only_element(&self, key: &str) -> Option<Self> {
-        match self.list(key).as_slice() {
+        self.only_element_but(key, |_| false)
+    }
+
+    /// The only element of a list that is none of those.
+    pub fn only_element_but(&self, key: &str, is_left_out: impl Fn(&Self) -> bool) -> Option<Self> {
+        let mut all = self.list(key);
+        all.retain(|element| !Self::of(element).is_some_and(|element| is_left_out(&element)));
+        match all.as_slice() {
             [one] => Self::of(one),
             _ => None,
         }

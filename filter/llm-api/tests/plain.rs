@@ -138,7 +138,11 @@ fn what_says_more_than_a_text_is_told_from_it() {
         (
             "openai_responses",
             r#"{"type":"message""#,
-            &[r#"{"type":"reasoning","summary":[{"text":"x"}]},"#, r#"{"type":"function_call","name":"f"},"#],
+            &[
+                r#"{"type":"reasoning","summary":[{"text":"x"}]},"#,
+                r#"{"type":"reasoning","encrypted_content":"x"},"#,
+                r#"{"type":"function_call","name":"f"},"#,
+            ],
         ),
         (
             "openai_responses",
@@ -178,7 +182,15 @@ fn what_says_more_than_a_text_is_told_from_it() {
             &[r#""groundingMetadata":{"webSearchQueries":["q"]},"#, r#""safetyRatings":[{"blocked":true}],"#],
         ),
         ("gemini", r#""usageMetadata""#, &[r#""promptFeedback":{"blockReason":"SAFETY"},"#]),
-        ("gemini_interactions", r#"{"type":"model_output""#, &[r#"{"type":"thought","signature":"x"},"#]),
+        (
+            "gemini_interactions",
+            r#"{"type":"model_output""#,
+            &[
+                r#"{"type":"thought","summary":[{"type":"text","text":"hm"}]},"#,
+                r#"{"type":"model_output","content":[]},"#,
+                r#"{"type":"function_call","name":"f"},"#,
+            ],
+        ),
         ("bedrock", r#"{"text""#, &[r#"{"reasoningContent":{}},"#, r#"{"toolUse":{"name":"f"}},"#]),
         ("bedrock", r#""stopReason""#, &[r#""trace":{"guardrail":{"x":1}},"#]),
     ];
@@ -291,6 +303,36 @@ fn real_answers_are_plain() {
             "bedrock",
             "application/json",
             r#"{"metrics":{"latencyMs":5},"output":{"message":{"content":[{"text":"Paris."}],"role":"assistant"}},"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3}}"#,
+        ),
+    ] {
+        let got = plain(by_label(label).unwrap(), content_type, body.as_bytes());
+        assert_eq!(got, Some(Ok("Paris.".to_owned())), "{label} {content_type}");
+    }
+}
+
+/// That a model has thought is no part of its answer, as long as it does not say what.
+#[test]
+fn thoughts_that_are_not_told_are_left_out() {
+    for (label, content_type, body) in [
+        (
+            "openai_responses",
+            "application/json",
+            r#"{"status":"completed","output":[{"id":"rs","type":"reasoning","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Paris."}]}]}"#,
+        ),
+        (
+            "gemini",
+            "application/json",
+            r#"{"candidates":[{"content":{"parts":[{"text":"Paris.","thoughtSignature":"x"}]},"finishReason":"STOP"}]}"#,
+        ),
+        (
+            "gemini_interactions",
+            "application/json",
+            r#"{"status":"completed","steps":[{"type":"thought","signature":"x"},{"type":"model_output","content":[{"type":"text","text":"Paris."}]}]}"#,
+        ),
+        (
+            "gemini_interactions",
+            "text/event-stream",
+            "data: {\"event_type\":\"step.start\",\"index\":0,\"step\":{\"type\":\"thought\"}}\n\ndata: {\"event_type\":\"step.delta\",\"index\":0,\"delta\":{\"type\":\"thought_signature\",\"signature\":\"x\"}}\n\ndata: {\"event_type\":\"step.start\",\"index\":1,\"step\":{\"type\":\"model_output\"}}\n\ndata: {\"event_type\":\"step.delta\",\"index\":1,\"delta\":{\"type\":\"text\",\"text\":\"Paris.\"}}\n\ndata: {\"event_type\":\"interaction.completed\",\"interaction\":{\"status\":\"completed\"}}\n\n",
         ),
     ] {
         let got = plain(by_label(label).unwrap(), content_type, body.as_bytes());

@@ -26,7 +26,10 @@ pub fn look(said: Said<'_>, plain: &mut Plain) -> Option<()> {
                     message.only(&MESSAGE)?;
                     (message.list("content").is_empty() && message.get("stop_reason").is_none()).then_some(())
                 }
-                "content_block_start" => text_of(&event.object("content_block")?, plain),
+                "content_block_start" => {
+                    plain.begin()?;
+                    text_of(&event.object("content_block")?, plain)
+                }
                 "content_block_delta" => {
                     let delta = event.object("delta")?;
                     delta.only(&["type", "text"])?;

@@ -41,7 +41,8 @@ fn answer(body: &Object<'_>, plain: &mut Plain) -> Option<()> {
         content.may_be("role", "model")?;
         for part in content.list("parts") {
             let part = Object::of(part)?;
-            part.only(&["text"])?;
+            // A signature is of thoughts that are not told.
+            part.only(&["text", "thoughtSignature"])?;
             plain.push(&part.text("text")?)?;
         }
     }

@@ -10,24 +10,29 @@ pub fn look(said: Said<'_>, plain: &mut Plain) -> Option<()> {
     match said {
         Said::Whole(json) => {
             let interaction = completed(Object::read(json)?)?;
-            text_of(&interaction.only_element("steps")?, plain)?;
+            text_of(&interaction.only_element_but("steps", is_hidden)?, plain)?;
             plain.finish()?;
             plain.end()
         }
         Said::Event { json: "[DONE]", .. } => plain.has_ended().then_some(()),
         Said::Event { json, .. } => {
             let event = Object::read(json)?;
-            event.is_first("index")?;
             match event.text("event_type")?.as_ref() {
                 "interaction.created" => Some(()),
                 "interaction.status_update" => {
                     matches!(event.text("status")?.as_ref(), "in_progress" | "completed").then_some(())
                 }
-                "step.start" => text_of(&event.object("step")?, plain),
+                "step.start" => {
+                    let step = event.object("step")?;
+                    if is_hidden(&step) { Some(()) } else { text_of(&step, plain) }
+                }
                 "step.delta" => {
                     let delta = event.object("delta")?;
-                    delta.is("type", "text")?;
-                    text_of(&delta, plain)
+                    match delta.text("type")?.as_ref() {
+                        "text" => text_of(&delta, plain),
+                        "thought_signature" => delta.only(&["type", "signature"]),
+                        _ => None,
+                    }
                 }
                 "step.stop" => Some(()),
                 "interaction.completed" => {
@@ -50,6 +55,11 @@ fn completed(interaction: Object<'_>) -> Option<Object<'_>> {
     Some(interaction)
 }
 
+/// The model has thought, and says nothing of it.
+fn is_hidden(step: &Object<'_>) -> bool {
+    step.is("type", "thought").is_some() && step.only(&["type", "signature"]).is_some()
+}
+
 /// Of a content, or of a step that has at most one.
 fn text_of(said: &Object<'_>, plain: &mut Plain) -> Option<()> {
     match said.text("type")?.as_ref() {
@@ -59,6 +69,7 @@ fn text_of(said: &Object<'_>, plain: &mut Plain) -> Option<()> {
         }
         "model_output" => {
             said.only(&["type", "content"])?;
+            plain.begin()?;
             if said.get("content").is_none() {
                 return Some(());
             }

@@ -1,4 +1,4 @@
-//! Which answers are nothing but a text: one message with one text in it.
+//! Which answers are nothing but a text: one message with one text in it, and no word of what the model thought.
 
 use crate::plain::{Object, Plain, Said};
 
@@ -46,12 +46,12 @@ pub fn look(said: Said<'_>, plain: &mut Plain) -> Option<()> {
         }
         Said::Event { json, .. } => {
             let event = Object::read(json)?;
-            event.is_first("output_index")?;
             event.is_first("content_index")?;
             match event.text("type")?.as_ref() {
                 "response.created" | "response.in_progress" | "response.queued" => Some(()),
                 "response.output_item.added" | "response.output_item.done" => {
-                    event.object("item")?.is("type", "message")
+                    let item = event.object("item")?;
+                    if is_hidden(&item) { Some(()) } else { item.is("type", "message") }
                 }
                 "response.content_part.added" | "response.content_part.done" => {
                     event.object("part")?.is("type", "output_text")
@@ -84,10 +84,15 @@ pub fn look(said: Said<'_>, plain: &mut Plain) -> Option<()> {
     }
 }
 
+/// The model has thought, and says nothing of it.
+fn is_hidden(item: &Object<'_>) -> bool {
+    item.is("type", "reasoning").is_some() && item.only(&["id", "type", "status"]).is_some()
+}
+
 fn text_of(response: &Object<'_>) -> Option<String> {
     response.only(&ENVELOPE)?;
     response.is("status", "completed")?;
-    let item = response.only_element("output")?;
+    let item = response.only_element_but("output", is_hidden)?;
     item.only(&["id", "type", "status", "role", "content"])?;
     item.is("type", "message")?;
     item.may_be("status", "completed")?;
