@@ -53,14 +53,27 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks filter service build size test demo up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test demo demo-programs up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
+# Set-up waits for the network and for one processor: `make demo` and `make test` build meanwhile. $(1): the parts that
+# are wanted; $(2): what is made meanwhile.
+define while_parts_come
+@$(PYTHON) tests/parts/setup.py wasm-target
+@$(PYTHON) tests/parts/setup.py $(1) & parts=$$!; \
+	$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 $(2) || { kill $$parts 2>/dev/null; wait $$parts; exit 1; }; \
+	wait $$parts
+endef
+# What runs the product, and no client of it.
+PARTS_OF_DEMO := envoy onnxruntime redis weights model-tools model
+
 setup: ## Fetch Envoy, ONNX Runtime, Redis, the SDK clients; build the model (all below .parts)
+ifndef PARTS_BY_OTHERS
 	@echo "== set-up of the parts"
 	@$(PYTHON) tests/parts/setup.py
+endif
 
 operations: setup ## Fetch what only the tests of k8s/ use: kubectl, schemas, Prometheus, Alertmanager
 	@$(PYTHON) tests/parts/setup.py kubectl kubernetes-validate kubernetes-types prometheus
@@ -83,23 +96,29 @@ size: filter
 	if [ "$$size" -gt $(MODULE_LIMIT) ]; then \
 		echo "the filter module is larger than $(MODULE_LIMIT) bytes: $(MODULE)" >&2; exit 1; fi
 
-test: operations frameworks fmt-check lint build size book ## Set up, check format and lints, build, run every test
+test: ## Set up, check format and lints, build, run every test
+	@echo "== set-up of the parts; meanwhile format, lints and builds"
+	$(call while_parts_come,all,fmt-check lint build size)
+	@$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 book shipping
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
 	@echo "== tests"
 	@# Most of them wait for other processes: more at once than there are processors.
 	@$(RUN) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
 
-# Not part of `make test`: building cargo-deny and cargo-cyclonedx takes minutes.
-shipping: operations deny build ## Test what is shipped: dependencies, compose.yaml, the archive
+shipping: build deny ## Test what is shipped: dependencies, compose.yaml, the archive
 	@echo "== tests of what is shipped"
-	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx compose
+	@$(PYTHON) tests/parts/setup.py kubernetes-validate cargo-cyclonedx compose
 	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
 
-demo: filter ## Set up, build and play the main job on the real Envoy
+demo: ## Set up, build and play the main job on the real Envoy
+	@echo "== set-up of the parts; meanwhile the builds"
+	$(call while_parts_come,$(PARTS_OF_DEMO),filter demo-programs)
+	@$(RUN) $(CARGO_TARGET_DIR)/release/demo
+
+demo-programs:
 	@echo "== embedding service and demo"
 	@$(PROGRAMS) --bin embedding-service --bin demo
-	@$(RUN) $(CARGO_TARGET_DIR)/release/demo
 
 up: build ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
 	@echo "== stack"

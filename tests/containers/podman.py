@@ -1,9 +1,14 @@
-"""podman with a storage and a configuration of its own, so that no image and no container of the machine is touched."""
+"""podman with a storage and a configuration of its own, so that no image and no container of the machine is touched.
+
+    python3 tests/containers/podman.py             says what this machine lacks
+    python3 tests/containers/podman.py packages    the Debian packages that are needed
+"""
 
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 NEEDED = ["podman", "runc", "iptables", "mmdebstrap"]
@@ -38,7 +43,19 @@ def missing() -> list[str]:
     absent = [name for name in NEEDED if shutil.which(name) is None]
     if absent:
         lacks.append(f"there is no {', '.join(absent)} here: on Debian, `apt-get install {PACKAGES}`")
-    return lacks
+    return lacks or refused_by_the_machine()
+
+
+def refused_by_the_machine() -> list[str]:
+    """What root may not do here, as inside of another container."""
+    if subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        return ["root may make no namespaces here: run it outside of a container, or in a privileged one"]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            Podman(Path(folder)).run("info")
+        except Failed as failure:
+            return [f"podman cannot run here: {failure}"]
+    return []
 
 
 class Podman:
@@ -90,5 +107,7 @@ class Podman:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["packages"]:
+        sys.exit(print(PACKAGES))
     # Asked before anything is built.
     sys.exit("\n".join(f"containers: {sentence}" for sentence in missing()) or 0)

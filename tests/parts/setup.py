@@ -1,8 +1,10 @@
 """Sets up every real part that the demo, the tests and the benches run on, in `<repository>/.parts`.
 
 `python3 tests/parts/setup.py [PART ...]`: all parts of `catalogue.py` and Rust's target for the filter, or
-the parts named, which may be those of `operations.py`, `frameworks.py`, `documents.py` and `shipping.py` too. Needs Python 3.11 to 3.13, no root and no packages. What is ready stays as it
-is, so a second call is quick; several calls at once are safe. This file is the command and knows no part.
+the parts named, which may be those of `operations.py`, `frameworks.py`, `documents.py` and `shipping.py` too. Two names
+stand for more: `wasm-target` for Rust's target alone, `all` for every part. Needs Python 3.11 to 3.13, no root
+and no packages. What is ready stays as it is, so a second call is quick; several calls at once are safe. This file is the
+command and knows no part.
 """
 
 import inspect
@@ -81,6 +83,8 @@ def set_up(store: Store, parts: list[Part]) -> None:
 
 
 def chosen(names: list[str]) -> list[Part]:
+    if names == ["all"]:
+        return PARTS
     known = {part.name: part for part in PARTS}
     for name in names:
         if name not in known:
@@ -92,6 +96,9 @@ def main() -> int:
     store = Store(REPOSITORY / ".parts")
     start = time.monotonic()
     try:
+        if sys.argv[1:] == ["wasm-target"]:
+            ensure_wasm_target(REPOSITORY)
+            return 0
         parts = chosen(sys.argv[1:])
         with store.locked(lambda: print("  another set-up is at work here; waiting for it ...", flush=True)):
             set_up(store, parts)

@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Turns the runs into this dialect first: openai_chat, openai_responses, anthropic, gemini, bedrock or
+    /// Turns the runs into this dialect first: openai_chat, openai_responses, anthropic, gemini, gemini_interactions, bedrock or
     /// vertex_anthropic.
     #[arg(long, value_parser = dialect, default_value = "openai_chat")]
     pub dialect: Dialect,
