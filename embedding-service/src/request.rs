@@ -107,6 +107,7 @@ pub fn answered(request: StoreAnswerRequest, cache: &CacheOptions) -> Result<Ans
     let answer = request.answer.unwrap_or_default();
     not_empty("answer.text", &answer.text)?;
     not_too_long("answer.model", &answer.model)?;
+    not_too_long("answer.id", &answer.id)?;
     let (length, most) = (answer.text.len(), cache.max_answer_bytes);
     if length > most {
         return Err(InvalidRequest::AnswerTooLong { length, most });

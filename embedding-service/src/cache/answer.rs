@@ -82,6 +82,7 @@ mod tests {
             cached_tokens: 2,
             output_tokens: 3,
             cost_nano_usd: 4,
+            id: "resp_1".to_owned(),
         };
         assert_eq!(decode(&encode(&answer)), Some(answer));
         assert_eq!(decode(&Bytes::from_static(b"\xff\xff")), None);

@@ -40,6 +40,7 @@ fn answer(text: &str) -> CachedAnswer {
         cached_tokens: 5,
         output_tokens: 10,
         cost_nano_usd: 3_000_000,
+        id: "resp_1".to_owned(),
     }
 }
 

@@ -60,8 +60,13 @@ impl RedisAnswers {
             command::exact(&command::key(nobody, model, EntryId::of(""))),
         ];
         let requirements = Requirements::new(questions, dimension, LookupMethod::Direct);
-        let connection =
-            SupervisedConnection::open(Endpoint::new(options)?, requirements, options.timeout).await?;
+        let connection = SupervisedConnection::open(
+            "response cache",
+            Endpoint::new(options)?,
+            requirements,
+            options.timeout,
+        )
+        .await?;
         let store = Self {
             connection,
             model,
