@@ -1,7 +1,7 @@
-//! Clients on a Unix socket that name no proper authority. Some (grpc-python, for one) send the socket's path as the
-//! authority of their calls, percent-encoded, or nothing; the transport takes that for a fault and resets each call. On
-//! such a connection this puts `localhost` in its place. All other connections pass untouched, once their first call has
-//! shown what they send.
+//! Clients on a Unix socket whose calls have no valid authority. Some clients (grpc-python, for one) send the
+//! percent-encoded path of the socket as the authority, or none. The transport would reset such a call. On these
+//! connections this module puts `localhost` in its place. On all other connections it changes nothing, once it has seen
+//! the first call.
 
 mod rewriter;
 

@@ -1,5 +1,6 @@
-//! The administration of the response cache over HTTP: `GET /v1/cache/stats` and `DELETE /v1/cache`. Who may ask is decided in front
-//! of this port, by the gateway's routes.
+//! The administration of the response cache over HTTP: `GET /v1/cache/stats` and `DELETE /v1/cache`. Both are served where gRPC is,
+//! since that is what the gateway reaches and decides who may ask; and on the operators' port, where erasing is for this machine
+//! only: those who read metrics from elsewhere are no administrators.
 
 use std::sync::Arc;
 
@@ -18,9 +19,14 @@ const HOW: &str = "give all=true, entry=ID, or tenant=NAME and/or client=NAME, w
 
 type Cache = Option<Arc<ResponseCache>>;
 
-/// The two pages.
+/// Both pages.
 pub fn router(cache: Cache) -> Router {
-    Router::new().route("/v1/cache/stats", get(stats)).route("/v1/cache", delete(erase)).with_state(cache)
+    Router::new().route("/v1/cache", delete(erase)).with_state(cache.clone()).merge(stats_router(cache))
+}
+
+/// What changes nothing.
+pub fn stats_router(cache: Cache) -> Router {
+    Router::new().route("/v1/cache/stats", get(stats)).with_state(cache)
 }
 
 async fn stats(State(cache): State<Cache>) -> (StatusCode, Json<Value>) {

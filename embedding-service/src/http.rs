@@ -19,18 +19,20 @@ struct PagesState {
     not_ready: watch::Receiver<Reasons>,
 }
 
-/// All pages. `not_ready` is read, not waited for.
+/// All pages. `not_ready` is read, not waited for. `is_local`: only this machine reaches them.
 pub fn router(
     metrics: Arc<Metrics>,
     not_ready: watch::Receiver<Reasons>,
     cache: Option<Arc<ResponseCache>>,
+    is_local: bool,
 ) -> Router {
+    let cache_pages = if is_local { cache_pages::router(cache) } else { cache_pages::stats_router(cache) };
     Router::new()
         .route("/metrics", get(metrics_page))
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(ready_page))
         .with_state(PagesState { metrics, not_ready })
-        .merge(cache_pages::router(cache))
+        .merge(cache_pages)
 }
 
 async fn metrics_page(State(state): State<PagesState>) -> impl IntoResponse {

@@ -1,5 +1,6 @@
-//! Opens the sockets and takes connections from them. A Unix socket that a dead process left behind is removed; anything
-//! else in its place is not. One whose file is deleted while it is served is opened anew.
+//! Opens the sockets and accepts connections. If a process that has ended left its Unix socket behind, that socket is
+//! removed; any other file at the path is left alone. If the file of the open socket is deleted, the socket is opened
+//! again.
 
 use std::{
     fs, io,

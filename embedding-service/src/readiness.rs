@@ -1,6 +1,6 @@
-//! Whether callers should be sent here, for `/readyz` and gRPC health alike: the store is reachable, prompts do not wait
-//! too long, and the service is not stopping. That nobody new can connect is for `/readyz` only: who asks over gRPC is
-//! connected, and gets answers.
+//! Whether callers should be sent to this service, for `/readyz` and gRPC health: the store can be reached, prompts do
+//! not wait too long, and the service is not stopping. A lost socket counts for `/readyz` only: a client that asks over
+//! gRPC is connected, and still gets answers.
 
 use std::{
     sync::Arc,

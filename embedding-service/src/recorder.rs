@@ -1,5 +1,5 @@
-//! Stores prompts after their answers have gone. What is answered and not yet stored is kept here and counts as
-//! remembered, so that a caller who has its answer always finds its prompt in the next call.
+//! Stores prompts after their answers were sent. Until a prompt is stored it is kept here and counts as remembered. So
+//! a caller that has its answer always finds its prompt in the next call.
 
 use std::{
     collections::HashMap,

@@ -163,7 +163,12 @@ where
         metrics: Arc::clone(&metrics),
     });
     let stop_http = CancellationToken::new();
-    let pages = http::router(Arc::clone(&metrics), reporter.reasons.subscribe(), cache.clone());
+    let pages = http::router(
+        Arc::clone(&metrics),
+        reporter.reasons.subscribe(),
+        cache.clone(),
+        addresses.metrics.ip().is_loopback(),
+    );
     let http = tokio::spawn(serve_http(pages, operators, stop_http.clone()));
     let watcher =
         readiness::watch(Arc::clone(&reporter), reachable, Arc::clone(&pool), socket_lost, settings.overload);

@@ -11,7 +11,7 @@ use tracing::{Instrument as _, info_span};
 
 use crate::{
     cache::{
-        flight::{Lead, Turn},
+        flight::Turn,
         lookup::{Hit, Outcome, Query},
         options::CacheOptions,
         response_cache::ResponseCache,
@@ -132,8 +132,8 @@ impl LoopService {
         };
         let loops = comparison.as_ref().is_some_and(|comparison| comparison.loop_detected);
         let outcome = if loops { Outcome::Bypass(Bypassed::Loop) } else { outcome };
-        if let Outcome::Miss { .. } = outcome {
-            lead.map(Lead::goes_on);
+        if let (Outcome::Miss { .. }, Some(lead)) = (&outcome, lead) {
+            lead.goes_on();
         }
         Ok(self.answer(comparison, Some(cache.ended(outcome))))
     }

@@ -45,6 +45,8 @@ pub struct Envoy {
     secret: Rc<SharedSecret>,
     /// Whether Envoy is to keep the request back.
     pub holds: bool,
+    /// Whether Envoy is to keep the response back.
+    pub holds_response: bool,
     /// We are in a callback whose return value says so; elsewhere Envoy must be told to resume.
     pub is_in_callback: bool,
     pub has_replied: bool,
@@ -80,6 +82,7 @@ impl Envoy {
             spans,
             secret,
             holds: false,
+            holds_response: false,
             is_in_callback: false,
             has_replied: false,
             call: None,
@@ -170,6 +173,14 @@ impl Host for Envoy {
 
     fn remove_response_header(&mut self, name: &'static str) {
         let _ = hostcalls::set_map_value(MapType::HttpResponseHeaders, name, None);
+    }
+
+    fn hold_response(&mut self) {
+        self.holds_response = true;
+    }
+
+    fn release_response(&mut self) {
+        self.holds_response = false;
     }
 
     fn replace_response_chunk(&mut self, bytes: &[u8]) {

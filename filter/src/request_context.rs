@@ -44,6 +44,10 @@ impl RequestContext {
         self.envoy.is_in_callback = false;
         if self.envoy.holds || self.envoy.has_replied { Action::Pause } else { Action::Continue }
     }
+
+    fn response_goes_on(&self) -> Action {
+        if self.envoy.holds_response { Action::Pause } else { Action::Continue }
+    }
 }
 
 impl Context for RequestContext {
@@ -86,18 +90,21 @@ impl HttpContext for RequestContext {
         if self.request.awaits_response() {
             self.envoy.response_headers = HeaderMap::of(MapType::HttpResponseHeaders);
             self.request.on_response_headers(&mut self.envoy, end_of_stream);
-            self.envoy.response_headers = HeaderMap::default();
+            if !self.envoy.holds_response {
+                self.envoy.response_headers = HeaderMap::default();
+            }
         }
-        Action::Continue
+        self.response_goes_on()
     }
 
     fn on_http_response_body(&mut self, size: usize, end_of_stream: bool) -> Action {
         self.envoy.chunk = size;
         self.request.on_response_body(&mut self.envoy, end_of_stream);
-        Action::Continue
+        self.response_goes_on()
     }
 
     fn on_http_response_trailers(&mut self, _count: usize) -> Action {
+        self.envoy.chunk = 0;
         self.request.on_response_trailers(&mut self.envoy);
         Action::Continue
     }

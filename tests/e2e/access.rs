@@ -278,6 +278,7 @@ async fn only_an_administrator_reads_the_statistics() {
         let refused = get(key, "/v1/metrics").await;
         assert_eq!(refused.status, status);
         assert_eq!(refused.json()["error"]["code"], code);
+        assert_eq!(refused.json()["total_requests"], serde_json::Value::Null, "a total in an error");
     }
     // A query of the client's own neither widens nor narrows it.
     let with_query = get(ADMIN.key, "/v1/metrics?filter=.*&a=b").await;

@@ -164,6 +164,18 @@ fn packages_whose_tools_are_denied() {
     }
 }
 
+/// What the packages make of cleaned answers is the text that is left, event by event and as a whole.
+#[test]
+fn packages_whose_answers_are_cleaned() {
+    let mut stack = stack_with(&json!({"semantic": {"enabled": false}, "clean": {"enabled": true}}));
+    stack.provider.script(|request| {
+        let said =
+            "<think>First I look\n\nat it.</think>\n\nIt is <final>seven</final>, as `<think>` says. 5 < 6";
+        speak(request, &Reply::Text(said.into()))
+    });
+    run(&mut stack, python("clean_agent.py"), 4 * 2);
+}
+
 /// The packages use these paths, as the tests in Rust do, and no others.
 fn assert_came_on(stack: &Stack, paths: &[&str]) {
     let used: BTreeSet<String> = stack.provider.received().into_iter().map(|got| got.path).collect();

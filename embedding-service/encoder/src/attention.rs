@@ -1,7 +1,8 @@
-//! Self-attention over all rows, in floats: few enough products that bytes would gain nothing.
+//! Self-attention over all rows, in floats. It has so few products that 8-bit integers would gain nothing.
 //!
-//! Sixteen queries at a time. Keys are compared with a lane for each query, so that nothing is added across lanes and no key
-//! needs a mask; values are summed with a lane for each of their components, so that the result stands as it is wanted.
+//! Sixteen queries are computed at a time. To compare with the keys, each query has a lane, so nothing is added across
+//! lanes and no key needs a mask. To sum the values, each component has a lane, so the result has the order that the
+//! next step wants.
 
 use crate::{
     activation::exp,

@@ -1,7 +1,8 @@
-//! A text on two threads, each of which takes half of the rows through the layers. Rows meet only in attention, so all that
-//! the threads send each other is keys and values, once a layer; each row gets the bits that it gets alone.
+//! One text on two threads. Each thread takes half of the rows through the layers. Rows need each other only in
+//! attention, so the threads exchange only keys and values, once in each layer. The result is the same, to the bit, as
+//! on one thread.
 //!
-//! Knows nothing of who the other thread is: that is for the caller of `Encoder::run` to find.
+//! This module does not know which thread the other is: the caller of `Encoder::run` finds it.
 
 use std::sync::{
     Arc,

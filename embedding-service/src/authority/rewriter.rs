@@ -1,6 +1,6 @@
-//! What a client sends, with `localhost` in the place of an authority that the transport would not accept. HTTP/2's frames are
-//! read as far as the headers of the first call; from there on either everything passes as it is, or every block of headers
-//! is written anew, since blocks refer to each other.
+//! The bytes that a client sends, with `localhost` in the place of an authority that the transport would not accept. It
+//! reads the HTTP/2 frames up to the headers of the first call. If their authority is valid, all further bytes pass as
+//! they are. If not, every block of headers is written anew, because later blocks refer to earlier ones.
 
 use std::io;
 

@@ -5,9 +5,23 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use prost::Message as _;
 use sentinel_proto::v1::CachedAnswer;
+use sentinel_text::verify::{Contradiction, contradictions};
 
-/// Two answers with no other numbers say the same from this similarity of their beginnings on (cosine 0.85).
-pub const SAME_ANSWER: f64 = 0.925;
+/// Two answers that do not contradict each other say the same from this similarity of their beginnings on (cosine 0.90): what
+/// counts as the same for prompts of a loop. Too high costs hits, too low would let wrong answers count as right.
+pub const SAME_ANSWER: f64 = 0.95;
+/// What answers may not contradict each other in. Other words, and other ways of putting it, are no contradiction of answers.
+const OPPOSED: [Contradiction; 9] = [
+    Contradiction::Number,
+    Contradiction::Unit,
+    Contradiction::Date,
+    Contradiction::Time,
+    Contradiction::Sign,
+    Contradiction::Negation,
+    Contradiction::Quantity,
+    Contradiction::Comparison,
+    Contradiction::Direction,
+];
 
 #[must_use]
 pub fn encode(answer: &CachedAnswer) -> Bytes {
@@ -25,21 +39,20 @@ pub fn decode(bytes: &Bytes) -> Option<CachedAnswer> {
 pub enum Likeness {
     /// The same but for white space, case and the punctuation at the end.
     Same,
-    /// They have other numbers: not the same, however alike they are.
-    OtherNumbers,
+    /// They have other numbers, or one denies what the other says: not the same, however alike they are.
+    Opposed,
     /// As far as their meaning is the same: see [`SAME_ANSWER`].
     Unknown,
 }
 
+/// `is_known`: whether a word in lower case is one, as far as a vocabulary goes.
 #[must_use]
-pub fn likeness(a: &str, b: &str) -> Likeness {
+pub fn likeness(a: &str, b: &str, is_known: &dyn Fn(&str) -> bool) -> Likeness {
     if folded(a) == folded(b) {
-        Likeness::Same
-    } else if numbers(a) != numbers(b) {
-        Likeness::OtherNumbers
-    } else {
-        Likeness::Unknown
+        return Likeness::Same;
     }
+    let is_opposed = || contradictions(a, b, is_known).iter().any(|found| OPPOSED.contains(found));
+    if numbers(a) != numbers(b) || is_opposed() { Likeness::Opposed } else { Likeness::Unknown }
 }
 
 fn folded(text: &str) -> String {
@@ -90,12 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn form_is_no_difference_and_a_number_is() {
+    fn form_is_no_difference_and_a_number_or_a_denial_is() {
+        let likeness = |a: &str, b: &str| likeness(a, b, &|_| true);
         assert_eq!(likeness("Paris.", " paris "), Likeness::Same);
-        assert_eq!(likeness("It takes 15 minutes.", "It takes 50 minutes."), Likeness::OtherNumbers);
-        assert_eq!(likeness("It costs 1.50", "It costs 1.05"), Likeness::OtherNumbers);
+        assert_eq!(likeness("It takes 15 minutes.", "It takes 50 minutes."), Likeness::Opposed);
+        assert_eq!(likeness("It costs 1.50", "It costs 1.05"), Likeness::Opposed);
         assert_eq!(likeness("1. Mix\n2. Bake", "Mix, then bake"), Likeness::Unknown);
-        assert_eq!(likeness("1.5 l of milk", "some milk"), Likeness::OtherNumbers);
+        assert_eq!(likeness("1.5 l of milk", "some milk"), Likeness::Opposed);
+        assert_eq!(likeness("You can return it.", "You cannot return it."), Likeness::Opposed);
         assert_eq!(likeness("Paris", "The capital is Paris"), Likeness::Unknown);
     }
 }

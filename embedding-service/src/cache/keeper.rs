@@ -312,9 +312,9 @@ impl Worker {
     }
 
     async fn say_the_same(&self, one: &str, other: &str) -> Result<bool, PoolError> {
-        match answer::likeness(one, other) {
+        match answer::likeness(one, other, &|word| self.pool.knows(word)) {
             Likeness::Same => Ok(true),
-            Likeness::OtherNumbers => Ok(false),
+            Likeness::Opposed => Ok(false),
             Likeness::Unknown => {
                 let one = self.pool.embed(one.to_owned(), None).await?;
                 let other = self.pool.embed(other.to_owned(), None).await?;

@@ -1,5 +1,6 @@
-//! What the files beside a graph say of it: how the vectors of its tokens become one, and how many tokens it reads. They are other
-//! people's files (sentence-transformers, transformers): what is not needed of them is passed over.
+//! What the files beside the ONNX graph say: how the vectors of the tokens become one vector, and how many tokens the
+//! model reads. The files come from other tools (sentence-transformers, transformers), so fields that are not needed
+//! are ignored.
 
 use std::path::Path;
 

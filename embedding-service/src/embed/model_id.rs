@@ -1,5 +1,5 @@
-//! Which model a vector is of. Vectors of two models have nothing to do with each other, also where they are equally
-//! long, so whatever keeps vectors keeps this with them.
+//! Which model made a vector. Vectors of two models cannot be compared, even if they have the same length. So whatever
+//! stores vectors stores this with them.
 
 use std::{ffi::OsString, fmt, fs::File, io, path::Path};
 

@@ -1,7 +1,7 @@
 //! The embedder that production uses: a sentence embedding model in ONNX Runtime.
 //!
-//! One text at a time and no padding: with most int8 models one scale covers the whole tensor, so company in a batch would
-//! change a text's vector, and an exact repeat would no longer be exactly similar.
+//! It embeds one text at a time, without padding. Most int8 models have one scale for the whole tensor, so the other
+//! texts of a batch would change a text's vector. The same text would then not always get the same vector.
 
 use std::{
     path::Path,

@@ -1,5 +1,5 @@
 //! What the callers and the worker threads of a pool share: the queue with its lock, the inference times, the cache of
-//! embeddings, and the counters. A worker without a prompt assists another with that one's.
+//! embeddings, and the counters. A worker that has no prompt helps another worker with its prompt.
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},

@@ -1,9 +1,9 @@
-//! Which prompt is next, and whether one can be answered in time at all. Plain arithmetic: every call is told what time it
-//! is, nothing waits, nothing is measured here.
+//! Which prompt is next, and whether a prompt can be answered in time at all. Only arithmetic: the caller says what
+//! time it is, and nothing here waits or measures.
 //!
-//! What waits is ordered by when it is *due*: [`OVERTAKING_LIMIT`] times its own length after it came, or
-//! when it has to begin to meet its deadline, if that is earlier. So a short one goes before a long one, which waits for a
-//! bounded time only.
+//! Prompts are ordered by the time at which they are *due*: [`OVERTAKING_LIMIT`] times their own length after they
+//! came, or the latest start that still meets their deadline, if that is earlier. So a short prompt goes before a long
+//! one, and a long one waits only for a bounded time.
 
 use std::{
     collections::BTreeMap,

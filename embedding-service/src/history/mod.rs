@@ -1,5 +1,5 @@
-//! The last prompts of each scope. This file holds what a store of them promises; memory and Redis keep the promise in
-//! the files beside it, and one behavioural suite holds both to it.
+//! The last prompts of each scope. This file defines the trait that every store of prompts implements. The stores,
+//! memory and Redis, are in the files beside it, and one test suite runs on both.
 
 mod clock;
 pub mod memory;

@@ -1,5 +1,5 @@
-//! One form for all ways to write the same JSON: what the model wrote in another order or with other spaces is the
-//! same. Nothing is built on the way, for this is done for every call of a history.
+//! The canonical form of JSON arguments: the order of keys and white space make no difference. It allocates nothing,
+//! because it is computed for every call of a history.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! How often MCP clients made each call lately: a few scopes, a few calls of each; where there is no room, what was
-//! silent longest goes. Where it is kept is not known here.
+//! How often MCP clients made each call lately. It keeps a few scopes and a few calls of each. If there is no room, the
+//! one without a call for the longest time is forgotten. Where all this is stored is not known here.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! A user text that goes on from an earlier one: some frameworks write a whole run into one message and add to it. What
-//! was added is what the agent says now. A run whose steps can be read from the text is none of this module's business.
+//! User texts that grow: some frameworks write a whole run into one message and add to it with each request. The part
+//! that was added is what the agent says now. Reading steps from such a text is not done here.
 
 use sentinel_text::digest;
 use serde::{Deserialize, Serialize};

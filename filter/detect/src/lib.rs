@@ -19,7 +19,26 @@ mod thresholds;
 pub mod verdict;
 pub mod window;
 
-/// Whether `part` stands somewhere in `text`. Texts are long and searched often: many bytes at a time.
-fn holds(text: &str, part: &str) -> bool {
-    memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some()
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+/// What texts are searched for. Texts are long and searched often: many bytes at a time, and how is settled once.
+struct Sought(LazyLock<Finder<'static>>);
+
+impl Sought {
+    /// `finder`: one for it.
+    const fn new(finder: fn() -> Finder<'static>) -> Self {
+        Self(LazyLock::new(finder))
+    }
+
+    /// Whether it stands somewhere in `text`.
+    fn is_in(&self, text: &str) -> bool {
+        self.0.find(text.as_bytes()).is_some()
+    }
+
+    /// Where it stands in `text`.
+    fn places<'t>(&'t self, text: &'t str) -> impl Iterator<Item = usize> + 't {
+        self.0.find_iter(text.as_bytes())
+    }
 }

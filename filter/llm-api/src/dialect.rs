@@ -10,6 +10,7 @@ use crate::{
     json::Unreadable,
     path::PathFacts,
     plain::{Plain, Said},
+    spoken::{Block, Visit},
     tools::{May, Offer},
     usage::Usage,
 };
@@ -60,6 +61,11 @@ pub trait Dialect: Debug + Sync {
     /// What a request offers to the model when the tools that may not be offered are taken out. `body` is a JSON object.
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable>;
 
+    /// Whether a tool's result may be an object of any members.
+    fn takes_objects_as_results(&self) -> bool {
+        false
+    }
+
     /// Reads a whole JSON answer; nothing where it is none of this dialect.
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()>;
 
@@ -70,6 +76,23 @@ pub trait Dialect: Debug + Sync {
     /// Looks at a whole JSON answer, or at one event of a stream, for its text; nothing where it says anything that a text, a
     /// model and a usage do not tell.
     fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()>;
+
+    /// Where a whole JSON answer holds the assistant's text.
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>);
+
+    /// The same of one event of a streamed answer; `kind` as in `event`.
+    fn spoken_in_event<'a>(&self, kind: &str, json: &'a str, visit: Visit<'_, 'a>);
+
+    /// An event of a stream with this piece of a text, a JSON string, and nothing else; `like` is an earlier event with a piece
+    /// of the text. Nothing where that event has nothing else in it.
+    fn event_of(&self, _like: &str, _block: Block, _text: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether the provider takes a history in which the assistant has said an empty text.
+    fn takes_empty_texts(&self) -> bool {
+        true
+    }
 
     /// An error that the provider's client library raises as its own and does not retry.
     fn error(&self, status: u16, message: &str) -> LocalReply;

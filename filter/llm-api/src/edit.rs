@@ -40,6 +40,29 @@ pub fn apply(text: &str, edits: &[Edit]) -> Option<Vec<u8>> {
     Some(changed)
 }
 
+/// What of `edits` is left where they meet: an edit within what another one cuts goes with it, and of two equal cuts one is
+/// made. An insertion at either end of a cut stays. This is the only rule there is for edits of several passes in one place.
+pub fn settled(mut edits: Vec<Edit>) -> Vec<Edit> {
+    edits.sort_by_key(|edit| (edit.at.start, std::cmp::Reverse(edit.at.end)));
+    let mut cut = 0..0;
+    edits.retain(|edit| {
+        if edit.at.is_empty() {
+            return edit.at.start <= cut.start || edit.at.start >= cut.end;
+        }
+        let is_within = edit.at.start >= cut.start && edit.at.end <= cut.end;
+        if !is_within {
+            cut = edit.at.clone();
+        }
+        !is_within
+    });
+    edits
+}
+
+/// Whether `edit` is left where it meets the others.
+pub fn stays(edits: &[Edit], edit: &Edit) -> bool {
+    edits.iter().all(|other| edit.at.end <= other.at.start || edit.at.start >= other.at.end)
+}
+
 /// A key and its value put first into the object that is the whole of `body`.
 pub fn insert_key(body: &str, key: &str, value: &str) -> Result<Edit, Unreadable> {
     let open = body.find('{').ok_or(Unreadable::Shape)?;
@@ -161,6 +184,25 @@ mod tests {
         assert_eq!(prepend(body, parsed.a, "1"), Err(Unreadable::Shape));
         assert_eq!(extend_string(body, parsed.a, "1"), Err(Unreadable::Shape));
         assert_eq!(insert_key_into(body, parsed.a, "k", "1"), Err(Unreadable::Shape));
+    }
+
+    #[test]
+    fn what_lies_within_a_cut_goes_with_it() {
+        let edits = vec![
+            edit(5..6, "inner"),
+            edit(4..4, "before"),
+            edit(8..8, "after"),
+            edit(4..8, ""),
+            edit(6..6, "inserted"),
+            edit(4..8, ""),
+            edit(4..5, "at its beginning"),
+            edit(9..9, "!"),
+        ];
+        let left = settled(edits.clone());
+        assert_eq!(apply("0123456789", &left).unwrap(), b"0123beforeafter8!9");
+        assert_eq!(settled(left.clone()), left);
+        assert!(!stays(&edits, &edit(6..6, "x")) && stays(&edits, &edit(3..3, "x")));
+        assert!(stays(&[edit(4..8, "")], &edit(8..8, "x")) && stays(&[edit(4..8, "")], &edit(4..4, "x")));
     }
 
     fn edit(at: Range<usize>, with: &str) -> Edit {

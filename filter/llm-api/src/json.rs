@@ -110,8 +110,8 @@ pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Where `part`, borrowed from `whole`, lies in it.
-pub(crate) fn span(whole: &str, part: &RawValue) -> Option<Range<usize>> {
+/// Where `part`, borrowed from `whole`, lies in it; nothing where it is borrowed from elsewhere.
+pub fn span(whole: &str, part: &RawValue) -> Option<Range<usize>> {
     let part = part.get();
     let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
     let end = start.checked_add(part.len())?;

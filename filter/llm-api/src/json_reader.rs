@@ -320,6 +320,27 @@ impl<'de> Reader<'de> {
         self.since(start)
     }
 
+    /// Why a value of another kind than is wanted cannot be read.
+    #[inline(never)]
+    fn other(&mut self) -> Unreadable {
+        match self.first() {
+            Some(b'-' | b'0'..=b'9') => self.number_of().map_or_else(|error| error, other_number),
+            Some(b'"') => self.text().err().unwrap_or(Unreadable::Shape),
+            // Nobody looks into it.
+            Some(b'[' | b'{') => Unreadable::Shape,
+            _ => self.skip().err().unwrap_or(Unreadable::Shape),
+        }
+    }
+
+    /// The number that is next.
+    #[inline(never)]
+    fn number_of(&mut self) -> Result<&'de str, Unreadable> {
+        self.peek();
+        let start = self.at;
+        self.skip_number()?;
+        self.since(start)
+    }
+
     /// The next byte that is no white space, for code that every type has of its own.
     #[inline(never)]
     fn first(&mut self) -> Option<u8> {
@@ -370,6 +391,12 @@ impl<'de> Reader<'de> {
         self.close(close)?;
         Ok(value)
     }
+}
+
+/// Why a number cannot be read as what is wanted. One that no `f64` can be is none.
+#[inline(never)]
+fn other_number(number: &str) -> Unreadable {
+    serde_json::from_str::<f64>(number).map_or_else(Unreadable::from, |_| Unreadable::Shape)
 }
 
 /// The first place from `at` on that is no white space.
@@ -564,6 +591,52 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor.visit_unit()
     }
 
+    // What is of one kind only is not read as any: that would bring serde_json's own reader into the module for each type.
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        if self.first() == Some(b'[') {
+            return self.within(b']', |elements| visitor.visit_seq(elements));
+        }
+        Err(self.other())
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        if self.first() == Some(b'{') {
+            return self.within(b'}', |members| visitor.visit_map(members));
+        }
+        Err(self.other())
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        if self.first() == Some(b'"') {
+            return self.string(visitor);
+        }
+        Err(self.other())
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        match self.first() {
+            Some(b't') => self.word("true").and_then(|()| visitor.visit_bool(true)),
+            Some(b'f') => self.word("false").and_then(|()| visitor.visit_bool(false)),
+            _ => Err(self.other()),
+        }
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        if !matches!(self.first(), Some(b'-' | b'0'..=b'9')) {
+            return Err(self.other());
+        }
+        let number = self.number_of()?;
+        match number.parse() {
+            Ok(number) => visitor.visit_u64(number),
+            Err(_) => Err(other_number(number)),
+        }
+    }
+
     /// From an object only: serde_json takes a list of the fields' values too, which no provider does.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
@@ -584,8 +657,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map enum
+        i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct enum
     }
 }
 

@@ -1,5 +1,5 @@
-//! The members of an object and the elements of a list one by one, as often as they stand there, with their places in the
-//! body: what is cut and what stays is said of places. Knows no dialect.
+//! The members of an object and the elements of a list, one by one, with their places in the body, because edits are
+//! given as places. A key that occurs twice is given twice. Knows no dialect.
 
 use std::{borrow::Cow, fmt, ops::Range};
 

@@ -1,6 +1,6 @@
-//! The tools that a request offers to the model: which there are, and how those that may not be offered are cut. Most
-//! dialects write a list of tools and a choice among them; what they call things is read here, where the lists stand is
-//! known to the dialects.
+//! The tools that a request offers to the model, and how those that may not be offered are cut. In most dialects this
+//! is a list of tools and a choice among them. How a tool is named is read here; where the lists stand is known to the
+//! dialects.
 
 use serde_json::value::RawValue;
 

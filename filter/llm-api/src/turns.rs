@@ -1,5 +1,5 @@
-//! Histories that are lists of items, in which a call, its result and a text are items of their own: the items put together
-//! to messages. Which item is what is known to the dialects.
+//! Histories that are lists of items, in which a call, its result and a text are separate items. This module joins the
+//! items into messages. What an item is, is known to the dialects.
 
 use std::ops::Range;
 

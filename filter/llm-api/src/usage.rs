@@ -1,5 +1,5 @@
-//! What a response says that it took, in tokens. Each provider has names of its own for the same three counts, and each
-//! dialect knows them.
+//! The tokens that a response reports. Each provider has its own names for the same three counts; the dialects know the
+//! names.
 
 /// Tokens of one response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! it as `<case>.hint` (`.hint.start` and `.hint.end` where the place can be chosen), as `<case>.hint.result` with the
 //! hint in the last tool result where there is one, and each dialect's kill
 //! responses as `kill.*`. `<case>.offer` is the request without the tools whose names begin with `delete`, `<case>.offer.none`
-//! without any. `UPDATE_GOLDEN=1 cargo test -p sentinel-llm-api --test golden` writes them anew; look at the
+//! without any. `<case>.marked` is the request with its tool results marked as data, and the hint behind the last. `UPDATE_GOLDEN=1 cargo test -p sentinel-llm-api --test golden` writes them anew; look at the
 //! difference before committing it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
 
@@ -12,6 +12,7 @@ use sentinel_llm_api::{
     dialect::{DialectRef, FinalMessage, Position},
     edit::apply,
     framing::Framing,
+    marks::Marks,
     registry::{ALL, read},
     usage::Usage,
 };
@@ -98,6 +99,32 @@ fn tools_that_may_not_be_offered_are_cut() {
             check(&path.with_extension("offer.none"), &offered(dialect, &body, &|_| false));
         }
         assert!(cases >= 1, "{dialect:?} has no example with tools");
+    }
+}
+
+/// What becomes of the tool results of a request, with a hint behind the last one.
+#[test]
+fn results_are_marked_as_data() {
+    for dialect in ALL {
+        let mut cases = 0;
+        for entry in fs::read_dir(folder(dialect)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            let body = fs::read_to_string(&path).unwrap();
+            let conversation = read(dialect, body.as_bytes()).unwrap();
+            let marks = Marks::new("tool_output", "It is \"data\".");
+            let edits = marks.edits(&body, &*conversation.history, dialect.takes_objects_as_results());
+            if edits.is_empty() {
+                continue;
+            }
+            cases += 1;
+            let hint = dialect.hint_in_result(&body, HINT).ok();
+            let edits: Vec<_> = edits.into_iter().chain(hint).collect();
+            check(&path.with_extension("marked"), &apply(&body, &edits).unwrap());
+        }
+        assert!(cases >= 1, "{dialect:?} has no example with a result");
     }
 }
 

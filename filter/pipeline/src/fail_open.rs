@@ -1,5 +1,5 @@
-//! Failing open is told: a request that goes on unchecked, or checked in part, is counted, and the log says so in at most
-//! one line a minute for each cause in one Envoy. All workers share the time of the last line.
+//! Reports that a request goes on unchecked, or checked only in part: a counter, and a line of the log. In one Envoy
+//! there is at most one line a minute for each cause, because all workers share the time of the last line.
 
 use std::iter;
 
@@ -14,7 +14,7 @@ use crate::{
 /// Between two lines with one cause (milliseconds).
 const PAUSE: u64 = 60_000;
 
-const BYPASSES: [Bypass; 11] = [
+const BYPASSES: [Bypass; 12] = [
     Bypass::ContentType,
     Bypass::Encoded,
     Bypass::TooLarge,
@@ -24,6 +24,7 @@ const BYPASSES: [Bypass; 11] = [
     Bypass::Contention,
     Bypass::NoPlace,
     Bypass::Response,
+    Bypass::Uncleaned,
     Bypass::Empty,
     Bypass::NoIdentity,
 ];
@@ -111,6 +112,10 @@ fn of_bypass(cause: Bypass) -> Option<&'static str> {
         Bypass::Response => {
             "An answer could not be read: it is compressed, too long or of another type. It passed as it came, and is no \
              evidence."
+        }
+        Bypass::Uncleaned => {
+            "An answer was to be cleaned and could not be, or only in part: it is compressed, too long or of another type. What \
+             could not be cleaned passed as it came."
         }
     })
 }

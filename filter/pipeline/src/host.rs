@@ -1,6 +1,6 @@
-//! The host port: what the pipeline asks of whoever carries the request, and what it tells it to do. Envoy is one host, a
-//! host in memory another. Questions are answered at once; the one answer that is awaited, that of the embedding
-//! service, comes back through `Request::on_service_reply`.
+//! The interface to the host that carries the request: what the pipeline asks it, and what it tells it to do. Envoy is
+//! one host, and a host in memory for tests is another. Every question is answered at once except one: the embedding
+//! service's answer comes later, through `Request::on_service_reply`.
 
 use sentinel_llm_api::dialect::LocalReply;
 
@@ -45,6 +45,10 @@ pub trait Host {
     fn remove_response_header(&mut self, name: &'static str);
     /// Puts `bytes` in the place of the part of the response body that is passing.
     fn replace_response_chunk(&mut self, bytes: &[u8]);
+    /// Keep the response back, from its headers on: they can be changed until it is released.
+    fn hold_response(&mut self);
+    /// Let the response go on.
+    fn release_response(&mut self);
     /// Answer the request in the provider's place.
     fn reply(&mut self, reply: LocalReply);
     /// Ask the embedding service. An error where it cannot even be asked; then no reply comes.

@@ -76,6 +76,8 @@ pub struct Exchange {
     pub headers: Vec<(&'static str, String)>,
     /// Request headers that we changed.
     pub changed: Vec<(&'static str, String)>,
+    /// The response was held and never released.
+    pub hangs: bool,
     /// What Envoy's tracer and access logs are told.
     pub annotations: Vec<(&'static str, String)>,
 }
@@ -153,12 +155,14 @@ impl InMemory {
             part: &[],
             replaced: None,
             holds: false,
+            holds_response: false,
+            has_headers: false,
             body: None,
             question: None,
             exchange: Exchange::default(),
         };
         request.on_request_headers(&mut flight, sent.body.is_empty());
-        if flight.holds {
+        if !sent.body.is_empty() {
             request.on_request_body(&mut flight, sent.body.len(), true);
             if let Some(question) = flight.question.take() {
                 let reply = (flight.host.service)(&question);
@@ -168,7 +172,9 @@ impl InMemory {
         if flight.exchange.reply.is_none() && !flight.holds {
             flight.exchange.sent = Some(flight.body.take().unwrap_or_else(|| sent.body.clone()));
             flight.response = Some(response);
+            flight.has_headers = true;
             request.on_response_headers(&mut flight, response.body.is_empty());
+            flight.has_headers = flight.holds_response;
             let parts: Vec<&[u8]> =
                 response.body.chunks(response.part.unwrap_or(usize::MAX).max(1)).collect();
             for (at, part) in (1_usize..).zip(&parts) {
@@ -176,11 +182,13 @@ impl InMemory {
                 let is_last = at == parts.len() && !response.is_cut_off;
                 // As Envoy does, where nobody reads.
                 request.on_response_body(&mut flight, is_last);
+                flight.has_headers &= flight.holds_response;
                 let passed = flight.replaced.take().unwrap_or_else(|| part.to_vec());
                 flight.exchange.received.extend(passed);
             }
         }
         request.on_closed(&mut flight);
+        flight.exchange.hangs = flight.holds_response && !response.is_cut_off;
         flight.exchange
     }
 
@@ -201,6 +209,9 @@ struct Flight<'a> {
     /// What passes in its place.
     replaced: Option<Vec<u8>>,
     holds: bool,
+    holds_response: bool,
+    /// The response's headers have not gone on yet.
+    has_headers: bool,
     body: Option<Vec<u8>>,
     question: Option<Question>,
     exchange: Exchange,
@@ -243,6 +254,7 @@ impl Host for Flight<'_> {
         match name {
             ":status" => Some(response.status.to_string().into_bytes()),
             "content-type" => Some(response.content_type.clone().into_bytes()),
+            "content-length" => Some(response.body.len().to_string().into_bytes()),
             _ => None,
         }
     }
@@ -288,11 +300,22 @@ impl Host for Flight<'_> {
     }
 
     fn set_response_header(&mut self, name: &'static str, value: &str) {
-        self.exchange.headers.push((name, value.to_owned()));
+        // Behind them it would be lost.
+        if self.has_headers {
+            self.exchange.headers.push((name, value.to_owned()));
+        }
     }
 
     fn remove_response_header(&mut self, name: &'static str) {
         self.exchange.removed.push(name);
+    }
+
+    fn hold_response(&mut self) {
+        self.holds_response = true;
+    }
+
+    fn release_response(&mut self) {
+        self.holds_response = false;
     }
 
     fn replace_response_chunk(&mut self, bytes: &[u8]) {

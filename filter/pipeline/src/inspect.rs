@@ -1,4 +1,5 @@
-//! The way in: the body is read, the passes look at it, the decision is made and carried out.
+//! The way of a request whose body is complete: the body is read, the passes look at it, the decision is made and
+//! carried out.
 
 use sentinel_detect::{
     history::{Reach, Reading, Tail},
@@ -14,7 +15,7 @@ use crate::{
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, cache, guard, loops, tools},
+    passes::{ask, cache, guard, loops, spotlight, tools},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
@@ -109,6 +110,9 @@ fn read(
     guard::run(&mut case, &conversation, host);
     // A request that is refused for what it says is nobody's evidence.
     let is_refused = decide(&case.findings, &case.policy).refuses();
+    if !is_refused {
+        spotlight::run(&mut case, &body, &conversation);
+    }
     let is_open = !is_refused && loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
     let text = match &reading.tail {
         Tail::Prompt(prompt) => Some(prompt.text.as_str()),

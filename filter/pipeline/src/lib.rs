@@ -1,8 +1,8 @@
-//! One request from its first byte to the last of its answer. `request` is the way: it says when what happens. On it lie
-//! the `passes`, which find evidence; `decide` makes a verdict of what they found, `render` makes bytes of the verdict.
-//! Everything outside is behind the port `host`.
+//! One request from its first byte to the last byte of its answer. `request` holds the phases and their order. The
+//! `passes` find evidence, `decide` makes a verdict of it, and `render` turns the verdict into bytes. Everything
+//! outside is behind the trait `host::Host`.
 //!
-//! What must not live here: anything of Envoy, of a provider's format (that is llm-api), of what a loop is (detect).
+//! What must not live here: anything of Envoy, of a provider's format (that is llm-api), or of what a loop is (detect).
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 

@@ -1,5 +1,5 @@
-//! The way of a request to an MCP server: tools that may not be called, and calls that are counted; then it goes on or is
-//! answered. Of the responses only lists of tools matter.
+//! The way of a request to an MCP server. Calls of tools that are not allowed are answered, other calls are counted,
+//! and then the request goes on or is answered. Of the server's responses only lists of tools are read.
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@ use sentinel_detect::{
     verdict::{Signal, Verdict},
 };
 use sentinel_llm_api::json::Unreadable;
+use sentinel_text::clean::Step;
 
 mod cache;
 
@@ -36,6 +37,8 @@ pub enum Metric {
     ToolsDenied(DeniedTool, &'static str),
     /// Injections that the guard found, by pattern and place; with the dialect's label.
     Injections(Pattern, Place, &'static str),
+    /// Answers that were cleaned of something; with the dialect's label.
+    Cleaned(CleanKind, &'static str),
     /// Billionths of a USD that killed requests would have cost at least, and that answers from the cache did cost once.
     Saved,
     /// Tokens that answers from the cache took when they were made.
@@ -118,6 +121,23 @@ impl DeniedTool {
     }
 }
 
+/// What cleaning found in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CleanKind {
+    Step(Step),
+    /// It says that there is nothing to say.
+    NoReply,
+}
+
+impl CleanKind {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Step(step) => step.label(),
+            Self::NoReply => "no_reply",
+        }
+    }
+}
+
 /// Label of the MCP breaker among the dialects.
 pub const MCP: &str = "mcp";
 
@@ -156,6 +176,9 @@ impl Metric {
                 pattern.label(),
                 place.label()
             ),
+            Self::Cleaned(kind, dialect) => {
+                format!("sentinel_answers_cleaned_total.kind.{}.dialect.{dialect}", kind.label())
+            }
             Self::Saved => "sentinel_saved_nanousd_total".to_owned(),
             Self::SavedTokens => "sentinel_saved_tokens_total".to_owned(),
             Self::CacheHits(hit) => format!("sentinel_cache_hits_total.type.{}", hit.label()),
@@ -183,6 +206,8 @@ pub enum Bypass {
     NoPlace,
     /// The response is compressed, too long or of another type: its text does not count.
     Response,
+    /// The response was to be cleaned, and it or a part of it could not be.
+    Uncleaned,
 }
 
 impl Bypass {
@@ -199,6 +224,7 @@ impl Bypass {
             Self::Contention => "contention",
             Self::NoPlace => "no_place",
             Self::Response => "response",
+            Self::Uncleaned => "uncleaned",
         }
     }
 }

@@ -50,10 +50,11 @@ pub fn names<'c>(config: &'c Config, policy: &CachePolicy) -> Vec<&'c str> {
     names
 }
 
-/// The partition of a request that is still held.
+/// The partition of a request that is still held. `cleans`: its answer is cleaned before the agent gets it.
 pub fn partition(
     config: &Config,
     policy: &CachePolicy,
+    cleans: bool,
     dialect: DialectRef,
     question: &Question<'_>,
     host: &impl Host,
@@ -77,6 +78,8 @@ pub fn partition(
         field(name.as_bytes(), &mut add);
         header(name, host, &mut add);
     }
+    // What is kept is what the agent got.
+    add(&[u8::from(cleans)]);
     // Who asks; nothing of it where answers are shared.
     add(&[u8::from(policy.is_shared)]);
     if !policy.is_shared {

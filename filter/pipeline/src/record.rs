@@ -1,6 +1,6 @@
-//! What is put on record of a decision: metrics, the line of the log, the headers for the client, what traces and access
-//! logs show. No prompt, no name of a person or agent, no header value; the model's name is the client's and the
-//! provider's, cut to what a name may be.
+//! What is recorded of a decision: metrics, the line of the log, the headers for the client, the attributes of traces
+//! and access logs. Never a prompt, the name of a person or agent, or a header value. The model's name comes from the
+//! client or the provider, so it is cut to the characters of a name.
 
 use std::sync::Arc;
 
@@ -25,6 +25,9 @@ use crate::{
 /// Names of the headers that tell the client what was decided. No provider may set them.
 pub const HEADERS: [&str; 4] =
     ["x-sentinel-verdict", "x-sentinel-reason", "x-sentinel-similarity", "x-sentinel-cache"];
+
+/// Name of the header that marks an answer which says that there is nothing to say.
+pub const NO_REPLY: &str = "x-sentinel-no-reply";
 
 /// Records what was decided on a request that waits.
 pub fn decision(config: &Config, case: &mut Case, decision: &Decision, host: &mut impl Host) {
@@ -197,6 +200,20 @@ pub fn tool_call(scope: &Scope, call: &ToolCallRecord<'_>, host: &mut impl Host)
         "tool": shown(call.tool),
         "arguments": format!("{:016x}", call.arguments),
         "decision": call.decision.label(),
+        "request_id": request_id(host),
+    });
+    host.note(Level::Info, &line.to_string());
+}
+
+/// Puts on record that an answer says that there is nothing to say. `is_marked`: the client is told by a header.
+pub fn no_reply(scope: &Scope, dialect: &'static str, is_marked: bool, host: &mut impl Host) {
+    let [_, agent, _] = scope.names();
+    let line = json!({
+        "event": "no_reply",
+        "agent": agent,
+        "scope": scope.label(),
+        "dialect": dialect,
+        "marked": is_marked,
         "request_id": request_id(host),
     });
     host.note(Level::Info, &line.to_string());

@@ -15,7 +15,7 @@ use crate::{case::Case, config::KillMode, decide::Decision, messages};
 pub fn edited(case: &Case, hint: Option<&Edit>) -> Option<Vec<u8>> {
     let edits: Vec<Edit> = case.edits.iter().chain(hint).cloned().collect();
     let body = std::str::from_utf8(&case.body).ok().filter(|_| !edits.is_empty())?;
-    edit::apply(body, &edits)
+    edit::apply(body, &edit::settled(edits))
 }
 
 /// The edit that puts the hint in; nothing where the body has no place for one.
@@ -32,8 +32,11 @@ fn hint_in(case: &Case, decision: &Decision, body: &str) -> Result<Edit, Unreada
     if is_about_prompts {
         return case.dialect.hint(body, &text, case.policy.hint.position);
     }
-    // After the last result; where that has no place for it, after everything.
-    case.dialect.hint_in_result(body, &text).or_else(|_| case.dialect.hint(body, &text, Position::End))
+    // After the last result; where that has no place for it, or is cut itself, after everything.
+    let in_result = case.dialect.hint_in_result(body, &text);
+    in_result
+        .and_then(|hint| if edit::stays(&case.edits, &hint) { Ok(hint) } else { Err(Unreadable::Shape) })
+        .or_else(|_| case.dialect.hint(body, &text, Position::End))
 }
 
 /// What the agent gets in the answer's place.

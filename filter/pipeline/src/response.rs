@@ -1,5 +1,5 @@
-//! The way out: a model's answer passes untouched and is read as it does; what it was is counted and remembered. What is
-//! changed in other answers has modules of its own.
+//! The way of an answer. A model's answer is cleaned if that is on, and passes unchanged if not. It is read meanwhile, to
+//! count its tokens and to remember its fingerprint. Other answers that are changed have modules of their own.
 
 use std::sync::Arc;
 
@@ -12,9 +12,10 @@ use crate::{
     fail_open,
     host::Host,
     identity::Scope,
-    metric::Bypass,
+    metric::{Bypass, CleanKind, Metric},
     passes::{
         cache::keep::{Awaited, awaited},
+        clean::{self, Clean},
         fingerprint, tools, usage,
     },
     record,
@@ -86,8 +87,14 @@ pub struct PassingResponse {
     reader: Option<AnswerReader>,
     /// Where the answer may be kept in the response cache.
     awaited: Option<Awaited>,
+    /// Where the answer is to be cleaned, and can be.
+    clean: Option<Clean>,
+    /// It is kept back, headers and all.
+    is_held: bool,
     /// Response headers with a status of success have come.
     has_succeeded: bool,
+    /// What it said is on record.
+    is_recorded: bool,
 }
 
 impl PassingResponse {
@@ -104,13 +111,16 @@ impl PassingResponse {
             headers,
             reader: None,
             awaited,
+            clean: None,
+            is_held: false,
             has_succeeded: false,
+            is_recorded: false,
         }
     }
 
     /// Whether the answer is being read.
     pub fn reads(&self) -> bool {
-        self.reader.is_some()
+        self.reader.is_some() || self.clean.is_some()
     }
 }
 
@@ -121,7 +131,7 @@ fn headers(
     end_of_stream: bool,
     host: &mut impl Host,
 ) -> Option<Box<PassingResponse>> {
-    for name in record::HEADERS {
+    for name in record::HEADERS.into_iter().chain([record::NO_REPLY]) {
         match response.headers.iter().find(|(known, _)| *known == name) {
             Some((_, value)) => host.set_response_header(name, value),
             // A provider's word must not pass for ours.
@@ -139,15 +149,49 @@ fn headers(
         if response.reader.is_none() {
             fail_open::bypassed(Bypass::Response, host);
         }
+        if response.policy.cleans && !end_of_stream {
+            clean(config, &mut response, is_plain, &content_type, host);
+        }
     }
     if let Some(awaited) = response.awaited.take() {
         (response.awaited, response.reader) = awaited.headers(response.reader.take(), host);
     }
     if end_of_stream || !response.has_succeeded {
-        whole(config, *response, host);
+        record(config, &mut response, host);
         return None;
     }
     Some(response)
+}
+
+/// Gets ready to clean the answer. One that is a single JSON text is kept back until it is whole, so that its headers can say
+/// what it is.
+fn clean(
+    config: &Config,
+    response: &mut PassingResponse,
+    is_plain: bool,
+    content_type: &[u8],
+    host: &mut impl Host,
+) {
+    let PassingResponse { dialect, policy, .. } = response;
+    let clean = Clean::new(*dialect, policy, content_type, config.max_body).filter(|_| is_plain);
+    // What is longer than may be held need not be held at all.
+    let length = length(host).unwrap_or(0);
+    let fits = |clean: &Clean| {
+        !clean.holds_all() || usize::try_from(length).is_ok_and(|length| length <= config.max_body)
+    };
+    let Some(clean) = clean.filter(fits) else { return fail_open::bypassed(Bypass::Uncleaned, host) };
+    response.is_held = clean.holds_all() && config.hold_headers;
+    if response.is_held {
+        host.hold_response();
+    } else if clean.is_enforced() {
+        host.remove_response_header("content-length");
+    }
+    response.clean = Some(clean);
+}
+
+/// What the response says of its length.
+fn length(host: &impl Host) -> Option<u64> {
+    String::from_utf8(host.response_header("content-length")?).ok()?.parse().ok()
 }
 
 /// A part of the response's body is passing; the response where it goes on.
@@ -157,29 +201,54 @@ fn body(
     end_of_stream: bool,
     host: &mut impl Host,
 ) -> Option<Box<PassingResponse>> {
-    if let Some(reader) = &mut response.reader
-        && let Some(chunk) = host.response_chunk()
-    {
-        reader.push(&chunk);
+    pass(&mut response, end_of_stream, host);
+    let is_whole = response.is_held && response.clean.as_ref().is_none_or(|clean| !clean.holds_all());
+    if end_of_stream || is_whole || response.reader.as_ref().is_some_and(AnswerReader::has_ended) {
+        record(config, &mut response, host);
     }
-    if end_of_stream || response.reader.as_ref().is_some_and(AnswerReader::has_ended) {
-        whole(config, *response, host);
-        return None;
-    }
-    Some(response)
+    // What was begun to be changed is changed to its end.
+    (!end_of_stream && (!response.is_recorded || response.clean.is_some())).then_some(response)
 }
 
-/// The response is over.
-fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
+/// The part that is passing is cleaned and read.
+fn pass(response: &mut PassingResponse, is_last: bool, host: &mut impl Host) {
+    let PassingResponse { reader, clean, .. } = response;
+    if reader.is_none() && clean.is_none() {
+        return;
+    }
+    let part = host.response_chunk().unwrap_or_default();
+    let passed = clean.as_mut().and_then(|clean| clean.push(&part, is_last));
+    if let Some(passed) = &passed {
+        host.replace_response_chunk(passed);
+    }
+    // What the agent gets is what its next request will say.
+    if let Some(reader) = reader {
+        reader.push(passed.as_deref().unwrap_or(&part));
+    }
+}
+
+/// The response is over, though no part of it said so.
+fn whole(config: &Config, mut response: PassingResponse, host: &mut impl Host) {
+    if response.clean.is_some() {
+        pass(&mut response, true, host);
+    }
+    record(config, &mut response, host);
+}
+
+/// Puts on record what the response said, once, and lets it go on where it is held.
+fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host) {
+    if std::mem::replace(&mut response.is_recorded, true) {
+        return;
+    }
     let label = response.dialect.label();
-    let PassingResponse { policy, scope, entry, thread, model, reader, awaited, has_succeeded, .. } =
-        response;
-    let was_read = reader.is_some();
-    let mut answer = reader.and_then(AnswerReader::into_answer);
+    let awaited = response.awaited.take();
+    let PassingResponse { policy, scope, entry, thread, model, clean, .. } = response;
+    let was_read = response.reader.is_some();
+    let mut answer = response.reader.take().and_then(AnswerReader::into_answer);
     match &answer {
         Some(answer) => {
-            usage::run(config, &model, &answer.usage, host);
-            tools::answered(&policy, label, &scope, answer, host);
+            usage::run(config, model, &answer.usage, host);
+            tools::answered(policy, label, scope, answer, host);
             if config.annotates {
                 record::annotate_answer(answer, host);
             }
@@ -187,16 +256,37 @@ fn whole(config: &Config, response: PassingResponse, host: &mut impl Host) {
         None if was_read => fail_open::bypassed(Bypass::Response, host),
         None => {}
     }
-    if let Some(entry) = entry {
-        let outcome = if has_succeeded {
+    if let Some(clean) = clean {
+        clean.count(label, host);
+        let is_silent = answer.as_ref().is_some_and(clean::is_silent);
+        if is_silent {
+            host.count(Metric::Cleaned(CleanKind::NoReply, label), 1);
+            record::no_reply(scope, label, response.is_held, host);
+        }
+        if response.is_held {
+            if is_silent {
+                host.set_response_header(record::NO_REPLY, "true");
+            }
+            if let Some(length) = length(host).and_then(|length| clean.length(length)) {
+                host.set_response_header("content-length", &length.to_string());
+            }
+        }
+    }
+    if std::mem::take(&mut response.is_held) {
+        host.release_response();
+    }
+    if let Some(entry) = *entry {
+        let outcome = if response.has_succeeded {
             fingerprint::answered(answer.as_ref(), &policy.steps.tools)
         } else {
             Outcome::Failed
         };
-        fingerprint::remember(config, &scope, entry, thread, &outcome, host);
+        fingerprint::remember(config, scope, entry, *thread, &outcome, host);
     }
     if let Some(awaited) = awaited {
-        awaited.whole(config, &model, &scope, answer.as_mut(), host);
+        // Who gets it from the cache gets no header that says what it is.
+        let answer = answer.as_mut().filter(|answer| clean.is_none() || !clean::is_silent(answer));
+        awaited.whole(config, model, scope, answer, host);
     }
 }
 
@@ -206,10 +296,10 @@ fn cut_off(config: &Config, mut response: PassingResponse, host: &mut impl Host)
         awaited.cut_off(host);
         // The model had finished, and the client did not wait for the last byte.
         if response.reader.as_ref().is_some_and(AnswerReader::has_finished) {
-            return whole(config, response, host);
+            return record(config, &mut response, host);
         }
     }
-    if let Some(entry) = response.entry {
+    if let Some(entry) = response.entry.filter(|_| !response.is_recorded) {
         fingerprint::remember(config, &response.scope, entry, response.thread, &Outcome::Failed, host);
     }
 }

@@ -1,7 +1,7 @@
-//! Where windows and call rates lie in shared data: a fixed number of buckets of a few scopes each, so memory is bounded
-//! whatever the number of agents. A scope's bucket follows from its slot, which nobody outside can foresee. Where there is
-//! no room, the scope that was silent longest goes, and one that is under suspicion only after all that are quiet. Read,
-//! changed and written by compare-and-swap.
+//! Where windows and call rates lie in Envoy's shared data: in a fixed number of buckets of a few scopes each, so
+//! memory is bounded whatever the number of agents. The bucket of a scope depends on a secret, so nobody outside can
+//! choose it. If a bucket has no room, the scope without a request for the longest time is forgotten; one under
+//! suspicion is forgotten only if all others are too. Buckets are changed by compare-and-swap.
 
 use sentinel_detect::{call_rate::CallRates, window::Window};
 use serde::{Deserialize, Serialize};

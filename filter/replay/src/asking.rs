@@ -1,5 +1,5 @@
-//! Asks the real embedding service in the native way's stead of Envoy: one gRPC call over its socket, no deadline. A service
-//! that does not answer ends the replay, since without it the figures would be those of another filter.
+//! Asks the real embedding service in the place of Envoy: one gRPC call over its socket, without a deadline. If the
+//! service does not answer, the replay ends, because its figures would be those of a filter without the service.
 
 use std::path::Path;
 

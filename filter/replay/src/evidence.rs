@@ -1,5 +1,5 @@
-//! Which messages a verdict rests on, for a person who reads the run. Found from the verdict's own words and the steps as
-//! the filter reads them; it decides nothing.
+//! Which messages a verdict is based on, for a person who reads the run. They are found from the text of the verdict
+//! and the steps as the filter reads them. Nothing is decided here.
 
 use std::collections::BTreeSet;
 

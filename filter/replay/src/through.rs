@@ -1,5 +1,5 @@
-//! The way through the real Envoy with the real filter, and beside it an embedding service of its own where the native way has
-//! one: both ways must come to the same verdicts.
+//! The replay through the real Envoy with the real filter, with an embedding service of its own if the native replay
+//! has one. Both must come to the same verdicts.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,9 +1,11 @@
-//! What a text looks like once its accidents are taken away: words, normal form, fingerprint, template; and what speaks
-//! against giving two of them one answer. The filter and the embedding service compare texts with the same functions.
-//! Nothing here knows where a text came from, what JSON is, or what follows from a likeness.
+//! Comparing texts: words, normal form, fingerprint, template, and the reasons why two texts may not have one answer.
+//! Cleaning texts of models.
+//! The filter and the embedding service use the same functions. Nothing here knows where a text came from, what JSON
+//! is, or what follows if two texts are alike.
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+pub mod clean;
 mod fingerprint;
 mod normalise;
 mod template;

@@ -47,7 +47,29 @@ const fn classes() -> [u8; 256] {
 impl<'a> Iterator for Words<'a> {
     type Item = &'a str;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a str> {
+        let bytes = self.rest.as_bytes();
+        let is =
+            |byte: &u8, class: u8| CLASSES.get(usize::from(*byte)).is_some_and(|known| known & class != 0);
+        let start = bytes.iter().position(|byte| is(byte, STARTS | WIDE))?;
+        let word = bytes.get(start..)?;
+        let length = word.iter().position(|byte| is(byte, ENDS | WIDE)).unwrap_or(word.len());
+        // Most words and what follows them are ASCII.
+        if length == 0 || word.get(length).is_some_and(|after| !after.is_ascii()) {
+            return self.next_of_any();
+        }
+        let end = start.saturating_add(length);
+        let word = self.rest.get(start..end)?;
+        self.rest = self.rest.get(end..)?;
+        Some(word)
+    }
+}
+
+impl<'a> Words<'a> {
+    /// The next word, of whatever characters.
+    #[inline(never)]
+    fn next_of_any(&mut self) -> Option<&'a str> {
         let (start, first) = self.find_from(0, STARTS, char::is_alphanumeric)?;
         let after = start.saturating_add(first.len_utf8());
         let end = if is_unspaced(first) {
@@ -60,9 +82,7 @@ impl<'a> Iterator for Words<'a> {
         self.rest = self.rest.get(end..)?;
         Some(word)
     }
-}
 
-impl Words<'_> {
     /// The first character from `at` on that is one of those wanted, and its place: by its class where it is ASCII.
     fn find_from(&self, mut at: usize, class: u8, is_wanted: impl Fn(char) -> bool) -> Option<(usize, char)> {
         let is_stop =

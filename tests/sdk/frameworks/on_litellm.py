@@ -77,7 +77,7 @@ def final(agent):
     else:
         raise AssertionError(f"it ended with {said}")
     stage.expect(stage.attempts() - before == stage.STUCK, f"{stage.attempts() - before} requests")
-    return "raises `RuntimeError`, as it costs nothing"
+    return "raises `RuntimeError`, because it has no price"
 
 
 def routed(status):
@@ -107,15 +107,15 @@ def routed(status):
     again = stage.attempts() - before - 1
     try:
         ask(f"{status}.tool.healthy.routed", [{"role": "user", "content": stage.SUM_UP}])
-        other = "is served"
+        other = "its answer"
     except litellm.types.router.RouterRateLimitError as error:
-        other = f"gets `{type(error).__name__}`"
-    print(f"row | {status} | {f'{again} times more' if again else 'no more'} | {other} |")
+        other = f"`{type(error).__name__}`"
+    print(f"row | {status} | {again} | {other} |")
     print(f"ok litellm.Router: {status}")
 
 
 named = "[mini-swe-agent](#mini-swe-agent-and-litellm)"
 stage.play("mini-swe-agent", "bash", run, RAISES, named=named, retries=RETRIES, final=final)
-print(f"row {Clock.waited * RETRIES[403] / Clock.waits:.0f} seconds between the tries")
+print(f"row {Clock.waited * RETRIES[403] / Clock.waits:.0f} seconds in all")
 for status in sorted(RAISES):
     routed(status)

@@ -31,7 +31,7 @@ def final(run):
         stage.expect(stage.STOPPED not in str(said), said)
         made = stage.attempts() - before
         stage.expect(made > stage.STUCK, f"{made} requests")
-        return "is taken for a mistake, and it goes on"
+        return "counts as a mistake of the model, and the agent goes on"
 
     return check
 

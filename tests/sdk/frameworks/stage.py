@@ -214,6 +214,6 @@ def document(named, raises, retries, final_is):
     """The row that docs/frameworks.md must have; the test that started this script looks for it."""
     cells = []
     for status in sorted(raises):
-        again = f", asks {retries[status]} times more" if status in retries else ""
+        again = f", after {retries[status]} retries" if status in retries else ""
         cells.append(f"`{raises[status].rsplit('.', 1)[1]}`{again}")
     print(f"row | {named} | {' | '.join(cells)} | {final_is} |")

@@ -105,7 +105,7 @@ fn simulate(
     bound: Bound,
     curve: impl Fn(&mut Series) -> Curve,
 ) -> (u32, u32) {
-    let (mut served, mut wrong) = (0, 0);
+    let (mut served, mut wrong) = (0_u32, 0_u32);
     for _ in 0..entries {
         let curve = curve(series);
         let mut observations = Observations::default();
@@ -113,8 +113,8 @@ fn simulate(
             let similarity = series.between(LEAST_SIMILARITY, 1.0);
             let is_right = series.next() < curve.right(similarity);
             if observations.allow(similarity, bound) {
-                served += 1;
-                wrong += u32::from(!is_right);
+                served = served.saturating_add(1);
+                wrong = wrong.saturating_add(u32::from(!is_right));
             } else {
                 observations.note(similarity, is_right);
             }

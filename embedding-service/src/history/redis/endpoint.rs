@@ -1,5 +1,5 @@
-//! Where Redis is and who we are there. Each connection reads the files of secrets and certificates anew, so that what
-//! was changed is found without a restart.
+//! The address of Redis, and the user and certificates with which this service connects. Each connection reads the
+//! files of secrets and certificates again, so a changed secret needs no restart.
 
 use std::{fs, path::Path, time::Duration};
 

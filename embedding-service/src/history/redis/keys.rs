@@ -1,6 +1,6 @@
-//! How keys and the index are named. Everything of one scope has the same hash tag (what stands in braces), so that in a cluster it
-//! lies on one node, and the scopes of a busy tenant on many. The model is a part of it: while one model takes another's
-//! place, services with either use one Redis, and never compare with vectors of the other.
+//! The names of keys and of the index. All keys of one scope have the same hash tag (the part in braces). So in a
+//! cluster a scope lies on one node, and the scopes of a busy tenant on many. The tag also names the model. So during a
+//! change of the model, services with either model can use one Redis, and vectors of two models are never compared.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

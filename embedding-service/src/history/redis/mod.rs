@@ -1,8 +1,9 @@
-//! Prompt history in Redis: for several replicas, or to outlive a restart. Here stands what is asked when; the commands,
-//! the connection, the names of keys, the search module and the reading of replies have files of their own.
+//! Prompt history in Redis: for several replicas, or to outlive a restart. This file decides which commands are sent,
+//! and when. The commands, the connection, the names of keys, the search module and the reading of replies are in files
+//! of their own.
 //!
-//! A prompt is one hash ([`keys::Keys::prompt`]), so that it has its own time to live and a search index can cover it. Which
-//! prompts a scope has stands in a sorted set beside them.
+//! A prompt is one hash ([`keys::Keys::prompt`]), so that it has its own time to live and a search index can cover it.
+//! A sorted set beside the hashes lists the prompts of a scope.
 
 mod command;
 mod connection;

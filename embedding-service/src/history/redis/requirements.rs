@@ -1,4 +1,4 @@
-//! What this service requires of Redis, and whether it is met: answers its questions, and has the index where one is used.
+//! What this service requires of Redis, and whether Redis has it: it asks Redis, and creates the index if one is used.
 
 use std::sync::Once;
 

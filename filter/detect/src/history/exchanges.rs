@@ -1,6 +1,6 @@
-//! Exchanges: what an agent that calls no tools says, and the user texts that answer it. Its approach is the action that
-//! the assistant's text ends with (`written_action`), or the whole text; its outcome the user's text. An agent that does not
-//! repeat itself costs a look at the digests.
+//! Exchanges: what an agent that calls no tools says, and the user texts that answer it. The approach is the action at
+//! the end of the assistant's text (`written_action`), or the whole text; the outcome is the user's text. If an agent
+//! does not repeat itself, only digests are compared.
 
 use std::borrow::Cow;
 

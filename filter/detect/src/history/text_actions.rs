@@ -1,9 +1,9 @@
 //! Actions and observations that stand in texts: `Action: tool[input]`, `Action:` and `Action Input:`, numbered ones
 //! (`Action 3:`), and sections such as `[[ ## tool_name_0 ## ]]`. What matters is the label that a line begins with.
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
-use crate::holds;
+use crate::Sought;
 
 /// Actions of one text that are read.
 const MAX_ACTIONS: usize = 256;
@@ -47,8 +47,13 @@ pub(super) fn may_hold(text: &str) -> bool {
             _ => false,
         }
     };
-    ["ction", "Command:", "Act "].iter().any(|label| holds(text, label))
-        || memmem::find_iter(text.as_bytes(), b"ool").any(is_tool)
+    static OOL: Sought = Sought::new(|| Finder::new("ool"));
+    static LABELS: [Sought; 3] = [
+        Sought::new(|| Finder::new("ction")),
+        Sought::new(|| Finder::new("Command:")),
+        Sought::new(|| Finder::new("Act ")),
+    ];
+    LABELS.iter().any(|label| label.is_in(text)) || OOL.places(text).any(is_tool)
 }
 
 pub(super) fn is_observation(text: &str) -> bool {

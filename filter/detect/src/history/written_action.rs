@@ -1,6 +1,6 @@
-//! The action that an agent has written into its text: the last fenced block, the element or the JSON that the text ends
-//! with, what stands below the heading "Action", or behind a prompt sign. Texts may be JSON strings as they stand in a body:
-//! none of the marks has signs that JSON escapes, but for quotes and line ends, which are looked for in both forms.
+//! The action that an agent writes into its text: the last fenced block, the XML element or the JSON at the end of the
+//! text, what stands below the heading "Action", or after a prompt sign. A text may still be a JSON string as it stands
+//! in the body. JSON escapes only quotes and line ends of the marks, so both forms of these are looked for.
 
 /// What begins and ends a block of code.
 const FENCE: &str = "```";

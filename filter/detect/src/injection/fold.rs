@@ -1,4 +1,4 @@
-//! Characters as a reader sees them: look-alikes as the Latin letter, what is not seen as nothing.
+//! Characters as a reader sees them: a look-alike becomes the Latin letter, and an invisible character is left out.
 
 /// What a character is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,10 +10,12 @@ pub enum Folded {
 }
 
 /// The character in lower case, without accents, in the letter that it looks like.
+#[inline]
 pub fn fold(c: char) -> Folded {
-    if c.is_ascii() {
-        return Folded::One(c.to_ascii_lowercase());
-    }
+    if c.is_ascii() { Folded::One(c.to_ascii_lowercase()) } else { fold_wide(c) }
+}
+
+fn fold_wide(c: char) -> Folded {
     let code = u32::from(c);
     match code {
         // Combining marks, soft hyphen, joiners, directions, variation selectors, Hangul and Mongolian fillers.

@@ -9,11 +9,15 @@ mod fold;
 mod orders;
 mod overrides;
 mod roles;
+mod source;
 mod tags;
 mod tokens;
 mod vocabulary;
+mod word;
 
-use tokens::{JsonChars, Source, Token, Tokens};
+use source::{JsonChars, Source};
+use tokens::{Token, Tokens};
+use vocabulary::WORD;
 
 /// What an attempt looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,8 +79,12 @@ impl Place {
 pub struct Found(Vec<(Pattern, usize)>);
 
 impl Found {
+    fn has(&self, pattern: Pattern) -> bool {
+        self.0.iter().any(|(known, _)| *known == pattern)
+    }
+
     fn add(&mut self, pattern: Pattern, offset: usize) {
-        if self.0.iter().all(|(known, _)| *known != pattern) {
+        if !self.has(pattern) {
             self.0.push((pattern, offset));
         }
     }
@@ -92,6 +100,8 @@ impl Found {
 
 /// Tokens that are looked at in one go.
 const BATCH: usize = 2_048;
+/// Tokens of a text that is short.
+const FEW: usize = 256;
 /// Tokens around a place that a rule may look at.
 const REACH: usize = 48;
 
@@ -108,12 +118,15 @@ pub fn scan_json(json: &str, place: Place) -> Found {
 fn scan_chars(chars: Source<'_>, place: Place) -> Found {
     let mut found = Found::default();
     let mut tokens = Tokens::new(chars);
-    let (mut batch, mut opened): (Vec<Token>, _) = (Vec::new(), tags::Opened::default());
+    let (mut batch, mut opened) = (Vec::with_capacity(FEW), tags::Opened::default());
     let mut from = 0;
     loop {
         let is_last = !tokens.fill(&mut batch, BATCH);
         let to = if is_last { batch.len() } else { batch.len().saturating_sub(REACH) };
         for at in from..to {
+            if !batch.get(at).is_some_and(is_anchor) {
+                continue;
+            }
             let view = View { tokens: &batch, at, place };
             overrides::judge(view, &mut found);
             roles::judge(view, &mut found);
@@ -133,6 +146,13 @@ fn scan_chars(chars: Source<'_>, place: Place) -> Found {
     }
     found.0.sort_unstable();
     found
+}
+
+/// Whether a rule looks at what stands around such a token.
+#[inline]
+fn is_anchor(token: &Token) -> bool {
+    token.is(overrides::ANCHORS | roles::ANCHORS | orders::ANCHORS | tags::ANCHORS)
+        || matches!(token.sign, '<' | '[')
 }
 
 /// A token and those around it.
@@ -164,10 +184,29 @@ impl<'t> View<'t> {
     }
 
     /// The tokens behind this one, nearest first, up to the end of the sentence.
-    fn ahead(self, most: usize) -> impl Iterator<Item = &'t Token> {
+    fn ahead(self, most: usize) -> std::slice::Iter<'t, Token> {
+        self.sentence(most).iter()
+    }
+
+    /// The same as a slice.
+    #[inline]
+    fn sentence(self, most: usize) -> &'t [Token] {
+        self.following(most, |token| !token.ends_sentence())
+    }
+
+    /// The words of them that follow each other.
+    #[inline]
+    fn words(self, most: usize) -> &'t [Token] {
+        self.following(most, |token| token.is(WORD) && !token.ends_sentence())
+    }
+
+    #[inline]
+    fn following(self, most: usize, is_part: impl Fn(&Token) -> bool) -> &'t [Token] {
         let start = self.at.saturating_add(1);
         let next = self.tokens.get(start..).unwrap_or_default();
-        next.iter().take(most).take_while(|token| !token.ends_sentence())
+        let next = next.get(..most).unwrap_or(next);
+        let end = next.iter().position(|token| !is_part(token)).unwrap_or(next.len());
+        next.get(..end).unwrap_or_default()
     }
 
     /// The tokens in front of this one, nearest first, down to the beginning of the sentence.

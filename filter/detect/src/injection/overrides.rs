@@ -1,5 +1,5 @@
-//! Earlier instructions are to be ignored: a verb in the imperative, and the instructions that came before, are the
-//! reader's, or are all of them.
+//! Texts that tell the model to ignore its instructions: a verb in the imperative, together with instructions that are
+//! earlier ones, the reader's own, or all of them.
 
 use super::{
     Found, Pattern, View,
@@ -16,10 +16,17 @@ const OBJECT: usize = 12;
 /// Words nobody knows that may stand between.
 const STRANGERS: usize = 2;
 
+/// Tokens that the rules begin with.
+pub const ANCHORS: u64 = IGNORE | FOLLOW | INSTRUCTION | VOID;
+
 pub fn judge(view: View<'_>, found: &mut Found) {
-    let Some(token) = view.token(0) else { return };
+    let Some(token) = view.token(0).filter(|token| token.is(ANCHORS)) else { return };
+    // The first place of a pattern is enough.
+    if found.has(Pattern::IgnoreInstructions) {
+        return;
+    }
     let is_order = if token.is(IGNORE) {
-        is_imperative(view) && sets_aside(view)
+        sets_aside(view) && is_imperative(view)
     } else if token.is(FOLLOW) {
         is_halted(view) && sets_aside(view)
     } else {
@@ -127,7 +134,7 @@ fn sets_aside(view: View<'_>) -> bool {
 #[inline(never)]
 fn is_prior_behind(view: View<'_>, by: isize) -> bool {
     let Some(noun) = view.moved(by) else { return false };
-    let next: Vec<_> = noun.ahead(6).take_while(|token| token.is(WORD)).collect();
+    let next = noun.words(6);
     next.iter().take(5).any(|token| token.is(GIVEN) && !token.is(WITHIN))
         || next.iter().take(4).any(|token| token.is(PRIOR) && !token.is(AND))
 }
@@ -136,7 +143,7 @@ fn is_prior_behind(view: View<'_>, by: isize) -> bool {
 #[inline(never)]
 fn is_elsewhere(view: View<'_>, by: isize) -> bool {
     let Some(noun) = view.moved(by) else { return false };
-    let next: Vec<_> = noun.ahead(7).collect();
+    let next = noun.sentence(7);
     let is_within = next.first().is_some_and(|token| token.is(WITHIN))
         || next.first().is_some_and(|token| token.is(THIRD | MODAL | FILLER | AND) && !token.is(YOU))
             && next.iter().take(3).any(|token| token.is(WITHIN));
@@ -160,7 +167,7 @@ fn is_alone(view: View<'_>) -> bool {
 
 /// "This supersedes all prior instructions".
 fn voids(view: View<'_>) -> bool {
-    let ahead: Vec<_> = view.ahead(5).collect();
+    let ahead = view.sentence(5);
     let noun = ahead.iter().position(|token| token.is(INSTRUCTION));
     noun.and_then(|noun| ahead.get(..noun)).is_some_and(|before| {
         let has = |kinds| before.iter().any(|token| token.is(kinds));
@@ -170,11 +177,13 @@ fn voids(view: View<'_>) -> bool {
 
 /// "All previous instructions are void".
 fn is_void(view: View<'_>) -> bool {
+    if !view.ahead(6).any(|token| token.is(VOID)) {
+        return false;
+    }
     let before: Vec<_> = view.behind(4).collect();
     let has = |kinds| before.iter().any(|token| token.is(kinds));
     let is_theirs = has(YOUR) && !has(THIRD) || has(ALL) && has(PRIOR);
-    let mut next = view.ahead(6);
-    is_theirs && next.any(|token| token.is(VOID)) && before.iter().all(|token| !token.is(UNKNOWN))
+    is_theirs && before.iter().all(|token| !token.is(UNKNOWN))
 }
 
 /// Whether somebody writes about such a sentence: it stands by itself in quotation marks within another, or the sentence

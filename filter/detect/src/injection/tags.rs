@@ -1,4 +1,4 @@
-//! Tags that only the provider or the operator writes, and words that say that a context ends.
+//! Tags that only the provider or the operator writes, and words that pretend that a context has ended.
 
 use super::{
     Found, Pattern, Token, View,
@@ -19,6 +19,9 @@ pub struct Opened {
     frames: usize,
     weak: usize,
 }
+
+/// Tokens that the rules begin with, besides the signs of tags.
+pub const ANCHORS: u64 = END | SYSTEM;
 
 pub fn judge(view: View<'_>, opened: &mut Opened, found: &mut Found) {
     let Some(token) = view.token(0) else { return };

@@ -1,9 +1,14 @@
-//! A text as tokens: words that are known by their digests, signs, ends of lines. One pass, a token at a time.
+//! A text as tokens: words that the rules know (by their digests), signs, ends of lines. It reads the text once, one
+//! token at a time.
 
 use super::{
     Place,
     fold::{Folded, fold},
-    vocabulary::{self, CLOSE_QUOTE, CODE, NEWLINE, QUOTE, SIGN, STOP, UNKNOWN, WORD},
+    source::Source,
+    vocabulary::{
+        self, CLOSE_QUOTE, CODE, EMPTY, NEWLINE, QUOTE, SIGN, STOP, UNKNOWN, Vocabulary, WORD, step,
+    },
+    word::{Part, Plain, Word},
 };
 
 /// Something that stands in a text.
@@ -35,11 +40,12 @@ impl Token {
     }
 }
 
-/// FNV-1a: one character after the other, as they come.
-pub const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
-
-pub fn step(digest: u64, c: char) -> u64 {
-    (digest ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3)
+/// Where a token begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    pub offset: usize,
+    pub is_apart: bool,
+    pub begins_line: bool,
 }
 
 /// Null bytes of a text.
@@ -69,81 +75,15 @@ impl Nulls {
     }
 }
 
-/// A word that is being read.
-#[derive(Debug)]
-struct Word {
-    digest: u64,
-    /// With digits and signs read as the letters that they stand for, where there are such.
-    disguised: u64,
-    has_disguise: bool,
-    has_letter: bool,
-    /// With what the word before began with.
-    continued: Option<u64>,
-    last: char,
-    /// White space before it (characters).
-    gap: usize,
-    is_loud: bool,
-    length: usize,
-    offset: usize,
-    is_apart: bool,
-    begins_line: bool,
-}
-
-impl Word {
-    fn add(&mut self, c: char, is_lower: bool) {
-        let meant = match c {
-            'a'..='z' => c,
-            '0' => 'o',
-            '1' => 'i',
-            '3' => 'e',
-            '4' | '@' => 'a',
-            '5' | '$' => 's',
-            '7' => 't',
-            other => other,
-        };
-        if meant != c && !self.has_disguise {
-            (self.has_disguise, self.disguised) = (true, self.digest);
-        }
-        if self.has_disguise {
-            self.disguised = step(self.disguised, meant);
-        }
-        self.digest = step(self.digest, c);
-        self.continued = self.continued.map(|digest| step(digest, c));
-        self.length = self.length.saturating_add(1);
-        self.last = c;
-        self.has_letter |= c.is_ascii_lowercase() || c.is_alphabetic();
-        self.is_loud &= !is_lower;
-    }
-}
-
-/// Longer words are none that anybody knows.
-const MAX_WORD: usize = 24;
 /// What stands in a sign's place for a word of a script without spaces.
 pub const IDEOGRAPH: char = '\u{3007}';
 /// Letters from which a word that is spelled is one.
 const LEAST_SPELLED: usize = 3;
 
-/// Where characters come from. One type, so that the module has the reader once.
-pub enum Source<'a> {
-    Plain(std::str::Chars<'a>),
-    Json(JsonChars<'a>),
-}
-
-impl Iterator for Source<'_> {
-    type Item = char;
-
-    #[inline]
-    fn next(&mut self) -> Option<char> {
-        match self {
-            Self::Plain(chars) => chars.next(),
-            Self::Json(chars) => chars.next(),
-        }
-    }
-}
-
 /// Reads tokens from characters.
 pub struct Tokens<'a> {
     chars: Source<'a>,
+    known: &'static Vocabulary,
     offset: usize,
     word: Option<Word>,
     /// White space came last.
@@ -160,8 +100,8 @@ pub struct Tokens<'a> {
     respelled: Option<Spelled>,
     /// White space that came last (characters).
     gap: usize,
-    /// The word that a line ended with, which may go on in the next.
-    broken: Option<u64>,
+    /// The word that came last, which may go on in the next.
+    broken: Option<Part<'a>>,
     pub nulls: Nulls,
 }
 
@@ -170,24 +110,34 @@ pub struct Tokens<'a> {
 struct Spelled {
     digest: u64,
     letters: usize,
+    begins: char,
+    ends: char,
     /// Place of the first letter's token.
     first: usize,
 }
 
 impl Spelled {
     fn with(self, letter: char) -> Self {
-        Self { digest: step(self.digest, letter), letters: self.letters.saturating_add(1), ..self }
+        Self {
+            digest: step(self.digest, letter),
+            letters: self.letters.saturating_add(1),
+            begins: if self.letters == 0 { letter } else { self.begins },
+            ends: letter,
+            ..self
+        }
     }
 
-    fn is_word(self) -> bool {
-        self.letters >= LEAST_SPELLED && vocabulary::kinds(self.digest) != 0
+    fn is_word(self, known: &Vocabulary) -> bool {
+        self.letters >= LEAST_SPELLED
+            && known.may_have(self.begins, self.ends, self.letters)
+            && known.kinds(self.digest) != 0
     }
 
     /// Puts the word in the letters' place.
-    fn put(self, tokens: &mut Vec<Token>) -> bool {
+    fn put(self, known: &Vocabulary, tokens: &mut Vec<Token>) -> bool {
         let Some(begun) = tokens.get(self.first).copied() else { return false };
         tokens.truncate(self.first);
-        tokens.push(Token { kinds: vocabulary::kinds(self.digest) | WORD | begun.kinds & NEWLINE, ..begun });
+        tokens.push(Token { kinds: known.kinds(self.digest) | WORD | begun.kinds & NEWLINE, ..begun });
         true
     }
 }
@@ -196,6 +146,7 @@ impl<'a> Tokens<'a> {
     pub fn new(chars: Source<'a>) -> Self {
         Self {
             chars,
+            known: vocabulary::get(),
             offset: 0,
             word: None,
             is_apart: true,
@@ -214,11 +165,14 @@ impl<'a> Tokens<'a> {
     /// Reads until there are so many tokens; false where the text ended before.
     pub fn fill(&mut self, tokens: &mut Vec<Token>, most: usize) -> bool {
         while tokens.len() < most {
+            if self.word.is_none() {
+                self.read_plain(tokens);
+            }
             let Some(c) = self.chars.next() else {
                 self.end_word(tokens);
                 return false;
             };
-            // Most characters are letters of a word that has begun.
+            // The rest of a word that is not plain.
             if let (true, Some(word)) = (c.is_ascii_alphabetic(), &mut self.word) {
                 word.add(c.to_ascii_lowercase(), c.is_ascii_lowercase());
                 self.offset = self.offset.saturating_add(1);
@@ -242,13 +196,53 @@ impl<'a> Tokens<'a> {
         (self.spelled, self.respelled) = (None, None);
     }
 
+    /// Reads spaces, and a word that is plain, where there is one. What comes next ends it.
+    #[inline]
+    fn read_plain(&mut self, tokens: &mut Vec<Token>) {
+        let ahead = self.chars.ahead();
+        let spaces = ahead.bytes().take_while(|byte| *byte == b' ').count();
+        if spaces > 0 {
+            self.chars.pass(spaces);
+            self.offset = self.offset.saturating_add(spaces);
+            self.gap = self.gap.saturating_add(spaces);
+            self.is_apart = true;
+            self.ideograph = None;
+        }
+        let ahead = ahead.get(spaces..).unwrap_or_default();
+        let Some(word) = Plain::of(ahead, self.chars.is_json()) else { return };
+        self.chars.pass(word.text.len());
+        let (start, gap, begun) = (self.start(), self.gap, self.broken.take());
+        self.ideograph = None;
+        self.offset = self.offset.saturating_add(word.text.len());
+        self.word_has_begun();
+        if self.is_spelled(word.letter(), gap, tokens) {
+            return;
+        }
+        let known = self.known;
+        let kinds = word.kinds(known);
+        let whole = || begun.map_or(0, |begun| word.kinds_behind(begun, known));
+        self.add_word(kinds, whole, Part::Plain(word.text), (start, word.is_loud()), tokens);
+    }
+
+    fn word_has_begun(&mut self) {
+        self.gap = 0;
+        self.is_apart = false;
+        self.begins_line = false;
+    }
+
+    fn start(&self) -> Start {
+        Start { offset: self.offset, is_apart: self.is_apart, begins_line: self.begins_line }
+    }
+
     fn read(&mut self, original: char, c: char, tokens: &mut Vec<Token>) {
         if c == '\0' {
             self.nulls.add(self.offset);
             return;
         }
         if is_ideograph(c) {
-            self.end_word(tokens);
+            if self.word.is_some() {
+                self.end_word(tokens);
+            }
             self.read_ideograph(c, tokens);
             return;
         }
@@ -261,7 +255,9 @@ impl<'a> Tokens<'a> {
         if c == '\'' && self.word.is_some() {
             return;
         }
-        self.end_word(tokens);
+        if self.word.is_some() {
+            self.end_word(tokens);
+        }
         if c == '\n' {
             self.end_line();
         } else if c.is_whitespace() {
@@ -273,33 +269,39 @@ impl<'a> Tokens<'a> {
     }
 
     fn read_letter(&mut self, original: char, c: char) {
-        let new = Word { continued: self.broken, is_loud: true, ..self.lone() };
-        self.word.get_or_insert(new).add(c, original.is_lowercase());
-        self.gap = 0;
-        self.is_apart = false;
-        self.begins_line = false;
+        let (broken, gap, start) = (self.broken, self.gap, self.start());
+        let word = self.word.get_or_insert_with(|| Word::new(broken, gap, start));
+        word.add(c, original.is_lowercase());
+        self.word_has_begun();
     }
 
     fn end_word(&mut self, tokens: &mut Vec<Token>) {
         let Some(word) = self.word.take() else { return };
         self.broken = None;
-        let mut kinds = if word.length <= MAX_WORD { vocabulary::kinds(word.digest) } else { 0 };
-        if kinds == 0 && word.has_disguise && word.has_letter {
-            kinds = vocabulary::kinds(word.disguised);
+        if self.is_spelled(word.letter(), word.gap, tokens) {
+            return;
         }
-        if word.length == 1 && word.has_letter {
-            if self.spell(&word, tokens) {
-                return;
-            }
-        } else {
-            (self.spelled, self.respelled) = (None, None);
-        }
+        let known = self.known;
+        let whole = || word.kinds_as_rest(known);
+        self.add_word(word.kinds(known), whole, word.part(), (word.start, word.is_loud), tokens);
+    }
+
+    /// A word of these kinds; `whole`: what it is together with the word before.
+    #[inline]
+    fn add_word(
+        &mut self,
+        kinds: u64,
+        whole: impl FnOnce() -> u64,
+        part: Part<'a>,
+        (start, is_loud): (Start, bool),
+        tokens: &mut Vec<Token>,
+    ) {
         if kinds != 0 {
-            self.push(kinds | WORD, ' ', &word, tokens);
+            self.push(kinds | WORD, ' ', start, is_loud, tokens);
             return;
         }
         // The rest of a word that white space has cut in two.
-        let whole = word.continued.map_or(0, vocabulary::kinds);
+        let whole = whole();
         if whole != 0
             && let Some(begun) = tokens.iter_mut().rev().find(|token| token.is(WORD))
             && begun.is(UNKNOWN)
@@ -307,14 +309,24 @@ impl<'a> Tokens<'a> {
             begun.kinds = begun.kinds & !UNKNOWN | whole;
             return;
         }
-        self.broken = Some(word.digest);
-        self.push(UNKNOWN | WORD, ' ', &word, tokens);
+        self.broken = Some(part);
+        self.push(UNKNOWN | WORD, ' ', start, is_loud, tokens);
     }
 
-    fn push(&mut self, kinds: u64, sign: char, word: &Word, tokens: &mut Vec<Token>) {
+    /// Whether a word is a letter of one that is spelled, and has become a part of it.
+    #[inline]
+    fn is_spelled(&mut self, letter: Option<char>, gap: usize, tokens: &mut Vec<Token>) -> bool {
+        if let Some(letter) = letter {
+            return self.spell(letter, gap, tokens);
+        }
+        (self.spelled, self.respelled) = (None, None);
+        false
+    }
+
+    fn push(&mut self, kinds: u64, sign: char, start: Start, is_loud: bool, tokens: &mut Vec<Token>) {
         let code = if self.in_fence { CODE } else { 0 };
         let line = if std::mem::take(&mut self.is_new_line) { NEWLINE } else { 0 };
-        let Word { offset, is_apart, begins_line, is_loud, .. } = *word;
+        let Start { offset, is_apart, begins_line } = start;
         tokens.push(Token {
             kinds: kinds | code | line,
             offset,
@@ -327,21 +339,21 @@ impl<'a> Tokens<'a> {
     }
 
     /// Single letters that follow each other are a word, which takes the place of the letters. True where they are.
-    fn spell(&mut self, word: &Word, tokens: &mut Vec<Token>) -> bool {
-        if word.gap > 1 {
+    fn spell(&mut self, letter: char, gap: usize, tokens: &mut Vec<Token>) -> bool {
+        if gap > 1 {
             (self.spelled, self.respelled) = (None, None);
         }
-        let new = Spelled { digest: EMPTY, letters: 0, first: tokens.len() };
-        let longer = self.spelled.unwrap_or(new).with(word.last);
-        if longer.is_word() {
+        let new = Spelled { digest: EMPTY, letters: 0, begins: letter, ends: letter, first: tokens.len() };
+        let longer = self.spelled.unwrap_or(new).with(letter);
+        if longer.is_word(self.known) {
             self.spelled = Some(longer);
             self.respelled = None;
-            return longer.put(tokens);
+            return longer.put(self.known, tokens);
         }
-        let next = self.respelled.unwrap_or(new).with(word.last);
-        if self.spelled.is_some() && next.is_word() {
+        let next = self.respelled.unwrap_or(new).with(letter);
+        if self.spelled.is_some() && next.is_word(self.known) {
             (self.spelled, self.respelled) = (Some(next), None);
-            return next.put(tokens);
+            return next.put(self.known, tokens);
         }
         self.respelled = self.spelled.map(|_| next);
         self.spelled = Some(longer);
@@ -350,33 +362,15 @@ impl<'a> Tokens<'a> {
 
     fn read_ideograph(&mut self, c: char, tokens: &mut Vec<Token>) {
         if let Some(before) = self.ideograph {
-            let kinds = vocabulary::kinds(step(step(EMPTY, before), c));
+            let kinds = self.known.kinds(step(step(EMPTY, before), c));
             if kinds != 0 {
-                let word = self.lone();
-                self.push(kinds | WORD, IDEOGRAPH, &word, tokens);
+                self.push(kinds | WORD, IDEOGRAPH, self.start(), false, tokens);
                 self.ideograph = None;
                 return;
             }
         }
         self.ideograph = Some(c);
         self.begins_line = false;
-    }
-
-    fn lone(&self) -> Word {
-        Word {
-            digest: EMPTY,
-            disguised: EMPTY,
-            has_disguise: false,
-            has_letter: false,
-            continued: None,
-            last: ' ',
-            gap: self.gap,
-            is_loud: false,
-            length: 0,
-            offset: self.offset,
-            is_apart: self.is_apart,
-            begins_line: self.begins_line,
-        }
     }
 
     fn end_line(&mut self) {
@@ -406,8 +400,7 @@ impl<'a> Tokens<'a> {
             '"' | '`' | '\'' => SIGN | QUOTE | if self.is_apart { 0 } else { CLOSE_QUOTE },
             _ => SIGN,
         };
-        let word = self.lone();
-        self.push(kinds, c, &word, tokens);
+        self.push(kinds, c, self.start(), false, tokens);
         let is_of_a_list = matches!(
             c,
             '-' | '*'
@@ -446,83 +439,4 @@ impl<'a> Tokens<'a> {
 /// A script without spaces between words.
 fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x2E80..=0x2FFF | 0x3040..=0x30FF | 0x3400..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF)
-}
-
-/// The characters in the strings of a JSON text; between two strings is the end of a line.
-pub struct JsonChars<'a> {
-    chars: std::str::Chars<'a>,
-    in_string: bool,
-}
-
-impl<'a> JsonChars<'a> {
-    pub fn new(json: &'a str) -> Self {
-        Self { chars: json.chars(), in_string: false }
-    }
-
-    fn escape(&mut self) -> Option<char> {
-        Some(match self.chars.next()? {
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            'b' | 'f' => ' ',
-            'u' => {
-                let unit = self.unit()?;
-                if !(0xD800..0xDC00).contains(&unit) {
-                    return Some(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER));
-                }
-                let rest = self.chars.as_str();
-                let Some(low) =
-                    rest.strip_prefix("\\u").and_then(hex).filter(|low| (0xDC00..0xE000).contains(low))
-                else {
-                    return Some(char::REPLACEMENT_CHARACTER);
-                };
-                self.chars = rest.get(6..).unwrap_or_default().chars();
-                let code = ((unit & 0x3FF) << 10 | (low & 0x3FF)).wrapping_add(0x1_0000);
-                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
-            }
-            other => other,
-        })
-    }
-
-    fn unit(&mut self) -> Option<u32> {
-        let unit = hex(self.chars.as_str())?;
-        self.chars = self.chars.as_str().get(4..).unwrap_or_default().chars();
-        Some(unit)
-    }
-}
-
-fn hex(text: &str) -> Option<u32> {
-    u32::from_str_radix(text.get(..4)?, 16).ok()
-}
-
-impl Iterator for JsonChars<'_> {
-    type Item = char;
-
-    fn next(&mut self) -> Option<char> {
-        while !self.in_string {
-            self.in_string = self.chars.next()? == '"';
-        }
-        match self.chars.next()? {
-            '"' => {
-                self.in_string = false;
-                Some('\n')
-            }
-            '\\' => self.escape(),
-            other => Some(other),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_strings_of_json_are_read_with_their_escapes() {
-        let read = |json: &str| JsonChars::new(json).collect::<String>();
-        assert_eq!(read(r#""a\n\"b\u0041\ud83d\ude00""#), "a\n\"bA😀\n");
-        assert_eq!(read(r#"{"k":["v",7,"\ud800x"]}"#), "k\nv\n\u{fffd}x\n");
-        assert_eq!(read(r#""cut \u00"#), "cut ");
-        assert_eq!(read("7"), "");
-    }
 }

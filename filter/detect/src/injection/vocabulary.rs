@@ -3,10 +3,7 @@
 
 use std::sync::OnceLock;
 
-use super::{
-    fold::{Folded, fold},
-    tokens::{EMPTY, step},
-};
+use super::fold::{Folded, fold};
 
 /// The kinds of tokens. The first ones are about signs and lines.
 macro_rules! kinds {
@@ -321,33 +318,55 @@ const WORDS: [(u64, &str); 68] = [
     (ROLE, "assistants"),
 ];
 
+/// FNV-1a: one character after the other, as they come.
+pub const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+
+pub fn step(digest: u64, c: char) -> u64 {
+    (digest ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3)
+}
+
 /// Room of the table: a power of two, several times the number of words.
 const ROOM: usize = 4_096;
 const MASK: usize = ROOM - 1;
+/// First letter, last letter and length: five bits each.
+const SHAPES: usize = 1 << 15;
 
-struct Table(Vec<(u64, u64)>);
+/// All words by their digests.
+pub struct Vocabulary {
+    words: Vec<(u64, u64)>,
+    /// The first and last letters and the lengths that words have: a bit each.
+    shapes: Vec<u64>,
+}
 
-fn table() -> &'static Table {
-    static TABLE: OnceLock<Table> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let mut table = Table(vec![(0, 0); ROOM]);
+pub fn get() -> &'static Vocabulary {
+    static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
+    VOCABULARY.get_or_init(|| {
+        let mut all = Vocabulary { words: vec![(0, 0); ROOM], shapes: vec![0; SHAPES / 64] };
         for (kinds, words) in WORDS {
             for word in words.split_whitespace() {
-                table.add(digest(word), kinds);
+                all.add(word, kinds);
             }
         }
-        table
+        all
     })
 }
 
-impl Table {
+/// The bit of a word's shape: which of the numbers, and which of its bits.
+#[inline]
+fn shape(first: char, last: char, length: usize) -> (usize, u64) {
+    let row = (u32::from(first) & 31) << 10 | (u32::from(last) & 31) << 5;
+    let bit = row as usize | length & 31;
+    (bit / 64, 1_u64.wrapping_shl((bit & 63) as u32))
+}
+
+impl Vocabulary {
     /// The place of a digest, or the free one where it belongs.
     fn place(&self, digest: u64) -> Option<usize> {
         // The upper bits of a product depend on all bits of the digest.
         let mixed = digest.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let mut at = usize::try_from(mixed).unwrap_or(0) & MASK;
         for _ in 0..ROOM {
-            match self.0.get(at) {
+            match self.words.get(at) {
                 Some((known, _)) if *known == digest || *known == 0 => return Some(at),
                 _ => at = at.wrapping_add(1) & MASK,
             }
@@ -355,41 +374,67 @@ impl Table {
         None
     }
 
-    fn add(&mut self, digest: u64, kinds: u64) {
-        if let Some(slot) = self.place(digest).and_then(|at| self.0.get_mut(at)) {
+    fn add(&mut self, word: &str, kinds: u64) {
+        let folded = folded(word);
+        let digest = digest(&folded);
+        if let Some(slot) = self.place(digest).and_then(|at| self.words.get_mut(at)) {
             *slot = (digest, slot.1 | kinds);
         }
+        if let Some((first, last)) = folded.chars().next().zip(folded.chars().next_back()) {
+            let (at, bit) = shape(first, last, folded.chars().count());
+            if let Some(shapes) = self.shapes.get_mut(at) {
+                *shapes |= bit;
+            }
+        }
+    }
+
+    /// What the word of this digest is; 0 where nothing is known of it.
+    #[inline(never)]
+    pub fn kinds(&self, digest: u64) -> u64 {
+        self.place(digest).and_then(|at| self.words.get(at)).map_or(0, |(_, kinds)| *kinds)
+    }
+
+    /// Whether there can be a word with these first and last letters, in any case of ASCII, and of so many letters.
+    #[inline]
+    pub fn may_have(&self, first: char, last: char, length: usize) -> bool {
+        let (at, bit) = shape(first, last, length);
+        self.shapes.get(at).is_some_and(|shapes| shapes & bit != 0)
     }
 }
 
-/// What the word of this digest is; 0 where nothing is known of it.
-#[inline(never)]
-pub fn kinds(digest: u64) -> u64 {
-    let table = table();
-    table.place(digest).and_then(|at| table.0.get(at)).map_or(0, |(_, kinds)| *kinds)
+/// A word as texts are read.
+fn folded(word: &str) -> String {
+    let mut folded = String::with_capacity(word.len());
+    for c in word.chars() {
+        match fold(c) {
+            Folded::One(c) => folded.push(c),
+            Folded::Two(first, second) => folded.extend([first, second]),
+            Folded::Nothing => {}
+        }
+    }
+    folded
 }
 
-/// The digest of a word, folded as texts are.
-fn digest(word: &str) -> u64 {
-    word.chars().fold(EMPTY, |digest, c| match fold(c) {
-        Folded::One(c) => step(digest, c),
-        Folded::Two(first, second) => step(step(digest, first), second),
-        Folded::Nothing => digest,
-    })
+fn digest(folded: &str) -> u64 {
+    folded.chars().fold(EMPTY, step)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn kinds(word: &str) -> u64 {
+        get().kinds(digest(&folded(word)))
+    }
+
     #[test]
     fn words_are_known_however_they_are_written() {
-        assert_ne!(kinds(digest("ignore")) & IGNORE, 0);
-        assert_eq!(kinds(digest("Anweisungen")), kinds(digest("anweisungen")));
-        assert_ne!(kinds(digest("инструкции")) & INSTRUCTION, 0);
-        assert_ne!(kinds(digest("提示")) & INSTRUCTION, 0);
-        assert_eq!(kinds(digest("zebra")), 0);
-        let used = table().0.iter().filter(|(digest, _)| *digest != 0).count();
+        assert_ne!(kinds("ignore") & IGNORE, 0);
+        assert_eq!(kinds("Anweisungen"), kinds("anweisungen"));
+        assert_ne!(kinds("инструкции") & INSTRUCTION, 0);
+        assert_ne!(kinds("提示") & INSTRUCTION, 0);
+        assert_eq!(kinds("zebra"), 0);
+        let used = get().words.iter().filter(|(digest, _)| *digest != 0).count();
         assert!(used > 700 && used < ROOM / 2, "{used}");
     }
 }

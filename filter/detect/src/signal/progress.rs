@@ -1,6 +1,6 @@
-//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak. An
-//! acknowledgement of something new ("OK." to a note) is neither progress nor evidence and is passed over, and so is
-//! waiting.
+//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak. Two kinds
+//! of steps are skipped, because they are neither progress nor evidence: an acknowledgement of something new ("OK." to
+//! a note), and waiting.
 
 use super::number;
 use crate::step::{Kind, Step};

@@ -1,5 +1,5 @@
-//! Repeated step: how often the last step was there before with the same outcome. Other steps may stand between. Counting
-//! back stops where a poll made progress, because then the repetition belongs to the polling.
+//! Repeated step: how often the last step occurred before with the same outcome. Other steps may stand between. Counting
+//! back stops where a call that was made before brought something new: the repetitions before that were polling.
 
 use super::number;
 use crate::step::{Kind, Step};

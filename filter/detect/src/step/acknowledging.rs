@@ -2,14 +2,17 @@
 
 use sentinel_text::words;
 
-use super::phrases::{self, Says};
+use super::{
+    known::Known,
+    phrases::{self, Says},
+};
 
 /// A number with so many digits names one thing.
 const SPECIFIC_DIGITS: usize = 5;
 /// Words of a sentence that says what was done.
 const DEED_WORDS: usize = 8;
 
-const DONE: [&str; 29] = [
+static DONE: Known = Known::of(&[
     "ok",
     "okay",
     "done",
@@ -39,13 +42,15 @@ const DONE: [&str; 29] = [
     "roger",
     "lgtm",
     "yep",
-];
+]);
+/// Those that may end a few words.
+static DONE_AT_END: Known = Known::of(&["ok", "okay", "done", "success", "successful", "successfully"]);
 /// Words that permit something, wherever they stand in a few words.
-const PERMITTED: [&str; 5] = ["approved", "accepted", "confirmed", "granted", "allowed"];
+static PERMITTED: Known = Known::of(&["approved", "accepted", "confirmed", "granted", "allowed"]);
 /// Words that tell somebody to go on.
-const GO_ON: [&str; 4] = ["proceed", "continue", "go", "ahead"];
+static GO_ON: Known = Known::of(&["proceed", "continue", "go", "ahead"]);
 /// What was done, in the words of tools: at the end of a sentence, or behind "was" or "been".
-const DEEDS: [&str; 43] = [
+static DEEDS: Known = Known::of(&[
     "clicked",
     "pressed",
     "tapped",
@@ -89,9 +94,9 @@ const DEEDS: [&str; 43] = [
     "copied",
     "renamed",
     "delivered",
-];
+]);
 /// Words that end like a deed and are none: names, and what went wrong.
-const NO_DEEDS: [&str; 12] = [
+static NO_DEEDS: Known = Known::of(&[
     "united",
     "alfred",
     "ahmed",
@@ -104,43 +109,40 @@ const NO_DEEDS: [&str; 12] = [
     "related",
     "estimated",
     "combined",
-];
+]);
 
 /// `count`: the words of the text, as far as they were counted.
 pub(super) fn says_so(text: &str, count: usize) -> bool {
-    let is_one_of = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
     let mut all = words(text);
     let Some(first) = all.next() else { return false };
     let second = words(text).nth(1).unwrap_or_default();
     let last = all.last();
-    let is_done = is_one_of(first, &DONE) || (is_one_of(first, &["got"]) && is_one_of(second, &["it"]));
+    let is_done = DONE.has(first) || (first.eq_ignore_ascii_case("got") && second.eq_ignore_ascii_case("it"));
     // "Clicked.", "Scrolled down by 3", "Typed 'abc'".
     let is_past = first.len() >= 5
         && first.is_ascii()
         && first.to_ascii_lowercase().ends_with("ed")
         && !first.to_ascii_lowercase().ends_with("eed")
-        && !is_one_of(first, &NO_DEEDS);
-    let rest_is_done =
-        last.is_some_and(|last| DONE.iter().take(6).any(|done| last.eq_ignore_ascii_case(done)));
-    let goes_on = is_done && words(text).any(|word| is_one_of(word, &GO_ON));
+        && !NO_DEEDS.has(first);
+    let rest_is_done = last.is_some_and(|last| DONE_AT_END.has(last));
+    let goes_on = is_done && words(text).any(|word| GO_ON.has(word));
     (is_done && count <= 5)
         || goes_on
         || (is_past && !has_specific_number(text))
         || (rest_is_done && count <= 6)
-        || (count <= 6 && words(text).any(|word| is_one_of(word, &PERMITTED)))
+        || (count <= 6 && words(text).any(|word| PERMITTED.has(word)))
         || (count <= DEED_WORDS && says_what_was_done(text) && !has_specific_number(text))
         || (count <= DEED_WORDS.saturating_mul(2) && phrases::says(text, Says::Done))
 }
 
 /// "Quantity updated", "The element was clicked.", "Your message has been sent to the channel".
 fn says_what_was_done(text: &str) -> bool {
-    let is_deed = |word: &str| DEEDS.iter().any(|deed| word.eq_ignore_ascii_case(deed));
     let mut before = "";
     let is_passive = words(text).any(|word| {
         let before = std::mem::replace(&mut before, word);
-        is_deed(word) && ["was", "been", "were"].iter().any(|be| before.eq_ignore_ascii_case(be))
+        DEEDS.has(word) && ["was", "been", "were"].iter().any(|be| before.eq_ignore_ascii_case(be))
     });
-    is_passive || is_deed(before)
+    is_passive || DEEDS.has(before)
 }
 
 /// The first sentence says so, and what follows is advice: "The list has been modified successfully. Go on with the next."

@@ -1,14 +1,17 @@
 //! Whether a text says outright that it is an error: a line of its own, a traceback however long, an exit code.
 
+use memchr::memmem::Finder;
+
 use super::judge::MAX_RESULT;
-use crate::holds;
+use crate::Sought;
 
 /// The result, without white space around it, says that it is an error.
 pub(super) fn is_explicit_error(text: &str) -> bool {
+    static TRACEBACK: Sought = Sought::new(|| Finder::new("Traceback (most recent call last)"));
     let last_line = text.lines().next_back().unwrap_or(text);
     let has_traceback = text.starts_with("Traceback (most recent call last)")
         || text.starts_with("Exception in thread")
-        || (is_exception(last_line) && holds(text, "Traceback (most recent call last)"));
+        || (is_exception(last_line) && TRACEBACK.is_in(text));
     // A line of its own says so, among the first.
     let says_so = |line: &str| {
         let line = line.trim();
@@ -24,7 +27,12 @@ pub(super) fn has_exit_code(said: &str) -> bool {
     const NAMES: [&str; 6] =
         ["returncode", "return code", "exit code", "exit_code", "exit status", "exited with code"];
     // Most results have none of these words, and need not be copied.
-    let may_hold = || ["ode", "ODE", "tatus"].iter().any(|part| holds(said, part));
+    static PARTS: [Sought; 3] = [
+        Sought::new(|| Finder::new("ode")),
+        Sought::new(|| Finder::new("ODE")),
+        Sought::new(|| Finder::new("tatus")),
+    ];
+    let may_hold = || PARTS.iter().any(|part| part.is_in(said));
     if said.len() > MAX_RESULT || !may_hold() {
         return false;
     }

@@ -2,7 +2,7 @@
 
 use sentinel_text::words;
 
-use super::judge::MAX_RESULT;
+use super::{judge::MAX_RESULT, known::Known};
 
 /// Acknowledgements ("3 lines written to notes.txt") are not longer than this (words).
 pub(super) const ACKNOWLEDGEMENT_WORDS: usize = 12;
@@ -36,7 +36,7 @@ impl FirstWords {
     }
 
     fn of_some(said: &str, most: usize) -> Self {
-        const FAILURES: [&str; 41] = [
+        static FAILURES: Known = Known::of(&[
             "error",
             "errors",
             "fail",
@@ -78,9 +78,9 @@ impl FirstWords {
             "panicked",
             "fatal",
             "wrong",
-        ];
-        const NONE: [&str; 4] = ["no", "none", "nothing", "null"];
-        const EMPTY: [&str; 3] = ["empty", "date", "unchanged"];
+        ]);
+        static NONE: Known = Known::of(&["no", "none", "nothing", "null"]);
+        static EMPTY: Known = Known::of(&["empty", "date", "unchanged"]);
         let beginning = said.get(..said.floor_char_boundary(MAX_RESULT)).unwrap_or(said);
         let mut first = Self {
             count: 0,
@@ -89,51 +89,24 @@ impl FirstWords {
             begins_with_none: false,
             is_short_empty: false,
         };
-        // Most words begin with another letter.
-        const LETTERS: u32 = first_letters(&FAILURES) | first_letters(&NONE) | first_letters(&EMPTY);
-        let may_be_known = |word: &str| word.bytes().next().is_some_and(|first| letter(first) & LETTERS != 0);
-        let has = |word: &str, known: &[&str]| {
-            may_be_known(word) && known.iter().any(|one| word.eq_ignore_ascii_case(one))
-        };
         for word in words(beginning).take(most) {
             first.count = first.count.saturating_add(1);
             if first.count <= ACKNOWLEDGEMENT_WORDS {
-                first.is_failure |= has(word, &FAILURES);
+                first.is_failure |= FAILURES.has(word);
                 // "0 results", not the number 0.
                 let is_zero = word == "0" && first.count == 1 && beginning.trim() != "0";
-                first.is_none |= is_zero || has(word, &NONE);
+                first.is_none |= is_zero || NONE.has(word);
                 first.begins_with_none |= first.is_none && first.count == 1;
-                first.is_short_empty |= has(word, &EMPTY);
+                first.is_short_empty |= EMPTY.has(word);
             }
         }
         first
     }
 }
 
-/// A bit for a letter, whatever its case; none for any other byte.
-const fn letter(byte: u8) -> u32 {
-    if byte.is_ascii_alphabetic() {
-        1_u32.wrapping_shl(byte.to_ascii_lowercase().wrapping_sub(b'a') as u32)
-    } else {
-        0
-    }
-}
-
-/// The letters that these words begin with.
-const fn first_letters(mut words: &[&str]) -> u32 {
-    let mut letters = 0;
-    while let [word, rest @ ..] = words {
-        if let [first, ..] = word.as_bytes() {
-            letters |= letter(*first);
-        }
-        words = rest;
-    }
-    letters
-}
-
 /// "No new messages", "The inbox is empty", "Already up to date": of what comes by itself nothing has come.
 pub(super) fn is_nothing_new(text: &str) -> bool {
-    const NEW: [&str; 12] = [
+    static NEW: Known = Known::of(&[
         "new",
         "unread",
         "more",
@@ -146,8 +119,8 @@ pub(super) fn is_nothing_new(text: &str) -> bool {
         "date",
         "remaining",
         "unchanged",
-    ];
-    words(text).any(|word| NEW.iter().any(|new| word.eq_ignore_ascii_case(new)))
+    ]);
+    words(text).any(|word| NEW.has(word))
 }
 
 /// "(no output)", "The command ran and did not produce any output": in other words, nothing at all.

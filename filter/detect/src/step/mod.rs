@@ -21,6 +21,7 @@ mod failing;
 mod first_words;
 mod judge;
 mod kind;
+mod known;
 mod log;
 mod outcome;
 mod phrases;

@@ -3,6 +3,8 @@
 
 use sentinel_text::words;
 
+use super::known::Marks;
+
 /// Longer texts are not looked at (bytes).
 const MOST: usize = 400;
 /// Nor are more words of one.
@@ -163,19 +165,47 @@ pub(super) fn says(text: &str, wanted: Says) -> bool {
         return false;
     }
     let is_unspaced = |byte: u8| (0xE3..=0xED).contains(&byte);
-    if text.bytes().any(is_unspaced) {
+    if !text.is_ascii() && text.bytes().any(is_unspaced) {
         return UNSPACED.iter().any(|(phrase, says)| *says == wanted && text.contains(phrase));
     }
-    let (mut before, mut word) = (String::new(), String::new());
-    words(text).take(WORDS).any(|written| {
-        std::mem::swap(&mut before, &mut word);
-        word.clear();
-        word.extend(written.chars().flat_map(char::to_lowercase));
-        let start = SPACED.partition_point(|(_, known, _)| *known < word.as_str());
-        let mut known =
-            SPACED.get(start..).unwrap_or_default().iter().take_while(|(_, known, _)| *known == word);
-        known.any(|(first, _, says)| *says == wanted && (first.is_empty() || before == *first))
+    let marks = match wanted {
+        Says::Waits => const { marks(Says::Waits) },
+        Says::Done => const { marks(Says::Done) },
+        Says::Fails => const { marks(Says::Fails) },
+        Says::NothingNew => const { marks(Says::NothingNew) },
+    };
+    let mut before = "";
+    words(text).take(WORDS).any(|word| {
+        let before = std::mem::replace(&mut before, word);
+        // What is not ASCII may be another number of bytes in lower case.
+        (marks.may_have(word) || !word.is_ascii()) && is_known(word, before, wanted)
     })
+}
+
+/// The marks of the words that say so.
+const fn marks(wanted: Says) -> Marks {
+    let (mut marks, mut rest) = (Marks::NONE, SPACED.as_slice());
+    while let [(_, word, says), after @ ..] = rest {
+        if *says as u8 == wanted as u8 {
+            marks = marks.with(word);
+        }
+        rest = after;
+    }
+    marks
+}
+
+/// Whether a word says so behind the one before it.
+#[inline(never)]
+fn is_known(word: &str, before: &str, wanted: Says) -> bool {
+    let word = lower(word);
+    let start = SPACED.partition_point(|(_, known, _)| *known < word.as_str());
+    let mut known = SPACED.get(start..).unwrap_or_default().iter().take_while(|(_, known, _)| *known == word);
+    known.any(|(first, _, says)| *says == wanted && (first.is_empty() || lower(before) == *first))
+}
+
+/// Each character by itself in lower case: no sigma is one of the end of a word.
+fn lower(word: &str) -> String {
+    word.chars().flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

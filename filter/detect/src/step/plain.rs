@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::Finder;
 use serde::Deserialize;
 
-use crate::holds;
+use crate::Sought;
 
 /// A label is not longer than this (words).
 const LABEL_WORDS: usize = 6;
@@ -27,7 +28,9 @@ fn blocks(text: &str) -> Option<String> {
         List(Vec<Block>),
         Result { content: Vec<Block> },
     }
-    if !text.starts_with(['{', '[']) || !text.contains("\"text\"") || !text.contains("\"type\"") {
+    static TEXT: Sought = Sought::new(|| Finder::new("\"text\""));
+    static TYPE: Sought = Sought::new(|| Finder::new("\"type\""));
+    if !text.starts_with(['{', '[']) || !TEXT.is_in(text) || !TYPE.is_in(text) {
         return None;
     }
     let blocks = match serde_json::from_str(text).ok()? {
@@ -48,7 +51,8 @@ pub(crate) fn of(text: &str) -> Cow<'_, str> {
 
 fn unlabelled(text: &str) -> Cow<'_, str> {
     let text = without_label(text.trim());
-    let has_tags = holds(text, "</");
+    static CLOSING: Sought = Sought::new(|| Finder::new("</"));
+    let has_tags = CLOSING.is_in(text);
     let has_labels = text.lines().any(is_label);
     if !has_tags && !has_labels {
         return Cow::Borrowed(text);

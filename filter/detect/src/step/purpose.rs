@@ -1,11 +1,12 @@
 //! What a call is for, guessed from the tool's name and, in tools that do many things, from the argument that names the
 //! deed. It decides how a result is read. Nothing else may depend on names.
 
+use memchr::memmem::Finder;
 use sentinel_llm_api::json;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::holds;
+use crate::Sought;
 
 /// What a call is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -191,11 +192,17 @@ fn deed(arguments: &str) -> Option<Deed> {
         script: Option<&'a RawValue>,
     }
     // Most calls have none of these, and need not be read again.
-    const KEYS: [&str; 6] =
-        ["\"action\"", "\"operation\"", "\"command\"", "\"cmd\"", "\"code\"", "\"script\""];
+    static KEYS: [Sought; 6] = [
+        Sought::new(|| Finder::new("\"action\"")),
+        Sought::new(|| Finder::new("\"operation\"")),
+        Sought::new(|| Finder::new("\"command\"")),
+        Sought::new(|| Finder::new("\"cmd\"")),
+        Sought::new(|| Finder::new("\"code\"")),
+        Sought::new(|| Finder::new("\"script\"")),
+    ];
     if arguments.len() > MAX_ARGUMENTS
         || !arguments.trim_start().starts_with('{')
-        || !KEYS.iter().any(|key| holds(arguments, key))
+        || !KEYS.iter().any(|key| key.is_in(arguments))
     {
         return None;
     }

@@ -3,6 +3,7 @@
 use sentinel_text::digest;
 use serde_json::Value;
 
+use super::known::Known;
 use crate::{arguments::canonical, context::is_calendar};
 
 /// Letters that look like hexadecimal digits, so many in a row without another, are an id ("deadbeef").
@@ -49,7 +50,7 @@ fn is_id_key(key: &str) -> bool {
 
 /// Whether what stands under the key differs from time to time: `request_id`, `timestamp`, `took_ms`, `attempt`.
 pub(crate) fn is_volatile_key(key: &str) -> bool {
-    const PARTS: [&str; 22] = [
+    static PARTS: Known = Known::of(&[
         "id",
         "ids",
         "uuid",
@@ -72,7 +73,7 @@ pub(crate) fn is_volatile_key(key: &str) -> bool {
         "retry",
         "trace",
         "nonce",
-    ];
+    ]);
     let mut rest = key;
     // The words of `request_id`, `requestId` and `x-request-id`.
     while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) {
@@ -83,7 +84,7 @@ pub(crate) fn is_volatile_key(key: &str) -> bool {
         );
         let end = hump.map_or(rest.len(), |at| at.saturating_add(1));
         let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        if PARTS.iter().any(|part| word.eq_ignore_ascii_case(part)) {
+        if PARTS.has(word) {
             return true;
         }
         rest = after;
@@ -167,30 +168,30 @@ fn is_temporary(text: &str, word: &str, before: &str) -> bool {
 /// A word of a date beside a number ("03 Mar", "10:01 PM"), the unit behind one ("30 s"), and numbers in words ("two
 /// seconds", "third attempt").
 fn belongs_to_number(word: &str, before: &str, next: &str) -> bool {
-    const UNITS: [&str; 15] = [
+    static UNITS: Known = Known::of(&[
         "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "h", "hour",
         "hours", "us", "ns",
-    ];
-    const NUMBERS: [&str; 22] = [
+    ]);
+    static NUMBERS: Known = Known::of(&[
         "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
         "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    ];
-    const COUNTED: [&str; 7] = ["attempt", "attempts", "try", "tries", "retry", "retries", "times"];
+    ]);
+    static COUNTED: Known = Known::of(&["attempt", "attempts", "try", "tries", "retry", "retries", "times"]);
     // No such word is longer.
     if word.len() > 9 {
         return false;
     }
     let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
-    let is_counted = is_one_of(next, &COUNTED) || is_one_of(next, &UNITS);
-    (has_digit(before) && is_one_of(word, &UNITS))
-        || (is_one_of(before, &NUMBERS) && is_one_of(word, &UNITS))
-        || (is_counted && is_one_of(word, &NUMBERS))
+    let is_counted = COUNTED.has(next) || UNITS.has(next);
+    (has_digit(before) && UNITS.has(word))
+        || (NUMBERS.has(before) && UNITS.has(word))
+        || (is_counted && NUMBERS.has(word))
         || ((has_digit(before) || has_digit(next)) && is_calendar(word.as_bytes()))
 }
 
 /// Whether a number says how much went wrong: "12 errors", "3 failed, 7 passed", "failures=2"; not "attempt 3 failed".
 fn is_extent(text: &str, number: &str, before: (&str, &str), next: &str) -> bool {
-    const WRONGS: [&str; 13] = [
+    static WRONGS: Known = Known::of(&[
         "failures",
         "errors",
         "tests",
@@ -204,7 +205,7 @@ fn is_extent(text: &str, number: &str, before: (&str, &str), next: &str) -> bool
         "passed",
         "passing",
         "checks",
-    ];
+    ]);
     if number.len() > 6 || !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
     }
@@ -212,8 +213,8 @@ fn is_extent(text: &str, number: &str, before: (&str, &str), next: &str) -> bool
     let sign = text.get(..start).and_then(|text| text.trim_end_matches(' ').chars().next_back());
     let opens = sign.is_none_or(|sign| !sign.is_alphanumeric());
     let (whole, word) = before;
-    let is_value = is_one_of(word, &WRONGS) && (whole.ends_with(':') || sign == Some('='));
-    is_one_of(next, &WRONGS) || is_value || (opens && next.eq_ignore_ascii_case("failed"))
+    let is_value = WRONGS.has(word) && (whole.ends_with(':') || sign == Some('='));
+    WRONGS.has(next) || is_value || (opens && next.eq_ignore_ascii_case("failed"))
 }
 
 #[cfg(test)]

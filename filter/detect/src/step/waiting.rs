@@ -1,10 +1,10 @@
 //! Whether a result says that what is waited for has not come yet.
 
-use super::{judge::MAX_RESULT, phrases, purpose::name_words, structure::Structure};
+use super::{judge::MAX_RESULT, known::Known, phrases, purpose::name_words, structure::Structure};
 use sentinel_text::words;
 
 /// States in which something is still to come.
-const STATES: [&str; 60] = [
+static STATES: Known = Known::of(&[
     "running",
     "pending",
     "queued",
@@ -65,14 +65,23 @@ const STATES: [&str; 60] = [
     "runnable",
     "retry",
     "transit",
-];
+]);
 /// Words that end like a state that goes on and are none.
-const NO_STATES: [&str; 6] = ["missing", "failing", "warning", "existing", "nothing", "outstanding"];
+static NO_STATES: Known = Known::of(&["missing", "failing", "warning", "existing", "nothing", "outstanding"]);
 /// Words before a state that make it one.
-const STILL: [&str; 8] = ["still", "currently", "is", "are", "being", "now", "in", "status"];
+static STILL: Known = Known::of(&["still", "currently", "is", "are", "being", "now", "in", "status"]);
 /// Words that make a text a failure, whatever else it says.
-const FAILURES: [&str; 9] =
-    ["error", "failed", "failure", "exception", "denied", "invalid", "cannot", "refused", "unable"];
+static FAILURES: Known = Known::of(&[
+    "error",
+    "failed",
+    "failure",
+    "exception",
+    "denied",
+    "invalid",
+    "cannot",
+    "refused",
+    "unable",
+]);
 /// A text that says no more than how things stand is not longer than this (words).
 const SHORT_WORDS: usize = 20;
 /// Nor is one with a line of its own for the state.
@@ -93,7 +102,7 @@ pub(super) fn is_waiting<'s>(
     if let Some(structure) = structure() {
         return structure.waits() || (structure.is_small() && phrases::says(text, phrases::Says::Waits));
     }
-    if words(text).any(|word| is_one_of(word, &FAILURES)) {
+    if words(text).any(|word| FAILURES.has(word)) {
         return false;
     }
     (count <= SHORT_WORDS && says_so(text))
@@ -108,7 +117,7 @@ fn is_one_of(word: &str, known: &[&str]) -> bool {
 }
 
 fn is_state(word: &str) -> bool {
-    is_one_of(word, &STATES)
+    STATES.has(word)
 }
 
 /// A value that is a state: one of those known, one of its parts (`CREATE_IN_PROGRESS`, `PodInitializing`), or any word
@@ -118,7 +127,7 @@ fn has_state_word(value: &str) -> bool {
         word.len() > 5
             && word.is_ascii()
             && word.get(word.len().saturating_sub(3)..).is_some_and(|end| end.eq_ignore_ascii_case("ing"))
-            && !is_one_of(word, &NO_STATES)
+            && !NO_STATES.has(word)
     };
     words(value)
         .take(3)
@@ -127,7 +136,7 @@ fn has_state_word(value: &str) -> bool {
 
 /// "45%", "3 of 10 steps completed", "2/3 replicas are ready", "Estimated time remaining: 5 minutes", "202 Accepted".
 fn is_how_far(text: &str) -> bool {
-    const DONE: [&str; 9] = [
+    static DONE: Known = Known::of(&[
         "completed",
         "complete",
         "done",
@@ -137,7 +146,7 @@ fn is_how_far(text: &str) -> bool {
         "processed",
         "updated",
         "healthy",
-    ];
+    ]);
     if words(text).nth(SHORT_WORDS).is_some() {
         return false;
     }
@@ -155,7 +164,7 @@ fn is_how_far(text: &str) -> bool {
             .or_else(|| text.split_once('/'))
             .unwrap_or_default();
         let (done, all) = (number(words(done).last()), number(words(rest).next()));
-        done.zip(all).is_some_and(|(done, all)| done < all) && words(rest).any(|word| is_one_of(word, &DONE))
+        done.zip(all).is_some_and(|(done, all)| done < all) && words(rest).any(|word| DONE.has(word))
     };
     let has = |known: &[&str]| words(text).any(|word| is_one_of(word, known));
     let takes_time = || has(&["eta"]) || has(&["remaining", "left"]) && has(&["time", "minutes", "seconds"]);
@@ -189,7 +198,7 @@ fn says_so(text: &str) -> bool {
             continue;
         }
         count = count.saturating_add(1);
-        waits |= is_state(word) && is_one_of(last, &STILL);
+        waits |= is_state(word) && STILL.has(last);
         waits |= is_denied && is_one_of(word, &["yet", "ready", "finished", "complete", "completed", "done"]);
         waits |= is_one_of(word, &["wait"]) && is_one_of(last, &["please", "must"]);
         // "being prepared", "still compiling", "on its way", "in the queue", "working on it", "so far".
@@ -238,11 +247,11 @@ fn is_table_of_states(text: &str) -> bool {
 pub(super) fn is_flag_of_waiting(key: &str, is: bool) -> bool {
     let name = key.to_ascii_lowercase();
     let name = name.strip_prefix("is_").unwrap_or(&name);
-    if is { is_state(name) } else { is_one_of(name, &TO_COME) }
+    if is { is_state(name) } else { TO_COME.has(name) }
 }
 
 /// What is to come where it is `false`.
-const TO_COME: [&str; 16] = [
+static TO_COME: Known = Known::of(&[
     "done",
     "finished",
     "ready",
@@ -259,7 +268,7 @@ const TO_COME: [&str; 16] = [
     "received",
     "delivered",
     "updated",
-];
+]);
 
 /// `finished_at`, `completedAt`, `end_time`.
 pub(super) fn is_end(key: &str) -> bool {

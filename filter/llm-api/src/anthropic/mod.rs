@@ -4,6 +4,7 @@ mod answer;
 mod plain;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use crate::{
@@ -14,6 +15,7 @@ use crate::{
     json::Unreadable,
     path::retry_count,
     plain::{Plain, Said},
+    spoken::Visit,
     tools::{May, Offer},
 };
 
@@ -59,6 +61,18 @@ impl Dialect for Anthropic {
 
     fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
         plain::look(said, plain)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(json, visit);
+    }
+
+    fn takes_empty_texts(&self) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -4,6 +4,7 @@ mod answer;
 mod plain;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use crate::{
     json::Unreadable,
     path::{PathFacts, other_method},
     plain::{Plain, Said},
+    spoken::Visit,
     tools::{May, Offer},
 };
 
@@ -81,6 +83,18 @@ impl Dialect for Bedrock {
 
     fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
         plain::look(said, plain)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(kind, json, visit);
+    }
+
+    fn takes_empty_texts(&self) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -20,6 +20,8 @@ pub struct Frame<'a> {
     pub event_type: &'a str,
     /// `:message-type`: `event` or `exception`.
     pub message_type: &'a str,
+    /// All headers, as they stand there.
+    pub headers: &'a [u8],
     pub payload: &'a [u8],
 }
 
@@ -44,18 +46,24 @@ impl Frames {
     pub fn push(&mut self, chunk: &[u8], most: usize, mut read: impl FnMut(Frame<'_>)) -> Result<(), Broken> {
         self.unfinished.extend_from_slice(chunk);
         let mut rest = self.unfinished.as_slice();
-        while let Some(length) = length(rest)? {
-            if length > most {
-                return Err(Broken);
-            }
-            let Some((bytes, after)) = rest.split_at_checked(length) else { break };
-            read(frame(bytes).ok_or(Broken)?);
+        while let Some((frame, after)) = first(rest, most)? {
+            read(frame);
             rest = after;
         }
         let done = self.unfinished.len().saturating_sub(rest.len());
         self.unfinished.drain(..done);
         Ok(())
     }
+}
+
+/// The frame that begins here, and what follows it; nothing where it is not whole yet. `most`: bytes that it may have.
+pub fn first(bytes: &[u8], most: usize) -> Result<Option<(Frame<'_>, &[u8])>, Broken> {
+    let Some(length) = length(bytes)? else { return Ok(None) };
+    if length > most {
+        return Err(Broken);
+    }
+    let Some((bytes, after)) = bytes.split_at_checked(length) else { return Ok(None) };
+    Ok(Some((frame(bytes).ok_or(Broken)?, after)))
 }
 
 /// The length of the frame that begins here, as soon as its prelude is there.
@@ -78,7 +86,7 @@ fn frame(bytes: &[u8]) -> Option<Frame<'_>> {
     }
     let headers_length = usize::try_from(number(bytes.get(4..)?)?).ok()?;
     let (mut headers, payload) = signed.get(PRELUDE..)?.split_at_checked(headers_length)?;
-    let mut frame = Frame { event_type: "", message_type: "", payload };
+    let mut frame = Frame { event_type: "", message_type: "", headers, payload };
     while let Some((name, value, rest)) = string_header(headers) {
         match name {
             b":event-type" => frame.event_type = std::str::from_utf8(value).ok()?,
@@ -112,13 +120,18 @@ pub fn written(event_type: &str, payload: &str) -> Vec<u8> {
         headers.extend_from_slice(&u16::try_from(value.len()).unwrap_or(0).to_be_bytes());
         headers.extend_from_slice(value.as_bytes());
     }
+    framed(&headers, payload.as_bytes())
+}
+
+/// One frame of these headers and this payload.
+pub fn framed(headers: &[u8], payload: &[u8]) -> Vec<u8> {
     let length = [PRELUDE, headers.len(), payload.len(), CHECKSUM].into_iter().fold(0, usize::saturating_add);
     let mut frame = Vec::with_capacity(length);
     frame.extend_from_slice(&u32::try_from(length).unwrap_or(0).to_be_bytes());
     frame.extend_from_slice(&u32::try_from(headers.len()).unwrap_or(0).to_be_bytes());
     frame.extend_from_slice(&hash(&frame).to_be_bytes());
-    frame.extend_from_slice(&headers);
-    frame.extend_from_slice(payload.as_bytes());
+    frame.extend_from_slice(headers);
+    frame.extend_from_slice(payload);
     frame.extend_from_slice(&hash(&frame).to_be_bytes());
     frame
 }

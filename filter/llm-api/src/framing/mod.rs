@@ -1,9 +1,10 @@
-//! How an answer is framed on the wire, whatever its dialect: one JSON text, server-sent events, AWS event stream.
-//! Here frames are found in the bytes that pass and written; what they say is the dialect's business.
+//! How an answer is framed on the wire, in any dialect: one JSON text, server-sent events, AWS event stream. This
+//! module finds the frames in the bytes and writes them. What a frame means is known to the dialects.
 
 pub mod event_stream;
 pub mod rewrite;
 mod sse;
+mod sse_rewrite;
 
 pub(crate) use sse::Lines;
 

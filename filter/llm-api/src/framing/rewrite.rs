@@ -1,101 +1,180 @@
-//! An answer that is changed while it passes: a JSON text is held until it is whole, of a stream one line. All else passes
-//! at once, byte for byte. What is changed, and how, is the caller's business.
+//! An answer that is changed while it passes. A JSON text is held until it is complete; of a stream, one event is held.
+//! Everything else passes at once, byte for byte. The caller decides what is changed, and how.
 
-use super::Framing;
+use super::{Framing, event_stream, sse_rewrite::Events};
 
 /// Rewrites one answer.
 #[derive(Debug)]
 pub struct Rewriter {
     frames: Frames,
-    /// What has come of the frame that is not whole yet.
+    /// What has come of a JSON text or of a binary frame that is not whole yet.
     held: Vec<u8>,
     /// Bytes that may be held.
     most: usize,
+    has_given_up: bool,
 }
 
 #[derive(Debug)]
 enum Frames {
     Json(JsonEnd),
-    Sse,
+    Sse(Events),
+    /// With the headers of the frames that may be put in.
+    AwsEventStream(Vec<u8>),
     /// Nothing more is to be changed, or a frame was too long to be held.
     Done,
 }
 
-/// From the JSON of a frame to what is to stand in its place; nothing where it stays.
-pub type Change<'c> = &'c mut dyn FnMut(&str) -> Option<String>;
+/// What becomes of one event of a stream.
+#[derive(Debug, Default)]
+pub struct Changed {
+    /// Events that come before it, as JSON. Their frames are made like that of the last event that was a pattern.
+    pub before: Vec<String>,
+    /// What stands in its place; nothing where it stays.
+    pub json: Option<String>,
+    /// It does not pass.
+    pub is_dropped: bool,
+    pub is_pattern: bool,
+}
+
+/// What is changed.
+pub trait Change {
+    /// From a whole JSON answer to what is to stand in its place; nothing where it stays.
+    fn whole(&mut self, json: &str) -> Option<String>;
+
+    /// The same of one event of a stream. `kind`: its type where the framing has one.
+    fn event(&mut self, kind: &str, json: &str) -> Changed;
+
+    /// Events that come last, or before all that is not changed any more.
+    fn rest(&mut self) -> Vec<String>;
+}
+
+/// The same change of a whole answer and of each event.
+impl<F: FnMut(&str) -> Option<String>> Change for F {
+    fn whole(&mut self, json: &str) -> Option<String> {
+        self(json)
+    }
+
+    fn event(&mut self, _kind: &str, json: &str) -> Changed {
+        Changed { json: self(json), ..Changed::default() }
+    }
+
+    fn rest(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
 
 impl Rewriter {
     /// Nothing where answers of this content type are not changed. `most`: bytes that may be held.
     pub fn new(content_type: &[u8], most: usize) -> Option<Self> {
         let frames = match Framing::of(content_type)? {
             Framing::Json | Framing::JsonArray => Frames::Json(JsonEnd::default()),
-            Framing::Sse => Frames::Sse,
-            Framing::AwsEventStream => return None,
+            Framing::Sse => Frames::Sse(Events::default()),
+            Framing::AwsEventStream => Frames::AwsEventStream(Vec::new()),
         };
-        Some(Self { frames, held: Vec::new(), most })
+        Some(Self { frames, held: Vec::new(), most, has_given_up: false })
+    }
+
+    /// Whether all of the answer so far is being held.
+    pub fn holds_all(&self) -> bool {
+        matches!(self.frames, Frames::Json(_))
+    }
+
+    /// Whether something was too long or broken: from there on the answer is as it came.
+    pub fn has_given_up(&self) -> bool {
+        self.has_given_up
     }
 
     /// What passes in the place of this part of the answer; nothing where it passes as it is. `is_last`: no part follows.
-    pub fn push(&mut self, part: &[u8], is_last: bool, change: Change<'_>) -> Option<Vec<u8>> {
-        let held_before = self.held.len();
-        let mut passed = match &mut self.frames {
+    pub fn push(&mut self, part: &[u8], is_last: bool, change: &mut dyn Change) -> Option<Vec<u8>> {
+        let held_before = self.held_bytes();
+        let mut passed = Vec::with_capacity(part.len());
+        match &mut self.frames {
             Frames::Done => return None,
             Frames::Json(end) => {
-                self.held.extend_from_slice(part);
                 let whole = end.find(part).map(|length| held_before.saturating_add(length));
-                let Some((whole, rest)) = whole.and_then(|whole| self.held.split_at_checked(whole)) else {
-                    return self.keep(part, held_before, is_last, Vec::new());
-                };
-                let changed = std::str::from_utf8(whole).ok().and_then(change);
-                let mut passed = changed.map_or_else(|| whole.to_vec(), String::into_bytes);
-                passed.extend_from_slice(rest);
-                self.frames = Frames::Done;
-                self.held.clear();
-                return Some(passed);
+                self.held.extend_from_slice(part);
+                if let Some((whole, rest)) = whole.and_then(|whole| self.held.split_at_checked(whole)) {
+                    let changed = std::str::from_utf8(whole).ok().and_then(|json| change.whole(json));
+                    passed = changed.map_or_else(|| whole.to_vec(), String::into_bytes);
+                    passed.extend_from_slice(rest);
+                    self.frames = Frames::Done;
+                    self.held.clear();
+                }
             }
-            Frames::Sse => Vec::with_capacity(part.len()),
-        };
-        for line in part.split_inclusive(|byte| *byte == b'\n') {
-            self.held.extend_from_slice(line);
-            if line.ends_with(b"\n") {
-                let whole = std::mem::take(&mut self.held);
-                passed.extend(changed_line(&whole, change).unwrap_or(whole));
+            Frames::Sse(events) => events.push(part, change, &mut passed),
+            Frames::AwsEventStream(pattern) => {
+                self.held.extend_from_slice(part);
+                self.has_given_up |= !frames(&mut self.held, self.most, pattern, change, &mut passed);
             }
         }
-        self.keep(part, held_before, is_last, passed)
-    }
-
-    /// What passes where a frame is not whole. A part that is kept whole, or passes whole, needs no replacement of its own.
-    fn keep(&mut self, part: &[u8], before: usize, is_last: bool, mut passed: Vec<u8>) -> Option<Vec<u8>> {
-        let may_matter = !matches!(self.frames, Frames::Sse) || may_be_data(&self.held);
-        if self.held.len() > self.most {
-            self.frames = Frames::Done;
+        if self.held_bytes() > self.most {
+            self.has_given_up = true;
         }
-        if is_last || !may_matter || matches!(self.frames, Frames::Done) {
-            passed.append(&mut self.held);
+        if is_last || self.has_given_up {
+            self.end(is_last, change, &mut passed);
         }
-        let is_as_it_came = before == 0 && passed == part;
+        let is_as_it_came = held_before == 0 && passed == part;
         (!is_as_it_came).then_some(passed)
     }
+
+    fn held_bytes(&self) -> usize {
+        match &self.frames {
+            Frames::Sse(events) => events.held(),
+            _ => self.held.len(),
+        }
+    }
+
+    /// All that is held passes.
+    fn end(&mut self, is_whole: bool, change: &mut dyn Change, passed: &mut Vec<u8>) {
+        match std::mem::replace(&mut self.frames, Frames::Done) {
+            Frames::Sse(events) => events.end(is_whole, change, passed),
+            Frames::AwsEventStream(pattern) => {
+                for json in change.rest() {
+                    passed.extend(event_stream::framed(&pattern, json.as_bytes()));
+                }
+            }
+            Frames::Json(_) | Frames::Done => {}
+        }
+        passed.append(&mut self.held);
+    }
 }
 
-/// Whether a line that begins like this may hold data.
-fn may_be_data(line: &[u8]) -> bool {
-    line.len() >= DATA.len() && line.starts_with(DATA) || line.len() < DATA.len() && DATA.starts_with(line)
-}
-
-const DATA: &[u8] = b"data:";
-
-/// A line of data with other JSON in it.
-fn changed_line(line: &[u8], change: Change<'_>) -> Option<Vec<u8>> {
-    let data = std::str::from_utf8(line.strip_prefix(DATA)?).ok()?;
-    let json = data.trim();
-    let start = data.len().saturating_sub(data.trim_start().len());
-    let end = start.saturating_add(json.len());
-    let changed = change(json)?;
-    // Line breaks in JSON are white space: in a line of data they would end it.
-    let changed = changed.replace(['\r', '\n'], " ");
-    Some([DATA, data.get(..start)?.as_bytes(), changed.as_bytes(), data.get(end..)?.as_bytes()].concat())
+/// Takes the binary frames that are whole; false where they cannot be read any further.
+fn frames(
+    held: &mut Vec<u8>,
+    most: usize,
+    pattern: &mut Vec<u8>,
+    change: &mut dyn Change,
+    passed: &mut Vec<u8>,
+) -> bool {
+    let mut rest = held.as_slice();
+    let is_sound = loop {
+        let (frame, after) = match event_stream::first(rest, most) {
+            Ok(Some(first)) => first,
+            Ok(None) => break true,
+            Err(event_stream::Broken) => break false,
+        };
+        let json = std::str::from_utf8(frame.payload).unwrap_or_default();
+        let changed = change.event(frame.event_type, json);
+        for json in &changed.before {
+            passed.extend(event_stream::framed(pattern, json.as_bytes()));
+        }
+        if changed.is_pattern {
+            *pattern = frame.headers.to_vec();
+        }
+        match changed.json {
+            _ if changed.is_dropped => {}
+            Some(json) => passed.extend(event_stream::framed(frame.headers, json.as_bytes())),
+            None => {
+                let whole = rest.len().saturating_sub(after.len());
+                passed.extend_from_slice(rest.get(..whole).unwrap_or_default());
+            }
+        }
+        rest = after;
+    };
+    let done = held.len().saturating_sub(rest.len());
+    held.drain(..done);
+    is_sound
 }
 
 /// Finds the end of a JSON list or object in the parts in which it comes.
@@ -170,11 +249,12 @@ mod tests {
     #[test]
     fn of_a_stream_only_the_lines_of_data_wait() {
         let stream = ": ping\r\nevent: old\ndata: {\"old\":1}\r\n\ndata:{\"other\":2}\n\nid: 7\ndata: old";
-        let expected = stream.replacen("{\"old\"", "{\"new and longer\"", 1);
+        let expected =
+            stream.replacen("event: old", "event: #", 1).replace("old", "new and longer").replace('#', "old");
         for size in [1, 2, 7, 200] {
             assert_eq!(passed("text/event-stream", stream, size, 1_000).0, expected, "{size}");
         }
-        let (_, before) = passed("text/event-stream", "event: a long line without an end", 5, 1_000);
+        let (_, before) = passed("text/event-stream", ": a long comment without an end", 5, 1_000);
         assert_eq!(before, 30, "a line that holds no data passes as it comes");
     }
 

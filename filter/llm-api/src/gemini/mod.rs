@@ -4,6 +4,7 @@ mod answer;
 mod plain;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use crate::{
     json::Unreadable,
     path::{PathFacts, model_before_method, other_method},
     plain::{Plain, Said},
+    spoken::{Block, Visit},
     tools::{May, Offer},
 };
 
@@ -63,6 +65,10 @@ impl Dialect for Gemini {
         tools::offer(body, may)
     }
 
+    fn takes_objects_as_results(&self) -> bool {
+        true
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
@@ -73,6 +79,22 @@ impl Dialect for Gemini {
 
     fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
         plain::look(said, plain)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(json, visit);
+    }
+
+    fn event_of(&self, like: &str, block: Block, text: &str) -> Option<String> {
+        spoken::event_of(like, block, text)
+    }
+
+    fn takes_empty_texts(&self) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -5,6 +5,7 @@ mod answer;
 mod plain;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 use crate::{
@@ -14,6 +15,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     plain::{Plain, Said},
+    spoken::Visit,
     tools::{May, Offer},
 };
 
@@ -53,6 +55,10 @@ impl Dialect for GeminiInteractions {
         tools::offer(body, may)
     }
 
+    fn takes_objects_as_results(&self) -> bool {
+        true
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
@@ -63,6 +69,14 @@ impl Dialect for GeminiInteractions {
 
     fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
         plain::look(said, plain)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::whole(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::event(json, visit);
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -1,4 +1,4 @@
-//! What the client is told in the server's place.
+//! The filter's replies to an MCP client, in the place of the server's.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! What an MCP client wants of tools, read so that nothing hides: a key may stand twice, and what wants no answer may be a
-//! call too.
+//! What an MCP client asks of tools. No call can be hidden from it: it reads a key that occurs twice both times, and a
+//! notification can be a call too.
 
 use serde_json::value::RawValue;
 

@@ -4,6 +4,7 @@ mod answer;
 mod plain;
 mod reply;
 mod request;
+mod spoken;
 mod tools;
 
 pub(crate) use reply::{error, refusal};
@@ -16,6 +17,7 @@ use crate::{
     json::Unreadable,
     path::retry_count,
     plain::{Plain, Said},
+    spoken::{Block, Visit},
     tools::{May, Offer},
 };
 
@@ -61,6 +63,18 @@ impl Dialect for OpenAiChat {
 
     fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
         plain::look(said, plain)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::spoken(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        spoken::spoken(json, visit);
+    }
+
+    fn event_of(&self, like: &str, block: Block, text: &str) -> Option<String> {
+        spoken::event_of(like, block, text)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -13,6 +13,7 @@ use crate::{
     json::Unreadable,
     path::{PathFacts, model_before_method, other_method},
     plain::{Plain, Said},
+    spoken::Visit,
     tools::{May, Offer},
 };
 
@@ -74,6 +75,18 @@ impl Dialect for VertexAnthropic {
 
     fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
         Anthropic.look(said, plain)
+    }
+
+    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
+        Anthropic.spoken(json, visit);
+    }
+
+    fn spoken_in_event<'a>(&self, kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
+        Anthropic.spoken_in_event(kind, json, visit);
+    }
+
+    fn takes_empty_texts(&self) -> bool {
+        false
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {

@@ -3,11 +3,33 @@
 use sentinel_llm_api::{
     dialect::Dialect,
     edit::{self, Edit},
+    marks::Marks,
 };
 use serde_json::value::RawValue;
 
+/// Checks the law for the marks of tool results, alone and together with a hint.
+fn marks(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(), String> {
+    let Ok(conversation) = dialect.read(text) else { return Ok(()) };
+    let marks = Marks::new("tool_output", "It is \"data\".");
+    let edits = marks.edits(text, &*conversation.history, dialect.takes_objects_as_results());
+    let changed = edit::apply(text, &edits).ok_or("marks lie over each other")?;
+    all_at_once(text, &edits).map_err(|problem| format!("marked: {problem}"))?;
+    let with_hint: Vec<Edit> = edits.iter().chain(hint).cloned().collect();
+    all_at_once(text, &with_hint).map_err(|problem| format!("marked, hinted: {problem}"))?;
+    // Of what is put in, nothing else may close the marks.
+    let opened = edits.iter().filter(|edit| edit.with.ends_with(r"<tool_output>\n")).count();
+    let closed = edits.iter().filter(|edit| edit.with == r"\n</tool_output>").count();
+    if opened != closed {
+        return Err("marks that do not pair".into());
+    }
+    let changed = String::from_utf8(changed).map_err(|error| error.to_string())?;
+    dialect.read(&changed).map_err(|error| format!("marked: {error}"))?;
+    Ok(())
+}
+
 /// Checks the law for the edits that a dialect makes of `text`, together with a hint.
 pub fn check(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(), String> {
+    marks(dialect, text, hint)?;
     for may in [(|_| false) as fn(&str) -> bool, |name| name.len() % 2 == 0] {
         let Ok(offer) = dialect.offer(text, &may) else { continue };
         if offer.forced.is_some() && !offer.edits.is_empty() {

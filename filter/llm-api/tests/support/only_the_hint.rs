@@ -29,8 +29,10 @@ pub fn check(body: &[u8]) -> Result<(), String> {
         let label = dialect.label();
         let in_result = dialect.hint_in_result(text, HINT);
         let hint = dialect.hint(text, HINT, Position::Start).ok();
-        only_the_edits::check(dialect, text, hint.as_ref())
-            .map_err(|problem| format!("{label}: {problem}\n{text}"))?;
+        for hint in [hint.as_ref(), in_result.as_ref().ok()] {
+            only_the_edits::check(dialect, text, hint)
+                .map_err(|problem| format!("{label}: {problem}\n{text}"))?;
+        }
         for position in [Position::Start, Position::End] {
             let Ok(hint) = dialect.hint(text, HINT, position) else { continue };
             if let Ok(other) = &in_result {

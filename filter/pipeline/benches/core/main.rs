@@ -161,5 +161,90 @@ fn steps(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(core, parse, body_digest, normal_form, fingerprint, splice, request, steps);
+/// The sizes at which passes are measured, in kB.
+const PASS_SIZES: [usize; 2] = [16, 256];
+
+/// A run whose results make up the request, without the marks of spotlighting and with them.
+fn spotlight(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("spotlight");
+    let answer = ProviderResponse::json("{}");
+    for kb in PASS_SIZES {
+        let body = run(kb.saturating_mul(1024).saturating_div(run(100).len().saturating_div(100)));
+        let request = ClientRequest::post("/v1/chat/completions", body);
+        for is_on in [false, true] {
+            let config = format!(r#"{{"semantic":{{"enabled":false}},"spotlight":{{"enabled":{is_on}}}}}"#);
+            let mut host = InMemory::new(Config::from_json(config.as_bytes()).expect("a configuration"));
+            group.bench_function(BenchmarkId::new(if is_on { "on" } else { "off" }, kb), |bencher| {
+                bencher.iter(|| {
+                    let outcome = host.exchange(black_box(&request), &answer);
+                    let is_longer = outcome.sent.is_some_and(|sent| sent.len() > request.body.len());
+                    assert_eq!(is_longer, is_on, "results are marked where that is wanted");
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+/// An answer that begins with a thought, whole and in deltas of a few words, as it came and cleaned.
+fn clean(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("clean");
+    let request = ClientRequest::post(
+        "/v1/chat/completions",
+        r#"{"model":"m","messages":[{"role":"user","content":"Tell me of the orders."}]}"#,
+    );
+    for kb in PASS_SIZES {
+        // A little shorter than what is read of an answer at most.
+        let text = format!(
+            "<think>{}</think>{}",
+            Dice::new(5).text(400),
+            Dice::new(3).text(kb.saturating_mul(1_000))
+        );
+        let whole = format!(r#"{{"choices":[{{"index":0,"message":{{"content":"{text}"}}}}]}}"#);
+        let words: Vec<&str> = text.split_inclusive(' ').collect();
+        let deltas = words.chunks(4).map(|words| {
+            format!(
+                "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
+                words.concat()
+            )
+        });
+        let stream: String = deltas.chain(["data: [DONE]\n\n".to_owned()]).collect();
+        for (name, content_type, body) in
+            [("whole", "application/json", whole), ("stream", "text/event-stream", stream)]
+        {
+            let answer = ProviderResponse {
+                content_type: content_type.into(),
+                part: Some(4_096),
+                ..ProviderResponse::json(body)
+            };
+            for is_on in [false, true] {
+                let config = format!(r#"{{"semantic":{{"enabled":false}},"clean":{{"enabled":{is_on}}}}}"#);
+                let mut host = InMemory::new(Config::from_json(config.as_bytes()).expect("a configuration"));
+                let id = BenchmarkId::new(format!("{name}/{}", if is_on { "on" } else { "off" }), kb);
+                group.throughput(Throughput::Bytes(u64::try_from(answer.body.len()).unwrap_or(0)));
+                group.bench_function(id, |bencher| {
+                    bencher.iter(|| {
+                        let outcome = host.exchange(black_box(&request), &answer);
+                        let is_shorter = outcome.received.len() < answer.body.len();
+                        assert_eq!(is_shorter, is_on, "thoughts go where that is wanted");
+                    });
+                });
+            }
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(
+    core,
+    parse,
+    body_digest,
+    normal_form,
+    fingerprint,
+    splice,
+    request,
+    steps,
+    spotlight,
+    clean
+);
 criterion_main!(core);

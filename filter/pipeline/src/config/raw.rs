@@ -8,12 +8,16 @@ use sentinel_detect::{
 use serde_json::{Map, Value};
 
 mod cache;
+mod clean;
 mod guard;
+mod spotlight;
 mod tools;
 
 pub use self::{
     cache::RawCache,
+    clean::RawClean,
     guard::{GuardAction, RawGuard},
+    spotlight::RawSpotlight,
     tools::{RawToolName, RawTools},
 };
 use super::{
@@ -74,13 +78,17 @@ group! {
         /// Two kinds of prompts count only if their responses repeat too: prompts that differ in numbers, ids or dates, and
         /// prompts of few words.
         score: RawScore = RawScore::default(),
-        /// Which tools an agent may use. Those that it may not are cut from its requests and from the lists of MCP servers.
+        /// Which tools an agent may use. All other tools are cut from its requests and from the lists of MCP servers.
         tools: RawTools = RawTools::default(),
-        /// The input guard: texts that try to instruct the model in its operator's place, looked for in what is new in a
-        /// request.
+        /// The input guard. It looks for prompt injection in the texts that are new in a request: texts that try to give the
+        /// model instructions which only its operator may give.
         guard: RawGuard = RawGuard::default(),
         /// Answers that are stored and given again, to the same question and to the same question in other words.
         cache: RawCache = RawCache::default(),
+        /// Spotlighting: tool results are marked as data before the model reads them.
+        spotlight: RawSpotlight = RawSpotlight::default(),
+        /// Clean answers: what models leave in their texts that is not meant for a reader is taken out.
+        clean: RawClean = RawClean::default(),
         /// Where a hint is written, and its texts.
         hint: RawHint = RawHint::default(),
         /// How the filter stops an agent.
@@ -443,8 +451,8 @@ group! {
         /// The beginning of the agent's name.
         prefix: Option<String> = None,
         /// The fields that differ for this agent. Possible fields are `enabled`, `mode`, `similarity_threshold`,
-        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `cache`, `hint`
-        /// and `kill`. Fields that you leave out keep their common value.
+        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`,
+        /// `cache`, `spotlight`, `clean`, `hint` and `kill`. Fields that you leave out keep their common value.
         settings: Map<String, Value> = Map::new(),
     }
 }

@@ -1,5 +1,5 @@
-//! Guard: injections in what is new in a request: user texts and tool results behind the assistant's last turn. What was
-//! there before was looked at when it was new.
+//! Guard: prompt injection in the new part of a request, which is the user texts and tool results after the assistant's
+//! last turn. Earlier texts were checked when they were new.
 
 use sentinel_detect::{
     injection::{Found, Pattern, Place, scan, scan_json},

@@ -1,4 +1,4 @@
-//! Usage: the tokens that an answer says it took, and their price, as metrics.
+//! Usage: the tokens that an answer reports, and their price, as metrics.
 
 use std::sync::Arc;
 

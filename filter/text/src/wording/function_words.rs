@@ -1,4 +1,5 @@
-//! Words that hold a sentence together. Who rewords a prompt exchanges them; who fills in a template leaves them.
+//! Function words: words that hold a sentence together. They differ between a prompt and its rewording, and are the
+//! same in two prompts from one template.
 
 use std::{collections::HashMap, sync::LazyLock};
 

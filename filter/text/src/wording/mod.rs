@@ -1,5 +1,6 @@
-//! What a word does in a sentence: whether it carries the matter or only holds the sentence together, and which other words
-//! say the same. It is known by lists and endings, for English first. Whether two texts say the same is judged elsewhere.
+//! What a word does in a sentence: is it a word of content, or a function word that only holds the sentence together,
+//! and which other words have the same meaning? Lists and endings say so, mostly for English. Whether two texts have
+//! the same meaning is judged elsewhere.
 
 mod function_words;
 pub(crate) mod stem;

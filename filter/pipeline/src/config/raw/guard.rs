@@ -14,10 +14,10 @@ group! {
     /// {"guard": {"user": "log", "tool": "block"}}
     /// ```
     struct RawGuard {
-        /// What is done about an injection in a new user text: `off`, `log`, `warn` (a line of the log, at that level) or `block`
-        /// (the request is answered with an error).
+        /// What the filter does about an injection in a new user text. `off`: nothing. `log`: a line of Envoy's log at level info.
+        /// `warn`: a line at level warning. `block`: a line, and the request is answered with an error.
         user: GuardAction = GuardAction::Warn,
-        /// The same about one in a new tool result.
+        /// What the filter does about an injection in a new tool result: the same values.
         tool: GuardAction = GuardAction::Warn,
     }
 }

@@ -14,12 +14,12 @@ group! {
     /// {"tools": {"deny": [{"name": "shell"}, {"prefix": "delete_"}], "audit": true}}
     /// ```
     struct RawTools {
-        /// The only tools that may be offered to the model and called on MCP servers. Empty: all.
+        /// The only tools that agents may offer to the model and call on MCP servers. An empty list allows all tools.
         allow: Vec<RawToolName> = Vec::new(),
-        /// Tools that may not, whatever `allow` says.
+        /// Tools that agents may not offer or call, even if `allow` names them.
         deny: Vec<RawToolName> = Vec::new(),
-        /// Whether every tool call that passes, in a model's answer or to an MCP server, is a line of the log: agent, tool,
-        /// digest of the arguments, decision.
+        /// Whether the log gets a line for each tool call, in a model's answer or to an MCP server: agent, tool, digest of the
+        /// arguments, decision.
         audit: bool = false,
     }
 }
@@ -27,10 +27,10 @@ group! {
 group! {
     /// A tool, or several. Exactly one of `name` and `prefix`.
     struct RawToolName {
-        /// The tool's exact name. A tool of the provider without a name is called by its type (`web_search`), an MCP server
-        /// that the provider asks by itself `mcp:` and its name.
+        /// The exact name of the tool. A tool that the provider itself runs goes by its type if it has no name (`web_search`). An
+        /// MCP server that the provider calls goes by `mcp:` and the server's name.
         name: Option<String> = None,
-        /// How the tool's name begins.
+        /// The beginning of the tool's name.
         prefix: Option<String> = None,
     }
 }

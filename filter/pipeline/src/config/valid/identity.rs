@@ -1,4 +1,4 @@
-//! Where it is read whose a request is.
+//! Where the filter reads tenant, agent and run of a request.
 
 use sentinel_llm_api::conversation::BodyField;
 

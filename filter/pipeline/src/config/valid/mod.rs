@@ -36,6 +36,7 @@ mod mcp;
 mod paths;
 mod policy;
 mod price;
+mod spotlight;
 mod steps;
 mod tools;
 

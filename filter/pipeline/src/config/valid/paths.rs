@@ -1,4 +1,4 @@
-//! Paths, and what is spoken there.
+//! Paths, and the dialect on each.
 
 use sentinel_llm_api::{dialect::DialectRef, registry, route::PathRules};
 

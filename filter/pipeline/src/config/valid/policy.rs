@@ -9,7 +9,7 @@ use sentinel_detect::{
     verdict::Signal,
     window,
 };
-use sentinel_llm_api::dialect::Position;
+use sentinel_llm_api::{dialect::Position, marks::Marks};
 
 use super::{
     super::{
@@ -19,6 +19,7 @@ use super::{
     between,
     cache::{CachePolicy, cache},
     millis,
+    spotlight::marks,
     steps::steps,
     tools::{ToolPolicy, tools},
 };
@@ -49,6 +50,10 @@ pub struct Policy {
     pub guard: GuardPolicy,
     /// None: no answer is given again.
     pub cache: Option<CachePolicy>,
+    /// How tool results are marked; none where they are not.
+    pub marks: Option<Marks>,
+    /// Whether answers are cleaned.
+    pub cleans: bool,
     pub hint: HintPolicy,
     pub kill: KillPolicy,
 }
@@ -148,6 +153,8 @@ impl TryFrom<&RawConfig> for Policy {
             tools: tools(&raw.tools)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
             cache: cache(&raw.cache)?,
+            marks: marks(&raw.spotlight)?,
+            cleans: raw.clean.enabled,
             hint: HintPolicy {
                 position: match hint.position {
                     HintPosition::Start => Position::Start,

@@ -84,7 +84,7 @@ fn key<'a>(
         return Err(CacheBypass::Temperature);
     }
     let key = Key {
-        partition: partition(config, policy, case.dialect, &question, host),
+        partition: partition(config, policy, case.policy.cleans, case.dialect, &question, host),
         is_kept: question.is_kept,
         prompt: question.prompt.into_owned(),
         candidate: Vec::new(),

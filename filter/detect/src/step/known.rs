@@ -1,0 +1,71 @@
+//! Lists of words that are looked for in texts, in any case. Most words of a text are in no list: their first letter and
+//! their length show it. Which lists there are is said where they are used.
+
+/// Words in ASCII.
+pub(super) struct Known {
+    words: &'static [&'static str],
+    marks: Marks,
+}
+
+impl Known {
+    pub const fn of(words: &'static [&'static str]) -> Self {
+        let mut marks = Marks::NONE;
+        let mut rest = words;
+        while let [word, after @ ..] = rest {
+            marks = marks.with(word);
+            rest = after;
+        }
+        Self { words, marks }
+    }
+
+    /// Whether the word is one of them.
+    pub fn has(&self, word: &str) -> bool {
+        self.marks.may_have(word) && self.words.iter().any(|known| known.eq_ignore_ascii_case(word))
+    }
+}
+
+/// The first letters and lengths of words: a bit for each pair, one half for each second bit of the length.
+#[derive(Clone, Copy)]
+pub(super) struct Marks(u64, u64);
+
+impl Marks {
+    pub const NONE: Self = Self(0, 0);
+
+    #[must_use]
+    pub const fn with(self, word: &str) -> Self {
+        let Self(short, long) = Self::of(word);
+        Self(self.0 | short, self.1 | long)
+    }
+
+    /// Whether one of the words can be this one, whatever the case of its ASCII letters.
+    #[inline]
+    pub const fn may_have(self, word: &str) -> bool {
+        let Self(short, long) = Self::of(word);
+        (self.0 & short) | (self.1 & long) != 0
+    }
+
+    /// An empty word has none.
+    #[inline]
+    const fn of(word: &str) -> Self {
+        let [first, ..] = word.as_bytes() else { return Self::NONE };
+        // The last five bits of a letter are the same in both cases.
+        let bit = 1_u64.wrapping_shl((*first as u32 & 31) | ((word.len() as u32 & 1) << 5));
+        if word.len() & 2 == 0 { Self(bit, 0) } else { Self(0, bit) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_known_in_any_case() {
+        let known = Known::of(&["error", "can't", "in_progress", "no", "y"]);
+        for word in ["error", "Error", "ERROR", "Can't", "IN_PROGRESS", "No", "Y"] {
+            assert!(known.has(word), "{word}");
+        }
+        for word in ["", "errors", "eRRer", "on", "yes", "é", "\u{5}rror"] {
+            assert!(!known.has(word), "{word}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Server-sent events that are changed while they pass. The lines of an event wait for its data; all other lines pass at once.
+
+use super::rewrite::Change;
+
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    /// What has come of a line that matters and is not whole.
+    line: Vec<u8>,
+    /// The lines of an event before its data.
+    fields: Vec<u8>,
+    /// A line that does not matter is passing.
+    is_mid_line: bool,
+    /// Data have passed, and the empty line that ends the event has not.
+    is_open: bool,
+    /// The empty line of an event that does not pass.
+    drops_end: bool,
+    /// The name of events that may be put in, as a line, and how their lines end.
+    pattern: Vec<u8>,
+    has_returns: bool,
+}
+
+const DATA: &[u8] = b"data:";
+const EVENT: &[u8] = b"event:";
+
+impl Events {
+    pub fn held(&self) -> usize {
+        self.line.len().saturating_add(self.fields.len())
+    }
+
+    pub fn push(&mut self, part: &[u8], change: &mut dyn Change, passed: &mut Vec<u8>) {
+        for line in part.split_inclusive(|byte| *byte == b'\n') {
+            let is_whole = line.ends_with(b"\n");
+            if self.is_mid_line {
+                passed.extend_from_slice(line);
+                self.is_mid_line = !is_whole;
+                continue;
+            }
+            self.line.extend_from_slice(line);
+            if is_whole {
+                let line = std::mem::take(&mut self.line);
+                self.take(&line, change, passed);
+            }
+        }
+        if self.fields.is_empty() && !self.line.is_empty() && !is_field(&self.line) {
+            self.is_mid_line = true;
+            passed.append(&mut self.line);
+        }
+    }
+
+    /// No more will be changed. Of an answer that is whole the last line need not have an end.
+    pub fn end(mut self, is_whole: bool, change: &mut dyn Change, passed: &mut Vec<u8>) {
+        let line = std::mem::take(&mut self.line);
+        if is_whole && self.data(&line, change, passed) {
+            self.put(&change.rest(), passed);
+            return;
+        }
+        self.put(&change.rest(), passed);
+        passed.append(&mut self.fields);
+        passed.extend(line);
+    }
+
+    fn take(&mut self, line: &[u8], change: &mut dyn Change, passed: &mut Vec<u8>) {
+        if matches!(line, b"\n" | b"\r\n") {
+            self.is_open = false;
+            if !std::mem::take(&mut self.drops_end) {
+                passed.append(&mut self.fields);
+                passed.extend_from_slice(line);
+            }
+        } else if self.data(line, change, passed) {
+        } else if self.fields.is_empty() && !is_field(line) {
+            passed.extend_from_slice(line);
+        } else {
+            self.fields.extend_from_slice(line);
+        }
+    }
+
+    /// Whether it is a line of data, and so has passed, or what stands in its place.
+    fn data(&mut self, line: &[u8], change: &mut dyn Change, passed: &mut Vec<u8>) -> bool {
+        let Some(data) = line.strip_prefix(DATA).and_then(|data| std::str::from_utf8(data).ok()) else {
+            return false;
+        };
+        let json = data.trim();
+        let (start, end) = data.split_once(json).unwrap_or((data, ""));
+        let changed = change.event("", json);
+        self.put(&changed.before, passed);
+        if changed.is_pattern {
+            let lines = self.fields.split_inclusive(|byte| *byte == b'\n');
+            self.pattern = lines.filter(|line| line.starts_with(EVENT)).collect::<Vec<_>>().concat();
+            self.has_returns = end.starts_with('\r');
+        }
+        if changed.is_dropped {
+            self.fields.clear();
+            self.drops_end = true;
+            return true;
+        }
+        passed.append(&mut self.fields);
+        match changed.json {
+            None => passed.extend_from_slice(line),
+            Some(changed) => {
+                passed.extend(
+                    [DATA, start.as_bytes(), in_one_line(changed).as_bytes(), end.as_bytes()].concat(),
+                );
+            }
+        }
+        self.is_open = true;
+        true
+    }
+
+    /// Puts events in.
+    fn put(&mut self, events: &[String], passed: &mut Vec<u8>) {
+        let end: &[u8] = if self.has_returns { b"\r\n" } else { b"\n" };
+        for json in events {
+            if std::mem::take(&mut self.is_open) {
+                let is_mid_line = passed.last().is_some_and(|byte| *byte != b'\n');
+                passed.extend_from_slice(if is_mid_line { end } else { b"" });
+                passed.extend_from_slice(end);
+            }
+            passed.extend(
+                [self.pattern.as_slice(), DATA, b" ", in_one_line(json.clone()).as_bytes(), end, end]
+                    .concat(),
+            );
+        }
+    }
+}
+
+/// Line breaks in JSON are white space: in a line of data they would end it.
+fn in_one_line(json: String) -> String {
+    if json.contains(['\r', '\n']) { json.replace(['\r', '\n'], " ") } else { json }
+}
+
+/// Whether a line that begins like this may be one of an event with data, or its end.
+fn is_field(line: &[u8]) -> bool {
+    let fields: [&[u8]; 4] = [DATA, EVENT, b"id:", b"retry:"];
+    line == b"\r" || fields.iter().any(|field| line.starts_with(field) || field.starts_with(line))
+}

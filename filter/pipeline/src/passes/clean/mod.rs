@@ -1,0 +1,75 @@
+//! Clean: what models leave in their texts that is not meant for a reader does not reach the agent. In a stream all that is
+//! no text passes at once, and a text waits only for what may be the beginning of something that goes.
+
+mod texts;
+
+use sentinel_llm_api::{answer::Answer, dialect::DialectRef, framing::rewrite::Rewriter};
+use sentinel_text::clean::{Step, is_no_reply};
+
+use self::texts::Texts;
+use crate::{
+    config::{Mode, Policy},
+    fail_open,
+    host::Host,
+    metric::{Bypass, CleanKind, Metric},
+};
+
+/// One answer.
+#[derive(Debug)]
+pub struct Clean {
+    rewriter: Rewriter,
+    texts: Texts,
+    /// In `observe` it is only counted what would go.
+    is_enforced: bool,
+    /// Bytes that came, and bytes that passed.
+    came: usize,
+    passed: usize,
+}
+
+impl Clean {
+    /// Nothing where answers of this type are not cleaned. `most`: bytes that may be held.
+    pub fn new(dialect: DialectRef, policy: &Policy, content_type: &[u8], most: usize) -> Option<Self> {
+        let rewriter = Rewriter::new(content_type, most)?;
+        let is_enforced = policy.mode == Mode::Enforce;
+        Some(Self { rewriter, texts: Texts::new(dialect), is_enforced, came: 0, passed: 0 })
+    }
+
+    pub fn is_enforced(&self) -> bool {
+        self.is_enforced
+    }
+
+    /// Whether all of the answer so far is being held.
+    pub fn holds_all(&self) -> bool {
+        self.is_enforced && self.rewriter.holds_all()
+    }
+
+    /// What passes in the place of this part of the answer; nothing where it passes as it is.
+    pub fn push(&mut self, part: &[u8], is_last: bool) -> Option<Vec<u8>> {
+        let passed = self.rewriter.push(part, is_last, &mut self.texts).filter(|_| self.is_enforced);
+        self.came = self.came.saturating_add(part.len());
+        self.passed = self.passed.saturating_add(passed.as_deref().unwrap_or(part).len());
+        passed
+    }
+
+    /// The length of an answer that came with this one; nothing where it is the same.
+    pub fn length(&self, came_with: u64) -> Option<u64> {
+        let length = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
+        let changed = came_with.saturating_sub(length(self.came)).saturating_add(length(self.passed));
+        (changed != came_with).then_some(changed)
+    }
+
+    /// Counts what went, once for each answer.
+    pub fn count(&self, dialect: &'static str, host: &mut impl Host) {
+        for step in Step::ALL.into_iter().filter(|step| self.texts.cuts().has(*step)) {
+            host.count(Metric::Cleaned(CleanKind::Step(step), dialect), 1);
+        }
+        if self.rewriter.has_given_up() || self.texts.is_partial() {
+            fail_open::bypassed(Bypass::Uncleaned, host);
+        }
+    }
+}
+
+/// Whether an answer says that there is nothing to say. One with calls goes on.
+pub fn is_silent(answer: &Answer) -> bool {
+    answer.calls.is_empty() && is_no_reply(&answer.text)
+}

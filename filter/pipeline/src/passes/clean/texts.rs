@@ -1,0 +1,218 @@
+//! The assistant's texts of one answer, each cleaned as it comes.
+
+use std::ops::Range;
+
+use sentinel_llm_api::{
+    dialect::DialectRef,
+    edit::{self, Edit},
+    framing::rewrite::{Change, Changed},
+    json,
+    spoken::{Block, Spoken},
+};
+use sentinel_text::clean::{Cleaned, Cleaner, Cuts, clean};
+use serde_json::value::RawValue;
+
+/// Texts of one answer that are cleaned.
+const MOST: usize = 64;
+/// In the place of a text of which nothing is left, where the provider takes no empty one in the history.
+const NOTHING: &str = "...";
+
+#[derive(Debug)]
+pub struct Texts {
+    dialect: DialectRef,
+    open: Vec<(Block, Text)>,
+    cuts: Cuts,
+    is_partial: bool,
+}
+
+/// A text of which more may come.
+#[derive(Debug, Default)]
+struct Text {
+    cleaner: Cleaner,
+    has_said: bool,
+    /// It cannot be read: the rest is as it comes.
+    is_off: bool,
+    /// The event with its last piece, and where that stands in it: what is held comes in one like it.
+    pattern: Option<(String, Range<usize>)>,
+}
+
+impl Texts {
+    pub fn new(dialect: DialectRef) -> Self {
+        Self { dialect, open: Vec::new(), cuts: Cuts::default(), is_partial: false }
+    }
+
+    pub fn cuts(&self) -> Cuts {
+        self.cuts
+    }
+
+    /// Whether something is as it came, because it is too long or cannot be read.
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
+    fn text(&mut self, block: Block) -> Option<&mut Text> {
+        let known = self.open.iter().position(|(known, _)| *known == block);
+        let at = known.unwrap_or(self.open.len());
+        if known.is_none() {
+            if self.open.len() >= MOST {
+                self.is_partial = true;
+                return None;
+            }
+            self.open.push((block, Text::default()));
+        }
+        self.open.get_mut(at).map(|(_, text)| text)
+    }
+
+    /// More of a text; what is left of it.
+    fn piece(&mut self, block: Block, said: &str, is_last: bool, at: (&str, Range<usize>)) -> Option<String> {
+        let takes_empty = self.dialect.takes_empty_texts();
+        let text = self.text(block).filter(|text| !text.is_off)?;
+        let mut left = String::with_capacity(said.len());
+        text.cleaner.push(said, &mut left);
+        if is_last {
+            left.push_str(&text.finish(takes_empty));
+        }
+        text.has_said |= !left.is_empty();
+        let needs_pattern = text.cleaner.holds() || !text.has_said;
+        text.pattern = needs_pattern.then(|| (at.0.to_owned(), at.1));
+        let (cuts, is_partial) = (text.cleaner.cuts(), text.cleaner.is_partial());
+        self.cuts.join(cuts);
+        self.is_partial |= is_partial;
+        Some(left)
+    }
+
+    /// A text is over, or cannot be read on: the event with what is held of it.
+    fn end(&mut self, block: Block) -> Option<String> {
+        let takes_empty = self.dialect.takes_empty_texts();
+        let text = self.text(block)?;
+        let left = text.finish(takes_empty);
+        let (event, place) = text.pattern.take().filter(|_| !left.is_empty())?;
+        let left = json::quoted(&left);
+        self.dialect.event_of(&event, block, &left).or_else(|| {
+            let (before, after) = (event.get(..place.start)?, event.get(place.end..)?);
+            Some([before, &left, after].concat())
+        })
+    }
+
+    /// The events with what is held of these texts, which are over.
+    fn end_all(&mut self, which: Option<Block>) -> Vec<String> {
+        let is_meant = |block: Block| which.is_none_or(|which| which == block);
+        let blocks: Vec<Block> =
+            self.open.iter().map(|(block, _)| *block).filter(|block| is_meant(*block)).collect();
+        let events = blocks.into_iter().filter_map(|block| self.end(block)).collect();
+        self.open.retain(|(block, _)| !is_meant(*block));
+        events
+    }
+
+    /// A text that is whole.
+    fn copy(&mut self, said: &str) -> String {
+        let (mut cleaner, mut left) = (Cleaner::default(), String::with_capacity(said.len()));
+        cleaner.push(said, &mut left);
+        cleaner.finish(&mut left);
+        self.cuts.join(cleaner.cuts());
+        self.is_partial |= cleaner.is_partial();
+        left
+    }
+}
+
+impl Text {
+    /// What comes last.
+    fn finish(&mut self, takes_empty: bool) -> String {
+        let mut left = String::new();
+        self.cleaner.finish(&mut left);
+        if left.is_empty() && !self.has_said && !takes_empty && !self.cleaner.cuts().is_empty() {
+            left.push_str(NOTHING);
+        }
+        self.has_said = true;
+        left
+    }
+}
+
+/// The edit that puts `left` in the place of a string; nothing where it says that already.
+fn edited(json: &str, text: &RawValue, said: &str, left: &str) -> Option<Edit> {
+    if said == left { None } else { edit::replace(json, text, json::quoted(left)).ok() }
+}
+
+fn applied(json: &str, edits: &[Edit]) -> Option<String> {
+    if edits.is_empty() { None } else { String::from_utf8(edit::apply(json, edits)?).ok() }
+}
+
+/// Whether a text of this block comes among these, or its end.
+fn comes(rest: &[Spoken<'_>], wanted: Block) -> (bool, bool) {
+    let more = |spoken: &Spoken<'_>| matches!(spoken, Spoken::Piece { block, .. } if *block == wanted);
+    let end = |spoken: &Spoken<'_>| match spoken {
+        Spoken::End(block) => block.is_none_or(|block| block == wanted),
+        _ => false,
+    };
+    (rest.iter().any(more), rest.iter().any(end))
+}
+
+impl Change for Texts {
+    /// A text in one piece goes through all steps.
+    fn whole(&mut self, json: &str) -> Option<String> {
+        let mut spoken = Vec::new();
+        self.dialect.spoken(json, &mut |place| spoken.push(place));
+        let mut edits = Vec::new();
+        for (at, place) in spoken.iter().enumerate() {
+            let Spoken::Piece { block, text, .. } = place else { continue };
+            let Some(said) = json::string(text) else {
+                self.is_partial = true;
+                continue;
+            };
+            let rest = spoken.get(at.saturating_add(1)..).unwrap_or_default();
+            let (has_more, _) = comes(rest, *block);
+            let left = if has_more || self.open.iter().any(|(known, _)| known == block) {
+                self.piece(*block, &said, !has_more, (json, 0..0)).unwrap_or_else(|| said.to_string())
+            } else {
+                let Cleaned { mut text, cuts, is_partial } = clean(&said);
+                self.cuts.join(cuts);
+                self.is_partial |= is_partial;
+                if text.is_empty() && !cuts.is_empty() && !self.dialect.takes_empty_texts() {
+                    text.push_str(NOTHING);
+                }
+                text
+            };
+            edits.extend(edited(json, text, &said, &left));
+        }
+        applied(json, &edits)
+    }
+
+    fn event(&mut self, kind: &str, json: &str) -> Changed {
+        let mut spoken = Vec::new();
+        self.dialect.spoken_in_event(kind, json, &mut |place| spoken.push(place));
+        let (mut changed, mut edits) = (Changed::default(), Vec::new());
+        for (at, place) in spoken.iter().enumerate() {
+            match place {
+                Spoken::End(block) => changed.before.extend(self.end_all(*block)),
+                Spoken::Copy { text } => {
+                    let Some(said) = json::string(text) else { continue };
+                    let left = self.copy(&said);
+                    edits.extend(edited(json, text, &said, &left));
+                }
+                Spoken::Piece { block, text, is_all } => {
+                    let (Some(said), Some(place)) = (json::string(text), json::span(json, text)) else {
+                        // Half a character: what is held goes before it, and the rest as it comes.
+                        changed.before.extend(self.end(*block));
+                        if let Some(text) = self.text(*block) {
+                            text.is_off = true;
+                        }
+                        self.is_partial = true;
+                        continue;
+                    };
+                    let rest = spoken.get(at.saturating_add(1)..).unwrap_or_default();
+                    let is_last = matches!(comes(rest, *block), (false, true));
+                    let Some(left) = self.piece(*block, &said, is_last, (json, place)) else { continue };
+                    changed.is_pattern = true;
+                    changed.is_dropped = *is_all && left.is_empty() && !said.is_empty();
+                    edits.extend(edited(json, text, &said, &left));
+                }
+            }
+        }
+        changed.json = applied(json, &edits);
+        changed
+    }
+
+    fn rest(&mut self) -> Vec<String> {
+        self.end_all(None)
+    }
+}

@@ -1,0 +1,112 @@
+//! Which characters of a text are code: fences and spans of backticks, as in Markdown. A span ends with its line.
+
+/// Where in code a text is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Code {
+    #[default]
+    None,
+    /// A row of backticks or tildes that may open code.
+    Opening {
+        mark: char,
+        length: usize,
+        /// It stands where a fence may.
+        may_fence: bool,
+    },
+    /// The line of an opening fence, behind it.
+    Info {
+        mark: char,
+        length: usize,
+    },
+    Fence {
+        mark: char,
+        length: usize,
+        line: FenceLine,
+    },
+    /// `run`: backticks in a row, which may be its end.
+    Span {
+        length: usize,
+        run: usize,
+    },
+}
+
+/// What a line inside of a fence is so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FenceLine {
+    Start,
+    /// Marks in a row, which may be the end of the fence.
+    Run(usize),
+    /// An end with white space behind it.
+    End,
+    Other,
+}
+
+impl Code {
+    /// Goes on by one character; whether it belongs to code or its marks. `may_fence`: the line holds nothing yet but what may
+    /// stand before a fence.
+    pub fn take(&mut self, c: char, may_fence: bool) -> bool {
+        loop {
+            let is_code;
+            (*self, is_code) = match *self {
+                Self::None if c == '`' || c == '~' && may_fence => {
+                    (Self::Opening { mark: c, length: 1, may_fence }, true)
+                }
+                Self::None => return false,
+                Self::Opening { mark, length, may_fence } if mark == c => {
+                    (Self::Opening { mark, length: length.saturating_add(1), may_fence }, true)
+                }
+                Self::Opening { mark, length, may_fence } => {
+                    *self = if may_fence && length >= 3 {
+                        Self::Info { mark, length }
+                    } else if mark == '`' {
+                        Self::Span { length, run: 0 }
+                    } else {
+                        Self::None
+                    };
+                    continue;
+                }
+                Self::Info { mark, length } if c == '\n' => {
+                    (Self::Fence { mark, length, line: FenceLine::Start }, true)
+                }
+                // No fence has a backtick behind it on its line: it is a span.
+                Self::Info { mark: '`', length } if c == '`' => (Self::Span { length, run: 1 }, true),
+                info @ Self::Info { .. } => (info, true),
+                Self::Span { length, run } if c == '`' => {
+                    (Self::Span { length, run: run.saturating_add(1) }, true)
+                }
+                Self::Span { length, run } if run == length => {
+                    *self = Self::None;
+                    continue;
+                }
+                Self::Span { .. } if c == '\n' => (Self::None, false),
+                Self::Span { length, .. } => (Self::Span { length, run: 0 }, true),
+                Self::Fence { mark, length, line } => (fence(mark, length, line, c), true),
+            };
+            return is_code;
+        }
+    }
+
+    /// The characters that matter here; nothing where any may.
+    pub fn stops(self) -> Option<&'static [u8]> {
+        match self {
+            Self::None => Some(b"<`\n"),
+            Self::Span { run: 0, .. } => Some(b"`\n"),
+            Self::Fence { line: FenceLine::Other, .. } => Some(b"\n"),
+            _ => None,
+        }
+    }
+}
+
+fn fence(mark: char, length: usize, line: FenceLine, c: char) -> Code {
+    let line = match (line, c) {
+        (FenceLine::Run(run), '\n') if run >= length => return Code::None,
+        (FenceLine::End, '\n') => return Code::None,
+        (_, '\n') => FenceLine::Start,
+        (FenceLine::Start, _) if c == mark => FenceLine::Run(1),
+        (FenceLine::Start, ' ' | '\t' | '>') => FenceLine::Start,
+        (FenceLine::Run(run), _) if c == mark => FenceLine::Run(run.saturating_add(1)),
+        (FenceLine::Run(run), ' ' | '\t' | '\r') if run >= length => FenceLine::End,
+        (FenceLine::End, ' ' | '\t' | '\r') => FenceLine::End,
+        _ => FenceLine::Other,
+    };
+    Code::Fence { mark, length, line }
+}

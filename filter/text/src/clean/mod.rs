@@ -1,0 +1,113 @@
+//! What models leave in their texts that is not meant for a reader: their thinking, tool calls written as text, echoed system
+//! messages. A text is read once, in whatever pieces it comes, and what is left of it does not depend on the pieces. Code
+//! keeps everything.
+//!
+//! What must not live here: where a text stands in an answer, and what is done with it.
+
+mod cleaner;
+mod code;
+mod paragraphs;
+mod skipped;
+mod tags;
+
+pub use cleaner::Cleaner;
+
+/// What was taken out of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Tool calls as XML.
+    ToolXml,
+    /// Tool calls and results in brackets.
+    ToolText,
+    Thinking,
+    /// The tags `<final>`, without what is in them.
+    Final,
+    /// `[System Message]`.
+    SystemMessage,
+    /// A paragraph that says what the one before it says.
+    Repetition,
+    /// Blank lines at the beginning.
+    BlankLines,
+}
+
+impl Step {
+    pub const ALL: [Self; 7] = [
+        Self::ToolXml,
+        Self::ToolText,
+        Self::Thinking,
+        Self::Final,
+        Self::SystemMessage,
+        Self::Repetition,
+        Self::BlankLines,
+    ];
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::ToolXml => "tool_xml",
+            Self::ToolText => "tool_text",
+            Self::Thinking => "thinking",
+            Self::Final => "final",
+            Self::SystemMessage => "system_message",
+            Self::Repetition => "repetition",
+            Self::BlankLines => "blank_lines",
+        }
+    }
+}
+
+/// The steps that took something out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cuts(u8);
+
+impl Cuts {
+    pub fn add(&mut self, step: Step) {
+        self.0 |= 1 << (step as u8);
+    }
+
+    pub fn join(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    pub fn has(self, step: Step) -> bool {
+        self.0 & (1 << (step as u8)) != 0
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// A whole text, cleaned.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Cleaned {
+    pub text: String,
+    pub cuts: Cuts,
+    /// Something in it was too long to be judged: from there on it is as it came.
+    pub is_partial: bool,
+}
+
+/// All steps on a text that is whole.
+pub fn clean(text: &str) -> Cleaned {
+    let (mut cleaner, mut left) = (Cleaner::default(), String::with_capacity(text.len()));
+    cleaner.push(text, &mut left);
+    cleaner.finish(&mut left);
+    let mut cuts = cleaner.cuts();
+    if let Some(shorter) = paragraphs::without_repetitions(&left) {
+        cuts.add(Step::Repetition);
+        left = shorter;
+    }
+    Cleaned { text: left.trim().to_owned(), cuts, is_partial: cleaner.is_partial() }
+}
+
+/// The word that says that there is nothing to say.
+const NO_REPLY: &str = "NO_REPLY";
+
+/// Whether an answer says that it is none: it begins or ends with the word.
+pub fn is_no_reply(text: &str) -> bool {
+    let text = text.trim();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.strip_prefix(NO_REPLY).is_some_and(|rest| !rest.starts_with(is_word))
+        || text.strip_suffix(NO_REPLY).is_some_and(|before| !before.ends_with(is_word))
+}
+
+#[cfg(test)]
+mod tests;

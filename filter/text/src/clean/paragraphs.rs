@@ -1,0 +1,41 @@
+//! Paragraphs that say what the one before them says. In code a repetition is meant.
+
+use super::code::Code;
+
+/// The text without them; nothing where there are none.
+pub fn without_repetitions(text: &str) -> Option<String> {
+    let (mut left, mut before, mut has_repetitions) = (Vec::new(), "", false);
+    let mut code = Code::default();
+    for paragraph in text.split("\n\n") {
+        let (said, was_code) = (paragraph.trim(), code != Code::None);
+        let has_code = pass(&mut code, paragraph);
+        let is_plain = !was_code && !has_code;
+        if is_plain && !said.is_empty() && said == before {
+            has_repetitions = true;
+            continue;
+        }
+        left.push(paragraph);
+        match is_plain {
+            true if said.is_empty() => {}
+            true => before = said,
+            false => before = "",
+        }
+    }
+    has_repetitions.then(|| left.join("\n\n"))
+}
+
+/// Whether a paragraph begins or ends a fence, or is in one.
+fn pass(code: &mut Code, paragraph: &str) -> bool {
+    let (mut may_fence, mut has_fence) = (true, false);
+    for c in paragraph.chars().chain(['\n', '\n']) {
+        code.take(c, may_fence);
+        may_fence = c == '\n' || may_fence && may_stand_before_a_fence(c);
+        has_fence |= matches!(code, Code::Fence { .. });
+    }
+    has_fence
+}
+
+/// White space, quotes, and the marks of lists.
+pub fn may_stand_before_a_fence(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '>' | '-' | '*' | '+' | '.' | ')' | '0'..='9')
+}
