@@ -33,6 +33,7 @@ mod privacy;
 mod providers;
 mod recommended;
 mod replicas;
+mod response_cache;
 mod scopes;
 mod service_calls;
 mod signing;
