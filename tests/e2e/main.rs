@@ -4,6 +4,8 @@ mod access;
 mod bad_input;
 mod bodies;
 mod bootstraps;
+mod bounds;
+mod cache_administration;
 mod clean_answers;
 mod compressed_answers;
 mod connections;

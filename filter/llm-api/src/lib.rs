@@ -24,6 +24,7 @@ pub mod mcp;
 mod members;
 mod openai_chat;
 mod openai_responses;
+pub mod outline;
 pub mod path;
 pub mod registry;
 pub mod route;

@@ -15,7 +15,7 @@ use crate::{
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, guard, loops, spotlight, tools},
+    passes::{ask, bounds, guard, loops, spotlight, tools},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
@@ -109,7 +109,11 @@ fn read(
     if !is_refused {
         spotlight::run(&mut case, &body, &conversation);
     }
+    // Behind the others, whose edits move along with what it moves.
+    let flush = if is_refused { None } else { bounds::run(config, &mut case, &body, host) };
     let is_open = !is_refused && loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
+    // It comes once: before hints that come again as long as there is a loop.
+    case.findings.splice(0..0, flush);
     let question = ask::question(&case, reading.tail).filter(|_| is_open);
     drop(conversation);
     case.body = body;

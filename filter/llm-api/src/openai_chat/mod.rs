@@ -1,6 +1,7 @@
 //! OpenAI chat completions, and the many providers that speak it.
 
 mod answer;
+mod outline;
 mod reply;
 mod request;
 mod spoken;
@@ -14,6 +15,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     path::retry_count,
     spoken::{Block, Visit},
     tools::{May, Offer},
@@ -49,6 +51,10 @@ impl Dialect for OpenAiChat {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

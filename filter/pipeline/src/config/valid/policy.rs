@@ -16,7 +16,9 @@ use super::{
         ConfigError,
         raw::{GuardAction, HintPosition, KillMode, Mode, RawConfig},
     },
-    between, millis,
+    between,
+    bounds::{BoundsPolicy, bounds},
+    millis,
     spotlight::marks,
     steps::steps,
     tools::{ToolPolicy, tools},
@@ -46,6 +48,7 @@ pub struct Policy {
     pub prompts: PromptsPolicy,
     pub tools: ToolPolicy,
     pub guard: GuardPolicy,
+    pub bounds: BoundsPolicy,
     /// How tool results are marked; none where they are not.
     pub marks: Option<Marks>,
     /// Whether answers are cleaned.
@@ -147,6 +150,7 @@ impl TryFrom<&RawConfig> for Policy {
                 kill_lasts: millis("kill.expires", &kill.expires)?,
             },
             tools: tools(&raw.tools)?,
+            bounds: bounds(&raw.bounds)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
             marks: marks(&raw.spotlight)?,
             cleans: raw.clean.enabled,
