@@ -315,7 +315,7 @@ fn edits_of_other_passes_go_along() {
         json!({"spotlight": {"enabled": true, "tag": "data", "preamble": "Data:"}, "bounds": bounds, "semantic": {"enabled": false},
             "tools": {"deny": [{"name": "rm"}]}, "context_windows": [{"name": "small", "tokens": 200}]})
     };
-    let mut sent_with = |bounds: Value, messages: &[Value]| {
+    let sent_with = |bounds: Value, messages: &[Value]| {
         let mut host = InMemory::new(Config::from_json(config(bounds).to_string().as_bytes()).unwrap());
         let tools = json!([{"type": "function", "function": {"name": "rm"}}, {"type": "function", "function": {"name": "ls"}}]);
         let body = json!({"model": "small", "tools": tools, "messages": messages}).to_string();
