@@ -87,6 +87,24 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("sdk")
 }
 
+/// Answers from the cache, stored from JSON and from streams, are read in both forms by every package.
+#[test]
+fn packages_read_what_the_cache_gives() {
+    for (script, apis) in [
+        ("openai_agent.py", 2),
+        ("anthropic_agent.py", 1),
+        ("gemini_agent.py", 1),
+        ("interactions_agent.py", 1),
+        ("bedrock_agent.py", 1),
+        ("vertex_agent.py", 2),
+    ] {
+        let mut stack = Stack::builder().config(&json!({"cache": {"enabled": true}})).service().start();
+        let mut command = python(script);
+        command.env("SENTINEL_CHECKS", "cache");
+        run(&mut stack, command, 2 * apis);
+    }
+}
+
 #[test]
 fn openai_for_python() {
     run(&mut stack(), python("openai_agent.py"), 2 * 10);

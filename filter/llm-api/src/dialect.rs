@@ -1,6 +1,6 @@
 //! What each provider's wire format decides for itself. Which dialects there are is in `registry`.
 
-use std::fmt::Debug;
+use std::{borrow::Cow, fmt::Debug};
 
 use crate::{
     answer::Answer,
@@ -10,8 +10,10 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::PathFacts,
+    plain::{Plain, Said},
     spoken::{Block, Visit},
     tools::{May, Offer},
+    usage::Usage,
 };
 
 /// A registered dialect.
@@ -33,6 +35,17 @@ pub trait Dialect: Debug + Sync {
     /// Whether the client library says that it sends this request again. `header` gives the first value of a request
     /// header.
     fn is_retry(&self, _header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+        false
+    }
+
+    /// `target`, a path with its query as it was sent, in the form that it has where no stream is asked for. The same where the
+    /// body says whether one is.
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        Cow::Borrowed(target)
+    }
+
+    /// Whether the provider keeps an answer, so that a later request can name it, unless the request says otherwise.
+    fn keeps_answers(&self) -> bool {
         false
     }
 
@@ -63,6 +76,10 @@ pub trait Dialect: Debug + Sync {
     /// Reads one event of a streamed answer; nothing where its shape is not known. `kind` is the event's type where the
     /// framing has one (AWS event stream), else empty.
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()>;
+
+    /// Looks at a whole JSON answer, or at one event of a stream, for its text; nothing where it says anything that a text, a
+    /// model and a usage do not tell.
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()>;
 
     /// Where a whole JSON answer holds the assistant's text.
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>);
@@ -129,6 +146,27 @@ impl LocalReply {
     }
 }
 
+impl FinalMessage<'_> {
+    /// Tokens of the request, those from the provider's cache among them.
+    pub(crate) fn input(&self) -> u64 {
+        self.usage.input.saturating_add(self.usage.cached)
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.input().saturating_add(self.usage.output)
+    }
+
+    /// The reply's id: the provider's own, or one of ours.
+    pub(crate) fn id(&self, before: &str) -> String {
+        if self.kept_as.is_empty() { format!("{before}{:016x}", self.id) } else { self.kept_as.to_owned() }
+    }
+
+    /// What is said only of tokens from the provider's cache, where there are some.
+    pub(crate) fn of_cached(&self, said: impl FnOnce(u64) -> String) -> String {
+        if self.usage.cached == 0 { String::new() } else { said(self.usage.cached) }
+    }
+}
+
 /// What a final message is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct FinalMessage<'a> {
@@ -137,6 +175,10 @@ pub struct FinalMessage<'a> {
     pub framing: Framing,
     /// Unique for the reply; becomes part of its ids.
     pub id: u64,
+    /// The id of an answer that the provider keeps, where a later request may name it; else empty.
+    pub kept_as: &'a str,
+    /// What the reply says that it took.
+    pub usage: Usage,
     /// Seconds since 1970.
     pub created: u64,
     /// The client asked for a last chunk with the usage (OpenAI chat streams).

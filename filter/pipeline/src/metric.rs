@@ -10,6 +10,10 @@ use sentinel_detect::{
 use sentinel_llm_api::json::Unreadable;
 use sentinel_text::clean::Step;
 
+mod cache;
+
+pub use cache::{CacheBypass, CacheHit};
+
 /// A counter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
@@ -41,8 +45,14 @@ pub enum Metric {
     BoundsSaved(Bounding),
     /// Answers that were cleaned of something; with the dialect's label.
     Cleaned(CleanKind, &'static str),
-    /// Billionths of a USD that killed requests would have cost at least.
+    /// Billionths of a USD that killed requests would have cost at least, and that answers from the cache did cost once.
     Saved,
+    /// Tokens that answers from the cache took when they were made.
+    SavedTokens,
+    /// Look-ups in the response cache, by what they came to.
+    CacheHits(CacheHit),
+    /// Requests for which nothing was looked up, and answers that were not kept.
+    CacheBypasses(CacheBypass),
 }
 
 /// How a request ended, as far as an error rate needs it.
@@ -238,6 +248,9 @@ impl Metric {
                 format!("sentinel_answers_cleaned_total.kind.{}.dialect.{dialect}", kind.label())
             }
             Self::Saved => "sentinel_saved_nanousd_total".to_owned(),
+            Self::SavedTokens => "sentinel_saved_tokens_total".to_owned(),
+            Self::CacheHits(hit) => format!("sentinel_cache_hits_total.type.{}", hit.label()),
+            Self::CacheBypasses(cause) => format!("sentinel_cache_bypasses_total.cause.{}", cause.label()),
         }
     }
 }

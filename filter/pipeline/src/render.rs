@@ -5,6 +5,7 @@ use sentinel_llm_api::{
     dialect::{FinalMessage, LocalReply, Position},
     edit::{self, Edit},
     json::Unreadable,
+    usage::Usage,
 };
 use sentinel_text::digest_pair;
 
@@ -52,6 +53,8 @@ pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
             model: &case.model,
             framing: case.framing,
             id: digest_pair(case.scope.id(), case.arrived),
+            kept_as: "",
+            usage: Usage::default(),
             created: case.arrived.checked_div(1_000).unwrap_or(0),
             include_usage: case.include_usage,
         }),

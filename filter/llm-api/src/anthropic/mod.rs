@@ -2,6 +2,7 @@
 
 mod answer;
 mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
@@ -15,6 +16,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::retry_count,
+    plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -61,6 +63,10 @@ impl Dialect for Anthropic {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

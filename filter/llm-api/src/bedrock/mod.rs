@@ -2,10 +2,13 @@
 
 mod answer;
 mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
 mod tools;
+
+use std::borrow::Cow;
 
 use crate::{
     answer::Answer,
@@ -15,7 +18,8 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     outline::Outline,
-    path::PathFacts,
+    path::{PathFacts, other_method},
+    plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -51,6 +55,10 @@ impl Dialect for Bedrock {
         })
     }
 
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        other_method(target, STREAM, "converse")
+    }
+
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         request::read(body)
     }
@@ -77,6 +85,10 @@ impl Dialect for Bedrock {
 
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(kind, json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

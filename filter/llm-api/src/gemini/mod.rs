@@ -2,10 +2,13 @@
 
 mod answer;
 mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
 mod tools;
+
+use std::borrow::Cow;
 
 use crate::{
     answer::Answer,
@@ -15,7 +18,8 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     outline::Outline,
-    path::{PathFacts, model_before_method},
+    path::{PathFacts, model_before_method, other_method},
+    plain::{Plain, Said},
     spoken::{Block, Visit},
     tools::{May, Offer},
 };
@@ -41,6 +45,10 @@ impl Dialect for Gemini {
             false => Framing::Json,
         };
         PathFacts { framing: Some(framing), model }
+    }
+
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        other_method(target, "streamGenerateContent", "generateContent")
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
@@ -73,6 +81,10 @@ impl Dialect for Gemini {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

@@ -3,6 +3,7 @@
 
 mod answer;
 mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
@@ -15,6 +16,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     outline::Outline,
+    plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -33,6 +35,10 @@ impl Dialect for GeminiInteractions {
         let mut segments = before.rsplit('/');
         let is_version = segments.next().is_some_and(|segment| segment.starts_with("v1"));
         is_version || segments.next() == Some("locations")
+    }
+
+    fn keeps_answers(&self) -> bool {
+        true
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
@@ -65,6 +71,10 @@ impl Dialect for GeminiInteractions {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

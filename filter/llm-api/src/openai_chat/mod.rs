@@ -2,6 +2,7 @@
 
 mod answer;
 mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
@@ -17,6 +18,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::retry_count,
+    plain::{Plain, Said},
     spoken::{Block, Visit},
     tools::{May, Offer},
 };
@@ -63,6 +65,10 @@ impl Dialect for OpenAiChat {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

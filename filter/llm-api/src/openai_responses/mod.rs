@@ -2,6 +2,7 @@
 
 mod answer;
 mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
@@ -15,6 +16,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::retry_count,
+    plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -33,6 +35,10 @@ impl Dialect for OpenAiResponses {
 
     fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
         retry_count(header, "x-stainless-retry-count")
+    }
+
+    fn keeps_answers(&self) -> bool {
+        true
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
@@ -61,6 +67,10 @@ impl Dialect for OpenAiResponses {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

@@ -1,6 +1,8 @@
 //! Anthropic's models on Google's Vertex AI: Anthropic Messages, with the model and the form of the answer in the path.
 //! Gemini on Vertex AI is the Gemini dialect on a longer path.
 
+use std::borrow::Cow;
+
 use crate::{
     answer::Answer,
     anthropic::Anthropic,
@@ -10,7 +12,8 @@ use crate::{
     framing::Framing,
     json::Unreadable,
     outline::Outline,
-    path::{PathFacts, model_before_method},
+    path::{PathFacts, model_before_method, other_method},
+    plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -43,6 +46,10 @@ impl Dialect for VertexAnthropic {
         Anthropic.is_retry(header)
     }
 
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        other_method(target, "streamRawPredict", "rawPredict")
+    }
+
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         Anthropic.read(body)
     }
@@ -69,6 +76,10 @@ impl Dialect for VertexAnthropic {
 
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         Anthropic.event(kind, json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        Anthropic.look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

@@ -8,6 +8,7 @@ use sentinel_detect::{
 use serde_json::{Map, Value};
 
 mod bounds;
+mod cache;
 mod clean;
 mod guard;
 mod spotlight;
@@ -15,6 +16,7 @@ mod tools;
 
 pub use self::{
     bounds::{RawBounds, RawContextWindow},
+    cache::RawCache,
     clean::RawClean,
     guard::{GuardAction, RawGuard},
     spotlight::RawSpotlight,
@@ -57,7 +59,8 @@ group! {
         /// that option (Istio's `WasmPlugin`). The provider then gets the headers at once, and the body without
         /// `content-length`.
         hold_headers: bool = true,
-        /// Whether responses get the headers `x-sentinel-verdict`, `x-sentinel-reason` and `x-sentinel-similarity`.
+        /// Whether responses get the headers `x-sentinel-verdict`, `x-sentinel-reason`, `x-sentinel-similarity` and
+        /// `x-sentinel-cache`.
         response_headers: bool = true,
         /// Whether the filter asks providers for answers without compression. On inspected requests it sets the agent's
         /// `accept-encoding` to `identity`, also in mode `observe`. The filter cannot read a compressed answer: such an answer
@@ -85,6 +88,8 @@ group! {
         /// How much of a history reaches the model: long texts are cut, old turns and results dropped, calls and results paired.
         /// Everything here is off by default.
         bounds: RawBounds = RawBounds::default(),
+        /// Answers that are stored and given again, to the same question and to the same question in other words.
+        cache: RawCache = RawCache::default(),
         /// Spotlighting: tool results are marked as data before the model reads them.
         spotlight: RawSpotlight = RawSpotlight::default(),
         /// Clean answers: what models leave in their texts that is not meant for a reader is taken out.
@@ -460,8 +465,8 @@ group! {
         /// The beginning of the agent's name.
         prefix: Option<String> = None,
         /// The fields that differ for this agent. Possible fields are `enabled`, `mode`, `similarity_threshold`,
-        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `spotlight`, `bounds`, `clean`,
-        /// `hint` and `kill`. Fields that you leave out keep their common value.
+        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `spotlight`, `bounds`, `cache`,
+        /// `clean`, `hint` and `kill`. Fields that you leave out keep their common value.
         settings: Map<String, Value> = Map::new(),
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 pub use self::{
     agents::AgentMatch,
     bounds::{BoundsPolicy, PruningPolicy},
+    cache::CachePolicy,
     identity::IdentitySource,
     mcp::McpPolicy,
     paths::{PathMatch, PathRule, PathRuleList},
@@ -34,6 +35,7 @@ use crate::{
 
 mod agents;
 mod bounds;
+mod cache;
 mod identity;
 mod mcp;
 mod paths;

@@ -18,6 +18,7 @@ use super::{
     },
     between,
     bounds::{BoundsPolicy, bounds},
+    cache::{CachePolicy, cache},
     millis,
     spotlight::marks,
     steps::steps,
@@ -49,6 +50,8 @@ pub struct Policy {
     pub tools: ToolPolicy,
     pub guard: GuardPolicy,
     pub bounds: BoundsPolicy,
+    /// None: no answer is given again.
+    pub cache: Option<CachePolicy>,
     /// How tool results are marked; none where they are not.
     pub marks: Option<Marks>,
     /// Whether answers are cleaned.
@@ -152,6 +155,7 @@ impl TryFrom<&RawConfig> for Policy {
             tools: tools(&raw.tools)?,
             bounds: bounds(&raw.bounds)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
+            cache: cache(&raw.cache)?,
             marks: marks(&raw.spotlight)?,
             cleans: raw.clean.enabled,
             hint: HintPolicy {
