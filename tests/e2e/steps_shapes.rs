@@ -2,6 +2,7 @@
 
 use sentinel_tests::client;
 use sentinel_tests::dialect::VERTEX_VERSION;
+use sentinel_tests::provider::pairing;
 use sentinel_tests::{Dialect, Stack};
 use serde_json::{Value, json};
 
@@ -157,11 +158,14 @@ async fn histories_that_are_not_in_order() {
         ),
     ];
     for (what, messages) in histories {
+        let body = json!({"model": "m", "messages": messages});
+        // The provider itself refuses some of them; the filter lets all pass.
+        let status = if pairing::complaint(CHAT.label(), &body).is_some() { 400 } else { 200 };
         for agent in ["one", "two", "three"] {
-            let sent = json!({"model": "m", "messages": messages}).to_string();
+            let sent = body.to_string();
             let response =
                 client::post(stack.address(), CHAT.path(false), &[("x-agent-id", agent)], sent.clone()).await;
-            assert_eq!(response.status, 200, "{what}: {} {:?}", response.reason(), response.body);
+            assert_eq!(response.status, status, "{what}: {} {:?}", response.reason(), response.body);
             assert_eq!(stack.provider.last().body, sent, "{what}: {}", response.reason());
         }
     }
