@@ -2,7 +2,10 @@
 
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use sentinel_proto::{CHECK_LOOP, SERVICE, v1::CheckLoopResponse};
+use sentinel_proto::{
+    CHECK_LOOP, SERVICE,
+    v1::{CheckLoopResponse, cache_result::Kind},
+};
 use tonic::{Code, metadata::MetadataMap};
 use tracing::{Span, field::Empty};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
@@ -25,6 +28,7 @@ pub fn start(metadata: &MetadataMap) -> Span {
         sentinel.matches = Empty,
         sentinel.similarity = Empty,
         sentinel.loop_detected = Empty,
+        sentinel.cache = Empty,
     );
     if !span.is_disabled() {
         // Fails only where no layer makes spans.
@@ -44,6 +48,9 @@ pub fn end(span: &Span, result: &Result<CheckLoopResponse, CheckError>) {
             span.record("sentinel.matches", answer.matches);
             span.record("sentinel.similarity", answer.max_similarity);
             span.record("sentinel.loop_detected", answer.loop_detected);
+            if let Some(cache) = &answer.cache {
+                span.record("sentinel.cache", cache_kind(cache.kind()));
+            }
             Code::Ok
         }
         Err(error) => {
@@ -53,6 +60,15 @@ pub fn end(span: &Span, result: &Result<CheckLoopResponse, CheckError>) {
         }
     };
     span.record("rpc.response.status_code", tracing::field::debug(code));
+}
+
+fn cache_kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Exact => "exact",
+        Kind::Semantic => "semantic",
+        Kind::Miss => "miss",
+        Kind::Bypass | Kind::Unspecified => "bypass",
+    }
 }
 
 struct Headers<'a>(&'a MetadataMap);

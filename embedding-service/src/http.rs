@@ -1,4 +1,4 @@
-//! The HTTP port for operators: `/metrics`, `/healthz`, `/readyz`. Nothing of it is for agents.
+//! The HTTP port for operators: `/metrics`, `/healthz`, `/readyz`, and the pages of the response cache. Nothing of it is for agents.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use axum::{
 };
 use tokio::sync::watch;
 
-use crate::{metrics::Metrics, readiness::Reasons};
+use crate::{cache::response_cache::ResponseCache, cache_pages, metrics::Metrics, readiness::Reasons};
 
 #[derive(Clone)]
 struct PagesState {
@@ -19,13 +19,20 @@ struct PagesState {
     not_ready: watch::Receiver<Reasons>,
 }
 
-/// The three pages. `not_ready` is read, not waited for.
-pub fn router(metrics: Arc<Metrics>, not_ready: watch::Receiver<Reasons>) -> Router {
+/// All pages. `not_ready` is read, not waited for. `is_local`: only this machine reaches them.
+pub fn router(
+    metrics: Arc<Metrics>,
+    not_ready: watch::Receiver<Reasons>,
+    cache: Option<Arc<ResponseCache>>,
+    is_local: bool,
+) -> Router {
+    let cache_pages = if is_local { cache_pages::router(cache) } else { cache_pages::stats_router(cache) };
     Router::new()
         .route("/metrics", get(metrics_page))
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(ready_page))
         .with_state(PagesState { metrics, not_ready })
+        .merge(cache_pages)
 }
 
 async fn metrics_page(State(state): State<PagesState>) -> impl IntoResponse {

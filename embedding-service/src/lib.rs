@@ -13,15 +13,16 @@
 //! | [`embed`] | text to vector: tokeniser, model, worker threads |
 //! | [`comparison`], [`similarity`] | which earlier prompts count as matches: the rules, no I/O |
 //! | [`history`] | the last prompts of each scope: in memory, or in Redis |
-//! | [`cache`] | answers that were given, by their text: in memory, or in Redis |
+//! | [`cache`] | answers that were given: finding one that may be served, storing them, learning from the provider's |
 //! | [`recorder`] | storing after the answer has gone, without a gap in what the next call sees |
 //! | [`readiness`] | whether callers should be sent here |
-//! | [`metrics`], [`http`], [`log`], [`trace`], [`call_span`] | what an operator sees |
+//! | [`metrics`], [`http`], `cache_pages`, [`log`], [`trace`], [`call_span`] | what an operator sees |
 //!
 //! Parts do not know the settings, nor each other in a circle.
 
 pub mod authority;
 pub mod cache;
+mod cache_pages;
 pub mod call_span;
 pub mod comparison;
 pub mod deadline;

@@ -1,5 +1,6 @@
 //! What Prometheus sees. The values of labels are in the file beside this one.
 
+mod answers;
 mod labels;
 
 use std::time::Duration;
@@ -10,8 +11,12 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
+pub use answers::{AnswerMetrics, LookUps};
 use labels::Label;
-pub use labels::{CacheLookup, Code, Dropped, NotReady, Recorded, StoreOp, Unanswered};
+pub use labels::{
+    AnswerStored, Bypassed, CacheLookup, Code, Dropped, Learned, LookedUp, NotReady, Recorded, StoreOp,
+    Unanswered,
+};
 
 /// Upper bounds in seconds: fine below the caller's 50 ms, coarse above.
 const LATENCY: [f64; 16] = [
@@ -43,6 +48,8 @@ pub struct Metrics {
     pending: Gauge,
     in_flight: Gauge,
     similarity: Histogram,
+    /// Of the response cache.
+    pub answers: AnswerMetrics,
 }
 
 fn latency() -> Histogram {
@@ -74,6 +81,7 @@ impl Default for Metrics {
             pending: Gauge::default(),
             in_flight: Gauge::default(),
             similarity: Histogram::new([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975, 1.0]),
+            answers: AnswerMetrics::default(),
         };
         metrics.registered()
     }
@@ -162,6 +170,7 @@ impl Metrics {
             "Highest similarity of answered calls that had something to compare with",
             self.similarity.clone(),
         );
+        self.answers.register(r);
         // There from the start, so that a rate can be taken of the first one.
         for reason in Unanswered::ALL {
             drop(self.unanswered.get_or_create(&reason.label()));

@@ -1,5 +1,5 @@
-//! What is served over gRPC: the service itself, health, reflection. It also corrects one status: a message that cannot
-//! be decoded is the caller's fault and not an internal error.
+//! What is served over gRPC: the service itself, health, reflection, and beside them the pages of the response cache. It also
+//! corrects one status: a message that cannot be decoded is the caller's fault and not an internal error.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,6 +18,7 @@ use tonic_health::{ServingStatus, server::HealthReporter};
 use tower::util::MapResponseLayer;
 
 use crate::{
+    cache_pages,
     metrics::{Metrics, Unanswered},
     service::LoopService,
 };
@@ -46,13 +47,14 @@ pub async fn of(service: LoopService) -> Result<(HealthReporter, Routes), tonic_
             .register_encoded_file_descriptor_set(sentinel_proto::DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
+    let cache_pages = cache_pages::router(service.cache.clone());
     let routes = Routes::new(EmbeddingServiceServer::new(service).max_decoding_message_size(MAX_MESSAGE))
         .add_service(health)
         .add_service(reflected().build_v1()?)
         // Older clients know only this one.
-        .add_service(reflected().build_v1alpha()?)
-        .prepare();
-    Ok((reporter, routes))
+        .add_service(reflected().build_v1alpha()?);
+    let routes = routes.into_axum_router().merge(cache_pages);
+    Ok((reporter, Routes::from(routes).prepare()))
 }
 
 /// Serves the routes on one listener until told to stop, and then until the calls under way have ended. A call is given
@@ -93,6 +95,6 @@ fn blame_undecodable(response: Response<Body>, metrics: &Metrics) -> Response<Bo
         return response;
     }
     metrics.checked(Some(Unanswered::InvalidRequest), Duration::ZERO);
-    let message = "the request is no valid CheckLoopRequest: not protobuf, or a text in it is not UTF-8";
+    let message = "the request is no message of this service: not protobuf, or a text in it is not UTF-8";
     Status::invalid_argument(message).into_http()
 }

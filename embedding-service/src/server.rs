@@ -11,6 +11,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    cache::{self, response_cache::ResponseCache},
     embed::{
         Embedder,
         error::ModelError,
@@ -19,7 +20,7 @@ use crate::{
         onnx::{OnnxEmbedder, Runtime},
         pool::Pool,
     },
-    history::{self, HistoryError},
+    history::{self, HistoryError, open::StoreOptions},
     http,
     listen::{self, ListenError},
     metrics::{Metrics, NotReady},
@@ -62,6 +63,7 @@ pub struct Running {
     metrics: Arc<Metrics>,
     pool: Arc<Pool>,
     recorder: Arc<Recorder>,
+    cache: Option<Arc<ResponseCache>>,
     reporter: Arc<Reporter>,
     watcher: JoinHandle<()>,
     stop_grpc: CancellationToken,
@@ -105,10 +107,22 @@ where
     let reachable = store.reachable();
     let recorder = Arc::new(Recorder::start(store, settings.retention.size, Arc::clone(&metrics)));
 
+    let cache = match &settings.cache {
+        Some(options) => {
+            let answers = cache::open::open(&settings.store, options, model, pool.dimension()).await;
+            let (pool, metrics) = (Arc::clone(&pool), Arc::clone(&metrics));
+            let is_counted = matches!(settings.store, StoreOptions::Memory { .. });
+            Some(Arc::new(ResponseCache::start(answers, pool, metrics, *options, is_counted)))
+        }
+        None => None,
+    };
+
     let service = LoopService {
         pool: Arc::clone(&pool),
         recorder: Arc::clone(&recorder),
         metrics: Arc::clone(&metrics),
+        cache: cache.clone(),
+        cache_options: settings.cache.unwrap_or_default(),
         threshold: settings.threshold,
         store_prompt_text: settings.store_prompt_text,
         return_similar_prompt: settings.return_similar_prompt,
@@ -149,7 +163,12 @@ where
         metrics: Arc::clone(&metrics),
     });
     let stop_http = CancellationToken::new();
-    let pages = http::router(Arc::clone(&metrics), reporter.reasons.subscribe());
+    let pages = http::router(
+        Arc::clone(&metrics),
+        reporter.reasons.subscribe(),
+        cache.clone(),
+        addresses.metrics.ip().is_loopback(),
+    );
     let http = tokio::spawn(serve_http(pages, operators, stop_http.clone()));
     let watcher =
         readiness::watch(Arc::clone(&reporter), reachable, Arc::clone(&pool), socket_lost, settings.overload);
@@ -160,6 +179,7 @@ where
         metrics,
         pool,
         recorder,
+        cache,
         reporter,
         watcher,
         stop_grpc,
@@ -223,6 +243,12 @@ impl Running {
         // The sockets close, and the file of the Unix socket goes.
         self.accepting.shutdown().await;
 
+        if let Some(cache) = &self.cache {
+            let lost = cache.drain(self.grace).await;
+            if lost > 0 {
+                tracing::warn!(lost, "answers were not stored before the grace time was over");
+            }
+        }
         let lost = self.recorder.drain(self.grace).await;
         if lost > 0 {
             tracing::warn!(lost, "prompts were not stored before the grace time was over");
@@ -230,6 +256,7 @@ impl Running {
         self.stop_http.cancel();
         let _ = timeout(QUIET, self.http).await;
         // Joins the worker threads, which blocks.
+        drop(self.cache);
         let pool = self.pool;
         let _ = tokio::task::spawn_blocking(move || drop(pool)).await;
         lost

@@ -1,21 +1,30 @@
-//! One CheckLoop call, from request to answer: validate, embed, recall, compare, remember. Each step lives elsewhere.
+//! One call, from request to answer: validate, look an answer up, embed, recall, compare, remember. Each step lives elsewhere.
 
 use std::{sync::Arc, time::Instant};
 
-use sentinel_proto::v1::{CheckLoopRequest, CheckLoopResponse, embedding_service_server::EmbeddingService};
+use sentinel_proto::v1::{
+    CacheResult, CheckLoopRequest, CheckLoopResponse, StoreAnswerRequest, StoreAnswerResponse,
+    embedding_service_server::EmbeddingService,
+};
 use tonic::{Request, Response, Status};
 use tracing::{Instrument as _, info_span};
 
 use crate::{
+    cache::{
+        flight::Turn,
+        lookup::{Hit, Outcome, Query},
+        options::CacheOptions,
+        response_cache::ResponseCache,
+    },
     call_span,
     comparison::{Comparison, compare},
     deadline,
-    embed::pool::Pool,
+    embed::{Embedded, pool::Pool},
     error::CheckError,
     history::{Moment, Record},
-    metrics::{Metrics, Unanswered},
+    metrics::{Bypassed, Metrics, Unanswered},
     recorder::Recorder,
-    request::ValidRequest,
+    request::{self, ValidRequest},
     trace,
 };
 
@@ -24,6 +33,9 @@ pub struct LoopService {
     pub pool: Arc<Pool>,
     pub recorder: Arc<Recorder>,
     pub metrics: Arc<Metrics>,
+    /// None: it is switched off.
+    pub cache: Option<Arc<ResponseCache>>,
+    pub cache_options: CacheOptions,
     /// Used where the request gives none.
     pub threshold: f64,
     /// Whether the text of a prompt is stored beside its vector.
@@ -38,8 +50,40 @@ impl LoopService {
         request: CheckLoopRequest,
         deadline: Option<Instant>,
     ) -> Result<CheckLoopResponse, CheckError> {
-        let request = ValidRequest::new(request, self.threshold)?;
-        let embedded = self.pool.embed(request.prompt, deadline).await?;
+        let request = ValidRequest::new(request, self.threshold, &self.cache_options)?;
+        match (&request.query, &self.cache) {
+            (Some(query), Some(cache)) => self.check_and_look_up(cache, query, &request, deadline).await,
+            (query, _) => {
+                let off = query.as_ref().map(|_| {
+                    self.metrics.answers.bypassed(Bypassed::Disabled);
+                    Outcome::Bypass(Bypassed::Disabled).result()
+                });
+                let comparison = if request.cache_only {
+                    None
+                } else {
+                    Some(self.embed_and_compare(&request, deadline).await?)
+                };
+                Ok(self.answer(comparison, off))
+            }
+        }
+    }
+
+    async fn embed_and_compare(
+        &self,
+        request: &ValidRequest,
+        deadline: Option<Instant>,
+    ) -> Result<Comparison, CheckError> {
+        let embedded = self.pool.embed(request.prompt.clone(), deadline).await?;
+        self.compare(request, embedded, deadline).await
+    }
+
+    /// Compares the prompt with the earlier ones of its scope, and remembers it.
+    async fn compare(
+        &self,
+        request: &ValidRequest,
+        embedded: Embedded,
+        deadline: Option<Instant>,
+    ) -> Result<Comparison, CheckError> {
         let recall = self.recorder.recall(&request.scope, &embedded.vector);
         let recall = recall.instrument(info_span!(target: trace::TARGET, "search"));
         let earlier = match deadline {
@@ -55,12 +99,134 @@ impl LoopService {
         if request.record {
             let moment = Moment::after(earlier.iter().map(|e| e.moment).max());
             let embedded = if self.store_prompt_text { embedded } else { embedded.without_text() };
-            self.recorder.record(Record { scope: request.scope, moment, embedded });
+            self.recorder.record(Record { scope: request.scope.clone(), moment, embedded });
         }
-        Ok(self.answer(comparison))
+        Ok(comparison)
     }
 
-    fn answer(&self, comparison: Comparison) -> CheckLoopResponse {
+    /// The same text first, which needs no embedding; else one embedding for both questions.
+    async fn check_and_look_up(
+        &self,
+        cache: &ResponseCache,
+        query: &Query,
+        request: &ValidRequest,
+        deadline: Option<Instant>,
+    ) -> Result<CheckLoopResponse, CheckError> {
+        let mut found = cache.exact(query, deadline).await;
+        let mut lead = None;
+        if let Ok(None) = found {
+            match cache.join(query) {
+                Some(Turn::Leader(leads)) => lead = Some(leads),
+                Some(Turn::Follower(wait)) => {
+                    wait.landed(deadline).await;
+                    found = cache.exact(query, deadline).await;
+                }
+                None => {}
+            }
+        }
+        let (comparison, outcome) = match found {
+            Ok(Some(hit)) => {
+                (self.compare_known(request, &hit, deadline).await, Outcome::Exact(Box::new(hit)))
+            }
+            found => self.embed_and_look_up(cache, query, request, found.map(drop), deadline).await?,
+        };
+        let loops = comparison.as_ref().is_some_and(|comparison| comparison.loop_detected);
+        let outcome = if loops { Outcome::Bypass(Bypassed::Loop) } else { outcome };
+        if let (Outcome::Miss { .. }, Some(lead)) = (&outcome, lead) {
+            lead.goes_on();
+        }
+        Ok(self.answer(comparison, Some(cache.ended(outcome))))
+    }
+
+    /// With the vector of the stored answer's question. Nothing that fails here keeps the answer from being given.
+    async fn compare_known(
+        &self,
+        request: &ValidRequest,
+        hit: &Hit,
+        deadline: Option<Instant>,
+    ) -> Option<Comparison> {
+        if request.cache_only {
+            return None;
+        }
+        let embedded = match &hit.entry.asked {
+            Some(asked) => {
+                let known = self.pool.with_vector(request.prompt.clone(), Arc::clone(&asked.vector)).await;
+                known.ok().flatten()
+            }
+            None => self.pool.recent(&request.prompt),
+        };
+        let Some(embedded) = embedded else {
+            self.remember_later(request);
+            return None;
+        };
+        let comparison = self.compare(request, embedded, deadline).await;
+        comparison
+            .inspect_err(|error| tracing::debug!(%error, "a prompt with an answer was not compared"))
+            .ok()
+    }
+
+    /// Where no vector is stored, the prompt is embedded when its answer has gone: it enters the history, and the next one like it
+    /// finds its vector among the recent ones.
+    fn remember_later(&self, request: &ValidRequest) {
+        if !request.record {
+            return;
+        }
+        let (pool, recorder) = (Arc::clone(&self.pool), Arc::clone(&self.recorder));
+        let (scope, prompt, keeps_text) =
+            (request.scope.clone(), request.prompt.clone(), self.store_prompt_text);
+        tokio::spawn(async move {
+            if let Ok(embedded) = pool.embed(prompt, None).await {
+                let embedded = if keeps_text { embedded } else { embedded.without_text() };
+                recorder.record(Record { scope, moment: Moment::now(), embedded });
+            }
+        });
+    }
+
+    /// One embedding for the comparison and for the search of answers, both at once. `exact`: what became of the search for the same
+    /// text, which found nothing.
+    async fn embed_and_look_up(
+        &self,
+        cache: &ResponseCache,
+        query: &Query,
+        request: &ValidRequest,
+        exact: Result<(), Bypassed>,
+        deadline: Option<Instant>,
+    ) -> Result<(Option<Comparison>, Outcome), CheckError> {
+        let is_searched = exact.is_ok() && !query.exact_only;
+        let no_search =
+            exact.map_or_else(Outcome::Bypass, |()| Outcome::Miss { similarity: 0.0, candidate: None });
+        if request.cache_only && !is_searched {
+            return Ok((None, no_search));
+        }
+        let embedded = match self.pool.embed(request.prompt.clone(), deadline).await {
+            Ok(embedded) => embedded,
+            Err(error) => {
+                let failed = Outcome::Bypass(Bypassed::EmbeddingUnavailable);
+                if request.cache_only {
+                    tracing::debug!(%error, "a prompt was looked up to the letter only");
+                    return Ok((None, failed));
+                }
+                drop(cache.ended(failed));
+                return Err(error.into());
+            }
+        };
+        let search = async {
+            if is_searched {
+                cache.nearest(query, &request.prompt, &embedded, deadline).await
+            } else {
+                no_search
+            }
+        };
+        if request.cache_only {
+            return Ok((None, search.await));
+        }
+        let comparison = self.compare(request, embedded.clone(), deadline);
+        let (outcome, comparison) = tokio::join!(search, comparison);
+        Ok((Some(comparison?), outcome))
+    }
+
+    fn answer(&self, comparison: Option<Comparison>, cache: Option<CacheResult>) -> CheckLoopResponse {
+        let comparison = comparison.unwrap_or_default();
         let shown = comparison.most_similar.filter(|_| self.return_similar_prompt);
         CheckLoopResponse {
             loop_detected: comparison.loop_detected,
@@ -70,6 +236,7 @@ impl LoopService {
             template_matches: comparison.template_matches,
             compared: comparison.compared,
             related: comparison.related,
+            cache,
         }
     }
 }
@@ -93,6 +260,16 @@ impl EmbeddingService for LoopService {
             }
         }
         Ok(Response::new(result?))
+    }
+
+    async fn store_answer(
+        &self,
+        request: Request<StoreAnswerRequest>,
+    ) -> Result<Response<StoreAnswerResponse>, Status> {
+        let answered =
+            request::answered(request.into_inner(), &self.cache_options).map_err(CheckError::from)?;
+        let stored = self.cache.as_ref().is_some_and(|cache| cache.keep(answered));
+        Ok(Response::new(StoreAnswerResponse { stored }))
     }
 }
 

@@ -12,9 +12,12 @@ use std::{fmt::Write, fs, path::Path, time::Duration};
 
 use clap::CommandFactory;
 use embedding_service::{
-    metrics::{CacheLookup, Dropped, Metrics, Recorded, StoreOp, Unanswered},
+    metrics::{
+        AnswerStored, CacheLookup, Dropped, Learned, LookedUp, Metrics, Recorded, StoreOp, Unanswered,
+    },
     settings::RawSettings,
 };
+use sentinel_proto::v1::CachedAnswer;
 
 fn settings() -> String {
     let mut table = "| environment | flag | default | meaning |\n|---|---|---|---|\n".to_owned();
@@ -39,6 +42,9 @@ fn exposition() -> String {
     StoreOp::ALL.iter().for_each(|op| metrics.stored(*op, time, false));
     Dropped::ALL.iter().for_each(|reason| metrics.dropped(*reason));
     Recorded::ALL.iter().for_each(|outcome| metrics.recorded(*outcome));
+    LookedUp::ALL.iter().for_each(|how| metrics.answers.served(*how, &CachedAnswer::default()));
+    AnswerStored::ALL.iter().for_each(|outcome| metrics.answers.stored(*outcome));
+    Learned::ALL.iter().for_each(|verdict| metrics.answers.learned(*verdict));
     metrics.exposition()
 }
 

@@ -10,6 +10,7 @@ use proxy_wasm::{
 use sentinel_pipeline::{config::Config, fail_open};
 
 use crate::{
+    envoy::Contexts,
     metrics::Metrics,
     request_context::RequestContext,
     shared_secret::SharedSecret,
@@ -23,6 +24,8 @@ const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 pub struct ConfigContext {
+    /// What Envoy calls it.
+    id: u32,
     config: Option<Arc<Config>>,
     metrics: Rc<Metrics>,
     spans: Rc<Spans>,
@@ -32,6 +35,10 @@ pub struct ConfigContext {
 }
 
 impl ConfigContext {
+    pub fn new(id: u32) -> Self {
+        Self { id, ..Self::default() }
+    }
+
     /// Says once, not every second, that spans are lost.
     fn sent(&mut self, is_taken: bool) {
         if !is_taken && !self.is_cut_off {
@@ -80,11 +87,12 @@ impl RootContext for ConfigContext {
         }
     }
 
-    fn create_http_context(&self, _id: u32) -> Option<Box<dyn HttpContext>> {
+    fn create_http_context(&self, id: u32) -> Option<Box<dyn HttpContext>> {
         let config = self.config.clone()?;
         let (metrics, spans, secret) =
             (Rc::clone(&self.metrics), Rc::clone(&self.spans), Rc::clone(&self.secret));
-        Some(Box::new(RequestContext::new(config, metrics, spans, secret)))
+        let contexts = Contexts { request: id, root: self.id };
+        Some(Box::new(RequestContext::new(config, contexts, metrics, spans, secret)))
     }
 
     fn on_tick(&mut self) {

@@ -3,6 +3,7 @@
 
 use std::{
     cell::OnceCell,
+    hash::{BuildHasher, RandomState},
     rc::Rc,
     sync::Arc,
     time::{Duration, UNIX_EPOCH},
@@ -19,13 +20,17 @@ use sentinel_pipeline::{
     host::{Host, Level, Question, Secret, Stored},
     metric::{Metric, ServiceOutcome},
     span::Span,
+    stored::StoreOrder,
 };
-use sentinel_proto::{CHECK_LOOP, SERVICE, v1::CheckLoopRequest};
+use sentinel_proto::{CHECK_LOOP, SERVICE, STORE_ANSWER};
 
-use crate::{header_map::HeaderMap, metrics::Metrics, shared_secret::SharedSecret, spans::Spans};
+use crate::{header_map::HeaderMap, message, metrics::Metrics, shared_secret::SharedSecret, spans::Spans};
 
 /// The header with the trace that a request is part of (W3C Trace Context).
 const TRACE: &str = "traceparent";
+
+/// How long the service may take to keep an answer: nobody waits for it.
+const STORE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a call is sent by where there are several embedding services: one scope always goes to the same (Envoy cannot see into
 /// the message). All of it is hashed.
@@ -33,6 +38,8 @@ const SCOPE: &str = "x-sentinel-scope";
 
 pub struct Envoy {
     config: Arc<Config>,
+    /// This request's context, and that of its configuration, which outlives it.
+    contexts: Contexts,
     metrics: Rc<Metrics>,
     spans: Rc<Spans>,
     secret: Rc<SharedSecret>,
@@ -53,15 +60,24 @@ pub struct Envoy {
     pub response_headers: HeaderMap,
 }
 
+/// What Envoy calls the context of a request, and that of its configuration.
+#[derive(Clone, Copy)]
+pub struct Contexts {
+    pub request: u32,
+    pub root: u32,
+}
+
 impl Envoy {
     pub fn new(
         config: Arc<Config>,
+        contexts: Contexts,
         metrics: Rc<Metrics>,
         spans: Rc<Spans>,
         secret: Rc<SharedSecret>,
     ) -> Self {
         Self {
             config,
+            contexts,
             metrics,
             spans,
             secret,
@@ -90,11 +106,20 @@ impl Host for Envoy {
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
         // Of most requests that are not inspected, the path is all that is asked for.
-        if name == ":path" {
+        if name == ":path" && self.request_headers.get().is_none() {
             return hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?;
         }
         let headers = self.request_headers.get_or_init(|| HeaderMap::of(MapType::HttpRequestHeaders));
         headers.get(name).map(<[u8]>::to_vec)
+    }
+
+    fn request_header_values(&self, name: &str) -> Vec<Vec<u8>> {
+        self.request_headers.get_or_init(|| HeaderMap::of(MapType::HttpRequestHeaders)).all(name)
+    }
+
+    fn random(&self) -> u64 {
+        // The host's own random numbers are behind it.
+        RandomState::new().hash_one(0_u8)
     }
 
     fn request_body(&self) -> Option<Vec<u8>> {
@@ -171,17 +196,9 @@ impl Host for Envoy {
     }
 
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome> {
-        let Question { tenant, agent, run, prompt, similarity_threshold, repeats } = question;
-        let scope = [tenant.as_str(), &agent, &run].join("-");
-        let message = CheckLoopRequest {
-            tenant_id: tenant,
-            prompt,
-            agent_id: agent,
-            run_id: run,
-            similarity_threshold: Some(similarity_threshold),
-            repeats,
-            record: None,
-        };
+        let scope = [question.tenant.as_str(), &question.agent, &question.run].join("-");
+        let wait = question.cache.as_ref().map_or(0, |lookup| u64::from(lookup.wait));
+        let message = message::question(question);
         // Envoy by itself tells the service nothing of the trace.
         let trace = self.request_header(TRACE);
         let mut metadata = vec![(SCOPE, scope.as_bytes())];
@@ -192,13 +209,36 @@ impl Host for Envoy {
             CHECK_LOOP,
             metadata,
             Some(&message.encode_to_vec()),
-            Duration::from_millis(self.config.timeout),
+            Duration::from_millis(self.config.timeout.saturating_add(wait)),
         );
         match call {
             Ok(call) => {
                 self.call = Some(call);
                 Ok(())
             }
+            Err(Status::ParseFailure) => Err(ServiceOutcome::UnknownCluster),
+            Err(_) => Err(ServiceOutcome::Error),
+        }
+    }
+
+    /// From the configuration's context: calls of a request's own end with it.
+    fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome> {
+        let scope = [order.tenant.as_str(), &order.agent, &order.run].join("-");
+        let message = message::store(order).encode_to_vec();
+        if hostcalls::set_effective_context(self.contexts.root).is_err() {
+            return Err(ServiceOutcome::Error);
+        }
+        let call = hostcalls::dispatch_grpc_call(
+            &self.config.cluster,
+            SERVICE,
+            STORE_ANSWER,
+            vec![(SCOPE, scope.as_bytes())],
+            Some(&message),
+            STORE_TIMEOUT,
+        );
+        let _ = hostcalls::set_effective_context(self.contexts.request);
+        match call {
+            Ok(_) => Ok(()),
             Err(Status::ParseFailure) => Err(ServiceOutcome::UnknownCluster),
             Err(_) => Err(ServiceOutcome::Error),
         }

@@ -33,6 +33,21 @@ impl HeaderMap {
 
     /// The first value of a header. `name` is in lower case, as Envoy's names are.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
+        self.find(name, Some)
+    }
+
+    /// All values of a header.
+    pub fn all(&self, name: &str) -> Vec<Vec<u8>> {
+        let mut values = Vec::new();
+        self.find(name, |value| {
+            values.push(value.to_vec());
+            None::<()>
+        });
+        values
+    }
+
+    /// Gives the values of a header until one is taken.
+    fn find<'h, T>(&'h self, name: &str, mut take: impl FnMut(&'h [u8]) -> Option<T>) -> Option<T> {
         let (count, rest) = self.0.split_first_chunk::<4>()?;
         let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
         let (lengths, mut texts) = rest.split_at_checked(count.checked_mul(8)?)?;
@@ -43,8 +58,10 @@ impl HeaderMap {
                 (length(name_length)?, length(value_length.first_chunk::<4>()?)?);
             let (known, rest) = texts.split_at_checked(name_length)?;
             let (value, rest) = rest.get(1..)?.split_at_checked(value_length)?;
-            if known == name.as_bytes() {
-                return Some(value);
+            if known == name.as_bytes()
+                && let Some(taken) = take(value)
+            {
+                return Some(taken);
             }
             texts = rest.get(1..)?;
         }

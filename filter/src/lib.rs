@@ -5,6 +5,7 @@ mod config_context;
 mod envoy;
 mod grpc_status;
 mod header_map;
+mod message;
 mod metrics;
 mod request_context;
 mod shared_secret;
@@ -15,5 +16,5 @@ use proxy_wasm::{traits::RootContext, types::LogLevel};
 
 proxy_wasm::main! {{
     proxy_wasm::set_log_level(LogLevel::Info);
-    proxy_wasm::set_root_context(|_| -> Box<dyn RootContext> { Box::new(ConfigContext::default()) });
+    proxy_wasm::set_root_context(|id| -> Box<dyn RootContext> { Box::new(ConfigContext::new(id)) });
 }}

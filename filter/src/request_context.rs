@@ -7,11 +7,16 @@ use proxy_wasm::{
     traits::{Context, HttpContext},
     types::{Action, MapType},
 };
-use sentinel_pipeline::{config::Config, host::ServiceReply, metric::ServiceOutcome, request::Request};
+use sentinel_pipeline::{config::Config, metric::ServiceOutcome, request::Request};
 use sentinel_proto::v1::CheckLoopResponse;
 
 use crate::{
-    envoy::Envoy, grpc_status, header_map::HeaderMap, metrics::Metrics, shared_secret::SharedSecret,
+    envoy::{Contexts, Envoy},
+    grpc_status,
+    header_map::HeaderMap,
+    message,
+    metrics::Metrics,
+    shared_secret::SharedSecret,
     spans::Spans,
 };
 
@@ -23,11 +28,13 @@ pub struct RequestContext {
 impl RequestContext {
     pub fn new(
         config: Arc<Config>,
+        contexts: Contexts,
         metrics: Rc<Metrics>,
         spans: Rc<Spans>,
         secret: Rc<SharedSecret>,
     ) -> Self {
-        Self { request: Request::new(Arc::clone(&config)), envoy: Envoy::new(config, metrics, spans, secret) }
+        let request = Request::new(Arc::clone(&config));
+        Self { request, envoy: Envoy::new(config, contexts, metrics, spans, secret) }
     }
 
     /// Lets the pipeline handle an event inside a callback whose return value tells Envoy whether to hold the request.
@@ -52,11 +59,7 @@ impl Context for RequestContext {
         let reply = if status == 0 {
             let body = self.get_grpc_call_response_body(0, size).unwrap_or_default();
             CheckLoopResponse::decode(body.as_slice())
-                .map(|reply| ServiceReply {
-                    loop_detected: reply.loop_detected,
-                    max_similarity: reply.max_similarity,
-                    related: reply.related,
-                })
+                .map(message::reply)
                 .map_err(|_| ServiceOutcome::Garbage)
         } else {
             Err(ServiceOutcome::from_status(status, &grpc_status::message()))

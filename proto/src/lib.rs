@@ -11,6 +11,7 @@ pub mod v1 {
 /// Service and method as they stand in a gRPC path.
 pub const SERVICE: &str = "sentinel.v1.EmbeddingService";
 pub const CHECK_LOOP: &str = "CheckLoop";
+pub const STORE_ANSWER: &str = "StoreAnswer";
 
 /// The encoded `FileDescriptorSet`, for gRPC reflection.
 #[cfg(feature = "grpc")]

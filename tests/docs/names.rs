@@ -20,7 +20,7 @@ fn words<'a>(text: &'a str, prefix: &str) -> BTreeSet<&'a str> {
 
 /// The values in `=> "value"` and the names of the filter's metrics, from their definition.
 fn metrics() -> (BTreeSet<String>, BTreeSet<String>) {
-    let source = read("filter/pipeline/src/metric.rs");
+    let source = read("filter/pipeline/src/metric.rs") + &read("filter/pipeline/src/metric/cache.rs");
     let names = words(&source, "sentinel_")
         .into_iter()
         .filter(|name| !matches!(*name, "sentinel_detect" | "sentinel_llm_api" | "sentinel_text"));

@@ -87,6 +87,24 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("sdk")
 }
 
+/// Answers from the cache, stored from JSON and from streams, are read in both forms by every package.
+#[test]
+fn packages_read_what_the_cache_gives() {
+    for (script, apis) in [
+        ("openai_agent.py", 2),
+        ("anthropic_agent.py", 1),
+        ("gemini_agent.py", 1),
+        ("interactions_agent.py", 1),
+        ("bedrock_agent.py", 1),
+        ("vertex_agent.py", 2),
+    ] {
+        let mut stack = Stack::builder().config(&json!({"cache": {"enabled": true}})).service().start();
+        let mut command = python(script);
+        command.env("SENTINEL_CHECKS", "cache");
+        run(&mut stack, command, 2 * apis);
+    }
+}
+
 #[test]
 fn openai_for_python() {
     run(&mut stack(), python("openai_agent.py"), 2 * 10);
@@ -143,6 +161,24 @@ fn packages_whose_tools_are_denied() {
     for got in stack.provider.received() {
         let body = String::from_utf8_lossy(&got.body).into_owned();
         assert!(body.contains("get_weather") && !body.contains("wipe_disk"), "{body}");
+    }
+}
+
+/// A history that a compaction has cut is refused by the provider; with repair it is answered.
+#[test]
+fn packages_whose_histories_are_broken() {
+    let repairing = json!({"prefix": "mended-", "settings": {"bounds": {"repair": true}}});
+    let mut stack = stack_with(&json!({"semantic": {"enabled": false}, "agents": [repairing]}));
+    run(&mut stack, python("broken_history_agent.py"), 5 * 2);
+    assert_eq!(stack.provider.count(), 5 * 2, "nothing is tried again");
+    let repaired =
+        |kind, dialect| stack.count("sentinel_bounds_total", &[("kind", kind), ("dialect", dialect)]);
+    for dialect in ["openai_chat", "openai_responses", "anthropic", "bedrock", "gemini"] {
+        assert_eq!(
+            (repaired("result_made", dialect), repaired("result_dropped", dialect)),
+            (1, 1),
+            "{dialect}"
+        );
     }
 }
 

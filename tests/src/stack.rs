@@ -45,7 +45,7 @@ fn tail(log: &str) -> String {
 enum Beside {
     Nothing,
     Real(Vec<(String, String)>),
-    Fake(Behaviour),
+    Fake(Box<Behaviour>),
 }
 
 pub struct Builder {
@@ -170,7 +170,7 @@ impl Builder {
 
     /// With a service that misbehaves as told.
     pub fn fake(mut self, behaviour: Behaviour) -> Self {
-        self.beside = Beside::Fake(behaviour);
+        self.beside = Beside::Fake(Box::new(behaviour));
         self
     }
 
@@ -224,7 +224,7 @@ impl Builder {
         match self.beside {
             Beside::Nothing => {}
             Beside::Real(settings) => service = Some(Service::start(folder.path(), &socket, &settings)),
-            Beside::Fake(behaviour) => fake = Some(FakeService::start(&socket, behaviour)),
+            Beside::Fake(behaviour) => fake = Some(FakeService::start(&socket, *behaviour)),
         }
         let over = self.over.as_deref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
         let envoy = Envoy::start_with(folder.path(), &bootstrap, &over);

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
+use super::learning::Observations;
 use crate::{embed::truncation::UnseenDigest, hex};
 
 /// All of a request but the last user's text, as a digest: only within one are answers shared.
@@ -33,6 +34,8 @@ pub struct Entry {
     pub answer: Bytes,
     /// Milliseconds since 1970.
     pub stored_at: u64,
+    /// What was found out about the answer.
+    pub observations: Observations,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -43,15 +46,39 @@ pub struct Asked {
     pub unseen: Option<UnseenDigest>,
 }
 
+impl Entry {
+    /// By what the administration calls it: partition and text.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{}:{}", self.partition, self.id)
+    }
+}
+
 impl EntryId {
     /// To the letter: white space and case count, since an answer may depend on them.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self(blake3::hash(text.as_bytes()).as_bytes().first_chunk().copied().unwrap_or_default())
     }
+
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// The inverse of its display; `None` for anything else.
+    #[must_use]
+    pub fn from_hex(hex: &str) -> Option<Self> {
+        hex::read(hex).map(Self)
+    }
 }
 
-impl EntryId {
+impl Partition {
     /// The inverse of its display; `None` for anything else.
     #[must_use]
     pub fn from_hex(hex: &str) -> Option<Self> {

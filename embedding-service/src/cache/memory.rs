@@ -7,11 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition};
+use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition, learning::Observations};
 use crate::{history::HistoryError, similarity};
 
 /// Bookkeeping of an entry beside what it holds, roughly: its places in the maps.
-const OVERHEAD: usize = 320;
+const OVERHEAD: usize = 512;
 /// Of a partition so many entries are compared, the newest.
 const MAX_COMPARED: usize = 4096;
 
@@ -29,6 +29,8 @@ struct Inner {
     partitions: HashMap<Partition, BTreeSet<u64>>,
     /// By the number of their storing: the first is the next to go.
     by_number: BTreeMap<u64, (Partition, EntryId)>,
+    /// By when their time is up.
+    by_end: BTreeSet<(Instant, u64)>,
     /// Entries stored so far.
     stored: u64,
     bytes: usize,
@@ -36,7 +38,8 @@ struct Inner {
 
 struct Kept {
     number: u64,
-    since: Instant,
+    /// None where that is beyond all times.
+    end: Option<Instant>,
     entry: Arc<Entry>,
 }
 
@@ -50,7 +53,7 @@ impl MemoryAnswers {
     /// Without what is too old.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.forget_old(self.ttl);
+        inner.forget_old();
         inner
     }
 
@@ -92,15 +95,25 @@ impl AnswerStore for MemoryAnswers {
             .collect())
     }
 
-    async fn store(&self, entry: &Entry) -> Result<(), HistoryError> {
+    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), HistoryError> {
         let mut inner = self.lock();
         if bytes_of(entry) > self.max_bytes {
             inner.remove((entry.partition, entry.id));
             return Ok(());
         }
-        inner.add(entry.clone());
+        inner.add(entry.clone(), ttl.min(self.ttl));
         while inner.bytes > self.max_bytes && inner.remove_first() {}
         Ok(())
+    }
+
+    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, HistoryError> {
+        let mut inner = self.lock();
+        let Some(kept) = inner.entries.get_mut(&(entry.partition, entry.id)) else { return Ok(false) };
+        let is_it = kept.entry.stored_at == entry.stored_at && kept.entry.observations == entry.observations;
+        if is_it {
+            Arc::make_mut(&mut kept.entry).observations.clone_from(observations);
+        }
+        Ok(is_it)
     }
 
     async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {
@@ -132,6 +145,7 @@ fn is_meant(what: &Erase, entry: &Entry) -> bool {
     }
 }
 
+/// Without the observations, which are counted in with the bookkeeping: they grow, and are few.
 fn bytes_of(entry: &Entry) -> usize {
     let asked = entry.asked.as_ref();
     let vector = asked.map_or(0, |asked| asked.vector.len().saturating_mul(size_of::<f32>()));
@@ -149,7 +163,7 @@ fn bytes_of(entry: &Entry) -> usize {
 }
 
 impl Inner {
-    fn add(&mut self, mut entry: Entry) {
+    fn add(&mut self, mut entry: Entry, ttl: Duration) {
         let key = (entry.partition, entry.id);
         self.remove(key);
         // A slice of a larger buffer would keep all of it.
@@ -160,7 +174,9 @@ impl Inner {
         if entry.asked.is_some() {
             self.partitions.entry(entry.partition).or_default().insert(self.stored);
         }
-        let kept = Kept { number: self.stored, since: Instant::now(), entry: Arc::new(entry) };
+        let end = Instant::now().checked_add(ttl);
+        self.by_end.extend(end.map(|end| (end, self.stored)));
+        let kept = Kept { number: self.stored, end, entry: Arc::new(entry) };
         self.entries.insert(key, kept);
     }
 
@@ -175,6 +191,9 @@ impl Inner {
     fn remove(&mut self, key: (Partition, EntryId)) -> bool {
         let Some(gone) = self.entries.remove(&key) else { return false };
         self.by_number.remove(&gone.number);
+        if let Some(end) = gone.end {
+            self.by_end.remove(&(end, gone.number));
+        }
         if let Some(numbers) = self.partitions.get_mut(&key.0) {
             numbers.remove(&gone.number);
             if numbers.is_empty() {
@@ -190,13 +209,17 @@ impl Inner {
         first.is_some_and(|key| self.remove(key))
     }
 
-    /// All are kept equally long, so those that are too old come first.
-    fn forget_old(&mut self, ttl: Duration) {
-        let is_old = |inner: &Self| {
-            let first = inner.by_number.first_key_value().and_then(|(_, key)| inner.entries.get(key));
-            first.is_some_and(|kept| kept.since.elapsed() >= ttl)
-        };
-        while is_old(self) && self.remove_first() {}
+    fn forget_old(&mut self) {
+        let now = Instant::now();
+        while let Some((end, number)) = self.by_end.first().copied() {
+            if end > now {
+                break;
+            }
+            self.by_end.remove(&(end, number));
+            if let Some(key) = self.by_number.get(&number).copied() {
+                self.remove(key);
+            }
+        }
     }
 }
 
@@ -204,6 +227,8 @@ impl Inner {
 mod tests {
     use super::*;
     use crate::cache::{Asked, Owner};
+
+    const HOUR: Duration = Duration::from_secs(3600);
 
     fn entry(text: &str, answer: &str) -> Entry {
         Entry {
@@ -213,6 +238,7 @@ mod tests {
             asked: Some(Asked { text: text.to_owned(), vector: Arc::from([1.0, 0.0]), unseen: None }),
             answer: answer.to_owned().into(),
             stored_at: 0,
+            observations: Observations::default(),
         }
     }
 
@@ -220,23 +246,24 @@ mod tests {
     async fn any_number_of_answers_stays_within_the_bound_and_the_latest_survive() {
         let store = MemoryAnswers::new(Duration::from_secs(3600), 100_000);
         for i in 0..1_000 {
-            store.store(&entry(&i.to_string(), &"x".repeat(1000))).await.unwrap();
+            store.store(&entry(&i.to_string(), &"x".repeat(1000)), HOUR).await.unwrap();
             assert!(store.bytes() <= 100_000);
         }
         let exact = |text: &str| store.exact(Partition([7; 16]), EntryId::of(text));
         assert!(exact("999").await.unwrap().is_some() && exact("0").await.unwrap().is_none());
         assert!((20..100).contains(&store.count().await.unwrap()));
         store.erase(&Erase::All).await.unwrap();
-        assert_eq!((store.bytes(), store.lock().partitions.len()), (0, 0));
+        let inner = store.lock();
+        assert_eq!((inner.bytes, inner.partitions.len(), inner.by_end.len()), (0, 0, 0));
     }
 
     #[tokio::test]
     async fn an_answer_larger_than_the_bound_is_not_kept_and_pushes_nothing_out() {
         let store = MemoryAnswers::new(Duration::from_secs(3600), 5_000);
-        store.store(&entry("small", "x")).await.unwrap();
-        store.store(&entry("large", &"x".repeat(10_000))).await.unwrap();
+        store.store(&entry("small", "x"), HOUR).await.unwrap();
+        store.store(&entry("large", &"x".repeat(10_000)), HOUR).await.unwrap();
         assert_eq!(store.count().await.unwrap(), 1);
-        store.store(&entry("small", &"x".repeat(10_000))).await.unwrap();
+        store.store(&entry("small", &"x".repeat(10_000)), HOUR).await.unwrap();
         assert_eq!(
             (store.count().await.unwrap(), store.bytes()),
             (0, 0),

@@ -1,14 +1,25 @@
-//! Answers that were given, to be given again: to the same text, or to one that lies near. This file holds what a store of them
-//! promises; memory and Redis keep the promise in the files beside it, and one behavioural suite holds both to it. Whether an
-//! answer may be served is not decided here.
+//! Answers that were given, to be given again: to the same text, or to one that asks for the same. This file holds what a store of
+//! them promises; memory and Redis keep the promise in the files beside it, and one behavioural suite holds both to it. Whether
+//! an answer may be served is decided in [`lookup`], what is stored and learned in [`keeper`].
 
+pub mod answer;
+pub mod candidate;
 mod entry;
+pub mod flight;
+pub mod keeper;
+pub mod learning;
+pub mod lookup;
 pub mod memory;
+pub mod open;
+pub mod options;
 pub mod redis;
+pub mod response_cache;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::history::HistoryError;
+
+use learning::Observations;
 
 pub use entry::{Asked, Entry, EntryId, Owner, Partition};
 
@@ -31,10 +42,10 @@ pub enum Erase {
     Entry(Partition, EntryId),
 }
 
-/// Keeps answers for a time. An entry that cannot be read, whatever has become of it, is as one that is not there.
+/// Keeps answers for a time. An entry that cannot be read, whatever has become of it, is never given.
 #[tonic::async_trait]
 pub trait AnswerStore: Send + Sync {
-    /// The answer to this very text.
+    /// The answer to this very text. [`HistoryError::Unreadable`] where there is one that cannot be read.
     async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, HistoryError>;
 
     /// Answers to the texts of the partition that come nearest to `vector`, nearest first, at most `count`. Of a large partition a
@@ -46,8 +57,13 @@ pub trait AnswerStore: Send + Sync {
         count: usize,
     ) -> Result<Vec<Near>, HistoryError>;
 
-    /// Keeps an answer from now on, in the place of an earlier one to the same text.
-    async fn store(&self, entry: &Entry) -> Result<(), HistoryError>;
+    /// Keeps an answer from now on, in the place of an earlier one to the same text, for `ttl` or for the store's own time,
+    /// whichever is shorter.
+    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), HistoryError>;
+
+    /// Puts these observations in the place of those of `entry`, if what is stored is still that entry with the observations
+    /// that it has here. Says whether it was.
+    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, HistoryError>;
 
     /// Forgets. Gives how many entries.
     async fn erase(&self, what: &Erase) -> Result<u64, HistoryError>;
@@ -56,5 +72,8 @@ pub trait AnswerStore: Send + Sync {
     async fn count(&self) -> Result<u64, HistoryError>;
 }
 
-/// How long an answer is kept.
-pub const DEFAULT_TTL: Duration = Duration::from_secs(3600);
+/// Milliseconds since 1970: other replicas have to understand it.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

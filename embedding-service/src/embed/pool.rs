@@ -108,6 +108,34 @@ impl Pool {
         self.state.delay()
     }
 
+    /// Whether a word in lower case is one of the model's vocabulary.
+    #[must_use]
+    pub fn knows(&self, word: &str) -> bool {
+        self.tokeniser.knows(word)
+    }
+
+    /// The embedding of `prompt`, if it is among the recent ones.
+    #[must_use]
+    pub fn recent(&self, prompt: &str) -> Option<Embedded> {
+        self.state.cache.get(&PromptDigest::of(prompt))
+    }
+
+    /// The embedding of a prompt whose vector is known: without an inference. `None` if the vector is of another model.
+    ///
+    /// # Errors
+    /// When the tokeniser fails.
+    pub async fn with_vector(
+        &self,
+        prompt: String,
+        vector: Arc<[f32]>,
+    ) -> Result<Option<Embedded>, PoolError> {
+        if vector.len() != self.dimension {
+            return Ok(None);
+        }
+        let TokenisedPrompt { head, unseen, .. } = self.tokenise(prompt).await?;
+        Ok(Some(Embedded { vector, head, unseen }))
+    }
+
     /// Embeds `prompt` when a worker takes it, or finds it among the recent ones. Dropping the future withdraws it.
     ///
     /// # Errors

@@ -103,6 +103,66 @@ label! {
 }
 
 label! {
+    /// What a look-up of a stored answer came to.
+    LookedUp as "result" {
+        Exact = "exact",
+        Semantic = "semantic",
+        Miss = "miss",
+        Bypass = "bypass",
+    }
+}
+
+label! {
+    /// Why a look-up gave no answer although one might be there.
+    Bypassed as "cause" {
+        /// The response cache is switched off.
+        Disabled = "disabled",
+        StoreUnavailable = "store_unavailable",
+        /// The caller's deadline passed while the store was asked.
+        Deadline = "deadline",
+        /// What is stored cannot be read: changed bytes, or another version.
+        Corrupted = "corrupted",
+        EmbeddingUnavailable = "embedding_unavailable",
+        /// The caller repeats itself, and must not get the same answer for ever.
+        Loop = "loop",
+    }
+}
+
+label! {
+    /// What became of an answer that was to be stored.
+    AnswerStored as "outcome" {
+        Stored = "stored",
+        /// Without its text: it could not be embedded, or prompts are not to be stored. Only the same text finds it.
+        ExactOnly = "exact_only",
+        StoreFull = "store_full",
+        StoreFailed = "store_failed",
+        /// Too many others were waiting to be stored.
+        QueueFull = "queue_full",
+    }
+}
+
+label! {
+    /// What the provider's answer said of a stored one.
+    Learned as "verdict" {
+        Right = "right",
+        Wrong = "wrong",
+        /// As `right`, of an answer that is served: a sample was asked of the provider.
+        ServedRight = "served_right",
+        ServedWrong = "served_wrong",
+        /// The stored answer has gone meanwhile, or the answers could not be compared.
+        Nothing = "nothing",
+    }
+}
+
+label! {
+    /// Tokens that a stored answer saved.
+    SavedTokens as "kind" {
+        Input = "input",
+        Output = "output",
+    }
+}
+
+label! {
     /// Why `/readyz` says no.
     NotReady as "reason" {
         StoreDown = "store_down",
@@ -137,6 +197,10 @@ mod tests {
         let texts = texts.chain(Dropped::ALL.iter().map(|l| l.text()));
         let texts = texts.chain(NotReady::ALL.iter().map(|l| l.text()));
         let texts = texts.chain(Recorded::ALL.iter().map(|l| l.text()));
+        let texts = texts.chain(LookedUp::ALL.iter().map(|l| l.text()));
+        let texts = texts.chain(Bypassed::ALL.iter().map(|l| l.text()));
+        let texts = texts.chain(AnswerStored::ALL.iter().map(|l| l.text()));
+        let texts = texts.chain(Learned::ALL.iter().map(|l| l.text()));
         for text in texts {
             assert!(text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{text}");
         }

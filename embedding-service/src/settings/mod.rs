@@ -1,6 +1,7 @@
 //! Every setting of the service: as text from flags and environment ([`raw`]), and checked, as the options of each part. The
 //! parts know nothing of settings.
 
+mod cache;
 mod parse;
 mod raw;
 mod redis;
@@ -10,6 +11,7 @@ use std::{net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
 use self::parse::{address, boolean, invalid, non_empty, number, permissions, similarity};
 use crate::{
+    cache::options::CacheOptions,
     embed::pool::PoolOptions,
     history::{Retention, open::StoreOptions, redis::MAX_HISTORY},
     listen::UnixSocketOptions,
@@ -28,6 +30,8 @@ pub struct Settings {
     pub metrics: SocketAddr,
     pub store: StoreOptions,
     pub retention: Retention,
+    /// None: no response cache.
+    pub cache: Option<CacheOptions>,
     /// 0..=1
     pub threshold: f64,
     pub model: PathBuf,
@@ -64,6 +68,7 @@ impl TryFrom<RawSettings> for Settings {
             metrics: address("METRICS_ADDR", raw.metrics_addr.trim())?,
             store: store(&raw)?,
             retention: retention(&raw)?,
+            cache: cache::options(&raw)?,
             threshold: similarity("LOOP_SIMILARITY_THRESHOLD", &raw.similarity_threshold)?,
             model: PathBuf::from(model),
             library: PathBuf::from(non_empty(&raw.ort_dylib_path).unwrap_or("libonnxruntime.so")),
@@ -160,6 +165,7 @@ mod tests {
         assert_eq!(settings.retention.size, 5);
         assert_eq!(settings.retention.ttl, Duration::from_secs(3600));
         assert_eq!(settings.store, StoreOptions::Memory { max_bytes: 64 << 20 });
+        assert_eq!(settings.cache, Some(CacheOptions::default()));
         assert!(settings.store_prompt_text);
         assert!(!settings.return_similar_prompt);
         assert!(settings.pool.workers >= 1);
@@ -184,6 +190,11 @@ mod tests {
             ("--history-size", "5.0", "LOOP_HISTORY_SIZE"),
             ("--embedding-ttl", "0", "LOOP_EMBEDDING_TTL"),
             ("--embedding-ttl", "1h", "LOOP_EMBEDDING_TTL"),
+            ("--cache", "on", "LOOP_CACHE"),
+            ("--cache-ttl", "0", "LOOP_CACHE_TTL"),
+            ("--cache-max-bytes", "64MB", "LOOP_CACHE_MAX_BYTES"),
+            ("--cache-max-answer-bytes", "0", "LOOP_CACHE_MAX_ANSWER_BYTES"),
+            ("--cache-similarity-threshold", "1.5", "LOOP_CACHE_SIMILARITY_THRESHOLD"),
             ("--workers", "0", "LOOP_WORKERS"),
             ("--queue-length", "0", "LOOP_QUEUE_LENGTH"),
             ("--recent-max-bytes", "16MB", "LOOP_RECENT_MAX_BYTES"),

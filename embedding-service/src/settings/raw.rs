@@ -55,6 +55,21 @@ pub struct RawSettings {
     /// Seconds that a prompt is kept.
     #[arg(long, env = "LOOP_EMBEDDING_TTL", default_value = "3600")]
     pub embedding_ttl: String,
+    /// Whether answers may be stored for the response cache: true or false. Nothing is stored before a client asks for it.
+    #[arg(long, env = "LOOP_CACHE", default_value = "true")]
+    pub cache: String,
+    /// Seconds that an answer is kept for the response cache at most.
+    #[arg(long, env = "LOOP_CACHE_TTL", default_value = "3600")]
+    pub cache_ttl: String,
+    /// Bytes that answers kept in memory may take. Beyond that the one that was stored longest ago is forgotten. Redis has its own maxmemory.
+    #[arg(long, env = "LOOP_CACHE_MAX_BYTES", default_value = "67108864")]
+    pub cache_max_bytes: String,
+    /// Longer answers than this many bytes are not kept.
+    #[arg(long, env = "LOOP_CACHE_MAX_ANSWER_BYTES", default_value = "131072")]
+    pub cache_max_answer_bytes: String,
+    /// A stored answer may be given from this similarity of the prompts on (1 - cosine distance / 2) where the request names none; 0.875 is a cosine of 0.75.
+    #[arg(long, env = "LOOP_CACHE_SIMILARITY_THRESHOLD", default_value = "0.875")]
+    pub cache_similarity_threshold: String,
     /// The model: an .onnx file, or a folder with model.onnx. Its tokenizer.json lies beside it.
     #[arg(long, env = "LOOP_EMBEDDING_MODEL_PATH", default_value = "")]
     pub model_path: String,

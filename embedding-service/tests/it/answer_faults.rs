@@ -1,7 +1,7 @@
-//! Answers in a Redis where something went wrong: what cannot be read is not there, and nothing else is touched.
+//! Answers in a Redis where something went wrong: what cannot be read is never given, and nothing else is touched.
 
 use embedding_service::{
-    cache::{AnswerStore as _, EntryId, Erase},
+    cache::{AnswerStore as _, EntryId, Erase, redis::RedisAnswers},
     history::HistoryError,
 };
 
@@ -14,32 +14,37 @@ use crate::{
     },
 };
 
+async fn is_unreadable(store: &RedisAnswers) -> bool {
+    matches!(store.exact(PARTITION, EntryId::of("x")).await, Err(HistoryError::Unreadable(_)))
+}
+
 #[tokio::test]
-async fn changed_bytes_and_other_versions_are_a_miss() {
+async fn changed_bytes_and_other_versions_are_never_given() {
     let redis = Redis::start_with(Search::Loaded).await;
     for lookup in ["direct", "search"] {
         let store = store(&redis, lookup, HOUR).await;
         for damage in [
             ["answer", "another answer"],
             ["text", "another text"],
-            ["v", "0"],
-            ["v", "2"],
+            ["v", "1"],
+            ["v", "3"],
+            ["observed", "\u{1}"],
             ["stored_at", "soon"],
             ["digest", ""],
             ["vec", "short"],
             ["text", "\u{fffd}"],
         ] {
-            store.store(&entry(PARTITION, "x", "answer", 1)).await.unwrap();
+            store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
             let keys = redis.prompts().await;
             let [key] = keys.as_slice() else { panic!("one entry, not {keys:?}") };
             redis.command(&["HSET", key, damage[0], damage[1]]).await;
-            assert_eq!(store.exact(PARTITION, EntryId::of("x")).await, Ok(None), "{damage:?}");
+            assert!(is_unreadable(&store).await, "{damage:?}");
             assert_eq!(store.nearest(PARTITION, &vector(1), 5).await, Ok(vec![]), "{damage:?}");
             redis.command(&["HDEL", key, damage[0]]).await;
-            assert_eq!(store.exact(PARTITION, EntryId::of("x")).await, Ok(None), "without {}", damage[0]);
+            assert!(is_unreadable(&store).await, "without {}", damage[0]);
         }
         // Stored again, it is there again.
-        store.store(&entry(PARTITION, "x", "answer", 1)).await.unwrap();
+        store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
         assert!(store.exact(PARTITION, EntryId::of("x")).await.unwrap().is_some());
     }
 }
@@ -48,12 +53,12 @@ async fn changed_bytes_and_other_versions_are_a_miss() {
 async fn an_entry_under_another_key_is_none() {
     let redis = Redis::start().await;
     let store = store(&redis, "direct", HOUR).await;
-    store.store(&entry(PARTITION, "x", "answer", 1)).await.unwrap();
+    store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
     let key = redis.prompts().await.remove(0);
     let other = EntryId::of("y");
     let copy = format!("{}:{other}", key.rsplit_once(':').unwrap().0);
     redis.command(&["COPY", &key, &copy]).await;
-    assert_eq!(store.exact(PARTITION, other).await, Ok(None));
+    assert!(matches!(store.exact(PARTITION, other).await, Err(HistoryError::Unreadable(_))));
 }
 
 #[tokio::test]
@@ -61,7 +66,7 @@ async fn other_keys_are_left_alone() {
     let redis = Redis::start().await;
     let store = store(&redis, "direct", HOUR).await;
     redis.command(&["HSET", "loop:x", "prompt", "p"]).await;
-    store.store(&entry(PARTITION, "x", "answer", 1)).await.unwrap();
+    store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
     assert_eq!(store.erase(&Erase::All).await, Ok(1));
     assert_eq!(redis.prompts().await, ["loop:x"]);
 }
@@ -70,9 +75,9 @@ async fn other_keys_are_left_alone() {
 async fn a_redis_that_is_full_or_away_is_an_error_and_comes_back() {
     let mut redis = Redis::start().await;
     let store = store(&redis, "direct", HOUR).await;
-    store.store(&entry(PARTITION, "x", "answer", 1)).await.unwrap();
+    store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
     redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
-    assert_eq!(store.store(&entry(PARTITION, "y", "answer", 2)).await, Err(HistoryError::Full));
+    assert_eq!(store.store(&entry(PARTITION, "y", "answer", 2), HOUR).await, Err(HistoryError::Full));
     assert!(store.exact(PARTITION, EntryId::of("x")).await.unwrap().is_some(), "what it has can be read");
     redis.kill();
     assert!(store.exact(PARTITION, EntryId::of("x")).await.is_err());
@@ -89,7 +94,7 @@ async fn an_index_that_was_lost_is_made_again() {
     let store = store(&redis, "search", HOUR).await;
     redis.command(&["FLUSHALL"]).await;
     eventually("a look-up finds what was stored", async || {
-        store.store(&entry(PARTITION, "x", "answer", 1)).await.unwrap();
+        store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
         let near = store.nearest(PARTITION, &vector(1), 5).await.ok()?;
         (near.len() == 1).then_some(())
     })

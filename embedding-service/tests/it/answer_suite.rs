@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use embedding_service::{
     cache::{
-        AnswerStore, Asked, Entry, EntryId, Erase, Near, Owner, Partition, memory::MemoryAnswers,
-        redis::RedisAnswers,
+        AnswerStore, Asked, Entry, EntryId, Erase, Near, Owner, Partition, learning::Observations,
+        memory::MemoryAnswers, redis::RedisAnswers,
     },
     embed::truncation::UnseenText,
     similarity,
@@ -58,6 +58,9 @@ suite! {
     a_later_answer_takes_the_place_of_an_earlier_one(HOUR);
     of_writers_at_once_one_answer_stays_whole(HOUR);
     old_answers_are_forgotten(Duration::from_millis(400));
+    an_answer_may_be_kept_for_a_shorter_time(HOUR);
+    observations_are_kept_with_the_entry_they_are_of(HOUR);
+    of_observers_at_once_none_undoes_another(HOUR);
     answers_are_erased_by_entry_agent_tenant_or_all(HOUR);
 }
 
@@ -77,6 +80,7 @@ pub fn entry(partition: Partition, text: &str, answer: &str, seed: u64) -> Entry
         asked: Some(Asked { text: text.to_owned(), vector: Arc::from(vector(seed)), unseen: None }),
         answer: Bytes::copy_from_slice(answer.as_bytes()),
         stored_at: now(),
+        observations: Observations::default(),
     }
 }
 
@@ -103,7 +107,7 @@ async fn what_was_stored_comes_back_to_the_bit(store: Arc<dyn AnswerStore>) {
     stored.owner = Owner { tenant: strange.to_owned(), agent: String::new() };
     stored.asked.as_mut().unwrap().unseen = unseen.digest();
     stored.answer = (0..=255).cycle().take(100_000).collect::<Vec<u8>>().into();
-    store.store(&stored).await.unwrap();
+    store.store(&stored, HOUR).await.unwrap();
     assert_eq!(store.exact(PARTITION, stored.id).await.unwrap().as_ref(), Some(&stored));
     let near = store.nearest(PARTITION, &vector(1), 1).await.unwrap();
     assert_eq!((near[0].similarity, &near[0].entry), (1.0, &stored));
@@ -112,7 +116,7 @@ async fn what_was_stored_comes_back_to_the_bit(store: Arc<dyn AnswerStore>) {
 
 async fn the_nearest_come_first_and_no_more_than_wanted(store: Arc<dyn AnswerStore>) {
     for seed in 0..40 {
-        store.store(&entry(PARTITION, &seed.to_string(), &seed.to_string(), seed)).await.unwrap();
+        store.store(&entry(PARTITION, &seed.to_string(), &seed.to_string(), seed), HOUR).await.unwrap();
     }
     let asked = vector(99);
     let mut wanted: Vec<u64> = (0..40).collect();
@@ -125,10 +129,10 @@ async fn the_nearest_come_first_and_no_more_than_wanted(store: Arc<dyn AnswerSto
 }
 
 async fn partitions_are_never_mixed(store: Arc<dyn AnswerStore>) {
-    store.store(&entry(PARTITION, "same text", "one", 1)).await.unwrap();
+    store.store(&entry(PARTITION, "same text", "one", 1), HOUR).await.unwrap();
     assert_eq!(store.exact(OTHER, EntryId::of("same text")).await, Ok(None));
     assert_eq!(store.nearest(OTHER, &vector(1), 5).await, Ok(vec![]));
-    store.store(&entry(OTHER, "same text", "two", 1)).await.unwrap();
+    store.store(&entry(OTHER, "same text", "two", 1), HOUR).await.unwrap();
     for (partition, answer) in [(PARTITION, "one"), (OTHER, "two")] {
         assert_eq!(answers(&store.nearest(partition, &vector(1), 5).await.unwrap()), [answer]);
         let exact = store.exact(partition, EntryId::of("same text")).await.unwrap().unwrap();
@@ -138,16 +142,16 @@ async fn partitions_are_never_mixed(store: Arc<dyn AnswerStore>) {
 
 async fn without_its_text_an_answer_is_found_by_the_same_text_only(store: Arc<dyn AnswerStore>) {
     // An earlier one with its text is gone with it.
-    store.store(&entry(PARTITION, "x", "with", 1)).await.unwrap();
+    store.store(&entry(PARTITION, "x", "with", 1), HOUR).await.unwrap();
     let without = Entry { asked: None, ..entry(PARTITION, "x", "without", 1) };
-    store.store(&without).await.unwrap();
+    store.store(&without, HOUR).await.unwrap();
     assert_eq!(store.exact(PARTITION, without.id).await, Ok(Some(without)));
     assert_eq!(store.nearest(PARTITION, &vector(1), 5).await, Ok(vec![]));
 }
 
 async fn a_later_answer_takes_the_place_of_an_earlier_one(store: Arc<dyn AnswerStore>) {
-    store.store(&entry(PARTITION, "x", "first", 1)).await.unwrap();
-    store.store(&entry(PARTITION, "x", "second", 2)).await.unwrap();
+    store.store(&entry(PARTITION, "x", "first", 1), HOUR).await.unwrap();
+    store.store(&entry(PARTITION, "x", "second", 2), HOUR).await.unwrap();
     assert_eq!(answers(&store.nearest(PARTITION, &vector(1), 5).await.unwrap()), ["second"]);
     assert_eq!(store.count().await, Ok(1));
 }
@@ -158,7 +162,7 @@ async fn of_writers_at_once_one_answer_stays_whole(store: Arc<dyn AnswerStore>) 
             let store = Arc::clone(&store);
             let entry = entry(PARTITION, "x", &format!("answer {n}").repeat(2000), n);
             tokio::spawn(async move {
-                store.store(&entry).await.unwrap();
+                store.store(&entry, HOUR).await.unwrap();
                 entry
             })
         })
@@ -173,11 +177,67 @@ async fn of_writers_at_once_one_answer_stays_whole(store: Arc<dyn AnswerStore>) 
 }
 
 async fn old_answers_are_forgotten(store: Arc<dyn AnswerStore>) {
-    store.store(&entry(PARTITION, "x", "old", 1)).await.unwrap();
+    store.store(&entry(PARTITION, "x", "old", 1), HOUR).await.unwrap();
     tokio::time::sleep(Duration::from_millis(600)).await;
     assert_eq!(store.exact(PARTITION, EntryId::of("x")).await, Ok(None));
     assert_eq!(store.nearest(PARTITION, &vector(1), 5).await, Ok(vec![]));
     assert_eq!(store.count().await, Ok(0));
+}
+
+async fn an_answer_may_be_kept_for_a_shorter_time(store: Arc<dyn AnswerStore>) {
+    store.store(&entry(PARTITION, "long", "long", 1), HOUR * 1000).await.unwrap();
+    store.store(&entry(PARTITION, "short", "short", 1), Duration::from_millis(300)).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(store.exact(PARTITION, EntryId::of("short")).await, Ok(None));
+    assert_eq!(answers(&store.nearest(PARTITION, &vector(1), 5).await.unwrap()), ["long"]);
+    assert_eq!(store.count().await, Ok(1));
+}
+
+async fn observations_are_kept_with_the_entry_they_are_of(store: Arc<dyn AnswerStore>) {
+    let stored = entry(PARTITION, "x", "answer", 1);
+    let mut observations = Observations::default();
+    observations.note(0.9, true);
+    assert_eq!(store.observe(&stored, &observations).await, Ok(false), "it is not there");
+    store.store(&stored, HOUR).await.unwrap();
+    assert_eq!(store.observe(&stored, &observations).await, Ok(true));
+    let seen = Entry { observations: observations.clone(), ..stored.clone() };
+    assert_eq!(store.exact(PARTITION, stored.id).await, Ok(Some(seen.clone())));
+    assert_eq!(store.nearest(PARTITION, &vector(1), 1).await.unwrap()[0].entry, seen);
+    assert_eq!(
+        store.observe(&stored, &Observations::default()).await,
+        Ok(false),
+        "others were noted meanwhile"
+    );
+    let later = Entry { stored_at: stored.stored_at + 1, ..stored.clone() };
+    store.store(&later, HOUR).await.unwrap();
+    assert_eq!(store.observe(&seen, &observations).await, Ok(false), "another answer took its place");
+    assert_eq!(store.exact(PARTITION, stored.id).await, Ok(Some(later)));
+}
+
+async fn of_observers_at_once_none_undoes_another(store: Arc<dyn AnswerStore>) {
+    store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
+    let observers: Vec<_> = (0..10)
+        .map(|_| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move {
+                loop {
+                    let seen = store.exact(PARTITION, EntryId::of("x")).await.unwrap().unwrap();
+                    let mut observations = seen.observations.clone();
+                    observations.note(0.9, true);
+                    if store.observe(&seen, &observations).await.unwrap() {
+                        break;
+                    }
+                }
+            })
+        })
+        .collect();
+    for observer in observers {
+        observer.await.unwrap();
+    }
+    let mut wanted = Observations::default();
+    (0..10).for_each(|_| wanted.note(0.9, true));
+    let seen = store.exact(PARTITION, EntryId::of("x")).await.unwrap().unwrap();
+    assert_eq!(seen.observations, wanted);
 }
 
 async fn answers_are_erased_by_entry_agent_tenant_or_all(store: Arc<dyn AnswerStore>) {
@@ -185,7 +245,10 @@ async fn answers_are_erased_by_entry_agent_tenant_or_all(store: Arc<dyn AnswerSt
     let owner = |(tenant, agent): (&str, &str)| Owner { tenant: tenant.to_owned(), agent: agent.to_owned() };
     for (n, of) in owners.into_iter().enumerate() {
         let text = n.to_string();
-        store.store(&Entry { owner: owner(of), ..entry(PARTITION, &text, &text, n as u64) }).await.unwrap();
+        store
+            .store(&Entry { owner: owner(of), ..entry(PARTITION, &text, &text, n as u64) }, HOUR)
+            .await
+            .unwrap();
     }
     let gone = Erase::Entry(PARTITION, EntryId::of("0"));
     assert_eq!(store.erase(&gone).await, Ok(1));
@@ -193,7 +256,7 @@ async fn answers_are_erased_by_entry_agent_tenant_or_all(store: Arc<dyn AnswerSt
     assert_eq!(store.erase(&Erase::Agent(owner(("t2", "a2")))).await, Ok(0));
     assert_eq!(store.erase(&Erase::Agent(owner(("t1", "a2")))).await, Ok(2));
     assert_eq!(store.count().await, Ok(2));
-    store.store(&entry(OTHER, "x", "x", 9)).await.unwrap();
+    store.store(&entry(OTHER, "x", "x", 9), HOUR).await.unwrap();
     assert_eq!(store.erase(&Erase::Tenant("t2".to_owned())).await, Ok(2));
     assert_eq!(store.nearest(PARTITION, &vector(3), 5).await, Ok(vec![]));
     assert_eq!(store.erase(&Erase::All).await, Ok(1));

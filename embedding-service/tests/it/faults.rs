@@ -16,6 +16,7 @@ use std::{
 };
 
 use embedding_service::{
+    cache::options::CacheOptions,
     embed::{
         Embedder,
         bag_of_words::BagOfWords,
@@ -275,6 +276,8 @@ async fn after_a_clock_ahead(store: Arc<dyn PromptHistory>, retention: Retention
         pool: Arc::new(pool),
         recorder: Arc::new(Recorder::start(store, retention.size, Arc::clone(&metrics))),
         metrics,
+        cache: None,
+        cache_options: CacheOptions::default(),
         threshold: 0.95,
         store_prompt_text: true,
         return_similar_prompt: false,

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use embedding_service::{
+    cache::options::CacheOptions,
     embed::pool::{Pool, PoolOptions},
     history::{Retention, memory::MemoryHistory},
     metrics::Metrics,
@@ -95,6 +96,8 @@ async fn service(gate: &Gate, work: Duration) -> Arc<LoopService> {
         pool: Arc::new(pool),
         recorder: Arc::new(Recorder::start(store, retention.size, Arc::clone(&metrics))),
         metrics,
+        cache: None,
+        cache_options: CacheOptions::default(),
         threshold: 0.95,
         store_prompt_text: true,
         return_similar_prompt: false,

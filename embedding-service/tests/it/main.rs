@@ -33,4 +33,5 @@ mod redis_cluster;
 mod redis_faults;
 mod redis_layout;
 mod redis_search;
+mod response_cache;
 mod support;

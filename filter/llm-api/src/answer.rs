@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     json,
+    plain::NotPlain,
     usage::{Report, Usage},
 };
 
@@ -24,6 +25,8 @@ pub struct Answer {
     /// As the provider names it; empty where it does not.
     pub model: String,
     pub usage: Usage,
+    /// All of the text, or why it is not all that the answer says; none where nobody asked.
+    pub plain: Option<Result<String, NotPlain>>,
     /// The stream has said that nothing more will come.
     pub(crate) has_ended: bool,
 }
@@ -39,6 +42,13 @@ pub struct AnswerCall {
 }
 
 impl Answer {
+    /// An answer that is told by these alone.
+    pub fn of_text(text: &str, model: &str, usage: Usage) -> Self {
+        let mut answer = Self { model: model.to_owned(), usage, ..Self::default() };
+        answer.push_text(text);
+        answer
+    }
+
     /// Gives the last call its id.
     pub(crate) fn set_call_id(&mut self, id: &str) {
         if let Some(call) = self.calls.last_mut() {

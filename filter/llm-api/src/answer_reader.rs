@@ -4,6 +4,7 @@ use crate::{
     answer::Answer,
     dialect::DialectRef,
     framing::{Framing, Lines, event_stream::Frames},
+    plain::{NotPlain, Plain, Said},
 };
 
 /// A JSON answer longer than this, or a single event longer than this, is not read (bytes).
@@ -17,6 +18,8 @@ pub struct AnswerReader {
     /// Something was too long to be kept, or broken.
     is_incomplete: bool,
     answer: Answer,
+    /// Where somebody asked for it.
+    plain: Option<Plain>,
 }
 
 /// What has come of the frame that is not whole yet.
@@ -35,11 +38,17 @@ impl AnswerReader {
             Framing::Sse => Unframed::Sse(Lines::default()),
             Framing::AwsEventStream => Unframed::AwsEventStream(Frames::default()),
         };
-        Some(Self { dialect, frames, is_incomplete: false, answer: Answer::default() })
+        Some(Self { dialect, frames, is_incomplete: false, answer: Answer::default(), plain: None })
+    }
+
+    /// Keeps the whole text too, up to so many bytes, as long as the answer is nothing but a text.
+    #[must_use]
+    pub fn keeping(self, most: usize) -> Self {
+        Self { plain: Some(Plain::new(most)), ..self }
     }
 
     pub fn push(&mut self, chunk: &[u8]) {
-        let Self { dialect, frames, is_incomplete, answer } = self;
+        let Self { dialect, frames, is_incomplete, answer, plain } = self;
         let fits = match frames {
             _ if *is_incomplete && !matches!(frames, Unframed::Sse(_)) => return,
             Unframed::Json(text) => {
@@ -50,21 +59,26 @@ impl AnswerReader {
                 fits
             }
             Unframed::Sse(lines) => {
-                lines.push(chunk, MAX_JSON, |data| event(*dialect, "", data, answer)).is_ok()
+                lines.push(chunk, MAX_JSON, |data| event(*dialect, "", data, answer, plain)).is_ok()
             }
             Unframed::AwsEventStream(frames) => frames
                 .push(chunk, MAX_JSON, |frame| {
-                    if let Ok(payload) = std::str::from_utf8(frame.payload) {
-                        event(*dialect, frame.event_type, payload, answer);
-                    }
+                    event(*dialect, frame.event_type, std::str::from_utf8(frame.payload).ok(), answer, plain);
                 })
                 .is_ok(),
         };
         *is_incomplete |= !fits;
     }
 
-    /// Whether the last event of a stream has come. Clients go on from there and do not wait for the last byte.
+    /// Whether the last event of a stream has come. Clients go on from there and do not wait for the last byte. A text that is
+    /// kept may have to wait for the end of the body.
     pub fn has_ended(&self) -> bool {
+        let waits = self.plain.as_ref().is_some_and(|plain| !plain.is_broken() && !plain.has_ended());
+        self.answer.has_ended && !waits
+    }
+
+    /// Whether the model has come to its end, though more of the body may follow.
+    pub fn has_finished(&self) -> bool {
         self.answer.has_ended
     }
 
@@ -72,16 +86,40 @@ impl AnswerReader {
     pub fn into_answer(mut self) -> Option<Answer> {
         match self.frames {
             Unframed::Json(text) if !self.is_incomplete => {
-                self.dialect.whole_answer(std::str::from_utf8(&text).ok()?, &mut self.answer)?;
+                let text = std::str::from_utf8(&text).ok()?;
+                self.dialect.whole_answer(text, &mut self.answer)?;
+                if let Some(plain) = &mut self.plain {
+                    let seen = self.dialect.look(Said::Whole(text), plain);
+                    plain.note(seen);
+                }
             }
-            Unframed::Sse(lines) => lines.end(|data| event(self.dialect, "", data, &mut self.answer)),
+            Unframed::Sse(lines) => {
+                lines.end(|data| event(self.dialect, "", data, &mut self.answer, &mut self.plain));
+            }
+            // A frame that is not whole.
+            Unframed::AwsEventStream(frames) if !frames.is_empty() => {
+                self.plain.iter_mut().for_each(|plain| plain.break_off(NotPlain::Incomplete));
+            }
             _ => {}
         }
+        self.answer.plain = self.plain.map(Plain::into_text);
         (!self.is_incomplete).then_some(self.answer)
     }
 }
 
-fn event(dialect: DialectRef, kind: &str, data: &str, answer: &mut Answer) {
+/// `data` is none where it is no text.
+fn event(
+    dialect: DialectRef,
+    kind: &str,
+    data: Option<&str>,
+    answer: &mut Answer,
+    plain: &mut Option<Plain>,
+) {
+    if let Some(plain) = plain.as_mut().filter(|plain| !plain.is_broken()) {
+        let seen = data.and_then(|json| dialect.look(Said::Event { kind, json }, plain));
+        plain.note(seen);
+    }
+    let Some(data) = data else { return };
     if data == "[DONE]" {
         answer.has_ended = true;
     }
@@ -95,6 +133,7 @@ mod tests {
     use crate::{
         dialect::FinalMessage,
         registry::{ALL, by_label},
+        usage::Usage,
     };
 
     fn read(dialect: DialectRef, content_type: &str, body: &[u8], step: usize) -> Option<Answer> {
@@ -113,6 +152,8 @@ mod tests {
                     model: "m",
                     framing,
                     id: 7,
+                    kept_as: "",
+                    usage: Usage::default(),
                     created: 1,
                     include_usage: true,
                 };

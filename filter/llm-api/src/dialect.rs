@@ -1,6 +1,6 @@
 //! What each provider's wire format decides for itself. Which dialects there are is in `registry`.
 
-use std::fmt::Debug;
+use std::{borrow::Cow, fmt::Debug};
 
 use crate::{
     answer::Answer,
@@ -8,9 +8,12 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
+    outline::Outline,
     path::PathFacts,
+    plain::{Plain, Said},
     spoken::{Block, Visit},
     tools::{May, Offer},
+    usage::Usage,
 };
 
 /// A registered dialect.
@@ -35,6 +38,17 @@ pub trait Dialect: Debug + Sync {
         false
     }
 
+    /// `target`, a path with its query as it was sent, in the form that it has where no stream is asked for. The same where the
+    /// body says whether one is.
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        Cow::Borrowed(target)
+    }
+
+    /// Whether the provider keeps an answer, so that a later request can name it, unless the request says otherwise.
+    fn keeps_answers(&self) -> bool {
+        false
+    }
+
     /// What a request body says. `body` is a JSON object.
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable>;
 
@@ -48,6 +62,9 @@ pub trait Dialect: Debug + Sync {
     /// What a request offers to the model when the tools that may not be offered are taken out. `body` is a JSON object.
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable>;
 
+    /// Where the messages of a request stand, its calls and their results. `body` is a JSON object.
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable>;
+
     /// Whether a tool's result may be an object of any members.
     fn takes_objects_as_results(&self) -> bool {
         false
@@ -59,6 +76,10 @@ pub trait Dialect: Debug + Sync {
     /// Reads one event of a streamed answer; nothing where its shape is not known. `kind` is the event's type where the
     /// framing has one (AWS event stream), else empty.
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()>;
+
+    /// Looks at a whole JSON answer, or at one event of a stream, for its text; nothing where it says anything that a text, a
+    /// model and a usage do not tell.
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()>;
 
     /// Where a whole JSON answer holds the assistant's text.
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>);
@@ -125,6 +146,27 @@ impl LocalReply {
     }
 }
 
+impl FinalMessage<'_> {
+    /// Tokens of the request, those from the provider's cache among them.
+    pub(crate) fn input(&self) -> u64 {
+        self.usage.input.saturating_add(self.usage.cached)
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.input().saturating_add(self.usage.output)
+    }
+
+    /// The reply's id: the provider's own, or one of ours.
+    pub(crate) fn id(&self, before: &str) -> String {
+        if self.kept_as.is_empty() { format!("{before}{:016x}", self.id) } else { self.kept_as.to_owned() }
+    }
+
+    /// What is said only of tokens from the provider's cache, where there are some.
+    pub(crate) fn of_cached(&self, said: impl FnOnce(u64) -> String) -> String {
+        if self.usage.cached == 0 { String::new() } else { said(self.usage.cached) }
+    }
+}
+
 /// What a final message is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct FinalMessage<'a> {
@@ -133,6 +175,10 @@ pub struct FinalMessage<'a> {
     pub framing: Framing,
     /// Unique for the reply; becomes part of its ids.
     pub id: u64,
+    /// The id of an answer that the provider keeps, where a later request may name it; else empty.
+    pub kept_as: &'a str,
+    /// What the reply says that it took.
+    pub usage: Usage,
     /// Seconds since 1970.
     pub created: u64,
     /// The client asked for a last chunk with the usage (OpenAI chat streams).

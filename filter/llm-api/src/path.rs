@@ -62,3 +62,18 @@ pub(crate) fn model_before_method(path: &str) -> (Option<String>, &str) {
 pub(crate) fn retry_count(header: &dyn Fn(&str) -> Option<Vec<u8>>, name: &str) -> bool {
     header(name).is_some_and(|count| count != b"0")
 }
+
+/// `target` with `method` at the end of its path in the place of `streaming`, and without the query's wish for a stream of
+/// events. What is written in another way stays.
+pub(crate) fn other_method<'a>(target: &'a str, streaming: &str, method: &str) -> Cow<'a, str> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let pairs = query.split('&').filter(|pair| *pair != "alt=sse" && !pair.is_empty());
+    let query = pairs.collect::<Vec<_>>().join("&");
+    let before = path.len().checked_sub(streaming.len()).and_then(|at| path.split_at_checked(at));
+    let is_stream =
+        |(before, end): &(&str, &str)| end.eq_ignore_ascii_case(streaming) && before.ends_with([':', '/']);
+    match before.filter(is_stream) {
+        Some((before, _)) => Cow::Owned(format!("{before}{method}?{query}")),
+        None => Cow::Owned(format!("{path}?{query}")),
+    }
+}

@@ -14,6 +14,7 @@ use sentinel_llm_api::{
     framing::Framing,
     marks::Marks,
     registry::{ALL, read},
+    usage::Usage,
 };
 
 const HINT: &str = "Please take a \"different\" approach.";
@@ -144,6 +145,8 @@ fn kills_speak_the_dialect() {
                 model: "some-model",
                 framing,
                 id: 0xABCD,
+                kept_as: "",
+                usage: Usage::default(),
                 created: 1_700_000_000,
                 include_usage: true,
             };

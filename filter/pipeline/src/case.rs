@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sentinel_detect::{kept_history::ThreadRef, verdict::Finding};
 use sentinel_llm_api::{dialect::DialectRef, edit::Edit, framing::Framing};
 
-use crate::{config::Policy, identity::Scope, metric::ServiceOutcome, span::Span};
+use crate::{config::Policy, identity::Scope, metric::ServiceOutcome, passes::cache::Cached, span::Span};
 
 #[derive(Debug)]
 pub struct Case {
@@ -31,8 +31,12 @@ pub struct Case {
     pub thread: ThreadRef,
     /// How the call of the embedding service ended; none where it was not asked.
     pub service: Option<ServiceOutcome>,
+    /// It was asked for nothing but a stored answer.
+    pub asks_cache_only: bool,
     /// What the service said.
     pub similarity: Option<f64>,
+    /// What it has to do with the response cache; none where that is off.
+    pub cache: Option<Cached>,
     /// Spans of the steps that the request brings.
     pub spans: Vec<Span>,
 }

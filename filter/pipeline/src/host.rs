@@ -7,6 +7,7 @@ use sentinel_llm_api::dialect::LocalReply;
 use crate::{
     metric::{Metric, ServiceOutcome},
     span::Span,
+    stored::{Lookup, LookupReply, StoreOrder},
 };
 
 /// The host of one request.
@@ -15,6 +16,8 @@ pub trait Host {
     fn now(&self) -> u64;
     /// The first value of a request header.
     fn request_header(&self, name: &str) -> Option<Vec<u8>>;
+    /// All values of a request header.
+    fn request_header_values(&self, name: &str) -> Vec<Vec<u8>>;
     /// The whole request body, once it is held.
     fn request_body(&self) -> Option<Vec<u8>>;
     /// The first value of a response header.
@@ -23,6 +26,8 @@ pub trait Host {
     fn response_chunk(&self) -> Option<Vec<u8>>;
     /// What this Envoy has drawn at its start: nobody outside knows it.
     fn secret(&self) -> Secret;
+    /// Another number each time, of which nobody knows the next.
+    fn random(&self) -> u64;
     /// What is stored under `key`, shared by all workers.
     fn load(&self, key: &str) -> Stored;
     /// Stores `bytes` unless others have changed what is there since it was loaded in this `version`; false where they
@@ -48,6 +53,8 @@ pub trait Host {
     fn reply(&mut self, reply: LocalReply);
     /// Ask the embedding service. An error where it cannot even be asked; then no reply comes.
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome>;
+    /// Have an answer kept, some time. An error where that cannot even be tried.
+    fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome>;
     /// The service's reply is no longer awaited.
     fn cancel(&mut self);
     fn count(&mut self, metric: Metric, by: u64);
@@ -93,14 +100,20 @@ pub struct Question {
     pub prompt: String,
     pub similarity_threshold: f64,
     pub repeats: u32,
+    /// An answer to the prompt is looked up too.
+    pub cache: Option<Lookup>,
+    /// Nothing but the look-up: the prompt is compared with none.
+    pub cache_only: bool,
 }
 
 /// The service's reply.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServiceReply {
     pub loop_detected: bool,
     /// 0 to 1; anything else is no reply.
     pub max_similarity: f64,
     /// Of the last prompts, those that are at least related to this one (cosine 0.85) and no other values in its template.
     pub related: u32,
+    /// None where nothing was looked up.
+    pub cache: Option<LookupReply>,
 }

@@ -14,6 +14,7 @@ use crate::{
     metric::{Metric, ServiceOutcome},
     request::Request,
     span::Span,
+    stored::StoreOrder,
 };
 
 /// Answers questions in the embedding service's place.
@@ -36,6 +37,10 @@ pub struct InMemory {
     /// How many of the next stores are lost to another worker.
     pub lost_stores: u32,
     pub service: Box<Service>,
+    /// What was to be kept.
+    pub stored: Vec<StoreOrder>,
+    /// What `Host::random` gives.
+    pub random: u64,
 }
 
 /// A request as the client sends it.
@@ -134,7 +139,9 @@ impl InMemory {
             warnings: Vec::new(),
             spans: Vec::new(),
             lost_stores: 0,
-            service: Box::new(|_| Ok(ServiceReply { loop_detected: false, max_similarity: 0.0, related: 0 })),
+            service: Box::new(|_| Ok(ServiceReply::default())),
+            stored: Vec::new(),
+            random: 7,
         }
     }
 
@@ -222,6 +229,20 @@ impl Host for Flight<'_> {
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
         let header = self.sent.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         header.map(|(_, value)| value.clone().into_bytes())
+    }
+
+    fn request_header_values(&self, name: &str) -> Vec<Vec<u8>> {
+        let headers = self.sent.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        headers.map(|(_, value)| value.clone().into_bytes()).collect()
+    }
+
+    fn random(&self) -> u64 {
+        self.host.random
+    }
+
+    fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome> {
+        self.host.stored.push(order);
+        Ok(())
     }
 
     fn request_body(&self) -> Option<Vec<u8>> {

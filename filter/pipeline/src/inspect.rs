@@ -2,7 +2,7 @@
 //! carried out.
 
 use sentinel_detect::{
-    history::{Reach, Reading},
+    history::{Reach, Reading, Tail},
     verdict::Verdict,
 };
 use sentinel_llm_api::{framing::Framing, registry, route::Route};
@@ -15,7 +15,7 @@ use crate::{
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, guard, loops, spotlight, tools},
+    passes::{ask, bounds, cache, guard, loops, spotlight, tools},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
@@ -30,6 +30,8 @@ pub enum Next {
     Pass(Passing),
     /// The request was answered in the provider's place.
     Answered,
+    /// It was given an answer of the provider's that is stored.
+    Served,
     /// The request has gone on, and nothing more is to be done.
     End,
 }
@@ -95,7 +97,9 @@ fn read(
         entry: None,
         thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
         service: None,
+        asks_cache_only: false,
         similarity: None,
+        cache: None,
         spans: Vec::new(),
     };
     let is_traced = config.collector.is_some() && claims.names_run() && !is_retry;
@@ -109,8 +113,20 @@ fn read(
     if !is_refused {
         spotlight::run(&mut case, &body, &conversation);
     }
+    // Behind the others, whose edits move along with what it moves.
+    let flush = if is_refused { None } else { bounds::run(config, &mut case, &body, host) };
     let is_open = !is_refused && loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
+    // It comes once: before hints that come again as long as there is a loop.
+    case.findings.splice(0..0, flush);
+    let text = match &reading.tail {
+        Tail::Prompt(prompt) => Some(prompt.text.as_str()),
+        Tail::Other => None,
+    };
+    let looked_up = cache::look_up::run(config, &case, &body, &conversation, text, host);
+    let (cached, lookup) = looked_up.unzip();
+    case.cache = cached;
     let question = ask::question(&case, reading.tail).filter(|_| is_open);
+    let question = ask::with_lookup(&case, question, lookup.flatten());
     drop(conversation);
     case.body = body;
     match question {
@@ -119,8 +135,9 @@ fn read(
     }
 }
 
-fn ask(config: &Config, case: Case, question: Question, host: &mut impl Host) -> Next {
+fn ask(config: &Config, mut case: Case, question: Question, host: &mut impl Host) -> Next {
     host.hold();
+    case.asks_cache_only = question.cache_only;
     match host.ask(question) {
         Ok(()) => Next::Await(Box::new(case)),
         Err(outcome) => answered(config, Box::new(case), Err(outcome), host),
@@ -141,6 +158,7 @@ pub fn answered(
 /// All that will be known is known.
 fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     let mut decision = decide(&case.findings, &case.policy);
+    cache::give::settle(&mut case, &decision, host);
     record::decision(config, &mut case, &decision, host);
     if decision.kills() {
         let mut reply = render::kill(&case, &decision);
@@ -153,6 +171,10 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         }
         host.reply(reply);
         return Next::Answered;
+    }
+    if let Some(reply) = cache::give::reply(config, &case, &decision, host) {
+        host.reply(reply);
+        return Next::Served;
     }
     if let Some(body) = changed_body(&case, &mut decision, host) {
         if case.has_length {

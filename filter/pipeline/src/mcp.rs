@@ -144,7 +144,7 @@ fn with_headers(config: &Config, reply: LocalReply, finding: &Finding) -> LocalR
     if !config.response_headers {
         return reply;
     }
-    let [name, reason, _] = record::HEADERS;
+    let [name, reason, _, _] = record::HEADERS;
     reply.with_header(name, finding.verdict.label()).with_header(reason, finding.reason())
 }
 

@@ -19,10 +19,12 @@ use crate::{
     host::{Host, Level},
     identity::Scope,
     metric::{Metric, ServiceOutcome},
+    passes::cache::{Cached, Found, Hit},
 };
 
 /// Names of the headers that tell the client what was decided. No provider may set them.
-pub const HEADERS: [&str; 3] = ["x-sentinel-verdict", "x-sentinel-reason", "x-sentinel-similarity"];
+pub const HEADERS: [&str; 4] =
+    ["x-sentinel-verdict", "x-sentinel-reason", "x-sentinel-similarity", "x-sentinel-cache"];
 
 /// Name of the header that marks an answer which says that there is nothing to say.
 pub const NO_REPLY: &str = "x-sentinel-no-reply";
@@ -35,6 +37,7 @@ pub fn decision(config: &Config, case: &mut Case, decision: &Decision, host: &mu
     if config.annotates {
         annotate_verdict(&case.scope, verdict, signal, host);
         annotate(host, "sentinel_model", &shown(&case.model));
+        annotate(host, "sentinel_cache", case.cache.as_ref().map_or("", Cached::label));
     }
     let mut spans = std::mem::take(&mut case.spans);
     if !spans.is_empty() {
@@ -93,9 +96,32 @@ fn line(case: &Case, decision: &Decision, host: &impl Host) -> String {
         "tools": evidence.tools,
         "score": evidence.score(),
         "similarity": case.similarity,
+        "cache": case.cache.as_ref().map(Cached::label),
         "request_id": request_id(host),
     })
     .to_string()
+}
+
+/// Puts on record that an answer was found in the cache, whether it is given or not.
+pub fn cache_hit(case: &Case, hit: &Hit, is_enforced: bool, host: &mut impl Host) {
+    let line = json!({
+        "event": "cache_hit",
+        "type": hit.kind.label(),
+        "similarity": hit.similarity,
+        "age_ms": hit.age,
+        "entry": shown_entry(&hit.entry),
+        "enforced": is_enforced,
+        "dialect": case.dialect.label(),
+        "scope": case.scope.label(),
+        "request_id": request_id(host),
+    });
+    host.note(Level::Info, &line.to_string());
+}
+
+/// The service's name of an entry: digests, and nothing else.
+fn shown_entry(entry: &str) -> Option<&str> {
+    let is_name = |byte: u8| byte.is_ascii_hexdigit() || byte == b':';
+    (!entry.is_empty() && entry.len() <= 128 && entry.bytes().all(is_name)).then_some(entry)
 }
 
 /// An injection, for the record.
@@ -202,7 +228,7 @@ pub fn request_id(host: &impl Host) -> Option<String> {
 
 /// Headers that tell the client what was decided.
 pub fn headers(case: &Case, decision: &Decision) -> Vec<(&'static str, String)> {
-    let [verdict, reason, similarity] = HEADERS;
+    let [verdict, reason, similarity, cache] = HEADERS;
     let mut headers = vec![(verdict, decision.verdict.label().to_owned())];
     let service_failed = case.service.filter(|outcome| *outcome != ServiceOutcome::Ok);
     let why = match &decision.finding {
@@ -210,6 +236,12 @@ pub fn headers(case: &Case, decision: &Decision) -> Vec<(&'static str, String)> 
         None => service_failed.map(|outcome| format!("service_{}", outcome.label())),
     };
     headers.extend(why.map(|why| (reason, why)));
-    headers.extend(case.similarity.map(|value| (similarity, format!("{value:.4}"))));
+    // To an answer from the cache belongs how near its question came.
+    let told = match case.cache.as_ref().map(|cached| &cached.found) {
+        Some(Found::Hit(hit)) => Some(hit.similarity),
+        _ => case.similarity,
+    };
+    headers.extend(told.map(|value| (similarity, format!("{value:.4}"))));
+    headers.extend(case.cache.as_ref().map(|cached| (cache, cached.label().to_owned())));
     headers
 }

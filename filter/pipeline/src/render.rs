@@ -5,6 +5,7 @@ use sentinel_llm_api::{
     dialect::{FinalMessage, LocalReply, Position},
     edit::{self, Edit},
     json::Unreadable,
+    usage::Usage,
 };
 use sentinel_text::digest_pair;
 
@@ -14,7 +15,7 @@ use crate::{case::Case, config::KillMode, decide::Decision, messages};
 pub fn edited(case: &Case, hint: Option<&Edit>) -> Option<Vec<u8>> {
     let edits: Vec<Edit> = case.edits.iter().chain(hint).cloned().collect();
     let body = std::str::from_utf8(&case.body).ok().filter(|_| !edits.is_empty())?;
-    edit::apply(body, &edit::settled(edits))
+    edit::apply(body, &edit::settled(&edits))
 }
 
 /// The edit that puts the hint in; nothing where the body has no place for one.
@@ -52,6 +53,8 @@ pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
             model: &case.model,
             framing: case.framing,
             id: digest_pair(case.scope.id(), case.arrived),
+            kept_as: "",
+            usage: Usage::default(),
             created: case.arrived.checked_div(1_000).unwrap_or(0),
             include_usage: case.include_usage,
         }),

@@ -50,7 +50,7 @@ impl From<Next> for Phase {
         match next {
             Next::Await(case) => Self::Asking(case),
             Next::Pass(response) => Self::Passing(response),
-            Next::Answered | Next::End => Self::Done,
+            Next::Answered | Next::Served | Next::End => Self::Done,
         }
     }
 }
@@ -110,8 +110,11 @@ impl Request {
     }
 
     fn follow(&mut self, next: Next, host: &mut impl Host) -> Phase {
-        if matches!(next, Next::Answered) {
-            self.count(Status::Stopped, host);
+        match next {
+            Next::Answered => self.count(Status::Stopped, host),
+            // As the provider's own answer was.
+            Next::Served => self.count(Status::Class(2), host),
+            Next::Await(_) | Next::Pass(_) | Next::End => {}
         }
         next.into()
     }

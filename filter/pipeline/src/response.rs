@@ -14,6 +14,7 @@ use crate::{
     identity::Scope,
     metric::{Bypass, CleanKind, Metric},
     passes::{
+        cache::keep::{Awaited, awaited},
         clean::{self, Clean},
         fingerprint, tools, usage,
     },
@@ -62,9 +63,9 @@ impl Passing {
     }
 
     /// It ended before its end.
-    pub fn cut_off(&self, config: &Config, host: &mut impl Host) {
+    pub fn cut_off(self, config: &Config, host: &mut impl Host) {
         if let Self::Model(response) = self {
-            cut_off(config, response, host);
+            cut_off(config, *response, host);
         }
     }
 }
@@ -84,6 +85,8 @@ pub struct PassingResponse {
     /// Headers for the response.
     headers: Vec<(&'static str, String)>,
     reader: Option<AnswerReader>,
+    /// Where the answer may be kept in the response cache.
+    awaited: Option<Awaited>,
     /// Where the answer is to be cleaned, and can be.
     clean: Option<Clean>,
     /// It is kept back, headers and all.
@@ -95,7 +98,8 @@ pub struct PassingResponse {
 }
 
 impl PassingResponse {
-    pub fn new(case: Case, headers: Vec<(&'static str, String)>) -> Self {
+    pub fn new(mut case: Case, headers: Vec<(&'static str, String)>) -> Self {
+        let awaited = awaited(&mut case);
         let Case { dialect, model, policy, scope, entry, thread, .. } = case;
         Self {
             dialect,
@@ -106,6 +110,7 @@ impl PassingResponse {
             thread,
             headers,
             reader: None,
+            awaited,
             clean: None,
             is_held: false,
             has_succeeded: false,
@@ -147,6 +152,9 @@ fn headers(
         if response.policy.cleans && !end_of_stream {
             clean(config, &mut response, is_plain, &content_type, host);
         }
+    }
+    if let Some(awaited) = response.awaited.take() {
+        (response.awaited, response.reader) = awaited.headers(response.reader.take(), host);
     }
     if end_of_stream || !response.has_succeeded {
         record(config, &mut response, host);
@@ -233,9 +241,10 @@ fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host)
         return;
     }
     let label = response.dialect.label();
+    let awaited = response.awaited.take();
     let PassingResponse { policy, scope, entry, thread, model, clean, .. } = response;
     let was_read = response.reader.is_some();
-    let answer = response.reader.take().and_then(AnswerReader::into_answer);
+    let mut answer = response.reader.take().and_then(AnswerReader::into_answer);
     match &answer {
         Some(answer) => {
             usage::run(config, model, &answer.usage, host);
@@ -274,10 +283,22 @@ fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host)
         };
         fingerprint::remember(config, scope, entry, *thread, &outcome, host);
     }
+    if let Some(awaited) = awaited {
+        // Who gets it from the cache gets no header that says what it is.
+        let answer = answer.as_mut().filter(|answer| clean.is_none() || !clean::is_silent(answer));
+        awaited.whole(config, model, scope, answer, host);
+    }
 }
 
 /// The response ended before its end.
-fn cut_off(config: &Config, response: &PassingResponse, host: &mut impl Host) {
+fn cut_off(config: &Config, mut response: PassingResponse, host: &mut impl Host) {
+    if let Some(awaited) = response.awaited.take() {
+        awaited.cut_off(host);
+        // The model had finished, and the client did not wait for the last byte.
+        if response.reader.as_ref().is_some_and(AnswerReader::has_finished) {
+            return record(config, &mut response, host);
+        }
+    }
     if let Some(entry) = response.entry.filter(|_| !response.is_recorded) {
         fingerprint::remember(config, &response.scope, entry, response.thread, &Outcome::Failed, host);
     }

@@ -5,6 +5,7 @@ use sentinel_llm_api::{
     dialect::{FinalMessage, LocalReply},
     framing::Framing,
     registry::by_label,
+    usage::Usage,
 };
 use sentinel_pipeline::{
     config::Config,
@@ -79,7 +80,9 @@ fn the_hint_reaches_the_provider_with_the_right_length() {
 #[test]
 fn the_service_hints_and_a_retry_is_hinted_again_without_asking() {
     let mut host = host("{}");
-    host.service = Box::new(|_| Ok(ServiceReply { loop_detected: true, max_similarity: 0.97, related: 2 }));
+    host.service = Box::new(|_| {
+        Ok(ServiceReply { loop_detected: true, max_similarity: 0.97, related: 2, ..ServiceReply::default() })
+    });
     let failed = ProviderResponse { status: 500, ..answer("") };
     let first = host.exchange(&chat(PROMPT), &failed);
     assert_eq!((first.verdict(), first.header("x-sentinel-similarity")), (Some("hint"), Some("0.9700")));
@@ -111,7 +114,12 @@ fn whatever_the_service_does_the_request_goes_on_unchanged() {
     for similarity in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
         let mut host = host("{}");
         host.service = Box::new(move |_| {
-            Ok(ServiceReply { loop_detected: true, max_similarity: similarity, related: 2 })
+            Ok(ServiceReply {
+                loop_detected: true,
+                max_similarity: similarity,
+                related: 2,
+                ..ServiceReply::default()
+            })
         });
         assert_eq!(send(&mut host, PROMPT).verdict(), Some("allow"));
         assert_eq!(host.counted(Metric::ServiceCalls(ServiceOutcome::Garbage)), 1);
@@ -125,7 +133,7 @@ fn the_service_is_told_no_name_and_only_what_matters() {
         assert_eq!(question.prompt, PROMPT);
         assert_eq!((question.similarity_threshold, question.repeats), (0.9, 3));
         assert_eq!((question.tenant.len(), question.agent.len(), question.run.len()), (16, 16, 16));
-        Ok(ServiceReply { loop_detected: false, max_similarity: 0.5, related: 0 })
+        Ok(ServiceReply { loop_detected: false, max_similarity: 0.5, related: 0, ..ServiceReply::default() })
     });
     assert_eq!(send(&mut host, PROMPT).header("x-sentinel-similarity"), Some("0.5000"));
 }
@@ -175,6 +183,8 @@ fn a_final_message_ends_the_run_in_the_form_that_was_asked_for() {
                 model: "m",
                 framing: Framing::Json,
                 id: 1,
+                kept_as: "",
+                usage: Usage::default(),
                 created: 1,
                 include_usage: false,
             };

@@ -46,6 +46,8 @@ impl Asking {
             similarity_threshold: Some(question.similarity_threshold),
             repeats: question.repeats,
             record: None,
+            cache: None,
+            cache_only: false,
         };
         let mut body = vec![0; PREFIX];
         message.encode(&mut body).expect("a vector takes everything");
@@ -58,6 +60,7 @@ impl Asking {
             loop_detected: answer.loop_detected,
             max_similarity: answer.max_similarity,
             related: answer.related,
+            cache: None,
         }
     }
 }

@@ -22,6 +22,34 @@ pub struct CheckLoopRequest {
     /// Whether to remember this prompt. Absent: yes.
     #[prost(bool, optional, tag = "7")]
     pub record: ::core::option::Option<bool>,
+    /// Look a stored answer up in the same call. Absent: none is looked up.
+    #[prost(message, optional, tag = "8")]
+    pub cache: ::core::option::Option<CacheLookup>,
+    /// Only the look-up: the prompt is compared with no earlier ones and is not remembered. For callers without an identity.
+    /// Then tenant, agent and run say whose requests are counted, and nothing else.
+    #[prost(bool, tag = "9")]
+    pub cache_only: bool,
+}
+/// Which stored answers may be given.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CacheLookup {
+    /// 16 bytes: digest of all of the request but its last user text, which is `prompt`. Answers of one partition are never
+    /// given to another.
+    #[prost(bytes = "vec", tag = "1")]
+    pub partition: ::prost::alloc::vec::Vec<u8>,
+    /// The least similarity of a stored answer's question, where nothing was learned about that answer. Absent: the service's
+    /// own, 0.875 (cosine 0.75).
+    #[prost(double, optional, tag = "2")]
+    pub similarity_threshold: ::core::option::Option<f64>,
+    /// Share of the semantic answers that may be wrong. Absent: 0.01.
+    #[prost(double, optional, tag = "3")]
+    pub max_error: ::core::option::Option<f64>,
+    /// Only answers to the same prompt to the letter.
+    #[prost(bool, tag = "4")]
+    pub exact_only: bool,
+    /// Single flight: wait so long for the answer of an identical request in flight. 0: do not wait.
+    #[prost(uint32, tag = "5")]
+    pub wait_ms: u32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CheckLoopResponse {
@@ -50,4 +78,136 @@ pub struct CheckLoopResponse {
     /// no other values in one template. No evidence by themselves. The same and the reworded prompt are among them.
     #[prost(uint32, tag = "7")]
     pub related: u32,
+    /// Absent where no look-up was asked for.
+    #[prost(message, optional, tag = "8")]
+    pub cache: ::core::option::Option<CacheResult>,
+}
+/// What a look-up found.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CacheResult {
+    #[prost(enumeration = "cache_result::Kind", tag = "1")]
+    pub kind: i32,
+    /// For EXACT and SEMANTIC.
+    #[prost(message, optional, tag = "2")]
+    pub answer: ::core::option::Option<CachedAnswer>,
+    /// Of the nearest stored question to this one, on the scale of `similarity_threshold`; 0 where there is none.
+    #[prost(double, tag = "3")]
+    pub similarity: f64,
+    /// How long ago the answer was stored.
+    #[prost(uint64, tag = "4")]
+    pub age_ms: u64,
+    /// Opaque, at most 64 bytes. Goes back with StoreAnswer, so that the service learns from the provider's answer. Empty: there
+    /// is nothing to learn.
+    #[prost(bytes = "vec", tag = "5")]
+    pub candidate: ::prost::alloc::vec::Vec<u8>,
+    /// Of a bypass: disabled, store_unavailable, deadline, corrupted, embedding_unavailable, loop.
+    #[prost(string, tag = "6")]
+    pub cause: ::prost::alloc::string::String,
+    /// For EXACT and SEMANTIC: by what the administration calls the stored answer (`DELETE /v1/cache?entry=`).
+    #[prost(string, tag = "7")]
+    pub entry: ::prost::alloc::string::String,
+}
+/// Nested message and enum types in `CacheResult`.
+pub mod cache_result {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Kind {
+        Unspecified = 0,
+        /// Nothing that may be given.
+        Miss = 1,
+        /// The answer to the same prompt to the letter.
+        Exact = 2,
+        /// The answer to a prompt that asks for the same, as far as can be told.
+        Semantic = 3,
+        /// The look-up could not be done, or must not be used; see `cause`.
+        Bypass = 4,
+    }
+    impl Kind {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "KIND_UNSPECIFIED",
+                Self::Miss => "MISS",
+                Self::Exact => "EXACT",
+                Self::Semantic => "SEMANTIC",
+                Self::Bypass => "BYPASS",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "KIND_UNSPECIFIED" => Some(Self::Unspecified),
+                "MISS" => Some(Self::Miss),
+                "EXACT" => Some(Self::Exact),
+                "SEMANTIC" => Some(Self::Semantic),
+                "BYPASS" => Some(Self::Bypass),
+                _ => None,
+            }
+        }
+    }
+}
+/// A provider's answer, free of its dialect.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CachedAnswer {
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// The model that the provider named.
+    #[prost(string, tag = "2")]
+    pub model: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub input_tokens: u64,
+    /// Those of the input tokens that the provider had in a cache of its own.
+    #[prost(uint64, tag = "4")]
+    pub cached_tokens: u64,
+    #[prost(uint64, tag = "5")]
+    pub output_tokens: u64,
+    /// What it cost in 10⁻⁹ US dollars; 0 where no price is known.
+    #[prost(uint64, tag = "6")]
+    pub cost_nano_usd: u64,
+    /// The provider's own id, where a later request may name it (`previous_response_id`); else empty. Kept as it is.
+    #[prost(string, tag = "7")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoreAnswerRequest {
+    /// Who asked. An answer is found by its partition alone; these name it for the administration.
+    #[prost(string, tag = "1")]
+    pub tenant_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// As in the look-up.
+    #[prost(bytes = "vec", tag = "3")]
+    pub partition: ::prost::alloc::vec::Vec<u8>,
+    #[prost(string, tag = "4")]
+    pub prompt: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "5")]
+    pub answer: ::core::option::Option<CachedAnswer>,
+    /// As it came with the look-up; empty: nothing came near.
+    #[prost(bytes = "vec", tag = "6")]
+    pub candidate: ::prost::alloc::vec::Vec<u8>,
+    /// A sampled hit was asked upstream all the same: learn from the answer, and keep it in place of an answer to the same prompt.
+    #[prost(bool, tag = "7")]
+    pub compare_only: bool,
+    /// Absent or 0: the service's own. Never longer than that.
+    #[prost(uint32, tag = "8")]
+    pub ttl_s: u32,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoreAnswerResponse {
+    /// Whether the answer was taken; false where the cache is off, or cannot take more at the moment.
+    #[prost(bool, tag = "1")]
+    pub stored: bool,
 }

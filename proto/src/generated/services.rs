@@ -9,7 +9,8 @@ pub mod embedding_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Remembers the last prompts of each scope as embeddings and says how close a new one comes to them.
+    /// Remembers the last prompts of each scope as embeddings and says how close a new one comes to them, and keeps answers for
+    /// prompts that come again.
     #[derive(Debug, Clone)]
     pub struct EmbeddingServiceClient<T> {
         inner: tonic::client::Grpc<T>,
@@ -79,10 +80,11 @@ pub mod embedding_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Embeds `prompt`, compares it with the last prompts of its scope, and then remembers it.
+        /// Embeds `prompt`, compares it with the last prompts of its scope, and then remembers it. With `cache` it looks for a
+        /// stored answer too, with the same embedding. A cache that does not answer is no error: the look-up is a BYPASS.
         ///
         /// Errors: INVALID_ARGUMENT (tenant or prompt empty or white space only, an id over 512 bytes, a threshold outside
-        /// 0..1, text that is not UTF-8), RESOURCE_EXHAUSTED (the queue is full, or the deadline cannot be met),
+        /// 0..1, a partition that has not 16 bytes, text that is not UTF-8), RESOURCE_EXHAUSTED (the queue is full, or the deadline cannot be met),
         /// DEADLINE_EXCEEDED, UNAVAILABLE (the store does not answer, or the service is stopping), OUT_OF_RANGE (a request
         /// over 4 MiB), INTERNAL.
         pub async fn check_loop(
@@ -109,6 +111,34 @@ pub mod embedding_service_client {
                 .insert(GrpcMethod::new("sentinel.v1.EmbeddingService", "CheckLoop"));
             self.inner.unary(req, path, codec).await
         }
+        /// Keeps a provider's answer for later look-ups, and learns from it how far the answer that a look-up found near can be
+        /// trusted. Answers at once; the work is done afterwards.
+        ///
+        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty or longer than the service keeps).
+        pub async fn store_answer(
+            &mut self,
+            request: impl tonic::IntoRequest<super::StoreAnswerRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StoreAnswerResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/sentinel.v1.EmbeddingService/StoreAnswer",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("sentinel.v1.EmbeddingService", "StoreAnswer"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -124,10 +154,11 @@ pub mod embedding_service_server {
     /// Generated trait containing gRPC methods that should be implemented for use with EmbeddingServiceServer.
     #[async_trait]
     pub trait EmbeddingService: std::marker::Send + std::marker::Sync + 'static {
-        /// Embeds `prompt`, compares it with the last prompts of its scope, and then remembers it.
+        /// Embeds `prompt`, compares it with the last prompts of its scope, and then remembers it. With `cache` it looks for a
+        /// stored answer too, with the same embedding. A cache that does not answer is no error: the look-up is a BYPASS.
         ///
         /// Errors: INVALID_ARGUMENT (tenant or prompt empty or white space only, an id over 512 bytes, a threshold outside
-        /// 0..1, text that is not UTF-8), RESOURCE_EXHAUSTED (the queue is full, or the deadline cannot be met),
+        /// 0..1, a partition that has not 16 bytes, text that is not UTF-8), RESOURCE_EXHAUSTED (the queue is full, or the deadline cannot be met),
         /// DEADLINE_EXCEEDED, UNAVAILABLE (the store does not answer, or the service is stopping), OUT_OF_RANGE (a request
         /// over 4 MiB), INTERNAL.
         async fn check_loop(
@@ -137,8 +168,20 @@ pub mod embedding_service_server {
             tonic::Response<super::CheckLoopResponse>,
             tonic::Status,
         >;
+        /// Keeps a provider's answer for later look-ups, and learns from it how far the answer that a look-up found near can be
+        /// trusted. Answers at once; the work is done afterwards.
+        ///
+        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty or longer than the service keeps).
+        async fn store_answer(
+            &self,
+            request: tonic::Request<super::StoreAnswerRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::StoreAnswerResponse>,
+            tonic::Status,
+        >;
     }
-    /// Remembers the last prompts of each scope as embeddings and says how close a new one comes to them.
+    /// Remembers the last prompts of each scope as embeddings and says how close a new one comes to them, and keeps answers for
+    /// prompts that come again.
     #[derive(Debug)]
     pub struct EmbeddingServiceServer<T> {
         inner: Arc<T>,
@@ -245,6 +288,51 @@ pub mod embedding_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CheckLoopSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/sentinel.v1.EmbeddingService/StoreAnswer" => {
+                    #[allow(non_camel_case_types)]
+                    struct StoreAnswerSvc<T: EmbeddingService>(pub Arc<T>);
+                    impl<
+                        T: EmbeddingService,
+                    > tonic::server::UnaryService<super::StoreAnswerRequest>
+                    for StoreAnswerSvc<T> {
+                        type Response = super::StoreAnswerResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::StoreAnswerRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as EmbeddingService>::store_answer(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = StoreAnswerSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

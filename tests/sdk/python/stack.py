@@ -1,6 +1,8 @@
-"""What every agent here needs: where the stack is, how many requests Envoy has seen, and the ten checks."""
+"""What every agent here needs: where the stack is, how many requests Envoy has seen, and the checks: the ten of a gateway that
+watches for loops, or the two of one that answers from its cache (`SENTINEL_CHECKS=cache`)."""
 
 import os
+import time
 import urllib.request
 
 URL = os.environ["SENTINEL_URL"]
@@ -11,14 +13,30 @@ QUESTION = "Why does the nightly export of the customer table stop half way?"
 WORDS = 20
 
 
-def attempts():
-    """Requests that have reached Envoy's listener so far."""
-    with urllib.request.urlopen(ADMIN + "/stats?filter=http.agents.downstream_rq_total") as answer:
+# Whether the gateway answers from its cache.
+IS_CACHED = os.environ.get("SENTINEL_CHECKS") == "cache"
+
+
+def counter(wanted):
+    """A counter of Envoy's; none where it has not counted yet."""
+    with urllib.request.urlopen(ADMIN + "/stats?filter=" + wanted) as answer:
         for line in answer.read().decode().splitlines():
             name, value = line.rsplit(": ", 1)
-            if name == "http.agents.downstream_rq_total":
+            if name == wanted:
                 return int(value)
-    raise AssertionError("Envoy does not count its requests")
+    return None
+
+
+def attempts():
+    """Requests that have reached Envoy's listener so far."""
+    count = counter("http.agents.downstream_rq_total")
+    expect(count is not None, "Envoy does not count its requests")
+    return count
+
+
+def hits():
+    """Requests that were answered from the cache so far."""
+    return counter("wasmcustom.sentinel_cache_hits_total.type.exact") or 0
 
 
 def expect(condition, what):
@@ -33,6 +51,10 @@ def run(name, api):
     stream_tool; verdict(agent, text) -> value of x-sentinel-verdict; refusal: the class of the error that a kill raises,
     with the status in `code` or `status_code`.
     """
+
+    if IS_CACHED:
+        cached(name, api)
+        return
 
     text = api.ask(f"{name}-normal", "What does the report say about the third quarter?")
     expect(len(text.split()) == WORDS, text)
@@ -61,8 +83,31 @@ def run(name, api):
 
 def run_small(name, api):
     """The five checks of what a stuck agent sees. `api` has ask, stream, verdict and refusal."""
+    if IS_CACHED:
+        cached(name, api)
+        return
     hinted(name, api)
     stopped(name, api)
+
+
+def cached(name, api):
+    """What was stored from one form is read in both. Each request is another agent's: nobody repeats itself."""
+    for check, first, other in (("stored from JSON", api.ask, api.stream), ("stored from a stream", api.stream, api.ask)):
+        question = f"What does the report on {name} say about the part that was {check}?"
+        # An answer is stored behind the response.
+        for number in range(400):
+            before = hits()
+            text = "".join(first(f"{name}-{check}-{number}", question))
+            if hits() > before:
+                break
+            time.sleep(0.05)
+        else:
+            raise AssertionError("nothing was stored")
+        before = hits()
+        again = "".join(other(f"{name}-{check}-other", question))
+        expect(hits() == before + 1, "the other form was not answered from the cache")
+        expect(again == text and len(text.split()) == WORDS, (text, again))
+        done(name, check)
 
 
 def done(name, check):

@@ -20,6 +20,7 @@ pub const MAX_COMPARED: usize = 256;
 
 const STORE: &str = include_str!("store.lua");
 const NEWEST: &str = include_str!("newest.lua");
+const OBSERVE: &str = include_str!("observe.lua");
 
 /// The hash of an answer.
 pub fn key(partition: Partition, model: ModelId, id: EntryId) -> String {
@@ -76,7 +77,13 @@ pub fn create_index(dimension: usize) -> Cmd {
 }
 
 /// Stores an entry whole: one script, so nobody sees half of it, and of two writers at once one stays.
-pub fn store(entry: &Entry, model: ModelId, ttl: Duration, fields: &[(&str, Vec<u8>)]) -> Cmd {
+/// `longest` is how long any entry is kept, and so the newest of the partition.
+pub fn store(
+    entry: &Entry,
+    model: ModelId,
+    [ttl, longest]: [Duration; 2],
+    fields: &[(&str, Vec<u8>)],
+) -> Cmd {
     let mut command = cmd("EVAL");
     command
         .arg(STORE)
@@ -84,7 +91,8 @@ pub fn store(entry: &Entry, model: ModelId, ttl: Duration, fields: &[(&str, Vec<
         .arg(key(entry.partition, model, entry.id))
         .arg(newest_key(entry.partition, model))
         .arg(entry.stored_at)
-        .arg(u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX))
+        .arg(milliseconds(ttl))
+        .arg(milliseconds(longest))
         .arg(MAX_COMPARED)
         .arg(u8::from(entry.asked.is_some()))
         .arg("partition")
@@ -93,6 +101,26 @@ pub fn store(entry: &Entry, model: ModelId, ttl: Duration, fields: &[(&str, Vec<
         command.arg(name).arg(value);
     }
     command
+}
+
+/// Puts the observations of `after` in the place of those of `before`, if what is stored is `before`: the digest says so.
+pub fn observe(model: ModelId, before: &[(&str, Vec<u8>)], after: &Entry, fields: &[(&str, Vec<u8>)]) -> Cmd {
+    let field = |fields: &[(&str, Vec<u8>)], wanted: &str| {
+        fields.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.clone()).unwrap_or_default()
+    };
+    let mut command = cmd("EVAL");
+    command
+        .arg(OBSERVE)
+        .arg(1)
+        .arg(key(after.partition, model, after.id))
+        .arg(field(before, "digest"))
+        .arg(field(fields, "observed"))
+        .arg(field(fields, "digest"));
+    command
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A vector as Redis takes it: FLOAT32, little-endian.

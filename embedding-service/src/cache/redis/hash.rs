@@ -3,15 +3,16 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::super::{Asked, Entry, EntryId, Owner, Partition};
+use super::super::{Asked, Entry, EntryId, Owner, Partition, learning::Observations};
 use super::command::vector_bytes;
 use crate::embed::truncation::UnseenDigest;
 
 /// Raised with every change of the fields or of their meaning.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 
 /// In the order in which the digest takes them.
-const NAMES: [&str; 9] = ["v", "tenant", "agent", "stored_at", "has_text", "text", "unseen", "answer", "vec"];
+const NAMES: [&str; 10] =
+    ["v", "tenant", "agent", "stored_at", "has_text", "text", "unseen", "answer", "observed", "vec"];
 
 pub fn fields(entry: &Entry) -> Vec<(&'static str, Vec<u8>)> {
     let asked = entry.asked.as_ref();
@@ -24,6 +25,7 @@ pub fn fields(entry: &Entry) -> Vec<(&'static str, Vec<u8>)> {
         asked.map(|asked| asked.text.clone().into_bytes()).unwrap_or_default(),
         asked.and_then(|asked| asked.unseen).map(|unseen| unseen.to_hex().into_bytes()).unwrap_or_default(),
         entry.answer.to_vec(),
+        entry.observations.to_bytes(),
         asked.map(|asked| vector_bytes(&asked.vector)).unwrap_or_default(),
     ];
     let digest = digest(entry.partition, entry.id, values.iter().map(Vec::as_slice));
@@ -50,7 +52,9 @@ pub fn entry(partition: Partition, id: EntryId, mut fields: HashMap<String, Vec<
     let vector: Arc<[f32]> =
         fields.get("vec")?.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
     let asked = has_text.then(|| Asked { text: asked, vector, unseen: UnseenDigest::from_hex(&unseen) });
-    Some(Entry { partition, id, owner, asked, answer: fields.remove("answer")?.into(), stored_at })
+    let observations = Observations::from_bytes(fields.get("observed")?)?;
+    let answer = fields.remove("answer")?.into();
+    Some(Entry { partition, id, owner, asked, answer, stored_at, observations })
 }
 
 /// Where it stands is a part of it: an entry that was copied to another key is none.

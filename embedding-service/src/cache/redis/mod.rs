@@ -11,7 +11,7 @@ use std::{collections::HashMap, time::Duration};
 
 use ::redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value, cmd, from_redis_value};
 
-use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition};
+use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition, learning::Observations};
 use crate::{
     embed::model_id::ModelId,
     history::{
@@ -60,8 +60,13 @@ impl RedisAnswers {
             command::exact(&command::key(nobody, model, EntryId::of(""))),
         ];
         let requirements = Requirements::new(questions, dimension, LookupMethod::Direct);
-        let connection =
-            SupervisedConnection::open(Endpoint::new(options)?, requirements, options.timeout).await?;
+        let connection = SupervisedConnection::open(
+            "response cache",
+            Endpoint::new(options)?,
+            requirements,
+            options.timeout,
+        )
+        .await?;
         let store = Self {
             connection,
             model,
@@ -210,7 +215,11 @@ impl AnswerStore for RedisAnswers {
     async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, HistoryError> {
         let key = command::key(partition, self.model, id);
         let fields: HashMap<String, Vec<u8>> = self.ask(&command::exact(&key), self.timeout).await?;
-        Ok(hash::entry(partition, id, fields))
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        let entry = hash::entry(partition, id, fields);
+        entry.map(Some).ok_or(HistoryError::Unreadable("an answer of another version, or with changed bytes"))
     }
 
     async fn nearest(
@@ -244,9 +253,16 @@ impl AnswerStore for RedisAnswers {
         Ok(near)
     }
 
-    async fn store(&self, entry: &Entry) -> Result<(), HistoryError> {
-        let command = command::store(entry, self.model, self.ttl, &hash::fields(entry));
+    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), HistoryError> {
+        let times = [ttl.min(self.ttl), self.ttl];
+        let command = command::store(entry, self.model, times, &hash::fields(entry));
         self.ask::<Value>(&command, WRITE_TIMEOUT).await.map(drop)
+    }
+
+    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, HistoryError> {
+        let after = Entry { observations: observations.clone(), ..entry.clone() };
+        let (old, new) = (hash::fields(entry), hash::fields(&after));
+        self.ask(&command::observe(self.model, &old, &after, &new), WRITE_TIMEOUT).await
     }
 
     async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {

@@ -81,7 +81,9 @@ impl RedisHistory {
         let nobody = (0..if options.cluster { 1 } else { 8 }).map(|n| Scope::new("", "", &n.to_string()));
         let questions = nobody.map(|scope| command::recall(&keys.recent(&scope), retention.size)).collect();
         let requirements = Requirements::new(questions, dimension, lookup);
-        let connection = SupervisedConnection::open(Endpoint::new(options)?, requirements, timeout).await?;
+        let connection =
+            SupervisedConnection::open("prompt history", Endpoint::new(options)?, requirements, timeout)
+                .await?;
         Ok(Self { connection, retention, lookup, timeout, keys, full: AtomicBool::new(false) })
     }
 

@@ -52,7 +52,9 @@ struct Failures {
 
 impl SupervisedConnection {
     /// Connects for the first time, and then looks after the connection until dropped. `budget` is what callers have.
+    /// `kept` is what is kept there, for the log.
     pub async fn open(
+        kept: &'static str,
         endpoint: Endpoint,
         requirements: Requirements,
         budget: Duration,
@@ -62,6 +64,7 @@ impl SupervisedConnection {
         let (state_tx, state) = watch::channel(Ok(connection));
         let failures = Arc::<Failures>::default();
         let supervisor = Supervisor {
+            kept,
             endpoint,
             requirements,
             budget,
@@ -107,6 +110,7 @@ async fn connect(endpoint: &Endpoint, requirements: &Requirements) -> State {
 }
 
 struct Supervisor {
+    kept: &'static str,
     endpoint: Endpoint,
     requirements: Requirements,
     budget: Duration,
@@ -119,13 +123,13 @@ impl Supervisor {
     async fn run(self) {
         loop {
             let error = self.until_unusable().await;
-            tracing::warn!(error = %error, "the prompt history is not usable");
+            tracing::warn!(error = %error, "the {} is not usable", self.kept);
             let _ = self.state.send_replace(Err(error));
             self.reachable.send_replace(false);
             let connection = self.reconnect().await;
             let _ = self.state.send_replace(Ok(connection));
             self.reachable.send_replace(true);
-            tracing::info!("the prompt history is usable again");
+            tracing::info!("the {} is usable again", self.kept);
         }
     }
 
@@ -137,7 +141,7 @@ impl Supervisor {
             let replica = self.failures.by_replica.swap(false, Ordering::Relaxed);
             if replica {
                 if !was_replica {
-                    tracing::warn!(error = %HistoryError::Replica, "prompts are not stored");
+                    tracing::warn!(error = %HistoryError::Replica, "the {} takes nothing", self.kept);
                 }
                 self.look_for_primary().await;
             }
@@ -209,7 +213,7 @@ impl Supervisor {
             Ok(_) => true,
         };
         if self.state.send_if_modified(is_news) {
-            tracing::warn!(error = %error, "the prompt history is still not usable");
+            tracing::warn!(error = %error, "the {} is still not usable", self.kept);
         }
     }
 }

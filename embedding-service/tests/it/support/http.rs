@@ -1,4 +1,4 @@
-//! A plain HTTP GET, enough for three pages.
+//! Plain HTTP without bodies, enough for the operators' pages.
 
 use std::net::SocketAddr;
 
@@ -17,7 +17,12 @@ impl Pages {
 
     /// Status and body.
     pub async fn get(&mut self, path: &str) -> (u16, String) {
-        let request = format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n");
+        self.ask("GET", path).await
+    }
+
+    /// Status and body.
+    pub async fn ask(&mut self, method: &str, path: &str) -> (u16, String) {
+        let request = format!("{method} {path} HTTP/1.1\r\nhost: test\r\n\r\n");
         self.0.write_all(request.as_bytes()).await.unwrap();
         let status = self.line().await.split(' ').nth(1).unwrap().parse().unwrap();
         let mut length = 0;
@@ -55,6 +60,11 @@ impl Pages {
 /// Status and body.
 pub async fn get(address: SocketAddr, path: &str) -> (u16, String) {
     Pages::open(address).await.get(path).await
+}
+
+/// Status and body.
+pub async fn delete(address: SocketAddr, path: &str) -> (u16, String) {
+    Pages::open(address).await.ask("DELETE", path).await
 }
 
 /// As [`Pages::sample`].

@@ -1,6 +1,8 @@
 //! Anthropic Messages.
 
 mod answer;
+mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
@@ -12,7 +14,9 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     path::retry_count,
+    plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -49,12 +53,20 @@ impl Dialect for Anthropic {
         tools::offer(body, may)
     }
 
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

@@ -1,10 +1,14 @@
 //! Amazon Bedrock Converse and ConverseStream.
 
 mod answer;
+mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
 mod tools;
+
+use std::borrow::Cow;
 
 use crate::{
     answer::Answer,
@@ -13,7 +17,9 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
-    path::PathFacts,
+    outline::Outline,
+    path::{PathFacts, other_method},
+    plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -49,6 +55,10 @@ impl Dialect for Bedrock {
         })
     }
 
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        other_method(target, STREAM, "converse")
+    }
+
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         request::read(body)
     }
@@ -65,12 +75,20 @@ impl Dialect for Bedrock {
         tools::offer(body, may)
     }
 
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::whole(json, answer)
     }
 
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(kind, json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

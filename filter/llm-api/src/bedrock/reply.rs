@@ -17,13 +17,19 @@ pub fn error(status: u16, message: &str) -> LocalReply {
     LocalReply::new(status, Framing::Json, body).with_header("x-amzn-errortype", kind)
 }
 
-const USAGE: &str = r#""usage":{"inputTokens":0,"outputTokens":0,"totalTokens":0},"metrics":{"latencyMs":0}"#;
+fn usage(message: &FinalMessage<'_>) -> String {
+    let (input, output, total) = (message.usage.input, message.usage.output, message.total());
+    let cached = message.of_cached(|cached| format!(r#","cacheReadInputTokens":{cached}"#));
+    format!(
+        r#""usage":{{"inputTokens":{input},"outputTokens":{output},"totalTokens":{total}{cached}}},"metrics":{{"latencyMs":0}}"#
+    )
+}
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
-    let text = quoted(message.text);
+    let (text, usage) = (quoted(message.text), usage(message));
     if message.framing != Framing::AwsEventStream {
         let body = format!(
-            r#"{{"output":{{"message":{{"role":"assistant","content":[{{"text":{text}}}]}}}},"stopReason":"end_turn",{USAGE}}}"#
+            r#"{{"output":{{"message":{{"role":"assistant","content":[{{"text":{text}}}]}}}},"stopReason":"end_turn",{usage}}}"#
         );
         return LocalReply::new(200, Framing::Json, body);
     }
@@ -32,7 +38,7 @@ pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
         ("contentBlockDelta", format!(r#"{{"contentBlockIndex":0,"delta":{{"text":{text}}}}}"#)),
         ("contentBlockStop", r#"{"contentBlockIndex":0}"#.to_owned()),
         ("messageStop", r#"{"stopReason":"end_turn"}"#.to_owned()),
-        ("metadata", format!("{{{USAGE}}}")),
+        ("metadata", format!("{{{usage}}}")),
     ];
     let frames: Vec<u8> =
         events.iter().flat_map(|(kind, payload)| event_stream::written(kind, payload)).collect();

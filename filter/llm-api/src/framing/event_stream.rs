@@ -36,6 +36,11 @@ pub struct Frames {
 }
 
 impl Frames {
+    /// Whether nothing has come of a frame that is not whole yet.
+    pub fn is_empty(&self) -> bool {
+        self.unfinished.is_empty()
+    }
+
     /// Gives each frame that ends in `chunk`. `most`: bytes that a frame may have. After an error nothing can be read
     /// any more: where the next frame begins is not known.
     pub fn push(&mut self, chunk: &[u8], most: usize, mut read: impl FnMut(Frame<'_>)) -> Result<(), Broken> {

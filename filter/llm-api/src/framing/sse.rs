@@ -13,8 +13,13 @@ pub struct Lines {
 pub struct TooLong;
 
 impl Lines {
-    /// Gives the data of each event that ends in `chunk`. `most`: bytes that a line may have.
-    pub fn push(&mut self, chunk: &[u8], most: usize, mut event: impl FnMut(&str)) -> Result<(), TooLong> {
+    /// Gives the data of each event that ends in `chunk`; none where it is no text. `most`: bytes that a line may have.
+    pub fn push(
+        &mut self,
+        chunk: &[u8],
+        most: usize,
+        mut event: impl FnMut(Option<&str>),
+    ) -> Result<(), TooLong> {
         let mut result = Ok(());
         for line in chunk.split_inclusive(|byte| *byte == b'\n') {
             if self.unfinished.len().saturating_add(line.len()) > most {
@@ -39,16 +44,14 @@ impl Lines {
     }
 
     /// The last line, where nothing ended it.
-    pub fn end(self, mut event: impl FnMut(&str)) {
+    pub fn end(self, mut event: impl FnMut(Option<&str>)) {
         data(&self.unfinished, &mut event);
     }
 }
 
-fn data(line: &[u8], event: &mut impl FnMut(&str)) {
-    if let Some(data) = line.strip_prefix(b"data:")
-        && let Ok(data) = std::str::from_utf8(data)
-    {
-        event(data.trim());
+fn data(line: &[u8], event: &mut impl FnMut(Option<&str>)) {
+    if let Some(data) = line.strip_prefix(b"data:") {
+        event(std::str::from_utf8(data).ok().map(str::trim));
     }
 }
 
@@ -59,9 +62,9 @@ mod tests {
     fn read(stream: &str, chunk: usize, most: usize) -> (Vec<String>, bool) {
         let (mut lines, mut events, mut lost) = (Lines::default(), Vec::new(), false);
         for chunk in stream.as_bytes().chunks(chunk) {
-            lost |= lines.push(chunk, most, |data| events.push(data.to_owned())).is_err();
+            lost |= lines.push(chunk, most, |data| events.extend(data.map(str::to_owned))).is_err();
         }
-        lines.end(|data| events.push(data.to_owned()));
+        lines.end(|data| events.extend(data.map(str::to_owned)));
         (events, lost)
     }
 

@@ -1,10 +1,14 @@
 //! Gemini `generateContent` and `streamGenerateContent`, on Google's own API and on Vertex AI.
 
 mod answer;
+mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
 mod tools;
+
+use std::borrow::Cow;
 
 use crate::{
     answer::Answer,
@@ -13,7 +17,9 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
-    path::{PathFacts, model_before_method},
+    outline::Outline,
+    path::{PathFacts, model_before_method, other_method},
+    plain::{Plain, Said},
     spoken::{Block, Visit},
     tools::{May, Offer},
 };
@@ -41,6 +47,10 @@ impl Dialect for Gemini {
         PathFacts { framing: Some(framing), model }
     }
 
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        other_method(target, "streamGenerateContent", "generateContent")
+    }
+
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         request::read(body)
     }
@@ -57,6 +67,10 @@ impl Dialect for Gemini {
         tools::offer(body, may)
     }
 
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
+    }
+
     fn takes_objects_as_results(&self) -> bool {
         true
     }
@@ -67,6 +81,10 @@ impl Dialect for Gemini {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

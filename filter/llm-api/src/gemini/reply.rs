@@ -20,8 +20,10 @@ pub fn error(status: u16, message: &str) -> LocalReply {
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     let FinalMessage { text, model, id, framing, .. } = message;
+    let (input, output, total) = (message.input(), message.usage.output, message.total());
+    let cached = message.of_cached(|cached| format!(r#","cachedContentTokenCount":{cached}"#));
     let whole = format!(
-        r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":{}}}]}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":0,"candidatesTokenCount":0,"totalTokenCount":0}},"modelVersion":{},"responseId":"sentinel-{id:016x}"}}"#,
+        r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":{}}}]}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":{input},"candidatesTokenCount":{output},"totalTokenCount":{total}{cached}}},"modelVersion":{},"responseId":"sentinel-{id:016x}"}}"#,
         quoted(text),
         quoted(model)
     );

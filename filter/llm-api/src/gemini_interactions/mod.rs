@@ -2,6 +2,8 @@
 //! Vertex AI.
 
 mod answer;
+mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
@@ -13,6 +15,8 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
+    plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -33,6 +37,10 @@ impl Dialect for GeminiInteractions {
         is_version || segments.next() == Some("locations")
     }
 
+    fn keeps_answers(&self) -> bool {
+        true
+    }
+
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         request::read(body)
     }
@@ -49,6 +57,10 @@ impl Dialect for GeminiInteractions {
         tools::offer(body, may)
     }
 
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
+    }
+
     fn takes_objects_as_results(&self) -> bool {
         true
     }
@@ -59,6 +71,10 @@ impl Dialect for GeminiInteractions {
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

@@ -24,14 +24,16 @@ pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
 }
 
 fn body(message: &FinalMessage<'_>) -> String {
-    let FinalMessage { text, model, id, framing, .. } = message;
-    let (text, model) = (quoted(text), quoted(model));
+    let FinalMessage { text, model, framing, .. } = message;
+    let (text, model, id) = (quoted(text), quoted(model), quoted(&message.id("sentinel-")));
     let interaction = |status: &str, rest: &str| {
-        format!(
-            r#"{{"id":"sentinel-{id:016x}","status":"{status}","object":"interaction","model":{model}{rest}}}"#
-        )
+        format!(r#"{{"id":{id},"status":"{status}","object":"interaction","model":{model}{rest}}}"#)
     };
-    let usage = r#","usage":{"total_input_tokens":0,"total_output_tokens":0,"total_tokens":0}"#;
+    let (input, output, total) = (message.input(), message.usage.output, message.total());
+    let cached = message.of_cached(|cached| format!(r#","total_cached_tokens":{cached}"#));
+    let usage = &format!(
+        r#","usage":{{"total_input_tokens":{input},"total_output_tokens":{output},"total_tokens":{total}{cached}}}"#
+    );
     if *framing == Framing::Json {
         let steps =
             format!(r#","steps":[{{"type":"model_output","content":[{{"type":"text","text":{text}}}]}}]"#);
@@ -40,10 +42,7 @@ fn body(message: &FinalMessage<'_>) -> String {
     let started = interaction("in_progress", "");
     let events = [
         ("interaction.created", format!(r#""interaction":{started}"#)),
-        (
-            "interaction.status_update",
-            format!(r#""interaction_id":"sentinel-{id:016x}","status":"in_progress""#),
-        ),
+        ("interaction.status_update", format!(r#""interaction_id":{id},"status":"in_progress""#)),
         ("step.start", r#""index":0,"step":{"type":"model_output"}"#.to_owned()),
         ("step.delta", format!(r#""index":0,"delta":{{"type":"text","text":{text}}}"#)),
         ("step.stop", r#""index":0"#.to_owned()),

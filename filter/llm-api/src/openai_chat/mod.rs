@@ -1,6 +1,8 @@
 //! OpenAI chat completions, and the many providers that speak it.
 
 mod answer;
+mod outline;
+mod plain;
 mod reply;
 mod request;
 mod spoken;
@@ -14,7 +16,9 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     path::retry_count,
+    plain::{Plain, Said},
     spoken::{Block, Visit},
     tools::{May, Offer},
 };
@@ -51,12 +55,20 @@ impl Dialect for OpenAiChat {
         tools::offer(body, may)
     }
 
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
     }
 
     fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         answer::event(json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        plain::look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

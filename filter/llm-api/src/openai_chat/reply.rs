@@ -22,7 +22,14 @@ fn with_code(status: u16, message: &str, kind: &str, code: &str) -> LocalReply {
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
 }
 
-const USAGE: &str = r#","usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}"#;
+fn usage(message: &FinalMessage<'_>) -> String {
+    let (input, output, total) = (message.input(), message.usage.output, message.total());
+    let cached =
+        message.of_cached(|cached| format!(r#","prompt_tokens_details":{{"cached_tokens":{cached}}}"#));
+    format!(
+        r#","usage":{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{total}{cached}}}"#
+    )
+}
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     LocalReply::new(200, message.framing, body(message)).without_stainless_retry()
@@ -40,12 +47,12 @@ fn body(message: &FinalMessage<'_>) -> String {
         let choice = format!(
             r#"{{"index":0,"message":{{"role":"assistant","content":{text},"refusal":null}},"logprobs":null,"finish_reason":"stop"}}"#
         );
-        return envelope("chat.completion", &choice, USAGE);
+        return envelope("chat.completion", &choice, &usage(message));
     }
     let chunk = |choices: &str, usage: &str| {
         format!("data: {}\n\n", envelope("chat.completion.chunk", choices, usage))
     };
-    let last = if message.include_usage { chunk("", USAGE) } else { String::new() };
+    let last = if message.include_usage { chunk("", &usage(message)) } else { String::new() };
     [
         chunk(r#"{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}"#, ""),
         chunk(&format!(r#"{{"index":0,"delta":{{"content":{text}}},"finish_reason":null}}"#), ""),

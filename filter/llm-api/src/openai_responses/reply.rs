@@ -11,7 +11,8 @@ pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
 }
 
 fn body(message: &FinalMessage<'_>) -> String {
-    let FinalMessage { text, model, id, created, framing, .. } = message;
+    let FinalMessage { text, model, id, created, framing, usage: took, .. } = message;
+    let response_id = quoted(&message.id("resp_sentinel_"));
     let (text, model) = (quoted(text), quoted(model));
     let part =
         |text: &str| format!(r#"{{"type":"output_text","text":{text},"annotations":[],"logprobs":[]}}"#);
@@ -22,12 +23,15 @@ fn body(message: &FinalMessage<'_>) -> String {
     };
     let response = |status: &str, output: &str, usage: &str| {
         format!(
-            r#"{{"id":"resp_sentinel_{id:016x}","object":"response","created_at":{created},"status":"{status}","error":null,"incomplete_details":null,"instructions":null,"metadata":{{}},"model":{model},"output":[{output}],"parallel_tool_calls":true,"temperature":null,"tool_choice":"auto","tools":[],"top_p":null,"usage":{usage}}}"#
+            r#"{{"id":{response_id},"object":"response","created_at":{created},"status":"{status}","error":null,"incomplete_details":null,"instructions":null,"metadata":{{}},"model":{model},"output":[{output}],"parallel_tool_calls":true,"temperature":null,"tool_choice":"auto","tools":[],"top_p":null,"usage":{usage}}}"#
         )
     };
     let done_item = item("completed", &part(&text));
-    let usage = r#"{"input_tokens":0,"input_tokens_details":{"cached_tokens":0},"output_tokens":0,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":0}"#;
-    let done = response("completed", &done_item, usage);
+    let (input, cached, output, total) = (message.input(), took.cached, took.output, message.total());
+    let usage = format!(
+        r#"{{"input_tokens":{input},"input_tokens_details":{{"cached_tokens":{cached}}},"output_tokens":{output},"output_tokens_details":{{"reasoning_tokens":0}},"total_tokens":{total}}}"#
+    );
+    let done = response("completed", &done_item, &usage);
     if *framing == Framing::Json {
         return done;
     }

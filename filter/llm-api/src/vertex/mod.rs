@@ -1,6 +1,8 @@
 //! Anthropic's models on Google's Vertex AI: Anthropic Messages, with the model and the form of the answer in the path.
 //! Gemini on Vertex AI is the Gemini dialect on a longer path.
 
+use std::borrow::Cow;
+
 use crate::{
     answer::Answer,
     anthropic::Anthropic,
@@ -9,7 +11,9 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
-    path::{PathFacts, model_before_method},
+    outline::Outline,
+    path::{PathFacts, model_before_method, other_method},
+    plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -42,6 +46,10 @@ impl Dialect for VertexAnthropic {
         Anthropic.is_retry(header)
     }
 
+    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
+        other_method(target, "streamRawPredict", "rawPredict")
+    }
+
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         Anthropic.read(body)
     }
@@ -58,12 +66,20 @@ impl Dialect for VertexAnthropic {
         Anthropic.offer(body, may)
     }
 
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        Anthropic.outline(body)
+    }
+
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
         Anthropic.whole_answer(json, answer)
     }
 
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
         Anthropic.event(kind, json, answer)
+    }
+
+    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
+        Anthropic.look(said, plain)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

@@ -12,7 +12,9 @@ use crate::{
     fail_open,
     host::{Host, Question, ServiceReply},
     metric::ServiceOutcome,
+    passes::cache,
     shared_data::change_window,
+    stored::Lookup,
 };
 
 /// The question about a prompt event; nothing where the conversation does not end with one.
@@ -25,7 +27,26 @@ pub fn question(case: &Case, tail: Tail) -> Option<Question> {
     }
     let prompt = prompt.text;
     let (similarity_threshold, repeats) = (case.policy.similarity_threshold, case.policy.semantic_repeats);
-    Some(Question { tenant, agent, run, prompt, similarity_threshold, repeats })
+    let (cache, cache_only) = (None, false);
+    Some(Question { tenant, agent, run, prompt, similarity_threshold, repeats, cache, cache_only })
+}
+
+/// One question for both: what was to be asked about the prompt, and what is looked up for it.
+pub fn with_lookup(case: &Case, question: Option<Question>, lookup: Option<Lookup>) -> Option<Question> {
+    let Some(lookup) = lookup else { return question };
+    let key = case.cache.as_ref().and_then(|cached| cached.key.as_ref())?;
+    let [tenant, agent, run] = case.scope.names();
+    let question = question.unwrap_or_else(|| Question {
+        tenant,
+        agent,
+        run,
+        prompt: key.prompt.clone(),
+        similarity_threshold: case.policy.similarity_threshold,
+        repeats: case.policy.semantic_repeats,
+        cache: None,
+        cache_only: true,
+    });
+    Some(Question { cache: Some(lookup), ..question })
 }
 
 /// Adds what the service found to the case.
@@ -39,10 +60,15 @@ pub fn run(
         let is_similarity = (0.0..=1.0).contains(&reply.max_similarity);
         if is_similarity { Ok(reply) } else { Err(ServiceOutcome::Garbage) }
     });
-    let outcome = reply.err().unwrap_or(ServiceOutcome::Ok);
+    let outcome = reply.as_ref().err().copied().unwrap_or(ServiceOutcome::Ok);
     fail_open::called(outcome, host);
     case.service = Some(outcome);
-    case.similarity = reply.ok().map(|reply| reply.max_similarity);
+    let mut reply = reply;
+    cache::give::note(case, reply.as_mut().map(|reply| reply.cache.take()).map_err(|outcome| *outcome));
+    if case.asks_cache_only {
+        return;
+    }
+    case.similarity = reply.as_ref().ok().map(|reply| reply.max_similarity);
     let (Ok(reply), Some(entry)) = (reply, case.entry) else { return };
     if !reply.loop_detected && reply.related < score::LEAST_RELATED {
         return;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::cache::Cache;
 use crate::case::{Case, LOCAL, STEPS};
 use crate::core::Core;
 use crate::cpu::Cpu;
@@ -37,6 +38,7 @@ pub struct Report {
     pub resources: Option<Resources>,
     pub cpu: Option<Cpu>,
     pub hostile: Option<Hostile>,
+    pub cache: Option<Cache>,
     /// What the machine was and had to do, one fact each.
     pub machine: Vec<(&'static str, String)>,
 }
@@ -73,6 +75,9 @@ impl Report {
         if let Some(hostile) = &self.hostile {
             text.push_str(&hostile.markdown());
         }
+        if let Some(cache) = &self.cache {
+            text.push_str(&cache.markdown());
+        }
         if !self.core.lines.is_empty() {
             let _ = write!(
                 text,
@@ -83,6 +88,11 @@ impl Report {
                 text,
                 "\n## A request of a run with so many steps since the last user message: the core alone, native, median\n\n{}",
                 self.core.runs_table().text()
+            );
+            let _ = write!(
+                text,
+                "\n## A request of a run with each part of the bounds, microseconds: the core alone, native, median\n\n{}",
+                self.core.bounds_table().text()
             );
         }
         if let Some(load) = &self.load {
@@ -255,11 +265,17 @@ impl Report {
             .iter()
             .map(|(steps, micros)| json!({"steps": steps, "native_micros": micros}))
             .collect();
+        let bounds: Vec<Value> = self
+            .core
+            .bounds
+            .iter()
+            .map(|(part, [small, large])| json!({"part": part, "native_micros_16_kb": small, "native_micros_256_kb": large}))
+            .collect();
         let load = self.load.as_ref().map(load::report::json);
         let resources = self.resources.as_ref().map(Resources::json);
         let cpu = self.cpu.as_ref().map(Cpu::json);
         let hostile = self.hostile.as_ref().map(Hostile::json);
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile})
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "bounds": bounds, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile, "cache": self.cache.as_ref().map(Cache::json)})
     }
 }
 

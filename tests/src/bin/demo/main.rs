@@ -13,7 +13,7 @@ use sentinel_tests::said;
 
 use crate::stage::Stage;
 
-/// Plays five agents through Envoy with the filter and says what each met. Without options it starts everything by itself.
+/// Plays agents through Envoy with the filter and says what each met. Without options it starts everything by itself.
 #[derive(Parser)]
 struct Options {
     /// Play through this Envoy instead, HOST:PORT; it must lead to the mock provider of this program
@@ -54,6 +54,9 @@ async fn main() -> ExitCode {
         met.push(scenarios::chat(&stage).await);
         met.push(scenarios::rephraser(&stage).await);
         met.push(scenarios::repeater(&stage).await);
+    }
+    if options.envoy.is_none() {
+        met.push(scenarios::cached(&stage).await);
     }
     if options.envoy.is_none() || options.without_service {
         met.push(scenarios::service_stopped(&mut stage, options.without_service).await);

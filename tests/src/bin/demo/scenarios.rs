@@ -1,11 +1,13 @@
-//! The five agents of the demo.
+//! The agents of the demo.
+
+use std::time::Duration;
 
 use sentinel_tests::Dialect;
 use sentinel_tests::provider::{Reply, faithful, reply::text_for, speak};
 use sentinel_tests::said::short;
 
-use crate::stage::Stage;
-use crate::table::{Table, all_untouched};
+use crate::stage::{CACHED, Stage};
+use crate::table::{Table, all_allowed, all_untouched};
 
 /// One template, other values: looks alike to any embedding, and is healthy.
 pub async fn batch(stage: &Stage) -> bool {
@@ -90,10 +92,41 @@ pub async fn repeater(stage: &Stage) -> bool {
     )
 }
 
+/// One question of three people, in two wordings: the provider answers it once. What only looks like it is the provider's.
+pub async fn cached(stage: &Stage) -> bool {
+    const ASK: &str = "How do I reset my password?";
+    let mut table = Table::new("5. The same question three ways, and a trap beside them (response cache)");
+    let person = |name: &str| format!("{CACHED}{name}");
+    let counter = |name: &str| stage.count(name, &[]);
+    table.ask(stage, &person("anna"), ASK).await;
+    // An answer is stored behind the response; other words find it a moment later.
+    for waiting in 0..100 {
+        let again = stage.ask(Dialect::OpenaiChat, &person(&format!("waiting-{waiting}")), ASK).await;
+        if again.header("x-sentinel-cache") == Some("exact") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let (tokens, nano_usd) =
+        (counter("sentinel_saved_tokens_total"), counter("sentinel_saved_nanousd_total"));
+    table.ask(stage, &person("ben"), ASK).await;
+    table.ask(stage, &person("carla"), "How can I reset my password?").await;
+    let (tokens, nano_usd) =
+        (counter("sentinel_saved_tokens_total") - tokens, counter("sentinel_saved_nanousd_total") - nano_usd);
+    table.ask(stage, &person("dora"), "How do I not reset my password?").await;
+    table
+        .note(&format!("two answers of the cache spared {tokens} tokens and {nano_usd} billionths of a USD"));
+    table.end("the same words and other words from the cache; the trap goes to the provider", |steps| {
+        let caches: Vec<&str> = steps.iter().map(|step| step.cache.as_str()).collect();
+        caches == ["miss", "exact", "semantic", "miss"] && all_allowed(steps) && tokens > 0
+    })
+}
+
 /// Without the service the semantic signal is gone; every request passes all the same. A service that is not ours has been
 /// stopped by whoever plays this scene alone.
 pub async fn service_stopped(stage: &mut Stage, without_service: bool) -> bool {
-    let mut table = Table::new("5. The embedding service is stopped in the middle (fail open)");
+    let mut table = Table::new("6. The embedding service is stopped in the middle (fail open)");
     let questions = [
         "Which port does the metrics endpoint of the gateway use?",
         "List the three largest tables of the audit database",

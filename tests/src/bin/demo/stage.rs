@@ -9,9 +9,13 @@ use sentinel_tests::metrics::Metrics;
 use sentinel_tests::provider::Provider;
 use sentinel_tests::stack::in_run;
 use sentinel_tests::{Dialect, Stack, raw};
+use serde_json::json;
 
 /// How long a stack of others may take to come up: images start, and the model is loaded and warmed.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How the names of agents begin whose questions the cache may answer.
+pub const CACHED: &str = "faq-";
 
 pub enum Stage {
     Own(Box<Stack>),
@@ -26,7 +30,12 @@ pub struct Theirs {
 
 impl Stage {
     pub fn own() -> Self {
-        Self::Own(Box::new(Stack::builder().service().in_a_hurry().start()))
+        let config = json!({
+            "timeout": "50ms",
+            "agents": [{"prefix": CACHED, "settings": {"cache": {"enabled": true}}}],
+            "prices": [{"prefix": "gpt-4o-mini", "input": 0.15, "output": 0.6}],
+        });
+        Self::Own(Box::new(Stack::builder().config(&config).service().in_a_hurry().start()))
     }
 
     /// Waits for Envoy, and for the service too unless it is meant to be away.

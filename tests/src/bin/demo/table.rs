@@ -16,6 +16,8 @@ pub struct Step {
     pub status: u16,
     pub verdict: String,
     pub untouched: bool,
+    /// What came of the look-up in the response cache; empty where that is off.
+    pub cache: String,
 }
 
 impl Table {
@@ -37,6 +39,7 @@ impl Table {
         let milliseconds = began.elapsed().as_secs_f64() * 1e3;
         let untouched = stage.provider().count() == before + 1
             && stage.provider().last().body == dialect.ask(text, false).to_string();
+        let cache = response.header("x-sentinel-cache").unwrap_or_default().to_owned();
         let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { short(text, 50) };
         println!(
             "  {:>4}  {:<58} {:<8} {:>10} {milliseconds:>7.1}  {}",
@@ -44,9 +47,10 @@ impl Table {
             short(text, 58),
             or_dash(response.verdict()),
             or_dash(response.header("x-sentinel-similarity").unwrap_or_default()),
-            or_dash(response.reason()),
+            if cache.is_empty() { or_dash(response.reason()) } else { format!("cache: {cache}") },
         );
-        self.steps.push(Step { status: response.status, verdict: response.verdict().to_owned(), untouched });
+        let (status, verdict) = (response.status, response.verdict().to_owned());
+        self.steps.push(Step { status, verdict, untouched, cache });
         response
     }
 
@@ -60,6 +64,11 @@ impl Table {
         println!("  {}  expected: {expected}\n", if met { "ok  " } else { "FAIL" });
         met
     }
+}
+
+/// Every step was answered, by whomever.
+pub fn all_allowed(steps: &[Step]) -> bool {
+    steps.iter().all(|step| step.status == 200 && step.verdict == "allow")
 }
 
 /// Every step was answered by the provider, which got the bytes that the agent sent.

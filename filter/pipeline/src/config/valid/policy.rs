@@ -16,7 +16,10 @@ use super::{
         ConfigError,
         raw::{GuardAction, HintPosition, KillMode, Mode, RawConfig},
     },
-    between, millis,
+    between,
+    bounds::{BoundsPolicy, bounds},
+    cache::{CachePolicy, cache},
+    millis,
     spotlight::marks,
     steps::steps,
     tools::{ToolPolicy, tools},
@@ -46,6 +49,9 @@ pub struct Policy {
     pub prompts: PromptsPolicy,
     pub tools: ToolPolicy,
     pub guard: GuardPolicy,
+    pub bounds: BoundsPolicy,
+    /// None: no answer is given again.
+    pub cache: Option<CachePolicy>,
     /// How tool results are marked; none where they are not.
     pub marks: Option<Marks>,
     /// Whether answers are cleaned.
@@ -147,7 +153,9 @@ impl TryFrom<&RawConfig> for Policy {
                 kill_lasts: millis("kill.expires", &kill.expires)?,
             },
             tools: tools(&raw.tools)?,
+            bounds: bounds(&raw.bounds)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
+            cache: cache(&raw.cache)?,
             marks: marks(&raw.spotlight)?,
             cleans: raw.clean.enabled,
             hint: HintPolicy {

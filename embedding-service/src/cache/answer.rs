@@ -1,0 +1,116 @@
+//! A provider's answer: how it is stored, and when two of them say the same.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use prost::Message as _;
+use sentinel_proto::v1::CachedAnswer;
+use sentinel_text::verify::{Contradiction, contradictions};
+
+/// Two answers that do not contradict each other say the same from this similarity of their beginnings on (cosine 0.90): what
+/// counts as the same for prompts of a loop. Too high costs hits, too low would let wrong answers count as right.
+pub const SAME_ANSWER: f64 = 0.95;
+/// What answers may not contradict each other in. Other words, and other ways of putting it, are no contradiction of answers.
+const OPPOSED: [Contradiction; 9] = [
+    Contradiction::Number,
+    Contradiction::Unit,
+    Contradiction::Date,
+    Contradiction::Time,
+    Contradiction::Sign,
+    Contradiction::Negation,
+    Contradiction::Quantity,
+    Contradiction::Comparison,
+    Contradiction::Direction,
+];
+
+#[must_use]
+pub fn encode(answer: &CachedAnswer) -> Bytes {
+    answer.encode_to_vec().into()
+}
+
+/// `None` for whatever is no answer.
+#[must_use]
+pub fn decode(bytes: &Bytes) -> Option<CachedAnswer> {
+    CachedAnswer::decode(bytes.clone()).ok().filter(|answer| !answer.text.is_empty())
+}
+
+/// What can be told of two answers without a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// The same but for white space, case and the punctuation at the end.
+    Same,
+    /// They have other numbers, or one denies what the other says: not the same, however alike they are.
+    Opposed,
+    /// As far as their meaning is the same: see [`SAME_ANSWER`].
+    Unknown,
+}
+
+/// `is_known`: whether a word in lower case is one, as far as a vocabulary goes.
+#[must_use]
+pub fn likeness(a: &str, b: &str, is_known: &dyn Fn(&str) -> bool) -> Likeness {
+    if folded(a) == folded(b) {
+        return Likeness::Same;
+    }
+    let is_opposed = || contradictions(a, b, is_known).iter().any(|found| OPPOSED.contains(found));
+    if numbers(a) != numbers(b) || is_opposed() { Likeness::Opposed } else { Likeness::Unknown }
+}
+
+fn folded(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").trim_end_matches(['.', '!']).to_lowercase()
+}
+
+/// Without the marks of lists ("1."), which come and go with the form.
+fn numbers(text: &str) -> BTreeSet<&str> {
+    let mut numbers = BTreeSet::new();
+    for line in text.lines() {
+        let line = line.trim_start();
+        let mark = line.find(|c: char| !c.is_ascii_digit()).unwrap_or_default();
+        let rest = line.get(mark..).unwrap_or_default();
+        let line =
+            if mark > 0 && rest.starts_with(['.', ')']) && !rest.get(1..).is_some_and(starts_with_digit) {
+                rest
+            } else {
+                line
+            };
+        numbers.extend(line.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()));
+    }
+    numbers
+}
+
+fn starts_with_digit(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_comes_back_as_it_went() {
+        let answer = CachedAnswer {
+            text: "Yes.".to_owned(),
+            model: "m".to_owned(),
+            input_tokens: 1,
+            cached_tokens: 2,
+            output_tokens: 3,
+            cost_nano_usd: 4,
+            id: "resp_1".to_owned(),
+        };
+        assert_eq!(decode(&encode(&answer)), Some(answer));
+        assert_eq!(decode(&Bytes::from_static(b"\xff\xff")), None);
+        assert_eq!(decode(&Bytes::new()), None, "an answer without a text is none");
+    }
+
+    #[test]
+    fn form_is_no_difference_and_a_number_or_a_denial_is() {
+        let likeness = |a: &str, b: &str| likeness(a, b, &|_| true);
+        assert_eq!(likeness("Paris.", " paris "), Likeness::Same);
+        assert_eq!(likeness("It takes 15 minutes.", "It takes 50 minutes."), Likeness::Opposed);
+        assert_eq!(likeness("It costs 1.50", "It costs 1.05"), Likeness::Opposed);
+        assert_eq!(likeness("1. Mix\n2. Bake", "Mix, then bake"), Likeness::Unknown);
+        assert_eq!(likeness("1.5 l of milk", "some milk"), Likeness::Opposed);
+        assert_eq!(likeness("You can return it.", "You cannot return it."), Likeness::Opposed);
+        assert_eq!(likeness("Paris", "The capital is Paris"), Likeness::Unknown);
+    }
+}

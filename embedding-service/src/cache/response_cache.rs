@@ -1,0 +1,140 @@
+//! The response cache as the service and the administration use it: look-ups, single flight, storing, figures. The parts are in the
+//! files beside this one.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sentinel_proto::v1::CacheResult;
+
+use super::{
+    AnswerStore, Erase,
+    flight::{Flights, Turn},
+    keeper::{Answered, Keeper},
+    lookup::{Hit, LookUp, Outcome, Query},
+    options::CacheOptions,
+};
+use crate::{
+    embed::{Embedded, pool::Pool},
+    history::HistoryError,
+    metrics::{Bypassed, LookUps, LookedUp, Metrics},
+};
+
+/// The response cache of one server.
+pub struct ResponseCache {
+    look_up: LookUp,
+    flights: Arc<Flights>,
+    keeper: Keeper,
+    metrics: Arc<Metrics>,
+    options: CacheOptions,
+}
+
+impl ResponseCache {
+    /// Starts the background work; must be called inside a tokio runtime. `is_counted`: whether the store counts its entries at
+    /// no cost.
+    #[must_use]
+    pub fn start(
+        store: Arc<dyn AnswerStore>,
+        pool: Arc<Pool>,
+        metrics: Arc<Metrics>,
+        options: CacheOptions,
+        is_counted: bool,
+    ) -> Self {
+        let flights = Arc::<Flights>::default();
+        let keeper = Keeper::start(
+            Arc::clone(&store),
+            Arc::clone(&pool),
+            Arc::clone(&flights),
+            Arc::clone(&metrics),
+            options.store_prompt_text,
+            is_counted,
+        );
+        Self { look_up: LookUp { store, pool }, flights, keeper, metrics, options }
+    }
+
+    #[must_use]
+    pub fn options(&self) -> &CacheOptions {
+        &self.options
+    }
+
+    /// The answer to the very text.
+    ///
+    /// # Errors
+    /// Why nothing can be said.
+    pub async fn exact(&self, query: &Query, deadline: Option<Instant>) -> Result<Option<Hit>, Bypassed> {
+        let pending = self.keeper.pending((query.partition, query.id));
+        self.look_up.exact(query, pending, deadline).await
+    }
+
+    /// The answer to a text that asks for the same, as far as can be told.
+    pub async fn nearest(
+        &self,
+        query: &Query,
+        prompt: &str,
+        embedded: &Embedded,
+        deadline: Option<Instant>,
+    ) -> Outcome {
+        if query.exact_only || query.bound.max_error <= 0.0 {
+            return Outcome::Miss { similarity: 0.0, candidate: None };
+        }
+        self.look_up.nearest(query, prompt, embedded, deadline).await
+    }
+
+    /// Whether this request is the first of its text under way, where it wants to know.
+    #[must_use]
+    pub fn join(&self, query: &Query) -> Option<Turn> {
+        (!query.wait.is_zero()).then(|| self.flights.join((query.partition, query.id), query.wait))
+    }
+
+    /// Counts how a look-up ended, and gives what the caller gets.
+    #[must_use]
+    pub fn ended(&self, outcome: Outcome) -> CacheResult {
+        let counts = &self.metrics.answers;
+        match &outcome {
+            Outcome::Exact(hit) => counts.served(LookedUp::Exact, &hit.answer),
+            Outcome::Semantic(hit) => counts.served(LookedUp::Semantic, &hit.answer),
+            Outcome::Miss { .. } => counts.missed(),
+            Outcome::Bypass(cause) => counts.bypassed(*cause),
+        }
+        outcome.result()
+    }
+
+    /// Takes an answer to be stored, if there is room for it. Never waits.
+    pub fn keep(&self, answered: Answered) -> bool {
+        self.keeper.keep(answered)
+    }
+
+    /// Forgets. Gives how many entries.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {
+        let erased = self.look_up.store.erase(what).await;
+        if erased.is_ok() {
+            let _ = self.count().await;
+        }
+        erased
+    }
+
+    /// How many entries there are.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn count(&self) -> Result<u64, HistoryError> {
+        let number = self.look_up.store.count().await?;
+        self.metrics.answers.entries(number);
+        Ok(number)
+    }
+
+    /// What look-ups have come to since the start.
+    #[must_use]
+    pub fn look_ups(&self) -> LookUps {
+        self.metrics.answers.look_ups()
+    }
+
+    /// Stores all that waits, for at most `limit`. Returns how many answers were lost.
+    pub async fn drain(&self, limit: Duration) -> usize {
+        self.keeper.drain(limit).await
+    }
+}

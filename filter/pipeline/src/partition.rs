@@ -1,0 +1,122 @@
+//! The partition of a request: a digest of all that decides what the answer may be, the last user text alone left out. Answers
+//! are never shared between two partitions. Nothing secret is in it: all Envoys that share a store must come to the same.
+
+use sentinel_llm_api::{conversation::BodyField, dialect::DialectRef, question::Question};
+
+use crate::{
+    config::{CachePolicy, Config},
+    host::Host,
+    stored::Partition,
+};
+
+/// Raised with every change of what is digested or of how an answer is written.
+const VERSION: &[u8] = b"sentinel answer 1";
+
+/// Headers that change what providers answer, or for whom.
+const HEADERS: [&str; 13] = [
+    "anthropic-beta",
+    "anthropic-version",
+    "openai-beta",
+    "openai-organization",
+    "openai-project",
+    "api-revision",
+    "x-goog-user-project",
+    "x-vertex-ai-llm-request-type",
+    "x-vertex-ai-llm-shared-request-type",
+    "x-amzn-bedrock-guardrailidentifier",
+    "x-amzn-bedrock-guardrailversion",
+    "x-amzn-bedrock-performanceconfig-latency",
+    "x-amzn-bedrock-service-tier",
+];
+
+/// Headers with a key of the provider's. Who has another key is another client, unless a filter before this one says who it is.
+const KEYS: [&str; 4] = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+
+/// Names in a body's metadata that only say which agent or run it is.
+pub fn names<'c>(config: &'c Config, policy: &CachePolicy) -> Vec<&'c str> {
+    let of = |fields: &'c [BodyField]| {
+        fields.iter().filter_map(|field| match field {
+            BodyField::Metadata(name) => Some(name.as_str()),
+            BodyField::User | BodyField::SafetyIdentifier => None,
+        })
+    };
+    let tenant: Vec<&str> = of(&config.tenant.body).collect();
+    let mut names: Vec<&str> = of(&config.agent.body).chain(of(&config.run.body)).collect();
+    if policy.is_shared {
+        names.extend(tenant);
+    } else {
+        names.retain(|name| !tenant.contains(name));
+    }
+    names
+}
+
+/// The partition of a request that is still held. `cleans`: its answer is cleaned before the agent gets it.
+pub fn partition(
+    config: &Config,
+    policy: &CachePolicy,
+    cleans: bool,
+    dialect: DialectRef,
+    question: &Question<'_>,
+    host: &impl Host,
+) -> Partition {
+    let mut digest = blake3::Hasher::new();
+    let mut add = |bytes: &[u8]| {
+        digest.update(bytes);
+    };
+    field(VERSION, &mut add);
+    field(dialect.label().as_bytes(), &mut add);
+    field(&host.request_header(":authority").unwrap_or_default(), &mut add);
+    let target = host.request_header(":path").unwrap_or_default();
+    match std::str::from_utf8(&target) {
+        Ok(target) => field(dialect.without_stream(target).as_bytes(), &mut add),
+        Err(_) => field(&target, &mut add),
+    }
+    for name in HEADERS {
+        header(name, host, &mut add);
+    }
+    for name in &policy.headers {
+        field(name.as_bytes(), &mut add);
+        header(name, host, &mut add);
+    }
+    // What is kept is what the agent got.
+    add(&[u8::from(cleans)]);
+    // Who asks; nothing of it where answers are shared.
+    add(&[u8::from(policy.is_shared)]);
+    if !policy.is_shared {
+        config.tenant.headers.iter().for_each(|name| header(name, host, &mut add));
+        let principal = config.principal.as_deref().filter(|name| host.request_header(name).is_some());
+        match principal {
+            Some(name) => header(name, host, &mut add),
+            None => KEYS.iter().for_each(|name| {
+                let values = host.request_header_values(name);
+                list(&values.iter().map(|value| key(value)).collect::<Vec<_>>(), &mut add);
+            }),
+        }
+    }
+    question.write_rest(&mut add);
+    digest.finalize().as_bytes().first_chunk().copied().unwrap_or_default()
+}
+
+fn field(bytes: &[u8], add: &mut impl FnMut(&[u8])) {
+    add(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_le_bytes());
+    add(bytes);
+}
+
+fn list(values: &[&[u8]], add: &mut impl FnMut(&[u8])) {
+    add(&u64::try_from(values.len()).unwrap_or(u64::MAX).to_le_bytes());
+    values.iter().for_each(|value| field(value, add));
+}
+
+fn header(name: &str, host: &impl Host, add: &mut impl FnMut(&[u8])) {
+    let values = host.request_header_values(name);
+    list(&values.iter().map(Vec::as_slice).collect::<Vec<_>>(), add);
+}
+
+/// A signature (AWS Signature Version 4) is another for each request; whose it is stands at its beginning.
+fn key(value: &[u8]) -> &[u8] {
+    if value.starts_with(b"AWS4-") {
+        value.split(|byte| *byte == b'/').next().unwrap_or(value)
+    } else {
+        value
+    }
+}

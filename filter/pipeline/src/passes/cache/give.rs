@@ -1,0 +1,141 @@
+//! Whether an answer that was found is given, and how it reads in the provider's form.
+
+use sentinel_detect::verdict::Verdict;
+use sentinel_llm_api::{
+    answer::Answer,
+    dialect::{FinalMessage, LocalReply},
+};
+use sentinel_text::digest_pair;
+
+use super::{Cached, Found, Hit, HitKind};
+use crate::{
+    case::Case,
+    config::Config,
+    decide::Decision,
+    host::Host,
+    metric::{CacheBypass, CacheHit, Metric, ServiceOutcome},
+    passes::fingerprint,
+    record,
+    stored::{LookupKind, LookupReply},
+};
+
+/// Notes what the service found; `reply` is an error where it was not asked, or has not answered.
+pub fn note(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>) {
+    let Some(Cached { key: Some(key), found: found @ Found::Open }) = &mut case.cache else { return };
+    let reply = match reply {
+        Ok(Some(reply)) => reply,
+        // A service of an older version knows no cache.
+        Ok(None) | Err(_) => {
+            case.cache = Some(Cached::bypass(CacheBypass::Service));
+            return;
+        }
+    };
+    key.candidate = reply.candidate;
+    let similarity = if (0.0..=1.0).contains(&reply.similarity) { reply.similarity } else { 0.0 };
+    let kind = match reply.kind {
+        LookupKind::Miss => {
+            *found = Found::Miss;
+            return;
+        }
+        LookupKind::Bypass => {
+            let cause = CacheBypass::of_service(&reply.cause);
+            *found = Found::Bypass(cause);
+            // What can be stored without the model is; and what could not be read was erased.
+            if !matches!(cause, CacheBypass::Embedding | CacheBypass::Corrupted) {
+                case.cache = Some(Cached::bypass(cause));
+            }
+            return;
+        }
+        LookupKind::Exact => HitKind::Exact,
+        LookupKind::Semantic => HitKind::Semantic,
+    };
+    *found = match reply.answer.filter(|answer| !answer.text.is_empty()) {
+        // Who goes on from the answer names its id to the provider, who must know it.
+        Some(answer) if key.is_kept && answer.id.is_empty() => {
+            drop(answer);
+            Found::Bypass(CacheBypass::Kept)
+        }
+        Some(answer) => {
+            let similarity = if kind == HitKind::Exact { 1.0 } else { similarity };
+            Found::Hit(Box::new(Hit { kind, answer, similarity, age: reply.age, entry: reply.entry }))
+        }
+        None => Found::Bypass(CacheBypass::Service),
+    };
+}
+
+/// All that will be known is known: what becomes of the look-up beside the verdict. Counts it.
+pub fn settle(case: &mut Case, decision: &Decision, host: &mut impl Host) {
+    let Some(cached) = &mut case.cache else { return };
+    if decision.verdict != Verdict::Allow && cached.key.is_some() {
+        *cached = Cached::bypass(CacheBypass::Loop);
+    }
+    if let Found::Open = cached.found {
+        *cached = Cached::bypass(CacheBypass::Service);
+    }
+    let sample = case.policy.cache.as_ref().map_or(0.0, |policy| policy.sample);
+    if let Found::Hit(_) = &cached.found {
+        // What is not given is compared with what comes.
+        cached.key.iter_mut().for_each(|key| key.compare_only = true);
+        if decision.is_enforced && sample > 0.0 && is_drawn(sample, host.random()) {
+            cached.found = Found::Miss;
+        }
+    }
+    let metric = match &cached.found {
+        Found::Hit(hit) if hit.kind == HitKind::Exact => Metric::CacheHits(CacheHit::Exact),
+        Found::Hit(_) => Metric::CacheHits(CacheHit::Semantic),
+        Found::Miss => Metric::CacheHits(CacheHit::Miss),
+        Found::Bypass(cause) => Metric::CacheBypasses(*cause),
+        Found::Open => Metric::CacheBypasses(CacheBypass::Service),
+    };
+    host.count(metric, 1);
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share needs no more digits")]
+fn is_drawn(share: f64, random: u64) -> bool {
+    (random as f64) < share * (u64::MAX as f64)
+}
+
+/// The answer in the provider's form, where one is to be given. What it spares is counted, and the window remembers it like any
+/// answer.
+pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host) -> Option<LocalReply> {
+    let Some(Cached { found: Found::Hit(hit), .. }) = &case.cache else { return None };
+    record::cache_hit(case, hit, decision.is_enforced, host);
+    if !decision.is_enforced {
+        return None;
+    }
+    let stored = &hit.answer;
+    let model = if stored.model.is_empty() { &case.model } else { &stored.model };
+    let mut reply = case.dialect.final_message(&FinalMessage {
+        text: &stored.text,
+        model,
+        framing: case.framing,
+        id: digest_pair(case.scope.id(), host.random()),
+        kept_as: if is_kept(case) { &stored.id } else { "" },
+        usage: stored.usage,
+        created: case.arrived.checked_div(1_000).unwrap_or(0),
+        include_usage: case.include_usage,
+    });
+    // That is for errors.
+    reply.headers.retain(|(name, _)| *name != "x-should-retry");
+    if config.response_headers {
+        reply.headers.extend(record::headers(case, decision));
+    }
+    reply.headers.push(("age", hit.age.checked_div(1_000).unwrap_or(0).to_string()));
+    let usage = &stored.usage;
+    let saved = config.price(&case.model).map_or(stored.cost, |price| price.of(usage));
+    host.count(Metric::Saved, saved);
+    let tokens = usage.input.saturating_add(usage.cached).saturating_add(usage.output);
+    host.count(Metric::SavedTokens, tokens);
+    if let Some(entry) = case.entry {
+        let mut answer = Answer::of_text(&stored.text, model, stored.usage);
+        answer.id.clone_from(&stored.id);
+        let outcome = fingerprint::answered(Some(&answer), &case.policy.steps.tools);
+        fingerprint::remember(config, &case.scope, entry, case.thread, &outcome, host);
+    }
+    Some(reply)
+}
+
+fn is_kept(case: &Case) -> bool {
+    let key = case.cache.as_ref().and_then(|cached| cached.key.as_ref());
+    key.is_some_and(|key| key.is_kept)
+}

@@ -1,0 +1,86 @@
+//! Cache: an answer that was given before is given again. On the way in it is decided whether one may be looked up
+//! (`look_up`), on the service's reply whether it is given (`give`), and on the way out what of the provider's answer is kept
+//! (`keep`). The look-up itself is the service's, and goes along with `ask`.
+
+pub mod give;
+pub mod keep;
+pub mod look_up;
+
+use crate::{
+    metric::CacheBypass,
+    stored::{Partition, StoredAnswer},
+};
+
+/// What a request has to do with the cache.
+#[derive(Debug)]
+pub struct Cached {
+    /// Under what an answer may be kept; none where it may not.
+    pub key: Option<Key>,
+    pub found: Found,
+}
+
+/// Under what an answer is kept.
+#[derive(Clone, Debug)]
+pub struct Key {
+    pub partition: Partition,
+    pub prompt: String,
+    /// The provider keeps the answer, and a later request may name it.
+    pub is_kept: bool,
+    /// What came near, in the service's words.
+    pub candidate: Vec<u8>,
+    /// An answer was there all the same.
+    pub compare_only: bool,
+}
+
+/// What a look-up came to.
+#[derive(Debug)]
+pub enum Found {
+    /// It is under way.
+    Open,
+    Bypass(CacheBypass),
+    Miss,
+    Hit(Box<Hit>),
+}
+
+/// An answer that can be given.
+#[derive(Debug)]
+pub struct Hit {
+    pub kind: HitKind,
+    pub answer: StoredAnswer,
+    pub similarity: f64,
+    /// Milliseconds.
+    pub age: u64,
+    /// By what the administration erases the answer.
+    pub entry: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitKind {
+    Exact,
+    Semantic,
+}
+
+impl Cached {
+    /// Nothing is looked up, and nothing kept.
+    fn bypass(cause: CacheBypass) -> Self {
+        Self { key: None, found: Found::Bypass(cause) }
+    }
+
+    /// How the client and the records call it.
+    pub fn label(&self) -> &'static str {
+        match &self.found {
+            Found::Hit(hit) => hit.kind.label(),
+            Found::Miss => "miss",
+            Found::Open | Found::Bypass(_) => "bypass",
+        }
+    }
+}
+
+impl HitKind {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Semantic => "semantic",
+        }
+    }
+}

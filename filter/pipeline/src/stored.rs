@@ -1,0 +1,75 @@
+//! What goes between the filter and the response cache behind the host port: a look-up, what it found, an answer to keep. Plain
+//! values; when they are sent is decided in `passes::cache`.
+
+use sentinel_llm_api::usage::Usage;
+
+/// Digest of all of a request but its last user text, the same in every Envoy.
+pub type Partition = [u8; 16];
+
+/// A look-up, which goes along with a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lookup {
+    pub partition: Partition,
+    pub similarity_threshold: f64,
+    pub max_error: f64,
+    /// Only answers to the same text.
+    pub exact_only: bool,
+    /// How long the answer of an identical request may be waited for (milliseconds).
+    pub wait: u32,
+}
+
+/// What a look-up found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LookupReply {
+    pub kind: LookupKind,
+    pub answer: Option<StoredAnswer>,
+    /// Of the nearest stored question.
+    pub similarity: f64,
+    /// Milliseconds since the answer was stored.
+    pub age: u64,
+    /// Goes back with the provider's answer.
+    pub candidate: Vec<u8>,
+    /// Of a bypass, in the service's words.
+    pub cause: String,
+    /// By what the administration erases the answer.
+    pub entry: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LookupKind {
+    Miss,
+    Exact,
+    Semantic,
+    #[default]
+    Bypass,
+}
+
+/// A provider's answer, free of its dialect.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredAnswer {
+    pub text: String,
+    /// As the provider names it.
+    pub model: String,
+    /// The provider's, where a later request may name it; else empty.
+    pub id: String,
+    pub usage: Usage,
+    /// Billionths of a USD.
+    pub cost: u64,
+}
+
+/// An answer that is to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreOrder {
+    /// Names of the scope, hashed.
+    pub tenant: String,
+    pub agent: String,
+    pub run: String,
+    pub partition: Partition,
+    pub prompt: String,
+    pub answer: StoredAnswer,
+    pub candidate: Vec<u8>,
+    /// There is an answer that could have been given: this one is to be compared with it.
+    pub compare_only: bool,
+    /// Seconds.
+    pub ttl: u32,
+}

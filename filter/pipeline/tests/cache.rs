@@ -1,0 +1,453 @@
+//! The response cache from the outside: what is looked up, what is given, what is kept.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test may fail"
+)]
+
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
+
+use sentinel_pipeline::{
+    config::Config,
+    host::ServiceReply,
+    in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
+    metric::{CacheBypass, CacheHit, Metric, ServiceOutcome},
+    stored::{LookupKind, LookupReply, Partition, StoredAnswer},
+};
+use serde_json::{Value, json};
+
+const ON: &str = r#"{"cache":{"enabled":true},"prices":[{"prefix":"m","input":1,"output":2}]}"#;
+const PROMPT: &str = "What is the capital of France?";
+const TEXT: &str = "Paris.";
+
+type Kept = Rc<RefCell<HashMap<(Partition, String), StoredAnswer>>>;
+
+/// A host whose service keeps answers in a table, and finds them by the same text.
+struct Stage {
+    host: InMemory,
+    kept: Kept,
+    asked: Rc<RefCell<Vec<bool>>>,
+}
+
+impl Stage {
+    fn new(config: &str) -> Self {
+        let mut host = InMemory::new(Config::from_json(config.as_bytes()).unwrap());
+        let (kept, asked) = (Kept::default(), Rc::new(RefCell::new(Vec::new())));
+        let (table, questions) = (Rc::clone(&kept), Rc::clone(&asked));
+        host.service = Box::new(move |question| {
+            questions.borrow_mut().push(question.cache_only);
+            let cache = question.cache.as_ref().map(|lookup| {
+                let found = table.borrow().get(&(lookup.partition, question.prompt.clone())).cloned();
+                LookupReply {
+                    kind: if found.is_some() { LookupKind::Exact } else { LookupKind::Miss },
+                    answer: found,
+                    similarity: 1.0,
+                    age: 2_500,
+                    candidate: vec![9],
+                    ..LookupReply::default()
+                }
+            });
+            Ok(ServiceReply { cache, ..ServiceReply::default() })
+        });
+        Self { host, kept, asked }
+    }
+
+    fn send(&mut self, request: &ClientRequest, response: &ProviderResponse) -> Exchange {
+        self.host.now += 1_000;
+        let exchange = self.host.exchange(request, response);
+        for order in self.host.stored.drain(..).filter(|order| !order.compare_only) {
+            self.kept.borrow_mut().insert((order.partition, order.prompt), order.answer);
+        }
+        exchange
+    }
+
+    fn bypassed(&self, cause: CacheBypass) -> u64 {
+        self.host.counted(Metric::CacheBypasses(cause))
+    }
+
+    fn hits(&self, hit: CacheHit) -> u64 {
+        self.host.counted(Metric::CacheHits(hit))
+    }
+}
+
+fn body(prompt: &str) -> Value {
+    json!({"model": "m", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": prompt}]})
+}
+
+fn post(body: &Value) -> ClientRequest {
+    ClientRequest::post("/v1/chat/completions", body.to_string())
+}
+
+fn ask() -> ClientRequest {
+    post(&body(PROMPT))
+}
+
+fn answer() -> ProviderResponse {
+    ProviderResponse::json(
+        json!({"id": "c", "model": "m-1", "choices": [{"index": 0, "message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 20, "completion_tokens": 3}})
+        .to_string(),
+    )
+}
+
+fn cache_header(exchange: &Exchange) -> &str {
+    exchange.header("x-sentinel-cache").unwrap_or("none")
+}
+
+#[test]
+fn the_same_question_is_answered_once() {
+    let mut stage = Stage::new(ON);
+    let first = stage.send(&ask(), &answer());
+    assert_eq!((cache_header(&first), first.sent.is_some()), ("miss", true));
+    let second = stage.send(&ask(), &answer());
+    assert_eq!((cache_header(&second), second.sent.is_none()), ("exact", true));
+    assert_eq!(second.header("age"), Some("2"));
+    assert_eq!(second.header("x-sentinel-similarity"), Some("1.0000"));
+    assert_eq!(second.header("x-sentinel-verdict"), Some("allow"));
+    assert_eq!(second.header("x-should-retry"), None);
+    let reply = second.reply.unwrap();
+    let said: Value = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!(said["choices"][0]["message"]["content"], TEXT);
+    assert_eq!((&said["model"], &said["usage"]["prompt_tokens"]), (&json!("m-1"), &json!(20)));
+    assert_eq!((stage.hits(CacheHit::Exact), stage.hits(CacheHit::Miss)), (1, 1));
+    // 20 for 1 and 3 for 2 millionths of a USD.
+    assert_eq!(stage.host.counted(Metric::Saved), 26_000);
+    assert_eq!(stage.host.counted(Metric::SavedTokens), 23);
+    assert_eq!(*stage.asked.borrow(), [true, true], "nobody who can be told apart asked");
+    assert!(stage.host.notes.iter().any(|line| line.contains(r#""event":"cache_hit""#)));
+    assert!(stage.host.notes.iter().all(|line| !line.contains("France") && !line.contains("Paris")));
+}
+
+#[test]
+fn what_was_stored_from_json_is_given_as_a_stream_and_the_other_way_round() {
+    let mut stage = Stage::new(ON);
+    stage.send(&ask(), &answer());
+    let mut streamed = body(PROMPT);
+    streamed["stream"] = json!(true);
+    let given = stage.send(&post(&streamed), &answer());
+    assert_eq!((cache_header(&given), given.header("content-type")), ("exact", Some("text/event-stream")));
+    // The other way: a new stage, whose first answer is that stream.
+    let stream = ProviderResponse {
+        content_type: "text/event-stream".into(),
+        part: Some(11),
+        ..ProviderResponse::json(given.reply.unwrap().body)
+    };
+    let mut stage = Stage::new(ON);
+    stage.send(&post(&streamed), &stream);
+    let given = stage.send(&ask(), &answer());
+    assert_eq!((cache_header(&given), given.header("content-type")), ("exact", Some("application/json")));
+    assert!(String::from_utf8_lossy(&given.reply.unwrap().body).contains(TEXT));
+}
+
+#[test]
+fn off_by_default_nothing_is_asked_and_nothing_kept() {
+    let mut stage = Stage::new("{}");
+    for _ in 0..2 {
+        let passed = stage.send(&ask(), &answer());
+        assert_eq!((cache_header(&passed), passed.sent.is_some()), ("none", true));
+    }
+    assert!(stage.asked.borrow().is_empty() && stage.kept.borrow().is_empty());
+}
+
+#[test]
+fn it_is_on_where_it_is_switched_on() {
+    let config = r#"{"cache":{"enabled":true,"paths":["/openai/"]},"agents":[{"name":"a","settings":{"cache":{"enabled":false}}}]}"#;
+    let mut stage = Stage::new(config);
+    assert_eq!(cache_header(&stage.send(&ask(), &answer())), "none");
+    let routed = ClientRequest::post("/openai/v1/chat/completions", body(PROMPT).to_string());
+    assert_eq!(cache_header(&stage.send(&routed, &answer())), "miss");
+    assert_eq!(cache_header(&stage.send(&routed.with("x-agent-id", "a"), &answer())), "none");
+}
+
+#[test]
+fn who_asks_and_how_decides_who_gets_it() {
+    let config = r#"{"cache":{"enabled":true,"headers":["x-route"]},"identity":{"principal":"x-client"}}"#;
+    let base = ask().with("x-tenant-id", "t").with("x-client", "c");
+    let mut stage = Stage::new(config);
+    stage.send(&base, &answer());
+    assert_eq!(cache_header(&stage.send(&base, &answer())), "exact");
+    // Any run or agent of the same client gets it.
+    assert_eq!(cache_header(&stage.send(&base.clone().with("x-run-id", "r"), &answer())), "exact");
+    assert_eq!(cache_header(&stage.send(&base.clone().with("x-agent-id", "a"), &answer())), "exact");
+    for (name, value) in [
+        ("x-tenant-id", "t2"),
+        ("x-client", "c2"),
+        (":authority", "elsewhere"),
+        (":path", "/v1/chat/completions?api-version=2"),
+        ("anthropic-beta", "x"),
+        ("openai-project", "p"),
+        ("x-route", "other"),
+    ] {
+        let other = stage.send(&base.clone().with(name, value), &answer());
+        assert_eq!(cache_header(&other), "miss", "{name}");
+    }
+    // A principal is known: whatever key comes along.
+    assert_eq!(cache_header(&stage.send(&base.with("authorization", "Bearer k"), &answer())), "exact");
+}
+
+#[test]
+fn without_a_principal_the_key_tells_who_asks() {
+    let mut stage = Stage::new(ON);
+    let with = |key: &str| ask().with("authorization", key);
+    stage.send(&with("Bearer one"), &answer());
+    assert_eq!(cache_header(&stage.send(&with("Bearer two"), &answer())), "miss");
+    assert_eq!(cache_header(&stage.send(&with("Bearer one"), &answer())), "exact");
+    // Of a signature only whose it is.
+    let signed =
+        |signature: &str| with(&format!("AWS4-HMAC-SHA256 Credential=AK/2026/x, Signature={signature}"));
+    stage.send(&signed("1"), &answer());
+    assert_eq!(cache_header(&stage.send(&signed("2"), &answer())), "exact");
+    let mut shared = Stage::new(r#"{"cache":{"enabled":true,"share_between_tenants":true}}"#);
+    shared.send(&with("Bearer one").with("x-tenant-id", "a"), &answer());
+    let other = shared.send(&with("Bearer two").with("x-tenant-id", "b"), &answer());
+    assert_eq!(cache_header(&other), "exact");
+}
+
+#[test]
+fn cache_control_is_obeyed() {
+    let mut stage = Stage::new(ON);
+    stage.send(&ask().with("cache-control", "no-store"), &answer());
+    assert!(stage.kept.borrow().is_empty());
+    assert_eq!(stage.bypassed(CacheBypass::NoStore), 1);
+    // Not given, but kept.
+    for directive in ["no-cache", "max-age=0", "foo, No-Cache"] {
+        let passed = stage.send(&ask().with("cache-control", directive), &answer());
+        assert_eq!((cache_header(&passed), passed.sent.is_some()), ("bypass", true), "{directive}");
+    }
+    assert_eq!(stage.bypassed(CacheBypass::NoCache), 3);
+    assert_eq!(cache_header(&stage.send(&ask(), &answer())), "exact");
+}
+
+#[test]
+fn what_is_not_eligible_is_counted_by_its_cause() {
+    let messages = |more: Value| {
+        let mut body = body(PROMPT);
+        for (key, value) in more.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        body
+    };
+    let turns: Vec<Value> = (0..13)
+        .map(|at| json!({"role": if at % 2 == 0 { "user" } else { "assistant" }, "content": format!("{PROMPT} {at}")}))
+        .collect();
+    let image = json!([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}, {"role": "user", "content": PROMPT}]);
+    let result = json!([{"role": "user", "content": PROMPT}, {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}, {"role": "tool", "tool_call_id": "c", "content": "x"}]);
+    for (body, cause) in [
+        (messages(json!({"temperature": 1.5})), CacheBypass::Temperature),
+        (messages(json!({"messages": turns})), CacheBypass::Turns),
+        (messages(json!({"messages": image})), CacheBypass::Media),
+        (messages(json!({"messages": result})), CacheBypass::Tail),
+        (messages(json!({"store": true})), CacheBypass::Kept),
+    ] {
+        let mut stage = Stage::new(ON);
+        let passed = stage.send(&post(&body), &answer());
+        assert_eq!((cache_header(&passed), passed.sent.is_some()), ("bypass", true), "{cause:?}");
+        assert_eq!(stage.bypassed(cause), 1, "{cause:?}");
+        assert!(stage.kept.borrow().is_empty() && stage.asked.borrow().is_empty(), "{cause:?}");
+    }
+    let mut stage = Stage::new(ON);
+    let forged =
+        format!(r#"{{"temperature":0,{}"#, body(PROMPT).to_string().replacen('{', r#""temperature":1,"#, 1));
+    let passed = stage.send(&ClientRequest::post("/v1/chat/completions", forged), &answer());
+    assert_eq!((cache_header(&passed), stage.bypassed(CacheBypass::DuplicateKey)), ("bypass", 1));
+}
+
+#[test]
+fn only_whole_and_plain_answers_are_kept() {
+    let json = |change: fn(&mut Value)| {
+        let mut body: Value = serde_json::from_slice(&answer().body).unwrap();
+        change(&mut body);
+        ProviderResponse::json(body.to_string())
+    };
+    let long = || {
+        let mut body: Value = serde_json::from_slice(&answer().body).unwrap();
+        body["choices"][0]["message"]["content"] = json!("x".repeat(70_000));
+        ProviderResponse::json(body.to_string())
+    };
+    for (response, cause) in [
+        (json(|body| body["choices"][0]["finish_reason"] = json!("length")), CacheBypass::AnswerOther),
+        (
+            json(|body| body["choices"][0]["message"]["tool_calls"] = json!([{"id": "c"}])),
+            CacheBypass::AnswerOther,
+        ),
+        (
+            json(|body| body["choices"] = json!([body["choices"][0], body["choices"][0]])),
+            CacheBypass::AnswerOther,
+        ),
+        (json(|body| body["error"] = json!({"message": "x"})), CacheBypass::AnswerOther),
+        (long(), CacheBypass::AnswerLength),
+        (ProviderResponse { status: 500, ..answer() }, CacheBypass::AnswerStatus),
+        (ProviderResponse { status: 206, ..answer() }, CacheBypass::AnswerStatus),
+        (ProviderResponse { content_type: "text/html".into(), ..answer() }, CacheBypass::AnswerForm),
+        // A stream where none was asked for.
+        (ProviderResponse { content_type: "text/event-stream".into(), ..answer() }, CacheBypass::AnswerForm),
+        (ProviderResponse { is_cut_off: true, ..answer() }, CacheBypass::AnswerIncomplete),
+        (ProviderResponse::json(b"{\"choices\":[".to_vec()), CacheBypass::AnswerIncomplete),
+    ] {
+        let mut stage = Stage::new(ON);
+        let received = stage.send(&ask(), &response).received;
+        assert_eq!(received, response.body, "it passes as it came");
+        assert!(stage.kept.borrow().is_empty(), "{cause:?}");
+        assert_eq!(stage.bypassed(cause), 1, "{cause:?}: {:?}", stage.host.counters);
+    }
+}
+
+#[test]
+fn a_loop_comes_first_and_a_given_answer_counts_as_one() {
+    let mut stage = Stage::new(ON);
+    let ask = ask().with("x-agent-id", "a").with("x-run-id", "r");
+    let seen: Vec<(String, String)> = (0..5)
+        .map(|_| {
+            let exchange = stage.send(&ask, &answer());
+            (cache_header(&exchange).to_owned(), exchange.verdict().unwrap_or("none").to_owned())
+        })
+        .collect();
+    let seen: Vec<_> = seen.iter().map(|(cache, verdict)| (cache.as_str(), verdict.as_str())).collect();
+    assert_eq!(
+        seen,
+        [("miss", "allow"), ("exact", "allow"), ("exact", "allow"), ("bypass", "hint"), ("bypass", "kill")]
+    );
+    assert_eq!(stage.bypassed(CacheBypass::Loop), 2);
+    // The answer to the hinted request is not kept: one entry, the first.
+    assert_eq!(stage.kept.borrow().len(), 1);
+}
+
+#[test]
+fn a_request_that_the_tool_policy_changes_is_neither_looked_up_nor_kept() {
+    let mut stage = Stage::new(r#"{"cache":{"enabled":true},"tools":{"deny":[{"name":"shell"}]}}"#);
+    let mut body = body(PROMPT);
+    body["tools"] = json!([{"type": "function", "function": {"name": "shell"}}]);
+    assert_eq!(cache_header(&stage.send(&post(&body), &answer())), "bypass");
+    assert_eq!((stage.bypassed(CacheBypass::Edited), stage.kept.borrow().len()), (1, 0));
+}
+
+#[test]
+fn whatever_the_service_says_the_request_goes_on() {
+    let reply = |kind, answer: Option<&str>, cause: &str| LookupReply {
+        kind,
+        answer: answer.map(|text| StoredAnswer { text: text.into(), ..StoredAnswer::default() }),
+        similarity: f64::NAN,
+        cause: cause.into(),
+        ..LookupReply::default()
+    };
+    for (reply, cause) in [
+        (Err(ServiceOutcome::Timeout), CacheBypass::Service),
+        (Ok(None), CacheBypass::Service),
+        (Ok(Some(reply(LookupKind::Exact, None, ""))), CacheBypass::Service),
+        (Ok(Some(reply(LookupKind::Semantic, Some(""), ""))), CacheBypass::Service),
+        (Ok(Some(reply(LookupKind::Bypass, None, "store_unavailable"))), CacheBypass::StoreUnavailable),
+        (Ok(Some(reply(LookupKind::Bypass, None, "of next year"))), CacheBypass::Service),
+    ] {
+        let mut stage = Stage::new(ON);
+        let given = reply.clone();
+        stage.host.service =
+            Box::new(move |_| given.clone().map(|cache| ServiceReply { cache, ..ServiceReply::default() }));
+        let passed = stage.send(&ask(), &answer());
+        assert_eq!((cache_header(&passed), passed.sent.is_some()), ("bypass", true), "{reply:?}");
+        assert_eq!(stage.bypassed(cause), 1, "{reply:?}");
+    }
+}
+
+#[test]
+fn observing_gives_nothing_and_says_what_would_have_been() {
+    let mut stage = Stage::new(r#"{"mode":"observe","cache":{"enabled":true}}"#);
+    for _ in 0..2 {
+        let passed = stage.send(&ask(), &answer());
+        assert_eq!((cache_header(&passed), passed.sent.is_some()), ("none", true));
+    }
+    assert_eq!((stage.hits(CacheHit::Miss), stage.hits(CacheHit::Exact)), (1, 1));
+    assert!(stage.host.notes.iter().any(|line| line.contains(r#""enforced":false"#)));
+    assert_eq!(stage.host.counted(Metric::Saved), 0);
+}
+
+#[test]
+fn a_sampled_hit_is_asked_upstream_and_compared() {
+    let mut stage = Stage::new(r#"{"cache":{"enabled":true,"sample":0.5}}"#);
+    stage.send(&ask(), &answer());
+    stage.host.random = u64::MAX / 4;
+    let passed = stage.host.exchange(&ask(), &answer());
+    assert_eq!((cache_header(&passed), passed.sent.is_some()), ("miss", true));
+    let order = stage.host.stored.pop().unwrap();
+    assert!(order.compare_only && order.candidate == [9]);
+    stage.host.random = u64::MAX / 4 * 3;
+    assert_eq!(cache_header(&stage.host.exchange(&ask(), &answer())), "exact");
+}
+
+#[test]
+fn a_threshold_is_taken_within_its_bounds() {
+    let asked = |config: &str, wish: Option<&str>| {
+        let mut host = InMemory::new(Config::from_json(config.as_bytes()).unwrap());
+        let seen = Rc::new(RefCell::new(0.0));
+        let at = Rc::clone(&seen);
+        host.service = Box::new(move |question| {
+            *at.borrow_mut() = question.cache.as_ref().unwrap().similarity_threshold;
+            Ok(ServiceReply::default())
+        });
+        let request = match wish {
+            Some(wish) => ask().with("x-sentinel-cache-threshold", wish),
+            None => ask(),
+        };
+        host.exchange(&request, &answer());
+        seen.take()
+    };
+    assert_eq!(asked(ON, None), 0.875);
+    assert_eq!(asked(ON, Some("0.95")), 0.95);
+    assert_eq!(asked(ON, Some("0.1")), 0.875, "not below what the operator allows");
+    for odd in ["", "NaN", "inf", "1,0", "\u{7f}"] {
+        assert_eq!(asked(ON, Some(odd)), 0.875, "{odd}");
+    }
+    let bounds = r#"{"cache":{"enabled":true,"min_threshold":0.8,"max_threshold":0.9}}"#;
+    assert_eq!((asked(bounds, Some("0.1")), asked(bounds, Some("0.99"))), (0.8, 0.9));
+}
+
+/// Who goes on from an answer that the provider keeps names its id.
+#[test]
+fn an_answer_that_the_provider_keeps_is_given_under_its_id() {
+    let request = |more: Value| {
+        let mut body = json!({"model": "m", "input": PROMPT});
+        for (key, value) in more.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        ClientRequest::post("/v1/responses", body.to_string())
+    };
+    let answer = ProviderResponse::json(
+        json!({"id": "resp_1", "object": "response", "status": "completed", "model": "m-1", "output": [{"type": "message", "id": "msg_1",
+            "status": "completed", "role": "assistant", "content": [{"type": "output_text", "text": TEXT, "annotations": []}]}],
+            "usage": {"input_tokens": 5, "output_tokens": 2}})
+        .to_string(),
+    );
+    for (more, id) in [(json!({}), "resp_1"), (json!({"store": false}), "resp_sentinel_")] {
+        let mut stage = Stage::new(ON);
+        stage.send(&request(more.clone()), &answer);
+        let given = stage.send(&request(more), &answer);
+        let said: Value = serde_json::from_slice(&given.reply.unwrap().body).unwrap();
+        assert!(said["id"].as_str().unwrap().starts_with(id), "{said}");
+    }
+    let mut stage = Stage::new(ON);
+    let follows = stage.send(&request(json!({"previous_response_id": "resp_1"})), &answer);
+    assert_eq!((cache_header(&follows), stage.bypassed(CacheBypass::Kept)), ("bypass", 1));
+}
+
+#[test]
+fn impossible_settings_are_refused_with_their_path() {
+    for (config, path) in [
+        (r#"{"cache":{"similarity_threshold":1.5}}"#, "cache.similarity_threshold"),
+        (r#"{"cache":{"similarity_threshold":0.8,"min_threshold":0.9}}"#, "cache.similarity_threshold"),
+        (r#"{"cache":{"max_error":-1}}"#, "cache.max_error"),
+        (r#"{"cache":{"sample":2}}"#, "cache.sample"),
+        (r#"{"cache":{"max_turns":0}}"#, "cache.max_turns"),
+        (r#"{"cache":{"max_temperature":-1}}"#, "cache.max_temperature"),
+        (r#"{"cache":{"max_answer_bytes":1000000}}"#, "cache.max_answer_bytes"),
+        (r#"{"cache":{"ttl":"0s"}}"#, "cache.ttl"),
+        (r#"{"cache":{"wait":"2m"}}"#, "cache.wait"),
+        (r#"{"cache":{"paths":["v1"]}}"#, "cache.paths[0]"),
+        (r#"{"cache":{"headers":["a b"]}}"#, "cache.headers[0]"),
+        (r#"{"cache":{"on":true}}"#, "cache.on"),
+        (r#"{"agents":[{"name":"a","settings":{"cache":{"sample":2}}}]}"#, "agents[0].settings.cache.sample"),
+    ] {
+        let error = Config::from_json(config.as_bytes()).unwrap_err();
+        assert_eq!(error.path, path, "{error}");
+    }
+}

@@ -1,0 +1,100 @@
+//! The messages of the embedding service, and the pipeline's values that they carry.
+
+use sentinel_llm_api::usage::Usage;
+use sentinel_pipeline::{
+    host::{Question, ServiceReply},
+    stored::{Lookup, LookupKind, LookupReply, StoreOrder, StoredAnswer},
+};
+use sentinel_proto::v1::{
+    CacheLookup, CacheResult, CachedAnswer, CheckLoopRequest, CheckLoopResponse, StoreAnswerRequest,
+    cache_result::Kind,
+};
+
+pub fn question(question: Question) -> CheckLoopRequest {
+    let Question { tenant, agent, run, prompt, similarity_threshold, repeats, cache, cache_only } = question;
+    CheckLoopRequest {
+        tenant_id: tenant,
+        prompt,
+        agent_id: agent,
+        run_id: run,
+        similarity_threshold: Some(similarity_threshold),
+        repeats,
+        record: None,
+        cache: cache.map(lookup),
+        cache_only,
+    }
+}
+
+fn lookup(lookup: Lookup) -> CacheLookup {
+    CacheLookup {
+        partition: lookup.partition.to_vec(),
+        similarity_threshold: Some(lookup.similarity_threshold),
+        max_error: Some(lookup.max_error),
+        exact_only: lookup.exact_only,
+        wait_ms: lookup.wait,
+    }
+}
+
+pub fn reply(reply: CheckLoopResponse) -> ServiceReply {
+    ServiceReply {
+        loop_detected: reply.loop_detected,
+        max_similarity: reply.max_similarity,
+        related: reply.related,
+        cache: reply.cache.map(found),
+    }
+}
+
+fn found(result: CacheResult) -> LookupReply {
+    let kind = match result.kind() {
+        Kind::Miss => LookupKind::Miss,
+        Kind::Exact => LookupKind::Exact,
+        Kind::Semantic => LookupKind::Semantic,
+        Kind::Unspecified | Kind::Bypass => LookupKind::Bypass,
+    };
+    LookupReply {
+        kind,
+        answer: result.answer.map(answer),
+        similarity: result.similarity,
+        age: result.age_ms,
+        candidate: result.candidate,
+        cause: result.cause,
+        entry: result.entry,
+    }
+}
+
+/// The message counts what came from the provider's cache among the input.
+fn answer(answer: CachedAnswer) -> StoredAnswer {
+    StoredAnswer {
+        text: answer.text,
+        model: answer.model,
+        id: answer.id,
+        usage: Usage {
+            input: answer.input_tokens.saturating_sub(answer.cached_tokens),
+            cached: answer.cached_tokens,
+            output: answer.output_tokens,
+        },
+        cost: answer.cost_nano_usd,
+    }
+}
+
+pub fn store(order: StoreOrder) -> StoreAnswerRequest {
+    let StoredAnswer { text, model, id, usage, cost } = order.answer;
+    StoreAnswerRequest {
+        tenant_id: order.tenant,
+        agent_id: order.agent,
+        partition: order.partition.to_vec(),
+        prompt: order.prompt,
+        answer: Some(CachedAnswer {
+            text,
+            model,
+            input_tokens: usage.input.saturating_add(usage.cached),
+            cached_tokens: usage.cached,
+            output_tokens: usage.output,
+            cost_nano_usd: cost,
+            id,
+        }),
+        candidate: order.candidate,
+        compare_only: order.compare_only,
+        ttl_s: order.ttl,
+    }
+}

@@ -1,0 +1,205 @@
+//! The response cache on a workload: 2,000 requests of which it is known which repeat what was asked, which ask it in other words,
+//! and which only look like it. One request at a time, through Envoy and the real service, by people who are all strangers to each
+//! other.
+//!
+//! The questions are the pairs of `embedding-service/tests/pairs`: of a pair that asks for the same, the first is asked, then
+//! twice more word for word, then the second; of one that does not, the first, once more word for word, then the second. Repeats
+//! of what was asked fill up to 2,000.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use sentinel_tests::provider::reply::text_for;
+use sentinel_tests::raw::RawConnection;
+use sentinel_tests::{Dialect, Stack, parts};
+use serde_json::{Value, json};
+
+use crate::measure::quantile;
+use crate::table::Table;
+
+const REQUESTS: usize = 2_000;
+const DIALECT: Dialect = Dialect::OpenaiChat;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    New,
+    Repeat,
+    Rewording,
+    Trap,
+}
+
+const KINDS: [(Kind, &str); 4] = [
+    (Kind::New, "asked for the first time"),
+    (Kind::Repeat, "the same words"),
+    (Kind::Rewording, "other words, the same question"),
+    (Kind::Trap, "like words, another question"),
+];
+
+struct Asked {
+    kind: Kind,
+    /// `x-sentinel-cache`.
+    cache: String,
+    milliseconds: f64,
+    /// The answer is that to these very words, or to the words that ask for the same.
+    is_right: bool,
+}
+
+/// What came of the workload.
+pub struct Cache {
+    asked: Vec<Asked>,
+    saved_tokens: u64,
+    used_tokens: u64,
+}
+
+/// One question, and what it may be answered with beside its own answer.
+struct Question {
+    kind: Kind,
+    text: String,
+    like: Option<String>,
+}
+
+pub fn measure() -> Cache {
+    let stack = Stack::builder().config(&json!({"cache": {"enabled": true}})).service().start();
+    let mut connection = RawConnection::open(stack.address());
+    let mut asked = Vec::new();
+    for question in workload() {
+        asked.push(ask(&mut connection, &question));
+        // What is stored behind a response is found by the next request that asks for it: nobody asks within a millisecond.
+        if asked.last().is_some_and(|asked: &Asked| asked.cache == "miss") {
+            std::thread::sleep(Duration::from_millis(15));
+        }
+    }
+    let (saved_tokens, used_tokens) =
+        (stack.count("sentinel_saved_tokens_total", &[]), stack.count("sentinel_tokens_used_total", &[]));
+    Cache { asked, saved_tokens, used_tokens }
+}
+
+fn ask(connection: &mut RawConnection, question: &Question) -> Asked {
+    let body = DIALECT.ask(&question.text, false).to_string();
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        DIALECT.path(false),
+        body.len()
+    );
+    let began = Instant::now();
+    connection.write(&[head.as_bytes(), body.as_bytes()].concat());
+    let response = connection.response().expect("an answer");
+    let milliseconds = began.elapsed().as_secs_f64() * 1e3;
+    assert_eq!(response.status, 200, "{}", response.head);
+    let header = response.head.lines().find_map(|line| line.strip_prefix("x-sentinel-cache: "));
+    let said = DIALECT.answer_text(&response.body);
+    let is_right = [Some(&question.text), question.like.as_ref()]
+        .into_iter()
+        .flatten()
+        .any(|text| said == text_for(text));
+    Asked { kind: question.kind, cache: header.unwrap_or("none").to_owned(), milliseconds, is_right }
+}
+
+/// The same in every run.
+fn workload() -> Vec<Question> {
+    let mut rows: Vec<Vec<Question>> = Vec::new();
+    for name in ["own.jsonl", "held_out.jsonl"] {
+        let path = parts::root().join("embedding-service/tests/pairs").join(name);
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let pair: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+            let text = |key: &str| pair[key].as_str().expect("a text").to_owned();
+            let of = |kind, text, like| Question { kind, text, like };
+            let (a, b) = (text("a"), text("b"));
+            let mut row = vec![of(Kind::New, a.clone(), None), of(Kind::Repeat, a.clone(), None)];
+            if pair["same_answer"] == true {
+                row.push(of(Kind::Repeat, a.clone(), None));
+                row.push(of(Kind::Rewording, b, Some(a)));
+            } else {
+                row.push(of(Kind::Trap, b, None));
+            }
+            rows.push(row);
+        }
+    }
+    let mut state = 1_u64;
+    let mut draw = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut count: usize = rows.iter().map(Vec::len).sum();
+    while count < REQUESTS {
+        let at = draw(rows.len());
+        let text = rows[at][0].text.clone();
+        rows[at].push(Question { kind: Kind::Repeat, text, like: None });
+        count += 1;
+    }
+    // Rows are mixed; each keeps its own order. Texts that stand in several pairs are repeats from the second time on.
+    let mut open: Vec<std::vec::IntoIter<Question>> = rows.into_iter().map(Vec::into_iter).collect();
+    let (mut all, mut seen) = (Vec::with_capacity(count), std::collections::HashSet::new());
+    while !open.is_empty() {
+        let at = draw(open.len());
+        match open[at].next() {
+            Some(mut question) => {
+                if !seen.insert(question.text.clone()) {
+                    question.kind = Kind::Repeat;
+                }
+                all.push(question);
+            }
+            None => drop(open.swap_remove(at)),
+        }
+    }
+    all.truncate(REQUESTS);
+    all
+}
+
+impl Cache {
+    fn hits(&self) -> usize {
+        self.asked.iter().filter(|asked| matches!(asked.cache.as_str(), "exact" | "semantic")).count()
+    }
+
+    fn wrong(&self) -> usize {
+        self.asked.iter().filter(|asked| !asked.is_right).count()
+    }
+
+    /// Milliseconds, sorted.
+    fn times(&self, cache: &str) -> Vec<f64> {
+        let of = self.asked.iter().filter(|asked| asked.cache == cache);
+        let mut times: Vec<f64> = of.map(|asked| asked.milliseconds).collect();
+        times.sort_by(f64::total_cmp);
+        times
+    }
+
+    fn share(part: u64, whole: u64) -> f64 {
+        100.0 * part as f64 / whole.max(1) as f64
+    }
+
+    pub fn markdown(&self) -> String {
+        let mut by_kind = Table::new(&["requests", "number", "exact", "semantic", "miss", "wrong answers"]);
+        for (kind, name) in KINDS {
+            let of: Vec<&Asked> = self.asked.iter().filter(|asked| asked.kind == kind).collect();
+            let count = |cache: &str| of.iter().filter(|asked| asked.cache == cache).count().to_string();
+            let wrong = of.iter().filter(|asked| !asked.is_right).count().to_string();
+            let cells = vec![of.len().to_string(), count("exact"), count("semantic"), count("miss"), wrong];
+            by_kind.row([vec![name.to_owned()], cells].concat());
+        }
+        let mut times = Table::new(&["answered", "p50", "p99"]);
+        for cache in ["exact", "semantic", "miss"] {
+            let of = self.times(cache);
+            let cell = |share| format!("{:.2} ms", quantile(&of, share));
+            times.row(vec![cache.to_owned(), cell(0.5), cell(0.99)]);
+        }
+        let all = self.saved_tokens + self.used_tokens;
+        format!(
+            "\n## The response cache\n\n{}\n{}\nHit rate {:.1} %, tokens spared {:.1} %, wrong answers {}.\n",
+            by_kind.text(),
+            times.text(),
+            Self::share(self.hits() as u64, self.asked.len() as u64),
+            Self::share(self.saved_tokens, all),
+            self.wrong()
+        )
+    }
+
+    pub fn json(&self) -> Value {
+        let times = |cache: &str| {
+            let of = self.times(cache);
+            json!({"requests": of.len(), "p50_ms": quantile(&of, 0.5), "p99_ms": quantile(&of, 0.99)})
+        };
+        json!({"requests": self.asked.len(), "hits": self.hits(), "wrong": self.wrong(), "saved_tokens": self.saved_tokens,
+            "used_tokens": self.used_tokens, "exact": times("exact"), "semantic": times("semantic"), "miss": times("miss")})
+    }
+}
