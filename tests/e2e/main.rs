@@ -4,6 +4,7 @@ mod access;
 mod bad_input;
 mod bodies;
 mod bootstraps;
+mod bounds;
 mod cache_administration;
 mod clean_answers;
 mod compressed_answers;

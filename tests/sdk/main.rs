@@ -164,6 +164,24 @@ fn packages_whose_tools_are_denied() {
     }
 }
 
+/// A history that a compaction has cut is refused by the provider; with repair it is answered.
+#[test]
+fn packages_whose_histories_are_broken() {
+    let repairing = json!({"prefix": "mended-", "settings": {"bounds": {"repair": true}}});
+    let mut stack = stack_with(&json!({"semantic": {"enabled": false}, "agents": [repairing]}));
+    run(&mut stack, python("broken_history_agent.py"), 5 * 2);
+    assert_eq!(stack.provider.count(), 5 * 2, "nothing is tried again");
+    let repaired =
+        |kind, dialect| stack.count("sentinel_bounds_total", &[("kind", kind), ("dialect", dialect)]);
+    for dialect in ["openai_chat", "openai_responses", "anthropic", "bedrock", "gemini"] {
+        assert_eq!(
+            (repaired("result_made", dialect), repaired("result_dropped", dialect)),
+            (1, 1),
+            "{dialect}"
+        );
+    }
+}
+
 /// What the packages make of cleaned answers is the text that is left, event by event and as a whole.
 #[test]
 fn packages_whose_answers_are_cleaned() {

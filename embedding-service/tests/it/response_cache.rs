@@ -181,22 +181,29 @@ async fn an_exact_hit_costs_no_embedding_and_is_compared_all_the_same() {
 #[tokio::test]
 async fn without_embeddings_the_same_text_is_still_answered() {
     let gate = Gate::default();
-    let server = Server::start_gated(&gate, &[]).await;
+    let server = Server::start_gated(&gate, &[("--queue-length", "1")]).await;
     let mut client = server.client().await;
     store_whole(&mut client, &server, ASK, ANSWER).await;
     let shut = gate.shut();
-    let in_time = |ask: CheckLoopRequest| {
-        let mut ask = tonic::Request::new(ask);
-        ask.set_timeout(Duration::from_secs(5));
-        ask
-    };
-    let exact = client.check_loop(in_time(ask(ASK))).await.unwrap().into_inner().cache.unwrap();
-    assert_eq!(exact.kind(), Kind::Exact);
-    let other = client.check_loop(in_time(ask(REWORDED))).await.unwrap().into_inner().cache.unwrap();
+    let metrics = server.running.addresses().metrics;
+    let mut waiting = tokio::task::JoinSet::new();
+    for (queued, prompt) in [(0.0, "the worker has this one"), (1.0, "and this one waits")] {
+        let mut client = client.clone();
+        waiting.spawn(async move { call(&mut client, request("other", prompt)).await });
+        eventually("it waits", async || {
+            let length = http::sample(metrics, "embedding_service_queue_length").await;
+            (gate.waiting() == 1 && length == queued).then_some(())
+        })
+        .await;
+    }
+    assert_eq!(look_up(&mut client, ASK).await.kind(), Kind::Exact);
+    let other = look_up(&mut client, REWORDED).await;
     assert_eq!((other.kind(), other.cause.as_str()), (Kind::Bypass, "embedding_unavailable"));
     let both = CheckLoopRequest { cache_only: false, ..ask("another question") };
-    assert!(client.check_loop(in_time(both)).await.is_err(), "the comparison itself could not be done");
+    let status = client.check_loop(both).await.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted, "the comparison itself could not be done");
     drop(shut);
+    waiting.join_all().await;
 }
 
 #[tokio::test]

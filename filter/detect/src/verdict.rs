@@ -42,6 +42,8 @@ pub enum Signal {
     ToolDenied = 12,
     /// What is new in the request looks like an injection.
     Injection = 13,
+    /// The newest turn fills the context window up to a mark.
+    MemoryFlush = 14,
 }
 
 impl From<Signal> for u8 {
@@ -132,6 +134,7 @@ impl Finding {
             Signal::RunLimit => format!("it took {count} turns without a word from the user"),
             Signal::Injection => format!("what is new in it looks like an injection ({tool})"),
             Signal::ToolDenied => format!("it asked for the tool `{tool}`, which it may not use"),
+            Signal::MemoryFlush => "its context window is almost full".to_owned(),
             Signal::Score | Signal::Semantic | Signal::McpBreaker => {
                 "it keeps repeating the same request with the same outcome".to_owned()
             }
@@ -161,7 +164,7 @@ impl Verdict {
 }
 
 impl Signal {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Score,
         Self::Semantic,
         Self::RepeatedStep,
@@ -175,6 +178,7 @@ impl Signal {
         Self::RepeatedExchange,
         Self::ToolDenied,
         Self::Injection,
+        Self::MemoryFlush,
     ];
 
     /// Whether it is about what one request says, and not about a loop.
@@ -197,6 +201,7 @@ impl Signal {
             Self::Semantic => "semantic",
             Self::ToolDenied => "tool_denied",
             Self::Injection => "injection",
+            Self::MemoryFlush => "memory_flush",
         }
     }
 }

@@ -2,7 +2,7 @@
 //! documents say. `make eval-guard` shows which.
 #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a test may fail")]
 
-use sentinel_detect::injection::{Place, scan};
+use sentinel_detect::injection::{Place, scan, scan_json};
 use serde_json::Value;
 
 /// How many texts of a file there are, and in how many something is found.
@@ -22,4 +22,19 @@ fn attacks_are_caught_and_healthy_texts_left_alone() {
     assert!(attacks >= 200 && healthy >= 500, "{attacks} {healthy}");
     assert!(caught * 100 >= attacks * 95, "{caught} of {attacks}");
     assert!(flagged * 200 <= healthy, "{flagged} of {healthy}");
+}
+
+/// Words that stand in a text as they are take a shorter way than those with escapes: both lead to the same.
+#[test]
+fn escapes_change_nothing() {
+    let texts = concat!(include_str!("injection/attacks.jsonl"), include_str!("injection/healthy.jsonl"));
+    for line in texts.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = line["text"].as_str().unwrap();
+        let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let (plain, escaped) = (line["text"].to_string(), format!("\"{escaped}\""));
+        for place in [Place::User, Place::Tool] {
+            assert_eq!(scan_json(&plain, place), scan_json(&escaped, place), "{text}");
+        }
+    }
 }

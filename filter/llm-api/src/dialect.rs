@@ -8,6 +8,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
+    outline::Outline,
     path::PathFacts,
     plain::{Plain, Said},
     spoken::{Block, Visit},
@@ -60,6 +61,9 @@ pub trait Dialect: Debug + Sync {
 
     /// What a request offers to the model when the tools that may not be offered are taken out. `body` is a JSON object.
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable>;
+
+    /// Where the messages of a request stand, its calls and their results. `body` is a JSON object.
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable>;
 
     /// Whether a tool's result may be an object of any members.
     fn takes_objects_as_results(&self) -> bool {

@@ -24,12 +24,10 @@ impl Edit {
 /// `text` with all `edits` made, or nothing where one lies outside of it, within a character, or over another. Of two
 /// insertions at one place the first in the list comes first.
 pub fn apply(text: &str, edits: &[Edit]) -> Option<Vec<u8>> {
-    let mut ordered: Vec<&Edit> = edits.iter().collect();
-    ordered.sort_by_key(|edit| (edit.at.start, edit.at.end));
     let added: usize = edits.iter().map(|edit| edit.with.len()).sum();
     let mut changed = Vec::with_capacity(text.len().saturating_add(added));
     let mut from = 0;
-    for edit in ordered {
+    for edit in ordered(edits) {
         changed.extend_from_slice(text.get(from..edit.at.start)?.as_bytes());
         changed.extend_from_slice(edit.with.as_bytes());
         // A cut must not end before it begins, nor inside a character.
@@ -42,20 +40,32 @@ pub fn apply(text: &str, edits: &[Edit]) -> Option<Vec<u8>> {
 
 /// What of `edits` is left where they meet: an edit within what another one cuts goes with it, and of two equal cuts one is
 /// made. An insertion at either end of a cut stays. This is the only rule there is for edits of several passes in one place.
-pub fn settled(mut edits: Vec<Edit>) -> Vec<Edit> {
-    edits.sort_by_key(|edit| (edit.at.start, std::cmp::Reverse(edit.at.end)));
-    let mut cut = 0..0;
-    edits.retain(|edit| {
-        if edit.at.is_empty() {
-            return edit.at.start <= cut.start || edit.at.start >= cut.end;
+pub fn settled(edits: &[Edit]) -> Vec<Edit> {
+    let (mut left, mut cut) = (Vec::with_capacity(edits.len()), 0..0);
+    let mut ordered = ordered(edits).into_iter().peekable();
+    while let Some(edit) = ordered.next() {
+        let is_within = if edit.at.is_empty() {
+            edit.at.start > cut.start && edit.at.start < cut.end
+        } else {
+            // Of those that begin together the longest is the last.
+            edit.at.end <= cut.end || ordered.peek().is_some_and(|next| next.at.start == edit.at.start)
+        };
+        if is_within {
+            continue;
         }
-        let is_within = edit.at.start >= cut.start && edit.at.end <= cut.end;
-        if !is_within {
+        if !edit.at.is_empty() {
             cut = edit.at.clone();
         }
-        !is_within
-    });
-    edits
+        left.push(edit.clone());
+    }
+    left
+}
+
+/// By their places: of those that begin together the shortest first.
+fn ordered(edits: &[Edit]) -> Vec<&Edit> {
+    let mut ordered: Vec<&Edit> = edits.iter().collect();
+    ordered.sort_by_key(|edit| (edit.at.start, edit.at.end));
+    ordered
 }
 
 /// Whether `edit` is left where it meets the others.
@@ -64,24 +74,28 @@ pub fn stays(edits: &[Edit], edit: &Edit) -> bool {
 }
 
 /// A key and its value put first into the object that is the whole of `body`.
+#[inline(never)]
 pub fn insert_key(body: &str, key: &str, value: &str) -> Result<Edit, Unreadable> {
     let open = body.find('{').ok_or(Unreadable::Shape)?;
     Ok(insert_after_bracket(body, open, &format!("{}:{value}", quoted(key))))
 }
 
 /// A key and its value put first into the object `object`, a part of `body`.
+#[inline(never)]
 pub fn insert_key_into(body: &str, object: &RawValue, key: &str, value: &str) -> Result<Edit, Unreadable> {
     let span = span(body, object).filter(|_| object.get().starts_with('{')).ok_or(Unreadable::Shape)?;
     Ok(insert_after_bracket(body, span.start, &format!("{}:{value}", quoted(key))))
 }
 
 /// An element put first into the array `array`, a part of `body`.
+#[inline(never)]
 pub fn prepend(body: &str, array: &RawValue, element: &str) -> Result<Edit, Unreadable> {
     let span = span(body, array).filter(|_| array.get().starts_with('[')).ok_or(Unreadable::Shape)?;
     Ok(insert_after_bracket(body, span.start, element))
 }
 
 /// An element put last into the array `array`, a part of `body`.
+#[inline(never)]
 pub fn append(body: &str, array: &RawValue, element: &str) -> Result<Edit, Unreadable> {
     let span = span(body, array).filter(|_| array.get().ends_with(']')).ok_or(Unreadable::Shape)?;
     let at = span.end.saturating_sub(1);
@@ -91,6 +105,7 @@ pub fn append(body: &str, array: &RawValue, element: &str) -> Result<Edit, Unrea
 }
 
 /// `text` put at the end of the string `string`, a part of `body`, after an empty line.
+#[inline(never)]
 pub fn extend_string(body: &str, string: &RawValue, text: &str) -> Result<Edit, Unreadable> {
     let span = span(body, string).filter(|_| string.get().starts_with('"')).ok_or(Unreadable::Shape)?;
     let text = if string.get() == "\"\"" { text.to_owned() } else { format!("\n\n{text}") };
@@ -100,6 +115,7 @@ pub fn extend_string(body: &str, string: &RawValue, text: &str) -> Result<Edit, 
 }
 
 /// `text` after what `content` says: at the end of a string, or as one more part of this type.
+#[inline(never)]
 pub fn extend_text(body: &str, content: &RawValue, text: &str, kind: &str) -> Result<Edit, Unreadable> {
     if content.get().starts_with('[') {
         return append(body, content, &format!(r#"{{"type":{},"text":{}}}"#, quoted(kind), quoted(text)));
@@ -108,12 +124,14 @@ pub fn extend_text(body: &str, content: &RawValue, text: &str, kind: &str) -> Re
 }
 
 /// The value `old`, a part of `body`, replaced.
+#[inline(never)]
 pub fn replace(body: &str, old: &RawValue, new: String) -> Result<Edit, Unreadable> {
     Ok(Edit { at: span(body, old).ok_or(Unreadable::Shape)?, with: new })
 }
 
 /// `text` as the value of `key` in the object that is the whole of `body`: where there is none, or a null, the whole
 /// value; where there is a string, at its end.
+#[inline(never)]
 pub fn extend_key(body: &str, key: &str, old: Option<&RawValue>, text: &str) -> Result<Edit, Unreadable> {
     match old {
         None => insert_key(body, key, &quoted(text)),
@@ -198,9 +216,9 @@ mod tests {
             edit(4..5, "at its beginning"),
             edit(9..9, "!"),
         ];
-        let left = settled(edits.clone());
+        let left = settled(&edits);
         assert_eq!(apply("0123456789", &left).unwrap(), b"0123beforeafter8!9");
-        assert_eq!(settled(left.clone()), left);
+        assert_eq!(settled(&left), left);
         assert!(!stays(&edits, &edit(6..6, "x")) && stays(&edits, &edit(3..3, "x")));
         assert!(stays(&[edit(4..8, "")], &edit(8..8, "x")) && stays(&[edit(4..8, "")], &edit(4..4, "x")));
     }

@@ -106,11 +106,13 @@ pub fn is_true(raw: Option<&RawValue>) -> bool {
 }
 
 /// `text` as a JSON string, in its quotes.
+#[inline(never)]
 pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
 /// Where `part`, borrowed from `whole`, lies in it; nothing where it is borrowed from elsewhere.
+#[inline(never)]
 pub fn span(whole: &str, part: &RawValue) -> Option<Range<usize>> {
     let part = part.get();
     let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;

@@ -25,6 +25,7 @@ pub mod mcp;
 mod members;
 mod openai_chat;
 mod openai_responses;
+pub mod outline;
 pub mod path;
 pub mod plain;
 pub mod question;

@@ -50,6 +50,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The members of `raw` in their order; none where it is no object.
+#[inline(never)]
 pub(crate) fn members(raw: &RawValue) -> Vec<Member<'_>> {
     if !raw.get().starts_with('{') {
         return Vec::new();
@@ -58,11 +59,49 @@ pub(crate) fn members(raw: &RawValue) -> Vec<Member<'_>> {
 }
 
 /// The elements of `raw` in their order; none where it is no list.
+#[inline(never)]
 pub(crate) fn elements(raw: &RawValue) -> Vec<&RawValue> {
     if !raw.get().starts_with('[') {
         return Vec::new();
     }
     json::read_raw(raw).unwrap_or_default()
+}
+
+/// The members of an object, by name. Where a key stands twice the first is meant; a null is nothing.
+pub(crate) struct Fields<'a>(Vec<Member<'a>>);
+
+// Asked for in many places: what is copied into each makes the module large.
+impl<'a> Fields<'a> {
+    #[inline(never)]
+    pub fn of(raw: &'a RawValue) -> Result<Self, Unreadable> {
+        json::must_be_object(raw.get())?;
+        Ok(Self(members(raw)))
+    }
+
+    pub fn of_body(body: &'a str) -> Result<Self, Unreadable> {
+        Self::of(whole(body)?)
+    }
+
+    #[inline(never)]
+    pub fn get(&self, key: &str) -> Option<&'a RawValue> {
+        let member = self.0.iter().find(|member| member.key == key);
+        member.map(|member| member.value).filter(|value| value.get() != "null")
+    }
+
+    /// The first that is there of two spellings.
+    pub fn either(&self, key: &str, other: &str) -> Option<&'a RawValue> {
+        self.get(key).or_else(|| self.get(other))
+    }
+
+    /// A string; empty where it is none.
+    #[inline(never)]
+    pub fn text(&self, key: &str) -> Cow<'a, str> {
+        self.get(key).and_then(json::string).unwrap_or_default()
+    }
+
+    pub fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
 }
 
 /// The whole body as one value.
@@ -71,12 +110,14 @@ pub(crate) fn whole(body: &str) -> Result<&RawValue, Unreadable> {
 }
 
 /// The members of this name, however often it stands there.
+#[inline(never)]
 pub(crate) fn named<'a>(members: &[Member<'a>], keys: &[&str]) -> Vec<&'a RawValue> {
     members.iter().filter(|member| keys.contains(&member.key.as_ref())).map(|member| member.value).collect()
 }
 
 /// Cuts those members of `object`, a part of `body`, of which `is_cut` is true, with the commas that are theirs. Where none
 /// would stay, the first stays as a null: what is put in front of it counts on something that follows.
+#[inline(never)]
 pub(crate) fn cut_members(
     body: &str,
     object: &RawValue,
@@ -105,6 +146,7 @@ pub(crate) fn cut_members(
 }
 
 /// Cuts those elements of `list`, a part of `body`, of which `cuts` says so, with the commas that are theirs.
+#[inline(never)]
 pub(crate) fn cut_elements(body: &str, list: &[&RawValue], cuts: &[bool]) -> Result<Vec<Edit>, Unreadable> {
     let place = |element: &&RawValue| span(body, element).ok_or(Unreadable::Shape);
     let places = list.iter().map(place).collect::<Result<Vec<_>, _>>()?;
@@ -112,7 +154,8 @@ pub(crate) fn cut_elements(body: &str, list: &[&RawValue], cuts: &[bool]) -> Res
 }
 
 /// Those in front of the first that stays go up to the next, all others from the one before: so no comma is left over.
-fn cut(places: &[Range<usize>], cuts: &[bool]) -> Vec<Edit> {
+#[inline(never)]
+pub(crate) fn cut(places: &[Range<usize>], cuts: &[bool]) -> Vec<Edit> {
     let first_kept = cuts.iter().position(|is_cut| !is_cut);
     let mut edits = Vec::new();
     for (at, (place, is_cut)) in places.iter().zip(cuts).enumerate() {

@@ -38,11 +38,48 @@ fn body() -> impl Strategy<Value = Value> {
     ];
     let content =
         || prop_oneof![text(), prop::collection::vec(part.clone(), 0..4).prop_map(Value::from), any_json()];
+    let id = prop::sample::select(vec!["a", "b", ""]);
+    let calls = prop_oneof![
+        3 => prop::collection::vec(id.clone(), 0..3).prop_map(|ids| {
+            ids.into_iter().map(|id| json!({"id": id, "type": "function", "function": {"name": "f"}})).collect::<Value>()
+        }),
+        1 => any_json(),
+    ];
+    let item = prop_oneof![
+        id.clone().prop_map(|id| json!({"type": "function_call", "call_id": id, "id": id, "name": "f"})),
+        (id.clone(), text()).prop_map(
+            |(id, told)| json!({"type": "function_call_output", "call_id": id, "output": told})
+        ),
+        (id.clone(), any_json()).prop_map(
+            |(id, told)| json!({"type": "function_result", "call_id": id, "result": told})
+        ),
+        (id.clone(), text()).prop_map(
+            |(id, told)| json!({"role": "tool", "tool_call_id": id, "content": told})
+        ),
+        (calls, text()).prop_map(
+            |(calls, said)| json!({"role": "assistant", "content": said, "tool_calls": calls})
+        ),
+        prop::collection::vec(id.clone(), 0..3).prop_map(|ids| {
+            let block = |id| json!({"type": "tool_use", "id": id, "toolUse": {"toolUseId": id}, "functionCall": {"id": id, "name": "f"}});
+            let blocks: Value = ids.into_iter().map(block).collect();
+            json!({"role": "assistant", "content": blocks, "parts": blocks})
+        }),
+        prop::collection::vec((id, text()), 0..3).prop_map(|results| {
+            let block = |(id, told): (&str, Value)| {
+                let content = json!([{"text": told, "type": "text"}]);
+                json!({"type": "tool_result", "tool_use_id": id, "content": told, "toolResult": {"toolUseId": id, "content": content},
+                    "functionResponse": {"id": id, "name": "f", "response": {"output": told}}})
+            };
+            let blocks: Value = results.into_iter().map(block).collect();
+            json!({"role": "user", "content": blocks, "parts": blocks})
+        }),
+    ];
     let role = prop::sample::select(vec!["user", "assistant", "system", "developer", "tool", "model", ""]);
     let message = (role, content(), content())
         .prop_map(|(role, content, parts)| json!({"role": role, "content": content, "parts": parts}));
     let messages = prop_oneof![
         4 => prop::collection::vec(message, 0..5).prop_map(Value::from),
+        4 => prop::collection::vec(item, 0..7).prop_map(Value::from),
         1 => any_json(),
     ];
     let instruction = prop_oneof![

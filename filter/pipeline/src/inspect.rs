@@ -15,7 +15,7 @@ use crate::{
     host::{Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, cache, guard, loops, spotlight, tools},
+    passes::{ask, bounds, cache, guard, loops, spotlight, tools},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
@@ -113,7 +113,11 @@ fn read(
     if !is_refused {
         spotlight::run(&mut case, &body, &conversation);
     }
+    // Behind the others, whose edits move along with what it moves.
+    let flush = if is_refused { None } else { bounds::run(config, &mut case, &body, host) };
     let is_open = !is_refused && loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
+    // It comes once: before hints that come again as long as there is a loop.
+    case.findings.splice(0..0, flush);
     let text = match &reading.tail {
         Tail::Prompt(prompt) => Some(prompt.text.as_str()),
         Tail::Other => None,

@@ -9,6 +9,7 @@
 mod case;
 mod codec;
 pub mod config;
+mod context_window;
 mod decide;
 pub mod fail_open;
 pub mod host;

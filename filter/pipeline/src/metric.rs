@@ -37,6 +37,12 @@ pub enum Metric {
     ToolsDenied(DeniedTool, &'static str),
     /// Injections that the guard found, by pattern and place; with the dialect's label.
     Injections(Pattern, Place, &'static str),
+    /// Changes of requests by their bounds; with the dialect's label.
+    Bounds(Bound, &'static str),
+    /// Tokens that these cut, a token for four bytes; with the dialect's label.
+    BoundsTokens(Bounding, &'static str),
+    /// Billionths of a USD that these tokens would have cost.
+    BoundsSaved(Bounding),
     /// Answers that were cleaned of something; with the dialect's label.
     Cleaned(CleanKind, &'static str),
     /// Billionths of a USD that killed requests would have cost at least, and that answers from the cache did cost once.
@@ -121,6 +127,61 @@ impl DeniedTool {
     }
 }
 
+/// What is done to a request to keep it within its bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    MessageTruncated,
+    ResultTruncated,
+    /// A message of a turn that is over the limit.
+    MessageDropped,
+    /// An old result lost its middle.
+    ResultTrimmed,
+    /// An old result is replaced.
+    ResultCleared,
+    /// A result had no call.
+    ResultDropped,
+    /// A result stood in the wrong place.
+    ResultMoved,
+    /// A call had no result.
+    ResultMade,
+    /// An id named two calls.
+    IdRenamed,
+}
+
+impl Bound {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::MessageTruncated => "message_truncated",
+            Self::ResultTruncated => "result_truncated",
+            Self::MessageDropped => "message_dropped",
+            Self::ResultTrimmed => "result_trimmed",
+            Self::ResultCleared => "result_cleared",
+            Self::ResultDropped => "result_dropped",
+            Self::ResultMoved => "result_moved",
+            Self::ResultMade => "result_made",
+            Self::IdRenamed => "id_renamed",
+        }
+    }
+}
+
+/// Bounds that save tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bounding {
+    Truncation,
+    History,
+    Pruning,
+}
+
+impl Bounding {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Truncation => "truncation",
+            Self::History => "history",
+            Self::Pruning => "pruning",
+        }
+    }
+}
+
 /// What cleaning found in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CleanKind {
@@ -176,6 +237,13 @@ impl Metric {
                 pattern.label(),
                 place.label()
             ),
+            Self::Bounds(kind, dialect) => {
+                format!("sentinel_bounds_total.kind.{}.dialect.{dialect}", kind.label())
+            }
+            Self::BoundsTokens(kind, dialect) => {
+                format!("sentinel_bounds_tokens_total.kind.{}.dialect.{dialect}", kind.label())
+            }
+            Self::BoundsSaved(kind) => format!("sentinel_bounds_nanousd_total.kind.{}", kind.label()),
             Self::Cleaned(kind, dialect) => {
                 format!("sentinel_answers_cleaned_total.kind.{}.dialect.{dialect}", kind.label())
             }

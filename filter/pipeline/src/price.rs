@@ -7,7 +7,7 @@ use sentinel_llm_api::usage::Usage;
 /// Label of all models without a price.
 pub const OTHER: &str = "other";
 /// What a body's size says about its tokens, where nobody has counted them (bytes a token, for English and JSON).
-const BYTES_A_TOKEN: usize = 4;
+pub const BYTES_A_TOKEN: usize = 4;
 
 /// Prices of one model or of several whose names begin alike, in USD for a million tokens.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use crate::{case::Case, config::KillMode, decide::Decision, messages};
 pub fn edited(case: &Case, hint: Option<&Edit>) -> Option<Vec<u8>> {
     let edits: Vec<Edit> = case.edits.iter().chain(hint).cloned().collect();
     let body = std::str::from_utf8(&case.body).ok().filter(|_| !edits.is_empty())?;
-    edit::apply(body, &edit::settled(edits))
+    edit::apply(body, &edit::settled(&edits))
 }
 
 /// The edit that puts the hint in; nothing where the body has no place for one.

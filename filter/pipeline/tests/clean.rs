@@ -93,9 +93,33 @@ fn a_stream_is_the_same_wherever_it_is_cut() {
         let whole = streamed(dialect, &body, None);
         let read = dialect.read(dialect.content_type, &whole);
         assert_eq!(read, (LEFT.to_owned(), ARGUMENTS.to_owned()), "{}", dialect.label);
-        for part in 1..body.len() {
+        // Every place of each framing; the other dialects have the same ones.
+        let step = if matches!(dialect.label, "openai_chat" | "anthropic" | "bedrock") { 1 } else { 11 };
+        for part in (1..body.len()).step_by(step) {
             let received = streamed(dialect, &body, Some(part));
             assert!(received == whole, "{} in parts of {part}", dialect.label);
+        }
+    }
+}
+
+/// What becomes of an answer, by example: `golden/clean/<dialect>.whole` and `.stream`. `UPDATE_GOLDEN=1 cargo test -p
+/// sentinel-pipeline --test clean` writes them anew.
+#[test]
+fn cleaned_answers_are_as_they_were() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/clean");
+    for dialect in &DIALECTS {
+        let whole = dialect.whole(&PIECES.concat());
+        let whole = passed(&mut host(CLEAN), dialect, "application/json", whole.as_bytes(), None).received;
+        let stream = streamed(dialect, &dialect.frames(&PIECES).concat(), None);
+        for (kind, actual) in [("whole", whole), ("stream", stream)] {
+            let path = folder.join(format!("{}.{kind}", dialect.label));
+            if std::env::var_os("UPDATE_GOLDEN").is_some() {
+                std::fs::create_dir_all(&folder).unwrap();
+                std::fs::write(&path, &actual).unwrap();
+            }
+            let expected = std::fs::read(&path).unwrap();
+            let (expected, actual) = (String::from_utf8_lossy(&expected), String::from_utf8_lossy(&actual));
+            assert_eq!(expected, actual, "{} is not what becomes of it", path.display());
         }
     }
 }
@@ -286,6 +310,29 @@ fn an_answer_that_says_nothing_is_marked() {
     let plain = passed(&mut elsewhere, chat, "application/json", body.as_bytes(), None);
     assert_eq!(plain.header("x-sentinel-no-reply"), None, "off by default");
     assert_eq!(plain.received, body.into_bytes());
+}
+
+/// Answers that were made to be costly: many texts, many events, one pattern all over.
+#[test]
+fn costly_answers_pass() {
+    let [chat, _, _, gemini, ..] = &DIALECTS;
+    let choices = r#"{"message":{"content":"<think>a</think>b"}},"#.repeat(20_000);
+    let many = format!("{{\"choices\":[{}]}}", choices.trim_end_matches(','));
+    let chunks = r#"{"candidates":[{"content":{"parts":[{"text":"<think>a"}]}}]},"#.repeat(4_000);
+    let array = format!("[{}]", chunks.trim_end_matches(','));
+    for (dialect, body) in [(chat, &many), (gemini, &array)] {
+        let mut host = host(CLEAN);
+        let exchange = passed(&mut host, dialect, "application/json", body.as_bytes(), Some(60_000));
+        assert_eq!(exchange.received.len(), body.len(), "{}", dialect.label);
+    }
+    for unit in ["<", "<think>", "[Tool Call: ", "`", "\\n\\n"] {
+        let delta = format!(
+            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
+            unit.repeat(50)
+        );
+        let received = streamed(chat, delta.repeat(500).as_bytes(), Some(4_000));
+        assert!(!received.is_empty(), "{unit}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod gemini;
 pub mod gemini_interactions;
 pub mod openai_chat;
 pub mod openai_responses;
+pub mod pairing;
 pub mod reply;
 mod server;
 pub mod sigv4;

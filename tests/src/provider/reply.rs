@@ -1,10 +1,10 @@
 //! What the mock model says, before it takes the shape of a provider.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::{
-    Received, anthropic, bedrock, gemini, gemini_interactions, openai_chat, openai_responses, vertex,
+    Received, anthropic, bedrock, gemini, gemini_interactions, openai_chat, openai_responses, pairing, vertex,
 };
 use crate::Dialect;
 
@@ -73,6 +73,32 @@ fn error(dialect: Dialect, status: u16) -> Answer {
 
 /// What the provider says to a request that it does not take.
 fn refusal(dialect: Dialect, request: &Received) -> Option<Answer> {
+    own_refusal(dialect, request).or_else(|| {
+        let body = serde_json::from_slice(&request.body).ok()?;
+        pairing::complaint(dialect.label(), &body).map(|message| unpaired(dialect, &message))
+    })
+}
+
+/// The error of a provider for calls and results that do not pair.
+fn unpaired(dialect: Dialect, message: &str) -> Answer {
+    const KIND: &str = "invalid_request_error";
+    let error = match dialect {
+        Dialect::Bedrock => return bedrock::refusal(400, "ValidationException", message),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+            json!({"error": {"message": message, "type": KIND, "param": null, "code": null}})
+        }
+        Dialect::Anthropic | Dialect::VertexAnthropic => {
+            json!({"type": "error", "error": {"type": KIND, "message": message}, "request_id": "req_mock"})
+        }
+        Dialect::Gemini => {
+            json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}})
+        }
+        Dialect::GeminiInteractions => json!({"error": {"code": "invalid_request", "message": message}}),
+    };
+    Answer::json(400, &error)
+}
+
+fn own_refusal(dialect: Dialect, request: &Received) -> Option<Answer> {
     match dialect {
         Dialect::Bedrock => bedrock::complaint(&request.body)
             .map(|message| bedrock::refusal(400, "ValidationException", &message)),

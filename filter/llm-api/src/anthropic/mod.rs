@@ -1,6 +1,7 @@
 //! Anthropic Messages.
 
 mod answer;
+mod outline;
 mod plain;
 mod reply;
 mod request;
@@ -13,6 +14,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     path::retry_count,
     plain::{Plain, Said},
     spoken::Visit,
@@ -49,6 +51,10 @@ impl Dialect for Anthropic {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

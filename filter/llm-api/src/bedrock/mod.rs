@@ -1,6 +1,7 @@
 //! Amazon Bedrock Converse and ConverseStream.
 
 mod answer;
+mod outline;
 mod plain;
 mod reply;
 mod request;
@@ -16,6 +17,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
+    outline::Outline,
     path::{PathFacts, other_method},
     plain::{Plain, Said},
     spoken::Visit,
@@ -71,6 +73,10 @@ impl Dialect for Bedrock {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

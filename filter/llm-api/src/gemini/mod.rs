@@ -1,6 +1,7 @@
 //! Gemini `generateContent` and `streamGenerateContent`, on Google's own API and on Vertex AI.
 
 mod answer;
+mod outline;
 mod plain;
 mod reply;
 mod request;
@@ -16,6 +17,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
+    outline::Outline,
     path::{PathFacts, model_before_method, other_method},
     plain::{Plain, Said},
     spoken::{Block, Visit},
@@ -63,6 +65,10 @@ impl Dialect for Gemini {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn takes_objects_as_results(&self) -> bool {

@@ -2,6 +2,7 @@
 //! Vertex AI.
 
 mod answer;
+mod outline;
 mod plain;
 mod reply;
 mod request;
@@ -14,6 +15,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     plain::{Plain, Said},
     spoken::Visit,
     tools::{May, Offer},
@@ -53,6 +55,10 @@ impl Dialect for GeminiInteractions {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn takes_objects_as_results(&self) -> bool {

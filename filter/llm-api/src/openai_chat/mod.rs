@@ -1,6 +1,7 @@
 //! OpenAI chat completions, and the many providers that speak it.
 
 mod answer;
+mod outline;
 mod plain;
 mod reply;
 mod request;
@@ -15,6 +16,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     path::retry_count,
     plain::{Plain, Said},
     spoken::{Block, Visit},
@@ -51,6 +53,10 @@ impl Dialect for OpenAiChat {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

@@ -1,6 +1,7 @@
 //! OpenAI Responses.
 
 mod answer;
+mod outline;
 mod plain;
 mod reply;
 mod request;
@@ -13,6 +14,7 @@ use crate::{
     dialect::{Dialect, FinalMessage, LocalReply, Position},
     edit::Edit,
     json::Unreadable,
+    outline::Outline,
     path::retry_count,
     plain::{Plain, Said},
     spoken::Visit,
@@ -53,6 +55,10 @@ impl Dialect for OpenAiResponses {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         tools::offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        outline::outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

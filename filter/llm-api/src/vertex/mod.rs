@@ -11,6 +11,7 @@ use crate::{
     edit::Edit,
     framing::Framing,
     json::Unreadable,
+    outline::Outline,
     path::{PathFacts, model_before_method, other_method},
     plain::{Plain, Said},
     spoken::Visit,
@@ -63,6 +64,10 @@ impl Dialect for VertexAnthropic {
 
     fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
         Anthropic.offer(body, may)
+    }
+
+    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
+        Anthropic.outline(body)
     }
 
     fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {

@@ -8,6 +8,8 @@ use sentinel_llm_api::{
 };
 use serde_json::{Value, value::RawValue};
 
+#[path = "only_the_bounds.rs"]
+mod only_the_bounds;
 #[path = "only_the_edits.rs"]
 mod only_the_edits;
 
@@ -33,6 +35,10 @@ pub fn check(body: &[u8]) -> Result<(), String> {
             only_the_edits::check(dialect, text, hint)
                 .map_err(|problem| format!("{label}: {problem}\n{text}"))?;
         }
+        let tools = dialect.offer(text, &|_| false).map(|offer| offer.edits).unwrap_or_default();
+        let others: Vec<_> = tools.iter().chain(&hint).chain(&in_result).cloned().collect();
+        only_the_bounds::check(dialect, text, &others)
+            .map_err(|problem| format!("{label}: {problem}\n{text}"))?;
         for position in [Position::Start, Position::End] {
             let Ok(hint) = dialect.hint(text, HINT, position) else { continue };
             if let Ok(other) = &in_result {

@@ -161,6 +161,49 @@ fn steps(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Settings of the bounds, one by one, with a window so small that there is something to do.
+const BOUNDS: [(&str, &str); 8] = [
+    ("off", "{}"),
+    ("truncation", r#"{"truncation": {"enabled": true}}"#),
+    (
+        "truncation_cuts",
+        r#"{"truncation": {"enabled": true, "max_message_chars": 20, "max_tool_result_chars": 100}}"#,
+    ),
+    ("repair", r#"{"repair": true}"#),
+    ("history", r#"{"history_limit": 1}"#),
+    (
+        "pruning",
+        r#"{"context_window": 2000, "pruning": {"enabled": true, "soft_trim_chars": 100, "soft_trim_head": 40, "soft_trim_tail": 40, "min_prunable_tool_chars": 1000}}"#,
+    ),
+    ("memory_flush", r#"{"memory_flush": {"enabled": true}}"#),
+    (
+        "all",
+        r#"{"context_window": 2000, "truncation": {"enabled": true}, "repair": true, "history_limit": 9, "memory_flush": {"enabled": true}, "pruning": {"enabled": true, "soft_trim_chars": 100, "soft_trim_head": 40, "soft_trim_tail": 40, "min_prunable_tool_chars": 1000}}"#,
+    ),
+];
+
+/// A request of a run of tool calls, of 16 and of 256 kB, with each part of the bounds alone, with none, and with all.
+fn bounds(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("bounds");
+    let step = run(2).len().saturating_sub(run(1).len()).max(1);
+    for kb in [16, 256_usize] {
+        let steps = kb.saturating_mul(1024).checked_div(step).unwrap_or(1);
+        let request = ClientRequest::post("/v1/chat/completions", run(steps));
+        let answer = ProviderResponse::json("{}");
+        group.throughput(Throughput::Bytes(u64::try_from(request.body.len()).unwrap_or(0)));
+        for (part, bounds) in BOUNDS {
+            let config = format!(
+                r#"{{"max_body_bytes": 16777216, "semantic": {{"enabled": false}}, "bounds": {bounds}}}"#
+            );
+            let mut host = InMemory::new(Config::from_json(config.as_bytes()).expect("a configuration"));
+            group.bench_function(BenchmarkId::new(part, kb), |bencher| {
+                bencher.iter(|| black_box(host.exchange(black_box(&request), &answer)));
+            });
+        }
+    }
+    group.finish();
+}
+
 /// The sizes at which passes are measured, in kB.
 const PASS_SIZES: [usize; 2] = [16, 256];
 
@@ -244,6 +287,7 @@ criterion_group!(
     splice,
     request,
     steps,
+    bounds,
     spotlight,
     clean
 );

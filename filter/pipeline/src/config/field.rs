@@ -31,11 +31,21 @@ pub struct Section {
 }
 
 /// What a value should have been.
+#[cold]
+#[inline(never)]
 pub fn wrong_type(path: &str, wanted: &str) -> ConfigError {
     ConfigError::new(if path.is_empty() { "." } else { path }, format!("must be {wanted}"))
 }
 
+/// A name that is none of the group's fields.
+#[cold]
+#[inline(never)]
+pub fn unknown(path: String, known: &[&str]) -> ConfigError {
+    ConfigError::new(path, format!("is no field; these are: {}", known.join(", ")))
+}
+
 /// The path of a field of a group.
+#[inline(never)]
 pub fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
@@ -48,6 +58,7 @@ fn row(path: &str, default: &str, meaning: &str, rows: &mut Vec<[String; 3]>) {
 macro_rules! plain {
     ($type:ty, $wanted:literal, $read:expr) => {
         impl Field for $type {
+            #[inline(never)]
             fn set(&mut self, value: &Value, path: &str) -> Result<(), ConfigError> {
                 let read: fn(&Value) -> Option<$type> = $read;
                 *self = read(value).ok_or_else(|| wrong_type(path, $wanted))?;
@@ -160,6 +171,8 @@ macro_rules! group {
                 &[$($meaning),*]
             }
 
+            // Not copied into the group around it: the module is to stay small.
+            #[inline(never)]
             fn set(&mut self, value: &Value, path: &str) -> Result<(), ConfigError> {
                 let members = value.as_object().ok_or_else(|| wrong_type(path, "an object, in braces"))?;
                 for (name, value) in members {
@@ -167,8 +180,7 @@ macro_rules! group {
                     match name.as_str() {
                         $( stringify!($field) => self.$field.set(value, &path)?, )*
                         _ => {
-                            let known = [$( stringify!($field) ),*].join(", ");
-                            return Err(ConfigError::new(path, format!("is no field; these are: {known}")));
+                            return Err($crate::config::field::unknown(path, &[$( stringify!($field) ),*]));
                         }
                     }
                 }

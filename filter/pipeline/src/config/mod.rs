@@ -13,8 +13,8 @@ pub use raw::{GuardAction, HintPosition, KillMode, McpAnswer, Mode, RawConfig};
 #[cfg(feature = "reference")]
 pub use reference::reference;
 pub use valid::{
-    AgentMatch, CachePolicy, Config, GuardPolicy, HintPolicy, IdentitySource, KillPolicy, McpPolicy,
-    PathMatch, PathRule, PathRuleList, Policy, ToolPolicy,
+    AgentMatch, BoundsPolicy, CachePolicy, Config, GuardPolicy, HintPolicy, IdentitySource, KillPolicy,
+    McpPolicy, PathMatch, PathRule, PathRuleList, Policy, PruningPolicy, ToolPolicy,
 };
 
 /// Why a configuration was refused: where, and what to do about it.

@@ -7,6 +7,7 @@ use sentinel_detect::{
 };
 use serde_json::{Map, Value};
 
+mod bounds;
 mod cache;
 mod clean;
 mod guard;
@@ -14,6 +15,7 @@ mod spotlight;
 mod tools;
 
 pub use self::{
+    bounds::{RawBounds, RawContextWindow},
     cache::RawCache,
     clean::RawClean,
     guard::{GuardAction, RawGuard},
@@ -83,6 +85,9 @@ group! {
         /// The input guard. It looks for prompt injection in the texts that are new in a request: texts that try to give the
         /// model instructions which only its operator may give.
         guard: RawGuard = RawGuard::default(),
+        /// How much of a history reaches the model: long texts are cut, old turns and results dropped, calls and results paired.
+        /// Everything here is off by default.
+        bounds: RawBounds = RawBounds::default(),
         /// Answers that are stored and given again, to the same question and to the same question in other words.
         cache: RawCache = RawCache::default(),
         /// Spotlighting: tool results are marked as data before the model reads them.
@@ -107,6 +112,9 @@ group! {
         /// Prices of models, in USD for a million tokens. The filter counts the tokens of each response, and their price,
         /// by model. All models that are not listed are counted as `other`, with a price of 0.
         prices: Vec<RawPrice> = Vec::new(),
+        /// The context windows of models, in tokens, for `bounds`. These come before those that the filter knows: the usual models
+        /// of OpenAI, Anthropic, Google, Amazon, Meta, Mistral, DeepSeek, Alibaba, xAI and Cohere.
+        context_windows: Vec<RawContextWindow> = Vec::new(),
         /// What the filter adds to OpenTelemetry traces.
         traces: RawTraces = RawTraces::default(),
         /// The memory for prompts and responses in Envoy, shared by all workers. It has a fixed number of buckets, so its
@@ -312,6 +320,11 @@ group! {
         run_limit: String = "You have taken {count} turns without a word from the user. Come to an end: sum up what \
             you have and what is missing."
             .into(),
+        /// For the signal `memory_flush`.
+        memory_flush: String = "Store durable memories now: this conversation has almost filled the context window, and what \
+            was said first may soon be gone. Keep what you must remember with the tools you have, or sum it up in your \
+            answer, then go on. If there is nothing to store, just go on."
+            .into(),
     }
 }
 
@@ -333,6 +346,7 @@ impl RawMessages {
             Signal::SimilarFailures => &self.similar_failures,
             Signal::SameOutcome => &self.same_outcome,
             Signal::RunLimit => &self.run_limit,
+            Signal::MemoryFlush => &self.memory_flush,
             // These answer the agent, not the model.
             Signal::McpBreaker | Signal::ToolDenied | Signal::Injection => "",
         }
@@ -451,8 +465,8 @@ group! {
         /// The beginning of the agent's name.
         prefix: Option<String> = None,
         /// The fields that differ for this agent. Possible fields are `enabled`, `mode`, `similarity_threshold`,
-        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`,
-        /// `cache`, `spotlight`, `clean`, `hint` and `kill`. Fields that you leave out keep their common value.
+        /// `intervention_message`, `semantic`, `steps`, `run_limit`, `score`, `tools`, `guard`, `spotlight`, `bounds`, `cache`,
+        /// `clean`, `hint` and `kill`. Fields that you leave out keep their common value.
         settings: Map<String, Value> = Map::new(),
     }
 }

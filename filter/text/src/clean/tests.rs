@@ -177,6 +177,78 @@ fn texts_of_one_pattern_are_read_once() {
     }
 }
 
+/// Numbers that look like chance, the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+}
+
+/// Texts made of everything that matters here, in any order.
+#[test]
+fn any_text_is_the_same_in_any_pieces() {
+    const PARTS: [&str; 36] = [
+        "<think>",
+        "</think>",
+        "<thinking>",
+        "</thinking>",
+        "<final>",
+        "</final>",
+        "<tool_call>",
+        "</tool_call>",
+        "<parameter name=\"a\">",
+        "</parameter>",
+        "<invoke name='x'>",
+        "</invoke>",
+        "<",
+        ">",
+        "</",
+        "[",
+        "]",
+        "`",
+        "``",
+        "```",
+        "```\n",
+        "~~~\n",
+        "\n",
+        "\n\n",
+        " ",
+        "\t",
+        "[Tool Call: f]",
+        "[Tool Result for 1]",
+        "[System Message]",
+        "Arguments:",
+        "{",
+        "}",
+        "\"",
+        "\\",
+        "word",
+        "é\u{1F600}",
+    ];
+    let mut dice = Dice(7);
+    for _ in 0..2_000 {
+        let length = dice.roll(24);
+        let text: String = (0..length).map(|_| PARTS[dice.roll(PARTS.len())]).collect();
+        let (whole, cuts) = in_pieces([text.as_str()]);
+        let mut rest = text.as_str();
+        let mut pieces = Vec::new();
+        while !rest.is_empty() {
+            let at = rest.ceil_char_boundary(1 + dice.roll(12).min(rest.len() - 1));
+            let (piece, after) = rest.split_at(at);
+            pieces.push(piece);
+            rest = after;
+        }
+        assert_eq!(in_pieces(pieces.iter().copied()), (whole.clone(), cuts), "{pieces:?}");
+        assert!(cuts.is_empty() == (whole == text), "{text:?} became {whole:?}");
+        // Nothing is made up, and nothing moves.
+        let mut said = text.chars();
+        assert!(whole.chars().all(|c| said.any(|other| other == c)), "{text:?} became {whole:?}");
+    }
+}
+
 #[test]
 fn nothing_to_say_is_a_word_of_its_own() {
     for (text, expected) in [

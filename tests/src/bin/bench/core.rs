@@ -22,10 +22,16 @@ const STEPS: [(&str, &str); 6] = [
 /// Lengths of a run, in steps.
 const RUNS: [u32; 4] = [10, 100, 1_000, 5_000];
 
+/// Parts of the bounds, as the bench names them.
+const BOUNDS: [&str; 8] =
+    ["off", "truncation", "truncation_cuts", "repair", "history", "pruning", "memory_flush", "all"];
+
 /// The core's figures.
 #[derive(Default)]
 pub struct Core {
     pub lines: Vec<Line>,
+    /// Parts of the bounds, and the median microseconds of a run's request of 16 and 256 kB with them.
+    pub bounds: Vec<(&'static str, [f64; 2])>,
     /// Steps of a run, and the median microseconds that its last request takes.
     pub runs: Vec<(u32, f64)>,
 }
@@ -72,7 +78,8 @@ pub fn measure(folder: &Path) -> Core {
         micros: ["1", "16", "256"].map(|kb| median(&format!("{step}/{kb}"))).to_vec(),
     });
     let runs = RUNS.map(|steps| (steps, median(&format!("steps/{steps}"))));
-    Core { lines: lines.into(), runs: runs.to_vec() }
+    let bounds = BOUNDS.map(|part| (part, ["16", "256"].map(|kb| median(&format!("bounds/{part}/{kb}")))));
+    Core { lines: lines.into(), bounds: bounds.to_vec(), runs: runs.to_vec() }
 }
 
 impl Core {
@@ -82,6 +89,14 @@ impl Core {
             let cell =
                 |at: usize| micros.get(at).map_or_else(|| "same".to_owned(), |micros| format!("{micros:.2}"));
             table.row(vec![step.clone(), cell(0), cell(1), cell(2), (*what).to_owned()]);
+        }
+        table
+    }
+
+    pub fn bounds_table(&self) -> Table {
+        let mut table = Table::new(&["bounds", "16 kB", "256 kB"]);
+        for (part, [small, large]) in &self.bounds {
+            table.row(vec![(*part).to_owned(), format!("{small:.1}"), format!("{large:.1}")]);
         }
         table
     }

@@ -89,6 +89,11 @@ impl Report {
                 "\n## A request of a run with so many steps since the last user message: the core alone, native, median\n\n{}",
                 self.core.runs_table().text()
             );
+            let _ = write!(
+                text,
+                "\n## A request of a run with each part of the bounds, microseconds: the core alone, native, median\n\n{}",
+                self.core.bounds_table().text()
+            );
         }
         if let Some(load) = &self.load {
             text.push_str(&load::report::markdown(load));
@@ -260,11 +265,17 @@ impl Report {
             .iter()
             .map(|(steps, micros)| json!({"steps": steps, "native_micros": micros}))
             .collect();
+        let bounds: Vec<Value> = self
+            .core
+            .bounds
+            .iter()
+            .map(|(part, [small, large])| json!({"part": part, "native_micros_16_kb": small, "native_micros_256_kb": large}))
+            .collect();
         let load = self.load.as_ref().map(load::report::json);
         let resources = self.resources.as_ref().map(Resources::json);
         let cpu = self.cpu.as_ref().map(Cpu::json);
         let hostile = self.hostile.as_ref().map(Hostile::json);
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile, "cache": self.cache.as_ref().map(Cache::json)})
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "bounds": bounds, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile, "cache": self.cache.as_ref().map(Cache::json)})
     }
 }
 

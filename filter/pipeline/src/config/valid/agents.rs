@@ -43,7 +43,7 @@ impl AgentMatch {
 
 /// Each agent's settings laid over the common ones, and the result checked like any configuration.
 pub fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
-    const MAY_DIFFER: [&str; 15] = [
+    const MAY_DIFFER: [&str; 16] = [
         "enabled",
         "mode",
         "similarity_threshold",
@@ -54,6 +54,7 @@ pub fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigE
         "score",
         "tools",
         "guard",
+        "bounds",
         "cache",
         "spotlight",
         "clean",

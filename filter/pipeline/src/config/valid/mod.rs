@@ -6,6 +6,7 @@ use serde_json::Value;
 
 pub use self::{
     agents::AgentMatch,
+    bounds::{BoundsPolicy, PruningPolicy},
     cache::CachePolicy,
     identity::IdentitySource,
     mcp::McpPolicy,
@@ -27,9 +28,13 @@ use super::{
     field::Field,
     raw::{RawConfig, RawIdentity},
 };
-use crate::price::Price;
+use crate::{
+    context_window::{self, ContextWindow},
+    price::Price,
+};
 
 mod agents;
+mod bounds;
 mod cache;
 mod identity;
 mod mcp;
@@ -61,6 +66,7 @@ pub struct Config {
     pub paths: PathRuleList,
     pub mcp: McpPolicy,
     pub prices: Vec<Price>,
+    context_windows: Vec<ContextWindow>,
     /// What is known of a request is left where Envoy's tracer and access logs find it.
     pub annotates: bool,
     /// Envoy cluster to which tool steps are sent as spans; none where they are not.
@@ -87,6 +93,12 @@ impl Config {
     /// The price of the model of this name.
     pub fn price(&self, model: &str) -> Option<&Price> {
         self.prices.iter().find(|price| price.model.fits(model))
+    }
+
+    /// The tokens that the model of this name reads at most, where that is known.
+    pub fn context_window(&self, model: &str) -> Option<usize> {
+        let own = self.context_windows.iter().find(|window| window.model.fits(model));
+        own.map(|window| window.tokens).or_else(|| context_window::known(model))
     }
 
     /// The policy for the agent of this name.
@@ -132,6 +144,12 @@ impl TryFrom<RawConfig> for Config {
             paths: PathRuleList(raw.paths.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?),
             mcp: mcp(raw.mcp)?,
             prices: raw.prices.iter().enumerate().map(price).collect::<Result<_, _>>()?,
+            context_windows: raw
+                .context_windows
+                .iter()
+                .enumerate()
+                .map(bounds::context_window)
+                .collect::<Result<_, _>>()?,
             annotates: raw.traces.attributes,
             collector: Some(raw.traces.cluster).filter(|cluster| !cluster.is_empty()),
             buckets: raw.state.buckets,

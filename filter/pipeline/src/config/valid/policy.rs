@@ -17,6 +17,7 @@ use super::{
         raw::{GuardAction, HintPosition, KillMode, Mode, RawConfig},
     },
     between,
+    bounds::{BoundsPolicy, bounds},
     cache::{CachePolicy, cache},
     millis,
     spotlight::marks,
@@ -48,6 +49,7 @@ pub struct Policy {
     pub prompts: PromptsPolicy,
     pub tools: ToolPolicy,
     pub guard: GuardPolicy,
+    pub bounds: BoundsPolicy,
     /// None: no answer is given again.
     pub cache: Option<CachePolicy>,
     /// How tool results are marked; none where they are not.
@@ -151,6 +153,7 @@ impl TryFrom<&RawConfig> for Policy {
                 kill_lasts: millis("kill.expires", &kill.expires)?,
             },
             tools: tools(&raw.tools)?,
+            bounds: bounds(&raw.bounds)?,
             guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
             cache: cache(&raw.cache)?,
             marks: marks(&raw.spotlight)?,

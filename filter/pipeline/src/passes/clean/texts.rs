@@ -14,6 +14,8 @@ use serde_json::value::RawValue;
 
 /// Texts of one answer that are cleaned.
 const MOST: usize = 64;
+/// Places of texts in one event or whole answer that are looked at: each is looked for among the others.
+const MOST_PLACES: usize = 4_096;
 /// In the place of a text of which nothing is left, where the provider takes no empty one in the history.
 const NOTHING: &str = "...";
 
@@ -152,6 +154,10 @@ impl Change for Texts {
     fn whole(&mut self, json: &str) -> Option<String> {
         let mut spoken = Vec::new();
         self.dialect.spoken(json, &mut |place| spoken.push(place));
+        if spoken.len() > MOST_PLACES {
+            self.is_partial = true;
+            return None;
+        }
         let mut edits = Vec::new();
         for (at, place) in spoken.iter().enumerate() {
             let Spoken::Piece { block, text, .. } = place else { continue };
@@ -162,7 +168,7 @@ impl Change for Texts {
             let rest = spoken.get(at.saturating_add(1)..).unwrap_or_default();
             let (has_more, _) = comes(rest, *block);
             let left = if has_more || self.open.iter().any(|(known, _)| known == block) {
-                self.piece(*block, &said, !has_more, (json, 0..0)).unwrap_or_else(|| said.to_string())
+                self.piece(*block, &said, !has_more, ("", 0..0)).unwrap_or_else(|| said.to_string())
             } else {
                 let Cleaned { mut text, cuts, is_partial } = clean(&said);
                 self.cuts.join(cuts);
@@ -181,6 +187,10 @@ impl Change for Texts {
         let mut spoken = Vec::new();
         self.dialect.spoken_in_event(kind, json, &mut |place| spoken.push(place));
         let (mut changed, mut edits) = (Changed::default(), Vec::new());
+        if spoken.len() > MOST_PLACES {
+            self.is_partial = true;
+            return changed;
+        }
         for (at, place) in spoken.iter().enumerate() {
             match place {
                 Spoken::End(block) => changed.before.extend(self.end_all(*block)),
