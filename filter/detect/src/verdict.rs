@@ -181,6 +181,11 @@ impl Signal {
         Self::MemoryFlush,
     ];
 
+    /// Whether it is about a loop.
+    pub fn is_loop(self) -> bool {
+        !self.is_refusal() && self != Self::MemoryFlush
+    }
+
     /// Whether it is about what one request says, and not about a loop.
     pub fn is_refusal(self) -> bool {
         matches!(self, Self::ToolDenied | Self::Injection)

@@ -212,7 +212,7 @@ fn spotlight(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("spotlight");
     let answer = ProviderResponse::json("{}");
     for kb in PASS_SIZES {
-        let body = run(kb.saturating_mul(1024).saturating_div(run(100).len().saturating_div(100)));
+        let body = run(kb.saturating_mul(1024).checked_div(run(100).len().saturating_div(100)).unwrap_or(1));
         let request = ClientRequest::post("/v1/chat/completions", body);
         for is_on in [false, true] {
             let config = format!(r#"{{"semantic":{{"enabled":false}},"spotlight":{{"enabled":{is_on}}}}}"#);

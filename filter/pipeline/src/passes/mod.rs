@@ -1,7 +1,6 @@
 //! The passes: each looks at a request or its answer for one purpose and says what it found. None decides, none edits,
-//! and one that is switched off costs nothing. On the way in: `tools`, `guard`, `spotlight`, `bounds`, `loops`, `cache`, then `ask`. On the
-//! way out: `clean` on each part of an answer as it passes, and of what passed `tools` again, `fingerprint`, `usage`, `cache`.
-//! The contributor's guide names the places of those that are to come.
+//! and one that is switched off costs nothing. On the way in: `tools`, `guard`, `spotlight`, `bounds`, `loops`, `cache`, then `ask`. On
+//! the way out: `clean` on each part of an answer as it passes, and of what passed `tools` again, `fingerprint`, `usage`, `cache`.
 
 pub mod ask;
 pub mod bounds;
