@@ -451,3 +451,20 @@ fn impossible_settings_are_refused_with_their_path() {
         assert_eq!(error.path, path, "{error}");
     }
 }
+
+/// What is kept is what the agent got.
+#[test]
+fn a_cleaned_answer_is_for_those_whose_answers_are_cleaned() {
+    let config =
+        r#"{"cache":{"enabled":true},"agents":[{"prefix":"tidy","settings":{"clean":{"enabled":true}}}]}"#;
+    let mut stage = Stage::new(config);
+    let tidy = ask().with("x-agent-id", "tidy-1");
+    let mut body: Value = serde_json::from_slice(&answer().body).unwrap();
+    body["choices"][0]["message"]["content"] = json!("<think>Which country?</think>Paris.");
+    let answer = ProviderResponse::json(body.to_string());
+    stage.send(&tidy, &answer);
+    let kept: Vec<String> = stage.kept.borrow().values().map(|answer| answer.text.clone()).collect();
+    assert_eq!(kept, ["Paris."]);
+    assert_eq!(cache_header(&stage.send(&ask(), &answer)), "miss");
+    assert_eq!(cache_header(&stage.send(&ask().with("x-agent-id", "tidy-2"), &answer)), "exact");
+}

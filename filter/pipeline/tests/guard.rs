@@ -182,3 +182,29 @@ fn odd_texts_pass() {
     let request = ClientRequest::post("/v1/chat/completions", lone);
     assert_eq!(host.exchange(&request, &answer()).sent, Some(request.body));
 }
+
+#[test]
+fn of_a_very_long_text_the_beginning_and_the_end_are_searched() {
+    let filler = "a \"quiet\" \\ line of text\n".repeat(12_000);
+    let texts = [
+        (format!("{ATTACK} {filler}"), 1),
+        (format!("{filler} {ATTACK}"), 1),
+        (format!("{filler} {ATTACK} {filler}"), 0),
+    ];
+    for (text, count) in texts {
+        for content in [json!(text), json!([{"type": "text", "text": text}])] {
+            let mut host = host("{}");
+            host.exchange(&chat(&json!([{"role": "user", "content": content}])), &answer());
+            assert_eq!(found(&host).len(), count, "{} bytes", text.len());
+        }
+        let call = json!({"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}});
+        let result = json!([
+            {"role": "user", "content": "Read the page, please."},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": text},
+        ]);
+        let mut host = host("{}");
+        host.exchange(&chat(&result), &answer());
+        assert_eq!(found(&host).len(), count, "{} bytes of a result", text.len());
+    }
+}

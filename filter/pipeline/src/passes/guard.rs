@@ -15,22 +15,67 @@ use crate::{
     record,
 };
 
-/// Injections in the new texts of a request: the first of each pattern and place, with its offset in its text.
-type Injections = Vec<(Place, Pattern, usize)>;
+/// So many bytes of new texts are searched in one request; of a text that is longer than what is left, the beginning and the
+/// end. To search a body that is nothing but new text would cost more than all else that the filter does.
+const MOST_SEARCHED: usize = 128 * 1024;
 
-/// Reads what is new.
-fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Injections {
-    let mut found = Injections::new();
-    if policy.user == GuardAction::Off && policy.tool == GuardAction::Off {
-        return found;
+/// Injections in the new texts of a request.
+struct Search {
+    /// The first of each pattern and place, with its offset in its text.
+    found: Vec<(Place, Pattern, usize)>,
+    /// Bytes that may still be searched.
+    left: usize,
+}
+
+impl Search {
+    fn text(&mut self, text: &str, place: Place) {
+        let (head, tail) = self.share(text);
+        self.add(place, 0, &scan(head, place));
+        if let Some((start, tail)) = tail {
+            self.add(place, start, &scan(tail, place));
+        }
     }
-    let mut add = |place: Place, patterns: &Found| {
+
+    fn json(&mut self, json: &str, place: Place) {
+        let (head, tail) = self.share(json);
+        self.add(place, 0, &scan_json(head, place));
+        // Where a value is more than one string, nobody knows whether its end begins within one.
+        if let Some((start, tail)) = tail.filter(|_| json.starts_with('"')) {
+            // What follows a backslash may be half of an escape.
+            let mut tail = tail.trim_start_matches('\\').chars();
+            tail.next();
+            self.add(place, start, &scan_json(&format!("\"{}", tail.as_str()), place));
+        }
+    }
+
+    /// What of a text is searched: all, or its beginning and its end with where that starts.
+    fn share<'t>(&mut self, text: &'t str) -> (&'t str, Option<(usize, &'t str)>) {
+        let left = std::mem::take(&mut self.left);
+        if text.len() <= left {
+            self.left = left.saturating_sub(text.len());
+            return (text, None);
+        }
+        let half = left / 2;
+        let head = text.get(..text.floor_char_boundary(half)).unwrap_or_default();
+        let start = text.ceil_char_boundary(text.len().saturating_sub(half));
+        (head, text.get(start..).map(|tail| (start, tail)))
+    }
+
+    fn add(&mut self, place: Place, start: usize, patterns: &Found) {
         for (pattern, offset) in patterns.iter() {
-            if found.iter().all(|(known, other, _)| (*known, *other) != (place, pattern)) {
-                found.push((place, pattern, offset));
+            if self.found.iter().all(|(known, other, _)| (*known, *other) != (place, pattern)) {
+                self.found.push((place, pattern, start.saturating_add(offset)));
             }
         }
-    };
+    }
+}
+
+/// Reads what is new.
+fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Vec<(Place, Pattern, usize)> {
+    let mut search = Search { found: Vec::new(), left: MOST_SEARCHED };
+    if policy.user == GuardAction::Off && policy.tool == GuardAction::Off {
+        return search.found;
+    }
     let history = &*conversation.history;
     let is_new = |at: &usize| history.role(*at) != Role::Assistant;
     let new: Vec<usize> = (0..history.len()).rev().take_while(is_new).collect();
@@ -39,24 +84,22 @@ fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Injections {
         let whole = history.content(at).filter(|raw| raw.get().starts_with('"'));
         if let (Role::User, Some(raw)) = (history.role(at), whole) {
             if policy.user != GuardAction::Off {
-                add(Place::User, &scan_json(raw.get(), Place::User));
+                search.json(raw.get(), Place::User);
             }
             continue;
         }
         // What cannot be read is nobody's text.
         let _ = history.parts(at, &mut |part| match part {
-            Part::Text(text) if policy.user != GuardAction::Off => {
-                add(Place::User, &scan(&text, Place::User));
-            }
+            Part::Text(text) if policy.user != GuardAction::Off => search.text(&text, Place::User),
             Part::Result(result) if policy.tool != GuardAction::Off => {
                 if let Some(content) = result.content {
-                    add(Place::Tool, &scan_json(content.get(), Place::Tool));
+                    search.json(content.get(), Place::Tool);
                 }
             }
             _ => {}
         });
     }
-    found
+    search.found
 }
 
 /// Looks for them and puts them on record; a finding where one is to be blocked.
