@@ -91,18 +91,18 @@ impl Cleaner {
 
     /// How many bytes come next that nothing can begin in.
     fn plain(&self, rest: &str) -> usize {
-        let stops = match self.mode {
-            Mode::Off => return rest.len(),
+        match self.mode {
+            Mode::Off => rest.len(),
             Mode::Inside(_, ending) if !ending.has_begun() => {
                 let room = LONGEST_ELEMENT.saturating_sub(self.taken.len());
                 let end = rest.bytes().position(|byte| byte == b'<').unwrap_or(rest.len());
-                return if end <= room { end } else { 0 };
+                if end <= room { end } else { 0 }
             }
-            Mode::Text if self.has_spoken && self.is_mid_line && self.is_past_fences => self.code.stops(),
-            _ => None,
-        };
-        let Some(stops) = stops else { return 0 };
-        rest.bytes().position(|byte| stops.contains(&byte)).unwrap_or(rest.len())
+            Mode::Text if self.has_spoken && self.is_mid_line && self.is_past_fences => {
+                self.code.plain(rest.as_bytes())
+            }
+            _ => 0,
+        }
     }
 
     fn take(&mut self, c: char, left: &mut String) {

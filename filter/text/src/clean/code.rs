@@ -85,14 +85,15 @@ impl Code {
         }
     }
 
-    /// The characters that matter here; nothing where any may.
-    pub fn stops(self) -> Option<&'static [u8]> {
-        match self {
-            Self::None => Some(b"<`\n"),
-            Self::Span { run: 0, .. } => Some(b"`\n"),
-            Self::Fence { line: FenceLine::Other, .. } => Some(b"\n"),
-            _ => None,
-        }
+    /// How many bytes come next that do not matter here; 0 where any may.
+    pub fn plain(self, rest: &[u8]) -> usize {
+        let end = match self {
+            Self::None => rest.iter().position(|byte| matches!(byte, b'<' | b'`' | b'\n')),
+            Self::Span { run: 0, .. } => rest.iter().position(|byte| matches!(byte, b'`' | b'\n')),
+            Self::Fence { line: FenceLine::Other, .. } => rest.iter().position(|byte| *byte == b'\n'),
+            _ => return 0,
+        };
+        end.unwrap_or(rest.len())
     }
 }
 

@@ -4,6 +4,13 @@ use super::code::Code;
 
 /// The text without them; nothing where there are none.
 pub fn without_repetitions(text: &str) -> Option<String> {
+    // Nearly every text has none, in code or elsewhere.
+    let mut last = "";
+    let said = text.split("\n\n").map(str::trim).filter(|said| !said.is_empty());
+    let mut repeats = said.map(|said| std::mem::replace(&mut last, said) == said);
+    if !repeats.any(|is_repetition| is_repetition) {
+        return None;
+    }
     let (mut left, mut before, mut has_repetitions) = (Vec::new(), "", false);
     let mut code = Code::default();
     for paragraph in text.split("\n\n") {
