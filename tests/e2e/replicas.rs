@@ -9,6 +9,7 @@ use sentinel_tests::process::eventually;
 use sentinel_tests::provider::reply::text_for;
 use sentinel_tests::redis::Redis;
 use sentinel_tests::service::Service;
+use sentinel_tests::stack::Builder;
 use sentinel_tests::{Dialect, Stack, client, raw};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -29,7 +30,8 @@ struct Pair {
 }
 
 impl Pair {
-    fn start(redis: &Redis) -> Self {
+    /// As `builder` says.
+    fn start(redis: &Redis, builder: Builder) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let settings = vec![("REDIS_URL".to_owned(), redis.url())];
         let second = Service::start(folder.path(), &socket(folder.path()), &settings);
@@ -38,11 +40,7 @@ impl Pair {
             "{endpoint}{}}}}}}}\n              - endpoint: {{address: {{pipe: {{path: ",
             socket(folder.path()).display()
         );
-        let stack = Stack::builder()
-            .service_with(&[("REDIS_URL", &redis.url())])
-            .in_a_hurry()
-            .edit(endpoint, &both)
-            .start();
+        let stack = builder.service_with(&[("REDIS_URL", &redis.url())]).edit(endpoint, &both).start();
         Self { stack, second: Some(second), folder, settings }
     }
 
@@ -69,7 +67,7 @@ fn socket(folder: &Path) -> std::path::PathBuf {
 #[tokio::test]
 async fn a_loop_whose_prompts_went_to_both_is_found() {
     let redis = Redis::start();
-    let mut pair = Pair::start(&redis);
+    let mut pair = Pair::start(&redis, Stack::builder());
     let mut verdicts = Vec::new();
     for turn in 0..4 {
         let response = pair.stack.ask(Dialect::OpenaiChat, "roams", QUESTION).await;
@@ -129,7 +127,7 @@ async fn keep_asking(agent: usize, address: SocketAddr, stop: Arc<AtomicBool>, a
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_request_fails_while_one_is_killed_or_both_are_restarted() {
     let redis = Redis::start();
-    let mut pair = Pair::start(&redis);
+    let mut pair = Pair::start(&redis, Stack::builder().in_a_hurry());
     let load = Load::start(pair.stack.address());
     load.some_more().await;
     pair.second.as_mut().expect("a second replica").process().kill();
