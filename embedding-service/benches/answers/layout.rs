@@ -9,6 +9,8 @@ use embedding_service::cache::Partition;
 pub const ASKED: [(usize, Range<usize>); 3] =
     [(10, 0..1_000), (1_000, 1_000..10_000), (100_000, 10_000..110_000)];
 const BLOCK: usize = 10_000;
+/// Numbers of the partitions that are not asked begin here.
+const FURTHER: usize = 1_000_000;
 
 /// The partitions of each of these sizes that are whole, or nearly so, once so many entries are stored.
 pub fn asked(stored: usize) -> Vec<(usize, Range<usize>)> {
@@ -17,17 +19,16 @@ pub fn asked(stored: usize) -> Vec<(usize, Range<usize>)> {
 }
 
 pub fn partition(number: usize) -> Partition {
-    let size = ASKED.into_iter().find(|(_, entries)| entries.contains(&number)).map_or_else(
-        || {
-            let block = (number - ASKED[2].1.end) / BLOCK;
-            ASKED[block % ASKED.len()].0
-        },
-        |(size, _)| size,
-    );
-    let which = match ASKED.into_iter().find(|(_, entries)| entries.contains(&number)) {
-        Some((_, entries)) => (number - entries.start) / size,
-        None if size == 100_000 => 1_000_000 + (number - ASKED[2].1.end) / (BLOCK * 30),
-        None => 1_000 + number / size,
+    let asked = ASKED.into_iter().find(|(_, entries)| entries.contains(&number));
+    let (size, which) = match asked {
+        Some((size, entries)) => (size, (number - entries.start) / size),
+        None => {
+            let after = number - ASKED[2].1.end;
+            let (size, _) = ASKED[after / BLOCK % ASKED.len()];
+            // Ten blocks make a partition of 100,000, and between each of them lie two of the other sizes.
+            let which = if size > BLOCK { after / (BLOCK * 30) } else { number / size };
+            (size, FURTHER + which)
+        }
     };
     let mut name = [0; 16];
     name[..8].copy_from_slice(&(size as u64).to_le_bytes());
