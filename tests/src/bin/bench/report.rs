@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::cache::Cache;
+use crate::cache_lookups;
 use crate::case::{Case, LOCAL, STEPS};
 use crate::core::Core;
 use crate::cpu::Cpu;
@@ -39,6 +40,7 @@ pub struct Report {
     pub cpu: Option<Cpu>,
     pub hostile: Option<Hostile>,
     pub cache: Option<Cache>,
+    pub lookups: Vec<cache_lookups::Line>,
     /// What the machine was and had to do, one fact each.
     pub machine: Vec<(&'static str, String)>,
 }
@@ -77,6 +79,13 @@ impl Report {
         }
         if let Some(cache) = &self.cache {
             text.push_str(&cache.markdown());
+        }
+        if !self.lookups.is_empty() {
+            let _ = write!(
+                text,
+                "\n## Look-ups of the response cache among many answers\n\nRecall: of the questions that have a text at the threshold or nearer, for how many the nearest was found.\n\n{}",
+                cache_lookups::table(&self.lookups).text()
+            );
         }
         if !self.core.lines.is_empty() {
             let _ = write!(
@@ -275,7 +284,7 @@ impl Report {
         let resources = self.resources.as_ref().map(Resources::json);
         let cpu = self.cpu.as_ref().map(Cpu::json);
         let hostile = self.hostile.as_ref().map(Hostile::json);
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "bounds": bounds, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile, "cache": self.cache.as_ref().map(Cache::json)})
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "bounds": bounds, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile, "cache": self.cache.as_ref().map(Cache::json), "cache_lookups": self.lookups})
     }
 }
 
