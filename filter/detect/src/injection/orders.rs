@@ -6,8 +6,9 @@ use super::{
     overrides::{is_imperative, is_mention},
     vocabulary::{
         ACTIVE, AI, ALL, AND, ANSWER, ARE, ARTICLE, BEFORE, CODE, EVERYTHING, FILLER, FOLLOW, GIVEN, INSTEAD,
-        INSTRUCTION, MODAL, NEGATION, NEW, NEWLINE, NO, NOTE, OBLIGE, OVERRIDE, PRIOR, PROMPT, READING,
-        REVEAL, SAID, SIGN, SYSTEM, TASK, TELL, THIRD, TO, UNKNOWN, USER, WHAT, WITHIN, WORD, YOU, YOUR,
+        INSTRUCTION, MODAL, NEGATION, NEW, NEWLINE, NO, NOTE, OBLIGE, ONWARD, OVERRIDE, PRIOR, PROMPT,
+        READING, REVEAL, ROLE, SAID, SIGN, SYSTEM, TASK, TELL, THIRD, TO, UNKNOWN, USER, WHAT, WITHIN, WORD,
+        YOU, YOUR,
     },
 };
 
@@ -91,7 +92,7 @@ fn asks_for_prompt(view: View<'_>) -> bool {
 fn wants_prompt(view: View<'_>) -> bool {
     let ahead = view.sentence(9);
     // "Your system message".
-    let is_message = |pair: &[Token]| matches!(pair, [first, second] if first.is(SYSTEM) && second.is(SAID));
+    let is_message = |pair: &[Token]| matches!(pair, [first, second] if first.is(SYSTEM) && second.is(SAID) && second.is(NOTE));
     if ahead.iter().take(6).any(|token| token.is(YOUR)) && ahead.windows(2).any(is_message) {
         return true;
     }
@@ -166,7 +167,8 @@ fn is_addressed(view: View<'_>) -> bool {
     let reads =
         ahead.iter().take(4).any(|token| token.is(READING) && !token.is(MODAL | OBLIGE | THIRD | FILLER));
     let must = ahead.iter().any(|token| token.is(MODAL | OBLIGE) && !token.is(AND | NEGATION));
-    let greeted = before.first().is_some_and(|token| token.is(NOTE));
+    // In a transcript the next line is another's.
+    let greeted = before.first().is_some_and(|token| token.is(NOTE)) && !view.is(0, NEWLINE);
     let note = before.iter().take(5).position(|token| token.is(NOTE));
     let noted = note.is_some_and(|note| {
         let between = before.get(..note).unwrap_or_default();
@@ -184,7 +186,11 @@ fn is_addressed(view: View<'_>) -> bool {
         && before.iter().take(2).any(|token| token.is(YOU))
         && before.iter().take(4).any(|token| token.is(TO))
         && heads;
-    (greeted || noted) && (heads || reads)
+    // "<!-- AI: ..", for a reader who sees no page.
+    let sign = |by: isize| view.token(by).map_or(' ', |token| token.sign);
+    let is_hidden = sign(-1) == '-' && sign(-2) == '!' && sign(-3) == '<' && heads;
+    is_hidden
+        || (greeted || noted) && (heads || reads)
         || is_if && (heads || next.is_some_and(|token| token.is(YOU)))
         || reads && must
         || to_you
@@ -195,8 +201,11 @@ fn is_secret(view: View<'_>) -> bool {
     let is_denied = view.behind(3).take_while(|token| token.is(WORD)).any(|token| token.is(NEGATION | NO));
     let ahead = view.sentence(8);
     let Some(user) = ahead.iter().position(|token| token.is(USER)) else { return false };
+    // "Anyone" and "the customer" are people in letters too: there it is about this.
+    let is_reader = ahead.get(user).is_some_and(|token| token.is(ROLE))
+        || ahead.iter().any(|token| token.is(FILLER) && token.is(ONWARD));
     let subject = view.behind(5).any(|token| token.is(THIRD) && !token.is(AND | YOU));
     let after = ahead.get(user.saturating_add(1));
     let is_about = after.is_none_or(|after| !after.is(UNKNOWN | WHAT | ARTICLE) && after.sign != ':');
-    is_denied && !subject && is_about && ahead.iter().take(user).all(|token| !token.is(UNKNOWN))
+    is_denied && is_reader && !subject && is_about && ahead.iter().take(user).all(|token| !token.is(UNKNOWN))
 }
