@@ -104,7 +104,9 @@ fn wants_prompt(view: View<'_>) -> bool {
         let rest: Vec<_> = ahead.iter().skip(all).take_while(|token| !token.is(UNKNOWN)).collect();
         let above = rest.iter().take(4).position(|token| token.is(PRIOR) && !token.is(ALL));
         let next = above.and_then(|above| ahead.get(all.saturating_add(above).saturating_add(1)));
-        return above.is_some() && next.is_none_or(|next| next.is(SIGN | AND | FILLER));
+        // "Before this message", and not "before the heading".
+        let is_here = |next: &Token| next.is(SIGN | AND) || next.is(FILLER) && next.is(ONWARD);
+        return above.is_some() && next.is_none_or(is_here);
     };
     let before = ahead.get(..noun).unwrap_or_default();
     let is_yours = before.iter().any(|token| token.is(YOUR));
@@ -114,6 +116,12 @@ fn wants_prompt(view: View<'_>) -> bool {
     let is_above = ahead.iter().skip(noun).take(3).any(|token| token.is(PRIOR));
     let next = ahead.get(noun.saturating_add(1));
     let ends = next.is_none_or(|next| next.is(AND | SIGN));
+    // "The prompt that your developer gave you".
+    let after = ahead.get(noun.saturating_add(1)..).unwrap_or_default();
+    let is_operators = |pair: &[Token]| matches!(pair, [your, whose] if your.is(YOUR) && whose.is(SYSTEM));
+    if is_prompt && after.windows(2).take(2).any(is_operators) {
+        return true;
+    }
     let is_theirs = is_prompt && is_hidden && ahead.iter().skip(noun).take(4).any(|token| token.is(YOU));
     strangers <= 1
         && (is_yours && ends || is_theirs || is_yours && (is_prompt || is_hidden) || is_prompt && is_above)
@@ -164,8 +172,11 @@ fn is_addressed(view: View<'_>) -> bool {
     let next = ahead.get(called);
     let heads =
         next.is_some_and(|token| matches!(token.sign, ':' | ',')) || next.is_none() && view.is(1, SIGN);
-    let reads =
-        ahead.iter().take(4).any(|token| token.is(READING) && !token.is(MODAL | OBLIGE | THIRD | FILLER));
+    // "Reading this": not any that read something.
+    let reads = ahead.windows(2).take(4).any(|pair| {
+        matches!(pair, [reads, this] if reads.is(READING) && !reads.is(MODAL | OBLIGE | THIRD | FILLER)
+            && (this.is(FILLER) && this.is(ONWARD) || !this.is(FILLER | UNKNOWN)))
+    });
     let must = ahead.iter().any(|token| token.is(MODAL | OBLIGE) && !token.is(AND | NEGATION));
     // In a transcript the next line is another's.
     let greeted = before.first().is_some_and(|token| token.is(NOTE)) && !view.is(0, NEWLINE);

@@ -28,7 +28,7 @@ pub fn judge(view: View<'_>, found: &mut Found) {
     let is_order = if token.is(IGNORE) {
         !is_noun(view) && (sets_aside(view) || is_turned_from_user(view)) && is_imperative(view)
     } else if token.is(FOLLOW) {
-        is_halted(view) && sets_aside(view)
+        is_halted(view) && (sets_aside(view) || is_turned_from_user(view))
     } else {
         token.is(INSTRUCTION) && is_void(view) || token.is(VOID) && voids(view)
     };
@@ -225,12 +225,16 @@ fn is_void(view: View<'_>) -> bool {
     is_theirs && (is_meant || is_from_now()) && before.iter().all(|token| !token.is(UNKNOWN))
 }
 
-/// "Forget what the user asked for", in a tool result.
+/// "Forget what the user asked for", "stop following the user's request", in a tool result.
 fn is_turned_from_user(view: View<'_>) -> bool {
     let ahead = view.words(5);
+    let user = ahead.iter().position(|token| token.is(USER) && token.is(ROLE));
     view.place == Place::Tool
-        && ahead.first().is_some_and(|token| token.is(WHAT | EVERYTHING))
-        && ahead.iter().any(|token| token.is(USER) && token.is(ROLE))
+        && user.is_some_and(|user| {
+            let asked = ahead.get(user.saturating_add(1));
+            ahead.first().is_some_and(|token| token.is(WHAT | EVERYTHING))
+                || view.is(0, FOLLOW) && asked.is_some_and(|token| token.is(SAID | TASK | INSTRUCTION))
+        })
 }
 
 /// Whether somebody writes about such a sentence: it stands by itself in quotation marks within another, or the sentence

@@ -4,9 +4,9 @@ use super::{
     Found, Pattern, Token, View,
     overrides::is_mention,
     vocabulary::{
-        AND, ARE, CHAT, CODE, END, FILLER, FRAME, IGNORE, INSTRUCTION, LIMIT, MENTION, MODAL, NEW, NEWLINE,
-        NO, NOTE, NOW, OVERRIDE, PRIOR, QUOTE, REVEAL, ROLE, ROLEPLAY, SAID, SIGN, SYSTEM, TERM, THIRD,
-        UNKNOWN, WEAK_FRAME, WITHIN, WORD, YOU, YOUR,
+        AND, ARE, ARTICLE, CHAT, CODE, END, FILLER, FRAME, IGNORE, INSTRUCTION, LIMIT, MENTION, MODAL, NEW,
+        NEWLINE, NO, NOTE, NOW, OVERRIDE, PRIOR, QUOTE, REVEAL, ROLE, ROLEPLAY, SAID, SIGN, SYSTEM, TERM,
+        THIRD, UNKNOWN, WEAK_FRAME, WITHIN, WORD, YOU, YOUR,
     },
 };
 
@@ -209,11 +209,16 @@ fn is_term(view: View<'_>) -> bool {
     let after = close.and_then(|close| view.token(close.saturating_add(1)));
     let is_about = after
         .is_some_and(|after| after.is(TERM | AND) && after.is_apart && !after.is(NEWLINE) || after.is(ARE));
+    // "<sys> is an alias of".
+    let is_explained = close.is_some_and(|close| {
+        view.is(close.saturating_add(1), FILLER) && view.is(close.saturating_add(2), ARTICLE)
+    });
     let is_in_prose = view.token(-1).is_some_and(|token| token.is(WORD) && !token.is(UNKNOWN))
         && after.is_some_and(|after| after.is(WORD) && after.is_apart);
-    let is_enclosed = sign(view, -1) == '(' && after.is_some_and(|after| matches!(after.sign, ',' | ')'));
+    let is_enclosed =
+        matches!(sign(view, -1), '(' | ':') && after.is_some_and(|after| matches!(after.sign, ',' | ')'));
     let is_listed = view.token(-1).is_some_and(|token| token.sign == ',') || is_enclosed;
-    is_named || is_listed || is_about || is_in_prose && !is_ordered(view)
+    is_named || is_listed || is_explained || is_about || is_in_prose && !is_ordered(view)
 }
 
 /// "--- END OF SYSTEM PROMPT ---", "end of system".

@@ -117,7 +117,7 @@ const WORDS: [(u64, &str); 68] = [
     (HALT, "stop cease quit discontinue hör arrête arrêtez deja para smetti"),
     (
         FOLLOW,
-        "follow following obey obeying heed adhere adhering comply complying listen listening abide abiding respect respecting observe observing \
+        "follow following stick sticking obey obeying heed adhere adhering comply complying listen listening abide abiding respect respecting observe observing \
         befolge folge suis suivez suivre sigas seguire siga",
     ),
     (
@@ -298,7 +298,7 @@ const WORDS: [(u64, &str); 68] = [
     (ONWARD, "on onwards onward forward this starting ab an partir"),
     (
         READING,
-        "reading processing summarizing summarising parsing analyzing viewing reads processes summarizes summarises parses sees encounters must should shall need who that",
+        "reading processing summarizing summarising parsing analyzing viewing reads processes summarizes summarises parses sees encounters visiting browsing must should shall need who that",
     ),
     (ALL, "todos toda"),
     (THIRD, "would could might"),
