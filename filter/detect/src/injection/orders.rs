@@ -2,7 +2,7 @@
 //! tool result, and questions for the system prompt.
 
 use super::{
-    Found, Pattern, Place, Token, View,
+    Found, Pattern, Place, Token, View, has,
     overrides::{is_imperative, is_mention},
     vocabulary::{
         ACTIVE, AI, ALL, AND, ANSWER, ARE, ARTICLE, BEFORE, CODE, EVERYTHING, FILLER, FOLLOW, GIVEN, INSTEAD,
@@ -43,7 +43,7 @@ fn heads_orders(view: View<'_>) -> bool {
     if !(1..noun).all(|by| view.is(by, NEW | SYSTEM | FILLER | PRIOR)) {
         return false;
     }
-    let is_yours = view.behind(2).any(|token| token.is(YOUR));
+    let is_yours = view.has_behind(2, YOUR);
     let is_strong = view.is(noun, INSTRUCTION) && view.is(noun, TASK) || view.is(noun, PROMPT);
     let after = noun.saturating_add(1);
     let heads = view
@@ -69,7 +69,7 @@ fn heads_override(view: View<'_>) -> bool {
     let is_systems = view.is(-1, SYSTEM) && view.token(-1).is_some_and(|token| token.is(WORD));
     let is_loud = view.token(0).is_some_and(|token| token.is_loud);
     let next = view.token(1);
-    if is_systems && (is_loud || view.ahead(2).any(|token| token.is(ACTIVE))) {
+    if is_systems && (is_loud || view.has_ahead(2, ACTIVE)) {
         return true;
     }
     let heads = next.is_some_and(|next| next.sign == ':' && !next.is_apart);
@@ -93,7 +93,7 @@ fn wants_prompt(view: View<'_>) -> bool {
     let ahead = view.sentence(9);
     // "Your system message".
     let is_message = |pair: &[Token]| matches!(pair, [first, second] if first.is(SYSTEM) && second.is(SAID) && second.is(NOTE));
-    if ahead.iter().take(6).any(|token| token.is(YOUR)) && ahead.windows(2).any(is_message) {
+    if has(ahead, 6, YOUR) && ahead.windows(2).any(is_message) {
         return true;
     }
     let Some(noun) = ahead.iter().position(|token| token.is(PROMPT | INSTRUCTION)) else {
@@ -159,7 +159,7 @@ fn comes_first(view: View<'_>) -> bool {
     let is_task = rest.iter().take(6).any(|token| token.is(TASK | SAID) || token.is(USER));
     let is_theirs = rest.iter().take(9).any(|token| token.is(USER | GIVEN) || token.is(YOU))
         && ahead.iter().take(answer).all(|token| !token.is(UNKNOWN));
-    is_task && is_theirs && rest.iter().any(|token| token.is(YOU | FILLER | FOLLOW | ANSWER | TO))
+    is_task && is_theirs && has(rest, usize::MAX, YOU | FILLER | FOLLOW | ANSWER | TO)
 }
 
 /// "Note to the AI:", "if you are an LLM", "AI assistants reading this must".

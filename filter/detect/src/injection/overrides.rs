@@ -192,14 +192,14 @@ fn voids(view: View<'_>) -> bool {
         has(PRIOR) && has(ALL | YOUR) && !has(UNKNOWN)
     });
     // A directive of an office, too, replaces the one before it.
-    let is_of_its_kind = view.behind(2).any(is_for_models) && !view.behind(6).any(|token| token.is(NEW));
+    let is_of_its_kind = view.behind(2).any(is_for_models) && !view.has_behind(6, NEW);
     is_said_before && !is_of_its_kind || is_told_no_longer(view)
 }
 
 /// "Everything you were told before no longer counts".
 fn is_told_no_longer(view: View<'_>) -> bool {
     let mut behind = view.behind(12).skip_while(|token| !token.is(NEGATION | NO));
-    let is_denied = view.behind(2).any(|token| token.is(NEGATION | NO));
+    let is_denied = view.has_behind(2, NEGATION | NO);
     let told = behind.find(|token| token.is(GIVEN));
     is_denied
         && told.is_some()
@@ -220,8 +220,7 @@ fn is_void(view: View<'_>) -> bool {
         view.is(0, LIMIT)
             && after.windows(2).any(|pair| matches!(pair, [from, now] if from.is(WITHIN) && now.is(NOW)))
     };
-    let is_meant =
-        view.token(0).is_some_and(is_for_models) && !ahead.iter().take(void).any(|token| token.is(NEW));
+    let is_meant = view.token(0).is_some_and(is_for_models) && !super::has(ahead, void, NEW);
     is_theirs && (is_meant || is_from_now()) && before.iter().all(|token| !token.is(UNKNOWN))
 }
 
@@ -264,10 +263,7 @@ pub fn is_mention(view: View<'_>) -> bool {
             if by <= 2 && is_listed {
                 return true;
             }
-            if by <= 4
-                && closes
-                && (is_prose && !is_value || opening.behind(12).any(|token| token.is(MENTION)))
-            {
+            if by <= 4 && closes && (is_prose && !is_value || opening.has_behind(12, MENTION)) {
                 return true;
             }
         }

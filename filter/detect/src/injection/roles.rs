@@ -1,7 +1,7 @@
 //! Texts that give the model another role.
 
 use super::{
-    Found, Pattern, Token, View,
+    Found, Pattern, Token, View, has,
     overrides::{is_imperative, is_mention},
     vocabulary::{
         ACTIVE, AI, ANSWER, ARE, ARTICLE, FILLER, GIVEN, HALT, HENCEFORTH, IDENTITY, INSTRUCTION, LIMIT,
@@ -58,13 +58,13 @@ fn becomes(view: View<'_>) -> bool {
         rest.get(..)
     };
     let role = role.unwrap_or_default();
-    if !(now || no_longer) || role.iter().take(5).any(|token| token.is(MEMBER)) {
+    if !(now || no_longer) || has(role, 5, MEMBER) {
         return false;
     }
     let first = role.first();
     let is_free = role.iter().take(5).any(|token| token.is(UNBOUND) || token.is(AI));
     if no_longer {
-        return is_free || role.iter().take(8).any(|token| token.is(LIMIT));
+        return is_free || has(role, 8, LIMIT);
     }
     // "You are now a host": so are people told what they have become.
     let is_role = || {
@@ -74,8 +74,8 @@ fn becomes(view: View<'_>) -> bool {
     };
     first.is_some_and(|token| token.is(ARTICLE) && !token.is(WITHIN) && is_role() || token.is(UNBOUND | AI))
         || first.is_some_and(|token| token.is(WITHIN))
-            && role.iter().take(6).any(|token| token.is(MODE))
-            && role.iter().any(|token| token.is(UNBOUND | AI))
+            && has(role, 6, MODE)
+            && has(role, usize::MAX, UNBOUND | AI)
         || is_free
 }
 
@@ -88,7 +88,7 @@ fn is_free(view: View<'_>) -> bool {
     let limit = words.iter().skip(no).take(7).position(|token| token.is(LIMIT));
     let is_said_of_it =
         words.iter().take(no.saturating_add(1)).all(|token| !token.is(THIRD) || token.is(MODAL | ARE));
-    let is_about_limits = limit.is_some() && words.iter().any(|token| token.is(AI | UNBOUND));
+    let is_about_limits = limit.is_some() && has(words, usize::MAX, AI | UNBOUND);
     let is_of_something = limit
         .and_then(|limit| words.get(no.saturating_add(limit).saturating_add(1)))
         .is_some_and(|next| next.is(WITHIN));
@@ -115,7 +115,7 @@ fn is_from_now(view: View<'_>) -> bool {
     }
     let ahead = view.words(8);
     let is_verb = ahead.first().is_some_and(|token| token.is(ARE) && !token.is(FILLER | THIRD));
-    let is_free = ahead.iter().any(|token| token.is(AI | UNBOUND | LIMIT));
+    let is_free = has(ahead, usize::MAX, AI | UNBOUND | LIMIT);
     is_verb && is_free && !ahead.iter().any(|token| token.is(THIRD) && !token.is(AI | MODAL))
 }
 
@@ -123,9 +123,8 @@ fn is_from_now(view: View<'_>) -> bool {
 fn from_now_on(view: View<'_>) -> bool {
     let mut ahead = view.ahead(10).filter(|token| token.is(WORD)).skip_while(|token| token.is(ONWARD));
     let is_onward = view.is(0, HENCEFORTH)
-        || view.ahead(1).any(|token| token.is(ONWARD))
-            && view.behind(2).any(|token| token.is(WITHIN) || token.is(ONWARD))
-        || view.behind(1).any(|token| token.is(ONWARD));
+        || view.has_ahead(1, ONWARD) && view.behind(2).any(|token| token.is(WITHIN) || token.is(ONWARD))
+        || view.has_behind(1, ONWARD);
     if !is_onward {
         return false;
     }
@@ -175,23 +174,23 @@ fn plays_free(view: View<'_>) -> bool {
             token.is(NO | NEGATION) && ahead.iter().skip(at).take(5).any(|token| token.is(LIMIT))
         })
     };
-    let is_ai = || ahead.iter().any(|token| token.is(AI | YOU));
+    let is_ai = || has(ahead, usize::MAX, AI | YOU);
     is_unbound || is_ai() && without()
 }
 
 /// "Your new role is".
 fn has_new_identity(view: View<'_>) -> bool {
-    view.behind(4).any(|token| token.is(YOUR))
-        && view.behind(2).any(|token| token.is(NEW))
+    view.has_behind(4, YOUR)
+        && view.has_behind(2, NEW)
         && !view.behind(4).any(|token| token.is(THIRD) && !token.is(AI))
 }
 
 /// "With DAN mode enabled", "enter god mode".
 fn enters_mode(view: View<'_>) -> bool {
-    let is_unbound = view.behind(1).any(|token| token.is(UNBOUND));
-    let is_active = view.ahead(3).any(|token| token.is(ACTIVE));
-    let is_of_it = view.behind(6).any(|token| token.is(AI | YOU));
+    let is_unbound = view.has_behind(1, UNBOUND);
+    let is_active = view.has_ahead(3, ACTIVE);
+    let is_of_it = view.has_behind(6, AI | YOU);
     is_unbound
         && (is_active || is_of_it || view.behind(4).any(|token| token.is(ROLEPLAY) || token.is(UNKNOWN)))
-        || is_active && view.behind(8).any(|token| token.is(AI)) && view.behind(3).any(|token| token.is(WORD))
+        || is_active && view.has_behind(8, AI) && view.has_behind(3, WORD)
 }

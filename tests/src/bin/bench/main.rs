@@ -4,8 +4,8 @@
 //!
 //! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 150)
 //! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's, `passes`
-//!   its part about the passes, `store` Redis's, `load` the embedding service's under load, `engine` the embedder's alone, `resources` memory and processor, `cpu` Envoy's
-//!   processor time for a request, `hostile` that for bodies built to be costly, `cache` the response cache on a workload; most of these
+//!   its part about the passes, `store` Redis's, `load` the embedding service's under load, `engine` the embedder's alone,
+//!   `resources` memory and processor, `cpu` Envoy's processor time for a request, `hostile` that for bodies built to be costly, `cache` the response cache on a workload; most of these
 //!   have settings of their own
 //!   (`store.rs`, `load/mod.rs`, `engine.rs`, `resources.rs`, `cpu/mod.rs`, `hostile/mod.rs`)
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
