@@ -219,6 +219,15 @@ impl<'t> View<'t> {
         self.behind(most).any(|token| token.is(kinds))
     }
 
+    /// The words right behind this one, in the order of the text.
+    #[inline(never)]
+    fn words_behind(self, most: usize) -> &'t [Token] {
+        let before = self.tokens.get(..self.at).unwrap_or_default();
+        let is_part = |token: &&Token| token.is(WORD) && !token.ends_sentence();
+        let words = before.iter().rev().take(most).take_while(is_part).count();
+        before.get(before.len().saturating_sub(words)..).unwrap_or_default()
+    }
+
     #[inline]
     fn following(self, most: usize, is_part: impl Fn(&Token) -> bool) -> &'t [Token] {
         let start = self.at.saturating_add(1);

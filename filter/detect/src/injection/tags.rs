@@ -242,7 +242,7 @@ fn ends_context(view: View<'_>) -> bool {
             continue;
         }
         if token.is(FRAME | SYSTEM)
-            || token.is(INSTRUCTION) && !(token.is(LIMIT) && !token.is(FRAME))
+            || token.is(INSTRUCTION) && !token.is(LIMIT)
             || token.is(WEAK_FRAME) && is_loud
         {
             has_frame = true;
