@@ -143,7 +143,7 @@ fn an_empty_configuration_is_the_default_one() {
 
 #[tokio::test]
 async fn metrics_have_labels_and_our_own_names() {
-    let mut stack = Stack::builder().start();
+    let mut stack = Stack::builder().own_envoy().start();
     let verdicts = verdicts_of(&stack, Dialect::OpenaiChat, "metrics", QUESTION, 5).await;
     assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"]);
     let dialect = ("dialect", "openai_chat");
