@@ -35,6 +35,11 @@ impl Envoy {
         Self { admin: lent.admin(), listener: lent.listener(), running: Running::Lent(lent) }
     }
 
+    /// What an Envoy that is up already says when it refuses the listeners of this bootstrap; nothing when it takes them.
+    pub fn refusal(bootstrap: &Bootstrap) -> Option<String> {
+        pool::refusal(bootstrap)
+    }
+
     /// Starts it and waits until it listens.
     pub fn start(folder: &Path, bootstrap: &Bootstrap) -> Self {
         Self::start_with(folder, bootstrap, &[])
@@ -52,13 +57,18 @@ impl Envoy {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
-        fs::write(folder.join("envoy.yaml"), bootstrap.text()).expect("the bootstrap is written");
-        let mut command = command(folder);
+        let mut command = Self::command(folder, bootstrap);
         command.args(arguments).envs(environment.iter().copied());
         let mut process = Process::start("envoy", folder, command);
         let admin = wait_until_live(&mut process, folder);
         let listener = process.wait_for("a listener", |_| listener_where(admin, |_| true));
         Self { running: Running::Own(process), admin, listener }
+    }
+
+    /// To start it on this bootstrap, which is written into the folder.
+    pub fn command(folder: &Path, bootstrap: &Bootstrap) -> Command {
+        fs::write(folder.join("envoy.yaml"), bootstrap.text()).expect("the bootstrap is written");
+        command(folder)
     }
 
     /// Runs `envoy --mode validate` on it, from the root of the repository.

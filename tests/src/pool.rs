@@ -36,7 +36,8 @@ struct Pooled {
 pub struct Lent {
     // There until it is given back.
     envoy: Option<Pooled>,
-    listener: SocketAddr,
+    /// Unless it was refused.
+    listener: Option<SocketAddr>,
     log_begins: usize,
 }
 
@@ -45,27 +46,45 @@ static IDLE: Mutex<Vec<Pooled>> = Mutex::new(Vec::new());
 /// What the shipped bootstraps say of the admin interface. In a cluster it is the address of the Envoy that is lent.
 const ADMIN: &str = "address: 127.0.0.1, port_value: 9901";
 const VM_ID: &str = "vm_id: sentinel\n";
+const NOTHING: &str = "resources: []\n";
 /// How long Envoy's access log may wait in its memory, in milliseconds.
 const FLUSH: u64 = 20;
 
 /// Lends an Envoy that listens as this bootstrap says.
 pub fn lend(bootstrap: &Bootstrap) -> Lent {
+    let (lent, refused) = offer(bootstrap);
+    assert!(!refused, "Envoy refuses the listeners of a bootstrap. Its log:\n{}", lent.log());
+    lent
+}
+
+/// What Envoy says when it refuses the listeners of this bootstrap.
+pub fn refusal(bootstrap: &Bootstrap) -> Option<String> {
+    let (lent, refused) = offer(bootstrap);
+    refused.then(|| lent.log())
+}
+
+/// Lends an Envoy that was given what this bootstrap says; whether it has refused that.
+fn offer(bootstrap: &Bootstrap) -> (Lent, bool) {
     static LENT: AtomicU64 = AtomicU64::new(0);
     let number = LENT.fetch_add(1, Ordering::Relaxed);
     let mut pieces = Pieces::of(bootstrap);
     pieces.head = pieces.head.replace(ADMIN, "address: 127.0.0.1, port_value: 0");
     let mut envoy = taken(&pieces.head).unwrap_or_else(|| Pooled::start(&pieces.head));
-    let here = format!("address: {}, port_value: {}", envoy.admin.ip(), envoy.admin.port());
-    let log_begins = envoy.process.log().len();
-    assert!(raw::post(envoy.admin, "/reset_counters").is_some(), "Envoy resets its counters");
-    envoy.give("clusters", &pieces.clusters.replace(ADMIN, &here));
-    let own_machine = format!("vm_id: sentinel-{number}\n");
-    envoy.give("listeners", &pieces.listeners.replace(VM_ID, &own_machine));
-    let name =
-        pieces.listeners.lines().find_map(|line| line.strip_prefix("      name: ")).expect("a listener");
     let admin = envoy.admin;
-    let listener = envoy.process.wait_for("a listener", |_| listener_where(admin, |other| other == name));
-    Lent { envoy: Some(envoy), listener, log_begins }
+    let here = format!("address: {}, port_value: {}", admin.ip(), admin.port());
+    let log_begins = envoy.process.log().len();
+    assert!(raw::post(admin, "/reset_counters").is_some(), "Envoy resets its counters");
+    let mut refused = envoy.refuses("clusters", &pieces.clusters.replace(ADMIN, &here));
+    let own_machine = format!("vm_id: sentinel-{number}\n");
+    refused |= envoy.refuses("listeners", &pieces.listeners.replace(VM_ID, &own_machine));
+    let mut lent = Lent { envoy: Some(envoy), listener: None, log_begins };
+    if !refused {
+        let name = pieces.listeners.lines().find_map(|line| line.strip_prefix("      name: "));
+        let name = name.expect("a listener has a name");
+        let is_there = |_: &Process| listener_where(admin, |other| other == name);
+        lent.listener = Some(lent.process().wait_for("a listener", is_there));
+    }
+    (lent, refused)
 }
 
 fn taken(head: &str) -> Option<Pooled> {
@@ -80,8 +99,7 @@ impl Pooled {
         let folder = tempfile::Builder::new().prefix("sentinel-envoy").tempdir().expect("a temporary folder");
         let path = folder.path();
         for list in ["listeners", "clusters"] {
-            fs::write(path.join(list), "resources: []\n").expect("a file of nothing");
-            fs::rename(path.join(list), path.join(format!("{list}.yaml"))).expect("it is put in its place");
+            fs::write(path.join(format!("{list}.yaml")), NOTHING).expect("a file of nothing");
         }
         fs::write(path.join("envoy.yaml"), format!("{head}\n{}", keeper(path)))
             .expect("the bootstrap is written");
@@ -95,8 +113,8 @@ impl Pooled {
         Self { head: head.to_owned(), process, admin, folder }
     }
 
-    /// Replaces a file of resources, and waits until Envoy has taken it.
-    fn give(&mut self, list: &str, text: &str) {
+    /// Replaces a file of resources, and waits for what Envoy makes of it; whether it refuses that.
+    fn refuses(&mut self, list: &str, text: &str) -> bool {
         let service = match list {
             "clusters" => "cluster_manager.cds",
             _ => "listener_manager.lds",
@@ -109,12 +127,7 @@ impl Pooled {
             let now = updates(admin, service)?;
             (now != before).then_some(now)
         });
-        assert_eq!(
-            after.refused,
-            before.refused,
-            "Envoy refuses its {list}. Its log:\n{}",
-            self.process.log()
-        );
+        after.refused != before.refused
     }
 
     fn updates(&self, service: &str) -> Updates {
@@ -126,8 +139,9 @@ impl Pooled {
         if !self.process.is_running() {
             return false;
         }
-        self.give("listeners", "resources: []\n");
-        self.give("clusters", "resources: []\n");
+        if self.refuses("listeners", NOTHING) || self.refuses("clusters", NOTHING) {
+            return false;
+        }
         let deadline = Instant::now() + PATIENCE;
         let (mut length, mut since) = (0, Instant::now());
         while Instant::now() < deadline {
@@ -210,7 +224,7 @@ static_resources:
 
 impl Lent {
     pub fn listener(&self) -> SocketAddr {
-        self.listener
+        self.listener.expect("a bootstrap that was not refused")
     }
 
     pub fn admin(&self) -> SocketAddr {
