@@ -10,7 +10,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, Once};
+use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -69,7 +69,7 @@ fn offer(bootstrap: &Bootstrap) -> (Lent, bool) {
     let number = LENT.fetch_add(1, Ordering::Relaxed);
     let mut pieces = Pieces::of(bootstrap);
     pieces.head = pieces.head.replace(ADMIN, "address: 127.0.0.1, port_value: 0");
-    let mut envoy = taken(&pieces.head).unwrap_or_else(|| Pooled::start(&pieces.head));
+    let mut envoy = taken(&pieces.head).unwrap_or_else(|| another(&pieces.head));
     let admin = envoy.admin;
     let here = format!("address: {}, port_value: {}", admin.ip(), admin.port());
     let log_begins = envoy.process.log().len();
@@ -88,9 +88,16 @@ fn offer(bootstrap: &Bootstrap) -> (Lent, bool) {
 }
 
 fn taken(head: &str) -> Option<Pooled> {
-    let mut idle = IDLE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let at = idle.iter().position(|envoy| envoy.head == head)?;
     Some(idle.swap_remove(at))
+}
+
+/// The module is compiled on two processors: one Envoy starts after the other, and perhaps one has become free meanwhile.
+fn another(head: &str) -> Pooled {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    taken(head).unwrap_or_else(|| Pooled::start(head))
 }
 
 impl Pooled {
@@ -255,7 +262,7 @@ impl Drop for Lent {
     fn drop(&mut self) {
         let Some(mut envoy) = self.envoy.take() else { return };
         if !thread::panicking() && envoy.is_clean() {
-            IDLE.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(envoy);
+            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(envoy);
         }
     }
 }
