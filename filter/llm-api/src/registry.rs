@@ -26,7 +26,7 @@ pub fn by_label(label: &str) -> Option<DialectRef> {
 
 /// Reads a request body in any dialect.
 pub fn read(dialect: DialectRef, body: &[u8]) -> Result<Conversation<'_>, Unreadable> {
-    let body = std::str::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
+    let body = simdutf8::basic::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
     if must_be_object(body).is_err() {
         let is_json = json::read::<&RawValue>(body).is_ok();
         return Err(if is_json { Unreadable::Shape } else { Unreadable::NotJson });

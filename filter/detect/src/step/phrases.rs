@@ -197,15 +197,15 @@ const fn marks(wanted: Says) -> Marks {
 /// Whether a word says so behind the one before it.
 #[inline(never)]
 fn is_known(word: &str, before: &str, wanted: Says) -> bool {
-    let word = lower(word);
-    let start = SPACED.partition_point(|(_, known, _)| *known < word.as_str());
-    let mut known = SPACED.get(start..).unwrap_or_default().iter().take_while(|(_, known, _)| *known == word);
-    known.any(|(first, _, says)| *says == wanted && (first.is_empty() || lower(before) == *first))
+    let start = SPACED.partition_point(|(_, known, _)| known.chars().lt(lower(word)));
+    let mut known =
+        SPACED.get(start..).unwrap_or_default().iter().take_while(|(_, known, _)| known.chars().eq(lower(word)));
+    known.any(|(first, _, says)| *says == wanted && (first.is_empty() || first.chars().eq(lower(before))))
 }
 
 /// Each character by itself in lower case: no sigma is one of the end of a word.
-fn lower(word: &str) -> String {
-    word.chars().flat_map(char::to_lowercase).collect()
+fn lower(word: &str) -> impl Iterator<Item = char> {
+    word.chars().flat_map(char::to_lowercase)
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What differs in one and the same failure from time to time: ids, numbers, times, addresses, counters.
 
+use sentinel_llm_api::json;
 use sentinel_text::digest;
 use serde_json::Value;
 
 use super::known::Known;
-use crate::{arguments::canonical, context::is_calendar};
+use crate::context::is_calendar;
 
 /// Letters that look like hexadecimal digits, so many in a row without another, are an id ("deadbeef").
 const HEX_WORD: usize = 8;
@@ -13,10 +14,11 @@ const HEX_WORD: usize = 8;
 pub(crate) fn digest_without(said: &str) -> u64 {
     let text = said.trim();
     if text.starts_with(['{', '['])
-        && let Ok(mut value) = serde_json::from_str::<Value>(text)
+        && let Ok(mut value) = json::read::<Value>(text)
     {
         settle(&mut value);
-        return canonical(&value.to_string()).digest;
+        // Sorted keys and no numbers: written in one way only.
+        return digest(value.to_string().as_bytes());
     }
     digest(without(text).as_bytes())
 }

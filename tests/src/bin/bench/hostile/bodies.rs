@@ -11,7 +11,7 @@ use crate::conversation::Dice;
 type Shape = fn(Dialect, usize) -> String;
 
 /// What each is called, and how it is made.
-pub const SHAPES: [(&str, Shape); 20] = [
+pub const SHAPES: [(&str, Shape); 23] = [
     ("shortest calls, then results of none of them", minimal),
     ("calls and results that share one id", same_id),
     ("calls with ids of their own, results in reverse order", reversed),
@@ -26,6 +26,9 @@ pub const SHAPES: [(&str, Shape); 20] = [
     ("very many turns of the assistant without a word", silent_turns),
     ("texts beside results, each another one", asides),
     ("one text of one letter", letters),
+    ("one text of words of one letter", short_words),
+    ("one text of one word", one_word),
+    ("one text of prose", prose),
     ("one text of escapes", escapes),
     ("one text of other scripts, escaped", scripts),
     ("one result of escapes", escaped_result),
@@ -207,6 +210,20 @@ fn asides(dialect: Dialect, bytes: usize) -> String {
 
 fn letters(dialect: Dialect, bytes: usize) -> String {
     one_text(dialect, "user", bytes, "a")
+}
+
+fn short_words(dialect: Dialect, bytes: usize) -> String {
+    one_text(dialect, "user", bytes, "a ")
+}
+
+/// A word that the guard's patterns look at closely.
+fn one_word(dialect: Dialect, bytes: usize) -> String {
+    one_text(dialect, "user", bytes, "you ")
+}
+
+fn prose(dialect: Dialect, bytes: usize) -> String {
+    let room = bytes - said(dialect, "user", "").len();
+    said(dialect, "user", &Dice::new(11).text(room))
 }
 
 fn escapes(dialect: Dialect, bytes: usize) -> String {
