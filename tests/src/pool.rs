@@ -75,6 +75,12 @@ fn offer(bootstrap: &Bootstrap) -> (Lent, bool) {
     let log_begins = envoy.process.log().len();
     assert!(raw::post(admin, "/reset_counters").is_some(), "Envoy resets its counters");
     let mut refused = envoy.refuses("clusters", &pieces.clusters.replace(ADMIN, &here));
+    let machines = |id: &str| pieces.listeners.matches(id).count();
+    assert_eq!(
+        machines(VM_ID),
+        machines("vm_id:"),
+        "a virtual machine with another name could be that of another test"
+    );
     let own_machine = format!("vm_id: sentinel-{number}\n");
     refused |= envoy.refuses("listeners", &pieces.listeners.replace(VM_ID, &own_machine));
     let mut lent = Lent { envoy: Some(envoy), listener: None, log_begins };
