@@ -139,7 +139,7 @@ podman:
 	@$(PYTHON) tests/containers/podman.py
 
 # The processor time alone is measured without the service.
-bench: filter $(if $(filter-out cpu hostile,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
+bench: filter $(if $(filter-out cpu hostile passes,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
 	@echo "== bench"
 	@$(PROGRAMS) --bin bench
 	@$(RUN) $(CARGO_TARGET_DIR)/release/bench

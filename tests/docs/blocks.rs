@@ -157,6 +157,7 @@ fn test_targets() -> BTreeSet<String> {
         "filter/llm-api",
         "filter/pipeline",
         "embedding-service",
+        "embedding-service/codes",
         "embedding-service/encoder",
     ] {
         let Ok(entries) = fs::read_dir(parts::root().join(folder).join("tests")) else { continue };

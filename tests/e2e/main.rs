@@ -6,6 +6,7 @@ mod bodies;
 mod bootstraps;
 mod bounds;
 mod cache_administration;
+mod cached_gateway;
 mod clean_answers;
 mod compressed_answers;
 mod connections;

@@ -83,6 +83,12 @@ fn python(script: &str) -> Command {
     command
 }
 
+fn node(script: &str) -> Command {
+    let mut command = Command::new(parts::node());
+    command.arg(folder().join("node").join(script)).env("SENTINEL_NODE_MODULES", parts::node_modules());
+    command
+}
+
 fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("sdk")
 }
@@ -90,16 +96,16 @@ fn folder() -> std::path::PathBuf {
 /// Answers from the cache, stored from JSON and from streams, are read in both forms by every package.
 #[test]
 fn packages_read_what_the_cache_gives() {
-    for (script, apis) in [
-        ("openai_agent.py", 2),
-        ("anthropic_agent.py", 1),
-        ("gemini_agent.py", 1),
-        ("interactions_agent.py", 1),
-        ("bedrock_agent.py", 1),
-        ("vertex_agent.py", 2),
+    for (mut command, apis) in [
+        (python("openai_agent.py"), 2),
+        (python("anthropic_agent.py"), 1),
+        (python("gemini_agent.py"), 1),
+        (python("interactions_agent.py"), 1),
+        (python("bedrock_agent.py"), 1),
+        (python("vertex_agent.py"), 2),
+        (node("openai_agent.mjs"), 2),
     ] {
         let mut stack = Stack::builder().config(&json!({"cache": {"enabled": true}})).service().start();
-        let mut command = python(script);
         command.env("SENTINEL_CHECKS", "cache");
         run(&mut stack, command, 2 * apis);
     }
@@ -220,8 +226,5 @@ fn packages_raise_their_own_errors_when_a_gateway_refuses() {
 
 #[test]
 fn openai_for_node() {
-    let mut command = Command::new(parts::node());
-    command.arg(folder().join("node").join("openai_agent.mjs"));
-    command.env("SENTINEL_NODE_MODULES", parts::node_modules());
-    run(&mut stack(), command, 2 * 10);
+    run(&mut stack(), node("openai_agent.mjs"), 2 * 10);
 }

@@ -27,7 +27,9 @@ impl Threads {
                     TcpListener::from_std(listener)
                 })
             })
-            .unwrap_or_else(|error| panic!("a server of the tests cannot listen on {address}: {error}"));
+            .unwrap_or_else(|error| {
+                panic!("nothing can listen on {address} ({error}): end what uses this port, then start again")
+            });
         let address = listener.local_addr().expect("an address");
         (listener, address)
     }

@@ -1,4 +1,9 @@
-//! Answers in this process, for one replica. Bounded in bytes; what was stored longest ago goes first.
+//! Answers in this process, for one replica. Bounded in bytes; what was stored longest ago goes first. Which texts of a partition
+//! may be near is found by the signs of their vectors ([`signs`]); how near these are is computed here.
+
+mod signs;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -7,13 +12,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use self::signs::Signs;
 use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition, learning::Observations};
 use crate::{history::HistoryError, similarity};
 
 /// Bookkeeping of an entry beside what it holds, roughly: its places in the maps.
 const OVERHEAD: usize = 512;
-/// Of a partition so many entries are compared, the newest.
-const MAX_COMPARED: usize = 4096;
+/// Of a partition so many entries are compared exactly: those whose vectors have the most signs in common with the one asked for.
+const MAX_COMPARED: usize = 256;
 
 /// The store. Its size is bounded whatever is stored.
 pub struct MemoryAnswers {
@@ -25,8 +31,8 @@ pub struct MemoryAnswers {
 #[derive(Default)]
 struct Inner {
     entries: HashMap<(Partition, EntryId), Kept>,
-    /// Numbers of the entries of each partition that can be compared.
-    partitions: HashMap<Partition, BTreeSet<u64>>,
+    /// The entries of each partition that can be compared.
+    partitions: HashMap<Partition, Signs>,
     /// By the number of their storing: the first is the next to go.
     by_number: BTreeMap<u64, (Partition, EntryId)>,
     /// By when their time is up.
@@ -40,6 +46,8 @@ struct Kept {
     number: u64,
     /// None where that is beyond all times.
     end: Option<Instant>,
+    /// Among those of its partition that can be compared.
+    place: Option<usize>,
     entry: Arc<Entry>,
 }
 
@@ -77,7 +85,9 @@ impl AnswerStore for MemoryAnswers {
         count: usize,
     ) -> Result<Vec<Near>, HistoryError> {
         // Compared without the lock.
-        let candidates = self.lock().newest(partition);
+        let Some(signs) = self.lock().partitions.get(&partition).cloned() else { return Ok(Vec::new()) };
+        let candidates = signs.closest(vector, MAX_COMPARED.max(count));
+        let candidates = self.lock().numbered(&candidates);
         let mut near: Vec<(f64, Arc<Entry>)> = candidates
             .into_iter()
             .filter_map(|entry| {
@@ -148,7 +158,10 @@ fn is_meant(what: &Erase, entry: &Entry) -> bool {
 /// Without the observations, which are counted in with the bookkeeping: they grow, and are few.
 fn bytes_of(entry: &Entry) -> usize {
     let asked = entry.asked.as_ref();
-    let vector = asked.map_or(0, |asked| asked.vector.len().saturating_mul(size_of::<f32>()));
+    let vector = asked.map_or(0, |asked| {
+        let components = asked.vector.len().saturating_mul(size_of::<f32>());
+        components.saturating_add(signs::bytes_of(&asked.vector))
+    });
     [
         OVERHEAD,
         size_of::<Entry>(),
@@ -171,21 +184,20 @@ impl Inner {
         self.stored = self.stored.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes_of(&entry));
         self.by_number.insert(self.stored, key);
-        if entry.asked.is_some() {
-            self.partitions.entry(entry.partition).or_default().insert(self.stored);
-        }
+        let place = entry
+            .asked
+            .as_ref()
+            .map(|asked| self.partitions.entry(entry.partition).or_default().add(self.stored, &asked.vector));
         let end = Instant::now().checked_add(ttl);
         self.by_end.extend(end.map(|end| (end, self.stored)));
-        let kept = Kept { number: self.stored, end, entry: Arc::new(entry) };
+        let kept = Kept { number: self.stored, end, place, entry: Arc::new(entry) };
         self.entries.insert(key, kept);
     }
 
-    fn newest(&self, partition: Partition) -> Vec<Arc<Entry>> {
-        let numbers = self.partitions.get(&partition).into_iter().flatten().rev().take(MAX_COMPARED);
-        numbers
-            .filter_map(|number| self.entries.get(self.by_number.get(number)?))
-            .map(|kept| Arc::clone(&kept.entry))
-            .collect()
+    /// Those of these that are still there.
+    fn numbered(&self, numbers: &[u64]) -> Vec<Arc<Entry>> {
+        let kept = numbers.iter().filter_map(|number| self.entries.get(self.by_number.get(number)?));
+        kept.map(|kept| Arc::clone(&kept.entry)).collect()
     }
 
     fn remove(&mut self, key: (Partition, EntryId)) -> bool {
@@ -194,14 +206,23 @@ impl Inner {
         if let Some(end) = gone.end {
             self.by_end.remove(&(end, gone.number));
         }
-        if let Some(numbers) = self.partitions.get_mut(&key.0) {
-            numbers.remove(&gone.number);
-            if numbers.is_empty() {
-                self.partitions.remove(&key.0);
-            }
+        if let Some(place) = gone.place {
+            self.remove_signs(key.0, place);
         }
         self.bytes = self.bytes.saturating_sub(bytes_of(&gone.entry));
         true
+    }
+
+    fn remove_signs(&mut self, partition: Partition, place: usize) {
+        let Some(signs) = self.partitions.get_mut(&partition) else { return };
+        let moved = signs.remove(place);
+        if signs.is_empty() {
+            self.partitions.remove(&partition);
+        }
+        let moved = moved.and_then(|number| self.entries.get_mut(self.by_number.get(&number)?));
+        if let Some(moved) = moved {
+            moved.place = Some(place);
+        }
     }
 
     fn remove_first(&mut self) -> bool {
@@ -220,54 +241,5 @@ impl Inner {
                 self.remove(key);
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cache::{Asked, Owner};
-
-    const HOUR: Duration = Duration::from_secs(3600);
-
-    fn entry(text: &str, answer: &str) -> Entry {
-        Entry {
-            partition: Partition([7; 16]),
-            id: EntryId::of(text),
-            owner: Owner::default(),
-            asked: Some(Asked { text: text.to_owned(), vector: Arc::from([1.0, 0.0]), unseen: None }),
-            answer: answer.to_owned().into(),
-            stored_at: 0,
-            observations: Observations::default(),
-        }
-    }
-
-    #[tokio::test]
-    async fn any_number_of_answers_stays_within_the_bound_and_the_latest_survive() {
-        let store = MemoryAnswers::new(Duration::from_secs(3600), 100_000);
-        for i in 0..1_000 {
-            store.store(&entry(&i.to_string(), &"x".repeat(1000)), HOUR).await.unwrap();
-            assert!(store.bytes() <= 100_000);
-        }
-        let exact = |text: &str| store.exact(Partition([7; 16]), EntryId::of(text));
-        assert!(exact("999").await.unwrap().is_some() && exact("0").await.unwrap().is_none());
-        assert!((20..100).contains(&store.count().await.unwrap()));
-        store.erase(&Erase::All).await.unwrap();
-        let inner = store.lock();
-        assert_eq!((inner.bytes, inner.partitions.len(), inner.by_end.len()), (0, 0, 0));
-    }
-
-    #[tokio::test]
-    async fn an_answer_larger_than_the_bound_is_not_kept_and_pushes_nothing_out() {
-        let store = MemoryAnswers::new(Duration::from_secs(3600), 5_000);
-        store.store(&entry("small", "x"), HOUR).await.unwrap();
-        store.store(&entry("large", &"x".repeat(10_000)), HOUR).await.unwrap();
-        assert_eq!(store.count().await.unwrap(), 1);
-        store.store(&entry("small", &"x".repeat(10_000)), HOUR).await.unwrap();
-        assert_eq!(
-            (store.count().await.unwrap(), store.bytes()),
-            (0, 0),
-            "nor is the answer that it replaces"
-        );
     }
 }

@@ -56,6 +56,7 @@ suite! {
     partitions_are_never_mixed(HOUR);
     without_its_text_an_answer_is_found_by_the_same_text_only(HOUR);
     a_later_answer_takes_the_place_of_an_earlier_one(HOUR);
+    what_was_erased_or_replaced_is_never_near(HOUR);
     of_writers_at_once_one_answer_stays_whole(HOUR);
     old_answers_are_forgotten(Duration::from_millis(400));
     an_answer_may_be_kept_for_a_shorter_time(HOUR);
@@ -154,6 +155,30 @@ async fn a_later_answer_takes_the_place_of_an_earlier_one(store: Arc<dyn AnswerS
     store.store(&entry(PARTITION, "x", "second", 2), HOUR).await.unwrap();
     assert_eq!(answers(&store.nearest(PARTITION, &vector(1), 5).await.unwrap()), ["second"]);
     assert_eq!(store.count().await, Ok(1));
+}
+
+async fn what_was_erased_or_replaced_is_never_near(store: Arc<dyn AnswerStore>) {
+    let text = |seed: u64| (seed % 100).to_string();
+    for seed in 0..100 {
+        store.store(&entry(PARTITION, &text(seed), &seed.to_string(), seed), HOUR).await.unwrap();
+    }
+    // The first, the last and some between them go; others get another answer to a text that reads otherwise.
+    let gone = [0, 1, 50, 51, 52, 98, 99];
+    for seed in gone {
+        assert_eq!(store.erase(&Erase::Entry(PARTITION, EntryId::of(&text(seed)))).await, Ok(1));
+    }
+    for seed in 110..120 {
+        store.store(&entry(PARTITION, &text(seed), &seed.to_string(), seed), HOUR).await.unwrap();
+    }
+    let kept: Vec<u64> = (2..120)
+        .filter(|seed| !gone.contains(seed) && !(10..20).contains(seed) && !(100..110).contains(seed))
+        .collect();
+    for asked in 0..120 {
+        let similarity = |seed: &u64| similarity::of_vectors(&vector(asked), &vector(*seed));
+        let wanted = kept.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b))).unwrap();
+        let near = store.nearest(PARTITION, &vector(asked), 1).await.unwrap();
+        assert_eq!(answers(&near), [wanted.to_string()], "near {asked}");
+    }
 }
 
 async fn of_writers_at_once_one_answer_stays_whole(store: Arc<dyn AnswerStore>) {

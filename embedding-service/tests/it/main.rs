@@ -24,6 +24,7 @@ mod history_suite;
 mod limits;
 mod long_prompts;
 mod models;
+mod near_texts;
 mod overload;
 mod program;
 mod prompt_text;

@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use crate::json::{Unreadable, quoted, span};
+use crate::{
+    json::{Unreadable, quoted, span},
+    members::free_name,
+};
 
 /// A change of one place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,11 +83,11 @@ pub fn insert_key(body: &str, key: &str, value: &str) -> Result<Edit, Unreadable
     Ok(insert_after_bracket(body, open, &format!("{}:{value}", quoted(key))))
 }
 
-/// A key and its value put first into the object `object`, a part of `body`.
+/// A key and its value put first into the object `object`, a part of `body`. A key that is there already gets a `_`.
 #[inline(never)]
 pub fn insert_key_into(body: &str, object: &RawValue, key: &str, value: &str) -> Result<Edit, Unreadable> {
     let span = span(body, object).filter(|_| object.get().starts_with('{')).ok_or(Unreadable::Shape)?;
-    Ok(insert_after_bracket(body, span.start, &format!("{}:{value}", quoted(key))))
+    Ok(insert_after_bracket(body, span.start, &format!("{}:{value}", quoted(&free_name(object, key)))))
 }
 
 /// An element put first into the array `array`, a part of `body`.
@@ -188,10 +191,12 @@ mod tests {
     #[test]
     fn keys_come_first() {
         assert_eq!(changed(r#" { "a":{}}"#, |body, _| insert_key(body, "k", "1")), r#" {"k":1, "a":{}}"#);
-        assert_eq!(
-            changed(r#"{"a":{ }}"#, |body, a| insert_key_into(body, a, "k", "1")),
-            r#"{"a":{"k":1 }}"#
-        );
+        for (before, after) in [
+            (r#"{"a":{ }}"#, r#"{"a":{"k":1 }}"#),
+            (r#"{"a":{"k":2,"\u006b_":3}}"#, r#"{"a":{"k__":1,"k":2,"\u006b_":3}}"#),
+        ] {
+            assert_eq!(changed(before, |body, a| insert_key_into(body, a, "k", "1")), after);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::{
     edit::Edit,
     json::{quoted, span},
     json_scan::{after_escape, escape},
-    members::{elements, members, named},
+    members::{elements, free_name, members, named},
 };
 
 /// The member of an object that says that it is data.
@@ -96,7 +96,7 @@ impl Marks {
         let (Some(quote), Some(place)) = (quote, span(body, object)) else { return };
         if !self.preamble.is_empty() {
             let at = place.start.saturating_add(quote);
-            let with = format!("{}:{},\"", quoted(MEMBER), quoted(&self.preamble));
+            let with = format!("{}:{},\"", quoted(&free_name(object, MEMBER)), quoted(&self.preamble));
             edits.push(Edit { at: at..at.saturating_add(1), with });
         }
     }

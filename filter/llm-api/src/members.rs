@@ -49,6 +49,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// `name`, with a `_` more for as long as the object has a member of that name: of two members of one name each reader takes
+/// another.
+#[inline(never)]
+pub(crate) fn free_name(object: &RawValue, name: &str) -> String {
+    let (members, mut free) = (members(object), name.to_owned());
+    while members.iter().any(|member| member.key == free) {
+        free.push('_');
+    }
+    free
+}
+
 /// The members of `raw` in their order; none where it is no object.
 #[inline(never)]
 pub(crate) fn members(raw: &RawValue) -> Vec<Member<'_>> {

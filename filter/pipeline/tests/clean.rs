@@ -263,6 +263,38 @@ fn choices_and_calls_beside_a_text_are_not_said_twice() {
     assert_eq!(received.matches("\"arguments\"").count(), 1, "{received}");
 }
 
+/// Servers that speak OpenAI's format answer with a list of parts where the model thinks aloud.
+#[test]
+fn a_text_in_parts_is_cleaned_and_thoughts_that_stand_apart_stay() {
+    let chat = &DIALECTS[0];
+    let thought = r#"{"type":"thinking","thinking":[{"type":"text","text":"<final>Hm.</final>"}]}"#;
+    let message = |first: &str, second: &str| {
+        format!(
+            r#"[{thought},{{"type":"text","text":"{first}"}}, {{"type":"reference","text":"<final>"}},{{"type":"text","text":"{second}"}}]"#
+        )
+    };
+    let whole = |content: &str| {
+        format!(r#"{{"choices":[{{"message":{{"role":"assistant","content":{content}}}}}]}}"#)
+    };
+    // What begins in one part may end in the next.
+    let (came, left) =
+        (whole(&message("<think>A", "b</think>It is <final>7")), whole(&message("", "It is 7")));
+    let exchange = passed(&mut host(CLEAN), chat, "application/json", came.as_bytes(), Some(9));
+    assert_eq!(String::from_utf8(exchange.received).unwrap(), left);
+    let chunk =
+        |content: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":{content}}}}}]}}\n\n");
+    let stream = |contents: [&str; 3]| {
+        contents.map(chunk).concat()
+            + "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+    };
+    let came = stream([&message("<think>A", "b</th"), "\"ink>It is\"", "\" <final>7\""]);
+    let left = stream([&message("", ""), "\"It is\"", "\" 7\""]);
+    for part in [None, Some(1), Some(30)] {
+        let received = String::from_utf8(streamed(chat, came.as_bytes(), part)).unwrap();
+        assert_eq!(received, left, "{part:?}");
+    }
+}
+
 #[test]
 fn half_a_character_passes_and_what_was_held_stands_before_it() {
     let chat = &DIALECTS[0];

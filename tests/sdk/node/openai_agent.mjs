@@ -1,4 +1,5 @@
-// An agent on the openai package for Node: chat completions and responses, each with the ten checks.
+// An agent on the openai package for Node: chat completions and responses, each with the ten checks of a gateway that watches for
+// loops, or the two of one that answers from its cache (`SENTINEL_CHECKS=cache`).
 
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -98,15 +99,44 @@ function expect(condition, what) {
   if (!condition) throw new Error(typeof what === "string" ? what : JSON.stringify(what));
 }
 
+// A counter of Envoy's; 0 where it has not counted yet.
+async function counter(wanted) {
+  const text = await (await fetch(`${admin}/stats?filter=${wanted}`)).text();
+  const line = text.split("\n").find((line) => line.startsWith(`${wanted}: `));
+  return line ? Number(line.split(": ")[1]) : 0;
+}
+
 // Requests that have reached Envoy's listener so far.
-async function attempts() {
-  const text = await (await fetch(`${admin}/stats?filter=http.agents.downstream_rq_total`)).text();
-  const line = text.split("\n").find((line) => line.startsWith("http.agents.downstream_rq_total: "));
-  return Number(line.split(": ")[1]);
+const attempts = () => counter("http.agents.downstream_rq_total");
+
+// Requests that were answered from the cache so far.
+const hits = () => counter("wasmcustom.sentinel_cache_hits_total.type.exact");
+
+// What was stored from one form is read in both. Each request is another agent's: nobody repeats itself.
+async function cached(name, api, done) {
+  const said = async (call, agent, text) => [await api[call](`${name}-${agent}`, text)].flat().join("");
+  for (const [check, first, other] of [["stored from JSON", "ask", "stream"], ["stored from a stream", "stream", "ask"]]) {
+    const text = `What does the report on ${name} say about the part that was ${check}?`;
+    // An answer is stored behind the response.
+    let stored = null;
+    for (let turn = 0; turn < 400 && stored === null; turn++) {
+      const before = await hits();
+      const answer = await said(first, `${first}-${turn}`, text);
+      if ((await hits()) > before) stored = answer;
+      else await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(stored !== null, "nothing was stored");
+    const before = await hits();
+    const again = await said(other, `${first}-other`, text);
+    expect((await hits()) === before + 1, "the other form was not answered from the cache");
+    expect(again === stored && words(stored), [stored, again]);
+    done(check);
+  }
 }
 
 async function run(name, api) {
   const done = (check) => console.log(`ok ${name}: ${check}`);
+  if (process.env.SENTINEL_CHECKS === "cache") return cached(name, api, done);
 
   const text = await api.ask(`${name}-normal`, "What does the report say about the third quarter?");
   expect(words(text), text);

@@ -9,7 +9,7 @@ mod hash;
 
 use std::{collections::HashMap, time::Duration};
 
-use ::redis::{Cmd, FromRedisValue, Pipeline, RedisError, Value, cmd, from_redis_value};
+use ::redis::{Pipeline, Value, cmd, from_redis_value};
 
 use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition, learning::Observations};
 use crate::{
@@ -90,34 +90,6 @@ impl RedisAnswers {
         }
     }
 
-    async fn ask<T: FromRedisValue>(&self, command: &Cmd, timeout: Duration) -> Result<T, HistoryError> {
-        let mut connection = self.connection.current()?;
-        self.answered(command.query_async(&mut connection), timeout).await
-    }
-
-    async fn ask_all<T: FromRedisValue>(
-        &self,
-        commands: &Pipeline,
-        timeout: Duration,
-    ) -> Result<T, HistoryError> {
-        let mut connection = self.connection.current()?;
-        self.answered(commands.query_async(&mut connection), timeout).await
-    }
-
-    async fn answered<T>(
-        &self,
-        reply: impl Future<Output = Result<T, RedisError>>,
-        timeout: Duration,
-    ) -> Result<T, HistoryError> {
-        let error = match tokio::time::timeout(timeout, reply).await {
-            Ok(Ok(value)) => return Ok(value),
-            Ok(Err(e)) => history_error(&e),
-            Err(_) => HistoryError::Slow(timeout),
-        };
-        self.connection.report_failure(&error);
-        Err(error)
-    }
-
     /// Keys of the nearest entries; what lies there is still to be read.
     async fn nearest_keys(
         &self,
@@ -127,7 +99,7 @@ impl RedisAnswers {
     ) -> Result<Vec<String>, HistoryError> {
         if self.lookup == LookupMethod::Search {
             let search = command::search(partition, self.model, vector, count);
-            let found: Result<Value, HistoryError> = self.ask(&search, self.timeout).await;
+            let found: Result<Value, HistoryError> = self.connection.ask(&search, self.timeout).await;
             return match found {
                 Ok(found) => Ok(found_keys(found)),
                 Err(error) => {
@@ -140,7 +112,7 @@ impl RedisAnswers {
             };
         }
         let newest: Vec<(String, Option<Vec<u8>>)> =
-            self.ask(&command::newest(partition, self.model), self.timeout).await?;
+            self.connection.ask(&command::newest(partition, self.model), self.timeout).await?;
         let mut compared: Vec<(f64, String)> = newest
             .into_iter()
             .filter_map(|(key, stored)| {
@@ -166,14 +138,14 @@ impl RedisAnswers {
         let mut scan = cmd("SCAN");
         scan.arg(cursor).arg("MATCH").arg(format!("{}*", command::PREFIX)).arg("COUNT").arg(SCANNED_AT_ONCE);
         scan.arg("TYPE").arg("hash");
-        self.ask(&scan, WRITE_TIMEOUT).await
+        self.connection.ask(&scan, WRITE_TIMEOUT).await
     }
 
     async fn delete(&self, keys: &[String]) -> Result<u64, HistoryError> {
         if keys.is_empty() {
             return Ok(0);
         }
-        self.ask(cmd("DEL").arg(keys), WRITE_TIMEOUT).await
+        self.connection.ask(cmd("DEL").arg(keys), WRITE_TIMEOUT).await
     }
 
     /// Which of the keys hold what is meant.
@@ -187,7 +159,7 @@ impl RedisAnswers {
         for key in &keys {
             owners.cmd("HMGET").arg(key).arg(&["tenant", "agent"]);
         }
-        let owners: Vec<StoredOwner> = self.ask_all(&owners, WRITE_TIMEOUT).await?;
+        let owners: Vec<StoredOwner> = self.connection.ask_all(&owners, WRITE_TIMEOUT).await?;
         let is_meant = |(its_tenant, its_agent): &StoredOwner| {
             its_tenant.as_deref() == Some(tenant.as_bytes())
                 && agent.is_none_or(|agent| its_agent.as_deref() == Some(agent.as_bytes()))
@@ -214,7 +186,8 @@ fn id_in(key: &str) -> Option<EntryId> {
 impl AnswerStore for RedisAnswers {
     async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, HistoryError> {
         let key = command::key(partition, self.model, id);
-        let fields: HashMap<String, Vec<u8>> = self.ask(&command::exact(&key), self.timeout).await?;
+        let fields: HashMap<String, Vec<u8>> =
+            self.connection.ask(&command::exact(&key), self.timeout).await?;
         if fields.is_empty() {
             return Ok(None);
         }
@@ -236,7 +209,7 @@ impl AnswerStore for RedisAnswers {
         for key in &keys {
             hashes.add_command(command::exact(key));
         }
-        let hashes: Vec<HashMap<String, Vec<u8>>> = self.ask_all(&hashes, self.timeout).await?;
+        let hashes: Vec<HashMap<String, Vec<u8>>> = self.connection.ask_all(&hashes, self.timeout).await?;
         let mut near: Vec<Near> = keys
             .iter()
             .zip(hashes)
@@ -256,13 +229,13 @@ impl AnswerStore for RedisAnswers {
     async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), HistoryError> {
         let times = [ttl.min(self.ttl), self.ttl];
         let command = command::store(entry, self.model, times, &hash::fields(entry));
-        self.ask::<Value>(&command, WRITE_TIMEOUT).await.map(drop)
+        self.connection.ask::<Value>(&command, WRITE_TIMEOUT).await.map(drop)
     }
 
     async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, HistoryError> {
         let after = Entry { observations: observations.clone(), ..entry.clone() };
         let (old, new) = (hash::fields(entry), hash::fields(&after));
-        self.ask(&command::observe(self.model, &old, &after, &new), WRITE_TIMEOUT).await
+        self.connection.ask(&command::observe(self.model, &old, &after, &new), WRITE_TIMEOUT).await
     }
 
     async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {

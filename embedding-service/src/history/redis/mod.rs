@@ -26,7 +26,6 @@ use tokio::sync::watch;
 
 use self::{
     endpoint::Endpoint,
-    error::history_error,
     keys::Keys,
     options::{LookupMethod, RedisOptions},
     requirements::Requirements,
@@ -87,18 +86,6 @@ impl RedisHistory {
         Ok(Self { connection, retention, lookup, timeout, keys, full: AtomicBool::new(false) })
     }
 
-    async fn ask(&self, command: &Cmd, timeout: Duration) -> Result<Value, HistoryError> {
-        let mut connection = self.connection.current()?;
-        let reply = command.query_async(&mut connection);
-        let error = match tokio::time::timeout(timeout, reply).await {
-            Ok(Ok(value)) => return Ok(value),
-            Ok(Err(e)) => history_error(&e),
-            Err(_) => HistoryError::Slow(timeout),
-        };
-        self.connection.report_failure(&error);
-        Err(error)
-    }
-
     fn recall_command(&self, scope: &Scope, vector: &[f32]) -> Cmd {
         match self.lookup {
             LookupMethod::Direct => command::recall(&self.keys.recent(scope), self.retention.size),
@@ -122,7 +109,7 @@ impl RedisHistory {
 #[tonic::async_trait]
 impl PromptHistory for RedisHistory {
     async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, HistoryError> {
-        let found = self.ask(&self.recall_command(scope, vector), self.timeout).await?;
+        let found = self.connection.ask(&self.recall_command(scope, vector), self.timeout).await?;
         let mut earlier = match self.lookup {
             LookupMethod::Direct => reply::of_script(found, vector)?,
             LookupMethod::Search => reply::of_search(found)?,
@@ -134,7 +121,10 @@ impl PromptHistory for RedisHistory {
     }
 
     async fn record(&self, record: &Record) -> Result<(), HistoryError> {
-        let stored = self.ask(&command::record(&self.keys, self.retention, record), WRITE_TIMEOUT).await;
+        let stored = self
+            .connection
+            .ask::<Value>(&command::record(&self.keys, self.retention, record), WRITE_TIMEOUT)
+            .await;
         match &stored {
             Ok(_) => self.log_memory(false),
             Err(HistoryError::Full) => self.log_memory(true),

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use redis::{Cmd, FromRedisValue, Pipeline, RedisError};
 use tokio::{
     sync::{Notify, watch},
     task::JoinHandle,
@@ -80,8 +81,44 @@ impl SupervisedConnection {
         self.state.borrow().clone()
     }
 
+    /// Asks, and waits for the reply for so long at most. A failure is reported.
+    ///
+    /// # Errors
+    /// When there is no connection, no reply in time, or one that says what was wrong.
+    pub async fn ask<T: FromRedisValue>(&self, command: &Cmd, within: Duration) -> Result<T, HistoryError> {
+        let mut connection = self.current()?;
+        self.reply(command.query_async(&mut connection), within).await
+    }
+
+    /// Asks for several things at once.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub async fn ask_all<T: FromRedisValue>(
+        &self,
+        commands: &Pipeline,
+        within: Duration,
+    ) -> Result<T, HistoryError> {
+        let mut connection = self.current()?;
+        self.reply(commands.query_async(&mut connection), within).await
+    }
+
+    async fn reply<T>(
+        &self,
+        reply: impl Future<Output = Result<T, RedisError>>,
+        within: Duration,
+    ) -> Result<T, HistoryError> {
+        let error = match timeout(within, reply).await {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(e)) => history_error(&e),
+            Err(_) => HistoryError::Slow(within),
+        };
+        self.report_failure(&error);
+        Err(error)
+    }
+
     /// Reports that a command has failed, so that what may be to blame for it is looked at.
-    pub fn report_failure(&self, error: &HistoryError) {
+    fn report_failure(&self, error: &HistoryError) {
         match error {
             HistoryError::Refused(_) | HistoryError::Full => return,
             HistoryError::Replica => self.failures.by_replica.store(true, Ordering::Relaxed),

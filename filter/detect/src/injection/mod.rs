@@ -155,6 +155,12 @@ fn is_anchor(token: &Token) -> bool {
         || matches!(token.sign, '<' | '[')
 }
 
+/// Whether one of the first tokens is of one of these kinds.
+#[inline(never)]
+fn has(tokens: &[Token], most: usize, kinds: u64) -> bool {
+    tokens.iter().take(most).any(|token| token.is(kinds))
+}
+
 /// A token and those around it.
 #[derive(Clone, Copy)]
 struct View<'t> {
@@ -189,15 +195,37 @@ impl<'t> View<'t> {
     }
 
     /// The same as a slice.
-    #[inline]
+    #[inline(never)]
     fn sentence(self, most: usize) -> &'t [Token] {
         self.following(most, |token| !token.ends_sentence())
     }
 
     /// The words of them that follow each other.
-    #[inline]
+    #[inline(never)]
     fn words(self, most: usize) -> &'t [Token] {
         self.following(most, |token| token.is(WORD) && !token.ends_sentence())
+    }
+
+    /// Whether one of the tokens ahead is of one of these kinds.
+    // Asked for in many places, like the next: what is copied into each makes the module large.
+    #[inline(never)]
+    fn has_ahead(self, most: usize, kinds: u64) -> bool {
+        has(self.sentence(most), most, kinds)
+    }
+
+    /// The same of those behind.
+    #[inline(never)]
+    fn has_behind(self, most: usize, kinds: u64) -> bool {
+        self.behind(most).any(|token| token.is(kinds))
+    }
+
+    /// The words right behind this one, in the order of the text.
+    #[inline(never)]
+    fn words_behind(self, most: usize) -> &'t [Token] {
+        let before = self.tokens.get(..self.at).unwrap_or_default();
+        let is_part = |token: &&Token| token.is(WORD) && !token.ends_sentence();
+        let words = before.iter().rev().take(most).take_while(is_part).count();
+        before.get(before.len().saturating_sub(words)..).unwrap_or_default()
     }
 
     #[inline]

@@ -2,12 +2,13 @@
 //! tool result, and questions for the system prompt.
 
 use super::{
-    Found, Pattern, Place, Token, View,
+    Found, Pattern, Place, Token, View, has,
     overrides::{is_imperative, is_mention},
     vocabulary::{
         ACTIVE, AI, ALL, AND, ANSWER, ARE, ARTICLE, BEFORE, CODE, EVERYTHING, FILLER, FOLLOW, GIVEN, INSTEAD,
-        INSTRUCTION, MODAL, NEGATION, NEW, NEWLINE, NO, NOTE, OBLIGE, OVERRIDE, PRIOR, PROMPT, READING,
-        REVEAL, SAID, SIGN, SYSTEM, TASK, TELL, THIRD, TO, UNKNOWN, USER, WHAT, WITHIN, WORD, YOU, YOUR,
+        INSTRUCTION, MODAL, NEGATION, NEW, NEWLINE, NO, NOTE, OBLIGE, ONWARD, OVERRIDE, PRIOR, PROMPT,
+        READING, REVEAL, ROLE, SAID, SIGN, SYSTEM, TASK, TELL, THIRD, TO, UNKNOWN, USER, WHAT, WITHIN, WORD,
+        YOU, YOUR,
     },
 };
 
@@ -42,7 +43,7 @@ fn heads_orders(view: View<'_>) -> bool {
     if !(1..noun).all(|by| view.is(by, NEW | SYSTEM | FILLER | PRIOR)) {
         return false;
     }
-    let is_yours = view.behind(2).any(|token| token.is(YOUR));
+    let is_yours = view.has_behind(2, YOUR);
     let is_strong = view.is(noun, INSTRUCTION) && view.is(noun, TASK) || view.is(noun, PROMPT);
     let after = noun.saturating_add(1);
     let heads = view
@@ -68,7 +69,7 @@ fn heads_override(view: View<'_>) -> bool {
     let is_systems = view.is(-1, SYSTEM) && view.token(-1).is_some_and(|token| token.is(WORD));
     let is_loud = view.token(0).is_some_and(|token| token.is_loud);
     let next = view.token(1);
-    if is_systems && (is_loud || view.ahead(2).any(|token| token.is(ACTIVE))) {
+    if is_systems && (is_loud || view.has_ahead(2, ACTIVE)) {
         return true;
     }
     let heads = next.is_some_and(|next| next.sign == ':' && !next.is_apart);
@@ -91,8 +92,8 @@ fn asks_for_prompt(view: View<'_>) -> bool {
 fn wants_prompt(view: View<'_>) -> bool {
     let ahead = view.sentence(9);
     // "Your system message".
-    let is_message = |pair: &[Token]| matches!(pair, [first, second] if first.is(SYSTEM) && second.is(SAID));
-    if ahead.iter().take(6).any(|token| token.is(YOUR)) && ahead.windows(2).any(is_message) {
+    let is_message = |pair: &[Token]| matches!(pair, [first, second] if first.is(SYSTEM) && second.is(SAID) && second.is(NOTE));
+    if has(ahead, 6, YOUR) && ahead.windows(2).any(is_message) {
         return true;
     }
     let Some(noun) = ahead.iter().position(|token| token.is(PROMPT | INSTRUCTION)) else {
@@ -103,7 +104,9 @@ fn wants_prompt(view: View<'_>) -> bool {
         let rest: Vec<_> = ahead.iter().skip(all).take_while(|token| !token.is(UNKNOWN)).collect();
         let above = rest.iter().take(4).position(|token| token.is(PRIOR) && !token.is(ALL));
         let next = above.and_then(|above| ahead.get(all.saturating_add(above).saturating_add(1)));
-        return above.is_some() && next.is_none_or(|next| next.is(SIGN | AND | FILLER));
+        // "Before this message", and not "before the heading".
+        let is_here = |next: &Token| next.is(SIGN | AND) || next.is(FILLER) && next.is(ONWARD);
+        return above.is_some() && next.is_none_or(is_here);
     };
     let before = ahead.get(..noun).unwrap_or_default();
     let is_yours = before.iter().any(|token| token.is(YOUR));
@@ -113,6 +116,12 @@ fn wants_prompt(view: View<'_>) -> bool {
     let is_above = ahead.iter().skip(noun).take(3).any(|token| token.is(PRIOR));
     let next = ahead.get(noun.saturating_add(1));
     let ends = next.is_none_or(|next| next.is(AND | SIGN));
+    // "The prompt that your developer gave you".
+    let after = ahead.get(noun.saturating_add(1)..).unwrap_or_default();
+    let is_operators = |pair: &[Token]| matches!(pair, [your, whose] if your.is(YOUR) && whose.is(SYSTEM));
+    if is_prompt && after.windows(2).take(2).any(is_operators) {
+        return true;
+    }
     let is_theirs = is_prompt && is_hidden && ahead.iter().skip(noun).take(4).any(|token| token.is(YOU));
     strangers <= 1
         && (is_yours && ends || is_theirs || is_yours && (is_prompt || is_hidden) || is_prompt && is_above)
@@ -150,7 +159,7 @@ fn comes_first(view: View<'_>) -> bool {
     let is_task = rest.iter().take(6).any(|token| token.is(TASK | SAID) || token.is(USER));
     let is_theirs = rest.iter().take(9).any(|token| token.is(USER | GIVEN) || token.is(YOU))
         && ahead.iter().take(answer).all(|token| !token.is(UNKNOWN));
-    is_task && is_theirs && rest.iter().any(|token| token.is(YOU | FILLER | FOLLOW | ANSWER | TO))
+    is_task && is_theirs && has(rest, usize::MAX, YOU | FILLER | FOLLOW | ANSWER | TO)
 }
 
 /// "Note to the AI:", "if you are an LLM", "AI assistants reading this must".
@@ -163,10 +172,14 @@ fn is_addressed(view: View<'_>) -> bool {
     let next = ahead.get(called);
     let heads =
         next.is_some_and(|token| matches!(token.sign, ':' | ',')) || next.is_none() && view.is(1, SIGN);
-    let reads =
-        ahead.iter().take(4).any(|token| token.is(READING) && !token.is(MODAL | OBLIGE | THIRD | FILLER));
+    // "Reading this": not any that read something.
+    let reads = ahead.windows(2).take(4).any(|pair| {
+        matches!(pair, [reads, this] if reads.is(READING) && !reads.is(MODAL | OBLIGE | THIRD | FILLER)
+            && (this.is(FILLER) && this.is(ONWARD) || !this.is(FILLER | UNKNOWN)))
+    });
     let must = ahead.iter().any(|token| token.is(MODAL | OBLIGE) && !token.is(AND | NEGATION));
-    let greeted = before.first().is_some_and(|token| token.is(NOTE));
+    // In a transcript the next line is another's.
+    let greeted = before.first().is_some_and(|token| token.is(NOTE)) && !view.is(0, NEWLINE);
     let note = before.iter().take(5).position(|token| token.is(NOTE));
     let noted = note.is_some_and(|note| {
         let between = before.get(..note).unwrap_or_default();
@@ -184,7 +197,11 @@ fn is_addressed(view: View<'_>) -> bool {
         && before.iter().take(2).any(|token| token.is(YOU))
         && before.iter().take(4).any(|token| token.is(TO))
         && heads;
-    (greeted || noted) && (heads || reads)
+    // "<!-- AI: ..", for a reader who sees no page.
+    let sign = |by: isize| view.token(by).map_or(' ', |token| token.sign);
+    let is_hidden = sign(-1) == '-' && sign(-2) == '!' && sign(-3) == '<' && heads;
+    is_hidden
+        || (greeted || noted) && (heads || reads)
         || is_if && (heads || next.is_some_and(|token| token.is(YOU)))
         || reads && must
         || to_you
@@ -195,8 +212,11 @@ fn is_secret(view: View<'_>) -> bool {
     let is_denied = view.behind(3).take_while(|token| token.is(WORD)).any(|token| token.is(NEGATION | NO));
     let ahead = view.sentence(8);
     let Some(user) = ahead.iter().position(|token| token.is(USER)) else { return false };
+    // "Anyone" and "the customer" are people in letters too: there it is about this.
+    let is_reader = ahead.get(user).is_some_and(|token| token.is(ROLE))
+        || ahead.iter().any(|token| token.is(FILLER) && token.is(ONWARD));
     let subject = view.behind(5).any(|token| token.is(THIRD) && !token.is(AND | YOU));
     let after = ahead.get(user.saturating_add(1));
     let is_about = after.is_none_or(|after| !after.is(UNKNOWN | WHAT | ARTICLE) && after.sign != ':');
-    is_denied && !subject && is_about && ahead.iter().take(user).all(|token| !token.is(UNKNOWN))
+    is_denied && is_reader && !subject && is_about && ahead.iter().take(user).all(|token| !token.is(UNKNOWN))
 }

@@ -2,12 +2,12 @@
 //! earlier ones, the reader's own, or all of them.
 
 use super::{
-    Found, Pattern, View,
+    Found, Pattern, Place, Token, View,
     tokens::IDEOGRAPH,
     vocabulary::{
         ALL, AND, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT, IGNORE, INSTRUCTION, LIMIT, MENTION, MODAL,
-        NEGATION, NOW, OBLIGE, PRIOR, QUOTE, SAID, SIGN, SYSTEM, THIRD, TO, UNBOUND, UNKNOWN, VOID, WHAT,
-        WITHIN, WORD, YOU, YOUR,
+        NEGATION, NEW, NO, NOW, OBLIGE, OVERRIDE, PRIOR, PROMPT, QUOTE, ROLE, SAID, SIGN, SYSTEM, TASK,
+        THIRD, TO, UNBOUND, UNKNOWN, USER, VOID, WHAT, WITHIN, WORD, YOU, YOUR,
     },
 };
 
@@ -26,15 +26,20 @@ pub fn judge(view: View<'_>, found: &mut Found) {
         return;
     }
     let is_order = if token.is(IGNORE) {
-        sets_aside(view) && is_imperative(view)
+        !is_noun(view) && (sets_aside(view) || is_turned_from_user(view)) && is_imperative(view)
     } else if token.is(FOLLOW) {
-        is_halted(view) && sets_aside(view)
+        is_halted(view) && (sets_aside(view) || is_turned_from_user(view))
     } else {
         token.is(INSTRUCTION) && is_void(view) || token.is(VOID) && voids(view)
     };
     if is_order && !is_mention(view) {
         found.add(Pattern::IgnoreInstructions, view.offset());
     }
+}
+
+/// "An override of a rule".
+fn is_noun(view: View<'_>) -> bool {
+    view.is(0, OVERRIDE) && view.token(1).is_some_and(|token| token.is(WITHIN) && token.is(FILLER))
 }
 
 /// Whether a verb is an order to the reader: nobody else does it, and it is not denied.
@@ -53,35 +58,42 @@ pub fn is_imperative(view: View<'_>) -> bool {
                 && !before.iter().any(|token| token.is(THIRD))
             || before.is_empty();
     }
-    let near: Vec<_> = view.behind(4).take_while(|token| token.is(WORD)).take(3).collect();
-    if near.iter().any(|token| token.is(NEGATION)) {
+    let near = view.words_behind(3);
+    if super::has(near, 3, NEGATION) {
         return false;
     }
-    if near.iter().any(|token| token.is(YOU)) {
+    if super::has(near, 3, YOU) {
         return true;
     }
-    let is_spoken_about = |token: &super::Token| token.is(THIRD | MODAL) && !token.is(AND | YOU);
-    !near.first().is_some_and(|token| is_spoken_about(token))
+    let is_spoken_about = |token: &Token| token.is(THIRD | MODAL) && !token.is(AND | YOU);
+    !near.last().is_some_and(is_spoken_about)
 }
 
 /// "Do not follow", "stop obeying".
 fn is_halted(view: View<'_>) -> bool {
-    let near: Vec<_> = view.behind(5).take_while(|token| token.is(WORD)).collect();
-    let Some(halt) = near.iter().take(3).position(|token| token.is(NEGATION | HALT)) else { return false };
+    let near = view.words_behind(5);
+    let Some(halt) = near.iter().rev().take(3).position(|token| token.is(NEGATION | HALT)) else {
+        return false;
+    };
     // "It does not follow the rules", "the model stops following".
-    let subject = near.iter().skip(halt).take(3).any(|token| token.is(THIRD) && !token.is(MODAL | YOU));
+    let subject = near.iter().rev().skip(halt).take(3).any(|token| token.is(THIRD) && !token.is(MODAL | YOU));
     !subject
 }
 
 /// Whether what follows the verb is what the reader was told before.
 #[inline(never)]
 fn sets_aside(view: View<'_>) -> bool {
+    let is_weak = view.is(0, VOID);
     let (mut all, mut everything, mut prior, mut yours, mut what, mut strangers) =
         (false, false, false, false, false, 0_usize);
     for (by, token) in (1..).zip(view.ahead(OBJECT)) {
         if token.is(INSTRUCTION) || token.is(LIMIT) && (yours || all) {
             // "Ignore instructions now."
             let is_bare = by == 1 && is_object(view, by);
+            // Rules of a firewall are dropped, and orders are skipped.
+            if is_weak && !yours && !is_for_models(token) {
+                return false;
+            }
             if prior || yours || is_bare || is_prior_behind(view, by) {
                 return true;
             }
@@ -135,7 +147,10 @@ fn sets_aside(view: View<'_>) -> bool {
 fn is_prior_behind(view: View<'_>, by: isize) -> bool {
     let Some(noun) = view.moved(by) else { return false };
     let next = noun.words(6);
-    next.iter().take(5).any(|token| token.is(GIVEN) && !token.is(WITHIN))
+    // "From your developer".
+    let is_operators = |three: &[Token]| matches!(three, [from, your, whose] if from.is(WITHIN) && your.is(YOUR) && whose.is(SYSTEM));
+    next.get(..3).is_some_and(is_operators)
+        || next.iter().take(5).any(|token| token.is(GIVEN) && !token.is(WITHIN))
         || next.iter().take(4).any(|token| token.is(PRIOR) && !token.is(AND))
 }
 
@@ -165,25 +180,61 @@ fn is_alone(view: View<'_>) -> bool {
     ahead.next().is_none_or(|next| next.is(AND | SIGN))
 }
 
+/// Orders, policies and rules are also what shops and offices write of: "your order has been cancelled".
+fn is_for_models(noun: &Token) -> bool {
+    noun.is(TASK | PROMPT)
+}
+
 /// "This supersedes all prior instructions".
 fn voids(view: View<'_>) -> bool {
     let ahead = view.sentence(5);
-    let noun = ahead.iter().position(|token| token.is(INSTRUCTION));
-    noun.and_then(|noun| ahead.get(..noun)).is_some_and(|before| {
+    let noun = ahead.iter().position(is_for_models);
+    let is_said_before = noun.and_then(|noun| ahead.get(..noun)).is_some_and(|before| {
         let has = |kinds| before.iter().any(|token| token.is(kinds));
         has(PRIOR) && has(ALL | YOUR) && !has(UNKNOWN)
-    })
+    });
+    // A directive of an office, too, replaces the one before it.
+    let is_of_its_kind = view.behind(2).any(is_for_models) && !view.has_behind(6, NEW);
+    is_said_before && !is_of_its_kind || is_told_no_longer(view)
+}
+
+/// "Everything you were told before no longer counts".
+fn is_told_no_longer(view: View<'_>) -> bool {
+    let words = view.words_behind(12);
+    let you = words.iter().position(|token| token.is(YOU));
+    let told = you.and_then(|you| words.get(you..)).unwrap_or_default();
+    super::has(told, 4, GIVEN)
+        && view.has_behind(2, NEGATION | NO)
+        && super::has(words, usize::MAX, EVERYTHING | WHAT | INSTRUCTION)
 }
 
 /// "All previous instructions are void".
 fn is_void(view: View<'_>) -> bool {
-    if !view.ahead(6).any(|token| token.is(VOID)) {
-        return false;
-    }
-    let before: Vec<_> = view.behind(4).collect();
-    let has = |kinds| before.iter().any(|token| token.is(kinds));
+    let ahead = view.words(6);
+    let Some(void) = ahead.iter().position(|token| token.is(VOID)) else { return false };
+    let before = view.words_behind(4);
+    let has = |kinds| super::has(before, 4, kinds);
     let is_theirs = has(YOUR) && !has(THIRD) || has(ALL) && has(PRIOR);
-    is_theirs && before.iter().all(|token| !token.is(UNKNOWN))
+    // "Your guidelines are void from now on": so nobody writes of a policy.
+    let is_from_now = || {
+        let after = ahead.get(void..).unwrap_or_default();
+        view.is(0, LIMIT)
+            && after.windows(2).any(|pair| matches!(pair, [from, now] if from.is(WITHIN) && now.is(NOW)))
+    };
+    let is_meant = view.token(0).is_some_and(is_for_models) && !super::has(ahead, void, NEW);
+    is_theirs && (is_meant || is_from_now()) && !has(UNKNOWN)
+}
+
+/// "Forget what the user asked for", "stop following the user's request", in a tool result.
+fn is_turned_from_user(view: View<'_>) -> bool {
+    let ahead = view.words(5);
+    let user = ahead.iter().position(|token| token.is(USER) && token.is(ROLE));
+    view.place == Place::Tool
+        && user.is_some_and(|user| {
+            let asked = ahead.get(user.saturating_add(1));
+            ahead.first().is_some_and(|token| token.is(WHAT | EVERYTHING))
+                || view.is(0, FOLLOW) && asked.is_some_and(|token| token.is(SAID | TASK | INSTRUCTION))
+        })
 }
 
 /// Whether somebody writes about such a sentence: it stands by itself in quotation marks within another, or the sentence
@@ -213,10 +264,7 @@ pub fn is_mention(view: View<'_>) -> bool {
             if by <= 2 && is_listed {
                 return true;
             }
-            if by <= 4
-                && closes
-                && (is_prose && !is_value || opening.behind(12).any(|token| token.is(MENTION)))
-            {
+            if by <= 4 && closes && (is_prose && !is_value || opening.has_behind(12, MENTION)) {
                 return true;
             }
         }

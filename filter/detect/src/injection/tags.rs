@@ -4,9 +4,9 @@ use super::{
     Found, Pattern, Token, View,
     overrides::is_mention,
     vocabulary::{
-        AND, ARE, CHAT, CODE, END, FILLER, FRAME, IGNORE, INSTRUCTION, MENTION, MODAL, NEW, NEWLINE, NO,
-        NOTE, NOW, OVERRIDE, PRIOR, QUOTE, REVEAL, ROLE, ROLEPLAY, SAID, SIGN, SYSTEM, TERM, THIRD, UNKNOWN,
-        WEAK_FRAME, WITHIN, WORD, YOU, YOUR,
+        AND, ARE, ARTICLE, CHAT, CODE, END, FILLER, FRAME, IGNORE, INSTRUCTION, LIMIT, MENTION, MODAL, NEW,
+        NEWLINE, NO, NOTE, NOW, OVERRIDE, PRIOR, QUOTE, REVEAL, ROLE, ROLEPLAY, SAID, SIGN, SYSTEM, TERM,
+        THIRD, UNKNOWN, WEAK_FRAME, WITHIN, WORD, YOU, YOUR,
     },
 };
 
@@ -45,6 +45,11 @@ fn angle(view: View<'_>, opened: &mut Opened, found: &mut Found) {
     // <|im_start|>, <<SYS>>, <start_of_turn>
     let at: isize = if matches!(sign(view, 1), '|' | '/') { 2 } else { 1 };
     let Some(name) = view.token(at) else { return };
+    // <system-reminder>
+    let is_longer = at == 1 && name.is(SYSTEM) && sign(view, 2) == '-' && sign(view, 4) == '>';
+    if is_longer && is_ordered(view) && !is_code(view) && !is_term(view) {
+        found.add(Pattern::SystemTags, view.offset());
+    }
     let closes = matches!(sign(view, at.saturating_add(1)), '|' | '>');
     if !closes {
         return;
@@ -204,10 +209,16 @@ fn is_term(view: View<'_>) -> bool {
     let after = close.and_then(|close| view.token(close.saturating_add(1)));
     let is_about = after
         .is_some_and(|after| after.is(TERM | AND) && after.is_apart && !after.is(NEWLINE) || after.is(ARE));
+    // "<sys> is an alias of".
+    let is_explained = close.is_some_and(|close| {
+        view.is(close.saturating_add(1), FILLER) && view.is(close.saturating_add(2), ARTICLE)
+    });
     let is_in_prose = view.token(-1).is_some_and(|token| token.is(WORD) && !token.is(UNKNOWN))
         && after.is_some_and(|after| after.is(WORD) && after.is_apart);
-    let is_listed = view.token(-1).is_some_and(|token| token.sign == ',');
-    is_named || is_listed || is_about || is_in_prose && !is_ordered(view)
+    let is_enclosed =
+        matches!(sign(view, -1), '(' | ':') && after.is_some_and(|after| matches!(after.sign, ',' | ')'));
+    let is_listed = view.token(-1).is_some_and(|token| token.sign == ',') || is_enclosed;
+    is_named || is_listed || is_explained || is_about || is_in_prose && !is_ordered(view)
 }
 
 /// "--- END OF SYSTEM PROMPT ---", "end of system".
@@ -215,12 +226,24 @@ fn ends_context(view: View<'_>) -> bool {
     if !view.token(0).is_some_and(|token| token.begins_line) && !view.is(-1, SIGN) {
         return false;
     }
+    let is_loud = view.token(0).is_some_and(|token| token.is_loud);
     let mut by = 1_isize;
     let mut has_frame = false;
     while by <= 5 && view.token(by).is_some_and(|token| token.is(WORD) && !token.is(NEWLINE)) {
         let Some(token) = view.token(by) else { break };
-        if token.is(FRAME | SYSTEM | INSTRUCTION)
-            || token.is(WEAK_FRAME) && view.token(0).is_some_and(|token| token.is_loud)
+        // "END OF TOOL OUTPUT": the role alone says nothing.
+        if token.is(THIRD)
+            && token.is(ROLE)
+            && is_loud
+            && view.token(by.saturating_add(1)).is_some_and(|next| next.is(SAID))
+        {
+            has_frame = true;
+            by = by.saturating_add(2);
+            continue;
+        }
+        if token.is(FRAME | SYSTEM)
+            || token.is(INSTRUCTION) && !token.is(LIMIT)
+            || token.is(WEAK_FRAME) && is_loud
         {
             has_frame = true;
         } else if token.is(UNKNOWN | THIRD) || token.is(WITHIN) && !token.is(FILLER) {

@@ -100,7 +100,7 @@ kinds! {
 const WORDS: [(u64, &str); 68] = [
     (
         IGNORE,
-        "ignore disregard forget bypass neglect discard dismiss overlook unlearn erase nullify overrule override overwrite omit skip drop abandon ditch revoke suspend \
+        "ignore disregard forget aside bypass neglect discard dismiss overlook unlearn erase nullify overrule override overwrite omit skip drop abandon ditch revoke suspend \
         ignoriere ignorier ignorieren ignorierst vergiss vergesse vergessen vergesst missachte verwirf übergehe \
         ignorez oublie oubliez oublier négligez \
         ignora ignore ignorad ignoren olvida olvide olvidad olviden olvídate descarta descarte \
@@ -117,7 +117,7 @@ const WORDS: [(u64, &str); 68] = [
     (HALT, "stop cease quit discontinue hör arrête arrêtez deja para smetti"),
     (
         FOLLOW,
-        "follow following obey obeying heed adhere adhering comply complying listen listening abide abiding respect respecting observe observing \
+        "follow following stick sticking obey obeying heed adhere adhering comply complying listen listening abide abiding respect respecting observe observing \
         befolge folge suis suivez suivre sigas seguire siga",
     ),
     (
@@ -226,7 +226,7 @@ const WORDS: [(u64, &str); 68] = [
     ),
     (
         REVEAL,
-        "reveal print repeat output show display tell leak dump expose share recite disclose give copy paste echo return send write state summarize summarise translate spell provide list \
+        "reveal print repeat output show display tell leak dump expose share recite disclose give copy paste echo return send write state summarize summarise translate spell provide list quote \
         zeige zeig verrate nenne wiederhole gib schreibe affiche montre révèle répète muestra revela repite dime imprime mostra rivela ripeti mostre repita",
     ),
     (
@@ -281,7 +281,7 @@ const WORDS: [(u64, &str); 68] = [
     ),
     (
         VOID,
-        "supersede supersedes replace replaces cancels invalidates void cancelled canceled obsolete superseded revoked rescinded invalid null outdated overridden deprecated disabled suspended deleted erased wiped apply applies valid lifted removed",
+        "supersede supersedes replace replaces cancels invalidates void cancelled canceled obsolete superseded revoked rescinded invalid null outdated counts count drop discard omit skip overwrite suspend revoke erase abandon ditch overridden deprecated disabled suspended deleted erased wiped apply applies valid lifted removed",
     ),
     (ROLE, "system user assistant developer tool human model ipython platform"),
     (IDENTITY, "role identity persona name character personality rolle rôle rol ruolo"),
@@ -298,7 +298,7 @@ const WORDS: [(u64, &str); 68] = [
     (ONWARD, "on onwards onward forward this starting ab an partir"),
     (
         READING,
-        "reading processing summarizing summarising parsing analyzing viewing must should shall need who that",
+        "reading processing summarizing summarising parsing analyzing viewing reads processes summarizes summarises parses sees encounters visiting browsing must should shall need who that",
     ),
     (ALL, "todos toda"),
     (THIRD, "would could might"),

@@ -198,8 +198,11 @@ const fn marks(wanted: Says) -> Marks {
 #[inline(never)]
 fn is_known(word: &str, before: &str, wanted: Says) -> bool {
     let start = SPACED.partition_point(|(_, known, _)| known.chars().lt(lower(word)));
-    let mut known =
-        SPACED.get(start..).unwrap_or_default().iter().take_while(|(_, known, _)| known.chars().eq(lower(word)));
+    let mut known = SPACED
+        .get(start..)
+        .unwrap_or_default()
+        .iter()
+        .take_while(|(_, known, _)| known.chars().eq(lower(word)));
     known.any(|(first, _, says)| *says == wanted && (first.is_empty() || first.chars().eq(lower(before))))
 }
 

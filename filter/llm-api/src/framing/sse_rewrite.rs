@@ -79,8 +79,10 @@ impl Events {
         let Some(data) = line.strip_prefix(DATA).and_then(|data| std::str::from_utf8(data).ok()) else {
             return false;
         };
-        let json = data.trim();
-        let (start, end) = data.split_once(json).unwrap_or((data, ""));
+        let begun = data.trim_start();
+        let json = begun.trim_end();
+        let start = data.get(..data.len().saturating_sub(begun.len())).unwrap_or_default();
+        let end = begun.get(json.len()..).unwrap_or_default();
         let changed = change.event("", json);
         self.put(&changed.before, passed);
         if changed.is_pattern {

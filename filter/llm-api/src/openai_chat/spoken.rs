@@ -1,4 +1,4 @@
-//! The assistant's text in answers: `content` of each choice.
+//! The assistant's text in answers: `content` of each choice, a text or a list of parts.
 
 use crate::spoken::{Block, Object, Spoken, Visit, with_other};
 
@@ -9,7 +9,12 @@ pub fn spoken<'a>(json: &'a str, visit: Visit<'_, 'a>) {
     }
     for (at, choice) in Object::read(json).list("choices") {
         let block = (choice.number("index").unwrap_or(at), 0);
-        ["message", "delta"].iter().for_each(|key| choice.object(key).give("content", block, visit));
+        for message in ["message", "delta"].map(|key| choice.object(key)) {
+            message.give("content", block, visit);
+            // Servers that speak this format put thoughts and texts apart, as parts.
+            let texts = message.list("content").filter(|(_, part)| part.string("type") == "text");
+            texts.for_each(|(_, part)| part.give("text", block, visit));
+        }
         if choice.has("finish_reason") {
             visit(Spoken::End(Some(block)));
         }

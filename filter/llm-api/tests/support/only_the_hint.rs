@@ -164,9 +164,9 @@ fn remove_from_result(dialect: &dyn Dialect, after: &mut Value) -> Option<()> {
             ["functionResponse", "function_response"].into_iter().find(|key| part.get(key).is_some());
         if let Some(response) =
             function.and_then(|key| part.get_mut(key)?.get_mut("response")?.as_object_mut())
-            && response.get("sentinel_hint").and_then(Value::as_str) == Some(HINT)
+            && let Some(name) = name_of_hint(response)
         {
-            return response.remove("sentinel_hint").map(|_| ());
+            return response.remove(&name).map(|_| ());
         }
         return cut(part.get_mut("text")?);
     }
@@ -180,9 +180,9 @@ fn remove_from_result(dialect: &dyn Dialect, after: &mut Value) -> Option<()> {
 fn remove_from_step(input: &mut Value) -> Option<()> {
     let step = if input.is_object() { input } else { input.as_array_mut()?.last_mut()? };
     if let Some(result) = step.get_mut("result").and_then(Value::as_object_mut)
-        && result.get("sentinel_hint").and_then(Value::as_str) == Some(HINT)
+        && let Some(name) = name_of_hint(result)
     {
-        return result.remove("sentinel_hint").map(|_| ());
+        return result.remove(&name).map(|_| ());
     }
     let key =
         ["result", "content", "text"].into_iter().find(|key| step.get(key).is_some_and(ends_with_hint))?;
@@ -190,6 +190,15 @@ fn remove_from_step(input: &mut Value) -> Option<()> {
         Value::Array(contents) => contents.pop().map(|_| ()),
         text => cut(text),
     }
+}
+
+/// The member that holds the hint. A name that the result has already is not taken.
+fn name_of_hint(result: &serde_json::Map<String, Value>) -> Option<String> {
+    let name = |(name, value): (&String, &Value)| {
+        let is_name = name.strip_prefix("sentinel_hint").is_some_and(|rest| rest.chars().all(|c| c == '_'));
+        (is_name && value.as_str() == Some(HINT)).then(|| name.clone())
+    };
+    result.iter().find_map(name)
 }
 
 fn ends_with_hint(content: &Value) -> bool {

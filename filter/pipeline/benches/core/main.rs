@@ -5,6 +5,7 @@
 #![expect(clippy::expect_used, reason = "a bench says by failing that what it measures is not what it says")]
 
 mod conversation;
+mod passes;
 
 use std::hint::black_box;
 
@@ -161,123 +162,6 @@ fn steps(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Settings of the bounds, one by one, with a window so small that there is something to do.
-const BOUNDS: [(&str, &str); 8] = [
-    ("off", "{}"),
-    ("truncation", r#"{"truncation": {"enabled": true}}"#),
-    (
-        "truncation_cuts",
-        r#"{"truncation": {"enabled": true, "max_message_chars": 20, "max_tool_result_chars": 100}}"#,
-    ),
-    ("repair", r#"{"repair": true}"#),
-    ("history", r#"{"history_limit": 1}"#),
-    (
-        "pruning",
-        r#"{"context_window": 2000, "pruning": {"enabled": true, "soft_trim_chars": 100, "soft_trim_head": 40, "soft_trim_tail": 40, "min_prunable_tool_chars": 1000}}"#,
-    ),
-    ("memory_flush", r#"{"memory_flush": {"enabled": true}}"#),
-    (
-        "all",
-        r#"{"context_window": 2000, "truncation": {"enabled": true}, "repair": true, "history_limit": 9, "memory_flush": {"enabled": true}, "pruning": {"enabled": true, "soft_trim_chars": 100, "soft_trim_head": 40, "soft_trim_tail": 40, "min_prunable_tool_chars": 1000}}"#,
-    ),
-];
-
-/// A request of a run of tool calls, of 16 and of 256 kB, with each part of the bounds alone, with none, and with all.
-fn bounds(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("bounds");
-    let step = run(2).len().saturating_sub(run(1).len()).max(1);
-    for kb in [16, 256_usize] {
-        let steps = kb.saturating_mul(1024).checked_div(step).unwrap_or(1);
-        let request = ClientRequest::post("/v1/chat/completions", run(steps));
-        let answer = ProviderResponse::json("{}");
-        group.throughput(Throughput::Bytes(u64::try_from(request.body.len()).unwrap_or(0)));
-        for (part, bounds) in BOUNDS {
-            let config = format!(
-                r#"{{"max_body_bytes": 16777216, "semantic": {{"enabled": false}}, "bounds": {bounds}}}"#
-            );
-            let mut host = InMemory::new(Config::from_json(config.as_bytes()).expect("a configuration"));
-            group.bench_function(BenchmarkId::new(part, kb), |bencher| {
-                bencher.iter(|| black_box(host.exchange(black_box(&request), &answer)));
-            });
-        }
-    }
-    group.finish();
-}
-
-/// The sizes at which passes are measured, in kB.
-const PASS_SIZES: [usize; 2] = [16, 256];
-
-/// A run whose results make up the request, without the marks of spotlighting and with them.
-fn spotlight(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("spotlight");
-    let answer = ProviderResponse::json("{}");
-    for kb in PASS_SIZES {
-        let body = run(kb.saturating_mul(1024).checked_div(run(100).len().saturating_div(100)).unwrap_or(1));
-        let request = ClientRequest::post("/v1/chat/completions", body);
-        for is_on in [false, true] {
-            let config = format!(r#"{{"semantic":{{"enabled":false}},"spotlight":{{"enabled":{is_on}}}}}"#);
-            let mut host = InMemory::new(Config::from_json(config.as_bytes()).expect("a configuration"));
-            group.bench_function(BenchmarkId::new(if is_on { "on" } else { "off" }, kb), |bencher| {
-                bencher.iter(|| {
-                    let outcome = host.exchange(black_box(&request), &answer);
-                    let is_longer = outcome.sent.is_some_and(|sent| sent.len() > request.body.len());
-                    assert_eq!(is_longer, is_on, "results are marked where that is wanted");
-                });
-            });
-        }
-    }
-    group.finish();
-}
-
-/// An answer that begins with a thought, whole and in deltas of a few words, as it came and cleaned.
-fn clean(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("clean");
-    let request = ClientRequest::post(
-        "/v1/chat/completions",
-        r#"{"model":"m","messages":[{"role":"user","content":"Tell me of the orders."}]}"#,
-    );
-    for kb in PASS_SIZES {
-        // A little shorter than what is read of an answer at most.
-        let text = format!(
-            "<think>{}</think>{}",
-            Dice::new(5).text(400),
-            Dice::new(3).text(kb.saturating_mul(1_000))
-        );
-        let whole = format!(r#"{{"choices":[{{"index":0,"message":{{"content":"{text}"}}}}]}}"#);
-        let words: Vec<&str> = text.split_inclusive(' ').collect();
-        let deltas = words.chunks(4).map(|words| {
-            format!(
-                "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n",
-                words.concat()
-            )
-        });
-        let stream: String = deltas.chain(["data: [DONE]\n\n".to_owned()]).collect();
-        for (name, content_type, body) in
-            [("whole", "application/json", whole), ("stream", "text/event-stream", stream)]
-        {
-            let answer = ProviderResponse {
-                content_type: content_type.into(),
-                part: Some(4_096),
-                ..ProviderResponse::json(body)
-            };
-            for is_on in [false, true] {
-                let config = format!(r#"{{"semantic":{{"enabled":false}},"clean":{{"enabled":{is_on}}}}}"#);
-                let mut host = InMemory::new(Config::from_json(config.as_bytes()).expect("a configuration"));
-                let id = BenchmarkId::new(format!("{name}/{}", if is_on { "on" } else { "off" }), kb);
-                group.throughput(Throughput::Bytes(u64::try_from(answer.body.len()).unwrap_or(0)));
-                group.bench_function(id, |bencher| {
-                    bencher.iter(|| {
-                        let outcome = host.exchange(black_box(&request), &answer);
-                        let is_shorter = outcome.received.len() < answer.body.len();
-                        assert_eq!(is_shorter, is_on, "thoughts go where that is wanted");
-                    });
-                });
-            }
-        }
-    }
-    group.finish();
-}
-
 criterion_group!(
     core,
     parse,
@@ -287,8 +171,7 @@ criterion_group!(
     splice,
     request,
     steps,
-    bounds,
-    spotlight,
-    clean
+    passes::requests,
+    passes::clean
 );
 criterion_main!(core);

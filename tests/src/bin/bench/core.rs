@@ -22,16 +22,31 @@ const STEPS: [(&str, &str); 6] = [
 /// Lengths of a run, in steps.
 const RUNS: [u32; 4] = [10, 100, 1_000, 5_000];
 
-/// Parts of the bounds, as the bench names them.
-const BOUNDS: [&str; 8] =
-    ["off", "truncation", "truncation_cuts", "repair", "history", "pruning", "memory_flush", "all"];
+/// What is measured of the passes: how the table names it, how the bench, and with which line it compares.
+const PASSES: [(&str, &str, usize); 15] = [
+    ("request, no pass", "passes/off", 0),
+    ("tools", "passes/tools", 0),
+    ("guard", "passes/guard", 0),
+    ("spotlight", "passes/spotlight", 0),
+    ("truncation", "passes/truncation", 0),
+    ("truncation that cuts", "passes/truncation_cuts", 0),
+    ("repair", "passes/repair", 0),
+    ("history", "passes/history", 0),
+    ("pruning", "passes/pruning", 0),
+    ("memory_flush", "passes/memory_flush", 0),
+    ("all of these", "passes/all", 0),
+    ("whole answer, as it came", "clean/whole/off", 11),
+    ("clean", "clean/whole/on", 11),
+    ("stream, as it came", "clean/stream/off", 13),
+    ("clean", "clean/stream/on", 13),
+];
 
 /// The core's figures.
 #[derive(Default)]
 pub struct Core {
     pub lines: Vec<Line>,
-    /// Parts of the bounds, and the median microseconds of a run's request of 16 and 256 kB with them.
-    pub bounds: Vec<(&'static str, [f64; 2])>,
+    /// What is measured of the passes, and its median microseconds with 16 and 256 kB.
+    pub passes: Vec<(&'static str, [f64; 2])>,
     /// Steps of a run, and the median microseconds that its last request takes.
     pub runs: Vec<(u32, f64)>,
 }
@@ -43,8 +58,8 @@ pub struct Line {
     pub micros: Vec<f64>,
 }
 
-/// Builds and runs the bench; its files go below `folder`.
-pub fn measure(folder: &Path) -> Core {
+/// Builds and runs the bench, or its part about the passes alone; its files go below `folder`.
+pub fn measure(folder: &Path, has_all: bool) -> Core {
     let home = folder.join("criterion");
     // Figures of an earlier run must not be taken for this one's.
     let _ = fs::remove_dir_all(&home);
@@ -55,6 +70,7 @@ pub fn measure(folder: &Path) -> Core {
     let status = Command::new(cargo)
         .args(["bench", "--quiet", "--package", "sentinel-pipeline", "--bench", "core", "--"])
         .args(["--warm-up-time", "0.2", "--measurement-time", "0.6", "--sample-size", "50"])
+        .args(if has_all { None } else { Some("^(passes|clean)/") })
         .env("CRITERION_HOME", &home)
         .current_dir(parts::root())
         .stdin(Stdio::null())
@@ -72,14 +88,18 @@ pub fn measure(folder: &Path) -> Core {
         let estimates: Value = serde_json::from_slice(&text).expect("criterion writes JSON");
         estimates.pointer("/median/point_estimate").and_then(Value::as_f64).expect("a median") / 1e3
     };
+    let passes =
+        PASSES.map(|(name, path, _)| (name, ["16", "256"].map(|kb| median(&format!("{path}/{kb}")))));
+    if !has_all {
+        return Core { passes: passes.to_vec(), ..Core::default() };
+    }
     let lines = STEPS.map(|(step, what)| Line {
         step: step.to_owned(),
         what,
         micros: ["1", "16", "256"].map(|kb| median(&format!("{step}/{kb}"))).to_vec(),
     });
     let runs = RUNS.map(|steps| (steps, median(&format!("steps/{steps}"))));
-    let bounds = BOUNDS.map(|part| (part, ["16", "256"].map(|kb| median(&format!("bounds/{part}/{kb}")))));
-    Core { lines: lines.into(), bounds: bounds.to_vec(), runs: runs.to_vec() }
+    Core { lines: lines.into(), passes: passes.to_vec(), runs: runs.to_vec() }
 }
 
 impl Core {
@@ -93,10 +113,12 @@ impl Core {
         table
     }
 
-    pub fn bounds_table(&self) -> Table {
-        let mut table = Table::new(&["bounds", "16 kB", "256 kB"]);
-        for (part, [small, large]) in &self.bounds {
-            table.row(vec![(*part).to_owned(), format!("{small:.1}"), format!("{large:.1}")]);
+    pub fn passes_table(&self) -> Table {
+        let mut table = Table::new(&["pass", "16 kB, \u{b5}s", "of none", "256 kB, \u{b5}s", "of none"]);
+        for ((name, micros), (_, _, none)) in self.passes.iter().zip(PASSES) {
+            let share = |at: usize| format!("{:.2}", micros[at] / self.passes[none].1[at]);
+            let cells = [0, 1].map(|at| [format!("{:.1}", micros[at]), share(at)]);
+            table.row([vec![(*name).to_owned()], cells.concat()].concat());
         }
         table
     }

@@ -3,14 +3,16 @@
 //! where it could not measure what it says.
 //!
 //! - `BENCH_SECONDS`: time for the measuring on Envoy in all (default 150)
-//! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's, `store`
-//!   Redis's, `load` the embedding service's under load, `engine` the embedder's alone, `resources` memory and processor, `cpu` Envoy's
-//!   processor time for a request, `hostile` that for bodies built to be costly, `cache` the response cache on a workload; most of these
-//!   have settings of their own
-//!   (`store.rs`, `load/mod.rs`, `engine.rs`, `resources.rs`, `cpu/mod.rs`, `hostile/mod.rs`)
+//! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's, `passes`
+//!   its part about the passes, `store` Redis's, `load` the embedding service's under load, `engine` the embedder's alone,
+//!   `resources` memory and processor, `cpu` Envoy's processor time for a request, `hostile` that for bodies built to be costly,
+//!   `cache` the response cache on a workload and what follows, `cache-lookups` its look-ups among many answers; most of these
+//!   have settings of their own (`store.rs`, `cache_lookups.rs`, `load/mod.rs`, `engine.rs`, `resources.rs`, `cpu/mod.rs`,
+//!   `hostile/mod.rs`)
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
 mod cache;
+mod cache_lookups;
 mod case;
 mod client;
 #[path = "../../../../filter/pipeline/benches/core/conversation.rs"]
@@ -59,9 +61,9 @@ fn main() {
     fs::create_dir_all(&out).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
     let mut machine =
         vec![("processor", processor()), ("load at the start (1, 5, 15 minutes)", load_average())];
-    let core = if wanted("core") {
+    let core = if wanted("core") || wanted("passes") {
         println!("the core alone (builds and runs its bench) ...");
-        core::measure(&out)
+        core::measure(&out, wanted("core"))
     } else {
         core::Core::default()
     };
@@ -105,6 +107,13 @@ fn main() {
         cache::measure()
     });
 
+    let lookups = if wanted("cache-lookups") {
+        println!("look-ups of the response cache among many answers (builds and runs its bench) ...");
+        cache_lookups::measure()
+    } else {
+        Vec::new()
+    };
+
     let cases: Vec<_> = case::all().into_iter().filter(|case| wanted(&case.name())).collect();
     let (mut rivals, mut measured, mut service) = (Vec::new(), Vec::new(), None);
     if !cases.is_empty() {
@@ -132,8 +141,20 @@ fn main() {
     for rival in &rivals {
         machine.extend(rival.module.map(|bytes| ("filter", format!("{}, {bytes} bytes", rival.name))));
     }
-    let report =
-        Report { rivals, measured, core, engine, store, load, resources, cpu, hostile, cache, machine };
+    let report = Report {
+        rivals,
+        measured,
+        core,
+        engine,
+        store,
+        load,
+        resources,
+        cpu,
+        hostile,
+        cache,
+        lookups,
+        machine,
+    };
     let text = report.markdown();
     println!("\n{text}");
     for (name, content) in [("bench.md", text), ("bench.json", format!("{:#}\n", report.json()))] {

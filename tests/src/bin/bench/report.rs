@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::cache::Cache;
+use crate::cache_lookups;
 use crate::case::{Case, LOCAL, STEPS};
 use crate::core::Core;
 use crate::cpu::Cpu;
@@ -39,6 +40,7 @@ pub struct Report {
     pub cpu: Option<Cpu>,
     pub hostile: Option<Hostile>,
     pub cache: Option<Cache>,
+    pub lookups: Vec<cache_lookups::Line>,
     /// What the machine was and had to do, one fact each.
     pub machine: Vec<(&'static str, String)>,
 }
@@ -78,6 +80,13 @@ impl Report {
         if let Some(cache) = &self.cache {
             text.push_str(&cache.markdown());
         }
+        if !self.lookups.is_empty() {
+            let _ = write!(
+                text,
+                "\n## Look-ups of the response cache among many answers\n\nRecall: of the questions that have a text at the threshold or nearer, for how many the nearest was found.\n\n{}",
+                cache_lookups::table(&self.lookups).text()
+            );
+        }
         if !self.core.lines.is_empty() {
             let _ = write!(
                 text,
@@ -89,10 +98,12 @@ impl Report {
                 "\n## A request of a run with so many steps since the last user message: the core alone, native, median\n\n{}",
                 self.core.runs_table().text()
             );
+        }
+        if !self.core.passes.is_empty() {
             let _ = write!(
                 text,
-                "\n## A request of a run with each part of the bounds, microseconds: the core alone, native, median\n\n{}",
-                self.core.bounds_table().text()
+                "\n## Each pass: microseconds of a request of a run, or of an answer in parts of 4 kB, from its first byte to its last; native, host in memory, median\n\n{}",
+                self.core.passes_table().text()
             );
         }
         if let Some(load) = &self.load {
@@ -265,17 +276,17 @@ impl Report {
             .iter()
             .map(|(steps, micros)| json!({"steps": steps, "native_micros": micros}))
             .collect();
-        let bounds: Vec<Value> = self
+        let passes: Vec<Value> = self
             .core
-            .bounds
+            .passes
             .iter()
-            .map(|(part, [small, large])| json!({"part": part, "native_micros_16_kb": small, "native_micros_256_kb": large}))
+            .map(|(pass, [small, large])| json!({"pass": pass, "native_micros_16_kb": small, "native_micros_256_kb": large}))
             .collect();
         let load = self.load.as_ref().map(load::report::json);
         let resources = self.resources.as_ref().map(Resources::json);
         let cpu = self.cpu.as_ref().map(Cpu::json);
         let hostile = self.hostile.as_ref().map(Hostile::json);
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "bounds": bounds, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile, "cache": self.cache.as_ref().map(Cache::json)})
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "passes": passes, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile, "cache": self.cache.as_ref().map(Cache::json), "cache_lookups": self.lookups})
     }
 }
 

@@ -68,5 +68,8 @@ async fn main() -> ExitCode {
         met.len(),
         began.elapsed().as_secs_f64()
     );
+    println!(
+        "Next: `make up` keeps the same parts running for an agent of your own; docs/get-started.md has the steps."
+    );
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
