@@ -336,7 +336,7 @@ async fn only_an_administrator_resets_what_is_counted_and_nothing_else_is_lost()
 
 #[tokio::test]
 async fn health_needs_no_key_and_says_when_envoy_is_being_drained() {
-    let gateway = Gateway::builder().start();
+    let gateway = Gateway::builder().own_envoy().start();
     assert_eq!(gateway.get("/health", &[]).await.status, 200);
     let admin = async |path: &str| {
         let body = http_body_util::Empty::<bytes::Bytes>::new();

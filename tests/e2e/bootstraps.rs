@@ -8,7 +8,7 @@ use sentinel_tests::gateway::shipped;
 use sentinel_tests::{Dialect, Stack, parts};
 use serde_json::json;
 
-use crate::support::{QUESTION, verdicts_of};
+use crate::support::{NoModule, QUESTION, verdicts_of};
 
 #[test]
 fn every_shipped_bootstrap_is_valid() {
@@ -44,8 +44,9 @@ fn the_lines_for_traces_are_valid() {
 /// `envoy --mode validate` does not open the files that are read anew, so each is put into the bootstrap in its place.
 #[test]
 fn every_file_that_is_read_anew_is_valid() {
-    let validate = |name: &str, bootstrap: &Bootstrap, valid: bool| {
-        let output = Envoy::validate(bootstrap);
+    let module = NoModule::make();
+    let validate = |name: &str, bootstrap: Bootstrap, valid: bool| {
+        let output = Envoy::validate(&module.instead_of_the_filter(bootstrap));
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.success(), valid, "envoy/production/{name}:\n{said}");
     };
@@ -60,7 +61,7 @@ fn every_file_that_is_read_anew_is_valid() {
             let mut bootstrap = Bootstrap::shipped("production.yaml");
             bootstrap.module(&parts::filter());
             bootstrap.inline(filter, &format!("                    typed_config:\n{config}{spoiled}"));
-            validate(name, &bootstrap, valid);
+            validate(name, bootstrap, valid);
         }
     }
     let keys = fs::read_dir(parts::root().join("envoy/production/keys")).unwrap();
@@ -75,7 +76,7 @@ fn every_file_that_is_read_anew_is_valid() {
         let mut bootstrap = Bootstrap::shipped("production.yaml");
         bootstrap.module(&parts::filter());
         bootstrap.replace("\n  clusters:\n", &format!("\n  secrets:\n{secrets}{spoiled}\n  clusters:\n"));
-        validate("keys", &bootstrap, valid);
+        validate("keys", bootstrap, valid);
     }
 }
 
@@ -113,9 +114,7 @@ fn a_wrong_configuration_is_refused_with_the_path_of_the_field() {
     ] {
         let mut bootstrap = Bootstrap::demo();
         bootstrap.config(&config.to_string());
-        let output = Envoy::validate(&bootstrap);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "{config} was accepted");
+        let said = Envoy::refusal(&bootstrap).unwrap_or_else(|| panic!("{config} was accepted"));
         assert!(
             said.contains(&format!("configuration field `{path}")),
             "{config}: the path {path} is not named:\n{said}"
@@ -123,12 +122,26 @@ fn a_wrong_configuration_is_refused_with_the_path_of_the_field() {
     }
 }
 
+/// At start-up and by `envoy --mode validate`, as by an Envoy that is up.
+#[test]
+fn envoy_does_not_start_with_a_wrong_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bootstrap = Bootstrap::demo();
+    bootstrap.config(&json!({"kill": {"mode": "explode"}}).to_string());
+    let validated = Envoy::validate(&bootstrap);
+    let started = Envoy::command(folder.path(), &bootstrap).output().unwrap();
+    for output in [validated, started] {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "a wrong configuration was accepted:\n{said}");
+        assert!(said.contains("configuration field `kill.mode"), "the path is not named:\n{said}");
+    }
+}
+
 #[test]
 fn a_configuration_that_is_not_json_is_refused() {
     let mut bootstrap = Bootstrap::demo();
     bootstrap.config("mode: enforce");
-    let output = Envoy::validate(&bootstrap);
-    assert!(!output.status.success());
+    assert!(Envoy::refusal(&bootstrap).is_some());
 }
 
 #[test]
@@ -136,14 +149,13 @@ fn an_empty_configuration_is_the_default_one() {
     for config in ["", "{}"] {
         let mut bootstrap = Bootstrap::demo();
         bootstrap.config(config);
-        let output = Envoy::validate(&bootstrap);
-        assert!(output.status.success(), "{config:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(Envoy::refusal(&bootstrap), None, "{config:?}");
     }
 }
 
 #[tokio::test]
 async fn metrics_have_labels_and_our_own_names() {
-    let mut stack = Stack::builder().start();
+    let mut stack = Stack::builder().own_envoy().start();
     let verdicts = verdicts_of(&stack, Dialect::OpenaiChat, "metrics", QUESTION, 5).await;
     assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"]);
     let dialect = ("dialect", "openai_chat");

@@ -43,7 +43,11 @@ impl Tls {
         fs::write(&bundle, if trusted { &certificate.pem } else { &other.pem }).unwrap();
         let relay = Relay::start(provider.port(), &certificate);
         let bootstrap = bootstrap(relay.port(), &bundle);
-        let envoy = Envoy::start_in(folder.path(), &bootstrap, &[], environment);
+        let envoy = if environment.is_empty() {
+            Envoy::lent(&bootstrap)
+        } else {
+            Envoy::start_in(folder.path(), &bootstrap, &[], environment)
+        };
         Self { envoy, provider, relay, _folder: folder }
     }
 

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use sentinel_proto::v1::CheckLoopResponse;
+use sentinel_tests::bootstrap::Bootstrap;
 use sentinel_tests::client::Response;
 use sentinel_tests::fake_service::Behaviour;
 use sentinel_tests::provider::Received;
 use sentinel_tests::provider::reply::text_for;
 use sentinel_tests::said::short;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_tests::{Dialect, Stack, parts};
 
 /// First words of the hint that the product specifies.
 pub const HINT: &str = "You seem to be repeating similar requests.";
@@ -48,6 +49,27 @@ pub fn allowing() -> Stack {
 /// A question of its own for each number, as a body.
 pub fn question(number: usize) -> Vec<u8> {
     CHAT.ask(&format!("{QUESTION} {}", text_for(&number.to_string())), false).to_string().into_bytes()
+}
+
+/// A module that does nothing, which Envoy has compiled at once: where a bootstrap is judged by its other parts.
+pub struct NoModule(tempfile::NamedTempFile);
+
+impl NoModule {
+    pub fn make() -> Self {
+        let text = r#"(module
+            (memory (export "memory") 2)
+            (func (export "proxy_abi_version_0_2_1"))
+            (func (export "_initialize"))
+            (func (export "proxy_on_memory_allocate") (param i32) (result i32) i32.const 1024))"#;
+        let file = tempfile::NamedTempFile::with_suffix(".wasm").expect("a file");
+        std::fs::write(file.path(), wat::parse_str(text).expect("a module")).expect("the module is written");
+        Self(file)
+    }
+
+    pub fn instead_of_the_filter(&self, mut bootstrap: Bootstrap) -> Bootstrap {
+        bootstrap.replace(&parts::filter().display().to_string(), &self.0.path().display().to_string());
+        bootstrap
+    }
 }
 
 /// What was put into `sent` to make `got`, if that is all that was changed: one insertion at one place.

@@ -14,7 +14,7 @@ use sentinel_tests::provider::reply::text_for;
 use sentinel_tests::real_provider::{RealProvider, next_steps};
 use sentinel_tests::tls::{Certificate, Relay};
 
-use crate::support::{CHAT, QUESTION};
+use crate::support::{CHAT, NoModule, QUESTION};
 
 /// The demo bootstrap on free ports, led to this provider.
 fn towards(provider: &RealProvider, roots: &Path) -> Bootstrap {
@@ -64,17 +64,16 @@ async fn a_provider_with_somebody_elses_certificate_is_not_spoken_to() {
     let mock = Provider::start();
     let relay = Relay::start(mock.port(), &certificate);
     let provider = RealProvider::parse(&format!("https://localhost:{}", relay.port())).unwrap();
-    let envoy = Envoy::start(folder.path(), &towards(&provider, &roots));
+    let envoy = Envoy::lent(&towards(&provider, &roots));
     assert_eq!(ask(&envoy, "/v1/chat/completions").await.status, 503);
     assert_eq!(mock.count(), 0);
 }
 
 #[tokio::test]
 async fn a_provider_without_tls_is_reached_too() {
-    let folder = tempfile::tempdir().unwrap();
     let mock = Provider::start();
     let provider = RealProvider::parse(&format!("http://127.0.0.1:{}", mock.port())).unwrap();
-    let envoy = Envoy::start(folder.path(), &towards(&provider, Path::new("/no/such/file")));
+    let envoy = Envoy::lent(&towards(&provider, Path::new("/no/such/file")));
     assert_eq!(ask(&envoy, "/v1/chat/completions").await.status, 200);
     assert_eq!(mock.last().host(), Some(format!("127.0.0.1:{}", mock.port())));
 }
@@ -83,8 +82,10 @@ async fn a_provider_without_tls_is_reached_too() {
 fn every_kind_of_url_makes_a_valid_bootstrap() {
     let roots = tempfile::NamedTempFile::new().unwrap();
     fs::write(roots.path(), Certificate::of(&["localhost"]).pem).unwrap();
+    let module = NoModule::make();
     for url in ["https://api.openai.com", "https://[2001:db8::1]:8443/v1", "http://localhost:11434/v1"] {
-        let bootstrap = towards(&RealProvider::parse(url).unwrap(), roots.path());
+        let bootstrap =
+            module.instead_of_the_filter(towards(&RealProvider::parse(url).unwrap(), roots.path()));
         assert_valid(url, &Envoy::validate(&bootstrap));
     }
 }

@@ -143,7 +143,7 @@ async fn kill(stack: &Stack, agent: &str) {
 async fn each_agent_that_is_stopped_is_said_once_by_webhook_and_by_mail() {
     // The shipped settings, and rows for two groups of agents.
     let agents = json!([{"name": "billing"}, {"prefix": "research."}]);
-    let mut stack = Stack::builder().config(&json!({"agents": agents})).start();
+    let mut stack = Stack::builder().config(&json!({"agents": agents})).own_envoy().start();
     let watch = Watch::start(&stack);
     // Healthy traffic first: it must say nothing.
     stack

@@ -10,17 +10,37 @@ use serde_json::Value;
 use crate::bootstrap::Bootstrap;
 use crate::metrics::Metrics;
 use crate::parts;
+use crate::pool::{self, Lent};
 use crate::process::Process;
 use crate::raw;
 
+const ADMIN_FILE: &str = "envoy-admin";
+
 pub struct Envoy {
-    process: Process,
+    running: Running,
     admin: SocketAddr,
     listener: SocketAddr,
 }
 
+enum Running {
+    Own(Process),
+    Lent(Lent),
+}
+
 impl Envoy {
-    /// Starts it and waits until it listens. Two workers, so that what must be shared between workers is put to the test.
+    /// One that is up already and takes this bootstrap's listeners and clusters: see `pool.rs`. What ends or stops Envoy, or
+    /// depends on how it is started, needs one of its own.
+    pub fn lent(bootstrap: &Bootstrap) -> Self {
+        let lent = pool::lend(bootstrap);
+        Self { admin: lent.admin(), listener: lent.listener(), running: Running::Lent(lent) }
+    }
+
+    /// What an Envoy that is up already says when it refuses the listeners of this bootstrap; nothing when it takes them.
+    pub fn refusal(bootstrap: &Bootstrap) -> Option<String> {
+        pool::refusal(bootstrap)
+    }
+
+    /// Starts it and waits until it listens.
     pub fn start(folder: &Path, bootstrap: &Bootstrap) -> Self {
         Self::start_with(folder, bootstrap, &[])
     }
@@ -37,33 +57,18 @@ impl Envoy {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
-        let file = folder.join("envoy.yaml");
-        fs::write(&file, bootstrap.text()).expect("the bootstrap is written");
-        let admin_file = folder.join("envoy-admin");
-        let mut command = Command::new(parts::envoy());
-        command
-            // Many run beside each other; what hot restart needs would be left in /dev/shm by each that is killed.
-            .args(["--concurrency", "2", "--disable-hot-restart", "--log-level", "info", "--config-path"])
-            .arg(&file);
-        command.arg("--admin-address-path").arg(&admin_file).args(arguments).current_dir(parts::root());
-        for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {
-            command.env_remove(name);
-        }
-        command.envs(environment.iter().copied());
+        let mut command = Self::command(folder, bootstrap);
+        command.args(arguments).envs(environment.iter().copied());
         let mut process = Process::start("envoy", folder, command);
-        let admin = process
-            .wait_for("an admin address", |_| fs::read_to_string(&admin_file).ok()?.trim().parse().ok());
-        let listener = process.wait_for("a listener", |_| {
-            let ready = admin_get(admin, "/ready")?;
-            if !ready.starts_with("LIVE") {
-                return None;
-            }
-            let listeners: Value = serde_json::from_str(&admin_get(admin, "/listeners?format=json")?).ok()?;
-            let address = listeners.pointer("/listener_statuses/0/local_address/socket_address")?;
-            let port = u16::try_from(address.get("port_value")?.as_u64()?).ok()?;
-            Some(SocketAddr::from(([127, 0, 0, 1], port)))
-        });
-        Self { process, admin, listener }
+        let admin = wait_until_live(&mut process, folder);
+        let listener = process.wait_for("a listener", |_| listener_where(admin, |_| true));
+        Self { running: Running::Own(process), admin, listener }
+    }
+
+    /// To start it on this bootstrap, which is written into the folder.
+    pub fn command(folder: &Path, bootstrap: &Bootstrap) -> Command {
+        fs::write(folder.join("envoy.yaml"), bootstrap.text()).expect("the bootstrap is written");
+        command(folder)
     }
 
     /// Runs `envoy --mode validate` on it, from the root of the repository.
@@ -96,16 +101,56 @@ impl Envoy {
     }
 
     pub fn log(&self) -> String {
-        self.process.log()
+        match &self.running {
+            Running::Own(process) => process.log(),
+            Running::Lent(lent) => lent.log(),
+        }
     }
 
     pub fn log_file(&self) -> &Path {
-        self.process.log_file()
+        match &self.running {
+            Running::Own(process) => process.log_file(),
+            Running::Lent(lent) => lent.log_file(),
+        }
     }
 
     pub fn process(&mut self) -> &mut Process {
-        &mut self.process
+        match &mut self.running {
+            Running::Own(process) => process,
+            Running::Lent(lent) => lent.process(),
+        }
     }
+}
+
+/// Envoy on the file `envoy.yaml` in this folder. Two workers, so that what must be shared between workers is put to the test.
+pub(crate) fn command(folder: &Path) -> Command {
+    let mut command = Command::new(parts::envoy());
+    command
+        // Many run beside each other; what hot restart needs would be left in /dev/shm by each that is killed.
+        .args(["--concurrency", "2", "--disable-hot-restart", "--log-level", "info", "--config-path"])
+        .arg(folder.join("envoy.yaml"));
+    command.arg("--admin-address-path").arg(folder.join(ADMIN_FILE)).current_dir(parts::root());
+    for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// The admin interface of an Envoy that was started in this folder, as soon as it is ready.
+pub(crate) fn wait_until_live(process: &mut Process, folder: &Path) -> SocketAddr {
+    let file = folder.join(ADMIN_FILE);
+    let admin = process.wait_for("an admin address", |_| fs::read_to_string(&file).ok()?.trim().parse().ok());
+    process.wait_for("a ready Envoy", |_| admin_get(admin, "/ready")?.starts_with("LIVE").then_some(()));
+    admin
+}
+
+/// Where the first listener that is wanted listens on this machine.
+pub(crate) fn listener_where(admin: SocketAddr, wanted: impl Fn(&str) -> bool) -> Option<SocketAddr> {
+    let listeners: Value = serde_json::from_str(&admin_get(admin, "/listeners?format=json")?).ok()?;
+    let listeners = listeners.get("listener_statuses")?.as_array()?;
+    let listener = listeners.iter().find(|listener| listener["name"].as_str().is_some_and(&wanted))?;
+    let port = listener.pointer("/local_address/socket_address/port_value")?.as_u64()?;
+    Some(SocketAddr::from(([127, 0, 0, 1], u16::try_from(port).ok()?)))
 }
 
 /// Fails unless this is the output of an `envoy --mode validate` that was content, with nothing that Envoy will drop.
@@ -116,6 +161,6 @@ pub fn assert_valid(what: &str, output: &Output) {
 }
 
 /// The body of `GET path`, if there is an answer.
-fn admin_get(admin: SocketAddr, path: &str) -> Option<String> {
+pub(crate) fn admin_get(admin: SocketAddr, path: &str) -> Option<String> {
     raw::get(admin, path).map(|answer| String::from_utf8_lossy(&answer.body).into_owned())
 }

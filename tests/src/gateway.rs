@@ -61,6 +61,7 @@ pub struct Builder {
     service: Option<PathBuf>,
     module: Option<PathBuf>,
     passing: Option<String>,
+    own_envoy: bool,
 }
 
 impl Gateway {
@@ -77,6 +78,7 @@ impl Gateway {
             service: None,
             module: None,
             passing: None,
+            own_envoy: false,
         }
     }
 
@@ -196,9 +198,15 @@ impl Builder {
         self
     }
 
-    /// With another module in the filter's place.
+    /// With another module in the filter's place, in an Envoy of its own.
     pub fn module(mut self, path: &Path) -> Self {
         self.module = Some(path.to_path_buf());
+        self.own_envoy()
+    }
+
+    /// With an Envoy that is started for this gateway alone, on the bootstrap as it is.
+    pub fn own_envoy(mut self) -> Self {
+        self.own_envoy = true;
         self
     }
 
@@ -282,8 +290,10 @@ impl Builder {
         bootstrap.service(&self.service.unwrap_or_else(|| folder.path().join("no-service.sock")));
         bootstrap.replace("/etc/ssl/certs/ca-certificates.crt", &bundle.display().to_string());
         bootstrap.replace("address: 127.0.0.1, port_value: 10000", "address: 127.0.0.1, port_value: 0");
-        // The admin interface is a cluster too, so its address must be known before Envoy starts.
-        bootstrap.replace_each("address: 127.0.0.1, port_value: 9901", &own_address(), 2);
+        if self.own_envoy {
+            // The admin interface is a cluster too, so its address must be known before Envoy starts.
+            bootstrap.replace_each("address: 127.0.0.1, port_value: 9901", &own_address(), 2);
+        }
         for (index, host) in HOSTS.iter().enumerate() {
             let port = relays[usize::from(index == HOSTS.len() - 1)].port();
             let here = format!(" address: {{socket_address: {{address: 127.0.0.1, port_value: {port}}}}}");
@@ -292,7 +302,8 @@ impl Builder {
                 bootstrap.replace(&there, &here);
             }
         }
-        let envoy = Envoy::start(folder.path(), &bootstrap);
+        let envoy =
+            if self.own_envoy { Envoy::start(folder.path(), &bootstrap) } else { Envoy::lent(&bootstrap) };
         Gateway { envoy, provider, backup, relays, collector, folder }
     }
 }

@@ -12,6 +12,8 @@ pub mod gateway;
 pub mod metrics;
 pub mod otlp;
 pub mod parts;
+mod pieces;
+mod pool;
 pub mod process;
 pub mod provider;
 pub mod ratelimit;

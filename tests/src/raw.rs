@@ -92,11 +92,22 @@ impl RawConnection {
 
 /// `GET path` on a connection of its own; nothing when there is no answer.
 pub fn get(from: SocketAddr, path: &str) -> Option<RawResponse> {
+    ask(from, "GET", path)
+}
+
+/// The same with `POST`, and no body.
+pub fn post(from: SocketAddr, path: &str) -> Option<RawResponse> {
+    ask(from, "POST", path)
+}
+
+fn ask(from: SocketAddr, method: &str, path: &str) -> Option<RawResponse> {
     let stream = TcpStream::connect(from).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     let mut connection = RawConnection { stream, unread: Vec::new() };
-    connection
-        .write(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").as_bytes());
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+    );
+    connection.write(head.as_bytes());
     connection.response()
 }
 

@@ -55,6 +55,7 @@ pub struct Builder {
     edits: Vec<(String, String)>,
     cluster: Option<String>,
     over: Option<String>,
+    own_envoy: bool,
 }
 
 /// How long a request may be held, in the shipped bootstraps.
@@ -75,6 +76,7 @@ impl Stack {
             edits: Vec::new(),
             cluster: None,
             over: None,
+            own_envoy: false,
         }
     }
 
@@ -192,6 +194,12 @@ impl Builder {
         self
     }
 
+    /// With an Envoy that is started for this stack alone, on the bootstrap as it is.
+    pub fn own_envoy(mut self) -> Self {
+        self.own_envoy = true;
+        self
+    }
+
     pub fn start(self) -> Stack {
         let folder = tempfile::Builder::new().prefix("sentinel").tempdir().expect("a temporary folder");
         let socket = socket(folder.path());
@@ -227,7 +235,11 @@ impl Builder {
             Beside::Fake(behaviour) => fake = Some(FakeService::start(&socket, *behaviour)),
         }
         let over = self.over.as_deref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
-        let envoy = Envoy::start_with(folder.path(), &bootstrap, &over);
+        let envoy = if self.own_envoy || !over.is_empty() {
+            Envoy::start_with(folder.path(), &bootstrap, &over)
+        } else {
+            Envoy::lent(&bootstrap)
+        };
         Stack { envoy, provider, service, fake, folder }
     }
 }

@@ -57,7 +57,7 @@ struct Question {
 }
 
 pub fn measure() -> Cache {
-    let stack = Stack::builder().config(&json!({"cache": {"enabled": true}})).service().start();
+    let stack = Stack::builder().config(&json!({"cache": {"enabled": true}})).service().own_envoy().start();
     let mut connection = RawConnection::open(stack.address());
     let mut asked = Vec::new();
     let (questions, alike) = workload();

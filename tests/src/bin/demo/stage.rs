@@ -35,7 +35,7 @@ impl Stage {
             "agents": [{"prefix": CACHED, "settings": {"cache": {"enabled": true}}}],
             "prices": [{"prefix": "gpt-4o-mini", "input": 0.15, "output": 0.6}],
         });
-        Self::Own(Box::new(Stack::builder().config(&config).service().in_a_hurry().start()))
+        Self::Own(Box::new(Stack::builder().config(&config).service().in_a_hurry().own_envoy().start()))
     }
 
     /// Waits for Envoy, and for the service too unless it is meant to be away.
