@@ -29,10 +29,10 @@ class Stack:
         self.podman = podman
         self.folder = podman.folder / "compose"
         shutil.rmtree(self.folder, ignore_errors=True)
-        for path in ("compose", "k8s/monitoring"):
+        for path in ("envoy/compose", "k8s/monitoring"):
             shutil.copytree(REPOSITORY / path, self.folder / path)
         shutil.copy(REPOSITORY / "compose.yaml", self.folder)
-        bootstrap = self.folder / "compose" / "envoy.yaml"
+        bootstrap = self.folder / "envoy" / "compose" / "envoy.yaml"
         text = bootstrap.read_text()
         if text.count(SHIPPED) != 1:
             raise Failed(f"envoy/compose/envoy.yaml says {SHIPPED} {text.count(SHIPPED)} times, not once")
