@@ -34,10 +34,11 @@ async fn is_loop(client: &mut Client, run: &str, prompt: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_templated_prompts_are_no_loop() {
+async fn hundreds_of_templated_prompts_are_no_loop() {
     let server = Server::start(&[]).await;
     let mut client = server.client().await;
-    for number in 0..1000 {
+    // Of each 25 with one size a half.
+    for number in (0..1000).filter(|number| number % 25 < 12) {
         // Neighbours, which are compared, have one instruction, one size and one place of the body.
         let words = [12, 30, 60, 120, 400][number / 25 % 5];
         let body = if words > 100 { texts::page(number, words) } else { texts::report(number, words) };

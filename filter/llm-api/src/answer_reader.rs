@@ -220,6 +220,21 @@ mod tests {
     }
 
     #[test]
+    fn a_chat_answer_in_parts_says_its_texts() {
+        let chat = by_label("openai_chat").unwrap();
+        let parts = r#"[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"St\u00f6p "},{"type":"text","text":"now"}]"#;
+        let whole = format!(
+            r#"{{"model":"m","choices":[{{"message":{{"content":{parts}}}}}],"usage":{{"prompt_tokens":3,"completion_tokens":2}}}}"#
+        );
+        let stream =
+            format!("data: {{\"choices\":[{{\"delta\":{{\"content\":{parts}}}}}]}}\n\ndata: [DONE]\n\n");
+        for (content_type, body) in [("application/json", &whole), ("text/event-stream", &stream)] {
+            assert_eq!(read(chat, content_type, body.as_bytes(), 9).unwrap().text, "St\u{f6}p now");
+        }
+        assert_eq!(read(chat, "application/json", whole.as_bytes(), 9).unwrap().model, "m");
+    }
+
+    #[test]
     fn what_is_too_long_or_broken_is_no_answer() {
         let chat = by_label("openai_chat").unwrap();
         let long = format!(r#"{{"choices":[{{"message":{{"content":"{}"}}}}]}}"#, "x".repeat(MAX_JSON));

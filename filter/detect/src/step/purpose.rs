@@ -33,7 +33,7 @@ const MOVES: [&str; 13] = [
     "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more",
     "receive",
 ];
-const STATE: [&str; 20] = [
+const STATE: [&str; 22] = [
     "status",
     "state",
     "progress",
@@ -55,6 +55,8 @@ const STATE: [&str; 20] = [
     "metrics",
     "thermometer",
     "temperature",
+    "position",
+    "eta",
 ];
 const SEND: [&str; 8] = ["send", "post", "publish", "notify", "reply", "submit", "email", "message"];
 /// Verbs before which nothing else in a name is one: "read_email", "search_code".
@@ -298,7 +300,7 @@ mod tests {
             (&["move_file", "remove", "browser_click", "tap"], Purpose::Act),
             (&["read_email", "get_message", "search_code", "find_type"], Purpose::Ask),
             (&["walk_forward", "roll_dice", "load_more"][..2], Purpose::Advance),
-            (&["read_sensor", "get_metrics"], Purpose::AskState),
+            (&["read_sensor", "get_metrics", "queue_position", "getEta"], Purpose::AskState),
         ] {
             for name in names {
                 assert_eq!(purpose(name), meant, "{name}");

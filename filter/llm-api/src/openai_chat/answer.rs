@@ -1,5 +1,7 @@
 //! Answers: the first choice's message, whole or in deltas.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -9,25 +11,35 @@ use crate::{answer::Answer, json, usage::Report};
 struct Body<'a> {
     #[serde(borrow, default)]
     model: Option<&'a RawValue>,
-    choices: Vec<Choice>,
+    #[serde(borrow)]
+    choices: Vec<Choice<'a>>,
     #[serde(default)]
     usage: Option<Usage>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct Choice<'a> {
     #[serde(default)]
     index: u64,
-    #[serde(alias = "delta")]
-    message: Message,
+    #[serde(borrow, alias = "delta")]
+    message: Message<'a>,
 }
 
 #[derive(Deserialize)]
-struct Message {
-    #[serde(default)]
-    content: Option<String>,
+struct Message<'a> {
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
     #[serde(default)]
     tool_calls: Option<Vec<ToolCall>>,
+}
+
+/// One of the parts that servers of this format put thoughts and texts into.
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    text: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -74,13 +86,28 @@ impl From<Usage> for Report {
     }
 }
 
+/// A text, or a list of parts.
+fn push_content(content: &RawValue, answer: &mut Answer) -> Option<()> {
+    if content.get().starts_with('"') {
+        answer.push_text(&json::string(content)?);
+        return Some(());
+    }
+    let parts: Vec<Part<'_>> = json::read_raw(content).ok()?;
+    for part in parts.iter().filter(|part| part.kind == "text") {
+        answer.push_text(&json::string(part.text?)?);
+    }
+    Some(())
+}
+
 /// A whole answer or a chunk of a stream; a chunk has `delta` where a whole answer has `message`, and is otherwise the same.
 pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
     let body: Body = json::read(json).ok()?;
     answer.set_model(body.model);
     answer.add_usage(body.usage);
     for choice in body.choices.into_iter().filter(|choice| choice.index == 0) {
-        answer.push_text(choice.message.content.as_deref().unwrap_or_default());
+        if let Some(content) = choice.message.content {
+            push_content(content, answer)?;
+        }
         for call in choice.message.tool_calls.unwrap_or_default() {
             let name = call.function.name.as_deref().unwrap_or_default();
             let arguments = call.function.arguments.as_deref().unwrap_or_default();
