@@ -19,8 +19,9 @@ const SIZES: [usize; 2] = [16, 256];
 fn settings() -> [(&'static str, Value); 11] {
     let bounds = |bounds: Value| json!({ "bounds": bounds });
     let cuts = json!({"enabled": true, "max_message_chars": 20, "max_tool_result_chars": 100});
-    let pruning = json!({"enabled": true, "soft_trim_chars": 100, "soft_trim_head": 40, "soft_trim_tail": 40,
+    let pruning = json!({"enabled": true, "soft_trim_chars": 100, "soft_trim_head": 10, "soft_trim_tail": 10,
         "min_prunable_tool_chars": 1_000});
+    let window = json!([{"name": "gpt-5-mini", "tokens": 2_000}]);
     [
         ("off", json!({})),
         ("tools", json!({"tools": {"deny": [{"name": "shell"}], "audit": true}})),
@@ -30,12 +31,12 @@ fn settings() -> [(&'static str, Value); 11] {
         ("truncation_cuts", bounds(json!({ "truncation": cuts }))),
         ("repair", bounds(json!({"repair": true}))),
         ("history", bounds(json!({"history_limit": 1}))),
-        ("pruning", bounds(json!({"context_window": 2_000, "pruning": pruning}))),
+        ("pruning", json!({"context_windows": window, "bounds": {"pruning": pruning}})),
         ("memory_flush", bounds(json!({"memory_flush": {"enabled": true}}))),
         (
             "all",
             json!({"tools": {"deny": [{"name": "shell"}], "audit": true}, "guard": {"user": "warn", "tool": "warn"},
-                "spotlight": {"enabled": true}, "bounds": {"context_window": 2_000, "truncation": {"enabled": true}, "repair": true,
+                "spotlight": {"enabled": true}, "context_windows": window, "bounds": {"truncation": {"enabled": true}, "repair": true,
                 "history_limit": 9, "memory_flush": {"enabled": true}, "pruning": pruning}}),
         ),
     ]
