@@ -7,12 +7,12 @@
 //!   full by then is measured with what it holds
 
 use std::env;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use sentinel_tests::parts;
 use sentinel_tests::redis::Redis;
 use serde::{Deserialize, Serialize};
 
+use crate::store::{lines_of, setting};
 use crate::table::Table;
 
 /// What one store came to with so many answers held, asked in partitions of one size.
@@ -64,22 +64,7 @@ fn run(way: &str, redis: Option<Redis>) -> Vec<Line> {
     if let Some(redis) = &redis {
         command.args(["--redis", &redis.url()]);
     }
-    let output = command
-        .current_dir(parts::root())
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("cargo starts");
-    assert!(
-        output.status.success(),
-        "the bench of the response cache's stores failed; what it said is above"
-    );
-    let text = String::from_utf8(output.stdout).expect("the bench writes text");
-    text.lines().map(|line| serde_json::from_str(line).expect("the bench writes JSON")).collect()
-}
-
-fn setting(name: &str, default: &str) -> String {
-    env::var(name).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_owned())
+    lines_of(&mut command, "the response cache's stores")
 }
 
 pub fn table(lines: &[Line]) -> Table {

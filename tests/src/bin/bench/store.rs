@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use sentinel_tests::parts;
 use sentinel_tests::redis::Redis;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::table::Table;
@@ -33,22 +34,26 @@ pub struct Line {
 pub fn measure() -> Vec<Line> {
     let (direct, search, graph) = (Redis::start(), Redis::start_with_search(), Redis::start_with_search());
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    command
         .args(["bench", "--quiet", "--package", "embedding-service", "--bench", "store", "--"])
         .args(["--direct", &direct.url(), "--search", &search.url(), "--search-hnsw", &graph.url()])
         .args(["--prompts", &setting("BENCH_STORE_PROMPTS", "1000,100000")])
-        .args(["--seconds", &setting("BENCH_STORE_SECONDS", "20")])
-        .current_dir(parts::root())
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("cargo starts");
-    assert!(output.status.success(), "the bench of the prompt history failed; what it said is above");
+        .args(["--seconds", &setting("BENCH_STORE_SECONDS", "20")]);
+    lines_of(&mut command, "the prompt history")
+}
+
+/// Runs a bench that writes a line of JSON for each of its lines; `what` is measured.
+pub fn lines_of<T: DeserializeOwned>(command: &mut Command, what: &str) -> Vec<T> {
+    let command = command.current_dir(parts::root()).stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = command.output().expect("cargo starts");
+    assert!(output.status.success(), "the bench of {what} failed; what it said is above");
     let text = String::from_utf8(output.stdout).expect("the bench writes text");
     text.lines().map(|line| serde_json::from_str(line).expect("the bench writes JSON")).collect()
 }
 
-fn setting(name: &str, default: &str) -> String {
+/// A setting of the environment, or its default.
+pub fn setting(name: &str, default: &str) -> String {
     env::var(name).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_owned())
 }
 
