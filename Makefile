@@ -27,8 +27,9 @@ SERVICE := $(CARGO_TARGET_DIR)/release/embedding-service
 MODULE_LIMIT := 1500000
 
 # The service's profile is quick to build; the module runs on every request and gets more. Level 3 would
-# inline it beyond its limit of size.
-FILTER_PROFILE := CARGO_PROFILE_RELEASE_OPT_LEVEL=2 CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
+# inline it beyond its limit of size. Link-time optimisation is an option of the last crate alone: as a part of the profile
+# it would have every macro built twice, once for the filter and once for the service.
+FILTER_PROFILE := CARGO_PROFILE_RELEASE_OPT_LEVEL=2 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
 
 # The service and the programs of tests/ are built as one set, whichever of them is wanted: Cargo gives a crate the features that
 # the set wants, and would build most of the tree again for another set.
@@ -83,7 +84,7 @@ frameworks: setup ## Fetch the agent frameworks that the tests run
 
 filter: setup ## Build the filter for Envoy (WebAssembly, release)
 	@echo "== filter"
-	@$(FILTER_PROFILE) $(CARGO) build --release -p sentinel-filter --target $(WASM_TARGET)
+	@$(FILTER_PROFILE) $(CARGO) rustc --release -p sentinel-filter --lib --target $(WASM_TARGET) -- -C lto=fat
 
 service: setup ## Build the embedding service (release)
 	@echo "== embedding service"

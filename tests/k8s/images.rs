@@ -124,8 +124,10 @@ fn the_module_in_the_image_is_built_as_the_makefile_builds_it() {
     let makefile = fs::read_to_string(parts::root().join("Makefile")).unwrap();
     let profile = makefile.lines().find_map(|line| line.strip_prefix("FILTER_PROFILE := ")).unwrap();
     assert!(instructions(FILTER).contains(&("ENV".to_owned(), profile.to_owned())), "{profile}");
-    let build =
-        ["cargo", "build", "--release", "--locked", "-p", "sentinel-filter", "--target", "wasm32-wasip1"];
+    let line =
+        makefile.lines().find_map(|line| line.trim().strip_prefix("@$(FILTER_PROFILE) $(CARGO) ")).unwrap();
+    let line = line.replace("--release", "--release --locked").replace("$(WASM_TARGET)", "wasm32-wasip1");
+    let build: Vec<&str> = std::iter::once("cargo").chain(line.split(' ')).collect();
     let runs: Vec<Vec<String>> = instructions(FILTER)
         .iter()
         .filter(|(name, _)| name == "RUN")

@@ -13,8 +13,7 @@ from refused import Refused
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 LINUX, WASM = "x86_64-unknown-linux-gnu", "wasm32-wasip1"
 # As in the Makefile and filter/Dockerfile: the module runs on every request.
-MODULE_PROFILE = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "2", "CARGO_PROFILE_RELEASE_LTO": "fat",
-                  "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "1"}
+MODULE_PROFILE = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "2", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "1"}
 # What C code that writes when it was built (mimalloc's) is told instead: 1980. As in embedding-service/Dockerfile.
 BUILT_AT = "315532800"
 # What would change the bytes, and is meant for other builds.
@@ -37,23 +36,24 @@ def remapped() -> str:
     return f"--remap-path-prefix={home}=/cargo --remap-path-prefix={REPOSITORY}=/sentinel"
 
 
-def cargo(target: Path, arguments: list[str], more: dict[str, str]) -> None:
+def cargo(target: Path, command: str, arguments: list[str], more: dict[str, str]) -> None:
     environment = {name: value for name, value in os.environ.items()
                    if name not in UNWANTED and not name.startswith("CARGO_PROFILE_")}
     environment |= {"CARGO_TARGET_DIR": str(target.resolve()), "SOURCE_DATE_EPOCH": BUILT_AT} | more
     for triple in (LINUX, WASM):
         environment[f"CARGO_TARGET_{triple.upper().replace('-', '_')}_RUSTFLAGS"] = remapped()
-    command = [os.environ.get("CARGO", "cargo"), "build", "--release", "--locked", *arguments]
-    if subprocess.run(command, cwd=REPOSITORY, env=environment).returncode != 0:
-        raise Refused(f"`{' '.join(command)}` failed; its own words stand above")
+    whole = [os.environ.get("CARGO", "cargo"), command, "--release", "--locked", *arguments]
+    if subprocess.run(whole, cwd=REPOSITORY, env=environment).returncode != 0:
+        raise Refused(f"`{' '.join(whole)}` failed; its own words stand above")
 
 
 def module(target: Path) -> Path:
-    cargo(target, ["-p", "sentinel-filter", "--target", WASM], MODULE_PROFILE)
+    last_crate = ["--", "-C", "lto=fat"]
+    cargo(target, "rustc", ["-p", "sentinel-filter", "--lib", "--target", WASM, *last_crate], MODULE_PROFILE)
     return target / WASM / "release" / "sentinel_filter.wasm"
 
 
 def service(target: Path) -> Path:
     """The same set as in embedding-service/Dockerfile: Cargo gives a crate the features that the set wants."""
-    cargo(target, ["-p", "embedding-service", "-p", "sentinel-tests", "--bin", "embedding-service", "--bin", "demo"], {})
+    cargo(target, "build", ["-p", "embedding-service", "-p", "sentinel-tests", "--bin", "embedding-service", "--bin", "demo"], {})
     return target / "release" / "embedding-service"
