@@ -41,6 +41,7 @@ fn answer(text: &str) -> CachedAnswer {
         output_tokens: 10,
         cost_nano_usd: 3_000_000,
         id: "resp_1".to_owned(),
+        called: None,
     }
 }
 
@@ -400,7 +401,7 @@ async fn impossible_requests_are_refused_by_name() {
     }
     for (request, field) in [
         (StoreAnswerRequest { answer: None, ..to_store(ASK, ANSWER) }, "answer.text"),
-        (to_store(ASK, &"x".repeat(1001)), "answer.text has 1001 bytes"),
+        (to_store(ASK, &"x".repeat(1001)), "answer has 1001 bytes"),
         (StoreAnswerRequest { partition: vec![], ..to_store(ASK, ANSWER) }, "partition"),
     ] {
         let status = client.store_answer(request).await.unwrap_err();

@@ -7,10 +7,10 @@ use crate::{
     conversation::Conversation,
     edit::Edit,
     framing::Framing,
-    json::Unreadable,
+    json::{Unreadable, quoted},
     outline::Outline,
     path::PathFacts,
-    plain::{Plain, Said},
+    repeatable::{FunctionCall, Repeatable, Said},
     spoken::{Block, Visit},
     tools::{May, Offer},
     usage::Usage,
@@ -77,9 +77,9 @@ pub trait Dialect: Debug + Sync {
     /// framing has one (AWS event stream), else empty.
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()>;
 
-    /// Looks at a whole JSON answer, or at one event of a stream, for its text; nothing where it says anything that a text, a
-    /// model and a usage do not tell.
-    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()>;
+    /// Looks at a whole JSON answer, or at one event of a stream, for its text and its calls; nothing where it says
+    /// anything that these, a model and a usage do not tell.
+    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()>;
 
     /// Where a whole JSON answer holds the assistant's text.
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>);
@@ -106,7 +106,7 @@ pub trait Dialect: Debug + Sync {
         self.error(status, message)
     }
 
-    /// A whole assistant message that ends the run in good order.
+    /// A whole assistant message that ends the turn in good order.
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply;
 }
 
@@ -161,16 +161,54 @@ impl FinalMessage<'_> {
         if self.kept_as.is_empty() { format!("{before}{:016x}", self.id) } else { self.kept_as.to_owned() }
     }
 
+    /// Whether it has a text: one with calls may have none.
+    pub(crate) fn has_text(&self) -> bool {
+        self.calls.is_empty() || !self.text.is_empty()
+    }
+
+    /// What stands for the end of the model's turn: `done`, or `calling` where it waits for calls.
+    pub(crate) fn ended<'a>(&self, done: &'a str, calling: &'a str) -> &'a str {
+        if self.calls.is_empty() { done } else { calling }
+    }
+
+    /// Its calls, ready to be written. `before`: how the provider's ids of calls begin.
+    #[inline(never)]
+    pub(crate) fn calls(&self, before: &str) -> Vec<WrittenCall<'_>> {
+        let calls = self.calls.iter().enumerate().map(|(at, call)| {
+            let number = format!("{:016x}{at:04x}", self.id);
+            let id = format!("\"{before}{number}\"");
+            WrittenCall { at, number, id, name: quoted(&call.name), arguments: &call.arguments }
+        });
+        calls.collect()
+    }
+
     /// What is said only of tokens from the provider's cache, where there are some.
     pub(crate) fn of_cached(&self, said: impl FnOnce(u64) -> String) -> String {
         if self.usage.cached == 0 { String::new() } else { said(self.usage.cached) }
     }
 }
 
+/// A call as it stands in a reply.
+#[derive(Debug)]
+pub(crate) struct WrittenCall<'a> {
+    /// Its place among the calls.
+    pub at: usize,
+    /// Part of its ids: of this reply alone.
+    pub number: String,
+    /// As a JSON string.
+    pub id: String,
+    /// As a JSON string.
+    pub name: String,
+    /// A JSON object.
+    pub arguments: &'a str,
+}
+
 /// What a final message is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct FinalMessage<'a> {
     pub text: &'a str,
+    /// What the model wants to have called, behind its text.
+    pub calls: &'a [FunctionCall],
     pub model: &'a str,
     pub framing: Framing,
     /// Unique for the reply; becomes part of its ids.

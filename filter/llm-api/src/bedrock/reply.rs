@@ -1,7 +1,7 @@
 //! Kill responses, written as text: the golden files show that it is what the provider sends.
 
 use crate::{
-    dialect::{FinalMessage, LocalReply},
+    dialect::{FinalMessage, LocalReply, WrittenCall},
     framing::{Framing, event_stream},
     json::quoted,
 };
@@ -27,20 +27,36 @@ fn usage(message: &FinalMessage<'_>) -> String {
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     let (text, usage) = (quoted(message.text), usage(message));
+    let stop = message.ended("end_turn", "tool_use");
+    let calls = message.calls("tooluse_");
+    let text = message.has_text().then(|| format!(r#"{{"text":{text}}}"#));
+    let tool_use = |call: &WrittenCall<'_>, input: &str| {
+        format!(r#"{{"toolUse":{{"toolUseId":{},"name":{}{input}}}}}"#, call.id, call.name)
+    };
     if message.framing != Framing::AwsEventStream {
+        let calls = calls.iter().map(|call| tool_use(call, &format!(r#","input":{}"#, call.arguments)));
+        let content = text.into_iter().chain(calls).collect::<Vec<_>>().join(",");
         let body = format!(
-            r#"{{"output":{{"message":{{"role":"assistant","content":[{{"text":{text}}}]}}}},"stopReason":"end_turn",{usage}}}"#
+            r#"{{"output":{{"message":{{"role":"assistant","content":[{content}]}}}},"stopReason":"{stop}",{usage}}}"#
         );
         return LocalReply::new(200, Framing::Json, body);
     }
-    let events = [
-        ("messageStart", r#"{"role":"assistant"}"#.to_owned()),
-        ("contentBlockDelta", format!(r#"{{"contentBlockIndex":0,"delta":{{"text":{text}}}}}"#)),
-        ("contentBlockStop", r#"{"contentBlockIndex":0}"#.to_owned()),
-        ("messageStop", r#"{"stopReason":"end_turn"}"#.to_owned()),
-        ("metadata", format!("{{{usage}}}")),
-    ];
-    let frames: Vec<u8> =
-        events.iter().flat_map(|(kind, payload)| event_stream::written(kind, payload)).collect();
+    let mut frames = event_stream::written("messageStart", r#"{"role":"assistant"}"#);
+    let mut frame = |kind: &str, payload: String| frames.extend(event_stream::written(kind, &payload));
+    // A text has no start of its own.
+    let calls = calls.iter().map(|call| {
+        let piece = format!(r#"{{"toolUse":{{"input":{}}}}}"#, quoted(call.arguments));
+        (tool_use(call, ""), piece)
+    });
+    for (at, (start, delta)) in text.into_iter().map(|text| (String::new(), text)).chain(calls).enumerate() {
+        let place = format!(r#""contentBlockIndex":{at}"#);
+        if !start.is_empty() {
+            frame("contentBlockStart", format!(r#"{{{place},"start":{start}}}"#));
+        }
+        frame("contentBlockDelta", format!(r#"{{{place},"delta":{delta}}}"#));
+        frame("contentBlockStop", format!("{{{place}}}"));
+    }
+    frame("messageStop", format!(r#"{{"stopReason":"{stop}"}}"#));
+    frame("metadata", format!("{{{usage}}}"));
     LocalReply::new(200, Framing::AwsEventStream, frames)
 }

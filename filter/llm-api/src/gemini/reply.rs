@@ -20,11 +20,17 @@ pub fn error(status: u16, message: &str) -> LocalReply {
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     let FinalMessage { text, model, id, framing, .. } = message;
+    let text = message.has_text().then(|| format!(r#"{{"text":{}}}"#, quoted(text)));
+    // An event is one line: what separates the arguments' members may be line ends.
+    let calls = message.calls("").into_iter().map(|call| {
+        let args = call.arguments.replace(['\n', '\r'], "");
+        format!(r#"{{"functionCall":{{"name":{},"args":{args}}}}}"#, call.name)
+    });
+    let parts = text.into_iter().chain(calls).collect::<Vec<_>>().join(",");
     let (input, output, total) = (message.input(), message.usage.output, message.total());
     let cached = message.of_cached(|cached| format!(r#","cachedContentTokenCount":{cached}"#));
     let whole = format!(
-        r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":{}}}]}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":{input},"candidatesTokenCount":{output},"totalTokenCount":{total}{cached}}},"modelVersion":{},"responseId":"sentinel-{id:016x}"}}"#,
-        quoted(text),
+        r#"{{"candidates":[{{"content":{{"role":"model","parts":[{parts}]}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":{input},"candidatesTokenCount":{output},"totalTokenCount":{total}{cached}}},"modelVersion":{},"responseId":"sentinel-{id:016x}"}}"#,
         quoted(model)
     );
     let body = match framing {

@@ -1,7 +1,7 @@
 //! Kill responses, written as text: the golden files show that it is what the provider sends.
 
 use crate::{
-    dialect::{FinalMessage, LocalReply},
+    dialect::{FinalMessage, LocalReply, WrittenCall},
     framing::Framing,
     json::quoted,
 };
@@ -34,23 +34,39 @@ fn body(message: &FinalMessage<'_>) -> String {
     let usage = &format!(
         r#","usage":{{"total_input_tokens":{input},"total_output_tokens":{output},"total_tokens":{total}{cached}}}"#
     );
+    let status = message.ended("completed", "requires_action");
+    let calls = message.calls("call_");
+    let step = |call: &WrittenCall<'_>, arguments: &str| {
+        format!(r#"{{"type":"function_call","id":{},"name":{},"arguments":{arguments}}}"#, call.id, call.name)
+    };
     if *framing == Framing::Json {
-        let steps =
-            format!(r#","steps":[{{"type":"model_output","content":[{{"type":"text","text":{text}}}]}}]"#);
-        return interaction("completed", &(steps + usage));
+        let texts = message
+            .has_text()
+            .then(|| format!(r#"{{"type":"model_output","content":[{{"type":"text","text":{text}}}]}}"#));
+        let steps = texts.into_iter().chain(calls.iter().map(|call| step(call, call.arguments)));
+        let steps = format!(r#","steps":[{}]"#, steps.collect::<Vec<_>>().join(","));
+        return interaction(status, &(steps + usage));
     }
     let started = interaction("in_progress", "");
-    let events = [
-        ("interaction.created", format!(r#""interaction":{started}"#)),
-        ("interaction.status_update", format!(r#""interaction_id":{id},"status":"in_progress""#)),
-        ("step.start", r#""index":0,"step":{"type":"model_output"}"#.to_owned()),
-        ("step.delta", format!(r#""index":0,"delta":{{"type":"text","text":{text}}}"#)),
-        ("step.stop", r#""index":0"#.to_owned()),
-        ("interaction.completed", format!(r#""interaction":{}"#, interaction("completed", usage))),
-    ];
-    let event = |(kind, data): (&str, String)| {
-        format!("event: {kind}\ndata: {{\"event_type\":\"{kind}\",{data}}}\n\n")
-    };
-    let events: String = events.into_iter().map(event).collect();
+    let mut events = event("interaction.created", &format!(r#""interaction":{started}"#))
+        + &event("interaction.status_update", &format!(r#""interaction_id":{id},"status":"in_progress""#));
+    let texts = message
+        .has_text()
+        .then(|| (r#"{"type":"model_output"}"#.to_owned(), format!(r#"{{"type":"text","text":{text}}}"#)));
+    let calls = calls.iter().map(|call| {
+        let piece = quoted(call.arguments);
+        (step(call, "{}"), format!(r#"{{"type":"arguments_delta","arguments":{piece}}}"#))
+    });
+    for (at, (start, delta)) in texts.into_iter().chain(calls).enumerate() {
+        events += &event("step.start", &format!(r#""index":{at},"step":{start}"#));
+        events += &event("step.delta", &format!(r#""index":{at},"delta":{delta}"#));
+        events += &event("step.stop", &format!(r#""index":{at}"#));
+    }
+    events += &event("interaction.completed", &format!(r#""interaction":{}"#, interaction(status, usage)));
     events + "event: done\ndata: [DONE]\n\n"
+}
+
+#[inline(never)]
+fn event(kind: &str, data: &str) -> String {
+    format!("event: {kind}\ndata: {{\"event_type\":\"{kind}\",{data}}}\n\n")
 }

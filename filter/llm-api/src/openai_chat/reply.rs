@@ -2,7 +2,7 @@
 //! with Responses.
 
 use crate::{
-    dialect::{FinalMessage, LocalReply},
+    dialect::{FinalMessage, LocalReply, WrittenCall},
     framing::Framing,
     json::quoted,
 };
@@ -36,29 +36,47 @@ pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
 }
 
 fn body(message: &FinalMessage<'_>) -> String {
-    let FinalMessage { text, model, id, created, .. } = message;
-    let (text, model) = (quoted(text), quoted(model));
+    let FinalMessage { model, id, created, .. } = message;
+    let model = quoted(model);
+    let text = if message.has_text() { quoted(message.text) } else { "null".to_owned() };
+    let reason = message.ended("stop", "tool_calls");
+    let calls = message.calls("call_");
+    let call = |call: &WrittenCall<'_>| {
+        let WrittenCall { id, name, arguments, .. } = call;
+        let arguments = quoted(arguments);
+        format!(r#""id":{id},"type":"function","function":{{"name":{name},"arguments":{arguments}}}}}"#)
+    };
     let envelope = |object: &str, choices: &str, usage: &str| {
         format!(
             r#"{{"id":"chatcmpl-sentinel-{id:016x}","object":"{object}","created":{created},"model":{model},"choices":[{choices}]{usage}}}"#
         )
     };
     if message.framing == Framing::Json {
+        let calls: Vec<String> = calls.iter().map(|made| format!("{{{}", call(made))).collect();
+        let calls =
+            if calls.is_empty() { String::new() } else { format!(r#","tool_calls":[{}]"#, calls.join(",")) };
         let choice = format!(
-            r#"{{"index":0,"message":{{"role":"assistant","content":{text},"refusal":null}},"logprobs":null,"finish_reason":"stop"}}"#
+            r#"{{"index":0,"message":{{"role":"assistant","content":{text},"refusal":null{calls}}},"logprobs":null,"finish_reason":"{reason}"}}"#
         );
         return envelope("chat.completion", &choice, &usage(message));
     }
     let chunk = |choices: &str, usage: &str| {
         format!("data: {}\n\n", envelope("chat.completion.chunk", choices, usage))
     };
-    let last = if message.include_usage { chunk("", &usage(message)) } else { String::new() };
-    [
-        chunk(r#"{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}"#, ""),
-        chunk(&format!(r#"{{"index":0,"delta":{{"content":{text}}},"finish_reason":null}}"#), ""),
-        chunk(r#"{"index":0,"delta":{},"finish_reason":"stop"}"#, ""),
-        last,
-        "data: [DONE]\n\n".to_owned(),
-    ]
-    .concat()
+    let delta = |delta: &str, reason: &str| {
+        chunk(&format!(r#"{{"index":0,"delta":{{{delta}}},"finish_reason":{reason}}}"#), "")
+    };
+    let first = if message.has_text() { "\"\"" } else { "null" };
+    let mut chunks = delta(&format!(r#""role":"assistant","content":{first}"#), "null");
+    if message.has_text() {
+        chunks += &delta(&format!(r#""content":{text}"#), "null");
+    }
+    for made in &calls {
+        chunks += &delta(&format!(r#""tool_calls":[{{"index":{},{}]"#, made.at, call(made)), "null");
+    }
+    chunks += &delta("", &format!("\"{reason}\""));
+    if message.include_usage {
+        chunks += &chunk("", &usage(message));
+    }
+    chunks + "data: [DONE]\n\n"
 }
