@@ -7,7 +7,7 @@ use crate::{
     conversation::Conversation,
     edit::Edit,
     framing::Framing,
-    json::{Unreadable, quoted},
+    json::Unreadable,
     outline::Outline,
     path::PathFacts,
     repeatable::{FunctionCall, Repeatable, Said},
@@ -144,63 +144,6 @@ impl LocalReply {
     pub fn without_stainless_retry(self) -> Self {
         self.with_header("x-should-retry", "false")
     }
-}
-
-impl FinalMessage<'_> {
-    /// Tokens of the request, those from the provider's cache among them.
-    pub(crate) fn input(&self) -> u64 {
-        self.usage.input.saturating_add(self.usage.cached)
-    }
-
-    pub(crate) fn total(&self) -> u64 {
-        self.input().saturating_add(self.usage.output)
-    }
-
-    /// The reply's id: the provider's own, or one of ours.
-    pub(crate) fn id(&self, before: &str) -> String {
-        if self.kept_as.is_empty() { format!("{before}{:016x}", self.id) } else { self.kept_as.to_owned() }
-    }
-
-    /// Whether it has a text: one with calls may have none.
-    pub(crate) fn has_text(&self) -> bool {
-        self.calls.is_empty() || !self.text.is_empty()
-    }
-
-    /// What stands for the end of the model's turn: `done`, or `calling` where it waits for calls.
-    pub(crate) fn ended<'a>(&self, done: &'a str, calling: &'a str) -> &'a str {
-        if self.calls.is_empty() { done } else { calling }
-    }
-
-    /// Its calls, ready to be written. `before`: how the provider's ids of calls begin.
-    #[inline(never)]
-    pub(crate) fn calls(&self, before: &str) -> Vec<WrittenCall<'_>> {
-        let calls = self.calls.iter().enumerate().map(|(at, call)| {
-            let number = format!("{:016x}{at:04x}", self.id);
-            let id = format!("\"{before}{number}\"");
-            WrittenCall { at, number, id, name: quoted(&call.name), arguments: &call.arguments }
-        });
-        calls.collect()
-    }
-
-    /// What is said only of tokens from the provider's cache, where there are some.
-    pub(crate) fn of_cached(&self, said: impl FnOnce(u64) -> String) -> String {
-        if self.usage.cached == 0 { String::new() } else { said(self.usage.cached) }
-    }
-}
-
-/// A call as it stands in a reply.
-#[derive(Debug)]
-pub(crate) struct WrittenCall<'a> {
-    /// Its place among the calls.
-    pub at: usize,
-    /// Part of its ids: of this reply alone.
-    pub number: String,
-    /// As a JSON string.
-    pub id: String,
-    /// As a JSON string.
-    pub name: String,
-    /// A JSON object.
-    pub arguments: &'a str,
 }
 
 /// What a final message is made of.

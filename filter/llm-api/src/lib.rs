@@ -33,6 +33,7 @@ pub mod registry;
 pub mod repeatable;
 pub mod route;
 pub mod spoken;
+mod template;
 pub mod tools;
 mod turns;
 pub mod usage;

@@ -3,7 +3,7 @@
 //! something else; that a model thought, without a word of what, is harmless beside a text. Looked at only where somebody wants
 //! to give the answer again.
 
-use crate::object::Object;
+use crate::{json, object::unique};
 
 /// Why an answer is not to be given again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub struct FunctionCall {
 impl FunctionCall {
     /// Whether the arguments are an object, and it has a name.
     pub fn is_sound(&self) -> bool {
-        !self.name.is_empty() && Object::read(&self.arguments).is_some()
+        !self.name.is_empty() && json::read(&self.arguments).is_ok_and(|raw| unique(raw).is_some())
     }
 }
 
@@ -106,6 +106,7 @@ impl Repeatable {
     }
 
     /// Notes what a look at a part of the answer gave.
+    #[inline(never)]
     pub(crate) fn note(&mut self, seen: Option<()>) {
         if seen.is_none() {
             self.break_off(NotRepeatable::Other);
@@ -163,6 +164,7 @@ impl Repeatable {
     }
 
     /// A whole call.
+    #[inline(never)]
     pub(crate) fn call(&mut self, name: &str, arguments: &str) -> Option<()> {
         self.begin_call(0, name)?;
         self.arguments(0, arguments)?;
@@ -215,11 +217,13 @@ impl Repeatable {
     }
 
     /// The call that has begun is whole, if one has.
+    #[inline(never)]
     pub(crate) fn close_call(&mut self) -> Option<()> {
         self.open.map_or(Some(()), |at| self.end_call(at, ""))
     }
 
     /// Whether the model has ended in order to have functions called, as it says itself; nothing where it ended otherwise.
+    #[inline(never)]
     pub(crate) fn ended_to_call(&self, reason: &str, [done, calling]: [&str; 2]) -> Option<bool> {
         let is_calling = self.wanted.with_calls && reason == calling;
         (is_calling || reason == done).then_some(is_calling)
@@ -227,17 +231,20 @@ impl Repeatable {
 
     /// The model has finished, in good order; an event that says that nothing more comes must follow. `to_call`: it says that
     /// functions are to be called.
+    #[inline(never)]
     pub(crate) fn finish(&mut self, to_call: bool) -> Option<()> {
         (to_call != self.content.calls.is_empty()).then_some(())?;
         self.go(Stage::Open, Stage::Finished)
     }
 
     /// The model has finished, in good order; only the end of the body says that nothing more comes.
+    #[inline(never)]
     pub(crate) fn finish_with_body(&mut self) -> Option<()> {
         self.go(Stage::Open, Stage::Closing)
     }
 
     /// Nothing more comes.
+    #[inline(never)]
     pub(crate) fn end(&mut self) -> Option<()> {
         self.go(Stage::Finished, Stage::Ended)
     }
@@ -251,6 +258,7 @@ impl Repeatable {
     }
 
     /// The content, once the body is over or nothing more can come.
+    #[inline(never)]
     pub(crate) fn into_content(self) -> Result<Content, NotRepeatable> {
         if let Some(fault) = self.fault {
             return Err(fault);

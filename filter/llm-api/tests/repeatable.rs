@@ -132,7 +132,7 @@ fn what_is_served_reads_as_what_was_stored() {
                     let place = format!("{dialect:?} {framing:?} {step} {name}");
                     let read = answer.content.unwrap().unwrap();
                     assert_eq!(one_line(&read), one_line(&content), "{place}");
-                    if dialect.label() != "gemini" {
+                    if dialect.label().starts_with("openai") {
                         assert_eq!(read, content, "{place}: byte for byte");
                     }
                     assert_eq!(answer.usage, USAGE, "{place}");
@@ -146,7 +146,7 @@ fn what_is_served_reads_as_what_was_stored() {
     }
 }
 
-/// Where an object stands in one line of a stream, its line ends are left out.
+/// Where arguments are an object and no string, line ends between their members are left out: an event of a stream is one line.
 fn one_line(content: &Content) -> Content {
     let mut content = content.clone();
     content.calls.iter_mut().for_each(|call| call.arguments = call.arguments.replace('\n', ""));

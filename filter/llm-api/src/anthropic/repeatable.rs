@@ -32,7 +32,7 @@ pub fn look(said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
         Said::Event { json, .. } => {
             let event = Object::read(json)?;
             let at = event.number("index")?;
-            match event.text("type")?.as_ref() {
+            match event.word("type")? {
                 "ping" => Some(()),
                 "message_start" => {
                     let message = event.object("message")?;
@@ -79,7 +79,7 @@ pub fn look(said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
 }
 
 fn ended_to_call(message: &Object<'_>, answer: &Repeatable) -> Option<bool> {
-    answer.ended_to_call(&message.text("stop_reason")?, ["end_turn", "tool_use"])
+    answer.ended_to_call(message.word("stop_reason")?, ["end_turn", "tool_use"])
 }
 
 fn text_of(block: &Object<'_>, answer: &mut Repeatable) -> Option<()> {
@@ -92,5 +92,5 @@ fn begin_call(block: &Object<'_>, at: u64, answer: &mut Repeatable) -> Option<()
     block.is("type", "tool_use")?;
     block.has_id("id", "toolu_")?;
     block.is_called_directly()?;
-    answer.begin_call(at, &block.text("name")?)
+    answer.begin_call(at, block.word("name")?)
 }

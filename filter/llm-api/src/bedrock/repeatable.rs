@@ -74,7 +74,7 @@ pub fn look(said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
 }
 
 fn ended_to_call(message: &Object<'_>, answer: &Repeatable) -> Option<bool> {
-    answer.ended_to_call(&message.text("stopReason")?, ["end_turn", "tool_use"])
+    answer.ended_to_call(message.word("stopReason")?, ["end_turn", "tool_use"])
 }
 
 /// The call that is all that a block says.
@@ -86,7 +86,7 @@ fn tool_use<'a>(block: &Object<'a>) -> Option<Object<'a>> {
 fn begin_call(call: &Object<'_>, at: u64, members: &[&str], answer: &mut Repeatable) -> Option<()> {
     call.only(members)?;
     call.has_id("toolUseId", "tooluse_")?;
-    answer.begin_call(at, &call.text("name")?)
+    answer.begin_call(at, call.word("name")?)
 }
 
 fn text_of(block: &Object<'_>, answer: &mut Repeatable) -> Option<()> {

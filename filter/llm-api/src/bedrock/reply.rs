@@ -1,9 +1,10 @@
 //! Kill responses, written as text: the golden files show that it is what the provider sends.
 
 use crate::{
-    dialect::{FinalMessage, LocalReply, WrittenCall},
+    dialect::{FinalMessage, LocalReply},
     framing::{Framing, event_stream},
     json::quoted,
+    template::Template,
 };
 
 /// The AWS clients read the kind of an error from a header, and retry none of these.
@@ -17,46 +18,55 @@ pub fn error(status: u16, message: &str) -> LocalReply {
     LocalReply::new(status, Framing::Json, body).with_header("x-amzn-errortype", kind)
 }
 
-fn usage(message: &FinalMessage<'_>) -> String {
-    let (input, output, total) = (message.usage.input, message.usage.output, message.total());
-    let cached = message.of_cached(|cached| format!(r#","cacheReadInputTokens":{cached}"#));
-    format!(
-        r#""usage":{{"inputTokens":{input},"outputTokens":{output},"totalTokens":{total}{cached}}},"metrics":{{"latencyMs":0}}"#
-    )
+pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
+    let mut out = Template::new(message, ["end_turn", "tool_use"], "");
+    if message.framing != Framing::AwsEventStream {
+        out.add(r#"{"output":{"message":{"role":"assistant","content":["#);
+        out.add_parts(
+            r#"{"text":$text}"#,
+            r#"{"toolUse":{"toolUseId":"tooluse_$call","name":$name,"input":$arguments}}"#,
+            ",",
+        );
+        out.add(r#"]}},"stopReason":"$stop","#);
+        add_usage(&mut out);
+        return LocalReply::new(200, Framing::Json, out.take());
+    }
+    let mut frames = Vec::new();
+    out.add(r#"{"role":"assistant"}"#);
+    frame("messageStart", &mut out, &mut frames);
+    for part in out.parts() {
+        const START: &str =
+            r#"{"contentBlockIndex":$at,"start":{"toolUse":{"toolUseId":"tooluse_$call","name":$name}}}"#;
+        // A text has no start of its own.
+        if part.is_call() {
+            out.add_part(part, "", START);
+            frame("contentBlockStart", &mut out, &mut frames);
+        }
+        out.add_part(
+            part,
+            r#"{"contentBlockIndex":$at,"delta":{"text":$text}}"#,
+            r#"{"contentBlockIndex":$at,"delta":{"toolUse":{"input":$quoted}}}"#,
+        );
+        frame("contentBlockDelta", &mut out, &mut frames);
+        out.add(r#"{"contentBlockIndex":$at}"#);
+        frame("contentBlockStop", &mut out, &mut frames);
+    }
+    out.add(r#"{"stopReason":"$stop"}"#);
+    frame("messageStop", &mut out, &mut frames);
+    out.add("{");
+    add_usage(&mut out);
+    frame("metadata", &mut out, &mut frames);
+    LocalReply::new(200, Framing::AwsEventStream, frames)
 }
 
-pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
-    let (text, usage) = (quoted(message.text), usage(message));
-    let stop = message.ended("end_turn", "tool_use");
-    let calls = message.calls("tooluse_");
-    let text = message.has_text().then(|| format!(r#"{{"text":{text}}}"#));
-    let tool_use = |call: &WrittenCall<'_>, input: &str| {
-        format!(r#"{{"toolUse":{{"toolUseId":{},"name":{}{input}}}}}"#, call.id, call.name)
-    };
-    if message.framing != Framing::AwsEventStream {
-        let calls = calls.iter().map(|call| tool_use(call, &format!(r#","input":{}"#, call.arguments)));
-        let content = text.into_iter().chain(calls).collect::<Vec<_>>().join(",");
-        let body = format!(
-            r#"{{"output":{{"message":{{"role":"assistant","content":[{content}]}}}},"stopReason":"{stop}",{usage}}}"#
-        );
-        return LocalReply::new(200, Framing::Json, body);
-    }
-    let mut frames = event_stream::written("messageStart", r#"{"role":"assistant"}"#);
-    let mut frame = |kind: &str, payload: String| frames.extend(event_stream::written(kind, &payload));
-    // A text has no start of its own.
-    let calls = calls.iter().map(|call| {
-        let piece = format!(r#"{{"toolUse":{{"input":{}}}}}"#, quoted(call.arguments));
-        (tool_use(call, ""), piece)
-    });
-    for (at, (start, delta)) in text.into_iter().map(|text| (String::new(), text)).chain(calls).enumerate() {
-        let place = format!(r#""contentBlockIndex":{at}"#);
-        if !start.is_empty() {
-            frame("contentBlockStart", format!(r#"{{{place},"start":{start}}}"#));
-        }
-        frame("contentBlockDelta", format!(r#"{{{place},"delta":{delta}}}"#));
-        frame("contentBlockStop", format!("{{{place}}}"));
-    }
-    frame("messageStop", format!(r#"{{"stopReason":"{stop}"}}"#));
-    frame("metadata", format!("{{{usage}}}"));
-    LocalReply::new(200, Framing::AwsEventStream, frames)
+fn add_usage(out: &mut Template<'_>) {
+    out.add(r#""usage":{"inputTokens":$input,"outputTokens":$output,"totalTokens":$total"#);
+    out.add_cached(r#","cacheReadInputTokens":$cached"#);
+    out.add(r#"},"metrics":{"latencyMs":0}}"#);
+}
+
+/// What was written becomes an event of this kind.
+#[inline(never)]
+fn frame(kind: &str, out: &mut Template<'_>, frames: &mut Vec<u8>) {
+    frames.extend(event_stream::written(kind, &out.take()));
 }

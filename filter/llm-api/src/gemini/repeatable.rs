@@ -51,11 +51,11 @@ fn add(body: &Object<'_>, answer: &mut Repeatable) -> Option<()> {
             if part.get("functionCall").is_some() {
                 let call = part.object("functionCall")?;
                 call.only(&["id", "name", "args"])?;
-                answer.call(&call.text("name")?, call.arguments("args")?)?;
+                answer.call(call.word("name")?, call.arguments("args")?)?;
             }
         }
     }
-    match candidate.text("finishReason")?.as_ref() {
+    match candidate.word("finishReason")? {
         "" => Some(()),
         "STOP" => answer.finish_with_body(),
         _ => None,

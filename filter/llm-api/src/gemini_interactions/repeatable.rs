@@ -19,7 +19,7 @@ pub fn look(said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
             let to_call = ended_to_call(&interaction, answer)?;
             for step in interaction.list("steps")? {
                 let step = Object::of(step)?;
-                match step.text("type")?.as_ref() {
+                match step.word("type")? {
                     "thought" => hidden(&step, answer)?,
                     "model_output" => text_of(&step, answer)?,
                     _ => {
@@ -39,15 +39,15 @@ pub fn look(said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
 
 fn event(event: &Object<'_>, answer: &mut Repeatable) -> Option<()> {
     let at = event.number("index")?;
-    match event.text("event_type")?.as_ref() {
+    match event.word("event_type")? {
         "interaction.created" => Some(()),
         "interaction.status_update" => {
-            let status = event.text("status")?;
-            (status == "in_progress" || answer.ended_to_call(&status, ENDS).is_some()).then_some(())
+            let status = event.word("status")?;
+            (status == "in_progress" || answer.ended_to_call(status, ENDS).is_some()).then_some(())
         }
         "step.start" => {
             let step = event.object("step")?;
-            match step.text("type")?.as_ref() {
+            match step.word("type")? {
                 "thought" => hidden(&step, answer),
                 "function_call" => {
                     begin_call(&step, at, answer)?;
@@ -59,7 +59,7 @@ fn event(event: &Object<'_>, answer: &mut Repeatable) -> Option<()> {
         }
         "step.delta" => {
             let delta = event.object("delta")?;
-            match delta.text("type")?.as_ref() {
+            match delta.word("type")? {
                 "text" => text_of(&delta, answer),
                 "arguments_delta" => {
                     delta.only(&["type", "arguments"])?;
@@ -89,7 +89,7 @@ fn event(event: &Object<'_>, answer: &mut Repeatable) -> Option<()> {
 
 fn ended_to_call(interaction: &Object<'_>, answer: &Repeatable) -> Option<bool> {
     interaction.only(&INTERACTION)?;
-    answer.ended_to_call(&interaction.text("status")?, ENDS)
+    answer.ended_to_call(interaction.word("status")?, ENDS)
 }
 
 /// The model has thought, and says nothing of it.
@@ -101,12 +101,12 @@ fn hidden(step: &Object<'_>, answer: &mut Repeatable) -> Option<()> {
 fn begin_call(step: &Object<'_>, at: u64, answer: &mut Repeatable) -> Option<()> {
     step.is("type", "function_call")?;
     step.only(&["type", "id", "name", "arguments"])?;
-    answer.begin_call(at, &step.text("name")?)
+    answer.begin_call(at, step.word("name")?)
 }
 
 /// Of a content, or of a step that has at most one.
 fn text_of(said: &Object<'_>, answer: &mut Repeatable) -> Option<()> {
-    match said.text("type")?.as_ref() {
+    match said.word("type")? {
         "text" => {
             said.only(&["type", "text"])?;
             answer.push(&said.text("text")?)

@@ -1,9 +1,10 @@
 //! Kill responses, written as text: the golden files show that it is what the provider sends.
 
 use crate::{
-    dialect::{FinalMessage, LocalReply, WrittenCall},
+    dialect::{FinalMessage, LocalReply},
     framing::Framing,
     json::quoted,
+    template::Template,
 };
 
 /// The client library reads a code that is a text, unlike that of `generateContent`.
@@ -23,50 +24,59 @@ pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     LocalReply::new(200, message.framing, body(message)).without_stainless_retry()
 }
 
+/// An interaction up to its status, and what stands behind it.
+const START: &str = r#"{"id":$own_id,"status":""#;
+const MODEL: &str = r#"","object":"interaction","model":$model"#;
+const TEXT: &str = r#"event: step.start
+data: {"event_type":"step.start","index":$at,"step":{"type":"model_output"}}
+
+event: step.delta
+data: {"event_type":"step.delta","index":$at,"delta":{"type":"text","text":$text}}
+
+event: step.stop
+data: {"event_type":"step.stop","index":$at}
+
+"#;
+/// The arguments begin empty; their text comes in pieces.
+const CALL: &str = r#"event: step.start
+data: {"event_type":"step.start","index":$at,"step":{"type":"function_call","id":"call_$call","name":$name,"arguments":{}}}
+
+event: step.delta
+data: {"event_type":"step.delta","index":$at,"delta":{"type":"arguments_delta","arguments":$quoted}}
+
+event: step.stop
+data: {"event_type":"step.stop","index":$at}
+
+"#;
+
 fn body(message: &FinalMessage<'_>) -> String {
-    let FinalMessage { text, model, framing, .. } = message;
-    let (text, model, id) = (quoted(text), quoted(model), quoted(&message.id("sentinel-")));
-    let interaction = |status: &str, rest: &str| {
-        format!(r#"{{"id":{id},"status":"{status}","object":"interaction","model":{model}{rest}}}"#)
-    };
-    let (input, output, total) = (message.input(), message.usage.output, message.total());
-    let cached = message.of_cached(|cached| format!(r#","total_cached_tokens":{cached}"#));
-    let usage = &format!(
-        r#","usage":{{"total_input_tokens":{input},"total_output_tokens":{output},"total_tokens":{total}{cached}}}"#
-    );
-    let status = message.ended("completed", "requires_action");
-    let calls = message.calls("call_");
-    let step = |call: &WrittenCall<'_>, arguments: &str| {
-        format!(r#"{{"type":"function_call","id":{},"name":{},"arguments":{arguments}}}"#, call.id, call.name)
-    };
-    if *framing == Framing::Json {
-        let texts = message
-            .has_text()
-            .then(|| format!(r#"{{"type":"model_output","content":[{{"type":"text","text":{text}}}]}}"#));
-        let steps = texts.into_iter().chain(calls.iter().map(|call| step(call, call.arguments)));
-        let steps = format!(r#","steps":[{}]"#, steps.collect::<Vec<_>>().join(","));
-        return interaction(status, &(steps + usage));
+    let mut out = Template::new(message, ["completed", "requires_action"], "sentinel-");
+    if message.framing == Framing::Json {
+        out.add_all(&[START, "$stop", MODEL, r#","steps":["#]);
+        out.add_parts(
+            r#"{"type":"model_output","content":[{"type":"text","text":$text}]}"#,
+            r#"{"type":"function_call","id":"call_$call","name":$name,"arguments":$arguments}"#,
+            ",",
+        );
+        out.add("]");
+        add_usage(&mut out);
+        return out.take();
     }
-    let started = interaction("in_progress", "");
-    let mut events = event("interaction.created", &format!(r#""interaction":{started}"#))
-        + &event("interaction.status_update", &format!(r#""interaction_id":{id},"status":"in_progress""#));
-    let texts = message
-        .has_text()
-        .then(|| (r#"{"type":"model_output"}"#.to_owned(), format!(r#"{{"type":"text","text":{text}}}"#)));
-    let calls = calls.iter().map(|call| {
-        let piece = quoted(call.arguments);
-        (step(call, "{}"), format!(r#"{{"type":"arguments_delta","arguments":{piece}}}"#))
-    });
-    for (at, (start, delta)) in texts.into_iter().chain(calls).enumerate() {
-        events += &event("step.start", &format!(r#""index":{at},"step":{start}"#));
-        events += &event("step.delta", &format!(r#""index":{at},"delta":{delta}"#));
-        events += &event("step.stop", &format!(r#""index":{at}"#));
-    }
-    events += &event("interaction.completed", &format!(r#""interaction":{}"#, interaction(status, usage)));
-    events + "event: done\ndata: [DONE]\n\n"
+    out.add("event: interaction.created\ndata: {\"event_type\":\"interaction.created\",\"interaction\":");
+    out.add_all(&[START, "in_progress", MODEL, "}}\n\n"]);
+    out.add("event: interaction.status_update\ndata: {\"event_type\":\"interaction.status_update\",\"interaction_id\":$own_id,\"status\":\"in_progress\"}\n\n");
+    out.add_parts(TEXT, CALL, "");
+    out.add("event: interaction.completed\ndata: {\"event_type\":\"interaction.completed\",\"interaction\":");
+    out.add_all(&[START, "$stop", MODEL]);
+    add_usage(&mut out);
+    out.add("}\n\nevent: done\ndata: [DONE]\n\n");
+    out.take()
 }
 
-#[inline(never)]
-fn event(kind: &str, data: &str) -> String {
-    format!("event: {kind}\ndata: {{\"event_type\":\"{kind}\",{data}}}\n\n")
+fn add_usage(out: &mut Template<'_>) {
+    out.add(
+        r#","usage":{"total_input_tokens":$all_input,"total_output_tokens":$output,"total_tokens":$total"#,
+    );
+    out.add_cached(r#","total_cached_tokens":$cached"#);
+    out.add("}}");
 }

@@ -30,7 +30,7 @@ pub fn look(said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
             let choice = envelope(json, "chat.completion")?.only_element("choices")?;
             choice.only(&CHOICE)?;
             choice.is_first("index")?;
-            let to_call = answer.ended_to_call(&choice.text("finish_reason")?, ENDS)?;
+            let to_call = answer.ended_to_call(choice.word("finish_reason")?, ENDS)?;
             let message = choice.object("message")?;
             text_of(&message, answer)?;
             for (at, made) in (0..).zip(message.list("tool_calls")?) {
@@ -57,11 +57,11 @@ pub fn look(said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
                     call(&made, made.number("index")?, answer)?;
                 }
             }
-            let reason = choice.text("finish_reason")?;
+            let reason = choice.word("finish_reason")?;
             if reason.is_empty() {
                 return Some(());
             }
-            let to_call = answer.ended_to_call(&reason, ENDS)?;
+            let to_call = answer.ended_to_call(reason, ENDS)?;
             answer.close_call()?;
             answer.finish(to_call)
         }
@@ -92,7 +92,7 @@ fn call(made: &Object<'_>, at: u64, answer: &mut Repeatable) -> Option<()> {
         answer.close_call()?;
         let is_next = usize::try_from(at) == Ok(answer.content().calls.len());
         is_next.then_some(())?;
-        answer.begin_call(at, &function.text("name")?)?;
+        answer.begin_call(at, function.word("name")?)?;
     } else if function.get("name").is_some() {
         return None;
     }

@@ -49,11 +49,11 @@ pub fn look(said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
         Said::Event { json, .. } => {
             let event = Object::read(json)?;
             event.is_first("content_index")?;
-            match event.text("type")?.as_ref() {
+            match event.word("type")? {
                 "response.created" | "response.in_progress" | "response.queued" => Some(()),
                 "response.output_item.added" => {
                     let item = event.object("item")?;
-                    match item.text("type")?.as_ref() {
+                    match item.word("type")? {
                         "message" => Some(()),
                         "function_call" => answer.takes_calls().then_some(()),
                         _ => hidden(&item, answer),
@@ -61,7 +61,7 @@ pub fn look(said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
                 }
                 "response.output_item.done" => {
                     let item = event.object("item")?;
-                    match item.text("type")?.as_ref() {
+                    match item.word("type")? {
                         "message" => Some(()),
                         "function_call" => call(&item, answer),
                         _ => hidden(&item, answer),
@@ -112,7 +112,7 @@ fn whole(response: &Object<'_>, answer: &mut Repeatable) -> Option<()> {
     response.is("status", "completed")?;
     for item in response.list("output")? {
         let item = Object::of(item)?;
-        match item.text("type")?.as_ref() {
+        match item.word("type")? {
             "message" => {
                 item.only(&["id", "type", "status", "role", "content"])?;
                 item.may_be("status", "completed")?;
@@ -142,5 +142,5 @@ fn call(item: &Object<'_>, answer: &mut Repeatable) -> Option<()> {
     item.may_be("status", "completed")?;
     item.has_id("call_id", "call_")?;
     item.is_called_directly()?;
-    answer.call(&item.text("name")?, &item.text("arguments")?)
+    answer.call(item.word("name")?, &item.text("arguments")?)
 }
