@@ -634,6 +634,18 @@ fn a_cleaned_answer_is_for_those_whose_answers_are_cleaned() {
     assert_eq!(cache_header(&stage.send(&ask().with("x-agent-id", "tidy-2"), &answer)), "exact");
 }
 
+#[test]
+fn calls_that_are_given_are_on_record() {
+    let config = r#"{"cache":{"enabled":true,"store_tool_calls":true},"tools":{"audit":true}}"#;
+    let mut stage = Stage::new(config);
+    for calls in 1..=2 {
+        stage.send(&ask(), &calling(Value::Null));
+        let recorded = stage.host.notes.iter().filter(|line| line.contains("look_up")).count();
+        assert_eq!(recorded, calls, "{:?}", stage.host.notes);
+    }
+    assert_eq!(stage.hits(CacheHit::Exact), 1);
+}
+
 /// With calls it is the text that is cleaned, and what is left of it is kept with them.
 #[test]
 fn a_cleaned_answer_with_calls_is_kept_as_the_agent_got_it() {

@@ -15,7 +15,7 @@ use crate::{
     decide::Decision,
     host::Host,
     metric::{CacheBypass, CacheHit, Metric, ServiceOutcome},
-    passes::fingerprint,
+    passes::{fingerprint, tools},
     record,
     stored::{LookupKind, LookupReply, StoredAnswer},
 };
@@ -102,8 +102,8 @@ fn is_drawn(share: f64, random: u64) -> bool {
     (random as f64) < share * (u64::MAX as f64)
 }
 
-/// The answer in the provider's form, where one is to be given. What it spares is counted, and the window remembers it like any
-/// answer.
+/// The answer in the provider's form, where one is to be given. What it spares is counted, the window remembers it like any
+/// answer, and its calls are on record like any.
 pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host) -> Option<LocalReply> {
     let Some(Cached { found: Found::Hit(hit), .. }) = &case.cache else { return None };
     record::cache_hit(case, hit, decision.is_enforced, host);
@@ -134,9 +134,10 @@ pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl 
     host.count(Metric::Saved, saved);
     let tokens = usage.input.saturating_add(usage.cached).saturating_add(usage.output);
     host.count(Metric::SavedTokens, tokens);
+    let mut answer = Answer::of(&stored.text, &stored.calls, model, stored.usage);
+    answer.id.clone_from(&stored.id);
+    tools::answered(&case.policy, case.dialect.label(), &case.scope, &answer, host);
     if let Some(entry) = case.entry {
-        let mut answer = Answer::of(&stored.text, &stored.calls, model, stored.usage);
-        answer.id.clone_from(&stored.id);
         let outcome = fingerprint::answered(Some(&answer), &case.policy.steps.tools);
         fingerprint::remember(config, &case.scope, entry, case.thread, &outcome, host);
     }
