@@ -141,7 +141,7 @@ podman:
 # The processor time alone is measured without the service.
 bench: filter $(if $(filter-out cpu hostile passes,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
 	@echo "== bench"
-	@$(PROGRAMS) --bin bench
+	@$(PROGRAMS) --bin bench --config 'profile.release.package.sentinel-tests.opt-level=2'
 	@$(RUN) $(CARGO_TARGET_DIR)/release/bench
 
 # By itself it needs no part.

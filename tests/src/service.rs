@@ -25,6 +25,8 @@ impl Service {
             .env("METRICS_ADDR", "127.0.0.1:0")
             .env("ORT_DYLIB_PATH", parts::onnxruntime())
             .env("LOOP_EMBEDDING_MODEL_PATH", parts::model())
+            // Each loads the model: a second one doubles what the start takes.
+            .env("LOOP_WORKERS", "1")
             .envs(settings.iter().map(|(name, value)| (name, value)));
         let mut process = Process::start("embedding-service", folder, command);
         process.wait_for("an open socket", |_| UnixStream::connect(socket).ok());
