@@ -13,12 +13,12 @@ COLOURS = {"allow": "#7ee787", "hint": "#e3b341", "kill": "#ff7b72"}
 
 
 def scenes(text: str, wanted: list[str]) -> list[str]:
-    """The lines of these scenes, and the last line of all."""
+    """The lines of these scenes, and the last two of all: how it went, and what comes next."""
     lines = []
     for scene in text.split("\n\n"):
         if scene.split(".")[0].strip() in wanted:
             lines += scene.strip("\n").split("\n") + [""]
-    return lines + text.strip().split("\n")[-1:]
+    return lines + text.strip().split("\n")[-2:]
 
 
 def shortened(line: str) -> str:

@@ -3,29 +3,19 @@
 //! difference before committing it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
+#[path = "support/dialects.rs"]
+mod dialects;
 #[path = "../../../tests/src/provider/pairing.rs"]
 mod pairing;
 
 use std::{fs, path::Path};
 
+use dialects::PATHS;
 use sentinel_pipeline::{
     config::Config,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
 };
 use serde_json::{Value, json};
-
-const PATHS: [(&str, &str); 7] = [
-    ("openai_chat", "/v1/chat/completions"),
-    ("openai_responses", "/v1/responses"),
-    ("anthropic", "/v1/messages"),
-    ("gemini", "/v1beta/models/gemini-2.5-flash:generateContent"),
-    ("gemini_interactions", "/v1beta/interactions"),
-    ("bedrock", "/model/anthropic.claude-sonnet-4-5/converse"),
-    (
-        "vertex_anthropic",
-        "/v1/projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5:rawPredict",
-    ),
-];
 
 /// The window of the models in the examples, so small that a short run fills it.
 const WINDOW: usize = 1_000;

@@ -2,29 +2,20 @@
 //! other, in each dialect. What each pass does alone is in `bounds_golden`, `spotlight` and `tools`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
+#[path = "support/dialects.rs"]
+mod dialects;
 #[path = "../../../tests/src/provider/pairing.rs"]
 mod pairing;
 
 use std::{fs, path::Path};
 
+use dialects::PATHS;
 use sentinel_pipeline::{
     config::Config,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
 };
 use serde_json::{Value, json};
 
-const PATHS: [(&str, &str); 7] = [
-    ("openai_chat", "/v1/chat/completions"),
-    ("openai_responses", "/v1/responses"),
-    ("anthropic", "/v1/messages"),
-    ("gemini", "/v1beta/models/gemini-2.5-flash:generateContent"),
-    ("gemini_interactions", "/v1beta/interactions"),
-    ("bedrock", "/model/anthropic.claude-sonnet-4-5/converse"),
-    (
-        "vertex_anthropic",
-        "/v1/projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5:rawPredict",
-    ),
-];
 /// What spotlighting puts around a text, and into an object.
 const BEFORE: &str = r"Data:\n<data>\n";
 const AFTER: &str = r"\n</data>";

@@ -56,10 +56,11 @@ fn sums_up_failures(line: &str) -> bool {
         return true;
     }
     // `make: *** [all] Error 2`, `10:00:59 ERROR build failed`.
-    if (line.starts_with("make") && line.contains("*** "))
-        || line.to_ascii_lowercase().ends_with("build failed")
-    {
+    if (line.starts_with("make") && line.contains("*** ")) || ends_with(line, "build failed") {
         return true;
+    }
+    if !line.bytes().any(|byte| byte.is_ascii_digit()) {
+        return false;
     }
     let mut before = "";
     line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).any(|word| {
@@ -70,6 +71,12 @@ fn sums_up_failures(line: &str) -> bool {
         is_count
             && ["failed", "failures", "failing", "errors"].iter().any(|one| word.eq_ignore_ascii_case(one))
     })
+}
+
+/// In any case.
+fn ends_with(line: &str, end: &str) -> bool {
+    let start = line.len().checked_sub(end.len());
+    start.and_then(|start| line.get(start..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
 }
 
 #[cfg(test)]

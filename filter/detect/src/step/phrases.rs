@@ -1,6 +1,8 @@
 //! What short results say in languages other than English: that something waits, is done, has gone wrong, or that there is
 //! nothing new. Results are short, so a few words of each language do.
 
+use std::cmp::Ordering;
+
 use sentinel_text::words;
 
 use super::known::Marks;
@@ -197,18 +199,22 @@ const fn marks(wanted: Says) -> Marks {
 /// Whether a word says so behind the one before it.
 #[inline(never)]
 fn is_known(word: &str, before: &str, wanted: Says) -> bool {
-    let start = SPACED.partition_point(|(_, known, _)| known.chars().lt(lower(word)));
+    let start = SPACED.partition_point(|(_, known, _)| compared(known, word).is_lt());
     let mut known = SPACED
         .get(start..)
         .unwrap_or_default()
         .iter()
-        .take_while(|(_, known, _)| known.chars().eq(lower(word)));
-    known.any(|(first, _, says)| *says == wanted && (first.is_empty() || first.chars().eq(lower(before))))
+        .take_while(|(_, known, _)| compared(known, word).is_eq());
+    known.any(|(first, _, says)| *says == wanted && (first.is_empty() || compared(first, before).is_eq()))
 }
 
-/// Each character by itself in lower case: no sigma is one of the end of a word.
-fn lower(word: &str) -> impl Iterator<Item = char> {
-    word.chars().flat_map(char::to_lowercase)
+/// A word in lower case beside one in any case. Each character by itself: no sigma is one of the end of a word.
+fn compared(known: &str, word: &str) -> Ordering {
+    if word.is_ascii() {
+        // In UTF-8 bytes are in the order of characters.
+        return known.bytes().cmp(word.bytes().map(|byte| byte.to_ascii_lowercase()));
+    }
+    known.chars().cmp(word.chars().flat_map(char::to_lowercase))
 }
 
 #[cfg(test)]

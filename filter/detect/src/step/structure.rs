@@ -4,26 +4,28 @@
 use std::{borrow::Cow, fmt};
 
 use sentinel_llm_api::json;
-use sentinel_text::words;
 use serde::{
     Deserialize,
     de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
 use super::{
-    Kind, acknowledging, first_words::SHORT_WORDS, judge::MAX_RESULT, purpose::name_words, volatile, waiting,
+    Kind,
+    judge::MAX_RESULT,
+    member::{Acknowledgement, Leaf, says_error, tells_nothing},
+    states, waiting,
 };
 
 /// A JSON value that is empty or merely acknowledges is not longer than this (bytes).
 const MAX_STRUCTURE: usize = 1_024;
-/// Members of an object that merely acknowledges.
-const ACKNOWLEDGEMENT_MEMBERS: usize = 4;
+/// A value of more members is information, of which a state is one.
+const MAX_LEAVES: usize = 12;
 
 /// What is known of a JSON value.
 #[derive(Debug, Default)]
 pub(super) struct Structure {
     length: usize,
-    /// Strings, numbers and the like: one more than `waiting::MAX_LEAVES` at most.
+    /// Strings, numbers and the like: one more than `MAX_LEAVES` at most.
     leaves: usize,
     /// One of them says that something is still to come.
     waits: bool,
@@ -31,21 +33,6 @@ pub(super) struct Structure {
     is_empty: bool,
     says_error: bool,
     acknowledgement: Acknowledgement,
-}
-
-/// `{"success": true}`, `{"status": "ok", "message": "Key pressed"}`, `{"exit_code": 0, "stdout": ""}`.
-#[derive(Debug, Default)]
-struct Acknowledgement {
-    is_object: bool,
-    members: usize,
-    /// One of the members tells something.
-    tells: bool,
-    /// One is a number that is not large.
-    has_numbers: bool,
-    is_done: bool,
-    is_exit: bool,
-    /// One of the members is more than an exit code and nothing.
-    is_more_than_exit: bool,
 }
 
 impl Structure {
@@ -66,11 +53,11 @@ impl Structure {
 
     /// Of a value of few leaves, for in more a state is one information of many.
     pub fn waits(&self) -> bool {
-        self.leaves <= waiting::MAX_LEAVES && self.waits
+        self.leaves <= MAX_LEAVES && self.waits
     }
 
     pub fn is_small(&self) -> bool {
-        self.leaves <= waiting::MAX_LEAVES
+        self.leaves <= MAX_LEAVES
     }
 
     /// Empty or an acknowledgement; nothing where its words must say it. `acts`: the call changed something, and small
@@ -94,94 +81,6 @@ impl Structure {
     }
 }
 
-impl Acknowledgement {
-    fn is_one(&self, acts: bool) -> bool {
-        self.is_object
-            && self.members <= ACKNOWLEDGEMENT_MEMBERS
-            && !self.tells
-            && (acts || !self.has_numbers)
-            && (self.is_done || (self.is_exit && !self.is_more_than_exit))
-    }
-
-    fn member(&mut self, key: &str, value: &Leaf<'_>) {
-        self.members = self.members.saturating_add(1);
-        if self.tells || self.members > ACKNOWLEDGEMENT_MEMBERS {
-            return;
-        }
-        let is_zero = matches!(value, Leaf::Unsigned(0));
-        self.tells = match value {
-            Leaf::Null | Leaf::Bool(true) => false,
-            Leaf::Unsigned(number) if *number < 10_000 => {
-                self.has_numbers |= !is_zero && !volatile::is_volatile_key(key);
-                false
-            }
-            Leaf::Unsigned(_) | Leaf::Number => !volatile::is_volatile_key(key),
-            Leaf::Text(text) => {
-                !text.is_empty() && !volatile::is_volatile_key(key) && words(text).nth(7).is_some()
-            }
-            Leaf::Bool(false) | Leaf::List { .. } | Leaf::Object { .. } => true,
-        };
-        self.is_done |= match value {
-            Leaf::Bool(is) => *is,
-            Leaf::Text(text) => acknowledging::says_so(text, words(text).take(SHORT_WORDS).count()),
-            _ => false,
-        };
-        let is_exit = matches!(key, "exit_code" | "exitCode" | "returncode" | "code");
-        self.is_exit |= is_exit && is_zero;
-        self.is_more_than_exit |= !is_exit
-            && match value {
-                Leaf::Null => false,
-                Leaf::Text(text) => !text.trim().is_empty(),
-                _ => true,
-            };
-    }
-}
-
-/// A member's value, as far as it matters.
-enum Leaf<'v> {
-    Null,
-    Bool(bool),
-    Unsigned(u64),
-    /// Any other.
-    Number,
-    Text(&'v str),
-    List {
-        is_empty: bool,
-    },
-    Object {
-        is_empty: bool,
-    },
-}
-
-/// A status or an error that is no success.
-fn says_error(key: &str, value: &Leaf<'_>) -> bool {
-    let is = |known: &[&str]| known.iter().any(|one| key.eq_ignore_ascii_case(one));
-    match value {
-        Leaf::Text(text) => {
-            (is(&["error", "errors", "exception", "traceback"]) && !text.trim().is_empty())
-                || (is(&["status", "state", "result", "outcome"])
-                    && ["error", "failed", "failure", "fail"]
-                        .iter()
-                        .any(|word| text.eq_ignore_ascii_case(word)))
-        }
-        Leaf::Object { is_empty } => !is_empty && is(&["error", "errors", "exception"]),
-        Leaf::List { is_empty } => !is_empty && is(&["error", "errors"]),
-        Leaf::Bool(true) => is(&["error", "is_error", "iserror", "failed"]),
-        Leaf::Bool(false) => is(&["success", "succeeded", "ok"]),
-        Leaf::Unsigned(number) => {
-            ((400..600).contains(number)
-                && is(&["status", "statuscode", "status_code", "http_status", "code"]))
-                || (*number != 0 && is_exit_code(key))
-        }
-        Leaf::Number => is_exit_code(key),
-        Leaf::Null => false,
-    }
-}
-
-fn is_exit_code(key: &str) -> bool {
-    ["exit_code", "exitcode", "returncode", "exit_status"].iter().any(|one| key.eq_ignore_ascii_case(one))
-}
-
 /// A member's name.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -198,15 +97,15 @@ struct Member<'s> {
 impl Member<'_> {
     fn leaf(self, value: &Leaf<'_>) -> bool {
         let Self { structure, key, depth } = self;
-        let is_counted = structure.leaves <= waiting::MAX_LEAVES;
+        let is_counted = structure.leaves <= MAX_LEAVES;
         structure.leaves = structure.leaves.saturating_add(usize::from(is_counted));
         if is_counted && !structure.waits {
             structure.waits = match value {
-                Leaf::Text(text) => waiting::is_state_key(key) && waiting::waits(text),
-                Leaf::Bool(is) => waiting::is_flag_of_waiting(key, *is),
-                Leaf::Null => waiting::is_end(key),
+                Leaf::Text(text) => states::is_state_key(key) && waiting::waits(text),
+                Leaf::Bool(is) => states::is_flag_of_waiting(key, *is),
+                Leaf::Null => states::is_end(key),
                 Leaf::Unsigned(number) => {
-                    waiting::is_number_to_come(key, u32::try_from(*number).ok().map(f64::from))
+                    states::is_number_to_come(key, u32::try_from(*number).ok().map(f64::from))
                 }
                 _ => false,
             };
@@ -218,21 +117,6 @@ impl Member<'_> {
             || matches!(value, Leaf::Text(text) if text.is_empty())
             || tells_nothing(key, value)
     }
-}
-
-/// What goes round a list: how it was asked for, how to go on, that all is well.
-fn tells_nothing(key: &str, value: &Leaf<'_>) -> bool {
-    const ROUND: [&str; 14] = [
-        "cursor", "token", "next", "page", "offset", "limit", "query", "q", "more", "etag", "ok", "success",
-        "object", "kind",
-    ];
-    let is_round = || {
-        name_words(key).any(|word| ROUND.iter().any(|known| word.eq_ignore_ascii_case(known)))
-            || volatile::is_volatile_key(key)
-    };
-    let is_ok =
-        matches!(value, Leaf::Text(text) if ["ok", "success"].iter().any(|ok| text.eq_ignore_ascii_case(ok)));
-    is_ok || is_round()
 }
 
 /// How many empty lists and objects there are in a value that holds nothing else.
@@ -282,7 +166,7 @@ impl<'de> Visitor<'de> for Member<'_> {
         let mut is_empty = true;
         loop {
             // Behind so much nothing matters but that it is JSON.
-            let is_read = structure.leaves <= waiting::MAX_LEAVES;
+            let is_read = structure.leaves <= MAX_LEAVES;
             let has_more = if is_read {
                 let item = Member { structure: &mut *structure, key: "", depth: depth.saturating_add(1) };
                 items.next_element_seed(item)?.is_some()

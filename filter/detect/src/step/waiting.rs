@@ -1,73 +1,15 @@
 //! Whether a result says that what is waited for has not come yet.
 
-use super::{judge::MAX_RESULT, known::Known, phrases, purpose::name_words, structure::Structure};
+use super::{
+    judge::MAX_RESULT,
+    known::Known,
+    phrases,
+    purpose::name_words,
+    states::{has_state_word, is_one_of, is_state},
+    structure::Structure,
+};
 use sentinel_text::words;
 
-/// States in which something is still to come.
-static STATES: Known = Known::of(&[
-    "running",
-    "pending",
-    "queued",
-    "waiting",
-    "awaiting",
-    "processing",
-    "preparing",
-    "building",
-    "deploying",
-    "provisioning",
-    "initializing",
-    "initialising",
-    "starting",
-    "stopping",
-    "terminating",
-    "restarting",
-    "rebooting",
-    "resizing",
-    "modifying",
-    "migrating",
-    "restoring",
-    "scaling",
-    "draining",
-    "scheduled",
-    "ongoing",
-    "working",
-    "loading",
-    "creating",
-    "generating",
-    "converting",
-    "encoding",
-    "importing",
-    "exporting",
-    "downloading",
-    "uploading",
-    "syncing",
-    "connecting",
-    "reconnecting",
-    "retrying",
-    "executing",
-    "progress",
-    "progressing",
-    "inprogress",
-    "in_progress",
-    "validating",
-    "verifying",
-    "containercreating",
-    "installing",
-    "compiling",
-    "rendering",
-    "training",
-    "indexing",
-    "busy",
-    "started",
-    "submitted",
-    "paused",
-    "finalizing",
-    "runnable",
-    "retry",
-    "transit",
-]);
-/// Words that end like a state that goes on and are none.
-static NO_STATES: Known = Known::of(&["missing", "failing", "warning", "existing", "nothing", "outstanding"]);
 /// Words before a state that make it one.
 static STILL: Known = Known::of(&["still", "currently", "is", "are", "being", "now", "in", "status"]);
 /// Words that make a text a failure, whatever else it says.
@@ -86,8 +28,6 @@ static FAILURES: Known = Known::of(&[
 const SHORT_WORDS: usize = 20;
 /// Nor is one with a line of its own for the state.
 const LINES_WORDS: usize = 60;
-/// A value of more members is information, of which a state is one.
-pub(super) const MAX_LEAVES: usize = 12;
 
 /// `count`: the words of `said`, as far as they were counted; `structure`: what it says as JSON.
 pub(super) fn is_waiting<'s>(
@@ -110,28 +50,6 @@ pub(super) fn is_waiting<'s>(
         || has_state(text)
         || is_table_of_states(text)
         || has_phrase(text)
-}
-
-fn is_one_of(word: &str, known: &[&str]) -> bool {
-    known.iter().any(|one| word.eq_ignore_ascii_case(one))
-}
-
-fn is_state(word: &str) -> bool {
-    STATES.has(word)
-}
-
-/// A value that is a state: one of those known, one of its parts (`CREATE_IN_PROGRESS`, `PodInitializing`), or any word
-/// of something that goes on ("backing-up").
-fn has_state_word(value: &str) -> bool {
-    let goes_on = |word: &str| {
-        word.len() > 5
-            && word.is_ascii()
-            && word.get(word.len().saturating_sub(3)..).is_some_and(|end| end.eq_ignore_ascii_case("ing"))
-            && !NO_STATES.has(word)
-    };
-    words(value)
-        .take(3)
-        .any(|word| is_state(word) || name_words(word).any(|part| is_state(part) || goes_on(part)))
 }
 
 /// "45%", "3 of 10 steps completed", "2/3 replicas are ready", "Estimated time remaining: 5 minutes", "202 Accepted".
@@ -243,63 +161,7 @@ fn is_table_of_states(text: &str) -> bool {
         && words(rows).any(|word| is_state(word) || name_words(word).any(is_state))
 }
 
-/// `{"done": false}`, `{"is_running": true}`.
-pub(super) fn is_flag_of_waiting(key: &str, is: bool) -> bool {
-    let name = key.to_ascii_lowercase();
-    let name = name.strip_prefix("is_").unwrap_or(&name);
-    if is { is_state(name) } else { TO_COME.has(name) }
-}
-
-/// What is to come where it is `false`.
-static TO_COME: Known = Known::of(&[
-    "done",
-    "finished",
-    "ready",
-    "complete",
-    "completed",
-    "exists",
-    "available",
-    "acquired",
-    "online",
-    "present",
-    "changed",
-    "connected",
-    "arrived",
-    "received",
-    "delivered",
-    "updated",
-]);
-
-/// `finished_at`, `completedAt`, `end_time`.
-pub(super) fn is_end(key: &str) -> bool {
-    let is_end =
-        |word: &str| is_one_of(word, &["finished", "completed", "ended", "end", "finish", "completion"]);
-    let is_time = |word: &str| is_one_of(word, &["at", "time", "on", "date"]);
-    name_words(key).any(is_end) && name_words(key).any(is_time)
-}
-
-/// `progress` that is not the whole, `queue_position`, `eta_seconds`, `retry_after`, the status 202.
-pub(super) fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
-    let has = |known: &[&str]| name_words(key).any(|word| is_one_of(word, known));
-    let Some(number) = number else { return false };
-    let is_progress =
-        has(&["progress"]) || (has(&["percent", "percentage", "pct"]) && has(&["complete", "done"]));
-    (is_progress && number != 1.0 && number < 100.0)
-        || (number > 0.0
-            && (has(&["eta"])
-                || (has(&["queue"]) && has(&["position"]))
-                || (has(&["retry"]) && has(&["after"]))))
-        || (number == 202.0 && has(&["status"]))
-}
-
-/// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`.
-pub(super) fn is_state_key(key: &str) -> bool {
-    ["status", "state", "phase", "stage", "health"].iter().any(|word| {
-        let end = key.len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
-        end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
-    })
-}
-
+/// A member's text says that something is still to come.
 pub(super) fn waits(state: &str) -> bool {
     let count = words(state).take(LINES_WORDS).count();
     (count <= 4 && words(state).take(2).any(has_state_word)) || (count <= SHORT_WORDS && says_so(state))

@@ -135,7 +135,7 @@ fn run(steps: usize) -> String {
     let turns = (0..steps).map(|n| {
         let (words, result) = (dice.text(30), dice.text(150));
         format!(
-            r#",{{"role":"assistant","content":null,"tool_calls":[{{"id":"call_{n}","type":"function","function":{{"name":"look_up","arguments":"{{\"words\":\"{words}\"}}"}}}}]}},{{"role":"tool","tool_call_id":"call_{n}","content":"{n}: {result}"}}"#
+            r#",{{"role":"assistant","content":null,"tool_calls":[{{"id":"call_{n}","type":"function","function":{{"name":"look_up","arguments":"{{\"words\":\"{words}\"}}"}}}}]}},{{"role":"tool","tool_call_id":"call_{n}","content":"Order {n}: {result}"}}"#
         )
     });
     let turns: String = turns.collect();
