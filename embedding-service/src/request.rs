@@ -6,7 +6,7 @@ use sentinel_proto::v1::{CacheLookup, CheckLoopRequest, StoreAnswerRequest};
 
 use crate::{
     cache::{
-        EntryId, Owner, Partition,
+        EntryId, Owner, Partition, answer,
         candidate::Candidate,
         keeper::Answered,
         learning::{Bound, PROMISED_ERROR},
@@ -45,7 +45,9 @@ pub enum InvalidRequest {
     Partition(usize),
     #[error("cache_only is set and cache is not; send what to look up")]
     NothingToDo,
-    #[error("answer.text has {length} bytes; at most {most} are kept (LOOP_CACHE_MAX_ANSWER_BYTES)")]
+    #[error("answer.called needs calls with names, and answer.text must be empty beside it")]
+    Called,
+    #[error("answer has {length} bytes; at most {most} are kept (LOOP_CACHE_MAX_ANSWER_BYTES)")]
     AnswerTooLong { length: usize, most: usize },
 }
 
@@ -105,10 +107,14 @@ pub fn answered(request: StoreAnswerRequest, cache: &CacheOptions) -> Result<Ans
     not_too_long("tenant_id", &request.tenant_id)?;
     not_too_long("agent_id", &request.agent_id)?;
     let answer = request.answer.unwrap_or_default();
-    not_empty("answer.text", &answer.text)?;
+    match &answer.called {
+        None => not_empty("answer.text", &answer.text)?,
+        Some(called) if answer.text.is_empty() && answer::is_sound(called) => {}
+        Some(_) => return Err(InvalidRequest::Called),
+    }
     not_too_long("answer.model", &answer.model)?;
     not_too_long("answer.id", &answer.id)?;
-    let (length, most) = (answer.text.len(), cache.max_answer_bytes);
+    let (length, most) = (answer::length(&answer), cache.max_answer_bytes);
     if length > most {
         return Err(InvalidRequest::AnswerTooLong { length, most });
     }
@@ -145,7 +151,7 @@ fn partition(bytes: &[u8]) -> Result<Partition, InvalidRequest> {
 
 #[cfg(test)]
 mod tests {
-    use sentinel_proto::v1::CachedAnswer;
+    use sentinel_proto::v1::{CachedAnswer, Called, FunctionCall};
 
     use super::*;
 
@@ -247,13 +253,25 @@ mod tests {
         let long = StoreAnswerRequest { ttl_s: 999_999, candidate: vec![1, 2], ..to_store() };
         let taken = answered(long, &CACHE).unwrap();
         assert_eq!((taken.ttl, taken.candidate), (CACHE.ttl, None), "what is no candidate teaches nothing");
+        let called = |text: &str, names: &[&str]| {
+            let call = |name: &&str| FunctionCall { name: (*name).to_owned(), arguments: "{}".to_owned() };
+            let called = Called { text: String::new(), calls: names.iter().map(call).collect() };
+            Some(CachedAnswer { text: text.to_owned(), called: Some(called), ..CachedAnswer::default() })
+        };
+        assert!(
+            answered(StoreAnswerRequest { answer: called("", &["f"; 33]), ..to_store() }, &CACHE).is_ok()
+        );
         let text = |text: String| Some(CachedAnswer { text, ..CachedAnswer::default() });
         for (request, wanted) in [
             (StoreAnswerRequest { tenant_id: " ".to_owned(), ..to_store() }, "tenant_id is empty"),
             (StoreAnswerRequest { prompt: String::new(), ..to_store() }, "prompt is empty"),
             (StoreAnswerRequest { answer: None, ..to_store() }, "answer.text is empty"),
             (StoreAnswerRequest { answer: text(" ".to_owned()), ..to_store() }, "answer.text is empty"),
-            (StoreAnswerRequest { answer: text("x".repeat(101)), ..to_store() }, "answer.text has 101 bytes"),
+            (StoreAnswerRequest { answer: text("x".repeat(101)), ..to_store() }, "answer has 101 bytes"),
+            (StoreAnswerRequest { answer: called("a", &["f"]), ..to_store() }, "answer.called needs"),
+            (StoreAnswerRequest { answer: called("", &[]), ..to_store() }, "answer.called needs"),
+            (StoreAnswerRequest { answer: called("", &["f", ""]), ..to_store() }, "answer.called needs"),
+            (StoreAnswerRequest { answer: called("", &["f"; 34]), ..to_store() }, "answer has 102 bytes"),
             (StoreAnswerRequest { partition: vec![1; 3], ..to_store() }, "partition has 3 bytes"),
             (StoreAnswerRequest { agent_id: "x".repeat(513), ..to_store() }, "agent_id has 513 bytes"),
         ] {

@@ -1,12 +1,12 @@
 //! The messages of the embedding service, and the pipeline's values that they carry.
 
-use sentinel_llm_api::usage::Usage;
+use sentinel_llm_api::{repeatable::FunctionCall, usage::Usage};
 use sentinel_pipeline::{
     host::{Question, ServiceReply},
     stored::{Lookup, LookupKind, LookupReply, StoreOrder, StoredAnswer},
 };
 use sentinel_proto::v1::{
-    CacheLookup, CacheResult, CachedAnswer, CheckLoopRequest, CheckLoopResponse, StoreAnswerRequest,
+    CacheLookup, CacheResult, CachedAnswer, Called, CheckLoopRequest, CheckLoopResponse, StoreAnswerRequest,
     cache_result::Kind,
 };
 
@@ -64,8 +64,17 @@ fn found(result: CacheResult) -> LookupReply {
 
 /// The message counts what came from the provider's cache among the input.
 fn answer(answer: CachedAnswer) -> StoredAnswer {
+    let (text, calls) = match answer.called {
+        // Without calls it is none, whatever it says beside them.
+        Some(Called { calls, .. }) if calls.is_empty() => Default::default(),
+        Some(Called { text, calls }) => (text, calls),
+        None => (answer.text, Vec::new()),
+    };
+    let call =
+        |call: sentinel_proto::v1::FunctionCall| FunctionCall { name: call.name, arguments: call.arguments };
     StoredAnswer {
-        text: answer.text,
+        text,
+        calls: calls.into_iter().map(call).collect(),
         model: answer.model,
         id: answer.id,
         usage: Usage {
@@ -78,7 +87,15 @@ fn answer(answer: CachedAnswer) -> StoredAnswer {
 }
 
 pub fn store(order: StoreOrder) -> StoreAnswerRequest {
-    let StoredAnswer { text, model, id, usage, cost } = order.answer;
+    let StoredAnswer { text, calls, model, id, usage, cost } = order.answer;
+    let call =
+        |call: FunctionCall| sentinel_proto::v1::FunctionCall { name: call.name, arguments: call.arguments };
+    // A service that does not know of calls is to find no answer, and not half of one.
+    let (text, called) = if calls.is_empty() {
+        (text, None)
+    } else {
+        (String::new(), Some(Called { text, calls: calls.into_iter().map(call).collect() }))
+    };
     StoreAnswerRequest {
         tenant_id: order.tenant,
         agent_id: order.agent,
@@ -92,6 +109,7 @@ pub fn store(order: StoreOrder) -> StoreAnswerRequest {
             output_tokens: usage.output,
             cost_nano_usd: cost,
             id,
+            called,
         }),
         candidate: order.candidate,
         compare_only: order.compare_only,

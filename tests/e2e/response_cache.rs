@@ -21,8 +21,12 @@ fn on() -> Value {
 }
 
 fn caching(settings: &[(&str, &str)]) -> Stack {
+    caching_with(&on(), settings)
+}
+
+fn caching_with(config: &Value, settings: &[(&str, &str)]) -> Stack {
     let settings: Vec<_> = [("LOOP_CACHE", "true")].into_iter().chain(settings.iter().copied()).collect();
-    Stack::builder().config(&on()).service_with(&settings).start()
+    Stack::builder().config(config).service_with(&settings).start()
 }
 
 /// Nobody who could be told apart asks: no loop can be found.
@@ -135,6 +139,59 @@ async fn json_answers_a_stream_and_a_stream_json_in_every_dialect() {
     stack.assert_sound();
 }
 
+/// Where the provider would keep the answer or think before it, the request says that it is not to.
+async fn ask_for_a_call(stack: &Stack, dialect: Dialect, stream: bool, text: &str) -> Response {
+    let mut body = dialect.ask(text, stream);
+    match dialect {
+        Dialect::OpenaiResponses => body["store"] = json!(false),
+        Dialect::GeminiInteractions => body["generation_config"] = json!({"thinking_level": "minimal"}),
+        _ => {}
+    }
+    client::post(stack.address(), dialect.path(stream), &[], body.to_string()).await
+}
+
+/// With an id of its own each time, and for no other words.
+#[tokio::test]
+async fn calls_are_given_in_both_forms_in_every_dialect() {
+    let config = json!({"cache": {"enabled": true, "store_tool_calls": true}});
+    let redis = Redis::start();
+    let mut stack = caching_with(&config, &[("REDIS_URL", &redis.url())]);
+    let arguments = json!({"city": "Hamburg", "days": [1, 2.5], "note": "\"Stöp\"\n"});
+    let reply = Reply::Tool { name: "get_weather".into(), arguments: arguments.clone() };
+    stack.provider.script(move |request| speak(request, &reply));
+    for dialect in Dialect::ALL {
+        for (stream, text) in [(false, "How warm is it in Hamburg?"), (true, "How wet is it in Hamburg?")] {
+            let asked = ask_for_a_call(&stack, dialect, stream, text).await;
+            let (same, other) = until(&format!("a stored call, {dialect:?} {stream}"), async || {
+                let same = ask_for_a_call(&stack, dialect, stream, text).await;
+                let other = ask_for_a_call(&stack, dialect, !stream, text).await;
+                (cache(&same) == "exact" && cache(&other) == "exact").then_some((same, other))
+            })
+            .await;
+            let mut ids = Vec::new();
+            for response in [&asked, &same, &other] {
+                let calls = dialect.answer_calls(&response.body);
+                let [(id, name, given)] = calls.as_slice() else { panic!("{dialect:?} {stream}: {calls:?}") };
+                assert_eq!((name.as_str(), given), ("get_weather", &arguments), "{dialect:?} {stream}");
+                ids.push(id.clone());
+            }
+            ids.sort();
+            ids.dedup();
+            let number = if dialect == Dialect::Gemini { 1 } else { 3 };
+            assert_eq!(ids.len(), number, "{dialect:?} {stream}: {ids:?}");
+            let expected = if stream { "application/json" } else { dialect.stream_type() };
+            assert_eq!(other.header("content-type"), Some(expected), "{dialect:?} {stream}");
+        }
+    }
+    assert_eq!(cache(&ask_for_a_call(&stack, CHAT, false, "How warm is it now in Hamburg?").await), "miss");
+    assert_eq!(stack.count("sentinel_cache_hits_total", &[("type", "semantic")]), 0);
+    // Kept by the provider, who knows each call by its id.
+    let kept = ask(&stack, Dialect::OpenaiResponses, false, ASK, &[]).await;
+    assert_eq!(cache(&kept), "miss");
+    bypassed(&stack, "kept", 1).await;
+    stack.assert_sound();
+}
+
 #[tokio::test]
 async fn tenants_get_answers_of_their_own() {
     let stack = caching(&[]);
@@ -208,6 +265,9 @@ async fn errors_other_types_codings_and_sizes_are_counted_by_their_cause() {
     let of =
         |content_type: &str, body: String| Answer::of(200, content_type, vec![Piece::Bytes(body.into())]);
     let events = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"error\":{\"message\":\"overloaded\"}}\n\ndata: [DONE]\n\n";
+    let call = json!({"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let calling = json!({"id": "c", "object": "chat.completion", "model": "m", "choices": [{"index": 0, "finish_reason": "tool_calls",
+        "message": {"role": "assistant", "content": null, "tool_calls": [call]}}]});
     let cases: Vec<(&str, bool, Answer)> = vec![
         ("answer_other", true, of("text/event-stream", events.to_owned())),
         ("answer_form", false, of("text/plain", whole("a"))),
@@ -219,6 +279,7 @@ async fn errors_other_types_codings_and_sizes_are_counted_by_their_cause() {
         ("answer_status", false, Answer::json(500, &json!({"error": {"message": "x"}}))),
         ("answer_status", false, Answer::json(201, &serde_json::from_str(&whole("a")).unwrap())),
         ("answer_other", false, Answer::json(200, &json!({"error": {"message": "x"}, "choices": []}))),
+        ("answer_other", false, Answer::json(200, &calling)),
     ];
     for (number, (cause, stream, answer)) in cases.into_iter().enumerate() {
         let before = bypasses(&stack, cause);

@@ -32,6 +32,12 @@ fn stack() -> Stack {
 /// The same with a configuration of its own.
 fn stack_with(config: &serde_json::Value) -> Stack {
     let stack = Stack::builder().config(config).start();
+    script(&stack);
+    stack
+}
+
+/// The provider's answers: a call where there are tools, else a text.
+fn script(stack: &Stack) {
     let tries = AtomicUsize::new(0);
     stack.provider.script(move |request| {
         let is_unlucky = request.header("x-agent-id").is_some_and(|agent| agent.starts_with("unlucky-"));
@@ -49,7 +55,6 @@ fn stack_with(config: &serde_json::Value) -> Stack {
             faithful(request)
         }
     });
-    stack
 }
 
 /// Runs an agent to its end. It prints a line for each check that passed; there must be this many. Gives all that it printed.
@@ -93,21 +98,24 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("sdk")
 }
 
-/// Answers from the cache, stored from JSON and from streams, are read in both forms by every package.
+/// Answers from the cache, stored from JSON and from streams, are read in both forms by every package: texts, and calls where the
+/// agent has tools.
 #[test]
 fn packages_read_what_the_cache_gives() {
-    for (mut command, apis) in [
-        (python("openai_agent.py"), 2),
-        (python("anthropic_agent.py"), 1),
-        (python("gemini_agent.py"), 1),
-        (python("interactions_agent.py"), 1),
-        (python("bedrock_agent.py"), 1),
-        (python("vertex_agent.py"), 2),
-        (node("openai_agent.mjs"), 2),
+    let config = json!({"cache": {"enabled": true, "store_tool_calls": true}});
+    for (mut command, checks) in [
+        (python("openai_agent.py"), 2 * 4),
+        (python("anthropic_agent.py"), 4),
+        (python("gemini_agent.py"), 4),
+        (python("interactions_agent.py"), 4),
+        (python("bedrock_agent.py"), 4),
+        (python("vertex_agent.py"), 2 * 2),
+        (node("openai_agent.mjs"), 2 * 4),
     ] {
-        let mut stack = Stack::builder().config(&json!({"cache": {"enabled": true}})).service().start();
+        let mut stack = Stack::builder().config(&config).service().start();
+        script(&stack);
         command.env("SENTINEL_CHECKS", "cache");
-        run(&mut stack, command, 2 * apis);
+        run(&mut stack, command, checks);
     }
 }
 

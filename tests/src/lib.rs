@@ -3,6 +3,7 @@
 //! What must not live here: assertions about the product (they belong to e2e/ and sdk/).
 
 pub mod bootstrap;
+mod called;
 pub mod client;
 pub mod dialect;
 pub mod dns;

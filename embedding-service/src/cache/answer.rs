@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use prost::Message as _;
-use sentinel_proto::v1::CachedAnswer;
+use sentinel_proto::v1::{CachedAnswer, Called};
 use sentinel_text::verify::{Contradiction, contradictions};
 
 /// Two answers that do not contradict each other say the same from this similarity of their beginnings on (cosine 0.90): what
@@ -31,7 +31,26 @@ pub fn encode(answer: &CachedAnswer) -> Bytes {
 /// `None` for whatever is no answer.
 #[must_use]
 pub fn decode(bytes: &Bytes) -> Option<CachedAnswer> {
-    CachedAnswer::decode(bytes.clone()).ok().filter(|answer| !answer.text.is_empty())
+    CachedAnswer::decode(bytes.clone()).ok().filter(|answer| match &answer.called {
+        Some(called) => answer.text.is_empty() && is_sound(called),
+        None => !answer.text.is_empty(),
+    })
+}
+
+/// Whether it calls something.
+#[must_use]
+pub fn is_sound(called: &Called) -> bool {
+    !called.calls.is_empty() && called.calls.iter().all(|call| !call.name.is_empty())
+}
+
+/// Bytes of all that it says.
+#[must_use]
+pub fn length(answer: &CachedAnswer) -> usize {
+    let called = answer.called.iter().flat_map(|called| {
+        let calls = called.calls.iter().flat_map(|call| [&call.name, &call.arguments]);
+        calls.chain([&called.text])
+    });
+    called.map(String::len).fold(answer.text.len(), usize::saturating_add)
 }
 
 /// What can be told of two answers without a model.
@@ -84,6 +103,8 @@ fn starts_with_digit(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use sentinel_proto::v1::FunctionCall;
+
     use super::*;
 
     #[test]
@@ -96,10 +117,36 @@ mod tests {
             output_tokens: 3,
             cost_nano_usd: 4,
             id: "resp_1".to_owned(),
+            called: None,
         };
-        assert_eq!(decode(&encode(&answer)), Some(answer));
+        assert_eq!(decode(&encode(&answer)), Some(answer.clone()));
+        assert_eq!(length(&answer), 4);
+        let with_calls = |text: &str, names: &[&str]| {
+            let call = |name: &&str| FunctionCall { name: (*name).to_owned(), arguments: "{}".to_owned() };
+            let called = Called { text: "Let me see.".to_owned(), calls: names.iter().map(call).collect() };
+            CachedAnswer { text: text.to_owned(), called: Some(called), ..answer.clone() }
+        };
+        let calls = with_calls("", &["f", "g"]);
+        assert_eq!((decode(&encode(&calls)), length(&calls)), (Some(calls), 17));
+        for bad in [with_calls("", &[]), with_calls("Yes.", &["f"]), with_calls("", &["f", ""])] {
+            assert_eq!(decode(&encode(&bad)), None, "{bad:?}");
+        }
         assert_eq!(decode(&Bytes::from_static(b"\xff\xff")), None);
         assert_eq!(decode(&Bytes::new()), None, "an answer without a text is none");
+    }
+
+    /// Who reads an answer with calls and does not know them must find none, and not its text alone.
+    #[test]
+    fn an_earlier_version_finds_no_answer_where_there_are_calls() {
+        #[derive(Clone, PartialEq, prost::Message)]
+        struct Earlier {
+            #[prost(string, tag = "1")]
+            text: String,
+        }
+        let call = FunctionCall { name: "f".to_owned(), arguments: "{}".to_owned() };
+        let called = Called { text: "Let me see.".to_owned(), calls: vec![call] };
+        let bytes = encode(&CachedAnswer { called: Some(called), ..CachedAnswer::default() });
+        assert_eq!(Earlier::decode(bytes).map(|earlier| earlier.text).as_deref(), Ok(""));
     }
 
     #[test]

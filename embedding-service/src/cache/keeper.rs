@@ -68,7 +68,7 @@ struct Taken {
 
 impl Answered {
     fn bytes(&self) -> usize {
-        self.prompt.len().saturating_add(self.answer.text.len())
+        self.prompt.len().saturating_add(answer::length(&self.answer))
     }
 
     fn taken(self) -> Taken {
@@ -296,6 +296,10 @@ impl Worker {
             return Learned::Nothing;
         };
         let Some(cached) = answer::decode(&near.answer) else { return Learned::Nothing };
+        // Of calls nobody can tell whether others would do as well.
+        if cached.called.is_some() || answered.answer.called.is_some() {
+            return Learned::Nothing;
+        }
         let Ok(is_right) = self.say_the_same(&cached.text, &answered.answer.text).await else {
             return Learned::Nothing;
         };

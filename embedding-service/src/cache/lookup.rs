@@ -122,8 +122,13 @@ impl LookUp {
             if similarity < LEAST_SIMILARITY || !self.agrees(&entry, prompt, embedded) {
                 continue;
             }
+            let answer = answer::decode(&entry.answer);
+            // What is called with words of one text is not what another asks for.
+            if answer.as_ref().is_some_and(|answer| answer.called.is_some()) {
+                continue;
+            }
             if entry.observations.allow(similarity, query.bound)
-                && let Some(answer) = answer::decode(&entry.answer)
+                && let Some(answer) = answer
             {
                 return Outcome::Semantic(Box::new(Hit { entry, answer, similarity }));
             }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use embedding_service::cache::EntryId;
 use sentinel_proto::v1::{
-    CacheLookup, CacheResult, CachedAnswer, CheckLoopRequest, CheckLoopResponse, StoreAnswerRequest,
-    cache_result::Kind,
+    CacheLookup, CacheResult, CachedAnswer, Called, CheckLoopRequest, CheckLoopResponse, FunctionCall,
+    StoreAnswerRequest, cache_result::Kind,
 };
 use tonic::Code;
 
@@ -41,6 +41,7 @@ fn answer(text: &str) -> CachedAnswer {
         output_tokens: 10,
         cost_nano_usd: 3_000_000,
         id: "resp_1".to_owned(),
+        called: None,
     }
 }
 
@@ -69,10 +70,14 @@ async fn store(client: &mut Client, request: StoreAnswerRequest) {
 
 /// Stores it and waits until it is found by a rewording too.
 async fn store_whole(client: &mut Client, server: &Server, prompt: &str, text: &str) {
+    store_and_wait(client, server, to_store(prompt, text)).await;
+}
+
+async fn store_and_wait(client: &mut Client, server: &Server, request: StoreAnswerRequest) {
     let stored = r#"embedding_service_cache_answers_total{outcome="stored"}"#;
     let metrics = server.running.addresses().metrics;
     let before = http::sample(metrics, stored).await;
-    store(client, to_store(prompt, text)).await;
+    store(client, request).await;
     eventually("the answer is stored", async || (http::sample(metrics, stored).await > before).then_some(()))
         .await;
 }
@@ -271,6 +276,52 @@ async fn the_providers_answer_moves_the_threshold_of_an_entry() {
     .await;
 }
 
+/// What is called with the words of one text is not what another asks for, however near it comes.
+#[tokio::test]
+async fn an_answer_with_calls_is_for_the_same_text_and_teaches_nothing() {
+    with_each_store(async |server| {
+        let mut client = server.client().await;
+        let call = |city: &str| FunctionCall {
+            name: "get_weather".to_owned(),
+            arguments: format!(r#"{{"city": "{city}"}}"#),
+        };
+        let called = Called { text: "I look.".to_owned(), calls: vec![call("Rome"), call("Paris")] };
+        let answer = CachedAnswer { called: Some(called), ..answer("") };
+        let calling =
+            |prompt: &str| StoreAnswerRequest { answer: Some(answer.clone()), ..to_store(prompt, "") };
+        store_and_wait(&mut client, &server, calling(ASK)).await;
+        let exact = look_up(&mut client, ASK).await;
+        assert_eq!((exact.kind(), exact.answer), (Kind::Exact, Some(answer.clone())));
+        let other = look_up(&mut client, REWORDED).await;
+        assert_eq!((other.kind(), other.candidate.len()), (Kind::Miss, 0), "{other:?}");
+        // Prompts are compared all the same.
+        let both = || CheckLoopRequest { cache: Some(lookup()), repeats: 9, ..request("run", ASK) };
+        call_twice_and_compare(&mut client, both).await;
+
+        // Asked upstream all the same, with the same calls: nobody says that they were right.
+        let sampled = StoreAnswerRequest { candidate: exact.candidate, compare_only: true, ..calling(ASK) };
+        store(&mut client, sampled).await;
+        learned(&server, "nothing", 1.0).await;
+
+        // A text came near, and the provider calls something.
+        store_whole(&mut client, &server, ASK, ANSWER).await;
+        let near = look_up(&mut client, REWORDED).await;
+        assert_eq!(near.kind(), Kind::Semantic);
+        store(&mut client, StoreAnswerRequest { candidate: near.candidate, ..calling("x") }).await;
+        learned(&server, "nothing", 2.0).await;
+        assert_eq!(look_up(&mut client, REWORDED).await.kind(), Kind::Semantic);
+        server.running.shutdown().await;
+    })
+    .await;
+}
+
+async fn call_twice_and_compare(client: &mut Client, both: impl Fn() -> CheckLoopRequest) {
+    for compared in 0..2 {
+        let checked = call(client, both()).await;
+        assert_eq!((checked.cache.unwrap().kind(), checked.matches), (Kind::Exact, compared));
+    }
+}
+
 #[tokio::test]
 async fn a_candidate_of_another_partition_or_one_that_has_gone_teaches_nothing() {
     let server = Server::start(&[]).await;
@@ -400,8 +451,15 @@ async fn impossible_requests_are_refused_by_name() {
     }
     for (request, field) in [
         (StoreAnswerRequest { answer: None, ..to_store(ASK, ANSWER) }, "answer.text"),
-        (to_store(ASK, &"x".repeat(1001)), "answer.text has 1001 bytes"),
+        (to_store(ASK, &"x".repeat(1001)), "answer has 1001 bytes"),
         (StoreAnswerRequest { partition: vec![], ..to_store(ASK, ANSWER) }, "partition"),
+        (
+            StoreAnswerRequest {
+                answer: Some(CachedAnswer { called: Some(Called::default()), ..CachedAnswer::default() }),
+                ..to_store(ASK, ANSWER)
+            },
+            "answer.called",
+        ),
     ] {
         let status = client.store_answer(request).await.unwrap_err();
         assert!(status.code() == Code::InvalidArgument && status.message().contains(field), "{status:?}");

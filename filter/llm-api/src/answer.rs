@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     json,
-    plain::NotPlain,
+    repeatable::{Content, FunctionCall, NotRepeatable},
     usage::{Report, Usage},
 };
 
@@ -25,8 +25,8 @@ pub struct Answer {
     /// As the provider names it; empty where it does not.
     pub model: String,
     pub usage: Usage,
-    /// All of the text, or why it is not all that the answer says; none where nobody asked.
-    pub plain: Option<Result<String, NotPlain>>,
+    /// All that it says, or why that is not to be given again; none where nobody asked.
+    pub content: Option<Result<Content, NotRepeatable>>,
     /// The stream has said that nothing more will come.
     pub(crate) has_ended: bool,
 }
@@ -43,9 +43,10 @@ pub struct AnswerCall {
 
 impl Answer {
     /// An answer that is told by these alone.
-    pub fn of_text(text: &str, model: &str, usage: Usage) -> Self {
+    pub fn of(text: &str, calls: &[FunctionCall], model: &str, usage: Usage) -> Self {
         let mut answer = Self { model: model.to_owned(), usage, ..Self::default() };
         answer.push_text(text);
+        calls.iter().for_each(|call| answer.add_call(&call.name, &call.arguments));
         answer
     }
 

@@ -4,7 +4,7 @@ use crate::{
     answer::Answer,
     dialect::DialectRef,
     framing::{Framing, Lines, event_stream::Frames},
-    plain::{NotPlain, Plain, Said},
+    repeatable::{NotRepeatable, Repeatable, Said, Wanted},
 };
 
 /// A JSON answer longer than this, or a single event longer than this, is not read (bytes).
@@ -19,7 +19,7 @@ pub struct AnswerReader {
     is_incomplete: bool,
     answer: Answer,
     /// Where somebody asked for it.
-    plain: Option<Plain>,
+    repeatable: Option<Repeatable>,
 }
 
 /// What has come of the frame that is not whole yet.
@@ -38,17 +38,17 @@ impl AnswerReader {
             Framing::Sse => Unframed::Sse(Lines::default()),
             Framing::AwsEventStream => Unframed::AwsEventStream(Frames::default()),
         };
-        Some(Self { dialect, frames, is_incomplete: false, answer: Answer::default(), plain: None })
+        Some(Self { dialect, frames, is_incomplete: false, answer: Answer::default(), repeatable: None })
     }
 
-    /// Keeps the whole text too, up to so many bytes, as long as the answer is nothing but a text.
+    /// Keeps all that the answer says too, as long as it is what is wanted and nothing else.
     #[must_use]
-    pub fn keeping(self, most: usize) -> Self {
-        Self { plain: Some(Plain::new(most)), ..self }
+    pub fn keeping(self, wanted: Wanted) -> Self {
+        Self { repeatable: Some(Repeatable::new(wanted)), ..self }
     }
 
     pub fn push(&mut self, chunk: &[u8]) {
-        let Self { dialect, frames, is_incomplete, answer, plain } = self;
+        let Self { dialect, frames, is_incomplete, answer, repeatable } = self;
         let fits = match frames {
             _ if *is_incomplete && !matches!(frames, Unframed::Sse(_)) => return,
             Unframed::Json(text) => {
@@ -59,21 +59,27 @@ impl AnswerReader {
                 fits
             }
             Unframed::Sse(lines) => {
-                lines.push(chunk, MAX_JSON, |data| event(*dialect, "", data, answer, plain)).is_ok()
+                lines.push(chunk, MAX_JSON, |data| event(*dialect, "", data, answer, repeatable)).is_ok()
             }
             Unframed::AwsEventStream(frames) => frames
                 .push(chunk, MAX_JSON, |frame| {
-                    event(*dialect, frame.event_type, std::str::from_utf8(frame.payload).ok(), answer, plain);
+                    event(
+                        *dialect,
+                        frame.event_type,
+                        std::str::from_utf8(frame.payload).ok(),
+                        answer,
+                        repeatable,
+                    );
                 })
                 .is_ok(),
         };
         *is_incomplete |= !fits;
     }
 
-    /// Whether the last event of a stream has come. Clients go on from there and do not wait for the last byte. A text that is
+    /// Whether the last event of a stream has come. Clients go on from there and do not wait for the last byte. What is
     /// kept may have to wait for the end of the body.
     pub fn has_ended(&self) -> bool {
-        let waits = self.plain.as_ref().is_some_and(|plain| !plain.is_broken() && !plain.has_ended());
+        let waits = self.repeatable.as_ref().is_some_and(|kept| !kept.is_broken() && !kept.has_ended());
         self.answer.has_ended && !waits
     }
 
@@ -88,21 +94,21 @@ impl AnswerReader {
             Unframed::Json(text) if !self.is_incomplete => {
                 let text = std::str::from_utf8(&text).ok()?;
                 self.dialect.whole_answer(text, &mut self.answer)?;
-                if let Some(plain) = &mut self.plain {
-                    let seen = self.dialect.look(Said::Whole(text), plain);
-                    plain.note(seen);
+                if let Some(kept) = &mut self.repeatable {
+                    let seen = self.dialect.look(Said::Whole(text), kept);
+                    kept.note(seen);
                 }
             }
             Unframed::Sse(lines) => {
-                lines.end(|data| event(self.dialect, "", data, &mut self.answer, &mut self.plain));
+                lines.end(|data| event(self.dialect, "", data, &mut self.answer, &mut self.repeatable));
             }
             // A frame that is not whole.
             Unframed::AwsEventStream(frames) if !frames.is_empty() => {
-                self.plain.iter_mut().for_each(|plain| plain.break_off(NotPlain::Incomplete));
+                self.repeatable.iter_mut().for_each(|kept| kept.break_off(NotRepeatable::Incomplete));
             }
             _ => {}
         }
-        self.answer.plain = self.plain.map(Plain::into_text);
+        self.answer.content = self.repeatable.map(Repeatable::into_content);
         (!self.is_incomplete).then_some(self.answer)
     }
 }
@@ -113,11 +119,11 @@ fn event(
     kind: &str,
     data: Option<&str>,
     answer: &mut Answer,
-    plain: &mut Option<Plain>,
+    repeatable: &mut Option<Repeatable>,
 ) {
-    if let Some(plain) = plain.as_mut().filter(|plain| !plain.is_broken()) {
-        let seen = data.and_then(|json| dialect.look(Said::Event { kind, json }, plain));
-        plain.note(seen);
+    if let Some(kept) = repeatable.as_mut().filter(|kept| !kept.is_broken()) {
+        let seen = data.and_then(|json| dialect.look(Said::Event { kind, json }, kept));
+        kept.note(seen);
     }
     let Some(data) = data else { return };
     if data == "[DONE]" {
@@ -149,6 +155,7 @@ mod tests {
             for framing in [Framing::Json, streamed] {
                 let message = FinalMessage {
                     text: "Stöp \"now\".",
+                    calls: &[],
                     model: "m",
                     framing,
                     id: 7,

@@ -10,7 +10,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::PathFacts,
-    plain::{Plain, Said},
+    repeatable::{FunctionCall, Repeatable, Said},
     spoken::{Block, Visit},
     tools::{May, Offer},
     usage::Usage,
@@ -77,9 +77,9 @@ pub trait Dialect: Debug + Sync {
     /// framing has one (AWS event stream), else empty.
     fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()>;
 
-    /// Looks at a whole JSON answer, or at one event of a stream, for its text; nothing where it says anything that a text, a
-    /// model and a usage do not tell.
-    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()>;
+    /// Looks at a whole JSON answer, or at one event of a stream, for its text and its calls; nothing where it says
+    /// anything that these, a model and a usage do not tell.
+    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()>;
 
     /// Where a whole JSON answer holds the assistant's text.
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>);
@@ -106,7 +106,7 @@ pub trait Dialect: Debug + Sync {
         self.error(status, message)
     }
 
-    /// A whole assistant message that ends the run in good order.
+    /// A whole assistant message that ends the turn in good order.
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply;
 }
 
@@ -146,31 +146,12 @@ impl LocalReply {
     }
 }
 
-impl FinalMessage<'_> {
-    /// Tokens of the request, those from the provider's cache among them.
-    pub(crate) fn input(&self) -> u64 {
-        self.usage.input.saturating_add(self.usage.cached)
-    }
-
-    pub(crate) fn total(&self) -> u64 {
-        self.input().saturating_add(self.usage.output)
-    }
-
-    /// The reply's id: the provider's own, or one of ours.
-    pub(crate) fn id(&self, before: &str) -> String {
-        if self.kept_as.is_empty() { format!("{before}{:016x}", self.id) } else { self.kept_as.to_owned() }
-    }
-
-    /// What is said only of tokens from the provider's cache, where there are some.
-    pub(crate) fn of_cached(&self, said: impl FnOnce(u64) -> String) -> String {
-        if self.usage.cached == 0 { String::new() } else { said(self.usage.cached) }
-    }
-}
-
 /// What a final message is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct FinalMessage<'a> {
     pub text: &'a str,
+    /// What the model wants to have called, behind its text.
+    pub calls: &'a [FunctionCall],
     pub model: &'a str,
     pub framing: Framing,
     /// Unique for the reply; becomes part of its ids.

@@ -142,6 +142,7 @@ fn kills_speak_the_dialect() {
         for (framing, name) in [(Framing::Json, "kill.final")].into_iter().chain(streamed) {
             let message = FinalMessage {
                 text: "Stopped: \"loop\".",
+                calls: &[],
                 model: "some-model",
                 framing,
                 id: 0xABCD,

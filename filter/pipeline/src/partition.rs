@@ -78,8 +78,8 @@ pub fn partition(
         field(name.as_bytes(), &mut add);
         header(name, host, &mut add);
     }
-    // What is kept is what the agent got.
-    add(&[u8::from(cleans)]);
+    // What is kept is what the agent got; and where no calls are to be given, none is found.
+    add(&[u8::from(cleans) | u8::from(policy.wanted.with_calls) << 1]);
     // Who asks; nothing of it where answers are shared.
     add(&[u8::from(policy.is_shared)]);
     if !policy.is_shared {

@@ -50,6 +50,7 @@ pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
         KillMode::Error => case.dialect.error(policy.status, &text),
         KillMode::FinalMessage => case.dialect.final_message(&FinalMessage {
             text: &text,
+            calls: &[],
             model: &case.model,
             framing: case.framing,
             id: digest_pair(case.scope.id(), case.arrived),

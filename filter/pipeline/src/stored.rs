@@ -1,7 +1,7 @@
 //! What goes between the filter and the response cache behind the host port: a look-up, what it found, an answer to keep. Plain
 //! values; when they are sent is decided in `passes::cache`.
 
-use sentinel_llm_api::usage::Usage;
+use sentinel_llm_api::{repeatable::FunctionCall, usage::Usage};
 
 /// Digest of all of a request but its last user text, the same in every Envoy.
 pub type Partition = [u8; 16];
@@ -47,7 +47,10 @@ pub enum LookupKind {
 /// A provider's answer, free of its dialect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredAnswer {
+    /// Empty where there are only calls.
     pub text: String,
+    /// Behind the text.
+    pub calls: Vec<FunctionCall>,
     /// As the provider names it.
     pub model: String,
     /// The provider's, where a later request may name it; else empty.

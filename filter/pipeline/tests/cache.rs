@@ -9,6 +9,7 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
+use sentinel_llm_api::repeatable::FunctionCall;
 use sentinel_pipeline::{
     config::Config,
     host::ServiceReply,
@@ -430,6 +431,170 @@ fn an_answer_that_the_provider_keeps_is_given_under_its_id() {
     assert_eq!((cache_header(&follows), stage.bypassed(CacheBypass::Kept)), ("bypass", 1));
 }
 
+const WITH_CALLS: &str = r#"{"cache":{"enabled":true,"store_tool_calls":true}}"#;
+const ARGUMENTS: &str = r#"{"city": "Paris", "days": 2.0}"#;
+
+/// An answer with a call, and whatever stands before it.
+fn calling(content: Value) -> ProviderResponse {
+    let call =
+        json!({"id": "call_p1", "type": "function", "function": {"name": "look_up", "arguments": ARGUMENTS}});
+    ProviderResponse::json(
+        json!({"id": "c", "model": "m-1", "choices": [{"index": 0, "message": {"role": "assistant", "content": content, "tool_calls": [call]},
+            "finish_reason": "tool_calls"}], "usage": {"prompt_tokens": 20, "completion_tokens": 3}})
+        .to_string(),
+    )
+}
+
+fn given_message(exchange: Exchange) -> Value {
+    let said: Value = serde_json::from_slice(&exchange.reply.unwrap().body).unwrap();
+    assert_eq!(said["choices"][0]["finish_reason"], "tool_calls");
+    said["choices"][0]["message"].clone()
+}
+
+#[test]
+fn an_answer_with_calls_is_given_where_that_is_wanted() {
+    let mut stage = Stage::new(WITH_CALLS);
+    stage.send(&ask(), &calling(json!("I look.")));
+    let mut ids = Vec::new();
+    for random in [1, 2] {
+        stage.host.random = random;
+        let given = stage.send(&ask(), &answer());
+        assert_eq!((cache_header(&given), given.sent.is_none()), ("exact", true));
+        let message = given_message(given);
+        let call = &message["tool_calls"][0];
+        assert_eq!((&message["content"], &call["type"]), (&json!("I look."), &json!("function")));
+        assert_eq!(call["function"], json!({"name": "look_up", "arguments": ARGUMENTS}));
+        ids.push(call["id"].as_str().unwrap().to_owned());
+    }
+    ids.push("call_p1".to_owned());
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 3, "each time a call of its own");
+
+    // As a stream, and from that stream as JSON.
+    let mut streamed = body(PROMPT);
+    streamed["stream"] = json!(true);
+    let given = stage.send(&post(&streamed), &answer());
+    assert_eq!((cache_header(&given), given.header("content-type")), ("exact", Some("text/event-stream")));
+    let stream = ProviderResponse {
+        content_type: "text/event-stream".into(),
+        part: Some(11),
+        ..ProviderResponse::json(given.reply.unwrap().body)
+    };
+    let mut stage = Stage::new(WITH_CALLS);
+    stage.send(&post(&streamed), &stream);
+    let message = given_message(stage.send(&ask(), &answer()));
+    assert_eq!(
+        (&message["content"], message["tool_calls"].as_array().unwrap().len()),
+        (&json!("I look."), 1)
+    );
+
+    // A text alone is given as ever.
+    let mut stage = Stage::new(WITH_CALLS);
+    stage.send(&ask(), &answer());
+    assert_eq!(cache_header(&stage.send(&ask(), &answer())), "exact");
+}
+
+#[test]
+fn an_answer_with_calls_is_kept_for_nobody_else() {
+    let mut stage = Stage::new(ON);
+    stage.send(&ask(), &calling(Value::Null));
+    assert_eq!((stage.kept.borrow().len(), stage.bypassed(CacheBypass::AnswerOther)), (0, 1));
+    // Those who want calls and those who do not share nothing.
+    let mut stage = Stage::new(
+        r#"{"cache":{"enabled":true},"agents":[{"name":"calls","settings":{"cache":{"store_tool_calls":true}}}]}"#,
+    );
+    let calls = ask().with("x-agent-id", "calls");
+    stage.send(&calls, &calling(Value::Null));
+    assert_eq!(cache_header(&stage.send(&ask(), &answer())), "miss");
+    let given = stage.send(&calls, &answer());
+    assert_eq!(cache_header(&given), "exact");
+    assert_eq!(given_message(given)["content"], Value::Null);
+}
+
+/// Whatever the service says of calls, they are given for the same text only, and only where they are wanted and can be made.
+#[test]
+fn calls_are_given_for_the_same_text_only() {
+    let call = |name: &str, arguments: &str| FunctionCall { name: name.into(), arguments: arguments.into() };
+    let sound = || vec![call("look_up", "{}")];
+    for (config, kind, calls, given) in [
+        (WITH_CALLS, LookupKind::Exact, sound(), true),
+        (WITH_CALLS, LookupKind::Semantic, sound(), false),
+        (ON, LookupKind::Exact, sound(), false),
+        (WITH_CALLS, LookupKind::Exact, vec![call("look_up", "{}"), call("", "{}")], false),
+        (WITH_CALLS, LookupKind::Exact, vec![call("look_up", "{},\"x\":{}")], false),
+        (WITH_CALLS, LookupKind::Exact, vec![call("look_up", "[]")], false),
+    ] {
+        let mut stage = Stage::new(config);
+        let answered = StoredAnswer { text: "I look.".into(), calls, ..StoredAnswer::default() };
+        let reply = LookupReply { kind, answer: Some(answered), similarity: 0.99, ..LookupReply::default() };
+        let found = reply.clone();
+        stage.host.service =
+            Box::new(move |_| Ok(ServiceReply { cache: Some(found.clone()), ..ServiceReply::default() }));
+        let passed = stage.send(&ask(), &answer());
+        let wanted = if given { "exact" } else { "bypass" };
+        assert_eq!((cache_header(&passed), passed.sent.is_none()), (wanted, given), "{reply:?}");
+        assert_eq!(stage.bypassed(CacheBypass::Service), u64::from(!given), "{reply:?}");
+    }
+}
+
+/// A result names its call to the provider, who keeps the call under another id.
+#[test]
+fn calls_that_the_provider_keeps_are_not_given_again() {
+    let answer = ProviderResponse::json(
+        json!({"id": "resp_1", "object": "response", "status": "completed", "model": "m-1", "output": [{"type": "function_call", "id": "fc_1",
+            "call_id": "call_1", "name": "look_up", "arguments": ARGUMENTS, "status": "completed"}]})
+        .to_string(),
+    );
+    let request = |store: bool| {
+        ClientRequest::post(
+            "/v1/responses",
+            json!({"model": "m", "input": PROMPT, "store": store}).to_string(),
+        )
+    };
+    let mut stage = Stage::new(WITH_CALLS);
+    stage.send(&request(true), &answer);
+    assert_eq!((stage.kept.borrow().len(), stage.bypassed(CacheBypass::Kept)), (0, 1));
+    stage.send(&request(false), &answer);
+    let given = stage.send(&request(false), &answer);
+    let said: Value = serde_json::from_slice(&given.reply.unwrap().body).unwrap();
+    let call = &said["output"][0];
+    assert_eq!((&call["name"], &call["arguments"]), (&json!("look_up"), &json!(ARGUMENTS)));
+    assert!(call["call_id"].as_str().unwrap().starts_with("call_") && call["call_id"] != "call_1");
+    // One that got there all the same.
+    let calls = vec![FunctionCall { name: "look_up".into(), arguments: "{}".into() }];
+    let answered = StoredAnswer { calls, id: "resp_1".into(), ..StoredAnswer::default() };
+    stage.host.service = Box::new(move |_| {
+        let found =
+            LookupReply { kind: LookupKind::Exact, answer: Some(answered.clone()), ..LookupReply::default() };
+        Ok(ServiceReply { cache: Some(found), ..ServiceReply::default() })
+    });
+    assert_eq!(cache_header(&stage.send(&request(true), &answer)), "bypass");
+}
+
+/// The loop window remembers calls that were given as it remembers those of the provider.
+#[test]
+fn calls_that_are_given_count_in_the_loop_window() {
+    let ask = ask().with("x-agent-id", "a").with("x-run-id", "r");
+    let verdicts = |config: &str| {
+        let mut stage = Stage::new(config);
+        let mut verdicts = Vec::new();
+        for number in 0..5 {
+            let exchange = stage.send(&ask, &calling(Value::Null));
+            assert!(
+                number != 1 || (exchange.reply.is_some() == (config == WITH_CALLS)),
+                "the second is given"
+            );
+            verdicts.push(exchange.verdict().unwrap_or("none").to_owned());
+        }
+        (verdicts, stage.host.slots)
+    };
+    let ((given, remembered), (asked, expected)) = (verdicts(WITH_CALLS), verdicts("{}"));
+    assert_eq!(given, asked);
+    assert_eq!(given.last().map(String::as_str), Some("hint"));
+    assert_eq!(remembered, expected);
+}
+
 #[test]
 fn impossible_settings_are_refused_with_their_path() {
     for (config, path) in [
@@ -467,4 +632,32 @@ fn a_cleaned_answer_is_for_those_whose_answers_are_cleaned() {
     assert_eq!(kept, ["Paris."]);
     assert_eq!(cache_header(&stage.send(&ask(), &answer)), "miss");
     assert_eq!(cache_header(&stage.send(&ask().with("x-agent-id", "tidy-2"), &answer)), "exact");
+}
+
+#[test]
+fn calls_that_are_given_are_on_record() {
+    let config = r#"{"cache":{"enabled":true,"store_tool_calls":true},"tools":{"audit":true}}"#;
+    let mut stage = Stage::new(config);
+    for calls in 1..=2 {
+        stage.send(&ask(), &calling(Value::Null));
+        let recorded = stage.host.notes.iter().filter(|line| line.contains("look_up")).count();
+        assert_eq!(recorded, calls, "{:?}", stage.host.notes);
+    }
+    assert_eq!(stage.hits(CacheHit::Exact), 1);
+}
+
+/// With calls it is the text that is cleaned, and what is left of it is kept with them.
+#[test]
+fn a_cleaned_answer_with_calls_is_kept_as_the_agent_got_it() {
+    let config = r#"{"cache":{"enabled":true,"store_tool_calls":true},"clean":{"enabled":true}}"#;
+    for (said, left) in
+        [("<think>Which?</think>I look.", json!("I look.")), ("<think>Which?</think>", Value::Null)]
+    {
+        let mut stage = Stage::new(config);
+        stage.send(&ask(), &calling(json!(said)));
+        let given = stage.send(&ask(), &answer());
+        assert_eq!(cache_header(&given), "exact", "{said}");
+        let message = given_message(given);
+        assert_eq!((&message["content"], message["tool_calls"].as_array().unwrap().len()), (&left, 1));
+    }
 }

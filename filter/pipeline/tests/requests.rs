@@ -180,6 +180,7 @@ fn a_final_message_ends_the_run_in_the_form_that_was_asked_for() {
         let answer = {
             let message = FinalMessage {
                 text: ANSWER,
+                calls: &[],
                 model: "m",
                 framing: Framing::Json,
                 id: 1,

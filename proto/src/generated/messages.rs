@@ -159,9 +159,10 @@ pub mod cache_result {
         }
     }
 }
-/// A provider's answer, free of its dialect.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+/// A provider's answer, free of its dialect. Either `text` or `called` says what it says.
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CachedAnswer {
+    /// Empty where `called` is there.
     #[prost(string, tag = "1")]
     pub text: ::prost::alloc::string::String,
     /// The model that the provider named.
@@ -180,8 +181,32 @@ pub struct CachedAnswer {
     /// The provider's own id, where a later request may name it (`previous_response_id`); else empty. Kept as it is.
     #[prost(string, tag = "7")]
     pub id: ::prost::alloc::string::String,
+    /// Of an answer that calls functions: all that it says. Its text stands here and not in `text`, so that who does not know this
+    /// field finds an answer without a text, which is none, and never a text without its calls. Such an answer is given for the same
+    /// prompt to the letter only, and compared with no other.
+    #[prost(message, optional, tag = "8")]
+    pub called: ::core::option::Option<Called>,
+}
+/// A text, and behind it calls.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Called {
+    /// Empty where there are only calls.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// In their order; at least one.
+    #[prost(message, repeated, tag = "2")]
+    pub calls: ::prost::alloc::vec::Vec<FunctionCall>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FunctionCall {
+    /// Never empty.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// A JSON object, as the model wrote it.
+    #[prost(string, tag = "2")]
+    pub arguments: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StoreAnswerRequest {
     /// Who asked. An answer is found by its partition alone; these name it for the administration.
     #[prost(string, tag = "1")]

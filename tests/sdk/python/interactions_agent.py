@@ -31,6 +31,10 @@ def said(step):
     return "".join(content.text for content in step.content)
 
 
+# What the provider keeps, or has thought about, is not given again with its calls.
+ALONE = {"store": False, "generation_config": {"thinking_level": "minimal"}}
+
+
 class Interactions:
     refusal = PermissionDeniedError
 
@@ -52,14 +56,14 @@ class Interactions:
 
     def tool(self, agent, text):
         one = client(agent)
-        answer = one.interactions.create(model=MODEL, input=text, tools=[WEATHER])
+        answer = one.interactions.create(model=MODEL, input=text, tools=[WEATHER], **ALONE)
         stack.expect(answer.status == "requires_action", answer)
         call = answer.steps[-1]
         return call.name, dict(call.arguments)
 
     def stream_tool(self, agent, text):
         one = client(agent)
-        events = list(one.interactions.create(model=MODEL, input=text, tools=[WEATHER], stream=True))
+        events = list(one.interactions.create(model=MODEL, input=text, tools=[WEATHER], stream=True, **ALONE))
         steps = [event.step for event in events if event.event_type == "step.start"]
         call = [step for step in steps if step.type == "function_call"][0]
         deltas = [event.delta for event in events if event.event_type == "step.delta"]

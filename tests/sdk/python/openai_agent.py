@@ -77,11 +77,12 @@ class Responses:
         return pieces
 
     def tool(self, agent, text):
-        call = client(agent).responses.create(model=MODEL, input=text, tools=self.tools).output[0]
+        # What the provider keeps is not given again with its calls.
+        call = client(agent).responses.create(model=MODEL, input=text, tools=self.tools, store=False).output[0]
         return call.name, json.loads(call.arguments)
 
     def stream_tool(self, agent, text):
-        with client(agent).responses.stream(model=MODEL, input=text, tools=self.tools) as events:
+        with client(agent).responses.stream(model=MODEL, input=text, tools=self.tools, store=False) as events:
             for _ in events:
                 pass
             call = events.get_final_response().output[0]

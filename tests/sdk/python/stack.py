@@ -1,5 +1,6 @@
 """What every agent here needs: where the stack is, how many requests Envoy has seen, and the checks: the ten of a gateway that
-watches for loops, or the two of one that answers from its cache (`SENTINEL_CHECKS=cache`)."""
+watches for loops, or those of one that answers from its cache (`SENTINEL_CHECKS=cache`): two with texts, and two with calls where the
+agent has tools."""
 
 import os
 import time
@@ -94,20 +95,33 @@ def cached(name, api):
     """What was stored from one form is read in both. Each request is another agent's: nobody repeats itself."""
     for check, first, other in (("stored from JSON", api.ask, api.stream), ("stored from a stream", api.stream, api.ask)):
         question = f"What does the report on {name} say about the part that was {check}?"
-        # An answer is stored behind the response.
-        for number in range(400):
-            before = hits()
-            text = "".join(first(f"{name}-{check}-{number}", question))
-            if hits() > before:
-                break
-            time.sleep(0.05)
-        else:
-            raise AssertionError("nothing was stored")
-        before = hits()
-        again = "".join(other(f"{name}-{check}-other", question))
-        expect(hits() == before + 1, "the other form was not answered from the cache")
+        text, again = ("".join(said) for said in served(name, check, question, first, other))
         expect(again == text and len(text.split()) == WORDS, (text, again))
         done(name, check)
+    if not hasattr(api, "tool"):
+        return
+    for check, first, other in (("call stored from JSON", api.tool, api.stream_tool), ("call stored from a stream", api.stream_tool, api.tool)):
+        question = f"What is the weather in Hamburg today ({check} by {name})?"
+        for call in served(name, check, question, first, other):
+            expect(tuple(call) == ("get_weather", {"city": "Hamburg", "unit": "celsius"}), call)
+        done(name, check)
+
+
+def served(name, check, question, first, other):
+    """What the cache gives in the form in which it was stored, and in the other."""
+    # An answer is stored behind the response.
+    for number in range(400):
+        before = hits()
+        said = first(f"{name}-{check}-{number}", question)
+        if hits() > before:
+            break
+        time.sleep(0.05)
+    else:
+        raise AssertionError("nothing was stored")
+    before = hits()
+    again = other(f"{name}-{check}-other", question)
+    expect(hits() == before + 1, "the other form was not answered from the cache")
+    return said, again
 
 
 def done(name, check):

@@ -15,6 +15,11 @@ fn number(request: &Value) -> usize {
     previous.map_or(1, |previous| previous + 1)
 }
 
+/// Unless it is told to think as little as it can.
+fn thinks(request: &Value) -> bool {
+    request["generation_config"]["thinking_level"] != "minimal"
+}
+
 fn call_id(number: usize) -> String {
     format!("call_mock_{number}")
 }
@@ -34,7 +39,8 @@ pub fn body(reply: &Reply, request: &Value) -> Value {
     let mut body = ended(number, status);
     body["created"] = json!("2026-03-04T05:06:07Z");
     body["updated"] = body["created"].clone();
-    body["steps"] = json!([{"type": "thought", "signature": "bW9jaw=="}, step]);
+    let thought = json!({"type": "thought", "signature": "bW9jaw=="});
+    body["steps"] = if thinks(request) { json!([thought, step]) } else { json!([step]) };
     body
 }
 
@@ -60,13 +66,18 @@ pub fn events(reply: &Reply, request: &Value) -> Vec<String> {
             "interaction.status_update",
             json!({"interaction_id": interaction_id(number), "status": "in_progress"}),
         ),
-        ("step.start", json!({"index": 0, "step": {"type": "thought"}})),
-        ("step.delta", json!({"index": 0, "delta": {"type": "thought_signature", "signature": "bW9jaw=="}})),
-        ("step.stop", json!({"index": 0})),
-        ("step.start", json!({"index": 1, "step": step})),
     ];
-    events.extend(deltas.into_iter().map(|delta| ("step.delta", json!({"index": 1, "delta": delta}))));
-    events.push(("step.stop", json!({"index": 1})));
+    let mut at = 0;
+    if thinks(request) {
+        at = 1;
+        let signature = json!({"type": "thought_signature", "signature": "bW9jaw=="});
+        events.push(("step.start", json!({"index": 0, "step": {"type": "thought"}})));
+        events.push(("step.delta", json!({"index": 0, "delta": signature})));
+        events.push(("step.stop", json!({"index": 0})));
+    }
+    events.push(("step.start", json!({"index": at, "step": step})));
+    events.extend(deltas.into_iter().map(|delta| ("step.delta", json!({"index": at, "delta": delta}))));
+    events.push(("step.stop", json!({"index": at})));
     events.push(("interaction.completed", json!({"interaction": ended(number, status)})));
     let written = events.into_iter().map(|(name, mut data)| {
         data["event_type"] = json!(name);

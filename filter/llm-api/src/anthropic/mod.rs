@@ -2,7 +2,7 @@
 
 mod answer;
 mod outline;
-mod plain;
+mod repeatable;
 mod reply;
 mod request;
 mod spoken;
@@ -16,7 +16,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::retry_count,
-    plain::{Plain, Said},
+    repeatable::{Repeatable, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -65,8 +65,8 @@ impl Dialect for Anthropic {
         answer::event(json, answer)
     }
 
-    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
-        plain::look(said, plain)
+    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
+        repeatable::look(said, answer)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

@@ -4,6 +4,7 @@ use crate::{
     dialect::{FinalMessage, LocalReply},
     framing::Framing,
     json::quoted,
+    template::Template,
 };
 
 pub fn error(status: u16, message: &str) -> LocalReply {
@@ -22,34 +23,58 @@ pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     LocalReply::new(200, message.framing, body(message)).without_stainless_retry()
 }
 
+const START: &str =
+    r#"{"id":"msg_sentinel_$id","type":"message","role":"assistant","model":$model,"content":["#;
+const CACHED: &str = r#","cache_read_input_tokens":$cached"#;
+const TEXT: &str = r#"event: content_block_start
+data: {"type":"content_block_start","index":$at,"content_block":{"type":"text","text":""}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":$at,"delta":{"type":"text_delta","text":$text}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":$at}
+
+"#;
+/// The input begins empty; its text comes in pieces.
+const CALL: &str = r#"event: content_block_start
+data: {"type":"content_block_start","index":$at,"content_block":{"type":"tool_use","id":"toolu_$call","name":$name,"input":{}}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":$at,"delta":{"type":"input_json_delta","partial_json":$quoted}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":$at}
+
+"#;
+const END: &str = r#"event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"$stop","stop_sequence":null},"usage":{"output_tokens":$output}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+"#;
+
 fn body(message: &FinalMessage<'_>) -> String {
-    let FinalMessage { text, model, id, framing, .. } = message;
-    let (text, model) = (quoted(text), quoted(model));
-    let (input, output) = (message.usage.input, message.usage.output);
-    let cached = message.of_cached(|cached| format!(r#","cache_read_input_tokens":{cached}"#));
-    let whole = |content: &str, stop: &str, output: u64| {
-        format!(
-            r#"{{"id":"msg_sentinel_{id:016x}","type":"message","role":"assistant","model":{model},"content":[{content}],"stop_reason":{stop},"stop_sequence":null,"usage":{{"input_tokens":{input},"output_tokens":{output}{cached}}}}}"#
-        )
-    };
-    if *framing == Framing::Json {
-        return whole(&format!(r#"{{"type":"text","text":{text}}}"#), "\"end_turn\"", output);
+    let mut out = Template::new(message, ["end_turn", "tool_use"], "");
+    if message.framing == Framing::Json {
+        out.add(START);
+        out.add_parts(
+            r#"{"type":"text","text":$text}"#,
+            r#"{"type":"tool_use","id":"toolu_$call","name":$name,"input":$arguments}"#,
+            ",",
+        );
+        out.add(r#"],"stop_reason":"$stop","stop_sequence":null,"usage":{"input_tokens":$input,"output_tokens":$output"#);
+        out.add_cached(CACHED);
+        out.add("}}");
+        return out.take();
     }
-    let events = [
-        ("message_start", format!(r#","message":{}"#, whole("", "null", 0))),
-        ("content_block_start", r#","index":0,"content_block":{"type":"text","text":""}"#.to_owned()),
-        ("content_block_delta", format!(r#","index":0,"delta":{{"type":"text_delta","text":{text}}}"#)),
-        ("content_block_stop", r#","index":0"#.to_owned()),
-        (
-            "message_delta",
-            format!(
-                r#","delta":{{"stop_reason":"end_turn","stop_sequence":null}},"usage":{{"output_tokens":{output}}}"#
-            ),
-        ),
-        ("message_stop", String::new()),
-    ];
-    events
-        .iter()
-        .map(|(kind, data)| format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{data}}}\n\n"))
-        .collect()
+    out.add("event: message_start\ndata: {\"type\":\"message_start\",\"message\":");
+    out.add(START);
+    out.add(r#"],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":$input,"output_tokens":0"#);
+    out.add_cached(CACHED);
+    out.add("}}}\n\n");
+    out.add_parts(TEXT, CALL, "");
+    out.add(END);
+    out.take()
 }

@@ -2,7 +2,7 @@
 
 mod answer;
 mod outline;
-mod plain;
+mod repeatable;
 mod reply;
 mod request;
 mod spoken;
@@ -19,7 +19,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::{PathFacts, other_method},
-    plain::{Plain, Said},
+    repeatable::{Repeatable, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -87,8 +87,8 @@ impl Dialect for Bedrock {
         answer::event(kind, json, answer)
     }
 
-    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
-        plain::look(said, plain)
+    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
+        repeatable::look(said, answer)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

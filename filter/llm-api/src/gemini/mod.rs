@@ -2,7 +2,7 @@
 
 mod answer;
 mod outline;
-mod plain;
+mod repeatable;
 mod reply;
 mod request;
 mod spoken;
@@ -19,7 +19,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::{PathFacts, model_before_method, other_method},
-    plain::{Plain, Said},
+    repeatable::{Repeatable, Said},
     spoken::{Block, Visit},
     tools::{May, Offer},
 };
@@ -83,8 +83,8 @@ impl Dialect for Gemini {
         answer::event(json, answer)
     }
 
-    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
-        plain::look(said, plain)
+    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
+        repeatable::look(said, answer)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

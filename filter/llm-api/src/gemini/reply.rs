@@ -4,6 +4,7 @@ use crate::{
     dialect::{FinalMessage, LocalReply},
     framing::Framing,
     json::quoted,
+    template::Template,
 };
 
 pub fn error(status: u16, message: &str) -> LocalReply {
@@ -19,18 +20,19 @@ pub fn error(status: u16, message: &str) -> LocalReply {
 }
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
-    let FinalMessage { text, model, id, framing, .. } = message;
-    let (input, output, total) = (message.input(), message.usage.output, message.total());
-    let cached = message.of_cached(|cached| format!(r#","cachedContentTokenCount":{cached}"#));
-    let whole = format!(
-        r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":{}}}]}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":{input},"candidatesTokenCount":{output},"totalTokenCount":{total}{cached}}},"modelVersion":{},"responseId":"sentinel-{id:016x}"}}"#,
-        quoted(text),
-        quoted(model)
-    );
-    let body = match framing {
-        Framing::Sse => format!("data: {whole}\r\n\r\n"),
-        Framing::JsonArray => format!("[{whole}]"),
-        Framing::Json | Framing::AwsEventStream => whole,
+    let framing = message.framing;
+    let (start, end) = match framing {
+        Framing::Sse => ("data: ", "\r\n\r\n"),
+        Framing::JsonArray => ("[", "]"),
+        Framing::Json | Framing::AwsEventStream => ("", ""),
     };
-    LocalReply::new(200, *framing, body).without_stainless_retry()
+    let mut out = Template::new(message, ["STOP", "STOP"], "");
+    out.add(start);
+    out.add(r#"{"candidates":[{"content":{"role":"model","parts":["#);
+    out.add_parts(r#"{"text":$text}"#, r#"{"functionCall":{"name":$name,"args":$arguments}}"#, ",");
+    out.add(r#"]},"finishReason":"$stop","index":0}],"usageMetadata":{"promptTokenCount":$all_input,"candidatesTokenCount":$output,"totalTokenCount":$total"#);
+    out.add_cached(r#","cachedContentTokenCount":$cached"#);
+    out.add(r#"},"modelVersion":$model,"responseId":"sentinel-$id"}"#);
+    out.add(end);
+    LocalReply::new(200, framing, out.take()).without_stainless_retry()
 }

@@ -3,7 +3,7 @@
 
 mod answer;
 mod outline;
-mod plain;
+mod repeatable;
 mod reply;
 mod request;
 mod spoken;
@@ -16,7 +16,7 @@ use crate::{
     edit::Edit,
     json::Unreadable,
     outline::Outline,
-    plain::{Plain, Said},
+    repeatable::{Repeatable, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -73,8 +73,8 @@ impl Dialect for GeminiInteractions {
         answer::event(json, answer)
     }
 
-    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
-        plain::look(said, plain)
+    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
+        repeatable::look(said, answer)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

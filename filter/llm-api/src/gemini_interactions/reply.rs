@@ -4,6 +4,7 @@ use crate::{
     dialect::{FinalMessage, LocalReply},
     framing::Framing,
     json::quoted,
+    template::Template,
 };
 
 /// The client library reads a code that is a text, unlike that of `generateContent`.
@@ -23,34 +24,59 @@ pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     LocalReply::new(200, message.framing, body(message)).without_stainless_retry()
 }
 
+/// An interaction up to its status, and what stands behind it.
+const START: &str = r#"{"id":$own_id,"status":""#;
+const MODEL: &str = r#"","object":"interaction","model":$model"#;
+const TEXT: &str = r#"event: step.start
+data: {"event_type":"step.start","index":$at,"step":{"type":"model_output"}}
+
+event: step.delta
+data: {"event_type":"step.delta","index":$at,"delta":{"type":"text","text":$text}}
+
+event: step.stop
+data: {"event_type":"step.stop","index":$at}
+
+"#;
+/// The arguments begin empty; their text comes in pieces.
+const CALL: &str = r#"event: step.start
+data: {"event_type":"step.start","index":$at,"step":{"type":"function_call","id":"call_$call","name":$name,"arguments":{}}}
+
+event: step.delta
+data: {"event_type":"step.delta","index":$at,"delta":{"type":"arguments_delta","arguments":$quoted}}
+
+event: step.stop
+data: {"event_type":"step.stop","index":$at}
+
+"#;
+
 fn body(message: &FinalMessage<'_>) -> String {
-    let FinalMessage { text, model, framing, .. } = message;
-    let (text, model, id) = (quoted(text), quoted(model), quoted(&message.id("sentinel-")));
-    let interaction = |status: &str, rest: &str| {
-        format!(r#"{{"id":{id},"status":"{status}","object":"interaction","model":{model}{rest}}}"#)
-    };
-    let (input, output, total) = (message.input(), message.usage.output, message.total());
-    let cached = message.of_cached(|cached| format!(r#","total_cached_tokens":{cached}"#));
-    let usage = &format!(
-        r#","usage":{{"total_input_tokens":{input},"total_output_tokens":{output},"total_tokens":{total}{cached}}}"#
-    );
-    if *framing == Framing::Json {
-        let steps =
-            format!(r#","steps":[{{"type":"model_output","content":[{{"type":"text","text":{text}}}]}}]"#);
-        return interaction("completed", &(steps + usage));
+    let mut out = Template::new(message, ["completed", "requires_action"], "sentinel-");
+    if message.framing == Framing::Json {
+        out.add_all(&[START, "$stop", MODEL, r#","steps":["#]);
+        out.add_parts(
+            r#"{"type":"model_output","content":[{"type":"text","text":$text}]}"#,
+            r#"{"type":"function_call","id":"call_$call","name":$name,"arguments":$arguments}"#,
+            ",",
+        );
+        out.add("]");
+        add_usage(&mut out);
+        return out.take();
     }
-    let started = interaction("in_progress", "");
-    let events = [
-        ("interaction.created", format!(r#""interaction":{started}"#)),
-        ("interaction.status_update", format!(r#""interaction_id":{id},"status":"in_progress""#)),
-        ("step.start", r#""index":0,"step":{"type":"model_output"}"#.to_owned()),
-        ("step.delta", format!(r#""index":0,"delta":{{"type":"text","text":{text}}}"#)),
-        ("step.stop", r#""index":0"#.to_owned()),
-        ("interaction.completed", format!(r#""interaction":{}"#, interaction("completed", usage))),
-    ];
-    let event = |(kind, data): (&str, String)| {
-        format!("event: {kind}\ndata: {{\"event_type\":\"{kind}\",{data}}}\n\n")
-    };
-    let events: String = events.into_iter().map(event).collect();
-    events + "event: done\ndata: [DONE]\n\n"
+    out.add("event: interaction.created\ndata: {\"event_type\":\"interaction.created\",\"interaction\":");
+    out.add_all(&[START, "in_progress", MODEL, "}}\n\n"]);
+    out.add("event: interaction.status_update\ndata: {\"event_type\":\"interaction.status_update\",\"interaction_id\":$own_id,\"status\":\"in_progress\"}\n\n");
+    out.add_parts(TEXT, CALL, "");
+    out.add("event: interaction.completed\ndata: {\"event_type\":\"interaction.completed\",\"interaction\":");
+    out.add_all(&[START, "$stop", MODEL]);
+    add_usage(&mut out);
+    out.add("}\n\nevent: done\ndata: [DONE]\n\n");
+    out.take()
+}
+
+fn add_usage(out: &mut Template<'_>) {
+    out.add(
+        r#","usage":{"total_input_tokens":$all_input,"total_output_tokens":$output,"total_tokens":$total"#,
+    );
+    out.add_cached(r#","total_cached_tokens":$cached"#);
+    out.add("}}");
 }

@@ -5,6 +5,7 @@ use crate::{
     dialect::{FinalMessage, LocalReply},
     framing::Framing,
     json::quoted,
+    template::Template,
 };
 
 pub fn error(status: u16, message: &str) -> LocalReply {
@@ -22,43 +23,56 @@ fn with_code(status: u16, message: &str, kind: &str, code: &str) -> LocalReply {
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
 }
 
-fn usage(message: &FinalMessage<'_>) -> String {
-    let (input, output, total) = (message.input(), message.usage.output, message.total());
-    let cached =
-        message.of_cached(|cached| format!(r#","prompt_tokens_details":{{"cached_tokens":{cached}}}"#));
-    format!(
-        r#","usage":{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{total}{cached}}}"#
-    )
-}
-
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     LocalReply::new(200, message.framing, body(message)).without_stainless_retry()
 }
 
+const CALL: &str = r#""id":"call_$call","type":"function","function":{"name":$name,"arguments":$quoted}}"#;
+/// A chunk up to its choice's delta, and what stands behind it.
+const CHUNK: &str = r#"data: {"id":"chatcmpl-sentinel-$id","object":"chat.completion.chunk","created":$created,"model":$model,"choices":["#;
+const DELTA: &str = r#"{"index":0,"delta":{"#;
+const DELTA_END: &str = "},\"finish_reason\":null}]}\n\n";
+
 fn body(message: &FinalMessage<'_>) -> String {
-    let FinalMessage { text, model, id, created, .. } = message;
-    let (text, model) = (quoted(text), quoted(model));
-    let envelope = |object: &str, choices: &str, usage: &str| {
-        format!(
-            r#"{{"id":"chatcmpl-sentinel-{id:016x}","object":"{object}","created":{created},"model":{model},"choices":[{choices}]{usage}}}"#
-        )
-    };
+    let mut out = Template::new(message, ["stop", "tool_calls"], "");
+    let content = if out.has_text() { "$text" } else { "null" };
     if message.framing == Framing::Json {
-        let choice = format!(
-            r#"{{"index":0,"message":{{"role":"assistant","content":{text},"refusal":null}},"logprobs":null,"finish_reason":"stop"}}"#
-        );
-        return envelope("chat.completion", &choice, &usage(message));
+        out.add(r#"{"id":"chatcmpl-sentinel-$id","object":"chat.completion","created":$created,"model":$model,"choices":[{"index":0,"message":{"role":"assistant","content":"#);
+        out.add(content);
+        out.add(r#","refusal":null"#);
+        if !message.calls.is_empty() {
+            out.add(r#","tool_calls":["#);
+            out.add_calls(&["{", CALL], ",");
+            out.add("]");
+        }
+        out.add(r#"},"logprobs":null,"finish_reason":"$stop"}]"#);
+        add_usage(&mut out);
+        out.add("}");
+        return out.take();
     }
-    let chunk = |choices: &str, usage: &str| {
-        format!("data: {}\n\n", envelope("chat.completion.chunk", choices, usage))
+    let first = if out.has_text() {
+        r#""role":"assistant","content":"""#
+    } else {
+        r#""role":"assistant","content":null"#
     };
-    let last = if message.include_usage { chunk("", &usage(message)) } else { String::new() };
-    [
-        chunk(r#"{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}"#, ""),
-        chunk(&format!(r#"{{"index":0,"delta":{{"content":{text}}},"finish_reason":null}}"#), ""),
-        chunk(r#"{"index":0,"delta":{},"finish_reason":"stop"}"#, ""),
-        last,
-        "data: [DONE]\n\n".to_owned(),
-    ]
-    .concat()
+    out.add_all(&[CHUNK, DELTA, first, DELTA_END]);
+    if out.has_text() {
+        out.add_all(&[CHUNK, DELTA, r#""content":$text"#, DELTA_END]);
+    }
+    out.add_calls(&[CHUNK, DELTA, r#""tool_calls":[{"index":$call_at,"#, CALL, "]", DELTA_END], "");
+    out.add_all(&[CHUNK, DELTA, "},\"finish_reason\":\"$stop\"}]}\n\n"]);
+    if message.include_usage {
+        out.add(CHUNK);
+        out.add("]");
+        add_usage(&mut out);
+        out.add("}\n\n");
+    }
+    out.add("data: [DONE]\n\n");
+    out.take()
+}
+
+fn add_usage(out: &mut Template<'_>) {
+    out.add(r#","usage":{"prompt_tokens":$all_input,"completion_tokens":$output,"total_tokens":$total"#);
+    out.add_cached(r#","prompt_tokens_details":{"cached_tokens":$cached}"#);
+    out.add("}");
 }

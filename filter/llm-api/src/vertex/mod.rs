@@ -13,7 +13,7 @@ use crate::{
     json::Unreadable,
     outline::Outline,
     path::{PathFacts, model_before_method, other_method},
-    plain::{Plain, Said},
+    repeatable::{Repeatable, Said},
     spoken::Visit,
     tools::{May, Offer},
 };
@@ -78,8 +78,8 @@ impl Dialect for VertexAnthropic {
         Anthropic.event(kind, json, answer)
     }
 
-    fn look(&self, said: Said<'_>, plain: &mut Plain) -> Option<()> {
-        Anthropic.look(said, plain)
+    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
+        Anthropic.look(said, answer)
     }
 
     fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {

@@ -38,8 +38,12 @@ group! {
         max_turns: u32 = 5,
         /// Requests with a higher temperature are not looked up. One that names none counts as 1.
         max_temperature: f64 = 1.0,
-        /// Longer answers are not stored (bytes of text).
+        /// Longer answers are not stored (bytes of text, and of the names and arguments of tool calls).
         max_answer_bytes: u64 = 65_536,
+        /// Whether answers that call tools of the client are stored too. Such an answer is given for the same text only, never for
+        /// other words, with new call ids. The agent then acts on a decision that the model made before. Requests with this setting
+        /// share no answers with requests without it.
+        store_tool_calls: bool = false,
         /// How long an answer is given again. The service may keep it for a shorter time.
         ttl: String = "1h".into(),
         /// How long a request waits for the answer to the same request that came before it. `0ms`: not at all.

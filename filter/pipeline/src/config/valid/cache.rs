@@ -1,5 +1,7 @@
 //! Answers that are given again.
 
+use sentinel_llm_api::repeatable::Wanted;
+
 use super::{
     super::{ConfigError, raw::RawCache},
     identity::header_name,
@@ -21,8 +23,8 @@ pub struct CachePolicy {
     pub sample: f64,
     pub max_turns: usize,
     pub max_temperature: f64,
-    /// Bytes.
-    pub max_answer: usize,
+    /// The answers that are kept.
+    pub wanted: Wanted,
     /// Seconds.
     pub ttl: u32,
     /// Milliseconds; 0: not at all.
@@ -70,8 +72,8 @@ pub fn cache(raw: &RawCache) -> Result<Option<CachePolicy>, ConfigError> {
             "must be 1 or more; to switch it off, set cache.enabled",
         ));
     }
-    let max_answer = usize::try_from(raw.max_answer_bytes).unwrap_or(usize::MAX);
-    if !(1..=MAX_ANSWER).contains(&max_answer) {
+    let most = usize::try_from(raw.max_answer_bytes).unwrap_or(usize::MAX);
+    if !(1..=MAX_ANSWER).contains(&most) {
         return Err(ConfigError::new(
             "cache.max_answer_bytes",
             format!("must lie between 1 and {MAX_ANSWER}"),
@@ -97,7 +99,7 @@ pub fn cache(raw: &RawCache) -> Result<Option<CachePolicy>, ConfigError> {
         sample: share("sample", raw.sample)?,
         max_turns: usize::try_from(raw.max_turns).unwrap_or(usize::MAX),
         max_temperature: raw.max_temperature,
-        max_answer,
+        wanted: Wanted { most, with_calls: raw.store_tool_calls },
         ttl: u32::try_from(ttl).unwrap_or(u32::MAX),
         wait: u32::try_from(wait).unwrap_or(u32::MAX),
         headers: headers.collect::<Result<_, _>>()?,

@@ -4,6 +4,7 @@ use sentinel_detect::verdict::Verdict;
 use sentinel_llm_api::{
     answer::Answer,
     dialect::{FinalMessage, LocalReply},
+    repeatable::FunctionCall,
 };
 use sentinel_text::digest_pair;
 
@@ -14,9 +15,9 @@ use crate::{
     decide::Decision,
     host::Host,
     metric::{CacheBypass, CacheHit, Metric, ServiceOutcome},
-    passes::fingerprint,
+    passes::{fingerprint, tools},
     record,
-    stored::{LookupKind, LookupReply},
+    stored::{LookupKind, LookupReply, StoredAnswer},
 };
 
 /// Notes what the service found; `reply` is an error where it was not asked, or has not answered.
@@ -49,10 +50,16 @@ pub fn note(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>)
         LookupKind::Exact => HitKind::Exact,
         LookupKind::Semantic => HitKind::Semantic,
     };
-    *found = match reply.answer.filter(|answer| !answer.text.is_empty()) {
-        // Who goes on from the answer names its id to the provider, who must know it.
-        Some(answer) if key.is_kept && answer.id.is_empty() => {
-            drop(answer);
+    let takes_calls = case.policy.cache.as_ref().is_some_and(|policy| policy.wanted.with_calls);
+    // Arguments hold words of the prompt: other words want others.
+    let may_call = takes_calls && kind == HitKind::Exact;
+    let is_whole = |answer: &StoredAnswer| match answer.calls.as_slice() {
+        [] => !answer.text.is_empty(),
+        calls => may_call && calls.iter().all(FunctionCall::is_sound),
+    };
+    *found = match reply.answer.filter(is_whole) {
+        // Who goes on from the answer names its id or its calls to the provider, who must know them.
+        Some(answer) if key.is_kept && (answer.id.is_empty() || !answer.calls.is_empty()) => {
             Found::Bypass(CacheBypass::Kept)
         }
         Some(answer) => {
@@ -95,8 +102,8 @@ fn is_drawn(share: f64, random: u64) -> bool {
     (random as f64) < share * (u64::MAX as f64)
 }
 
-/// The answer in the provider's form, where one is to be given. What it spares is counted, and the window remembers it like any
-/// answer.
+/// The answer in the provider's form, where one is to be given. What it spares is counted, the window remembers it like any
+/// answer, and its calls are on record like any.
 pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host) -> Option<LocalReply> {
     let Some(Cached { found: Found::Hit(hit), .. }) = &case.cache else { return None };
     record::cache_hit(case, hit, decision.is_enforced, host);
@@ -107,6 +114,7 @@ pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl 
     let model = if stored.model.is_empty() { &case.model } else { &stored.model };
     let mut reply = case.dialect.final_message(&FinalMessage {
         text: &stored.text,
+        calls: &stored.calls,
         model,
         framing: case.framing,
         id: digest_pair(case.scope.id(), host.random()),
@@ -126,9 +134,10 @@ pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl 
     host.count(Metric::Saved, saved);
     let tokens = usage.input.saturating_add(usage.cached).saturating_add(usage.output);
     host.count(Metric::SavedTokens, tokens);
+    let mut answer = Answer::of(&stored.text, &stored.calls, model, stored.usage);
+    answer.id.clone_from(&stored.id);
+    tools::answered(&case.policy, case.dialect.label(), &case.scope, &answer, host);
     if let Some(entry) = case.entry {
-        let mut answer = Answer::of_text(&stored.text, model, stored.usage);
-        answer.id.clone_from(&stored.id);
         let outcome = fingerprint::answered(Some(&answer), &case.policy.steps.tools);
         fingerprint::remember(config, &case.scope, entry, case.thread, &outcome, host);
     }

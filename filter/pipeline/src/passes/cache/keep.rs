@@ -1,6 +1,12 @@
-//! What of a provider's answer is kept: a whole, plain text with status 200, in the form that was asked for.
+//! What of a provider's answer is kept: a whole text with status 200, in the form that was asked for, and calls where they are
+//! wanted.
 
-use sentinel_llm_api::{answer::Answer, answer_reader::AnswerReader, framing::Framing, plain::NotPlain};
+use sentinel_llm_api::{
+    answer::Answer,
+    answer_reader::AnswerReader,
+    framing::Framing,
+    repeatable::{Content, NotRepeatable, Wanted},
+};
 
 use super::{Cached, Found, Key};
 use crate::{
@@ -18,18 +24,18 @@ pub struct Awaited {
     key: Key,
     /// How the answer was asked for.
     framing: Framing,
-    max_answer: usize,
+    wanted: Wanted,
     ttl: u32,
 }
 
 /// Nothing where the answer to this request is not to be kept.
 pub fn awaited(case: &mut Case) -> Option<Awaited> {
     let framing = case.framing;
-    let CachePolicy { max_answer, ttl, .. } = *case.policy.cache.as_ref()?;
+    let CachePolicy { wanted, ttl, .. } = *case.policy.cache.as_ref()?;
     let Cached { key, found } = case.cache.take()?;
     // A hit that was not given is learned from.
     let is_wanted = !matches!(found, Found::Open);
-    key.filter(|_| is_wanted).map(|key| Awaited { key, framing, max_answer, ttl })
+    key.filter(|_| is_wanted).map(|key| Awaited { key, framing, wanted, ttl })
 }
 
 impl Awaited {
@@ -46,7 +52,7 @@ impl Awaited {
         let cause = match &reader {
             _ if !is_200 => CacheBypass::AnswerStatus,
             Some(_) if Framing::of(&content_type) == Some(wanted) => {
-                let reader = reader.map(|reader| reader.keeping(self.max_answer));
+                let reader = reader.map(|reader| reader.keeping(self.wanted));
                 return (Some(self), reader);
             }
             _ => CacheBypass::AnswerForm,
@@ -68,16 +74,17 @@ impl Awaited {
             host.count(Metric::CacheBypasses(CacheBypass::AnswerIncomplete), 1);
             return;
         };
-        let text = match answer.plain.take() {
-            Some(Ok(text)) => text,
-            Some(Err(NotPlain::Other)) => return not_kept(CacheBypass::AnswerOther, host),
-            Some(Err(NotPlain::TooLong)) => return not_kept(CacheBypass::AnswerLength, host),
-            Some(Err(NotPlain::Incomplete)) | None => {
+        let Content { text, calls } = match answer.content.take() {
+            Some(Ok(content)) => content,
+            Some(Err(NotRepeatable::Other)) => return not_kept(CacheBypass::AnswerOther, host),
+            Some(Err(NotRepeatable::TooLong)) => return not_kept(CacheBypass::AnswerLength, host),
+            Some(Err(NotRepeatable::Incomplete)) | None => {
                 return not_kept(CacheBypass::AnswerIncomplete, host);
             }
         };
         let id = if self.key.is_kept { answer.id.clone() } else { String::new() };
-        if self.key.is_kept && id.is_empty() {
+        // A result names its call to the provider, who would not know the ids that are given with calls.
+        if self.key.is_kept && (id.is_empty() || !calls.is_empty()) {
             return not_kept(CacheBypass::Kept, host);
         }
         let [tenant, agent, run] = scope.names();
@@ -90,6 +97,7 @@ impl Awaited {
             prompt,
             answer: StoredAnswer {
                 text,
+                calls,
                 model: answer.model.clone(),
                 id,
                 usage: answer.usage,

@@ -1,0 +1,736 @@
+//! Answers that may be given again: what each dialect writes is what it reads, in every framing; and what a text, calls, a model
+//! and a usage do not tell is told from them. `golden/<dialect>/answer*` and `calls*` hold what is written; `UPDATE_GOLDEN=1
+//! cargo test -p sentinel-llm-api --test repeatable` writes it anew.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
+
+use std::{fs, path::Path};
+
+use sentinel_llm_api::{
+    answer::Answer,
+    answer_reader::AnswerReader,
+    dialect::{DialectRef, FinalMessage},
+    framing::{Framing, event_stream},
+    registry::{ALL, by_label},
+    repeatable::{Content, FunctionCall, NotRepeatable, Wanted},
+    usage::Usage,
+};
+
+const USAGE: Usage = Usage { input: 40, cached: 60, output: 9 };
+const TEXT: &str = "Paris.\n\"Stöp\" \u{1F600}";
+
+/// With the ending of their golden files.
+fn framings(dialect: DialectRef) -> Vec<(Framing, &'static str)> {
+    let streamed = match dialect.label() {
+        "bedrock" => vec![(Framing::AwsEventStream, ".eventstream")],
+        "gemini" => vec![(Framing::Sse, ".sse"), (Framing::JsonArray, ".array")],
+        _ => vec![(Framing::Sse, ".sse")],
+    };
+    [(Framing::Json, "")].into_iter().chain(streamed).collect()
+}
+
+fn content(text: &str, calls: &[(&str, &str)]) -> Content {
+    let call = |(name, arguments): &(&str, &str)| FunctionCall {
+        name: (*name).into(),
+        arguments: (*arguments).into(),
+    };
+    Content { text: text.to_owned(), calls: calls.iter().map(call).collect() }
+}
+
+/// Two calls of one function, as models make them at once, and one without arguments.
+fn calls() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("get_weather", r#"{"city":"St\u00f6p \"x\"","days":[1,2.50]}"#),
+        ("get_weather", "{ \"b\" : 1,\n  \"a\":{} }"),
+        ("look", "{}"),
+    ]
+}
+
+fn written(dialect: DialectRef, framing: Framing, kept_as: &str) -> Vec<u8> {
+    written_of(&content(TEXT, &[]), dialect, framing, kept_as)
+}
+
+fn written_of(content: &Content, dialect: DialectRef, framing: Framing, kept_as: &str) -> Vec<u8> {
+    let message = FinalMessage {
+        text: &content.text,
+        calls: &content.calls,
+        model: "some-model",
+        framing,
+        id: 0xABCD,
+        kept_as,
+        usage: USAGE,
+        created: 1_700_000_000,
+        include_usage: true,
+    };
+    dialect.final_message(&message).body
+}
+
+fn read(dialect: DialectRef, content_type: &str, body: &[u8], step: usize) -> Option<Answer> {
+    read_with(Wanted { most: 1_000, with_calls: true }, dialect, content_type, body, step)
+}
+
+fn read_with(
+    wanted: Wanted,
+    dialect: DialectRef,
+    content_type: &str,
+    body: &[u8],
+    step: usize,
+) -> Option<Answer> {
+    let mut reader = AnswerReader::new(dialect, content_type.as_bytes())?.keeping(wanted);
+    for chunk in body.chunks(step) {
+        reader.push(chunk);
+        if reader.has_ended() {
+            break;
+        }
+    }
+    reader.into_answer()
+}
+
+/// What can be given again where no calls are wanted.
+fn plain(dialect: DialectRef, content_type: &str, body: &[u8]) -> Option<Result<String, NotRepeatable>> {
+    let wanted = Wanted { most: 1_000, with_calls: false };
+    let content = read_with(wanted, dialect, content_type, body, 13)?.content?;
+    Some(content.map(|content| {
+        assert_eq!(content.calls, [], "none were wanted");
+        content.text
+    }))
+}
+
+/// The same where they are.
+fn repeatable(
+    dialect: DialectRef,
+    content_type: &str,
+    body: &[u8],
+) -> Option<Result<Content, NotRepeatable>> {
+    read(dialect, content_type, body, 13)?.content
+}
+
+#[test]
+fn what_is_served_reads_as_what_was_stored() {
+    for dialect in ALL {
+        for (framing, ending) in framings(dialect) {
+            for (name, content) in [
+                ("answer", content(TEXT, &[])),
+                ("calls", content("", &calls())),
+                ("text_calls", content(TEXT, &calls())),
+            ] {
+                let body = written_of(&content, dialect, framing, "");
+                let golden = Path::new(env!("CARGO_MANIFEST_DIR"))
+                    .join("tests/golden")
+                    .join(dialect.label())
+                    .join(format!("{name}{ending}"));
+                if std::env::var_os("UPDATE_GOLDEN").is_some() {
+                    fs::write(&golden, &body).unwrap();
+                }
+                assert_eq!(
+                    fs::read(&golden).unwrap(),
+                    body,
+                    "{} is not what the dialect makes",
+                    golden.display()
+                );
+                for step in [1, 7, body.len()] {
+                    let answer = read(dialect, framing.content_type(), &body, step).unwrap();
+                    let place = format!("{dialect:?} {framing:?} {step} {name}");
+                    let read = answer.content.unwrap().unwrap();
+                    assert_eq!(one_line(&read), one_line(&content), "{place}");
+                    if dialect.label().starts_with("openai") {
+                        assert_eq!(read, content, "{place}: byte for byte");
+                    }
+                    assert_eq!(answer.usage, USAGE, "{place}");
+                    // What is noted of it is noted of what the provider says.
+                    let noted: Vec<_> = answer.calls.iter().map(|call| call.name.as_str()).collect();
+                    let names: Vec<_> = content.calls.iter().map(|call| call.name.as_str()).collect();
+                    assert_eq!((answer.text.as_str(), noted), (content.text.as_str(), names), "{place}");
+                }
+            }
+        }
+    }
+}
+
+/// Where arguments are an object and no string, line ends between their members are left out: an event of a stream is one line.
+fn one_line(content: &Content) -> Content {
+    let mut content = content.clone();
+    content.calls.iter_mut().for_each(|call| call.arguments = call.arguments.replace('\n', ""));
+    content
+}
+
+/// The same id twice in a conversation would be another call.
+#[test]
+fn each_call_has_an_id_of_its_own() {
+    for (dialect, before) in [
+        ("openai_chat", "\"id\":\"call_"),
+        ("openai_responses", "\"call_id\":\"call_"),
+        ("anthropic", "\"toolu_"),
+        ("vertex_anthropic", "\"toolu_"),
+        ("bedrock", "\"tooluse_"),
+        ("gemini_interactions", "\"call_"),
+    ] {
+        let dialect = by_label(dialect).unwrap();
+        for (framing, _) in framings(dialect).into_iter().filter(|(f, _)| *f != Framing::AwsEventStream) {
+            let mut ids: Vec<String> = Vec::new();
+            for id in [1, 2] {
+                let content = content("", &calls());
+                let message = FinalMessage {
+                    text: "",
+                    calls: &content.calls,
+                    model: "m",
+                    framing,
+                    id,
+                    kept_as: "",
+                    usage: USAGE,
+                    created: 1,
+                    include_usage: true,
+                };
+                let body = String::from_utf8(dialect.final_message(&message).body).unwrap();
+                let found: std::collections::BTreeSet<String> = body
+                    .split(before)
+                    .skip(1)
+                    .map(|rest| rest.split('"').next().unwrap().to_owned())
+                    .collect();
+                assert_eq!(found.len(), 3, "{dialect:?} {framing:?}: {body}");
+                ids.extend(found);
+            }
+            ids.sort();
+            ids.dedup();
+            assert_eq!(ids.len(), 6, "{dialect:?} {framing:?}: {ids:?}");
+            assert!(ids.iter().all(|id| id.len() == 20 && id.bytes().all(|b| b.is_ascii_alphanumeric())));
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_the_provider_keeps_has_its_id() {
+    for (label, id) in [("openai_responses", "resp_1"), ("gemini_interactions", "v1_abc")] {
+        let dialect = by_label(label).unwrap();
+        for (framing, _) in framings(dialect) {
+            let answer = read(dialect, framing.content_type(), &written(dialect, framing, id), 9).unwrap();
+            assert_eq!(answer.id, id, "{label}");
+        }
+    }
+}
+
+/// Cut off anywhere before its end, an answer is none.
+#[test]
+fn a_part_of_an_answer_is_none() {
+    for dialect in ALL {
+        for (framing, _) in framings(dialect) {
+            for content in [content(TEXT, &[]), content(TEXT, &calls())] {
+                let body = written_of(&content, dialect, framing, "");
+                let needed = String::from_utf8_lossy(&body).trim_end().len().min(body.len());
+                for end in 0..needed.saturating_sub(1) {
+                    let got = repeatable(dialect, framing.content_type(), &body[..end]);
+                    // Behind the event that ends it some dialects have one more, which says nothing.
+                    let has_ended = end > needed.saturating_sub(30);
+                    assert!(
+                        !matches!(got, Some(Ok(_))) || has_ended,
+                        "{dialect:?} {framing:?}: {}",
+                        String::from_utf8_lossy(&body[..end])
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Each whole answer with a member, put in before a place, that makes it something else.
+#[test]
+fn what_says_more_than_a_text_is_told_from_it() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        (
+            "openai_chat",
+            r#""refusal":null"#,
+            &[
+                r#""refusal":"I cannot","#,
+                r#""tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}],"#,
+                r#""annotations":[{"type":"url_citation"}],"#,
+                r#""audio":{"id":"a"},"#,
+                r#""reasoning_content":"hm","#,
+                r#""content":"other","#,
+            ],
+        ),
+        (
+            "openai_chat",
+            r#""logprobs":null"#,
+            &[r#""logprobs":{"content":[{}]},"#, r#""content_filter_results":{"hate":{"filtered":true}},"#],
+        ),
+        ("openai_chat", r#""choices":["#, &[r#""error":{"message":"x"},"#, r#""citations":["https://a"],"#]),
+        (
+            "openai_responses",
+            r#"{"type":"message""#,
+            &[
+                r#"{"type":"reasoning","summary":[{"text":"x"}]},"#,
+                r#"{"type":"reasoning","encrypted_content":"x"},"#,
+                r#"{"type":"function_call","name":"f"},"#,
+            ],
+        ),
+        (
+            "openai_responses",
+            r#"{"type":"output_text""#,
+            &[r#"{"type":"refusal","refusal":"no"},"#, r#"{"type":"output_text","text":"a"},"#],
+        ),
+        ("openai_responses", r#""error":null"#, &[r#""conversation":{"id":"c"},"#, r#""background":true,"#]),
+        ("openai_responses", r#""annotations":[]"#, &[r#""annotations":[{"type":"file_citation"}],"#]),
+        (
+            "anthropic",
+            r#"{"type":"text""#,
+            &[
+                r#"{"type":"thinking","thinking":"hm","signature":"s"},"#,
+                r#"{"type":"tool_use","id":"t","name":"f","input":{}},"#,
+                r#"{"type":"server_tool_use","id":"t","name":"web_search","input":{}},"#,
+            ],
+        ),
+        ("anthropic", r#""text":"Paris"#, &[r#""citations":[{"type":"char_location"}],"#]),
+        (
+            "anthropic",
+            r#""stop_sequence":null"#,
+            &[r#""container":{"id":"c"},"#, r#""stop_sequence":"END","#],
+        ),
+        ("vertex_anthropic", r#""usage":{"#, &[r#""stop_details":{"type":"refusal"},"#]),
+        (
+            "gemini",
+            r#"{"text":"Paris"#,
+            &[
+                r#"{"text":"hm","thought":true},"#,
+                r#"{"functionCall":{"name":"f"}},"#,
+                r#"{"inlineData":{"data":""}},"#,
+            ],
+        ),
+        (
+            "gemini",
+            r#""finishReason""#,
+            &[r#""groundingMetadata":{"webSearchQueries":["q"]},"#, r#""safetyRatings":[{"blocked":true}],"#],
+        ),
+        ("gemini", r#""usageMetadata""#, &[r#""promptFeedback":{"blockReason":"SAFETY"},"#]),
+        (
+            "gemini_interactions",
+            r#"{"type":"model_output""#,
+            &[
+                r#"{"type":"thought","summary":[{"type":"text","text":"hm"}]},"#,
+                r#"{"type":"model_output","content":[]},"#,
+                r#"{"type":"function_call","name":"f"},"#,
+            ],
+        ),
+        ("bedrock", r#"{"text""#, &[r#"{"reasoningContent":{}},"#, r#"{"toolUse":{"name":"f"}},"#]),
+        ("bedrock", r#""stopReason""#, &[r#""trace":{"guardrail":{"x":1}},"#]),
+    ];
+    for (label, place, inserted) in cases {
+        let dialect = by_label(label).unwrap();
+        let whole = String::from_utf8(written(dialect, Framing::Json, "")).unwrap();
+        for more in *inserted {
+            assert!(whole.contains(place), "{label}: {place}");
+            let body = whole.replacen(place, &format!("{more}{place}"), 1);
+            let got = plain(dialect, "application/json", body.as_bytes());
+            assert!(matches!(got, None | Some(Err(NotRepeatable::Other))), "{label} {more}: {got:?}");
+        }
+    }
+}
+
+#[test]
+fn another_end_is_no_good_end() {
+    for (label, end, others) in [
+        ("openai_chat", r#""finish_reason":"stop""#, &["length", "content_filter", "tool_calls"][..]),
+        ("openai_responses", r#""status":"completed""#, &["incomplete", "failed", "queued"]),
+        (
+            "anthropic",
+            r#""stop_reason":"end_turn""#,
+            &["max_tokens", "refusal", "pause_turn", "stop_sequence"],
+        ),
+        ("gemini", r#""finishReason":"STOP""#, &["MAX_TOKENS", "SAFETY", "RECITATION"]),
+        ("gemini_interactions", r#""status":"completed""#, &["failed", "requires_action"]),
+        ("bedrock", r#""stopReason":"end_turn""#, &["max_tokens", "guardrail_intervened"]),
+    ] {
+        let dialect = by_label(label).unwrap();
+        for other in others {
+            let (key, _) = end.split_once(':').unwrap();
+            let other = format!("{key}:\"{other}\"");
+            for (framing, _) in framings(dialect).into_iter().filter(|(f, _)| *f != Framing::AwsEventStream) {
+                let body = String::from_utf8(written(dialect, framing, "")).unwrap();
+                assert!(body.contains(end), "{label} {framing:?}");
+                let body = body.replace(end, &other);
+                let got = plain(dialect, framing.content_type(), body.as_bytes());
+                assert!(matches!(got, Some(Err(_))), "{label} {framing:?} {other}: {got:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_error_in_the_middle_of_a_stream_is_seen() {
+    for (label, error) in [
+        ("openai_chat", r#"{"error":{"message":"overloaded","code":500}}"#),
+        ("openai_responses", r#"{"type":"error","message":"overloaded"}"#),
+        ("anthropic", r#"{"type":"error","error":{"type":"overloaded_error"}}"#),
+        ("gemini", r#"{"error":{"code":503}}"#),
+        ("gemini_interactions", r#"{"event_type":"error","error":{"code":"x"}}"#),
+        ("openai_chat", "no JSON at all"),
+        ("anthropic", r#"{"type":"something_new"}"#),
+    ] {
+        let dialect = by_label(label).unwrap();
+        let body = String::from_utf8(written(dialect, Framing::Sse, "")).unwrap();
+        let (first, rest) = body.split_once("\n\n").unwrap_or(("", &body));
+        let body = format!("{first}\n\ndata: {error}\n\n{rest}");
+        let got = plain(dialect, "text/event-stream", body.as_bytes());
+        assert!(matches!(got, Some(Err(NotRepeatable::Other))), "{label} {error}: {got:?}");
+    }
+    // A byte that is no text.
+    let chat = by_label("openai_chat").unwrap();
+    let mut body = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"}}]}\n\n".to_vec();
+    body.extend(written(chat, Framing::Sse, ""));
+    assert_eq!(plain(chat, "text/event-stream", &body), Some(Err(NotRepeatable::Other)));
+    // A frame of Bedrock that is none of its events.
+    let bedrock = by_label("bedrock").unwrap();
+    let mut body = event_stream::written("internalServerException", r#"{"message":"x"}"#);
+    body.extend(written(bedrock, Framing::AwsEventStream, ""));
+    assert_eq!(plain(bedrock, event_stream::CONTENT_TYPE, &body), Some(Err(NotRepeatable::Other)));
+}
+
+/// What real providers send, shortened, with what they write beside the text.
+#[test]
+fn real_answers_are_plain() {
+    for (label, content_type, body) in [
+        (
+            "openai_chat",
+            "application/json",
+            r#"{"id":"chatcmpl-B","object":"chat.completion","created":1,"model":"gpt-4o-2024-08-06","choices":[{"index":0,"message":{"role":"assistant","content":"Paris.","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"service_tier":"default","system_fingerprint":"fp_x"}"#,
+        ),
+        (
+            "openai_chat",
+            "text/event-stream",
+            "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"service_tier\":\"default\",\"system_fingerprint\":null,\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null},\"logprobs\":null,\"finish_reason\":null}],\"usage\":null,\"obfuscation\":\"x\"}\n\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Par\"},\"finish_reason\":null}]}\n\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"is.\"},\"finish_reason\":null}]}\n\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: {\"id\":\"c\",\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":1}}\n\ndata: [DONE]\n\n",
+        ),
+        (
+            "anthropic",
+            "application/json",
+            r#"{"id":"msg_1","type":"message","role":"assistant","model":"claude","content":[{"type":"text","text":"Paris.","citations":null}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":9,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":4,"service_tier":"standard"}}"#,
+        ),
+        (
+            "anthropic",
+            "text/event-stream",
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"c\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{\"input_tokens\":9,\"output_tokens\":1}}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\nevent: ping\ndata: {\"type\": \"ping\"}\n\nevent: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Paris.\"}}\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":4}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+        ),
+        (
+            "gemini",
+            "application/json",
+            r#"{"candidates":[{"content":{"parts":[{"text":"Paris."}],"role":"model"},"finishReason":"STOP","index":0,"avgLogprobs":-0.1,"safetyRatings":[{"category":"HARM_CATEGORY_HATE_SPEECH","probability":"NEGLIGIBLE"}]}],"usageMetadata":{"promptTokenCount":4},"modelVersion":"gemini-2.5-flash","responseId":"r"}"#,
+        ),
+        (
+            "gemini",
+            "text/event-stream",
+            "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Par\"}],\"role\":\"model\"},\"index\":0}]}\r\n\r\ndata: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"is.\"}],\"role\":\"model\"},\"finishReason\":\"STOP\",\"index\":0}]}\r\n\r\n",
+        ),
+        (
+            "bedrock",
+            "application/json",
+            r#"{"metrics":{"latencyMs":5},"output":{"message":{"content":[{"text":"Paris."}],"role":"assistant"}},"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3}}"#,
+        ),
+    ] {
+        let got = plain(by_label(label).unwrap(), content_type, body.as_bytes());
+        assert_eq!(got, Some(Ok("Paris.".to_owned())), "{label} {content_type}");
+    }
+}
+
+/// That a model has thought is no part of its answer, as long as it does not say what.
+#[test]
+fn thoughts_that_are_not_told_are_left_out() {
+    for (label, content_type, body) in [
+        (
+            "openai_responses",
+            "application/json",
+            r#"{"status":"completed","output":[{"id":"rs","type":"reasoning","summary":[]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Paris."}]}]}"#,
+        ),
+        (
+            "gemini",
+            "application/json",
+            r#"{"candidates":[{"content":{"parts":[{"text":"Paris.","thoughtSignature":"x"}]},"finishReason":"STOP"}]}"#,
+        ),
+        (
+            "gemini_interactions",
+            "application/json",
+            r#"{"status":"completed","steps":[{"type":"thought","signature":"x"},{"type":"model_output","content":[{"type":"text","text":"Paris."}]}]}"#,
+        ),
+        (
+            "gemini_interactions",
+            "text/event-stream",
+            "data: {\"event_type\":\"step.start\",\"index\":0,\"step\":{\"type\":\"thought\"}}\n\ndata: {\"event_type\":\"step.delta\",\"index\":0,\"delta\":{\"type\":\"thought_signature\",\"signature\":\"x\"}}\n\ndata: {\"event_type\":\"step.start\",\"index\":1,\"step\":{\"type\":\"model_output\"}}\n\ndata: {\"event_type\":\"step.delta\",\"index\":1,\"delta\":{\"type\":\"text\",\"text\":\"Paris.\"}}\n\ndata: {\"event_type\":\"interaction.completed\",\"interaction\":{\"status\":\"completed\"}}\n\n",
+        ),
+    ] {
+        let got = plain(by_label(label).unwrap(), content_type, body.as_bytes());
+        assert_eq!(got, Some(Ok("Paris.".to_owned())), "{label} {content_type}");
+    }
+}
+
+/// Some servers write `STOP` into every event: which text was the last is not known.
+#[test]
+fn a_text_behind_the_end_makes_it_no_end() {
+    let event = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Par\"}]},\"finishReason\":\"STOP\"}]}\n\n";
+    let gemini = by_label("gemini").unwrap();
+    let got = plain(gemini, "text/event-stream", [event, event].concat().as_bytes());
+    assert_eq!(got, Some(Err(NotRepeatable::Other)));
+}
+
+#[test]
+fn a_text_that_is_too_long_is_none() {
+    let chat = by_label("openai_chat").unwrap();
+    let body = format!(
+        r#"{{"choices":[{{"message":{{"content":"{}"}},"finish_reason":"stop"}}]}}"#,
+        "x".repeat(1_001)
+    );
+    assert_eq!(plain(chat, "application/json", body.as_bytes()), Some(Err(NotRepeatable::TooLong)));
+}
+
+/// What real providers send, shortened, and what stays of it.
+#[test]
+fn real_calls_are_repeatable() {
+    let paris = r#"{"city":"Paris"}"#;
+    for (label, content_type, body, text, calls) in [
+        (
+            "openai_chat",
+            "application/json",
+            r#"{"id":"chatcmpl-B","object":"chat.completion","created":1,"model":"gpt-4o-2024-08-06","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_abc","type":"function","function":{"name":"f","arguments":"{\"city\":\"Paris\"}"}},{"id":"call_def","type":"function","function":{"name":"g","arguments":"{}"}}],"refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2},"service_tier":"default"}"#,
+            "",
+            vec![("f", paris), ("g", "{}")],
+        ),
+        (
+            "openai_chat",
+            "text/event-stream",
+            "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"index\":0,\"id\":\"call_a\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"\"}}],\"refusal\":null},\"logprobs\":null,\"finish_reason\":null}]}\n\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"{\\\"city\\\":\"}}]},\"finish_reason\":null}]}\n\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"\\\"Paris\\\"}\"}}]},\"finish_reason\":null}]}\n\ndata: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n",
+            "",
+            vec![("f", paris)],
+        ),
+        (
+            "openai_responses",
+            "application/json",
+            r#"{"id":"resp_1","object":"response","status":"completed","model":"m","output":[{"id":"fc_1","type":"function_call","status":"completed","arguments":"{\"city\":\"Paris\"}","call_id":"call_1","name":"f"}],"tool_choice":"auto","tools":[{"type":"function","name":"f"}],"store":false}"#,
+            "",
+            vec![("f", paris)],
+        ),
+        (
+            "anthropic",
+            "application/json",
+            r#"{"id":"msg_1","type":"message","role":"assistant","model":"claude","content":[{"type":"text","text":"Let me see."},{"type":"tool_use","id":"toolu_01","name":"f","input":{"city":"Paris"},"caller":{"type":"direct"}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{"input_tokens":9,"output_tokens":4}}"#,
+            "Let me see.",
+            vec![("f", paris)],
+        ),
+        (
+            "vertex_anthropic",
+            "text/event-stream",
+            "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"c\",\"content\":[],\"stop_reason\":null,\"usage\":{\"input_tokens\":9}}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\nevent: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"I look.\"}}\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":{\"type\":\"tool_use\",\"id\":\"toolu_vrtx_01\",\"name\":\"f\",\"input\":{}}}\n\nevent: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"\"}}\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\nevent: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":4}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+            "I look.",
+            vec![("f", "{}")],
+        ),
+        (
+            "gemini",
+            "application/json",
+            "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"I look.\"},{\"functionCall\":{\"name\":\"f\",\"args\":{\"city\":\"Paris\"}}},{\"functionCall\":{\"id\":\"x\",\"name\":\"g\"}}],\"role\":\"model\"},\"finishReason\":\"STOP\",\"index\":0}],\"modelVersion\":\"m\"}",
+            "I look.",
+            vec![("f", paris), ("g", "{}")],
+        ),
+        (
+            "gemini_interactions",
+            "application/json",
+            r#"{"id":"v1_x","status":"requires_action","model":"m","steps":[{"type":"function_call","id":"k7","name":"f","arguments":{"city":"Paris"}}]}"#,
+            "",
+            vec![("f", paris)],
+        ),
+        (
+            "bedrock",
+            "application/json",
+            r#"{"metrics":{"latencyMs":5},"output":{"message":{"content":[{"text":"I look."},{"toolUse":{"input":{"city":"Paris"},"name":"f","toolUseId":"tooluse_a"}}],"role":"assistant"}},"stopReason":"tool_use","usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3}}"#,
+            "I look.",
+            vec![("f", paris)],
+        ),
+    ] {
+        let dialect = by_label(label).unwrap();
+        let got = repeatable(dialect, content_type, body.as_bytes());
+        assert_eq!(got, Some(Ok(content(text, &calls))), "{label} {content_type}");
+        let without = plain(dialect, content_type, body.as_bytes());
+        assert_eq!(without, Some(Err(NotRepeatable::Other)), "{label} {content_type}: none wanted");
+    }
+}
+
+/// A change of an answer with calls, in JSON and in a stream, after which it is none that can be given again.
+#[test]
+fn what_is_more_or_less_than_calls_is_told_from_them() {
+    // Dialect, place, what stands there instead, in each form in which the place is found.
+    let cases: &[(&str, &str, &str)] = &[
+        // Ends that are not those of calls.
+        ("openai_chat", r#""finish_reason":"tool_calls""#, r#""finish_reason":"stop""#),
+        ("openai_chat", r#""finish_reason":"tool_calls""#, r#""finish_reason":"length""#),
+        ("openai_responses", r#""status":"completed","error""#, r#""status":"incomplete","error""#),
+        ("anthropic", r#""stop_reason":"tool_use""#, r#""stop_reason":"end_turn""#),
+        ("anthropic", r#""stop_reason":"tool_use""#, r#""stop_reason":"max_tokens""#),
+        ("gemini", r#""finishReason":"STOP""#, r#""finishReason":"MAX_TOKENS""#),
+        ("gemini", r#""finishReason":"STOP""#, r#""finishReason":"MALFORMED_FUNCTION_CALL""#),
+        ("gemini_interactions", r#""status":"requires_action""#, r#""status":"completed""#),
+        ("gemini_interactions", r#""status":"requires_action""#, r#""status":"failed""#),
+        ("bedrock", r#""stopReason":"tool_use""#, r#""stopReason":"end_turn""#),
+        // Other kinds of calls.
+        ("openai_chat", r#""type":"function""#, r#""type":"custom""#),
+        ("openai_responses", r#""type":"function_call""#, r#""type":"custom_tool_call""#),
+        ("openai_responses", r#""type":"function_call""#, r#""type":"web_search_call""#),
+        ("openai_responses", r#""type":"function_call""#, r#""type":"mcp_call""#),
+        ("anthropic", r#""type":"tool_use","#, r#""type":"server_tool_use","#),
+        ("anthropic", r#""type":"tool_use","#, r#""type":"mcp_tool_use","#),
+        ("gemini", r#""functionCall""#, r#""executableCode""#),
+        ("gemini_interactions", r#""type":"function_call""#, r#""type":"code_execution_call""#),
+        ("bedrock", r#""toolUse""#, r#""reasoningContent""#),
+        // Members that nobody knows, thoughts and their signatures, programs that call.
+        (
+            "openai_chat",
+            r#""type":"function""#,
+            r#""extra_content":{"google":{"thought_signature":"x"}},"type":"function""#,
+        ),
+        ("openai_chat", r#""name":"get_weather""#, r#""strict":true,"name":"get_weather""#),
+        ("openai_responses", r#""name":"get_weather""#, r#""namespace":"n","name":"get_weather""#),
+        (
+            "openai_responses",
+            r#""type":"function_call""#,
+            r#""caller":{"type":"program","caller_id":"c"},"type":"function_call""#,
+        ),
+        (
+            "anthropic",
+            r#""name":"get_weather""#,
+            r#""caller":{"type":"code_execution_20250825","tool_id":"x"},"name":"get_weather""#,
+        ),
+        ("gemini", r#""functionCall""#, r#""thoughtSignature":"x","functionCall""#),
+        ("gemini", r#"{"text":"Paris"#, r#"{"thoughtSignature":"x","text":"Paris"#),
+        ("gemini", r#""name":"get_weather""#, r#""willContinue":true,"name":"get_weather""#),
+        ("gemini_interactions", r#""name":"get_weather""#, r#""signature":"x","name":"get_weather""#),
+        ("bedrock", r#""name":"get_weather""#, r#""type":"server_tool_use","name":"get_weather""#),
+        // Ids of a form of their own, and none.
+        ("openai_chat", r#""id":"call_"#, r#""id":""#),
+        ("openai_responses", r#""call_id":"call_"#, r#""call_id":""#),
+        ("anthropic", r#""id":"toolu_"#, r#""id":"x"#),
+        ("bedrock", r#""toolUseId":"tooluse_"#, r#""toolUseId":"x"#),
+        // No name, and arguments that are no object.
+        ("openai_chat", r#""name":"look""#, r#""name":"""#),
+        ("anthropic", r#""name":"look""#, r#""name":"""#),
+        ("gemini", r#""name":"look""#, r#""name":null"#),
+        ("gemini_interactions", r#""name":"look""#, r#""nom":"look""#),
+        ("bedrock", r#""name":"look""#, r#""name":"""#),
+        ("openai_chat", r#""arguments":"{}""#, r#""arguments":"""#),
+        ("openai_chat", r#""arguments":"{}""#, r#""arguments":"{\"a\":""#),
+        ("openai_responses", r#""arguments":"{}""#, r#""arguments":"[]""#),
+        ("openai_responses", r#""arguments":"{}""#, r#""arguments":{}"#),
+        ("gemini", r#""args":{}"#, r#""args":[1]"#),
+        // Twice.
+        ("openai_chat", r#""name":"look""#, r#""name":"look","name":"hook""#),
+        ("anthropic", r#""name":"look""#, r#""name":"look","name":"hook""#),
+    ];
+    let sound = content(TEXT, &calls());
+    for (label, place, instead) in cases {
+        let dialect = by_label(label).unwrap();
+        let mut found = 0;
+        for (framing, _) in framings(dialect).into_iter().filter(|(f, _)| *f != Framing::AwsEventStream) {
+            let body = String::from_utf8(written_of(&sound, dialect, framing, "")).unwrap();
+            if !body.contains(place) {
+                continue;
+            }
+            found += 1;
+            let body = body.replace(place, instead);
+            let got = repeatable(dialect, framing.content_type(), body.as_bytes());
+            assert!(
+                matches!(got, None | Some(Err(NotRepeatable::Other | NotRepeatable::Incomplete))),
+                "{label} {framing:?} {instead}: {got:?}"
+            );
+        }
+        assert!(found > 0, "{label}: {place} is in none");
+    }
+}
+
+#[test]
+fn calls_in_a_stream_come_in_order_and_whole() {
+    for (label, place, instead) in [
+        // A text behind a call.
+        ("openai_chat", r#""delta":{},"#, r#""delta":{"content":"more"},"#),
+        // Pieces of two calls mixed, a call left out, a second call in the place of the first.
+        ("openai_chat", r#""tool_calls":[{"index":1,"#, r#""tool_calls":[{"index":0,"#),
+        ("openai_chat", r#""tool_calls":[{"index":1,"#, r#""tool_calls":[{"index":7,"#),
+        ("anthropic", r#""index":2,"delta""#, r#""index":1,"delta""#),
+        ("gemini_interactions", r#""index":2,"delta""#, r#""index":1,"delta""#),
+        // A call whose end does not come.
+        ("anthropic", r#"{"type":"content_block_stop","index":3}"#, r#"{"type":"ping"}"#),
+        (
+            "gemini_interactions",
+            r#""event_type":"step.stop","index":3"#,
+            r#""event_type":"interaction.created""#,
+        ),
+        // The whole at the end says other than what came before it.
+        ("openai_responses", r#""type":"response.output_item.done","#, r#""type":"response.in_progress","#),
+    ] {
+        let dialect = by_label(label).unwrap();
+        let body =
+            String::from_utf8(written_of(&content(TEXT, &calls()), dialect, Framing::Sse, "")).unwrap();
+        assert!(body.contains(place), "{label}: {place}");
+        let got = repeatable(dialect, "text/event-stream", body.replace(place, instead).as_bytes());
+        assert_eq!(got, Some(Err(NotRepeatable::Other)), "{label} {place}");
+    }
+    // Bedrock's frames have checksums.
+    let bedrock = by_label("bedrock").unwrap();
+    let stream = |events: &[(&str, &str)]| {
+        let frames: Vec<u8> =
+            events.iter().flat_map(|(kind, json)| event_stream::written(kind, json)).collect();
+        repeatable(bedrock, event_stream::CONTENT_TYPE, &frames)
+    };
+    let start = (
+        "contentBlockStart",
+        r#"{"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"tooluse_a","name":"f"}}}"#,
+    );
+    let delta = ("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"toolUse":{"input":"{}"}}}"#);
+    let stop = ("contentBlockStop", r#"{"contentBlockIndex":0}"#);
+    let end = [("messageStop", r#"{"stopReason":"tool_use"}"#), ("metadata", "{}")];
+    assert_eq!(stream(&[start, delta, stop, end[0], end[1]]), Some(Ok(content("", &[("f", "{}")]))));
+    assert_eq!(stream(&[start, stop, end[0], end[1]]), Some(Ok(content("", &[("f", "{}")]))));
+    let text = ("contentBlockDelta", r#"{"contentBlockIndex":1,"delta":{"text":"more"}}"#);
+    let elsewhere = ("contentBlockDelta", r#"{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{}"}}}"#);
+    for bad in [
+        vec![start, delta, end[0], end[1]],
+        vec![start, delta, stop, text, end[0], end[1]],
+        vec![start, elsewhere, stop, end[0], end[1]],
+        vec![delta, stop, end[0], end[1]],
+    ] {
+        assert_eq!(stream(&bad), Some(Err(NotRepeatable::Other)), "{bad:?}");
+    }
+    assert_eq!(stream(&[start, delta, stop, end[0]]), Some(Err(NotRepeatable::Incomplete)));
+}
+
+/// A provider may want to have its thoughts back with the calls.
+#[test]
+fn calls_behind_thoughts_are_not_given_again() {
+    for (label, content_type, body) in [
+        (
+            "openai_responses",
+            "application/json",
+            r#"{"status":"completed","output":[{"id":"rs","type":"reasoning","summary":[]},{"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"}]}"#,
+        ),
+        (
+            "gemini_interactions",
+            "application/json",
+            r#"{"status":"requires_action","steps":[{"type":"thought","signature":"x"},{"type":"function_call","id":"c","name":"f"}]}"#,
+        ),
+        (
+            "anthropic",
+            "application/json",
+            r#"{"content":[{"type":"thinking","thinking":"","signature":"x"},{"type":"tool_use","id":"toolu_1","name":"f","input":{}}],"stop_reason":"tool_use"}"#,
+        ),
+        (
+            "bedrock",
+            "application/json",
+            r#"{"output":{"message":{"content":[{"reasoningContent":{"reasoningText":{"text":"x"}}},{"toolUse":{"toolUseId":"tooluse_a","name":"f","input":{}}}]}},"stopReason":"tool_use"}"#,
+        ),
+    ] {
+        let got = repeatable(by_label(label).unwrap(), content_type, body.as_bytes());
+        assert_eq!(got, Some(Err(NotRepeatable::Other)), "{label}");
+    }
+}
+
+#[test]
+fn names_and_arguments_count_as_length() {
+    let sound = content("", &[("f", &format!(r#"{{"a":"{}"}}"#, "x".repeat(1_000)))]);
+    for dialect in ALL {
+        for (framing, _) in framings(dialect) {
+            let body = written_of(&sound, dialect, framing, "");
+            let got = repeatable(dialect, framing.content_type(), &body);
+            assert_eq!(got, Some(Err(NotRepeatable::TooLong)), "{dialect:?} {framing:?}");
+        }
+    }
+}
