@@ -5,19 +5,27 @@
 //!
 //! Here is only what one text says. Which texts are new, and what follows, is the pipeline's.
 
+mod addressed;
 mod fold;
+mod marks;
+mod mention;
 mod orders;
 mod overrides;
 mod roles;
 mod source;
+mod speech;
 mod tags;
+mod token;
 mod tokens;
+mod view;
 mod vocabulary;
+mod voided;
 mod word;
+mod words;
 
 use source::{JsonChars, Source};
-use tokens::{Token, Tokens};
-use vocabulary::WORD;
+use tokens::Tokens;
+use view::View;
 
 /// What an attempt looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -119,12 +127,13 @@ fn scan_chars(chars: Source<'_>, place: Place) -> Found {
     let mut found = Found::default();
     let mut tokens = Tokens::new(chars);
     let (mut batch, mut opened) = (Vec::with_capacity(FEW), tags::Opened::default());
-    let mut from = 0;
+    let mut marks = marks::Marks::default();
+    let (mut from, anchors) = (0, anchors(place));
     loop {
         let is_last = !tokens.fill(&mut batch, BATCH);
         let to = if is_last { batch.len() } else { batch.len().saturating_sub(REACH) };
         for at in from..to {
-            if !batch.get(at).is_some_and(is_anchor) {
+            if !batch.get(at).is_some_and(|token| token.is(anchors) || matches!(token.sign, '<' | '[')) {
                 continue;
             }
             let view = View { tokens: &batch, at, place };
@@ -132,6 +141,10 @@ fn scan_chars(chars: Source<'_>, place: Place) -> Found {
             roles::judge(view, &mut found);
             orders::judge(view, &mut found);
             tags::judge(view, &mut opened, &mut found);
+            match place {
+                Place::User => marks::judge(view, &mut marks, &mut found),
+                Place::Tool => addressed::judge(view, &mut found),
+            }
         }
         if is_last {
             break;
@@ -148,100 +161,13 @@ fn scan_chars(chars: Source<'_>, place: Place) -> Found {
     found
 }
 
-/// Whether a rule looks at what stands around such a token.
-#[inline]
-fn is_anchor(token: &Token) -> bool {
-    token.is(overrides::ANCHORS | roles::ANCHORS | orders::ANCHORS | tags::ANCHORS)
-        || matches!(token.sign, '<' | '[')
-}
-
-/// Whether one of the first tokens is of one of these kinds.
-#[inline(never)]
-fn has(tokens: &[Token], most: usize, kinds: u64) -> bool {
-    tokens.iter().take(most).any(|token| token.is(kinds))
-}
-
-/// A token and those around it.
-#[derive(Clone, Copy)]
-struct View<'t> {
-    tokens: &'t [Token],
-    at: usize,
-    place: Place,
-}
-
-impl<'t> View<'t> {
-    /// The token so many places on; nothing beyond the text.
-    fn token(self, by: isize) -> Option<&'t Token> {
-        self.tokens.get(self.at.checked_add_signed(by)?)
-    }
-
-    /// Whether the token so many places on is of one of these kinds.
-    fn is(self, by: isize, kinds: u64) -> bool {
-        self.token(by).is_some_and(|token| token.is(kinds))
-    }
-
-    /// The same view from another token.
-    fn moved(self, by: isize) -> Option<Self> {
-        Some(Self { at: self.at.checked_add_signed(by)?, ..self })
-    }
-
-    fn offset(self) -> usize {
-        self.token(0).map_or(0, |token| token.offset)
-    }
-
-    /// The tokens behind this one, nearest first, up to the end of the sentence.
-    fn ahead(self, most: usize) -> std::slice::Iter<'t, Token> {
-        self.sentence(most).iter()
-    }
-
-    /// The same as a slice.
-    #[inline(never)]
-    fn sentence(self, most: usize) -> &'t [Token] {
-        self.following(most, |token| !token.ends_sentence())
-    }
-
-    /// The words of them that follow each other.
-    #[inline(never)]
-    fn words(self, most: usize) -> &'t [Token] {
-        self.following(most, |token| token.is(WORD) && !token.ends_sentence())
-    }
-
-    /// Whether one of the tokens ahead is of one of these kinds.
-    // Asked for in many places, like the next: what is copied into each makes the module large.
-    #[inline(never)]
-    fn has_ahead(self, most: usize, kinds: u64) -> bool {
-        has(self.sentence(most), most, kinds)
-    }
-
-    /// The same of those behind.
-    #[inline(never)]
-    fn has_behind(self, most: usize, kinds: u64) -> bool {
-        self.behind(most).any(|token| token.is(kinds))
-    }
-
-    /// The words right behind this one, in the order of the text.
-    #[inline(never)]
-    fn words_behind(self, most: usize) -> &'t [Token] {
-        let before = self.tokens.get(..self.at).unwrap_or_default();
-        let is_part = |token: &&Token| token.is(WORD) && !token.ends_sentence();
-        let words = before.iter().rev().take(most).take_while(is_part).count();
-        before.get(before.len().saturating_sub(words)..).unwrap_or_default()
-    }
-
-    #[inline]
-    fn following(self, most: usize, is_part: impl Fn(&Token) -> bool) -> &'t [Token] {
-        let start = self.at.saturating_add(1);
-        let next = self.tokens.get(start..).unwrap_or_default();
-        let next = next.get(..most).unwrap_or(next);
-        let end = next.iter().position(|token| !is_part(token)).unwrap_or(next.len());
-        next.get(..end).unwrap_or_default()
-    }
-
-    /// The tokens in front of this one, nearest first, down to the beginning of the sentence.
-    fn behind(self, most: usize) -> impl Iterator<Item = &'t Token> {
-        let before = self.tokens.get(..self.at).unwrap_or_default();
-        before.iter().rev().take(most).take_while(|token| !token.ends_sentence())
-    }
+/// The words that a rule begins with, in a place.
+fn anchors(place: Place) -> u64 {
+    let of_place = match place {
+        Place::User => marks::ANCHORS,
+        Place::Tool => addressed::ANCHORS,
+    };
+    overrides::ANCHORS | roles::ANCHORS | orders::ANCHORS | tags::ANCHORS | of_place
 }
 
 #[cfg(test)]

@@ -2,83 +2,15 @@
 //! token at a time.
 
 use super::{
-    Place,
     fold::{Folded, fold},
     source::Source,
-    vocabulary::{
-        self, CLOSE_QUOTE, CODE, EMPTY, NEWLINE, QUOTE, SIGN, STOP, UNKNOWN, Vocabulary, WORD, step,
-    },
+    token::{Nulls, Spelled, Start, Token},
+    vocabulary::{self, CODE, EMPTY, NEWLINE, SIGN, STOP, UNKNOWN, Vocabulary, WORD, step},
     word::{Part, Plain, Word},
 };
 
-/// Something that stands in a text.
-#[derive(Clone, Copy, Debug)]
-pub struct Token {
-    /// What it is: bits of `vocabulary`.
-    pub kinds: u64,
-    /// Bytes of the text before it.
-    pub offset: usize,
-    /// The sign; a space for a word.
-    pub sign: char,
-    /// White space stands before it.
-    pub is_apart: bool,
-    /// Nothing but white space and signs of lists stand before it in its line.
-    pub begins_line: bool,
-    /// All of its letters are capitals.
-    pub is_loud: bool,
-    /// A sign that stands there several times.
-    pub repeats: bool,
-}
-
-impl Token {
-    pub fn is(&self, kinds: u64) -> bool {
-        self.kinds & kinds != 0
-    }
-
-    pub fn ends_sentence(&self) -> bool {
-        self.is(STOP)
-    }
-}
-
-/// Where a token begins.
-#[derive(Clone, Copy, Debug)]
-pub struct Start {
-    pub offset: usize,
-    pub is_apart: bool,
-    pub begins_line: bool,
-}
-
-/// Null bytes of a text.
-#[derive(Debug, Default)]
-pub struct Nulls {
-    pub first: usize,
-    groups: usize,
-    last: Option<usize>,
-}
-
-/// So many null bytes apart from each other are the separators of a list, or every second byte of UTF-16.
-const DATA: usize = 4;
-
-impl Nulls {
-    fn add(&mut self, offset: usize) {
-        if self.groups == 0 {
-            self.first = offset;
-        }
-        if self.last.is_none() || self.last != offset.checked_sub(1) {
-            self.groups = self.groups.saturating_add(1);
-        }
-        self.last = Some(offset);
-    }
-
-    pub fn are_suspicious(&self, place: Place) -> bool {
-        self.groups > 0 && (place == Place::User || self.groups < DATA)
-    }
-}
-
 /// What stands in a sign's place for a word of a script without spaces.
 pub const IDEOGRAPH: char = '\u{3007}';
-/// Letters from which a word that is spelled is one.
-const LEAST_SPELLED: usize = 3;
 
 /// Reads tokens from characters.
 pub struct Tokens<'a> {
@@ -103,43 +35,6 @@ pub struct Tokens<'a> {
     /// The word that came last, which may go on in the next.
     broken: Option<Part<'a>>,
     pub nulls: Nulls,
-}
-
-/// A word that is spelled letter by letter.
-#[derive(Clone, Copy, Debug)]
-struct Spelled {
-    digest: u64,
-    letters: usize,
-    begins: char,
-    ends: char,
-    /// Place of the first letter's token.
-    first: usize,
-}
-
-impl Spelled {
-    fn with(self, letter: char) -> Self {
-        Self {
-            digest: step(self.digest, letter),
-            letters: self.letters.saturating_add(1),
-            begins: if self.letters == 0 { letter } else { self.begins },
-            ends: letter,
-            ..self
-        }
-    }
-
-    fn is_word(self, known: &Vocabulary) -> bool {
-        self.letters >= LEAST_SPELLED
-            && known.may_have(self.begins, self.ends, self.letters)
-            && known.kinds(self.digest) != 0
-    }
-
-    /// Puts the word in the letters' place.
-    fn put(self, known: &Vocabulary, tokens: &mut Vec<Token>) -> bool {
-        let Some(begun) = tokens.get(self.first).copied() else { return false };
-        tokens.truncate(self.first);
-        tokens.push(Token { kinds: known.kinds(self.digest) | WORD | begun.kinds & NEWLINE, ..begun });
-        true
-    }
 }
 
 impl<'a> Tokens<'a> {
@@ -388,16 +283,15 @@ impl<'a> Tokens<'a> {
             && last.sign == c
             && !self.is_apart
         {
-            last.repeats = true;
+            let is_third = std::mem::replace(&mut last.repeats, true);
             // Three of them open or close a block.
-            if c == '`' {
+            if c == '`' && is_third {
                 self.fence(tokens);
             }
             return;
         }
         let kinds = match c {
             '.' | '!' | '?' | ';' => SIGN | STOP,
-            '"' | '`' | '\'' => SIGN | QUOTE | if self.is_apart { 0 } else { CLOSE_QUOTE },
             _ => SIGN,
         };
         self.push(kinds, c, self.start(), false, tokens);
@@ -424,12 +318,10 @@ impl<'a> Tokens<'a> {
         self.is_apart = false;
     }
 
-    /// The third sign of a fence; the token counts how many there were by its bits.
+    /// The third sign of a fence.
     fn fence(&mut self, tokens: &mut [Token]) {
         let Some(last) = tokens.last_mut() else { return };
-        if last.kinds & vocabulary::FENCE == 0 {
-            last.kinds |= vocabulary::FENCE;
-        } else if last.begins_line || self.in_fence {
+        if last.begins_line || self.in_fence {
             self.in_fence = !self.in_fence;
             last.kinds |= CODE;
         }

@@ -2,7 +2,7 @@
 //! are made only where the vocabulary may have such a word. Any other word is digested character by character.
 
 use super::{
-    tokens::Start,
+    token::Start,
     vocabulary::{EMPTY, Vocabulary, step},
 };
 
