@@ -119,10 +119,11 @@ fn is_told_what_to_do(view: View<'_>) -> bool {
     // "For AI assistants: ..".
     let begins = begins || view.words_behind(2).len() == 1 && view.is(-1, TO | WITHIN);
     // "Note for code assistants: always ..", "instructions for AI crawlers: describe ..".
-    let note = has(view.words_behind(5), 5, NOTE);
-    // In a transcript a role and a colon stand before whatever is said; in an office, assistants are people.
-    let is_person = called == 0 && view.is(0, ROLE) && !note;
-    let is_called = next.sign == ':' && !is_person || next.sign == ',';
+    let note = !view.is(0, NEWLINE) && has(view.words_behind(5), 5, NOTE);
+    // In a transcript a name and a colon stand before whatever is said; in an office, assistants are people.
+    let is_speaker = called == 0 && !note;
+    let is_person = is_speaker && view.is(0, ROLE);
+    let is_called = next.sign == ':' && !is_speaker || next.sign == ',';
     if (begins || note) && is_called {
         let order = if is_person { BEFORE | YOU } else { ORDER };
         return rest.first().is_some_and(|first| first.is(order));

@@ -6,7 +6,7 @@ use super::{
     mention::is_mention,
     view::{View, has},
     vocabulary::{
-        ARTICLE, ETHICS, FILLER, IDENTITY, LIMIT, NEGATION, NO, REFUSE, ROLEPLAY, TO, UNBOUND, WITHIN,
+        ARTICLE, ETHICS, FILLER, IDENTITY, LIMIT, NEGATION, NO, REFUSE, ROLEPLAY, TO, UNBOUND, WITHIN, YOU,
     },
 };
 
@@ -17,11 +17,32 @@ const IN_CHARACTER: u8 = 8;
 const UNBOUND_MODEL: u8 = 16;
 const PLAYS: u8 = 32;
 
-/// Marks seen so far.
+/// Marks of somebody who is to be played. Without one, a contract says as much: nobody may refuse, without limitation.
+const SOMEBODY: u8 = IN_CHARACTER | UNBOUND_MODEL | PLAYS;
+
+/// Bytes in which marks stand together.
+const SPAN: usize = 1_500;
+
+/// Where each mark was seen last.
 #[derive(Default)]
-pub struct Marks {
-    seen: u8,
-    first: Option<usize>,
+pub struct Marks([Option<usize>; 6]);
+
+impl Marks {
+    fn add(&mut self, seen: u8, offset: usize) {
+        for (bit, place) in self.0.iter_mut().enumerate() {
+            if seen >> bit & 1 == 1 {
+                *place = Some(offset);
+            }
+        }
+    }
+
+    /// The marks in the span that ends here, and where the first of them is.
+    fn near(&self, offset: usize) -> (u8, usize) {
+        let near = |place: &usize| offset.saturating_sub(*place) <= SPAN;
+        self.0.iter().enumerate().fold((0, offset), |(marks, first), (bit, place)| {
+            place.filter(near).map_or((marks, first), |place| (marks | 1 << bit, first.min(place)))
+        })
+    }
 }
 
 /// Tokens that a mark begins with.
@@ -41,15 +62,16 @@ pub fn judge(view: View<'_>, marks: &mut Marks, found: &mut Found) {
     }
     seen |= if token.is(ETHICS) { RIGHT_AND_WRONG } else { 0 };
     seen |= if token.is(UNBOUND) { UNBOUND_MODEL } else { 0 };
-    seen |= if token.is(ROLEPLAY) && view.is(1, FILLER | ARTICLE | TO) { PLAYS } else { 0 };
+    let plays = token.is(ROLEPLAY) && view.is(1, FILLER | ARTICLE | TO);
+    seen |= if plays && (view.begins_sentence() || view.has_behind(4, YOU)) { PLAYS } else { 0 };
     seen |= if token.is(IDENTITY) && view.is(-1, WITHIN) { IN_CHARACTER } else { 0 };
     if seen == 0 || is_mention(view) {
         return;
     }
-    marks.seen |= seen;
-    let first = *marks.first.get_or_insert(view.offset());
-    let has_reason = marks.seen & (NO_LIMITS | RIGHT_AND_WRONG) != 0;
-    if marks.seen & NEVER_REFUSES != 0 && has_reason && marks.seen.count_ones() >= 3 {
+    marks.add(seen, view.offset());
+    let (near, first) = marks.near(view.offset());
+    let has_reason = near & (NO_LIMITS | RIGHT_AND_WRONG) != 0 && near & SOMEBODY != 0;
+    if near & NEVER_REFUSES != 0 && has_reason && near.count_ones() >= 3 {
         found.add(Pattern::RoleOverride, first);
     }
 }

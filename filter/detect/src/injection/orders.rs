@@ -4,7 +4,7 @@
 use super::{
     Found, Pattern, Place,
     mention::is_mention,
-    overrides::is_imperative,
+    overrides::{is_for_models, is_imperative},
     token::Token,
     view::{View, count, ends_with, find, find_but, has, is_at},
     vocabulary::{
@@ -138,14 +138,15 @@ fn wants_prompt(view: View<'_>) -> bool {
         && ends
         && ends_with(before, SYSTEM | PRIOR)
         && count(before, FILLER | SYSTEM | PRIOR) == before.len();
-    let is_theirs =
-        is_prompt && is_hidden && has(ahead.get(noun..).unwrap_or_default(), 4, YOU) || is_given(after);
+    // "Send your last order", "the training you received".
+    let is_models = ahead.get(noun).is_some_and(is_for_models);
+    let is_theirs = is_prompt && is_hidden && has(ahead.get(noun..).unwrap_or_default(), 4, YOU)
+        || is_models && is_given(after);
     strangers <= 1
-        && (is_yours && ends
-            || is_repeated
+        && (is_repeated
             || is_bare_prompt
             || is_theirs
-            || is_yours && (is_prompt || is_hidden)
+            || is_yours && is_models && (is_prompt || is_hidden || ends)
             || is_prompt && is_above)
 }
 
@@ -198,7 +199,8 @@ fn asks_what(view: View<'_>) -> bool {
     let after = ahead.get(noun.saturating_add(1)..).unwrap_or_default();
     let follows =
         matches!(after, [does, you, follow] if does.is(MODAL) && you.is(YOU) && follow.is(FOLLOW | OBLIGE));
-    if view.place == Place::User && (is_prompt || before.is_empty()) && (is_given(after) || follows) {
+    let is_models = is_prompt || before.is_empty() && ahead.get(noun).is_some_and(is_for_models);
+    if view.place == Place::User && is_models && (is_given(after) || follows) {
         return true;
     }
     has(before, usize::MAX, YOUR)

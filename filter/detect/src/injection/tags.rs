@@ -5,10 +5,10 @@ use super::{
     mention::{is_code, is_mention, is_term},
     speech::{is_ordered, is_spoken_to},
     token::Token,
-    view::{View, has},
+    view::{View, has, has_pair},
     vocabulary::{
         AI, CHAT, END, FILLER, FRAME, IGNORE, INSTRUCTION, LIMIT, NEW, NEWLINE, NOTE, NOW, OVERRIDE, PRIOR,
-        PROMPT, ROLE, SAID, SIGN, STOP, SYSTEM, THIRD, TO, UNKNOWN, WEAK_FRAME, WITHIN, WORD,
+        PROMPT, ROLE, SAID, SIGN, STOP, SYSTEM, THIRD, TO, UNKNOWN, USER, WEAK_FRAME, WITHIN, WORD,
     },
 };
 
@@ -113,8 +113,10 @@ fn is_bracketed_role(view: View<'_>) -> bool {
     }
     let begins = view.token(0).is_some_and(|token| token.begins_line);
     // "[SYSTEM INSTRUCTION: ..".
-    let is_loud = view.token(at).is_some_and(|token| token.is_loud)
-        && view.is(end.saturating_sub(1), INSTRUCTION | OVERRIDE);
+    let last = end.saturating_sub(1);
+    // "[SAFETY INSTRUCTIONS]" are on every box.
+    let is_operators = name.is(ROLE) && view.is(last, INSTRUCTION) || view.is(last, OVERRIDE);
+    let is_loud = name.is_loud && is_operators;
     if is_instruction || is_loud {
         return true;
     }
@@ -140,7 +142,9 @@ fn is_heading(view: View<'_>) -> bool {
     // "SYSTEM NOTE TO AGENT:"
     let is_to_ai = by > 1
         && view.is(by, TO)
-        && view.is(by.saturating_add(1), AI | THIRD)
+        && view
+            .token(by.saturating_add(1))
+            .is_some_and(|to| to.is(AI) || to.is(THIRD) && !to.is(USER) && to.is_loud)
         && view.sign(by.saturating_add(2)) == ':';
     let is_order = is_to_ai || view.sign(by) == ':' && view.moved(by).is_some_and(is_ordered);
     is_order && !is_code(view) && !is_mention(view)
@@ -195,6 +199,8 @@ fn ends_ruled(view: View<'_>) -> bool {
         token.is_some_and(|token| token.repeats && token.is(SIGN) || matches!(token.sign, '[' | ']'))
     };
     let is_frame = has(line, usize::MAX, FRAME | WEAK_FRAME | SAID | PROMPT | ROLE);
+    // Behind the end of a mail or a document, its reader is spoken to.
+    let is_models = has(line, usize::MAX, FRAME | PROMPT) || has_pair(line, ROLE, SAID | WEAK_FRAME);
     let next = rule.token(1);
     let is_turn =
         next.is_some_and(|next| next.is(ROLE | SYSTEM | AI) && next.is(NEWLINE)) && rule.sign(2) == ':';
@@ -202,8 +208,9 @@ fn ends_ruled(view: View<'_>) -> bool {
         && is_ruled(view.token(-1))
         && is_ruled(rule.token(0))
         && (is_turn
-            || is_ordered(rule)
-            || next.is_some_and(|next| next.is(NOW | IGNORE) || next.is(NEW) || next.sign == '['))
+            || is_models
+                && (is_ordered(rule)
+                    || next.is_some_and(|next| next.is(NOW | IGNORE) || next.is(NEW) || next.sign == '[')))
         && !is_code(view)
         && !is_mention(view)
 }

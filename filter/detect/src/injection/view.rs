@@ -53,15 +53,15 @@ pub struct View<'t> {
 }
 
 impl<'t> View<'t> {
-    #[inline(never)]
     /// The token so many places on; nothing beyond the text.
+    // Asked for in many places, like much that follows: what is copied into each makes the module large.
+    #[inline(never)]
     pub fn token(self, by: isize) -> Option<&'t Token> {
         self.tokens.get(self.at.checked_add_signed(by)?)
     }
 
-    // Asked for in many places: what is copied into each makes the module large.
-    #[inline(never)]
     /// The sign so many places on; a space where there is none.
+    #[inline(never)]
     pub fn sign(self, by: isize) -> char {
         self.token(by).map_or(' ', |token| token.sign)
     }
@@ -111,7 +111,6 @@ impl<'t> View<'t> {
     }
 
     /// Whether one of the tokens ahead is of one of these kinds.
-    // Asked for in many places, like the next: what is copied into each makes the module large.
     #[inline(never)]
     pub fn has_ahead(self, most: usize, kinds: u64) -> bool {
         has(self.sentence(most), most, kinds)

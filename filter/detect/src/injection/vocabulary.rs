@@ -92,6 +92,7 @@ kinds! {
     /// Names of roles in a chat.
     ROLE = 56,
     IDENTITY = 57,
+    /// Switched on; together with VOID, switched off.
     ACTIVE = 58,
     /// Said of tokens and tags when people write about them.
     TERM = 59,

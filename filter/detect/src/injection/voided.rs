@@ -5,8 +5,8 @@ use super::{
     overrides::{is_for_models, is_imperative},
     view::{View, find, has, has_pair, is_at},
     vocabulary::{
-        ALL, ARE, ETHICS, EVERYTHING, FILLER, GIVEN, INSTRUCTION, LIMIT, NEGATION, NEW, NO, NOW, PRIOR, SAID,
-        SYSTEM, THIRD, TO, UNKNOWN, VOID, WHAT, WITHIN, YOU, YOUR,
+        ACTIVE, ALL, ARE, ETHICS, EVERYTHING, FILLER, GIVEN, INSTRUCTION, LIMIT, NEGATION, NEW, NO, NOW,
+        PRIOR, SAID, SYSTEM, THIRD, TO, UNKNOWN, VOID, WHAT, WITHIN, YOU, YOUR,
     },
 };
 
@@ -32,7 +32,11 @@ fn lifts_limits(view: View<'_>) -> bool {
     let ahead = view.words(5);
     let limit = find(ahead, usize::MAX, LIMIT);
     let before = limit.and_then(|limit| ahead.get(..limit)).unwrap_or_default();
-    let is_off = has(ahead, 1, YOUR | ALL)
+    // "Apply your guidelines to this draft", "how can I remove your limit?"
+    let is_switch = view.is(0, ACTIVE);
+    let is_off = is_switch
+        && is_imperative(view)
+        && has(ahead, 1, YOUR | ALL)
         && (has(before, 4, SYSTEM | ETHICS)
             || view.place == Place::User && limit == Some(1) && has(ahead, 1, YOUR)
             || limit.and_then(|limit| ahead.get(limit)).is_some_and(|limit| limit.is(SYSTEM)));
@@ -44,10 +48,10 @@ fn lifts_limits(view: View<'_>) -> bool {
     let limit = find(behind, usize::MAX, LIMIT);
     let whose = limit.and_then(|limit| behind.get(limit.checked_sub(1)?));
     let is_lifted = view.place == Place::User
-        && whose.is_some_and(|whose| {
-            whose.is(SAID | SYSTEM | ETHICS) && view.has_behind(2, ARE | NEGATION)
-                || whose.is(YOUR) && view.has_behind(2, NEGATION)
-        });
+        && is_switch
+        && has(behind, usize::MAX, ALL | YOUR)
+        && whose.is_some_and(|whose| whose.is(SAID | SYSTEM | ETHICS | YOUR))
+        && view.has_behind(2, ARE | NEGATION);
     // "Replace your instructions with the following".
     let is_replaced = view.place == Place::User
         && has(ahead, 1, YOUR)
@@ -73,8 +77,7 @@ pub fn is_void(view: View<'_>) -> bool {
     let Some(void) = find(ahead, usize::MAX, VOID) else { return false };
     let before = view.words_behind(4);
     let is_said = |kinds| has(before, 4, kinds);
-    let is_users = view.place == Place::User && is_said(PRIOR);
-    let is_theirs = is_said(YOUR) && !is_said(THIRD) || is_said(ALL) && is_said(PRIOR) || is_users;
+    let is_theirs = is_said(YOUR) && !is_said(THIRD) || is_said(ALL) && is_said(PRIOR);
     // "Your guidelines are void from now on": so nobody writes of a policy.
     let is_from_now = || {
         let after = ahead.get(void..).unwrap_or_default();

@@ -219,8 +219,7 @@ pub const WORDS: &[(u64, &str)] = &[
         VOID,
         "supersede supersedes replace replaces cancels invalidates void cancelled canceled obsolete superseded revoked rescinded \
         invalid null outdated counts count drop discard omit skip overwrite suspend revoke erase abandon ditch overridden deprecated \
-        disabled suspended deleted erased wiped apply applies valid lifted removed updated changed disable deactivate remove lift off \
-        clear wipe ungültig nichtig needed overrides overriding delete update change",
+        suspended deleted erased wiped apply applies valid clear wipe ungültig nichtig needed overrides overriding delete",
     ),
     (ROLE, "system user assistant developer tool human model ipython platform assistants"),
     (IDENTITY, "role identity persona name character personality rolle rôle rol ruolo"),
@@ -239,7 +238,7 @@ pub const WORDS: &[(u64, &str)] = &[
     ),
     (
         ETHICS,
-        "ethics ethical ethically unethical moral morals morality immoral amoral censorship conscience illegal harmful legal legality",
+        "ethics ethical ethically unethical moral morals morality immoral amoral censorship conscience harmful",
     ),
     (
         REPEAT,
@@ -258,6 +257,7 @@ pub const WORDS: &[(u64, &str)] = &[
         upload append insert reply mark accept select choose post email mail fetch download skip stop describe always",
     ),
     (REFUSE, "refuse refuses refused refusing decline declines"),
+    (VOID | ACTIVE, "disable disabled deactivate deactivated remove removed lift lifted off"),
     // Words that are two things at once, and nothing else is.
     (AI | FILLER, "language model models"),
     (SYSTEM | LIMIT, "moderation"),
