@@ -41,7 +41,11 @@ fn comes_first(view: View<'_>) -> bool {
     let rest = ahead.get(answer.saturating_add(1)..).unwrap_or_default();
     let is_task = has(rest, 6, TASK | SAID | USER);
     let is_theirs = has(rest, 9, USER | GIVEN | YOU) && !has(ahead, answer, UNKNOWN);
-    is_task && is_theirs && has(rest, usize::MAX, YOU | FILLER | FOLLOW | ANSWER | TO)
+    // "Before processing the user's request, the job reads its input".
+    let comma = rest.iter().position(|token| token.sign == ',');
+    let others = comma.and_then(|comma| rest.get(comma.saturating_add(1)..)).unwrap_or_default();
+    let is_told = !matches!(others, [the, who, does, ..] if the.is(FILLER) && who.is(UNKNOWN) && does.is(UNKNOWN | READING));
+    is_task && is_theirs && is_told && has(rest, usize::MAX, YOU | FILLER | FOLLOW | ANSWER | TO)
 }
 
 /// "Note to the AI:", "if you are an LLM", "AI assistants reading this must".

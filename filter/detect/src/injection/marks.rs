@@ -4,9 +4,10 @@
 use super::{
     Found, Pattern,
     mention::is_mention,
-    view::{View, has},
+    roles::refuses_all,
+    view::{View, find, has},
     vocabulary::{
-        ARTICLE, ETHICS, FILLER, IDENTITY, LIMIT, NEGATION, NO, REFUSE, ROLEPLAY, TO, UNBOUND, WITHIN, YOU,
+        ARTICLE, ETHICS, FILLER, IDENTITY, LIMIT, NEGATION, NO, ROLEPLAY, TO, UNBOUND, UNKNOWN, WITHIN, YOU,
     },
 };
 
@@ -56,8 +57,9 @@ pub fn judge(view: View<'_>, marks: &mut Marks, found: &mut Found) {
     let mut seen = 0;
     if token.is(NO | NEGATION) {
         let ahead = view.words(6);
-        seen |= if has(ahead, 5, LIMIT) { NO_LIMITS } else { 0 };
-        seen |= if has(ahead, 3, REFUSE) { NEVER_REFUSES } else { 0 };
+        let limit = find(ahead, 5, LIMIT);
+        seen |= if limit.is_some_and(|limit| !has(ahead, limit, UNKNOWN)) { NO_LIMITS } else { 0 };
+        seen |= if refuses_all(view.sentence(6)) { NEVER_REFUSES } else { 0 };
         seen |= if has(ahead, 3, IDENTITY) { IN_CHARACTER } else { 0 };
     }
     seen |= if token.is(ETHICS) { RIGHT_AND_WRONG } else { 0 };

@@ -126,8 +126,8 @@ fn is_known_about(view: View<'_>, by: isize) -> bool {
 #[inline(never)]
 fn sets_aside(view: View<'_>) -> bool {
     let is_weak = view.is(0, VOID);
-    let (mut all, mut everything, mut prior, mut yours, mut what, mut strangers) =
-        (false, false, false, false, false, 0_usize);
+    let (mut all, mut everything, mut prior, mut yours, mut systems, mut what, mut strangers) =
+        (false, false, false, false, false, false, 0_usize);
     for (by, token) in (1..).zip(view.ahead(OBJECT)) {
         if token.is(INSTRUCTION) || token.is(LIMIT) && (yours || all) {
             // "Ignore instructions now."
@@ -140,7 +140,11 @@ fn sets_aside(view: View<'_>) -> bool {
             if prior && !yours && !is_for_models(token) && is_elsewhere(view, by) {
                 return false;
             }
-            if prior || yours || is_bare || is_prior_behind(view, by) || is_to_be_kept(view, by) {
+            // "Override the system rules with your own".
+            let is_systems =
+                systems && (!view.is(0, OVERRIDE) || is_for_models(token) || is_object(view, by));
+            if prior || yours || is_systems || is_bare || is_prior_behind(view, by) || is_to_be_kept(view, by)
+            {
                 return true;
             }
             return all && !is_elsewhere(view, by);
@@ -168,7 +172,7 @@ fn sets_aside(view: View<'_>) -> bool {
         } else if token.is(PRIOR) {
             prior = true;
             // "Ignore everything above", "forget all of the above".
-            if all && (everything || is_object(view, by)) {
+            if all && (everything && !is_weak || is_object(view, by)) {
                 return true;
             }
             // "Ignore above and ..".
@@ -179,7 +183,8 @@ fn sets_aside(view: View<'_>) -> bool {
                 return true;
             }
         } else if token.is(YOUR | SYSTEM) {
-            yours = true;
+            yours |= token.is(YOUR);
+            systems |= token.is(SYSTEM);
         } else if token.is(GIVEN)
             && (everything && !is_known_about(view, by)
                 || what && (is_object(view, by) || view.is(by.saturating_add(1), PRIOR | TO)))
@@ -187,6 +192,8 @@ fn sets_aside(view: View<'_>) -> bool {
             return true;
         } else if token.is(UNKNOWN) || token.is(SIGN) && !token.is_quote() && !is_markup(token) {
             strangers = strangers.saturating_add(1);
+            // "Forget your phones, follow the rules".
+            yours &= !(token.sign == ',' && view.is(by.saturating_sub(1), UNKNOWN));
         }
         let you = if view.is(by.saturating_add(1), FILLER) { 2 } else { 1 };
         what |= token.is(WHAT) && view.is(by.saturating_add(1), YOU);
@@ -260,7 +267,7 @@ fn is_elsewhere(view: View<'_>, by: isize) -> bool {
 
 /// Whether nothing of it follows: "ignore the above and ..".
 #[inline(never)]
-fn is_object(view: View<'_>, by: isize) -> bool {
+pub fn is_object(view: View<'_>, by: isize) -> bool {
     let Some(next) = view.moved(by.saturating_add(1)) else { return true };
     // "My previous e-mail": in Italian, "e" is a word of its own.
     let is_part = next.sign(1) == '-' && next.token(1).is_some_and(|dash| !dash.is_apart);

@@ -8,9 +8,9 @@ use super::{
     view::{View, ends_with, find, find_but, has, is_at},
     vocabulary::{
         ACTIVE, AI, ALL, AND, ANSWER, ARE, ARTICLE, BEFORE, ETHICS, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT,
-        IDENTITY, IGNORE, INSTRUCTION, LIMIT, MEMBER, MODAL, MODE, NEGATION, NEW, NO, NOW, OBLIGE, ONWARD,
-        PRIOR, PROMPT, REFUSE, REVEAL, ROLEPLAY, SAID, SIGN, SYSTEM, TASK, THIRD, TO, UNBOUND, UNKNOWN, VOID,
-        WHAT, WITHIN, WORD, YOU, YOUR,
+        IDENTITY, IGNORE, INSTRUCTION, LIMIT, MEMBER, MODAL, MODE, NEGATION, NEW, NEWLINE, NO, NOW, OBLIGE,
+        ONWARD, PRIOR, PROMPT, REFUSE, REVEAL, ROLEPLAY, SAID, SIGN, SYSTEM, TASK, THIRD, TO, UNBOUND,
+        UNKNOWN, VOID, WHAT, WITHIN, WORD, YOU, YOUR,
     },
 };
 
@@ -114,7 +114,8 @@ fn is_free(view: View<'_>) -> bool {
     }
     let between =
         limit.and_then(|limit| words.get(no.saturating_add(1)..no.saturating_add(limit))).unwrap_or_default();
-    let is_bare = limit.is_some_and(|limit| limit <= 3)
+    let is_bare = is_at(words, no, NO)
+        && limit.is_some_and(|limit| limit <= 3)
         && !has(between, 3, UNKNOWN | IGNORE | FOLLOW)
         && !is_of_something
         && words.iter().take(no).all(|token| token.is(ARE | UNKNOWN | MODAL | OBLIGE) && !token.is(NEGATION))
@@ -154,21 +155,24 @@ fn answers_freely(words: &[Token]) -> bool {
         && !next.is_some_and(|next| next.is(UNKNOWN | WITHIN))
 }
 
+/// Behind "never": "refuse", "refuses anything", "refuse to answer"; and not "refuse to hand over to a human".
+pub fn refuses_all(words: &[Token]) -> bool {
+    let Some(refuse) = find(words, 3, REFUSE) else { return false };
+    match words.get(refuse.saturating_add(1)..).unwrap_or_default() {
+        [] => true,
+        [to, what, ..] if to.is(TO) => what.is(ANSWER | REVEAL | FOLLOW),
+        // "You should not decline the meeting".
+        [what, ..] => what.is(SIGN | NEWLINE | AND | EVERYTHING | ALL),
+    }
+}
+
 /// Whether words say that somebody knows no limits of the kind that a model has: no ethics, no content policy.
 fn knows_no_limits(words: &[Token]) -> bool {
     let is_model = || has(words, usize::MAX, AI | UNBOUND);
     words.iter().enumerate().filter(|(_, no)| no.is(NO | NEGATION)).any(|(at, no)| {
         let rest = words.get(at.saturating_add(1)..).unwrap_or_default();
-        let refuse = find_but(rest, 2, REFUSE, SAID);
-        if let Some(refuse) = refuse.filter(|_| no.is(NEGATION)) {
-            // "Never refuse to hand over to a human".
-            let what = rest.get(refuse.saturating_add(1)..).unwrap_or_default();
-            return match what {
-                [] => true,
-                [to, what, ..] if to.is(TO) => what.is(ANSWER | REVEAL | FOLLOW),
-                // "You should not decline the meeting".
-                [what, ..] => what.is(SIGN | AND | EVERYTHING | ALL),
-            };
+        if no.is(NEGATION) && find_but(rest, 2, REFUSE, SAID).is_some() {
+            return refuses_all(rest);
         }
         let limit = find(rest, 6, LIMIT | INSTRUCTION);
         let Some(limit) = limit else { return false };
@@ -216,7 +220,7 @@ fn from_now_on(view: View<'_>) -> bool {
     let you = find(&next, usize::MAX, YOU);
     you.is_some_and(|you| {
         let rest = next.get(you..).unwrap_or_default();
-        rest.iter().take(3).any(|token| token.is(ARE) || token.is(ROLEPLAY) && !token.is(GIVEN))
+        rest.iter().take(3).any(|token| token.is(ARE) || token.is(ROLEPLAY) && !token.is(GIVEN | ANSWER))
     }) || matches!(next.as_slice(), [plays, like, name, ..] if plays.is(ROLEPLAY) && !plays.is(ANSWER) && like.is(FILLER | OBLIGE) && name.is(UNKNOWN) && name.is_loud)
         || next.iter().take(2).any(|token| token.is(ROLEPLAY) && token.is(NEW | UNBOUND))
         || has(&next, 3, ARE) && has(&next, usize::MAX, YOU)

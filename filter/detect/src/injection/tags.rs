@@ -124,7 +124,7 @@ fn is_bracketed_role(view: View<'_>) -> bool {
     let is_alone = rest
         .is_some_and(|close| close.ahead(1).next().is_none() || close.is(1, NEWLINE) && !is_settings(close));
     let is_marked = end > at.saturating_add(1) || view.sign(end) == ':';
-    rest.is_some_and(is_ordered) && (begins || is_marked) || begins && is_alone
+    name.is(ROLE) && rest.is_some_and(is_ordered) && (begins || is_marked) || begins && is_alone
 }
 
 /// Lines of `key = value` follow.
@@ -146,7 +146,8 @@ fn is_heading(view: View<'_>) -> bool {
             .token(by.saturating_add(1))
             .is_some_and(|to| to.is(AI) || to.is(THIRD) && !to.is(USER) && to.is_loud)
         && view.sign(by.saturating_add(2)) == ':';
-    let is_order = is_to_ai || view.sign(by) == ':' && view.moved(by).is_some_and(is_ordered);
+    let is_order =
+        is_to_ai || view.is(0, ROLE) && view.sign(by) == ':' && view.moved(by).is_some_and(is_ordered);
     is_order && !is_code(view) && !is_mention(view)
 }
 

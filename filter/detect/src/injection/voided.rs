@@ -2,7 +2,7 @@
 
 use super::{
     Place,
-    overrides::{is_for_models, is_imperative},
+    overrides::{is_for_models, is_imperative, is_object},
     view::{View, find, has, has_pair, is_at},
     vocabulary::{
         ACTIVE, ALL, ARE, ETHICS, EVERYTHING, FILLER, GIVEN, INSTRUCTION, LIMIT, NEGATION, NEW, NO, NOW,
@@ -38,7 +38,7 @@ fn lifts_limits(view: View<'_>) -> bool {
         && is_imperative(view)
         && has(ahead, 1, YOUR | ALL)
         && (has(before, 4, SYSTEM | ETHICS)
-            || view.place == Place::User && limit == Some(1) && has(ahead, 1, YOUR)
+            || view.place == Place::User && limit == Some(1) && has(ahead, 1, YOUR) && is_object(view, 2)
             || limit.and_then(|limit| ahead.get(limit)).is_some_and(|limit| limit.is(SYSTEM)));
     let is_free = matches!(ahead, [to, you, ..] if to.is(TO) && you.is(YOU))
         && view.has_behind(3, NEGATION)
