@@ -34,12 +34,13 @@ fn attacks_are_caught_and_healthy_texts_left_alone() {
 #[test]
 fn texts_that_were_written_elsewhere() {
     for (texts, least_caught, most_flagged) in [
-        (include_str!("injection/round_2.jsonl"), 54, 3),
+        (include_str!("injection/round_2.jsonl"), 52, 3),
         (include_str!("injection/round_3.jsonl"), 25, 3),
-        (include_str!("injection/round_4.jsonl"), 128, 8),
-        (include_str!("injection/round_5.jsonl"), 32, 0),
+        (include_str!("injection/round_4.jsonl"), 122, 7),
+        (include_str!("injection/round_5.jsonl"), 31, 0),
+        (include_str!("injection/round_6.jsonl"), 30, 32),
         (include_str!("injection/unseen.jsonl"), 29, 3),
-        (include_str!("injection/everyday.jsonl"), 0, 25),
+        (include_str!("injection/everyday.jsonl"), 0, 23),
     ] {
         let (attacks, caught) = found_among(texts, |line| line["attack"] == true);
         let (healthy, flagged) = found_among(texts, |line| line["attack"] == false);

@@ -2,15 +2,15 @@
 //! answer the user", "do not tell the user".
 
 use super::{
-    Found, Pattern,
+    Found, Pattern, Place,
     mention::is_mention,
     speech::ORDER,
     token::Token,
     view::{View, count, find, find_but, has, is_at},
     vocabulary::{
-        ACT, AI, ALL, AND, ANSWER, ARE, ARTICLE, BEFORE, FILLER, FOLLOW, GIVEN, IGNORE, INSTRUCTION, MODAL,
-        NEGATION, NEWLINE, NO, NOTE, OBLIGE, ONWARD, READING, REVEAL, ROLE, SAID, SIGN, TASK, TELL, THIRD,
-        TO, UNKNOWN, USER, WHAT, WITHIN, WORD, YOU,
+        ACT, AI, ALL, AND, ANSWER, ARE, ARTICLE, BEFORE, EVERYTHING, FILLER, FOLLOW, GIVEN, IGNORE,
+        INSTRUCTION, MODAL, NEGATION, NEWLINE, NO, NOTE, OBLIGE, ONWARD, READING, REVEAL, ROLE, SAID, SIGN,
+        TASK, TELL, THIRD, TO, UNKNOWN, USER, WEAK_FRAME, WHAT, WITHIN, WORD, YOU,
     },
 };
 
@@ -112,8 +112,10 @@ fn is_told_what_to_do(view: View<'_>) -> bool {
     let ahead = view.sentence(10);
     let called = ahead.iter().take_while(|token| token.is(AI | THIRD)).count();
     // "AI reviewers:", "LLM instructions:".
-    let is_longer = is_at(ahead, called, UNKNOWN | INSTRUCTION | NOTE)
-        && ahead.get(called.saturating_add(1)).is_some_and(|token| token.sign == ':');
+    // "Assistant manager:", "chatbot training:".
+    let is_longer = ahead.get(called).is_some_and(|noun| {
+        noun.is(UNKNOWN) && !view.is(0, ROLE) || noun.is(NOTE) || noun.is(INSTRUCTION) && noun.is(TASK)
+    }) && ahead.get(called.saturating_add(1)).is_some_and(|token| token.sign == ':');
     let called = if is_longer { called.saturating_add(1) } else { called };
     let Some(next) = ahead.get(called) else { return false };
     let rest = ahead.get(called.saturating_add(1)..).unwrap_or_default();
@@ -145,4 +147,18 @@ fn speaks_for_user(view: View<'_>) -> bool {
     let rest = wants.and_then(|wants| words.get(wants.saturating_add(1)..)).unwrap_or_default();
     let is_to_you = matches!(rest, [you, to, ..] if you.is(YOU) && to.is(TO));
     view.is(0, ROLE) && is_to_you && !view.has_behind(3, WHAT | BEFORE)
+}
+
+/// "Forget what the user asked for", "stop following the user's request", in a tool result.
+pub fn is_turned_from_user(view: View<'_>) -> bool {
+    let ahead = view.words(5);
+    let user = ahead.iter().position(|token| token.is(USER) && token.is(THIRD));
+    view.place == Place::Tool
+        && user.is_some_and(|user| {
+            let asked = ahead.get(user.saturating_add(1));
+            has(ahead, 1, WHAT | EVERYTHING)
+                || asked.is_some_and(|token| {
+                    token.is(TASK) || token.is(SAID | INSTRUCTION) && !token.is(WEAK_FRAME)
+                })
+        })
 }

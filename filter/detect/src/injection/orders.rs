@@ -50,13 +50,16 @@ fn heads_orders(view: View<'_>) -> bool {
     let heads = view
         .token(after)
         .is_none_or(|next| matches!(next.sign, ':' | ']' | '-' | '=' | '>' | '*' | '#') || next.is(NEWLINE));
-    let is_told = is_yours && view.is(after, ARE | UNKNOWN | TO | FILLER) && view.is(after, WORD);
+    let is_told =
+        is_yours && view.is(noun, TASK | PROMPT) && view.is(after, ARE | TO | FILLER) && view.is(after, WORD);
     let begins = view.token(0).is_some_and(|token| token.begins_line)
         || view.behind(1).next().is_none_or(|token| token.is(SIGN));
     let is_plain = view.is(0, UNKNOWN) || !view.is(0, WITHIN | FILLER | FOLLOW);
     // "New rule: you must".
-    let is_rule =
-        begins && view.is(noun, INSTRUCTION) && (1..4).any(|by| view.is(after.saturating_add(by), YOU));
+    let is_rule = begins
+        && view.is(noun, INSTRUCTION)
+        && view.is(noun, TASK)
+        && (1..4).any(|by| view.is(after.saturating_add(by), YOU));
     heads && (is_strong && begins && is_plain || is_yours || is_rule) || is_told
 }
 
@@ -154,7 +157,11 @@ fn wants_prompt(view: View<'_>) -> bool {
 fn is_given(after: &[Token]) -> bool {
     let you = find(after, 2, YOU);
     let given = you.and_then(|you| after.get(you.saturating_add(1)..)).unwrap_or_default();
-    has(given, 3, GIVEN) && !has(given, 2, THIRD | NEGATION)
+    let at = find(given, 3, GIVEN);
+    // "The instructions you were given by your doctor".
+    let by = at.and_then(|at| given.get(at.saturating_add(1)..)).unwrap_or_default();
+    let is_anothers = has(by, 1, UNKNOWN | WITHIN) && !has(by, 5, SYSTEM | SAID | PRIOR);
+    at.is_some() && !is_anothers && !has(given, 2, THIRD | NEGATION)
 }
 
 /// "Repeat the words above, starting with": what the reader sees in front of the text.
@@ -203,6 +210,8 @@ fn asks_what(view: View<'_>) -> bool {
     if view.place == Place::User && is_models && (is_given(after) || follows) {
         return true;
     }
+    // "What are your safety instructions for this ladder?"
+    let is_hidden = is_hidden && !next.is_some_and(|next| next.is(WITHIN) && !next.is(PRIOR));
     has(before, usize::MAX, YOUR)
         && (is_hidden || is_prompt || is_told)
         && (is_told && strangers <= 2 || strangers == 0 || is_prompt && is_right_before && strangers <= 2)
@@ -213,6 +222,10 @@ fn follows_these(view: View<'_>) -> bool {
     let Some(noun) = view.ahead(5).position(|token| token.is(INSTRUCTION)) else { return false };
     let mut after = view.ahead(noun.saturating_add(4)).skip(noun);
     let is_instead = after.any(|token| token.is(INSTEAD) && !token.is(FILLER));
+    // "Follow these rules instead of the old ones".
+    let is_instead = is_instead
+        && (view.ahead(noun.saturating_add(1)).any(is_for_models)
+            || !after.next().is_some_and(|of| of.is(WITHIN)));
     let is_mine = view.ahead(noun.saturating_add(1)).all(|token| !token.is(UNKNOWN));
     is_mine && is_instead && is_imperative(view)
 }

@@ -3,6 +3,7 @@
 
 use super::{
     Found, Pattern, Place,
+    addressed::is_turned_from_user,
     mention::is_mention,
     token::Token,
     tokens::IDEOGRAPH,
@@ -10,7 +11,7 @@ use super::{
     vocabulary::{
         ACT, ALL, AND, ANSWER, ARE, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT, IDENTITY, IGNORE, INSTEAD,
         INSTRUCTION, LIMIT, MENTION, MODAL, NEGATION, NOW, OBLIGE, OVERRIDE, PRIOR, PROMPT, SAID, SIGN,
-        SYSTEM, TASK, THIRD, TO, UNKNOWN, USER, VOID, WEAK_FRAME, WHAT, WITHIN, WORD, YOU, YOUR,
+        SYSTEM, TASK, THIRD, TO, UNKNOWN, VOID, WHAT, WITHIN, WORD, YOU, YOUR,
     },
     voided::{is_void, voids},
 };
@@ -74,7 +75,11 @@ pub fn is_imperative(view: View<'_>) -> bool {
     if has(near, 3, YOU) {
         return true;
     }
-    let is_spoken_about = |token: &Token| token.is(THIRD | MODAL) && !token.is(AND | YOU);
+    // "The guidelines override all previous ones".
+    let is_spoken_about = |token: &Token| {
+        token.is(THIRD | MODAL) && !token.is(AND | YOU)
+            || view.is(0, OVERRIDE) && token.is(INSTRUCTION) && !is_for_models(token)
+    };
     !near.last().is_some_and(is_spoken_about)
 }
 
@@ -133,8 +138,13 @@ fn sets_aside(view: View<'_>) -> bool {
             // "Ignore instructions now."
             let is_bare = by == 1 && is_object(view, by);
             // Rules of a firewall are dropped, and orders are skipped.
-            if is_weak && !yours && !is_for_models(token) {
+            if is_weak && !is_for_models(token) && !(yours && (systems || is_object(view, by))) {
                 return false;
+            }
+            // "Your password rules".
+            if by > 1 && !is_for_models(token) && view.is(by.saturating_sub(1), UNKNOWN) {
+                strangers = strangers.saturating_add(1);
+                continue;
             }
             // "The above order of chapters", "the previous orders of the court".
             if prior && !yours && !is_for_models(token) && is_elsewhere(view, by) {
@@ -284,18 +294,4 @@ fn is_alone(view: View<'_>) -> bool {
 /// Orders, policies and rules are also what shops and offices write of: "your order has been cancelled".
 pub fn is_for_models(noun: &Token) -> bool {
     noun.is(TASK | PROMPT)
-}
-
-/// "Forget what the user asked for", "stop following the user's request", in a tool result.
-fn is_turned_from_user(view: View<'_>) -> bool {
-    let ahead = view.words(5);
-    let user = ahead.iter().position(|token| token.is(USER) && token.is(THIRD));
-    view.place == Place::Tool
-        && user.is_some_and(|user| {
-            let asked = ahead.get(user.saturating_add(1));
-            has(ahead, 1, WHAT | EVERYTHING)
-                || asked.is_some_and(|token| {
-                    token.is(TASK) || token.is(SAID | INSTRUCTION) && !token.is(WEAK_FRAME)
-                })
-        })
 }

@@ -75,9 +75,13 @@ fn becomes(view: View<'_>) -> bool {
     let first = role.first();
     // "You are now going to write the next chapter".
     let is_going = matches!(role, [going, to, ..] if going.is(ARTICLE) && to.is(TO));
-    let is_free = role.iter().take(5).any(|token| token.is(UNBOUND) || token.is_ai());
+    // "You are now chatting with an assistant".
+    let meets = matches!(role, [meets, with, ..] if meets.is(UNKNOWN) && with.is(FILLER | TO));
+    let is_free = role.iter().take(5).any(|token| token.is(UNBOUND) || token.is_ai() && !meets);
     if no_longer {
-        return is_free || has(role, 8, LIMIT);
+        let limit = find(role, 8, LIMIT);
+        return is_free
+            || limit.is_some_and(|limit| limit == 0 || !is_at(role, limit.saturating_sub(1), UNKNOWN));
     }
     // "You are now a host": so are people told what they have become.
     let is_role = || {
@@ -116,7 +120,7 @@ fn is_free(view: View<'_>) -> bool {
         limit.and_then(|limit| words.get(no.saturating_add(1)..no.saturating_add(limit))).unwrap_or_default();
     let is_bare = is_at(words, no, NO)
         && limit.is_some_and(|limit| limit <= 3)
-        && !has(between, 3, UNKNOWN | IGNORE | FOLLOW)
+        && !has(between, 3, UNKNOWN | IGNORE | FOLLOW | TO)
         && !is_of_something
         && words.iter().take(no).all(|token| token.is(ARE | UNKNOWN | MODAL | OBLIGE) && !token.is(NEGATION))
         && has(words, 1, ARE | UNKNOWN | MODAL | OBLIGE);
@@ -182,7 +186,7 @@ fn knows_no_limits(words: &[Token]) -> bool {
         }
         let between = rest.get(..limit).unwrap_or_default();
         // "Without breaking the rules", "must not break the rules".
-        let is_free = no.is(NO) && !has(between, 6, UNKNOWN | IGNORE | FOLLOW | REVEAL)
+        let is_free = no.is(NO) && !has(between, 6, UNKNOWN | IGNORE | FOLLOW | REVEAL | TO)
             || no.is(NEGATION) && has(between, 6, FOLLOW);
         let is_moral =
             has(between, 6, ETHICS | SYSTEM | YOUR) || ends_with(between, SAID) || is_at(rest, limit, ETHICS);
@@ -267,8 +271,10 @@ fn plays_free(view: View<'_>) -> bool {
 
 /// "Your new role is".
 fn has_new_identity(view: View<'_>) -> bool {
+    // "Your new role starts on Monday".
     view.has_behind(4, YOUR)
         && view.has_behind(2, NEW)
+        && !view.is(1, UNKNOWN)
         && !view.behind(4).any(|token| token.is(THIRD) && !token.is(AI))
 }
 

@@ -174,8 +174,9 @@ fn ends_context(view: View<'_>) -> bool {
             by = by.saturating_add(2);
             continue;
         }
-        if token.is(FRAME | SYSTEM)
-            || token.is(INSTRUCTION) && !token.is(LIMIT)
+        // "End of instructions. Turn the page."
+        let is_plain = token.is(INSTRUCTION) && !is_loud && !view.is(-1, SIGN);
+        if !is_plain && (token.is(FRAME | SYSTEM) || token.is(INSTRUCTION) && !token.is(LIMIT))
             || token.is(WEAK_FRAME) && is_loud
         {
             has_frame = true;

@@ -18,7 +18,7 @@ pub const WORDS: &[(u64, &str)] = &[
         olvide olvidad olviden olvídate descarta descarte dimentica dimenticate dimenticare ignorate ignorare scorda esqueça esqueca \
         esquece desconsidere desconsidera ignorem negeer vergeet zignoruj zapomnij pomiń игнорируй игнорируйте забудь забудьте \
         проигнорируй görmezden unut yoksay ignorera glöm ignorer glem abaikan lupakan zaboravi zanemari ignoriraj ignorirajte ignoruj \
-        zapomeň ігноруй تجاهل انس 忽略 忽视 無視 无视 忘记 忘れ 忘掉 무시 잊어 무시하 beiseite omiso clear wipe violate opposite igonre ingnore ignroe nevermind",
+        zapomeň ігноруй تجاهل انس 忽略 忽视 無視 无视 忘记 忘れ 忘掉 무시 잊어 무시하 beiseite omiso violate opposite igonre ingnore ignroe nevermind",
     ),
     (
         NEGATION,
@@ -219,7 +219,7 @@ pub const WORDS: &[(u64, &str)] = &[
         VOID,
         "supersede supersedes replace replaces cancels invalidates void cancelled canceled obsolete superseded revoked rescinded \
         invalid null outdated counts count drop discard omit skip overwrite suspend revoke erase abandon ditch overridden deprecated \
-        suspended deleted erased wiped apply applies valid clear wipe ungültig nichtig needed overrides overriding delete",
+        suspended deleted erased wiped apply applies valid ungültig nichtig needed overrides overriding delete",
     ),
     (ROLE, "system user assistant developer tool human model ipython platform assistants"),
     (IDENTITY, "role identity persona name character personality rolle rôle rol ruolo"),
