@@ -39,6 +39,7 @@ fn texts_that_were_written_elsewhere() {
         (include_str!("injection/round_4.jsonl"), 122, 7),
         (include_str!("injection/round_5.jsonl"), 31, 0),
         (include_str!("injection/round_6.jsonl"), 30, 32),
+        (include_str!("injection/round_7.jsonl"), 26, 1),
         (include_str!("injection/unseen.jsonl"), 29, 3),
         (include_str!("injection/everyday.jsonl"), 0, 23),
     ] {
