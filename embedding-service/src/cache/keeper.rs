@@ -270,13 +270,8 @@ impl Worker {
         let (partition, id) = taken.key();
         // What was learned of the answer that it replaces is as true of this one.
         let before = self.store.exact(partition, id).await.ok().flatten();
-        // Calls are never given to other words: nobody looks for them by a vector.
-        let asked = match taken.answered.answer.called {
-            Some(_) => None,
-            None => self.asked(&taken.answered.prompt).await,
-        };
         let entry = Entry {
-            asked,
+            asked: self.asked(&taken.answered.prompt).await,
             observations: before.map(|before| before.observations).unwrap_or_default(),
             ..Entry::clone(&taken.entry)
         };
