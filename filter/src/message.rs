@@ -65,7 +65,7 @@ fn found(result: CacheResult) -> LookupReply {
 /// The message counts what came from the provider's cache among the input.
 fn answer(answer: CachedAnswer) -> StoredAnswer {
     let (text, calls) = match answer.called {
-        // Without calls it is none, whatever it says beside them.
+        // An answer that claims calls and has none is no answer.
         Some(Called { calls, .. }) if calls.is_empty() => Default::default(),
         Some(Called { text, calls }) => (text, calls),
         None => (answer.text, Vec::new()),

@@ -49,7 +49,7 @@ pub struct FunctionCall {
 }
 
 impl FunctionCall {
-    /// Whether the arguments are an object, and it has a name.
+    /// Whether it has a name, and its arguments are an object in which no name stands twice. What lies deeper is not looked at.
     pub fn is_sound(&self) -> bool {
         !self.name.is_empty() && json::read(&self.arguments).is_ok_and(|raw| unique(raw).is_some())
     }
@@ -203,7 +203,7 @@ impl Repeatable {
         self.open.is_some()
     }
 
-    /// The call that has begun there is whole. `empty`: what it stands for that no arguments came.
+    /// The call that has begun there is whole. `empty`: its arguments if none came.
     #[inline(never)]
     pub(crate) fn end_call(&mut self, at: u64, empty: &str) -> Option<()> {
         if self.open.take() != Some(at) {

@@ -162,11 +162,13 @@ impl<'a> Template<'a> {
             "total" => input.saturating_add(usage.output),
             "at" => u64::try_from(self.part.at).unwrap_or_default(),
             "call_at" => u64::try_from(call_at).unwrap_or_default(),
-            _ => {
+            "number" => {
                 let number = self.number;
                 self.number = number.saturating_add(1);
                 u64::from(number)
             }
+            // No name of a value: it stays, and every test of the template shows it.
+            _ => return out.extend(["$", name]),
         };
         let _ = write!(out, "{number}");
     }

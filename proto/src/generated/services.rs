@@ -114,7 +114,7 @@ pub mod embedding_service_client {
         /// Keeps a provider's answer for later look-ups, and learns from it how far the answer that a look-up found near can be
         /// trusted. Answers at once; the work is done afterwards.
         ///
-        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty, longer than the service keeps, or has both a text and calls).
+        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty, longer than the service keeps, or has a `text` beside `called`).
         pub async fn store_answer(
             &mut self,
             request: impl tonic::IntoRequest<super::StoreAnswerRequest>,
@@ -171,7 +171,7 @@ pub mod embedding_service_server {
         /// Keeps a provider's answer for later look-ups, and learns from it how far the answer that a look-up found near can be
         /// trusted. Answers at once; the work is done afterwards.
         ///
-        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty, longer than the service keeps, or has both a text and calls).
+        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty, longer than the service keeps, or has a `text` beside `called`).
         async fn store_answer(
             &self,
             request: tonic::Request<super::StoreAnswerRequest>,
