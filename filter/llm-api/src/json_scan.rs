@@ -62,13 +62,103 @@ fn specials_in(word: u64) -> u32 {
     u32::try_from(tops.wrapping_mul(0x0102_0408_1020_4080) >> 56).unwrap_or(0)
 }
 
+/// What the bytes of a chunk are to a string with escapes: a bit each, the first the lowest.
+struct Marks {
+    quotes: u32,
+    backslashes: u32,
+    controls: u32,
+    /// What may stand behind a backslash, but for the `u` of a number.
+    escapable: u32,
+}
+
+impl Marks {
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    #[inline]
+    fn of(chunk: &[u8; CHUNK]) -> Self {
+        use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2};
+        let (words, _) = chunk.as_chunks::<8>();
+        let [low, high] = words else { return Self { quotes: 0, backslashes: 0, controls: 0, escapable: 0 } };
+        let bytes = u64x2(u64::from_le_bytes(*low), u64::from_le_bytes(*high));
+        let are = |wanted: u8| u32::from(u8x16_bitmask(u8x16_eq(bytes, u8x16_splat(wanted))));
+        let (quotes, backslashes) = (are(b'"'), are(b'\\'));
+        let letters = are(b'n') | are(b't') | are(b'r') | are(b'b') | are(b'f') | are(b'/');
+        Self {
+            quotes,
+            backslashes,
+            controls: u32::from(u8x16_bitmask(u8x16_lt(bytes, u8x16_splat(0x20)))),
+            escapable: quotes | backslashes | letters,
+        }
+    }
+
+    /// The same without vector instructions.
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    #[inline]
+    fn of(chunk: &[u8; CHUNK]) -> Self {
+        let are = |is: fn(&u8) -> bool| {
+            chunk.iter().rev().fold(0_u32, |marks, byte| (marks << 1) | u32::from(is(byte)))
+        };
+        Self {
+            quotes: are(|byte| *byte == b'"'),
+            backslashes: are(|byte| *byte == b'\\'),
+            controls: are(|byte| *byte < 0x20),
+            escapable: are(|byte| matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')),
+        }
+    }
+
+    /// Where the string ends in the chunk, or how much of the chunk is inside; with it whether there are escapes. The chunk
+    /// begins inside, and not behind a backslash. Nothing where the escapes have to be looked at one by one.
+    #[inline]
+    fn passed(&self) -> Option<(Passed, bool)> {
+        // Which bytes stand behind a backslash that is none itself, as simdjson finds it: the carry of a subtraction runs
+        // through each row of backslashes.
+        const ODD: u32 = 0xAAAA_AAAA;
+        const ALL: u32 = 0xFFFF;
+        let Self { quotes, backslashes, controls, escapable } = *self;
+        let escaped = (((backslashes << 1) | ODD).wrapping_sub(backslashes) ^ ODD) ^ backslashes;
+        let ends = quotes & !escaped;
+        // The lowest of them, and all below it.
+        let inside = if ends == 0 { ALL } else { ends.wrapping_sub(1) & !ends };
+        if (controls | (escaped & !escapable)) & inside & ALL != 0 {
+            return None;
+        }
+        let passed = match ends {
+            // What its last byte escapes is in the next chunk.
+            0 if escaped & !ALL != 0 => Passed::On(CHUNK.wrapping_sub(1)),
+            0 => Passed::On(CHUNK),
+            _ => Passed::End(ends.trailing_zeros() as usize),
+        };
+        Some((passed, backslashes & inside != 0))
+    }
+}
+
+/// So many escapes of a chunk are quicker looked at one by one.
+const FEW: u32 = 5;
+
+enum Passed {
+    On(usize),
+    End(usize),
+}
+
 /// Where the string ends whose inside begins at `at`, behind its closing quote, and whether it has escapes; nothing where it
-/// is none. Escapes often stand near each other: each chunk is looked at once.
+/// is none. Escapes often stand near each other: those of a chunk are looked at together.
 #[inline(never)]
 pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
     let mut has_escapes = false;
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<CHUNK>()) {
         let mut found = specials(chunk);
+        if found == 0 {
+            at = at.wrapping_add(CHUNK);
+            continue;
+        }
+        let together = if found.count_ones() > FEW { Marks::of(chunk).passed() } else { None };
+        if let Some((passed, more)) = together {
+            has_escapes |= more;
+            match passed {
+                Passed::On(length) => at = at.wrapping_add(length),
+                Passed::End(place) => return Some((at.wrapping_add(place).wrapping_add(1), has_escapes)),
+            }
+            continue;
+        }
         // Behind the escapes of this chunk.
         let mut next = at.wrapping_add(CHUNK);
         while found != 0 {

@@ -185,6 +185,17 @@ fn a_string_ends_where_it_ends_wherever_that_is() {
     }
 }
 
+#[test]
+fn a_row_of_backslashes_escapes_what_stands_behind_it_or_not() {
+    for before in 0..18 {
+        for row in 0..36 {
+            for after in ["\"", "n\"", "u00e9\"", "x\"", "\u{1}\"", "\", \"\\n\\\\\\\"y\""] {
+                agree_in_all(&format!("\"{}{}{after}", "x".repeat(before), "\\".repeat(row)));
+            }
+        }
+    }
+}
+
 fn json_text() -> impl Strategy<Value = String> {
     let space = || prop_oneof![4 => Just(""), 1 => Just(" "), 1 => Just("\n\t\r ")];
     let string = prop_oneof![

@@ -69,7 +69,7 @@ pub fn measure(folder: &Path, has_all: bool) -> Core {
     let output = fs::File::create(&log).expect("criterion's log");
     let status = Command::new(cargo)
         .args(["bench", "--quiet", "--package", "sentinel-pipeline", "--bench", "core", "--"])
-        .args(["--warm-up-time", "0.2", "--measurement-time", "0.6", "--sample-size", "50"])
+        .args(["--warm-up-time", "0.2", "--measurement-time", "1.5", "--sample-size", "50"])
         .args(if has_all { None } else { Some("^(passes|clean)/") })
         .env("CRITERION_HOME", &home)
         // As the module is built, not as the service is.
