@@ -116,7 +116,7 @@ impl Marks {
         let Self { quotes, backslashes, controls, escapable } = *self;
         let escaped = (((backslashes << 1) | ODD).wrapping_sub(backslashes) ^ ODD) ^ backslashes;
         let ends = quotes & !escaped;
-        // The lowest of them, and all below it.
+        // All bytes before the first of them.
         let inside = if ends == 0 { ALL } else { ends.wrapping_sub(1) & !ends };
         if (controls | (escaped & !escapable)) & inside & ALL != 0 {
             return None;
@@ -134,8 +134,11 @@ impl Marks {
 /// So many escapes of a chunk are quicker looked at one by one.
 const FEW: u32 = 5;
 
+/// What a chunk of a string with escapes leads to.
 enum Passed {
+    /// So many of its bytes are inside the string.
     On(usize),
+    /// The closing quote stands there.
     End(usize),
 }
 

@@ -121,6 +121,15 @@ fn the_same_question_is_answered_once() {
     assert!(stage.host.notes.iter().all(|line| !line.contains("France") && !line.contains("Paris")));
 }
 
+/// A stream that was given, as a provider would send it: in parts.
+fn as_stream(given: Exchange) -> ProviderResponse {
+    ProviderResponse {
+        content_type: "text/event-stream".into(),
+        part: Some(11),
+        ..ProviderResponse::json(given.reply.unwrap().body)
+    }
+}
+
 #[test]
 fn what_was_stored_from_json_is_given_as_a_stream_and_the_other_way_round() {
     let mut stage = Stage::new(ON);
@@ -130,11 +139,7 @@ fn what_was_stored_from_json_is_given_as_a_stream_and_the_other_way_round() {
     let given = stage.send(&post(&streamed), &answer());
     assert_eq!((cache_header(&given), given.header("content-type")), ("exact", Some("text/event-stream")));
     // The other way: a new stage, whose first answer is that stream.
-    let stream = ProviderResponse {
-        content_type: "text/event-stream".into(),
-        part: Some(11),
-        ..ProviderResponse::json(given.reply.unwrap().body)
-    };
+    let stream = as_stream(given);
     let mut stage = Stage::new(ON);
     stage.send(&post(&streamed), &stream);
     let given = stage.send(&ask(), &answer());
@@ -476,11 +481,7 @@ fn an_answer_with_calls_is_given_where_that_is_wanted() {
     streamed["stream"] = json!(true);
     let given = stage.send(&post(&streamed), &answer());
     assert_eq!((cache_header(&given), given.header("content-type")), ("exact", Some("text/event-stream")));
-    let stream = ProviderResponse {
-        content_type: "text/event-stream".into(),
-        part: Some(11),
-        ..ProviderResponse::json(given.reply.unwrap().body)
-    };
+    let stream = as_stream(given);
     let mut stage = Stage::new(WITH_CALLS);
     stage.send(&post(&streamed), &stream);
     let message = given_message(stage.send(&ask(), &answer()));
