@@ -2,7 +2,8 @@
 //! draft is other work.
 
 use sentinel_llm_api::{
-    conversation::{Conversation, History, Part, Role},
+    conversation::{Conversation, Part, Role},
+    history::History,
     json::Unreadable,
 };
 use sentinel_text::{Fingerprint, digest, digest_pair};
@@ -38,7 +39,7 @@ pub struct Occurrence {
 impl Context {
     /// The context of the user's text at `last`.
     pub(crate) fn of(conversation: &Conversation<'_>, last: usize) -> Result<Self, Unreadable> {
-        let history = &*conversation.history;
+        let history = &conversation.history;
         let instructions = conversation.instructions.map_or(0, |raw| steady(raw.get()));
         let mut context = Self { whole: instructions, setting: instructions, ..Self::default() };
         let prompt = Message::at(history, last)?;
@@ -102,7 +103,7 @@ struct Message {
 }
 
 impl Message {
-    fn at(history: &dyn History<'_>, at: usize) -> Result<Self, Unreadable> {
+    fn at(history: &History<'_>, at: usize) -> Result<Self, Unreadable> {
         let content = history.content(at).map(|content| content.get());
         if let Some(text) = content.filter(|raw| raw.starts_with('"') && !history.has_calls(at)) {
             return Ok(Self { text: inside(text), media: 0 });
@@ -136,7 +137,7 @@ fn inside(raw: &str) -> u64 {
 }
 
 /// What the assistant says at this place.
-fn answer(history: &dyn History<'_>, at: usize) -> Result<Fingerprint, Unreadable> {
+fn answer(history: &History<'_>, at: usize) -> Result<Fingerprint, Unreadable> {
     let mut said = Joined::default();
     history.parts(at, &mut |part| {
         if let Part::Text(text) = part {

@@ -3,7 +3,8 @@
 //! threads of one agent are kept apart.
 
 use sentinel_llm_api::{
-    conversation::{History, Kept, Part, Role},
+    conversation::{Kept, Part, Role},
+    history::History,
     json::Unreadable,
 };
 use sentinel_text::digest;
@@ -55,7 +56,7 @@ pub struct KeptTail {
 
 impl KeptTail {
     /// The results whose calls the provider keeps.
-    pub(crate) fn of(history: &dyn History<'_>, kept: &Kept<'_>) -> Result<Self, Unreadable> {
+    pub(crate) fn of(history: &History<'_>, kept: &Kept<'_>) -> Result<Self, Unreadable> {
         let mut tail = Self { thread: ThreadRef::of(kept), ..Self::default() };
         for at in 0..history.len() {
             let (mut has_results, mut text) = (false, String::new());

@@ -13,6 +13,7 @@ pub mod injection;
 mod joined;
 pub mod kept_history;
 pub mod prompts;
+mod reverse_search;
 pub mod signal;
 pub mod step;
 mod thresholds;

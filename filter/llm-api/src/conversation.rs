@@ -1,5 +1,4 @@
-//! What one request body says, in terms that all dialects share. The messages are read one at a time and only where
-//! somebody asks: a long history costs what is looked at.
+//! What one request body says, in terms that all dialects share. Its messages are in `history`.
 
 use std::{borrow::Cow, collections::HashMap, fmt, marker::PhantomData};
 
@@ -10,6 +9,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use crate::{
+    history::History,
     json::{self, Unreadable},
     json_reader::Reader,
 };
@@ -24,7 +24,7 @@ pub struct Conversation<'a> {
     pub include_usage: bool,
     /// What instructs the model beside the messages, as it stands in the body.
     pub instructions: Option<&'a RawValue>,
-    pub history: Box<dyn History<'a> + 'a>,
+    pub history: History<'a>,
     /// Where the provider keeps what was said before.
     pub kept: Option<Kept<'a>>,
     pub ids: BodyIds<'a>,
@@ -37,29 +37,6 @@ pub struct Kept<'a> {
     pub thread: Option<Cow<'a, str>>,
     /// The id of the answer that this request follows, where the request names that.
     pub follows: Option<Cow<'a, str>>,
-}
-
-/// The messages of a conversation, oldest first. What an assistant says in one turn is one message.
-pub trait History<'a> {
-    /// Number of messages.
-    fn len(&self) -> usize;
-
-    /// Whether there are no messages.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Who speaks; `Role::Other` beyond the end.
-    fn role(&self, at: usize) -> Role;
-
-    /// The content as it stands in the body, where it is one JSON value.
-    fn content(&self, at: usize) -> Option<&'a RawValue>;
-
-    /// Whether the message may hold calls or results; false only where it surely holds none. Cheaper than its parts.
-    fn has_calls(&self, at: usize) -> bool;
-
-    /// Gives the parts of a message in their order. An error where a text that is not the model's own cannot be read.
-    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable>;
 }
 
 /// Who speaks.
@@ -82,6 +59,37 @@ pub enum Part<'a> {
     Media(&'a RawValue),
     Call(Call<'a>),
     Result(ToolResult<'a>),
+}
+
+impl<'a> Part<'a> {
+    /// The same part, with its texts borrowed from this one.
+    pub(crate) fn borrowed(&self) -> Part<'_> {
+        match self {
+            Self::Text(text) => Part::Text(Cow::Borrowed(text)),
+            Self::Media(raw) => Part::Media(raw),
+            Self::Call(Call { id, name, arguments }) => Part::Call(Call {
+                id: Cow::Borrowed(id),
+                name: Cow::Borrowed(name),
+                arguments: Cow::Borrowed(arguments),
+            }),
+            Self::Result(ToolResult { of, content, is_error }) => Part::Result(ToolResult {
+                of: match of {
+                    CallRef::Id(id) => CallRef::Id(Cow::Borrowed(id)),
+                    CallRef::Tool(name) => CallRef::Tool(Cow::Borrowed(name)),
+                },
+                content: *content,
+                is_error: *is_error,
+            }),
+        }
+    }
+
+    /// Bytes of its text or arguments that do not stand in the body like this.
+    pub(crate) fn decoded(&self) -> usize {
+        match self {
+            Self::Text(Cow::Owned(text)) | Self::Call(Call { arguments: Cow::Owned(text), .. }) => text.len(),
+            _ => 0,
+        }
+    }
 }
 
 /// A tool call as the model wrote it.

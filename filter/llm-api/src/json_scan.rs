@@ -25,14 +25,21 @@ fn special(chunk: &[u8; CHUNK]) -> usize {
     (specials(chunk) | 1 << CHUNK).trailing_zeros() as usize
 }
 
+/// A chunk as one vector.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[inline]
+fn vector(chunk: &[u8; CHUNK]) -> std::arch::wasm32::v128 {
+    let (words, _) = chunk.as_chunks::<8>();
+    let [low, high] = words else { return std::arch::wasm32::u64x2(0, 0) };
+    std::arch::wasm32::u64x2(u64::from_le_bytes(*low), u64::from_le_bytes(*high))
+}
+
 /// The special bytes of a chunk: a bit each, the first the lowest.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline]
 fn specials(chunk: &[u8; CHUNK]) -> u32 {
-    use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128_or};
-    let (words, _) = chunk.as_chunks::<8>();
-    let [low, high] = words else { return 0 };
-    let bytes = u64x2(u64::from_le_bytes(*low), u64::from_le_bytes(*high));
+    use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, v128_or};
+    let bytes = vector(chunk);
     let ends = v128_or(u8x16_eq(bytes, u8x16_splat(b'"')), u8x16_eq(bytes, u8x16_splat(b'\\')));
     u32::from(u8x16_bitmask(v128_or(ends, u8x16_lt(bytes, u8x16_splat(0x20)))))
 }
@@ -75,18 +82,18 @@ impl Marks {
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     #[inline]
     fn of(chunk: &[u8; CHUNK]) -> Self {
-        use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2};
-        let (words, _) = chunk.as_chunks::<8>();
-        let [low, high] = words else { return Self { quotes: 0, backslashes: 0, controls: 0, escapable: 0 } };
-        let bytes = u64x2(u64::from_le_bytes(*low), u64::from_le_bytes(*high));
-        let are = |wanted: u8| u32::from(u8x16_bitmask(u8x16_eq(bytes, u8x16_splat(wanted))));
+        use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, v128, v128_or};
+        let bytes = vector(chunk);
+        let are = |wanted: u8| u8x16_eq(bytes, u8x16_splat(wanted));
+        let bits = |marks: v128| u32::from(u8x16_bitmask(marks));
         let (quotes, backslashes) = (are(b'"'), are(b'\\'));
-        let letters = are(b'n') | are(b't') | are(b'r') | are(b'b') | are(b'f') | are(b'/');
+        let letters = v128_or(v128_or(are(b'n'), are(b't')), v128_or(are(b'r'), are(b'b')));
+        let others = v128_or(v128_or(are(b'f'), are(b'/')), v128_or(quotes, backslashes));
         Self {
-            quotes,
-            backslashes,
-            controls: u32::from(u8x16_bitmask(u8x16_lt(bytes, u8x16_splat(0x20)))),
-            escapable: quotes | backslashes | letters,
+            quotes: bits(quotes),
+            backslashes: bits(backslashes),
+            controls: bits(u8x16_lt(bytes, u8x16_splat(0x20))),
+            escapable: bits(v128_or(letters, others)),
         }
     }
 

@@ -17,6 +17,7 @@ pub mod edit;
 pub mod framing;
 mod gemini;
 mod gemini_interactions;
+pub mod history;
 pub mod json;
 mod json_reader;
 mod json_scan;

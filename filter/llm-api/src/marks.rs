@@ -4,8 +4,9 @@
 use serde_json::value::RawValue;
 
 use crate::{
-    conversation::{History, Part},
+    conversation::Part,
     edit::Edit,
+    history::History,
     json::{quoted, span},
     json_scan::{after_escape, escape},
     members::{elements, free_name, members, named},
@@ -46,7 +47,7 @@ impl Marks {
 
     /// The edits that mark all results of a history, which is a part of `body`. `are_objects`: the dialect takes any object for a
     /// result.
-    pub fn edits<'a>(&self, body: &str, history: &dyn History<'a>, are_objects: bool) -> Vec<Edit> {
+    pub fn edits(&self, body: &str, history: &History<'_>, are_objects: bool) -> Vec<Edit> {
         let mut edits = Vec::new();
         for at in (0..history.len()).filter(|at| history.has_calls(*at)) {
             // What cannot be read is no result.
@@ -189,7 +190,7 @@ mod tests {
             r#"{{"messages":[{{"role":"assistant","tool_calls":[]}},{{"role":"tool","tool_call_id":"a","content":"{text}"}}]}}"#
         );
         let conversation = read(by_label("openai_chat").unwrap(), body.as_bytes()).unwrap();
-        let edits = Marks::new("tool_output", "").edits(&body, &*conversation.history, false);
+        let edits = Marks::new("tool_output", "").edits(&body, &conversation.history, false);
         let changed = String::from_utf8(edit::apply(&body, &edits).unwrap()).unwrap();
         let (_, content) = changed.split_once(r#""content":""#).unwrap();
         content.strip_suffix("\"}]}").unwrap().to_owned()

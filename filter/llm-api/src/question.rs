@@ -79,7 +79,7 @@ impl<'a> Question<'a> {
         }
         let temperature = temperature(&rest).ok_or(shape)?;
         leave_out(&mut rest, names);
-        let history = &*conversation.history;
+        let history = &conversation.history;
         let turns = (0..history.len()).filter(|at| history.role(*at) == Role::User).count();
         Ok(Self { prompt, turns, temperature, is_kept, rest })
     }
@@ -96,7 +96,7 @@ fn says_so(value: &Node<'_>) -> bool {
 
 /// The string that is the last user's text, alone in its message.
 fn place<'a>(conversation: &Conversation<'a>) -> Result<&'a RawValue, Unfit> {
-    let history = &*conversation.history;
+    let history = &conversation.history;
     let last = (0..history.len()).rev().find(|at| history.role(*at) != Role::Instruction);
     let last = last.filter(|at| history.role(*at) == Role::User).ok_or(Unfit::Tail)?;
     let (mut texts, mut others, mut media) = (0_usize, 0_usize, 0_usize);

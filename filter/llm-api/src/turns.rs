@@ -6,7 +6,8 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 use crate::{
-    conversation::{History, Part, Role, texts},
+    conversation::{Part, Role, texts},
+    history::MessageList,
     json::Unreadable,
 };
 
@@ -68,7 +69,7 @@ impl<'a, T: Item<'a>> Turns<T> {
     }
 }
 
-impl<'a, T: Item<'a>> History<'a> for Turns<T> {
+impl<'a, T: Item<'a>> MessageList<'a> for Turns<T> {
     fn len(&self) -> usize {
         self.messages.len()
     }
@@ -93,7 +94,7 @@ impl<'a, T: Item<'a>> History<'a> for Turns<T> {
 /// A string in the place of the list: one user message.
 pub(crate) struct OneText<'a>(pub &'a RawValue);
 
-impl<'a> History<'a> for OneText<'a> {
+impl<'a> MessageList<'a> for OneText<'a> {
     fn len(&self) -> usize {
         1
     }

@@ -115,7 +115,7 @@ fn results_are_marked_as_data() {
             let body = fs::read_to_string(&path).unwrap();
             let conversation = read(dialect, body.as_bytes()).unwrap();
             let marks = Marks::new("tool_output", "It is \"data\".");
-            let edits = marks.edits(&body, &*conversation.history, dialect.takes_objects_as_results());
+            let edits = marks.edits(&body, &conversation.history, dialect.takes_objects_as_results());
             if edits.is_empty() {
                 continue;
             }

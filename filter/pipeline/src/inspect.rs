@@ -119,13 +119,13 @@ fn read(
     // It comes once: before hints that come again as long as there is a loop.
     case.findings.splice(0..0, flush);
     let text = match &reading.tail {
-        Tail::Prompt(prompt) => Some(prompt.text.as_str()),
+        Tail::Prompt(prompt) => Some(&*prompt.text),
         Tail::Other => None,
     };
     let looked_up = cache::look_up::run(config, &case, &body, &conversation, text, host);
     let (cached, lookup) = looked_up.unzip();
     case.cache = cached;
-    let question = ask::question(&case, reading.tail).filter(|_| is_open);
+    let question = if is_open { ask::question(&case, reading.tail) } else { None };
     let question = ask::with_lookup(&case, question, lookup.flatten());
     drop(conversation);
     case.body = body;

@@ -27,7 +27,8 @@ pub fn messages(run: &[Message], sent: &Sent) -> BTreeSet<usize> {
     let conversation =
         registry::by_label("openai_chat").and_then(|chat| registry::read(chat, body.as_bytes()).ok());
     let reading = conversation
-        .and_then(|conversation| Reading::of(&conversation, Reach::of(&policy, 0)).ok())
+        .as_ref()
+        .and_then(|conversation| Reading::of(conversation, Reach::of(&policy, 0)).ok())
         .unwrap_or_default();
     let read = if reading.exchanges.is_empty() { &reading.steps().all } else { &reading.exchanges };
     let count = sent.judged.number("count").unwrap_or(1);

@@ -4,21 +4,25 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::Finder;
 use sentinel_llm_api::{
-    conversation::{History, Part, Role},
+    conversation::{Part, Role},
+    history::History,
     json::Unreadable,
 };
 use sentinel_text::{WordSet, digest, digest_pair, words};
 
 use super::written_action;
+use crate::Sought;
 use crate::joined::Joined;
+use crate::reverse_search::last_place;
 use crate::step::{Brought, Judged, Kind, Purpose, Step};
 
 /// Shorter texts are no evidence where nobody answers them (words).
 const MIN_WORDS: usize = 4;
 
 /// The exchanges from `start` on, oldest first; none where the last approach was not there before.
-pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step<'static>>, Unreadable> {
+pub(super) fn of(history: &History<'_>, start: usize) -> Result<Vec<Step<'static>>, Unreadable> {
     let assistants: Vec<usize> =
         (start..history.len()).filter(|at| history.role(*at) == Role::Assistant).collect();
     let mut approaches = Vec::with_capacity(assistants.len());
@@ -38,7 +42,7 @@ pub(super) fn of(history: &dyn History<'_>, start: usize) -> Result<Vec<Step<'st
 }
 
 fn exchange(
-    history: &dyn History<'_>,
+    history: &History<'_>,
     at: usize,
     end: usize,
     approach: u64,
@@ -85,7 +89,7 @@ fn exchange(
 }
 
 /// A message's text as it stands in the body where it is one string, else its texts.
-fn raw_text<'a>(history: &dyn History<'a>, at: usize) -> Cow<'a, str> {
+fn raw_text<'a>(history: &'a History<'_>, at: usize) -> Cow<'a, str> {
     match history.content(at).map(|content| content.get()) {
         Some(raw) if raw.starts_with('"') => Cow::Borrowed(raw),
         _ => {
@@ -121,20 +125,23 @@ impl<'a> Approach<'a> {
 /// Calls that are written down at the end of a text: `[{'id': 'call_4', ..}]`.
 fn last_calls(said: &str) -> Option<&str> {
     let text = said.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
-    let start = text.rfind("[{")?;
-    (text.ends_with("}]") && start > 0).then(|| text.get(start..)).flatten()
+    let start = if text.ends_with("}]") { last_place(text, "[{")? } else { return None };
+    if start > 0 { text.get(start..) } else { None }
 }
 
 /// Digest of an approach. An id that a framework gives it (`'id': 'call_4'`) is new each time.
 fn digest_without_ids(text: &str) -> u64 {
+    static ID: Sought = Sought::new(|| Finder::new("id"));
     let is_sign = |c: char| matches!(c, '"' | '\'' | '\\' | ' ' | ':' | '=');
-    let mut parts = text.split("id");
-    let mut found = digest(parts.next().unwrap_or_default().as_bytes());
-    for part in parts {
+    let part = |from: usize, to: Option<usize>| text.get(from..to.unwrap_or(text.len())).unwrap_or_default();
+    let mut ids = ID.places(text);
+    let mut next = ids.next();
+    let mut found = digest(part(0, next).as_bytes());
+    while let Some(at) = next {
+        next = ids.next();
+        let part = part(at.saturating_add("id".len()), next);
         // `id` is a word of its own, and a sign of a value follows.
-        let start =
-            (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).saturating_sub("id".len());
-        let is_word = text.get(..start).is_some_and(|text| !text.ends_with(|c: char| c.is_alphanumeric()));
+        let is_word = text.get(..at).is_some_and(|text| !text.ends_with(|c: char| c.is_alphanumeric()));
         let value = part.trim_start_matches(is_sign);
         let names = is_word && part.len() > value.len() && part.contains([':', '=']);
         let end = value

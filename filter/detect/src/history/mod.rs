@@ -1,8 +1,11 @@
 //! What a conversation says of its run: the steps and exchanges that it holds, and what it ends with. Read forwards, from
 //! no further back than the signals look.
 
+use std::borrow::Cow;
+
 use sentinel_llm_api::{
-    conversation::{Conversation, History, Kept, Role},
+    conversation::{Conversation, Kept, Role},
+    history::History,
     json::Unreadable,
 };
 use sentinel_text::{digest, digest_pair, normalise};
@@ -58,7 +61,7 @@ impl<'p> Reach<'p> {
     }
 
     /// Where to begin: so many assistant turns before the end.
-    fn start(self, history: &dyn History<'_>) -> usize {
+    fn start(self, history: &History<'_>) -> usize {
         let mut turns = 0_usize;
         let most = self.turns.saturating_mul(MESSAGES_A_TURN);
         for at in (0..history.len()).rev() {
@@ -79,7 +82,7 @@ pub struct Reading<'a> {
     /// Digest of what tells the run apart where nobody names it: its first user message where it has been answered, or
     /// the provider's thread.
     pub head: Option<u64>,
-    pub tail: Tail,
+    pub tail: Tail<'a>,
     /// What the agent did.
     log: StepLog<'a>,
     /// What an agent that calls no tools said, and what it was told; empty unless it repeats itself.
@@ -92,9 +95,9 @@ pub struct Reading<'a> {
 
 /// What the conversation ends with.
 #[derive(Debug, Default, PartialEq)]
-pub enum Tail {
+pub enum Tail<'a> {
     /// A user text that stands alone in its message.
-    Prompt(Prompt),
+    Prompt(Prompt<'a>),
     /// Tool results, with or without a text beside them, an assistant's text, anything else.
     #[default]
     Other,
@@ -102,15 +105,15 @@ pub enum Tail {
 
 /// A user text at the end of a conversation.
 #[derive(Debug, Default, PartialEq)]
-pub struct Prompt {
-    pub text: String,
+pub struct Prompt<'a> {
+    pub text: Cow<'a, str>,
     /// What the prompt is asked about; none where it was not wanted.
     pub context: Option<Context>,
 }
 
 impl<'a> Reading<'a> {
-    pub fn of(conversation: &Conversation<'a>, reach: Reach<'_>) -> Result<Self, Unreadable> {
-        let history = &*conversation.history;
+    pub fn of(conversation: &'a Conversation<'_>, reach: Reach<'_>) -> Result<Self, Unreadable> {
+        let history = &conversation.history;
         let last = (0..history.len()).rev().find(|at| history.role(*at) != Role::Instruction);
         let mut walk = Walk::new(reach.policy, last);
         for at in reach.start(history)..history.len() {
@@ -156,17 +159,17 @@ impl<'a> Reading<'a> {
 }
 
 /// The user text at this place, and what it is asked about.
-fn with_context(
-    conversation: &Conversation<'_>,
+fn with_context<'a>(
+    conversation: &'a Conversation<'_>,
     at: usize,
-    text: String,
+    text: Cow<'a, str>,
     reach: Reach<'_>,
-) -> Result<Prompt, Unreadable> {
+) -> Result<Prompt<'a>, Unreadable> {
     let context = if reach.wants_context { Some(Context::of(conversation, at)?) } else { None };
     Ok(Prompt { text, context })
 }
 
-fn head(history: &dyn History<'_>, kept: Option<&Kept<'_>>) -> Option<u64> {
+fn head(history: &History<'_>, kept: Option<&Kept<'_>>) -> Option<u64> {
     if let Some(kept) = kept {
         return kept.thread.as_deref().map(|thread| digest(thread.as_bytes()));
     }

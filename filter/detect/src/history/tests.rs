@@ -3,12 +3,13 @@ use serde_json::{Value, json};
 use super::*;
 use crate::step::Kind;
 
-/// What is read borrows from the body, which is never freed here.
+/// What is read borrows from the body and the conversation, which are never freed here.
 fn read_in(dialect: &str, body: &Value) -> Reading<'static> {
     let dialect = sentinel_llm_api::registry::by_label(dialect).unwrap();
     let (body, policy): (&'static str, _) = (body.to_string().leak(), StepsPolicy::default());
-    let conversation = sentinel_llm_api::registry::read(dialect, body.as_bytes()).unwrap();
-    Reading::of(&conversation, Reach::of(&policy, 0).with_context(true)).unwrap()
+    let conversation =
+        Box::leak(Box::new(sentinel_llm_api::registry::read(dialect, body.as_bytes()).unwrap()));
+    Reading::of(conversation, Reach::of(&policy, 0).with_context(true)).unwrap()
 }
 
 fn chat(messages: &[(&str, &str)]) -> Reading<'static> {

@@ -1,9 +1,10 @@
 //! A history read forwards: turns, calls, results, and what users say between.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 use sentinel_llm_api::{
-    conversation::{History, Part, Role},
+    conversation::{Part, Role},
+    history::History,
     json::Unreadable,
 };
 use sentinel_text::{digest, digest_pair, normalise};
@@ -37,7 +38,7 @@ pub(super) struct Walk<'p, 'a> {
     /// What users have said, as it stands and in its normal form.
     said: HashSet<u64>,
     /// The last message that is a user's text alone, and its place.
-    word: Option<(usize, String)>,
+    word: Option<(usize, Cow<'a, str>)>,
 }
 
 impl<'p, 'a> Walk<'p, 'a> {
@@ -54,7 +55,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    pub fn read(&mut self, history: &dyn History<'a>, at: usize) -> Result<(), Unreadable> {
+    pub fn read(&mut self, history: &'a History<'_>, at: usize) -> Result<(), Unreadable> {
         match history.role(at) {
             Role::Assistant => self.assistant(history, at),
             Role::User | Role::Tool => self.told(history, at),
@@ -62,7 +63,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         }
     }
 
-    fn assistant(&mut self, history: &dyn History<'a>, at: usize) -> Result<(), Unreadable> {
+    fn assistant(&mut self, history: &'a History<'_>, at: usize) -> Result<(), Unreadable> {
         self.steps.turn();
         self.turns = self.turns.saturating_add(1);
         self.awaits_observation = false;
@@ -107,7 +108,7 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     /// Results, a user's text, or both.
-    fn told(&mut self, history: &dyn History<'a>, at: usize) -> Result<(), Unreadable> {
+    fn told(&mut self, history: &'a History<'_>, at: usize) -> Result<(), Unreadable> {
         let content = history.content(at).map_or("", |content| content.get());
         let is_text = history.role(at) == Role::User && content.starts_with('"');
         // Before the first step it is enough to know that it was said.
@@ -127,7 +128,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             Part::Call(_) | Part::Media(_) => {}
         })?;
         match (history.role(at), has_results) {
-            (Role::User, false) => self.user(at, content, text.0.into_owned()),
+            (Role::User, false) => self.user(at, content, text.0),
             (Role::User, true) => self.beside_results(!text.0.is_empty()),
             _ => {}
         }
@@ -150,7 +151,7 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     /// A user's text alone in its message: an observation, a whole run written down, or a word.
-    fn user(&mut self, at: usize, content: &str, text: String) {
+    fn user(&mut self, at: usize, content: &str, text: Cow<'a, str>) {
         if std::mem::take(&mut self.awaits_observation) && text_actions::is_observation(&text) {
             self.steps.text_result(IN_TEXT, &text);
             return;
@@ -188,7 +189,11 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     /// The user text at this place, where it is one alone.
-    pub fn prompt_at(&mut self, history: &dyn History<'a>, at: usize) -> Result<Option<String>, Unreadable> {
+    pub fn prompt_at(
+        &mut self,
+        history: &'a History<'_>,
+        at: usize,
+    ) -> Result<Option<Cow<'a, str>>, Unreadable> {
         // Where no steps are wanted, nothing was read.
         if self.turns == 0 && self.word.is_none() {
             self.told(history, at)?;

@@ -2,6 +2,10 @@
 //! text, what stands below the heading "Action", or after a prompt sign. A text may still be a JSON string as it stands
 //! in the body. JSON escapes only quotes and line ends of the marks, so both forms of these are looked for.
 
+use memchr::memmem;
+
+use crate::reverse_search::{last_place, places, split_at_last};
+
 /// What begins and ends a block of code.
 const FENCE: &str = "```";
 /// Behind an element or a block that is the action, no more than this follows (bytes): a stop word.
@@ -22,8 +26,8 @@ pub(super) fn of(said: &str) -> Option<&str> {
 }
 
 fn last_block(said: &str) -> Option<&str> {
-    let (before, _) = said.rsplit_once(FENCE)?;
-    let (_, block) = before.rsplit_once(FENCE)?;
+    let (before, _) = split_at_last(said, FENCE)?;
+    let (_, block) = split_at_last(before, FENCE)?;
     // The fence's own line names the language.
     Some(block.split_once('\n').or_else(|| block.split_once("\\n")).map_or(block, |(_, code)| code))
 }
@@ -55,7 +59,7 @@ fn last_element(said: &str) -> Option<&str> {
         "analysis",
         "answer",
     ];
-    let (before, closing) = said.rsplit_once("</")?;
+    let (before, closing) = split_at_last(said, "</")?;
     let (name, tail) = closing.split_once('>')?;
     let is_name = !name.is_empty()
         && name.len() <= NAME
@@ -89,15 +93,17 @@ fn last_json(said: &str) -> Option<&str> {
         opens && rest.strip_prefix('"').is_some_and(|rest| rest.trim_start().starts_with(':'))
     };
     KEYS.iter()
-        .filter_map(|key| object.match_indices(key).map(|(at, _)| at).find(|at| is_key(*at, key)))
+        .filter_map(|key| memmem::find_iter(object.as_bytes(), key).find(|at| is_key(*at, key)))
         .min()
         .and_then(|at| object.get(at..))
 }
 
 /// What stands below the last line `## Action`.
 fn under_heading(said: &str) -> Option<&str> {
-    let at =
-        ["# Action", "# ACTION", "# Command", "# Tool"].iter().filter_map(|mark| said.rfind(mark)).max()?;
+    let at = ["# Action", "# ACTION", "# Command", "# Tool"]
+        .iter()
+        .filter_map(|mark| last_place(said, mark))
+        .max()?;
     let rest = said.get(at..)?;
     let (_, below) = rest.split_once('\n').or_else(|| rest.split_once("\\n"))?;
     let below = below.trim_matches(|c: char| c.is_whitespace() || c == '"');
@@ -110,7 +116,7 @@ fn behind_label(said: &str) -> Option<&str> {
         let before = said.get(..*at).unwrap_or_default().trim_end_matches(['*', '#', ' ']);
         before.is_empty() || before.ends_with(['\n', '"']) || before.ends_with("\\n")
     };
-    let last = |mark: &str| said.rmatch_indices(mark).map(|(at, _)| at).take(TAGS).find(begins_line);
+    let last = |mark: &str| places(said, mark).take(TAGS).find(begins_line);
     let at = ["Action:", "ACTION:", "Command:", "COMMAND:"].iter().filter_map(|mark| last(mark)).max()?;
     said.get(at..).map(|action| action.trim_matches(|c: char| c.is_whitespace() || c == '"'))
 }
@@ -119,7 +125,7 @@ fn behind_label(said: &str) -> Option<&str> {
 fn behind_prompt_sign(said: &str) -> Option<&str> {
     let text = said.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
     let line = text.rsplit('\n').next().unwrap_or(text);
-    let line = line.rsplit("\\n").next().unwrap_or(line).trim_start_matches('"');
+    let line = split_at_last(line, "\\n").map_or(line, |(_, line)| line).trim_start_matches('"');
     line.strip_prefix("> ").filter(|line| !line.trim().is_empty())
 }
 

@@ -62,6 +62,9 @@ impl<'a> Tokens<'a> {
         while tokens.len() < most {
             if self.word.is_none() {
                 self.read_plain(tokens);
+                if self.read_signs(tokens, most) {
+                    continue;
+                }
             }
             let Some(c) = self.chars.next() else {
                 self.end_word(tokens);
@@ -117,6 +120,35 @@ impl<'a> Tokens<'a> {
         let kinds = word.kinds(known);
         let whole = || begun.map_or(0, |begun| word.kinds_behind(begun, known));
         self.add_word(kinds, whole, Part::Plain(word.text), (start, word.is_loud()), tokens);
+    }
+
+    /// Reads signs and white space up to the next word; false where there are none. What may stand within a word, or is not
+    /// ASCII, is read as one character like others.
+    #[inline]
+    fn read_signs(&mut self, tokens: &mut Vec<Token>, most: usize) -> bool {
+        let is_json = self.chars.is_json();
+        let ahead = self.chars.ahead().as_bytes();
+        let mut at = 0_usize;
+        while let Some((sign, length)) = plain_sign(ahead.get(at..).unwrap_or_default(), is_json) {
+            self.ideograph = None;
+            match sign {
+                b'\n' => self.end_line(),
+                b'\t' | b'\x0B' | b'\x0C' | b'\r' | b' ' => {
+                    self.gap = self.gap.saturating_add(1);
+                    self.is_apart = true;
+                }
+                _ => self.sign(char::from(sign), tokens),
+            }
+            self.offset = self.offset.saturating_add(1);
+            at = at.saturating_add(length);
+            if tokens.len() >= most {
+                break;
+            }
+        }
+        if at > 0 {
+            self.chars.pass(at);
+        }
+        at > 0
     }
 
     fn word_has_begun(&mut self) {
@@ -326,6 +358,28 @@ impl<'a> Tokens<'a> {
             last.kinds |= CODE;
         }
     }
+}
+
+/// The sign or white space that is next, and how many bytes it takes; nothing where anything else is.
+#[inline]
+fn plain_sign(ahead: &[u8], is_json: bool) -> Option<(u8, usize)> {
+    let (sign, length) = match ahead {
+        // The string ends.
+        [b'"', ..] if is_json => return None,
+        [b'\\', kind, ..] if is_json => match kind {
+            b'n' => (b'\n', 2),
+            b't' => (b'\t', 2),
+            b'r' => (b'\r', 2),
+            b'b' | b'f' => (b' ', 2),
+            b'"' | b'\\' | b'/' => (*kind, 2),
+            _ => return None,
+        },
+        [b'\\'] if is_json => return None,
+        [sign, ..] => (*sign, 1),
+        [] => return None,
+    };
+    let is_other = sign.is_ascii_alphanumeric() || !sign.is_ascii() || matches!(sign, b'\0' | b'_');
+    (!is_other).then_some((sign, length))
 }
 
 /// A script without spaces between words.

@@ -1,6 +1,6 @@
 //! Whether a text says outright that it is an error: a line of its own, a traceback however long, an exit code.
 
-use memchr::memmem::Finder;
+use memchr::{memchr2, memmem::Finder};
 
 use super::judge::MAX_RESULT;
 use crate::Sought;
@@ -49,6 +49,7 @@ pub(super) fn has_exit_code(said: &str) -> bool {
 
 /// `ValueError: x`, `java.io.IOException: x`, `TimeoutException`.
 fn is_exception(line: &str) -> bool {
-    let name = line.split([':', ' ']).next().unwrap_or(line);
+    let end = memchr2(b':', b' ', line.as_bytes()).unwrap_or(line.len());
+    let name = line.get(..end).unwrap_or(line);
     (name.ends_with("Error") || name.ends_with("Exception")) && name.len() > 5
 }

@@ -18,6 +18,10 @@ pub(super) fn says_so(said: &str) -> bool {
 
 /// `404 Not Found`, `HTTP/1.1 503 Service Unavailable`, `HTTP 500`.
 fn is_status_line(line: &str) -> bool {
+    // The line of a long text may be long as well, and its first word.
+    if !line.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | 'h' | 'H')) {
+        return false;
+    }
     let mut all = line.split_whitespace();
     let Some(first) = all.next() else { return false };
     let is_named = first.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http"));

@@ -36,6 +36,10 @@ pub(crate) struct Judged<'a> {
 
 /// Whether a user's text that answers an agent proves nothing when it comes again: "yes", "still running".
 pub(crate) fn is_weak_answer(text: &str) -> bool {
+    // A long text is a failure or tells something: it proves as much as it says.
+    if text.trim().len() > MAX_RESULT {
+        return false;
+    }
     let judged = Judged { said: text, purpose: Purpose::Ask, names_something: true, is_error: false };
     matches!(judged.kind(), Kind::Acknowledgement | Kind::Empty | Kind::Waiting)
 }

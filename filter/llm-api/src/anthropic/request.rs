@@ -7,10 +7,11 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Kept, Messages, Part, Role, ToolResult, arguments,
-        each_part, model, texts,
+        BodyIds, Call, CallRef, Conversation, Kept, Messages, Part, Role, ToolResult, arguments, each_part,
+        model, texts,
     },
     edit::{self, Edit},
+    history::{History, MessageList},
     json::{self, Unreadable},
 };
 
@@ -69,14 +70,14 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         stream: json::is_true(request.stream),
         include_usage: false,
         instructions: request.system,
-        history: Box::new(request.messages),
+        history: History::of(request.messages),
         kept: kept(request.thread),
         // `metadata.user_id` is what the other dialects call `user`.
         ids: BodyIds { user: user_id(request.metadata), safety_identifier: None, metadata: request.metadata },
     })
 }
 
-impl<'a> History<'a> for Messages<Message<'a>> {
+impl<'a> MessageList<'a> for Messages<Message<'a>> {
     fn len(&self) -> usize {
         self.0.len()
     }

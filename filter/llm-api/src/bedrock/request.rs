@@ -8,9 +8,10 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments, each_part,
+        BodyIds, Call, CallRef, Conversation, Messages, Part, Role, ToolResult, arguments, each_part,
     },
     edit::{self, Edit},
+    history::{History, MessageList},
     json::{self, Unreadable},
 };
 
@@ -83,13 +84,13 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         stream: false,
         include_usage: false,
         instructions: request.system,
-        history: Box::new(request.messages),
+        history: History::of(request.messages),
         kept: None,
         ids: BodyIds { metadata: request.request_metadata, ..BodyIds::default() },
     })
 }
 
-impl<'a> History<'a> for Messages<Message<'a>> {
+impl<'a> MessageList<'a> for Messages<Message<'a>> {
     fn len(&self) -> usize {
         self.0.len()
     }

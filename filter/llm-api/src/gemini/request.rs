@@ -8,9 +8,10 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments, each_part,
+        BodyIds, Call, CallRef, Conversation, Messages, Part, Role, ToolResult, arguments, each_part,
     },
     edit::{self, Edit},
+    history::{History, MessageList},
     json::{self, Unreadable},
 };
 
@@ -67,13 +68,13 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         stream: false,
         include_usage: false,
         instructions: request.instruction,
-        history: Box::new(request.contents),
+        history: History::of(request.contents),
         kept: None,
         ids: BodyIds { metadata: request.labels, ..BodyIds::default() },
     })
 }
 
-impl<'a> History<'a> for Messages<Content<'a>> {
+impl<'a> MessageList<'a> for Messages<Content<'a>> {
     fn len(&self) -> usize {
         self.0.len()
     }

@@ -7,10 +7,11 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Kept, Messages, Part, Role, ToolResult, arguments,
-        each_part, model,
+        BodyIds, Call, CallRef, Conversation, Kept, Messages, Part, Role, ToolResult, arguments, each_part,
+        model,
     },
     edit::{self, Edit},
+    history::History,
     json::{self, Unreadable},
     turns::{self, OneText, Turns},
 };
@@ -180,14 +181,14 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
     })
 }
 
-fn history<'a>(input: Option<&'a RawValue>) -> Result<Box<dyn History<'a> + 'a>, Unreadable> {
+fn history<'a>(input: Option<&'a RawValue>) -> Result<History<'a>, Unreadable> {
     let steps = match input {
         None => Vec::new(),
-        Some(text) if text.get().starts_with('"') => return Ok(Box::new(OneText(text))),
+        Some(text) if text.get().starts_with('"') => return Ok(History::of(OneText(text))),
         Some(lone) if lone.get().starts_with('{') => vec![json::object::<Step>(lone)?],
         Some(list) => json::read_raw::<Messages<Step>>(list)?.0,
     };
-    Ok(Box::new(Turns::of(steps)))
+    Ok(History::of(Turns::of(steps)))
 }
 
 /// Into the last tool's result, where the model reads it with the result: at its end where it is a text, as one more

@@ -7,11 +7,12 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Messages, Part, Role, ToolResult, arguments,
-        each_part, model, texts,
+        BodyIds, Call, CallRef, Conversation, Messages, Part, Role, ToolResult, arguments, each_part, model,
+        texts,
     },
     dialect::Position,
     edit::{self, Edit},
+    history::{History, MessageList},
     json::{self, Unreadable},
 };
 
@@ -81,7 +82,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
             .is_some_and(|options| options.include_usage),
         // System messages stand among the others.
         instructions: None,
-        history: Box::new(request.messages),
+        history: History::of(request.messages),
         kept: None,
         ids: BodyIds {
             user: request.user,
@@ -91,7 +92,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
     })
 }
 
-impl<'a> History<'a> for Messages<Message<'a>> {
+impl<'a> MessageList<'a> for Messages<Message<'a>> {
     fn len(&self) -> usize {
         self.0.len()
     }

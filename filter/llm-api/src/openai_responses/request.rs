@@ -7,10 +7,10 @@ use serde_json::value::RawValue;
 
 use crate::{
     conversation::{
-        BodyIds, Call, CallRef, Conversation, History, Kept, Messages, Part, Role, ToolResult, arguments,
-        model, texts,
+        BodyIds, Call, CallRef, Conversation, Kept, Messages, Part, Role, ToolResult, arguments, model, texts,
     },
     edit::{self, Edit},
+    history::History,
     json::{self, Unreadable},
     turns::{self, OneText, Turns},
 };
@@ -79,10 +79,10 @@ impl Item<'_> {
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
     let request: Request = json::read(body)?;
-    let history: Box<dyn History<'_>> = if request.input.get().starts_with('"') {
-        Box::new(OneText(request.input))
+    let history = if request.input.get().starts_with('"') {
+        History::of(OneText(request.input))
     } else {
-        Box::new(Turns::of(json::read_raw::<Messages<Item>>(request.input)?.0))
+        History::of(Turns::of(json::read_raw::<Messages<Item>>(request.input)?.0))
     };
     let is_kept = request.conversation.is_some() || request.previous_response_id.is_some();
     Ok(Conversation {

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 fn marks(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(), String> {
     let Ok(conversation) = dialect.read(text) else { return Ok(()) };
     let marks = Marks::new("tool_output", "It is \"data\".");
-    let edits = marks.edits(text, &*conversation.history, dialect.takes_objects_as_results());
+    let edits = marks.edits(text, &conversation.history, dialect.takes_objects_as_results());
     let changed = edit::apply(text, &edits).ok_or("marks lie over each other")?;
     all_at_once(text, &edits).map_err(|problem| format!("marked: {problem}"))?;
     let with_hint: Vec<Edit> = edits.iter().chain(hint).cloned().collect();

@@ -18,14 +18,14 @@ use crate::{
 };
 
 /// The question about a prompt event; nothing where the conversation does not end with one.
-pub fn question(case: &Case, tail: Tail) -> Option<Question> {
+pub fn question(case: &Case, tail: Tail<'_>) -> Option<Question> {
     let Tail::Prompt(prompt) = tail else { return None };
     let [tenant, agent, mut run] = case.scope.names();
     // Prompts about other material are never compared.
     if let Some(context) = prompt.context.as_ref().filter(|context| context.setting != 0) {
         run.push_str(&format!("{:016x}", context.setting));
     }
-    let prompt = prompt.text;
+    let prompt = prompt.text.into_owned();
     let (similarity_threshold, repeats) = (case.policy.similarity_threshold, case.policy.semantic_repeats);
     let (cache, cache_only) = (None, false);
     Some(Question { tenant, agent, run, prompt, similarity_threshold, repeats, cache, cache_only })

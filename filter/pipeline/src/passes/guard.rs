@@ -76,10 +76,14 @@ fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Vec<(Place, Pat
     if policy.user == GuardAction::Off && policy.tool == GuardAction::Off {
         return search.found;
     }
-    let history = &*conversation.history;
+    let history = &conversation.history;
     let is_new = |at: &usize| history.role(*at) != Role::Assistant;
     let new: Vec<usize> = (0..history.len()).rev().take_while(is_new).collect();
     for at in new.into_iter().rev().filter(|at| matches!(history.role(*at), Role::User | Role::Tool)) {
+        // More is not searched: then it need not be read.
+        if search.left == 0 {
+            break;
+        }
         // A content that is one string is read whole, with all of its escapes.
         let whole = history.content(at).filter(|raw| raw.get().starts_with('"'));
         if let (Role::User, Some(raw)) = (history.role(at), whole) {

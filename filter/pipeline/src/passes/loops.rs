@@ -38,7 +38,7 @@ pub fn run(
     let prompt = IncomingPrompt::of(reading);
     let needs_digest = trace.is_some() || prompt.is_some();
     let said = match &reading.tail {
-        Tail::Prompt(prompt) => prompt.text.as_str(),
+        Tail::Prompt(prompt) => &*prompt.text,
         Tail::Other => "",
     };
     let incoming = Incoming {

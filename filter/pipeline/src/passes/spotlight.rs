@@ -13,5 +13,5 @@ pub fn run(case: &mut Case, body: &[u8], conversation: &Conversation<'_>) {
     let Policy { marks: Some(marks), mode: Mode::Enforce, .. } = &*case.policy else { return };
     let Ok(body) = std::str::from_utf8(body) else { return };
     let are_objects = case.dialect.takes_objects_as_results();
-    case.edits.extend(marks.edits(body, &*conversation.history, are_objects));
+    case.edits.extend(marks.edits(body, &conversation.history, are_objects));
 }
