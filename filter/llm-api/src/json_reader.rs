@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     json::Unreadable,
-    json_scan::{string_end, unescaped},
+    json_scan::{sound_string_end, string_end, unescaped},
 };
 
 /// Lists and objects within each other that are read, as in serde_json. What is not read, or stays raw, may be deeper.
@@ -100,7 +100,9 @@ impl<'de> Reader<'de> {
     #[inline]
     fn skip_string(&mut self) -> Result<bool, Unreadable> {
         let inside = self.at.wrapping_add(1);
-        let (end, has_escapes) = string_end(self.text.as_bytes(), inside).ok_or(Unreadable::NotJson)?;
+        let bytes = self.text.as_bytes();
+        let ends = if self.is_sound { sound_string_end(bytes, inside) } else { string_end(bytes, inside) };
+        let (end, has_escapes) = ends.ok_or(Unreadable::NotJson)?;
         self.at = end;
         Ok(has_escapes)
     }

@@ -69,6 +69,27 @@ fn specials_in(word: u64) -> u32 {
     u32::try_from(tops.wrapping_mul(0x0102_0408_1020_4080) >> 56).unwrap_or(0)
 }
 
+/// The backslashes of a chunk: a bit each, the first the lowest.
+#[inline]
+fn backslashes(chunk: &[u8; CHUNK]) -> u32 {
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    {
+        use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_splat};
+        u32::from(u8x16_bitmask(u8x16_eq(vector(chunk), u8x16_splat(b'\\'))))
+    }
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    {
+        are(chunk, |byte| *byte == b'\\')
+    }
+}
+
+/// The bytes of a chunk that are what is asked: a bit each, the first the lowest.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+#[inline]
+fn are(chunk: &[u8; CHUNK], is: fn(&u8) -> bool) -> u32 {
+    chunk.iter().rev().fold(0_u32, |marks, byte| (marks << 1) | u32::from(is(byte)))
+}
+
 /// What the bytes of a chunk are to a string with escapes: a bit each, the first the lowest.
 struct Marks {
     quotes: u32,
@@ -101,14 +122,13 @@ impl Marks {
     #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
     #[inline]
     fn of(chunk: &[u8; CHUNK]) -> Self {
-        let are = |is: fn(&u8) -> bool| {
-            chunk.iter().rev().fold(0_u32, |marks, byte| (marks << 1) | u32::from(is(byte)))
-        };
         Self {
-            quotes: are(|byte| *byte == b'"'),
-            backslashes: are(|byte| *byte == b'\\'),
-            controls: are(|byte| *byte < 0x20),
-            escapable: are(|byte| matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')),
+            quotes: are(chunk, |byte| *byte == b'"'),
+            backslashes: backslashes(chunk),
+            controls: are(chunk, |byte| *byte < 0x20),
+            escapable: are(chunk, |byte| {
+                matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
+            }),
         }
     }
 
@@ -116,12 +136,8 @@ impl Marks {
     /// begins inside, and not behind a backslash. Nothing where the escapes have to be looked at one by one.
     #[inline]
     fn passed(&self) -> Option<(Passed, bool)> {
-        // Which bytes stand behind a backslash that is none itself, as simdjson finds it: the carry of a subtraction runs
-        // through each row of backslashes.
-        const ODD: u32 = 0xAAAA_AAAA;
-        const ALL: u32 = 0xFFFF;
         let Self { quotes, backslashes, controls, escapable } = *self;
-        let escaped = (((backslashes << 1) | ODD).wrapping_sub(backslashes) ^ ODD) ^ backslashes;
+        let escaped = escaped(backslashes);
         let ends = quotes & !escaped;
         // All bytes before the first of them.
         let inside = if ends == 0 { ALL } else { ends.wrapping_sub(1) & !ends };
@@ -136,6 +152,17 @@ impl Marks {
         };
         Some((passed, backslashes & inside != 0))
     }
+}
+
+/// The bits of a chunk.
+const ALL: u32 = 0xFFFF;
+
+/// Which bytes stand behind a backslash that is none itself, as simdjson finds it: the carry of a subtraction runs through
+/// each row of backslashes. The lowest is not behind one.
+#[inline]
+fn escaped(backslashes: u32) -> u32 {
+    const ODD: u32 = 0xAAAA_AAAA;
+    (((backslashes << 1) | ODD).wrapping_sub(backslashes) ^ ODD) ^ backslashes
 }
 
 /// So many escapes of a chunk are quicker looked at one by one.
@@ -201,6 +228,33 @@ pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
             _ => at = at.wrapping_add(1),
         }
     }
+}
+
+/// The same in a text that was found to be JSON before: what an escape says need not be looked at.
+#[inline(never)]
+pub(crate) fn sound_string_end(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
+    let mut has_escapes = false;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<CHUNK>()) {
+        let found = specials(chunk);
+        if found == 0 {
+            at = at.wrapping_add(CHUNK);
+            continue;
+        }
+        let backslashes = backslashes(chunk);
+        let escaped = escaped(backslashes);
+        let ends = found & !backslashes & !escaped;
+        if ends != 0 {
+            let before = ends.wrapping_sub(1) & !ends;
+            let end = at.wrapping_add(ends.trailing_zeros() as usize).wrapping_add(1);
+            return Some((end, has_escapes || backslashes & before != 0));
+        }
+        has_escapes = true;
+        // What the last byte escapes is in the next chunk.
+        let passed = if escaped & !ALL == 0 { CHUNK } else { CHUNK.wrapping_sub(1) };
+        at = at.wrapping_add(passed);
+    }
+    let (end, more) = string_end(bytes, at)?;
+    Some((end, has_escapes || more))
 }
 
 /// Where the escape ends whose backslash stands at `at`; nothing where it is none. Halves of surrogate pairs may stand
@@ -290,4 +344,28 @@ fn unicode_escape(digits: &[u8]) -> Option<(char, usize)> {
 
 fn hex(digits: &[u8; 4]) -> Option<u32> {
     digits.iter().try_fold(0, |sum: u32, digit| Some((sum << 4) | char::from(*digit).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_sound_text_a_string_ends_where_it_does_in_any() {
+        let units = ["a", "\\n", "\\\\", "\\\"", "\\u00e9", "\\\\\\\"", "é", "plain words", "\\/\\t"];
+        for first in units {
+            for second in units {
+                for times in 0..40 {
+                    let inside = "x".repeat(times % 19) + &first.repeat(times) + &second.repeat(times % 5);
+                    let text = format!("\"{inside}\",\"{first}\\\\\" and so on, for more than a chunk");
+                    let ends = string_end(text.as_bytes(), 1);
+                    assert_eq!(sound_string_end(text.as_bytes(), 1), ends, "{text}");
+                    assert_eq!(ends, Some((inside.len() + 2, inside.contains('\\'))), "{text}");
+                }
+            }
+        }
+        for text in ["", "a", "\\", "no end of it, and more than one chunk \\\""] {
+            assert_eq!(sound_string_end(text.as_bytes(), 0), None, "{text}");
+        }
+    }
 }

@@ -115,18 +115,18 @@ const REACH: usize = 48;
 
 /// What a text holds.
 pub fn scan(text: &str, place: Place) -> Found {
-    scan_chars(Source::Plain(text.chars()), place)
+    scan_chars(Source::Plain(text.chars()), text.len(), place)
 }
 
 /// What a JSON value holds: the text in its strings.
 pub fn scan_json(json: &str, place: Place) -> Found {
-    scan_chars(Source::Json(JsonChars::new(json)), place)
+    scan_chars(Source::Json(JsonChars::new(json)), json.len(), place)
 }
 
-fn scan_chars(chars: Source<'_>, place: Place) -> Found {
+fn scan_chars(chars: Source<'_>, length: usize, place: Place) -> Found {
     let mut found = Found::default();
     let mut tokens = Tokens::new(chars);
-    let (mut batch, mut opened) = (Vec::with_capacity(FEW), tags::Opened::default());
+    let (mut batch, mut opened) = (Vec::with_capacity(FEW.min(length)), tags::Opened::default());
     let mut marks = marks::Marks::default();
     let (mut from, anchors) = (0, anchors(place));
     loop {
