@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     json::Unreadable,
-    json_scan::{sound_string_end, string_end, unescaped},
+    json_scan::{short_string_end, sound_string_end, string_end, unescaped},
 };
 
 /// Lists and objects within each other that are read, as in serde_json. What is not read, or stays raw, may be deeper.
@@ -101,6 +101,11 @@ impl<'de> Reader<'de> {
     fn skip_string(&mut self) -> Result<bool, Unreadable> {
         let inside = self.at.wrapping_add(1);
         let bytes = self.text.as_bytes();
+        // Most are short, and have no escapes.
+        if let Some(end) = short_string_end(bytes, inside) {
+            self.at = end;
+            return Ok(false);
+        }
         let ends = if self.is_sound { sound_string_end(bytes, inside) } else { string_end(bytes, inside) };
         let (end, has_escapes) = ends.ok_or(Unreadable::NotJson)?;
         self.at = end;
@@ -531,7 +536,7 @@ impl<'de> MapAccess<'de> for Members<'_, 'de> {
         if !self.has_next()? {
             return Ok(None);
         }
-        if self.reader.first() != Some(b'"') {
+        if !self.reader.is_next(b'"') {
             return Err(Unreadable::NotJson);
         }
         seed.deserialize(&mut *self.reader).map(Some)

@@ -176,6 +176,14 @@ enum Passed {
     End(usize),
 }
 
+/// Behind the closing quote of the string whose inside begins at `at`; nothing where it is longer than a chunk or has escapes.
+#[inline]
+pub(crate) fn short_string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let chunk = bytes.get(at..)?.first_chunk::<CHUNK>()?;
+    let end = special(chunk);
+    (chunk.get(end) == Some(&b'"')).then(|| at.wrapping_add(end).wrapping_add(1))
+}
+
 /// Where the string ends whose inside begins at `at`, behind its closing quote, and whether it has escapes; nothing where it
 /// is none. Escapes often stand near each other: those of a chunk are looked at together.
 #[inline(never)]
