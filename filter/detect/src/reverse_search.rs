@@ -4,48 +4,47 @@
 /// Places that are looked at together.
 const BLOCK: usize = 32;
 
-/// The last place of `needle` in `text`.
+/// The last place of `needle`, which has two bytes at least, in `text`.
+#[inline(never)]
 pub(crate) fn last_place(text: &str, needle: &str) -> Option<usize> {
-    places(text, needle).next()
+    let (bytes, needle) = (text.as_bytes(), needle.as_bytes());
+    let (first, last) = (*needle.first()?, *needle.last()?);
+    // Both ends fit. All of a block are looked at, since that is done with vectors.
+    let fits = |(one, other): (&u8, &u8)| (*one == first) & (*other == last);
+    let further = needle.len().saturating_sub(1);
+    let mut end = bytes.len().saturating_sub(further);
+    while end > 0 {
+        let start = end.saturating_sub(BLOCK);
+        let firsts = bytes.get(start..end)?;
+        let lasts = bytes.get(start.saturating_add(further)..end.saturating_add(further))?;
+        let may_hold = match (firsts.first_chunk::<BLOCK>(), lasts.first_chunk::<BLOCK>()) {
+            (Some(firsts), Some(lasts)) => firsts.iter().zip(lasts).fold(false, |any, both| any | fits(both)),
+            _ => true,
+        };
+        let is_place = |at: &usize| {
+            let is_one = firsts.get(*at).zip(lasts.get(*at)).is_some_and(fits);
+            is_one && bytes.get(start.saturating_add(*at)..).is_some_and(|rest| rest.starts_with(needle))
+        };
+        if may_hold && let Some(at) = (0..firsts.len()).rev().find(is_place) {
+            return Some(start.saturating_add(at));
+        }
+        end = start;
+    }
+    None
 }
 
 /// `text` before the last place of `needle`, and behind it.
+#[inline(never)]
 pub(crate) fn split_at_last<'t>(text: &'t str, needle: &str) -> Option<(&'t str, &'t str)> {
     let at = last_place(text, needle)?;
     Some((text.get(..at)?, text.get(at.saturating_add(needle.len())..)?))
 }
 
-/// The places of `needle`, which has two bytes at least, in `text`, the last first; also those that overlap.
+/// The places of `needle` in `text`, the last first; also those that overlap.
 pub(crate) fn places<'t>(text: &'t str, needle: &'t str) -> impl Iterator<Item = usize> + 't {
-    let (bytes, needle) = (text.as_bytes(), needle.as_bytes());
     let further = needle.len().saturating_sub(1);
-    // The places before this one are left.
-    let mut end = bytes.len().saturating_sub(further);
-    std::iter::from_fn(move || {
-        let (first, last) = (*needle.first()?, *needle.last()?);
-        // Both ends fit. All of a block are looked at, since that is done with vectors.
-        let fits = |(one, other): (&u8, &u8)| (*one == first) & (*other == last);
-        while end > 0 {
-            let start = end.saturating_sub(BLOCK);
-            let firsts = bytes.get(start..end)?;
-            let lasts = bytes.get(start.saturating_add(further)..end.saturating_add(further))?;
-            let may_hold = match (firsts.first_chunk::<BLOCK>(), lasts.first_chunk::<BLOCK>()) {
-                (Some(firsts), Some(lasts)) => {
-                    firsts.iter().zip(lasts).fold(false, |any, both| any | fits(both))
-                }
-                _ => true,
-            };
-            let is_place = |at: &usize| {
-                let is_one = firsts.get(*at).zip(lasts.get(*at)).is_some_and(fits);
-                is_one && bytes.get(start.saturating_add(*at)..).is_some_and(|rest| rest.starts_with(needle))
-            };
-            let found = if may_hold { (0..firsts.len()).rev().find(is_place) } else { None };
-            end = start.saturating_add(found.unwrap_or(0));
-            if found.is_some() {
-                return Some(end);
-            }
-        }
-        None
+    std::iter::successors(last_place(text, needle), move |at| {
+        last_place(text.get(..at.saturating_add(further))?, needle)
     })
 }
 

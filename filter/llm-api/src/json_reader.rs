@@ -29,6 +29,7 @@ pub fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Unreadable> {
 /// The whole of `text` as one value, which `seed` makes of it.
 pub fn read_with<'a, S: DeserializeSeed<'a>>(text: &'a str, seed: S) -> Result<S::Value, Unreadable> {
     let mut reader = Reader::new(text);
+    reader.peek();
     let value = seed.deserialize(&mut reader)?;
     match reader.peek() {
         None => Ok(value),
@@ -48,6 +49,7 @@ pub(crate) fn read_raw<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, U
     T::deserialize(&mut Reader::of_raw(raw))
 }
 
+/// Whoever wants a value of it finds the first byte of that next: white space before it was gone over.
 pub(crate) struct Reader<'de> {
     text: &'de str,
     at: usize,
@@ -285,12 +287,14 @@ impl<'de> Reader<'de> {
         self.colon()
     }
 
+    /// Goes over the colon behind a key, to the value.
     #[inline(never)]
     fn colon(&mut self) -> Result<(), Unreadable> {
         if self.peek() != Some(b':') {
             return Err(Unreadable::NotJson);
         }
         self.step();
+        self.peek();
         Ok(())
     }
 
@@ -321,16 +325,15 @@ impl<'de> Reader<'de> {
     /// The text of the value that is next.
     #[inline(never)]
     fn raw(&mut self) -> Result<&'de str, Unreadable> {
-        self.peek();
         let start = self.at;
-        self.skip()?;
+        if self.is_sound { self.skip_sound() } else { self.skip() }?;
         self.since(start)
     }
 
     /// Why a value of another kind than is wanted cannot be read.
     #[inline(never)]
     fn other(&mut self) -> Unreadable {
-        match self.first() {
+        match self.next() {
             Some(b'-' | b'0'..=b'9') => self.number_of().map_or_else(|error| error, other_number),
             Some(b'"') => self.text().err().unwrap_or(Unreadable::Shape),
             // Nobody looks into it.
@@ -346,12 +349,6 @@ impl<'de> Reader<'de> {
         let start = self.at;
         self.skip_number()?;
         self.since(start)
-    }
-
-    /// The next byte that is no white space, for code that every type has of its own.
-    #[inline(never)]
-    fn first(&mut self) -> Option<u8> {
-        self.peek()
     }
 
     /// Goes over an opening bracket.
@@ -494,7 +491,13 @@ struct Members<'r, 'de> {
     is_first: bool,
 }
 
-impl Members<'_, '_> {
+impl<'de> Members<'_, 'de> {
+    /// The name of the next member. One function for all types, as `Reader::text` is.
+    #[inline(never)]
+    fn key(&mut self) -> Result<Option<Cow<'de, str>>, Unreadable> {
+        if self.has_next()? { self.reader.text().map(Some) } else { Ok(None) }
+    }
+
     /// Whether there is one more; goes over the comma before it.
     #[inline(never)]
     fn has_next(&mut self) -> Result<bool, Unreadable> {
@@ -533,13 +536,10 @@ impl<'de> MapAccess<'de> for Members<'_, 'de> {
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Unreadable> {
-        if !self.has_next()? {
-            return Ok(None);
+        match self.key()? {
+            Some(key) => seed.deserialize(Key(key)).map(Some),
+            None => Ok(None),
         }
-        if !self.reader.is_next(b'"') {
-            return Err(Unreadable::NotJson);
-        }
-        seed.deserialize(&mut *self.reader).map(Some)
     }
 
     #[inline]
@@ -553,7 +553,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     type Error = Unreadable;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        match self.first().ok_or(Unreadable::NotJson)? {
+        match self.next().ok_or(Unreadable::NotJson)? {
             b'"' => self.string(visitor),
             b'{' => self.within(b'}', |members| visitor.visit_map(members)),
             b'[' => self.within(b']', |elements| visitor.visit_seq(elements)),
@@ -575,7 +575,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        if self.first() == Some(b'n') {
+        if self.next() == Some(b'n') {
             self.word("null")?;
             return visitor.visit_none();
         }
@@ -601,21 +601,21 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     // What is of one kind only is not read as any: that would bring serde_json's own reader into the module for each type.
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        if self.first() == Some(b'[') {
+        if self.next() == Some(b'[') {
             return self.within(b']', |elements| visitor.visit_seq(elements));
         }
         Err(self.other())
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        if self.first() == Some(b'{') {
+        if self.next() == Some(b'{') {
             return self.within(b'}', |members| visitor.visit_map(members));
         }
         Err(self.other())
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        if self.first() == Some(b'"') {
+        if self.next() == Some(b'"') {
             return self.string(visitor);
         }
         Err(self.other())
@@ -626,7 +626,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        match self.first() {
+        match self.next() {
             Some(b't') => self.word("true").and_then(|()| visitor.visit_bool(true)),
             Some(b'f') => self.word("false").and_then(|()| visitor.visit_bool(false)),
             _ => Err(self.other()),
@@ -634,7 +634,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        if !matches!(self.first(), Some(b'-' | b'0'..=b'9')) {
+        if !matches!(self.next(), Some(b'-' | b'0'..=b'9')) {
             return Err(self.other());
         }
         let number = self.number_of()?;
@@ -651,20 +651,46 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Unreadable> {
-        if self.first() == Some(b'{') {
+        if self.next() == Some(b'{') {
             return self.within(b'}', |members| visitor.visit_map(members));
         }
         self.skip()?;
         Err(Unreadable::Shape)
     }
 
-    /// Keys are strings.
+    forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct enum identifier
+    }
+}
+
+/// A member's name.
+struct Key<'de>(Cow<'de, str>);
+
+impl<'de> Deserializer<'de> for Key<'de> {
+    type Error = Unreadable;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        match self.0 {
+            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        }
+    }
+
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        visitor.visit_str(&self.text()?)
+        visitor.visit_str(&self.0)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        visitor.visit_newtype_struct(self)
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 f64 char bytes byte_buf unit unit_struct tuple tuple_struct enum
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        seq tuple tuple_struct map struct enum ignored_any
     }
 }
 
