@@ -66,6 +66,9 @@ impl<'a> JsonChars<'a> {
     fn enter(&mut self) {
         if !self.in_string {
             let rest = self.chars.as_str();
+            if rest.is_empty() {
+                return;
+            }
             let quote = memchr::memchr(b'"', rest.as_bytes());
             self.in_string = quote.is_some();
             let inside = quote.map_or(rest.len(), |quote| quote.saturating_add(1));

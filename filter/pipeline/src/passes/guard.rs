@@ -2,7 +2,7 @@
 //! last turn. Earlier texts were checked when they were new.
 
 use sentinel_detect::{
-    injection::{Found, Pattern, Place, scan, scan_json},
+    injection::{Found, Pattern, Place, Scanner},
     verdict::{Finding, Signal, Verdict},
 };
 use sentinel_llm_api::conversation::{Conversation, Part, Role};
@@ -25,26 +25,31 @@ struct Search {
     found: Vec<(Place, Pattern, usize)>,
     /// Bytes that may still be searched.
     left: usize,
+    scanner: Scanner,
 }
 
 impl Search {
     fn text(&mut self, text: &str, place: Place) {
         let (head, tail) = self.share(text);
-        self.add(place, 0, &scan(head, place));
+        let found = self.scanner.scan(head, place);
+        self.add(place, 0, &found);
         if let Some((start, tail)) = tail {
-            self.add(place, start, &scan(tail, place));
+            let found = self.scanner.scan(tail, place);
+            self.add(place, start, &found);
         }
     }
 
     fn json(&mut self, json: &str, place: Place) {
         let (head, tail) = self.share(json);
-        self.add(place, 0, &scan_json(head, place));
+        let found = self.scanner.scan_json(head, place);
+        self.add(place, 0, &found);
         // Where a value is more than one string, nobody knows whether its end begins within one.
         if let Some((start, tail)) = tail.filter(|_| json.starts_with('"')) {
             // What follows a backslash may be half of an escape.
             let mut tail = tail.trim_start_matches('\\').chars();
             tail.next();
-            self.add(place, start, &scan_json(&format!("\"{}", tail.as_str()), place));
+            let found = self.scanner.scan_json(&format!("\"{}", tail.as_str()), place);
+            self.add(place, start, &found);
         }
     }
 
@@ -72,7 +77,7 @@ impl Search {
 
 /// Reads what is new.
 fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Vec<(Place, Pattern, usize)> {
-    let mut search = Search { found: Vec::new(), left: MOST_SEARCHED };
+    let mut search = Search { found: Vec::new(), left: MOST_SEARCHED, scanner: Scanner::default() };
     if policy.user == GuardAction::Off && policy.tool == GuardAction::Off {
         return search.found;
     }
