@@ -5,7 +5,7 @@ use std::time::Duration;
 use sentinel_tests::client::{self, Response};
 use sentinel_tests::process::eventually;
 use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::provider::{Answer, Piece, Reply, faithful, speak};
+use sentinel_tests::provider::{Answer, Gate, Piece, Reply, faithful, speak};
 use sentinel_tests::redis::Redis;
 use sentinel_tests::{Dialect, Stack};
 use serde_json::{Value, json};
@@ -252,6 +252,43 @@ async fn what_is_no_whole_plain_answer_is_never_stored() {
         stack.provider.script(faithful);
         assert_eq!(cache(&ask(&stack, dialect, false, ASK, &[]).await), "miss", "{dialect:?}");
     }
+}
+
+/// Clients close the connection once they have read the last event. In Gemini's streams only the end of the body says that nothing
+/// more comes.
+#[tokio::test]
+async fn what_has_come_to_its_last_event_is_stored_though_the_client_leaves() {
+    let mut stack = caching(&[]);
+    for dialect in Dialect::ALL {
+        let (report, mut sent) = tokio::sync::mpsc::unbounded_channel();
+        stack.provider.script(move |request: &_| {
+            let mut answer = faithful(request);
+            let lengths = answer
+                .pieces
+                .iter()
+                .map(|piece| if let Piece::Bytes(bytes) = piece { bytes.len() } else { 0 });
+            report.send(lengths.sum::<usize>()).expect("the test goes on");
+            answer.pieces.push(Piece::Await(Gate::closed()));
+            answer
+        });
+        let text = format!("{ASK} ({})", dialect.label());
+        let body = dialect.ask(&text, true).to_string();
+        let mut streaming = client::stream(stack.address(), dialect.path(true), &[], body).await;
+        let mut missing = sent.recv().await.expect("the provider answers");
+        while missing > 0 {
+            missing -= streaming.chunk().await.expect("the answer is not over").len();
+        }
+        drop(streaming);
+        if dialect == Dialect::Gemini {
+            bypassed(&stack, "answer_incomplete", 1).await;
+            continue;
+        }
+        // Nothing that the provider says from here on is stored.
+        stack.provider.script(|_: &_| Answer::json(503, &json!({"error": {"message": "overloaded"}})));
+        stored(&stack, dialect, true, &text).await;
+    }
+    assert_eq!(bypasses(&stack, "answer_incomplete"), 1);
+    stack.assert_sound();
 }
 
 #[tokio::test]
