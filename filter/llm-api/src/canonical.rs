@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use crate::json_scan::{string_end, unescaped};
+use crate::{json_escape::unescaped, json_scan::string_end};
 
 /// Lists and objects within each other.
 const MAX_DEPTH: usize = 127;

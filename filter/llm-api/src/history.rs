@@ -108,3 +108,69 @@ fn is_kept(parts: &[Part<'_>]) -> bool {
     let decoded = parts.iter().map(Part::decoded).fold(0, usize::saturating_add);
     decoded >= KEPT_FROM.max(parts.len().saturating_mul(BYTES_A_PART))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::RefCell, rc::Rc};
+
+    use super::*;
+    use crate::json;
+
+    /// Messages of one text each; a text that is no string is an error behind an empty one. Notes which are read.
+    struct Texts<'a>(Vec<&'a RawValue>, Rc<RefCell<Vec<usize>>>);
+
+    impl<'a> MessageList<'a> for Texts<'a> {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn role(&self, _at: usize) -> Role {
+            Role::User
+        }
+
+        fn content(&self, at: usize) -> Option<&'a RawValue> {
+            self.0.get(at).copied()
+        }
+
+        fn has_calls(&self, _at: usize) -> bool {
+            false
+        }
+
+        fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
+            self.1.borrow_mut().push(at);
+            let raw = self.content(at).ok_or(Unreadable::Shape)?;
+            for part in json::read::<Vec<&RawValue>>(raw.get()).unwrap() {
+                visit(Part::Text(json::string(part).ok_or(Unreadable::Shape)?));
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_was_decoded_is_read_once_and_is_the_same_each_time() {
+        let escapes = format!("[{:?}]", "\n".repeat(2_000));
+        let broken = format!("[\"a\",{:?},7]", "\t".repeat(2_000));
+        let plain = format!("[{:?}]", "a".repeat(4_000));
+        let short = r#"["\n"]"#.to_owned();
+        let wide = format!("[{:?}{}]", "\n".repeat(1_500), r#","\n""#.repeat(1_500));
+        let bodies = [escapes, broken, plain, short, wide].map(|text| RawValue::from_string(text).unwrap());
+        let read = Rc::new(RefCell::new(Vec::new()));
+        let history = History::of(Texts(bodies.iter().map(|raw| &**raw).collect(), Rc::clone(&read)));
+        let texts = |at: usize| {
+            let mut texts = Vec::new();
+            let end = history.parts(at, &mut |part| match part {
+                Part::Text(text) => texts.push(text),
+                other => panic!("{other:?}"),
+            });
+            (texts, end)
+        };
+        for at in 0..history.len() {
+            let first = texts(at);
+            assert_eq!(first, texts(at), "{at}");
+            assert_eq!(first.1.is_err(), at == 1);
+        }
+        assert_eq!(texts(1).0.len(), 2, "what stands before the error");
+        // The plain and the short one cost little, the wide one would take much memory.
+        assert_eq!(*read.borrow(), [0, 1, 2, 2, 3, 3, 4, 4]);
+    }
+}

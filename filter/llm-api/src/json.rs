@@ -5,9 +5,10 @@ use std::{borrow::Cow, ops::Range};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
+use crate::json_escape::{escape, unescaped};
 pub(crate) use crate::json_reader::read_raw;
 pub use crate::json_reader::{read, read_with};
-use crate::json_scan::{escape, plain_end, unescaped};
+use crate::json_scan::plain_end;
 
 /// Why a body could not be read. The request then passes unchanged; the cause is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]

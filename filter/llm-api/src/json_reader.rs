@@ -13,7 +13,8 @@ use serde_json::value::RawValue;
 
 use crate::{
     json::Unreadable,
-    json_scan::{short_string_end, sound_string_end, string_end, unescaped},
+    json_escape::unescaped,
+    json_scan::{short_string_end, sound_string_end, string_end},
 };
 
 /// Lists and objects within each other that are read, as in serde_json. What is not read, or stays raw, may be deeper.

@@ -19,6 +19,7 @@ mod gemini;
 mod gemini_interactions;
 pub mod history;
 pub mod json;
+mod json_escape;
 mod json_reader;
 mod json_scan;
 pub mod marks;

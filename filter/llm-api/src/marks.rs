@@ -8,7 +8,8 @@ use crate::{
     edit::Edit,
     history::History,
     json::{quoted, span},
-    json_scan::{after_escape, escape},
+    json_escape::escape,
+    json_scan::after_escape,
     members::{elements, free_name, members, named},
 };
 

@@ -3,7 +3,7 @@
 
 use super::{
     fold::{Folded, fold},
-    source::Source,
+    source::{Source, plain_sign},
     token::{Nulls, Spelled, Start, Token},
     vocabulary::{self, CODE, EMPTY, NEWLINE, SIGN, STOP, UNKNOWN, Vocabulary, WORD, step},
     word::{Part, Plain, Word},
@@ -358,28 +358,6 @@ impl<'a> Tokens<'a> {
             last.kinds |= CODE;
         }
     }
-}
-
-/// The sign or white space that is next, and how many bytes it takes; nothing where anything else is.
-#[inline]
-fn plain_sign(ahead: &[u8], is_json: bool) -> Option<(u8, usize)> {
-    let (sign, length) = match ahead {
-        // The string ends.
-        [b'"', ..] if is_json => return None,
-        [b'\\', kind, ..] if is_json => match kind {
-            b'n' => (b'\n', 2),
-            b't' => (b'\t', 2),
-            b'r' => (b'\r', 2),
-            b'b' | b'f' => (b' ', 2),
-            b'"' | b'\\' | b'/' => (*kind, 2),
-            _ => return None,
-        },
-        [b'\\'] if is_json => return None,
-        [sign, ..] => (*sign, 1),
-        [] => return None,
-    };
-    let is_other = sign.is_ascii_alphanumeric() || !sign.is_ascii() || matches!(sign, b'\0' | b'_');
-    (!is_other).then_some((sign, length))
 }
 
 /// A script without spaces between words.
