@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The messages of a body as its dialect reads them, oldest first. What an assistant says in one turn is one message.
-pub trait MessageList<'a> {
+pub(crate) trait MessageList<'a> {
     /// Number of messages.
     fn len(&self) -> usize;
 
