@@ -24,6 +24,8 @@ endif
 WASM_TARGET := wasm32-wasip1
 MODULE := $(CARGO_TARGET_DIR)/$(WASM_TARGET)/release/sentinel_filter.wasm
 SERVICE := $(CARGO_TARGET_DIR)/release/embedding-service
+# What is tested keeps its debug assertions and checks of overflow.
+TESTED_SERVICE := $(CARGO_TARGET_DIR)/debug/embedding-service
 MODULE_LIMIT := 1500000
 
 # The service's profile is quick to build; the module runs on every request and gets more. Level 3 would
@@ -35,10 +37,14 @@ FILTER_PROFILE := CARGO_PROFILE_RELEASE_OPT_LEVEL=2 CARGO_PROFILE_RELEASE_CODEGE
 # the set wants, and would build most of the tree again for another set.
 PROGRAMS := $(CARGO) build --release -p embedding-service -p sentinel-tests
 
+# Clippy looks at the crates of the workspace while they are built for the tests: for itself it would have everything else built
+# once more.
+LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
+
 # Where the programs find the parts, unless the user has said so. Only for the commands that run something:
 # for set-up a variable that is set means "the user brings their own".
 PARTS := $(CURDIR)/.parts
-RUN := ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
+RUN = ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	REDIS_SERVER="$${REDIS_SERVER:-$(PARTS)/redis/redis-server}" \
 	REDISEARCH_SO="$${REDISEARCH_SO:-$(PARTS)/redis/redisearch.so}" \
 	ORT_DYLIB_PATH="$${ORT_DYLIB_PATH:-$(PARTS)/onnxruntime/libonnxruntime.so}" \
@@ -54,7 +60,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks filter service build size test demo demo-programs up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint clean
+.PHONY: help setup operations frameworks filter service build size test test-programs demo demo-programs up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -97,17 +103,23 @@ size: filter
 	if [ "$$size" -gt $(MODULE_LIMIT) ]; then \
 		echo "the filter module is larger than $(MODULE_LIMIT) bytes: $(MODULE)" >&2; exit 1; fi
 
+test: SERVICE := $(TESTED_SERVICE)
 test: ## Set up, check format and lints, build, run every test
 	@echo "== set-up of the parts; meanwhile format, lints and builds"
-	$(call while_parts_come,all,fmt-check lint build size)
+	$(call while_parts_come,all,fmt-check lint-filter size test-programs)
 	@$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 book shipping
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
 	@echo "== tests"
 	@# Most of them wait for other processes: more at once than there are processors.
-	@$(RUN) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
+	@$(RUN) $(LINTED) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
 
-shipping: build deny ## Test what is shipped: dependencies, compose.yaml, the archive
+test-programs: setup
+	@echo "== lints and builds for the tests"
+	@$(LINTED) $(CARGO) build --workspace --exclude sentinel-filter --all-targets
+
+shipping: SERVICE := $(TESTED_SERVICE)
+shipping: filter test-programs deny ## Test what is shipped: dependencies, compose.yaml, the archive
 	@echo "== tests of what is shipped"
 	@$(PYTHON) tests/parts/setup.py kubernetes-validate cargo-cyclonedx compose
 	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
@@ -162,10 +174,11 @@ eval-guard: ## Texts through the input guard: TEXTS=texts.jsonl [OUT=dir]
 	@echo "== input guard"
 	@$(CARGO) run --release -p sentinel-replay --bin eval-guard -- "$(TEXTS)" $(if $(OUT),--out "$(OUT)")
 
-docs: build book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables
+docs: SERVICE := $(TESTED_SERVICE)
+docs: filter test-programs book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables
 	@$(PYTHON) tests/parts/setup.py prometheus
 	@echo "== tests of the documents"
-	@$(RUN) $(CARGO) test -p sentinel-tests -p sentinel-pipeline -p embedding-service --test docs --test reference --test documents
+	@$(RUN) $(LINTED) $(CARGO) test --workspace --exclude sentinel-filter --test docs --test reference --test documents
 	@echo "the book: $(SITE)/docs/index.html"
 
 # Its pages link to files of the repository: those lie beside it, as they do in the repository.
@@ -188,9 +201,12 @@ fmt-check:
 	@echo "== format"
 	@$(CARGO) fmt --all --check
 
-lint: setup ## Check with clippy: native, and the filter for WebAssembly
+lint: lint-filter ## Check with clippy: native, and the filter for WebAssembly
 	@echo "== lints"
 	@$(CARGO) clippy --workspace --exclude sentinel-filter --all-targets -- -D warnings
+
+lint-filter: setup
+	@echo "== lints of the filter"
 	@$(CARGO) clippy -p sentinel-filter --target $(WASM_TARGET) -- -D warnings
 
 deny: ## Check the dependencies' licences and sources, and that none is banned (.deny.toml)
