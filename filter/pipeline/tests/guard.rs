@@ -208,3 +208,17 @@ fn of_a_very_long_text_the_beginning_and_the_end_are_searched() {
         assert_eq!(found(&host).len(), count, "{} bytes of a result", text.len());
     }
 }
+
+#[test]
+fn of_very_many_short_texts_the_first_are_searched() {
+    for (before, count) in [(2_000, 1), (2_100, 0)] {
+        let messages: Vec<_> = (0..before)
+            .map(|n| n.to_string())
+            .chain([ATTACK.to_owned()])
+            .map(|text| json!({"role": "user", "content": text}))
+            .collect();
+        let mut host = host("{}");
+        host.exchange(&chat(&json!(messages)), &answer());
+        assert_eq!(found(&host).len(), count, "{before} texts before it");
+    }
+}

@@ -18,6 +18,8 @@ use crate::{
 /// So many bytes of new texts are searched in one request; of a text that is longer than what is left, the beginning and the
 /// end. To search a body that is nothing but new text would cost more than all else that the filter does.
 const MOST_SEARCHED: usize = 128 * 1024;
+/// A shorter text counts as so many: the time goes into reading the message around it.
+const LEAST_COUNTED: usize = 64;
 
 /// Injections in the new texts of a request.
 struct Search {
@@ -57,7 +59,7 @@ impl Search {
     fn share<'t>(&mut self, text: &'t str) -> (&'t str, Option<(usize, &'t str)>) {
         let left = std::mem::take(&mut self.left);
         if text.len() <= left {
-            self.left = left.saturating_sub(text.len());
+            self.left = left.saturating_sub(text.len().max(LEAST_COUNTED));
             return (text, None);
         }
         let half = left / 2;
