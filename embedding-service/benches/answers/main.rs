@@ -25,10 +25,8 @@ use std::{
 use clap::{Parser, ValueEnum};
 use embedding_service::{
     cache::{
-        AnswerStore, Asked, Entry, EntryId, Owner,
-        learning::Observations,
-        memory::MemoryAnswers,
-        redis::{INDEX, RedisAnswers},
+        AnswerStore, Asked, Entry, EntryId, Owner, learning::Observations, memory::MemoryAnswers,
+        redis::RedisAnswers,
     },
     embed::model_id::ModelId,
     history::open::StoreOptions,
@@ -66,8 +64,6 @@ enum Way {
     Direct,
     /// Redis with the search module and the service's index.
     Search,
-    /// With an index that is a plain list.
-    SearchFlat,
 }
 
 const TTL: Duration = Duration::from_secs(24 * 3600);
@@ -217,9 +213,6 @@ impl Held {
             (_, None) => panic!("--redis: {name} needs the address of an empty Redis"),
             (way, Some(url)) => {
                 let client = redis::Client::open(url.as_str()).unwrap();
-                if way == Way::SearchFlat {
-                    make_list(&client).await;
-                }
                 (Arc::new(redis_answers(url, way).await), Some(client))
             }
         };
@@ -269,17 +262,4 @@ async fn redis_answers(url: &str, way: Way) -> RedisAnswers {
     let settings = Settings::try_from(RawSettings::try_parse_from(raw).unwrap()).unwrap();
     let StoreOptions::Redis(options) = settings.store else { panic!("the settings name no Redis") };
     RedisAnswers::connect(&options, ModelId::named("bench"), DIMENSION, TTL).await.expect("Redis can be used")
-}
-
-/// Makes the index as a plain list, which the service then takes.
-async fn make_list(client: &redis::Client) {
-    let mut connection = client.get_multiplexed_async_connection().await.expect("Redis answers");
-    let mut create = redis::cmd("FT.CREATE");
-    create
-        .arg(INDEX)
-        .arg(&["ON", "HASH", "PREFIX", "1", "cache:", "SCHEMA", "partition", "TAG", "CASESENSITIVE"])
-        .arg(&["vec", "VECTOR", "FLAT", "6", "TYPE", "FLOAT32", "DIM"])
-        .arg(DIMENSION)
-        .arg(&["DISTANCE_METRIC", "COSINE"]);
-    create.query_async::<()>(&mut connection).await.expect("the index can be made");
 }

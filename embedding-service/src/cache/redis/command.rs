@@ -14,7 +14,7 @@ use crate::embed::model_id::ModelId;
 /// Every key of ours begins with it, and none of the prompt history's does.
 pub const PREFIX: &str = "cache:";
 /// Name of the search module's index.
-pub const INDEX: &str = "cache:answers";
+const INDEX: &str = "cache:answers";
 /// Without the search module so many entries of a partition are compared, the newest: each costs the way of its vector.
 pub const MAX_COMPARED: usize = 256;
 
@@ -49,9 +49,13 @@ pub fn newest(partition: Partition, model: ModelId) -> Cmd {
     command
 }
 
-/// Keys of the entries that the search module finds nearest.
+/// Keys of the entries that the search module finds nearest. It is told to compare with each of the partition: left to itself it
+/// may go through all others first, and find none of a small partition before its time is up.
 pub fn search(partition: Partition, model: ModelId, vector: &[f32], count: usize) -> Cmd {
-    let query = format!("(@partition:{{{}}})=>[KNN {count} @vec $vec AS distance]", tag(partition, model));
+    let query = format!(
+        "(@partition:{{{}}})=>[KNN {count} @vec $vec HYBRID_POLICY ADHOC_BF AS distance]",
+        tag(partition, model)
+    );
     let mut command = cmd("FT.SEARCH");
     command
         .arg(INDEX)
@@ -64,20 +68,15 @@ pub fn search(partition: Partition, model: ModelId, vector: &[f32], count: usize
     command
 }
 
-/// A search in the graph keeps so many of the nearest while it goes on. With the module's own 10 it missed the nearest of a large
-/// partition once in twenty times.
-const EF_RUNTIME: usize = 100;
-
-/// A graph, since a partition may be large: a search walks it, or compares with all of a small partition, as the module sees fit.
+/// A plain list: a graph is of no use where all of a partition is compared, and makes writes slow.
 pub fn create_index(dimension: usize) -> Cmd {
     let mut command = cmd("FT.CREATE");
     command
         .arg(INDEX)
         .arg(&["ON", "HASH", "PREFIX", "1", PREFIX, "SCHEMA", "partition", "TAG", "CASESENSITIVE"])
-        .arg(&["vec", "VECTOR", "HNSW", "8", "TYPE", "FLOAT32", "DIM"])
+        .arg(&["vec", "VECTOR", "FLAT", "6", "TYPE", "FLOAT32", "DIM"])
         .arg(dimension)
-        .arg(&["DISTANCE_METRIC", "COSINE", "EF_RUNTIME"])
-        .arg(EF_RUNTIME);
+        .arg(&["DISTANCE_METRIC", "COSINE"]);
     command
 }
 

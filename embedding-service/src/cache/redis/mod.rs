@@ -24,7 +24,7 @@ use crate::{
     similarity,
 };
 
-pub use self::command::{INDEX, MAX_COMPARED};
+pub use self::command::MAX_COMPARED;
 
 /// A write has time: nobody waits for it.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);

@@ -1,6 +1,6 @@
-//! Look-ups of the response cache among many answers: in memory, and in Redis without the search module, with it, and with it
-//! and a plain list in the place of the graph. Starts each Redis and runs the service's own bench
-//! (embedding-service/benches/answers) on it, one store after the other: a million answers take 3 to 6 GB.
+//! Look-ups of the response cache among many answers: in memory, and in Redis without the search module and with it.
+//! Starts each Redis and runs the service's own bench (embedding-service/benches/answers) on it, one store after the other: a million
+//! answers take 3 to 6 GB.
 //!
 //! - `BENCH_CACHE_ENTRIES`: how many answers to hold, rising, separated by commas (default 10000,1000000)
 //! - `BENCH_CACHE_SECONDS`: time that each store may take to be filled up to each of these (default 60); one that is not
@@ -39,7 +39,6 @@ pub fn measure() -> Vec<Line> {
     let mut lines = run("memory", None);
     lines.extend(run("direct", Some(Redis::start())));
     lines.extend(run("search", Some(Redis::start_with_search())));
-    lines.extend(run("search_flat", Some(Redis::start_with_search())));
     lines
 }
 
