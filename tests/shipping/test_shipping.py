@@ -1,7 +1,8 @@
 """What is shipped without Kubernetes: the dependencies that cargo-deny lets through, compose.yaml, and the archive of `make dist`.
 
 Run by `make test`, which sets everything up and says where the programs are. The archive is packed here from the programs that
-the other tests run; that two builds give the same bytes is shown by `make containers`.
+the other tests run, the service without optimisation; `make containers` packs and runs the release, and shows that two builds give
+the same bytes.
 """
 
 import hashlib

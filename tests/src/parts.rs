@@ -121,9 +121,14 @@ pub fn filter() -> PathBuf {
     part("The filter", "SENTINEL_WASM", "target/wasm32-wasip1/release/sentinel_filter.wasm", "make build")
 }
 
-/// The embedding service's program.
+/// The embedding service's program, of the profile that this program has.
 pub fn service() -> PathBuf {
-    part("The embedding service", "SENTINEL_SERVICE", "target/release/embedding-service", "make build")
+    let (place, command) = if cfg!(debug_assertions) {
+        ("target/debug/embedding-service", "cargo build -p embedding-service")
+    } else {
+        ("target/release/embedding-service", "make build")
+    };
+    part("The embedding service", "SENTINEL_SERVICE", place, command)
 }
 
 fn part(what: &str, variable: &str, below_root: &str, command: &str) -> PathBuf {

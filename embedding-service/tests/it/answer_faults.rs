@@ -100,3 +100,24 @@ async fn an_index_that_was_lost_is_made_again() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_index_with_a_graph_is_taken_and_can_be_dropped_for_another_without_losing_answers() {
+    const INDEX: &str = "cache:answers";
+    let redis = Redis::start_with(Search::Loaded).await;
+    let schema = "ON HASH PREFIX 1 cache: SCHEMA partition TAG CASESENSITIVE \
+                  vec VECTOR HNSW 6 TYPE FLOAT32 DIM 16 DISTANCE_METRIC COSINE";
+    let create: Vec<&str> = ["FT.CREATE", INDEX].into_iter().chain(schema.split_whitespace()).collect();
+    redis.command(&create).await;
+    let store = store(&redis, "search", HOUR).await;
+    store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
+    let found = async || {
+        let near = store.nearest(PARTITION, &vector(1), 5).await.ok()?;
+        (near.len() == 1).then_some(())
+    };
+    eventually("the answer is found with the graph", found).await;
+    redis.command(&["FT.DROPINDEX", INDEX]).await;
+    eventually("the answer is found again", found).await;
+    let info = format!("{:?}", redis.command(&["FT.INFO", INDEX]).await);
+    assert!(info.contains("FLAT") && !info.contains("HNSW"), "{info}");
+}

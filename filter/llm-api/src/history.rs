@@ -1,6 +1,6 @@
-//! The messages of a conversation. They are read one at a time and only where somebody asks, and texts that were decoded are
-//! kept: several passes ask for the same message, and a long text with many escapes is slow to read. How a message is
-//! written is not known here, but by the dialects.
+//! The messages of a conversation. They are read one at a time and only where somebody asks. Of a message whose content is long,
+//! the parts are kept where much was decoded: several passes ask for the same message, and a long text with many escapes is
+//! slow to read. How a message is written is not known here, but by the dialects.
 
 use std::cell::{Cell, OnceCell};
 
@@ -31,7 +31,7 @@ pub(crate) trait MessageList<'a> {
 
 /// Parts are kept where so many bytes of them were decoded (bytes). Less is quickly read again.
 const KEPT_FROM: usize = 1_024;
-/// So many of these for each part: what is kept takes little more memory than the text.
+/// So many of these for each part: what is kept takes about as much memory as the body.
 const BYTES_A_PART: usize = 64;
 
 /// The messages of a conversation, oldest first.
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::json;
 
-    /// Messages of one text each; a text that is no string is an error behind an empty one. Notes which are read.
+    /// Messages that are lists of texts; what is no string is an error. Notes which are read.
     struct Texts<'a>(Vec<&'a RawValue>, Rc<RefCell<Vec<usize>>>);
 
     impl<'a> MessageList<'a> for Texts<'a> {

@@ -50,7 +50,7 @@ pub(crate) fn read_raw<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, U
     T::deserialize(&mut Reader::of_raw(raw))
 }
 
-/// Whoever wants a value of it finds the first byte of that next: white space before it was gone over.
+/// White space before a value is skipped before the value is asked for.
 pub(crate) struct Reader<'de> {
     text: &'de str,
     at: usize,

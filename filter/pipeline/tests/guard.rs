@@ -133,7 +133,7 @@ fn each_place_has_an_action_of_its_own() {
         host.exchange(&chat(&both), &answer());
         found(&host).into_iter().map(|(_, place)| place).collect::<Vec<_>>()
     };
-    assert_eq!(places("{}"), ["tool", "user"]);
+    assert_eq!(places("{}"), ["user", "tool"], "the newest first");
     assert_eq!(places(r#"{"guard":{"user":"off"}}"#), ["tool"]);
     assert_eq!(places(r#"{"guard":{"tool":"off","user":"log"}}"#), ["user"]);
     assert_eq!(places(r#"{"guard":{"tool":"off","user":"off"}}"#), Vec::<String>::new());
@@ -210,15 +210,16 @@ fn of_a_very_long_text_the_beginning_and_the_end_are_searched() {
 }
 
 #[test]
-fn of_very_many_short_texts_the_first_are_searched() {
-    for (before, count) in [(2_000, 1), (2_100, 0)] {
-        let messages: Vec<_> = (0..before)
-            .map(|n| n.to_string())
+fn of_very_many_short_texts_the_last_are_searched() {
+    for (behind, count) in [(0, 1), (2_000, 1), (2_100, 0)] {
+        let others = |count: usize| (0..count).map(|n| n.to_string());
+        let messages: Vec<_> = others(3_000)
             .chain([ATTACK.to_owned()])
+            .chain(others(behind))
             .map(|text| json!({"role": "user", "content": text}))
             .collect();
         let mut host = host("{}");
         host.exchange(&chat(&json!(messages)), &answer());
-        assert_eq!(found(&host).len(), count, "{before} texts before it");
+        assert_eq!(found(&host).len(), count, "{behind} texts behind it");
     }
 }

@@ -49,9 +49,10 @@ pub fn newest(partition: Partition, model: ModelId) -> Cmd {
     command
 }
 
-/// Keys of the entries that the search module finds nearest. It is told to compare with each of the partition: left to itself it
-/// may go through all others first, and find none of a small partition before its time is up.
-pub fn search(partition: Partition, model: ModelId, vector: &[f32], count: usize) -> Cmd {
+/// Keys of the entries that the search module finds nearest. It is told to compare with each of the partition: with an index that
+/// is a graph (HNSW) it would go through all others first, and find none of a small partition among a million others. `within`:
+/// how long the answer is waited for. The module stops sooner, and gives the nearest of those that it has compared.
+pub fn search(partition: Partition, model: ModelId, vector: &[f32], count: usize, within: Duration) -> Cmd {
     let query = format!(
         "(@partition:{{{}}})=>[KNN {count} @vec $vec HYBRID_POLICY ADHOC_BF AS distance]",
         tag(partition, model)
@@ -64,6 +65,8 @@ pub fn search(partition: Partition, model: ModelId, vector: &[f32], count: usize
         .arg(vector_bytes(vector))
         .arg(&["SORTBY", "distance", "NOCONTENT", "LIMIT", "0"])
         .arg(count)
+        .arg("TIMEOUT")
+        .arg(milliseconds(within.saturating_mul(3) / 4).max(1))
         .arg(&["DIALECT", "2"]);
     command
 }

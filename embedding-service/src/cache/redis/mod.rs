@@ -98,7 +98,7 @@ impl RedisAnswers {
         count: usize,
     ) -> Result<Vec<String>, HistoryError> {
         if self.lookup == LookupMethod::Search {
-            let search = command::search(partition, self.model, vector, count);
+            let search = command::search(partition, self.model, vector, count, self.timeout);
             let found: Result<Value, HistoryError> = self.connection.ask(&search, self.timeout).await;
             return match found {
                 Ok(found) => Ok(found_keys(found)),

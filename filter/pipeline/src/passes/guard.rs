@@ -84,9 +84,9 @@ fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Vec<(Place, Pat
         return search.found;
     }
     let history = &conversation.history;
-    let is_new = |at: &usize| history.role(*at) != Role::Assistant;
-    let new: Vec<usize> = (0..history.len()).rev().take_while(is_new).collect();
-    for at in new.into_iter().rev().filter(|at| matches!(history.role(*at), Role::User | Role::Tool)) {
+    // The newest come first: the model acts on them.
+    let new = (0..history.len()).rev().take_while(|at| history.role(*at) != Role::Assistant);
+    for at in new.filter(|at| matches!(history.role(*at), Role::User | Role::Tool)) {
         // More is not searched: then it need not be read.
         if search.left == 0 {
             break;
