@@ -255,9 +255,17 @@ impl<'de> Reader<'de> {
                 b'"' => {
                     self.skip_string()?;
                 }
+                b'[' if is_run(self.text.as_bytes(), self.at, b'[') => {
+                    depth = depth.wrapping_add(RUN);
+                    self.at = self.at.wrapping_add(RUN);
+                }
                 b'[' | b'{' => {
                     depth = depth.wrapping_add(1);
                     self.step();
+                }
+                b']' if depth > RUN && is_run(self.text.as_bytes(), self.at, b']') => {
+                    depth = depth.wrapping_sub(RUN);
+                    self.at = self.at.wrapping_add(RUN);
                 }
                 b']' | b'}' => {
                     depth = depth.saturating_sub(1);
