@@ -66,7 +66,7 @@ pub fn search(partition: Partition, model: ModelId, vector: &[f32], count: usize
         .arg(&["SORTBY", "distance", "NOCONTENT", "LIMIT", "0"])
         .arg(count)
         .arg("TIMEOUT")
-        .arg(milliseconds(within.saturating_mul(3) / 4).max(1))
+        .arg((milliseconds(within).saturating_mul(3) / 4).max(1))
         .arg(&["DIALECT", "2"]);
     command
 }
