@@ -51,7 +51,7 @@ pub fn newest(partition: Partition, model: ModelId) -> Cmd {
 
 /// Keys of the entries that the search module finds nearest. It is told to compare with each of the partition: with an index that
 /// is a graph (HNSW) it would go through all others first, and find none of a small partition among a million others. `within`:
-/// how long the answer is waited for. The module stops sooner, and gives the nearest of those that it has compared.
+/// how long the answer is waited for. The module stops sooner, and then finds nothing.
 pub fn search(partition: Partition, model: ModelId, vector: &[f32], count: usize, within: Duration) -> Cmd {
     let query = format!(
         "(@partition:{{{}}})=>[KNN {count} @vec $vec HYBRID_POLICY ADHOC_BF AS distance]",
