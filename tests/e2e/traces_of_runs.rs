@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
+use std::time::Duration;
 
 use sentinel_tests::client::Response;
 use sentinel_tests::gateway::{ALICE, DIALECTS, Gateway, key_header, path};
@@ -18,6 +19,12 @@ async fn send(gateway: &Gateway, run: &Run, headers: &[(&str, &str)]) -> Respons
     let (name, key) = key_header(run.dialect, ALICE.key);
     let all = [&[(name, key.as_str())], headers].concat();
     gateway.post(path(run.dialect), &all, run.body(false)).await
+}
+
+/// The agent at work between an answer and its next request. Spans have times in milliseconds: without it, a step on a
+/// quick machine begins and ends in the same one.
+async fn the_tools_run() {
+    tokio::time::sleep(Duration::from_millis(5)).await;
 }
 
 /// What the filter has sent: the spans of the traces in which a run is.
@@ -43,8 +50,10 @@ async fn each_step_is_a_span_with_its_error_state_in_the_trace_of_the_run() {
         let mut run = Run::new(dialect, QUESTION);
         let headers = [("x-agent-id", "secret-agent"), ("x-run-id", "secret-run")];
         assert_allowed(&send(&gateway, &run, &headers).await, "the question");
+        the_tools_run().await;
         run.turn(&[READ, FAILS]);
         assert_allowed(&send(&gateway, &run, &headers).await, "two results");
+        the_tools_run().await;
         run.step(READ.tool, READ.arguments, "Now it snows.");
         assert_allowed(&send(&gateway, &run, &headers).await, "one more");
 
