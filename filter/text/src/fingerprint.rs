@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use simhash::{hamming_distance, simhash_stream};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128_with_seed};
 
 use super::{normalise::normalise, words::count, words::words};
 
@@ -94,6 +94,11 @@ fn shingled(normal: &str) -> u64 {
 /// Digest of bytes, stable across builds: it is kept in shared data and survives a reload of the filter.
 pub fn digest(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
+}
+
+/// Digest of bytes for one process: without the seed nobody can make two texts with the same one.
+pub fn seeded_digest(bytes: &[u8], seed: u64) -> u128 {
+    xxh3_128_with_seed(bytes, seed)
 }
 
 /// Digest of two digests, in this order.

@@ -14,7 +14,7 @@ mod word_set;
 mod wording;
 mod words;
 
-pub use fingerprint::{Fingerprint, digest, digest_pair};
+pub use fingerprint::{Fingerprint, digest, digest_pair, seeded_digest};
 pub use normalise::normalise;
 pub use template::is_template_variant;
 pub use word_set::WordSet;

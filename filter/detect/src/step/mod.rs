@@ -24,6 +24,7 @@ mod kind;
 mod known;
 mod log;
 mod member;
+mod memo;
 mod outcome;
 mod phrases;
 mod plain;

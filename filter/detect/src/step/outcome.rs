@@ -11,11 +11,14 @@ use super::{
     Kind, Purpose, ToolRule,
     judge::{Judged, MAX_FAILURE, may_be_failure},
     log::{Call, Tool},
+    memo::{self, Findings, Key},
     text, volatile,
 };
 
 /// Characters of a result that are looked at before it is judged: results that differ do so early.
 const BEGINNING: usize = 32;
+/// Stands for the kind of a tool's results where the operator has said none; no kind has this number.
+const NOT_TOLD: u8 = 0x3F;
 
 /// What a call was for, as far as it decides how its result is read.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -97,6 +100,7 @@ pub(crate) struct UnreadResult<'a> {
     text: OnceCell<Text>,
     /// The client says that it is an error.
     is_error: bool,
+    key: OnceCell<Option<Key>>,
     kind: OnceCell<Kind>,
     outcome: OnceCell<u64>,
 }
@@ -148,6 +152,7 @@ impl<'a> CallResult<'a> {
             content,
             text,
             is_error,
+            key: OnceCell::new(),
             kind: OnceCell::new(),
             outcome: OnceCell::new(),
         })
@@ -179,8 +184,9 @@ impl Done<'_, '_> {
         match self.result {
             CallResult::Judged { kind, .. } => *kind,
             CallResult::Unread(result) => *result.kind.get_or_init(|| {
-                let told = self.tool.rule.kind;
-                told.unwrap_or_else(|| judged(result.text(), result.is_error, &self.call.meaning).kind())
+                self.tool.rule.kind.unwrap_or_else(|| {
+                    self.recalled(result, |known| &mut known.kind, || self.judged(result).kind())
+                })
             }),
         }
     }
@@ -189,23 +195,59 @@ impl Done<'_, '_> {
         match self.result {
             CallResult::Judged { outcome, .. } => *outcome,
             CallResult::Unread(result) => *result.outcome.get_or_init(|| {
-                judged(result.text(), result.is_error, &self.call.meaning).outcome(self.kind())
+                self.recalled(result, |known| &mut known.outcome, || self.judged(result).outcome(self.kind()))
             }),
         }
+    }
+
+    fn judged<'r>(&self, result: &'r UnreadResult<'_>) -> Judged<'r> {
+        judged(result.text(), result.is_error, &self.call.meaning)
+    }
+
+    /// What an earlier request has found out; where none has, what `find` does.
+    fn recalled<T: Copy>(
+        &self,
+        result: &UnreadResult<'_>,
+        place: impl Fn(&mut Findings) -> &mut Option<T>,
+        find: impl FnOnce() -> T,
+    ) -> T {
+        let Some(key) = *result.key.get_or_init(|| self.key(result)) else { return find() };
+        if let Some(known) = *place(&mut memo::findings(key)) {
+            return known;
+        }
+        let found = find();
+        memo::keep(key, |findings| *place(findings) = Some(found));
+        found
+    }
+
+    /// All that a finding depends on. Nothing where the call's words are not known.
+    fn key(&self, result: &UnreadResult<'_>) -> Option<Key> {
+        let Meaning::Written(Written { name, arguments, .. }) = &self.call.meaning else { return None };
+        let said = result.content.map_or_else(|| result.text(), RawValue::get);
+        let told = self.tool.rule.kind.map_or(NOT_TOLD, |kind| kind as u8);
+        let sort = (told << 2) | (u8::from(result.content.is_some()) << 1) | u8::from(result.is_error);
+        Key::of([name, arguments, said], sort)
     }
 
     /// Whether no other text can have the same outcome: it is compared as it stands.
     fn is_apart(&self) -> bool {
         let CallResult::Unread(result) = self.result else { return false };
-        let (text, meaning) = (result.text().trim(), &self.call.meaning);
-        let may_be_failure = || match result.kind.get().copied().or(self.tool.rule.kind) {
-            Some(kind) => kind == Kind::Failure,
-            None => may_be_failure(result.text(), result.is_error),
-        };
-        // Receipts are compared without their ids.
-        let may_be_receipt = || text.starts_with(['{', '[']) && meaning.purpose() == Purpose::Send;
-        let is_compared_as_said = text.len() > MAX_FAILURE || (!may_be_failure() && !may_be_receipt());
-        is_compared_as_said && !volatile::may_be_settled(text)
+        self.recalled(
+            result,
+            |known| &mut known.is_apart,
+            || {
+                let (text, meaning) = (result.text().trim(), &self.call.meaning);
+                let may_be_failure = || match result.kind.get().copied().or(self.tool.rule.kind) {
+                    Some(kind) => kind == Kind::Failure,
+                    None => may_be_failure(result.text(), result.is_error),
+                };
+                // Receipts are compared without their ids.
+                let may_be_receipt = || text.starts_with(['{', '[']) && meaning.purpose() == Purpose::Send;
+                let is_compared_as_said =
+                    text.len() > MAX_FAILURE || (!may_be_failure() && !may_be_receipt());
+                is_compared_as_said && !volatile::may_be_settled(text)
+            },
+        )
     }
 
     /// Digest of the beginning of what it says; nothing where it is not known.
