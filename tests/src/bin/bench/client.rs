@@ -17,6 +17,9 @@ const DIGITS: usize = 12;
 /// Agents that share a connection, where a case does not want a new one for each request.
 const AGENTS: u64 = 8;
 
+/// What a row of a result begins with, inside a JSON string; 16 hexadecimal digits follow.
+const ROW: &[u8] = br#"{\"id\":\""#;
+
 /// Numbers for agents that are to be met once only, and for the words of each client.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -28,6 +31,8 @@ pub struct Client {
     agent_at: Option<usize>,
     /// Where the words stand that make each request another one.
     slot_at: Option<usize>,
+    /// Where the ids stand that make each result another one; empty where results come again.
+    ids_at: Vec<usize>,
     dice: Dice,
     /// Numbers of this client's agents begin here; nothing where each request has an agent of its own.
     agents: Option<u64>,
@@ -65,6 +70,7 @@ impl Client {
             request: [head.as_bytes(), body.as_bytes()].concat(),
             agent_at,
             slot_at,
+            ids_at: Vec::new(),
             dice: Dice::new(number),
             agents: (!case.asks_service).then_some(number * AGENTS),
             sent: 0,
@@ -75,6 +81,14 @@ impl Client {
     /// The same agents as `other`'s, so that this client's requests are part of their runs.
     pub fn with_agents_of(mut self, other: &Self) -> Self {
         self.agents = other.agents;
+        self
+    }
+
+    /// Each request with results that none has brought before.
+    pub fn with_new_results(mut self) -> Self {
+        let starts = self.request.windows(ROW.len()).enumerate().filter(|(_, bytes)| *bytes == ROW);
+        self.ids_at = starts.map(|(at, _)| at + ROW.len()).collect();
+        assert!(!self.ids_at.is_empty(), "the body has results of rows");
         self
     }
 
@@ -140,6 +154,9 @@ impl Client {
         }
         if let Some(at) = self.slot_at {
             self.request[at..at + SLOT].copy_from_slice(self.dice.text(SLOT).as_bytes());
+        }
+        for at in &self.ids_at {
+            self.request[*at..at + 16].copy_from_slice(format!("{:016x}", self.dice.roll()).as_bytes());
         }
         self.sent += 1;
     }

@@ -48,8 +48,10 @@ pub struct Line {
 pub enum Variant {
     /// The same Envoy without the filter.
     Without,
-    /// The build of this name looks at the request.
+    /// The build of this name looks at the request, whose results came with the request before, as those of a run do.
     Inspected(String),
+    /// The same with results that no request has brought before.
+    NewResults(String),
     /// The build of this name has no business with the path.
     Passed(String),
 }
@@ -164,6 +166,7 @@ impl<'a> Lane<'a> {
                 lanes.push(Self::open(rival, &Case { verdict: None, ..inspected.clone() }, Variant::Without));
             } else {
                 lanes.push(Self::open(rival, &inspected, Variant::Inspected(name.clone())));
+                lanes.push(Self::open(rival, &inspected, Variant::NewResults(name.clone())));
                 lanes.push(Self::open(rival, &passed, Variant::Passed(name)));
             }
         }
@@ -172,6 +175,8 @@ impl<'a> Lane<'a> {
 
     fn open(rival: &'a Rival, case: &Case, variant: Variant) -> Self {
         let client = clients(rival, case, case.verdict).remove(0);
+        let has_new_results = matches!(variant, Variant::NewResults(_));
+        let client = if has_new_results { client.with_new_results() } else { client };
         let line = Line { kb: case.kb, variant, micros: Vec::new(), times: Vec::new() };
         Self { rival, client, verdict: case.verdict, line }
     }

@@ -87,6 +87,7 @@ fn name(variant: &Variant) -> String {
     match variant {
         Variant::Without => "without the filter".to_owned(),
         Variant::Inspected(build) => build.clone(),
+        Variant::NewResults(build) => format!("{build}, all results new"),
         Variant::Passed(build) => format!("{build}, path not inspected"),
     }
 }
@@ -94,7 +95,7 @@ fn name(variant: &Variant) -> String {
 /// What is required, and the goal where there is one.
 fn limits(line: &Line) -> Option<(f64, Option<f64>)> {
     match line.variant {
-        Variant::Without => None,
+        Variant::Without | Variant::NewResults(_) => None,
         Variant::Passed(_) => Some((PASSED, None)),
         Variant::Inspected(_) => {
             LIMITS.iter().find(|(kb, ..)| *kb == line.kb).map(|(_, required, goal)| (*required, Some(*goal)))
