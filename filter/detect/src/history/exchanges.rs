@@ -25,6 +25,9 @@ const MIN_WORDS: usize = 4;
 pub(super) fn of(history: &History<'_>, start: usize) -> Result<Vec<Step<'static>>, Unreadable> {
     let assistants: Vec<usize> =
         (start..history.len()).filter(|at| history.role(*at) == Role::Assistant).collect();
+    if assistants.len() < 2 {
+        return Ok(Vec::new());
+    }
     let mut approaches = Vec::with_capacity(assistants.len());
     for at in &assistants {
         approaches.push(Approach::of(&raw_text(history, *at)).digest);

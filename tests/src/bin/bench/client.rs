@@ -17,8 +17,8 @@ const DIGITS: usize = 12;
 /// Agents that share a connection, where a case does not want a new one for each request.
 const AGENTS: u64 = 8;
 
-/// What a row of a result begins with, inside a JSON string; 16 hexadecimal digits follow.
-const ROW: &[u8] = br#"{\"id\":\""#;
+/// What 16 hexadecimal digits in a row of `conversation.rs` follow.
+pub const ROW: &str = r#"{\"id\":\""#;
 
 /// Numbers for agents that are to be met once only, and for the words of each client.
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -84,11 +84,12 @@ impl Client {
         self
     }
 
-    /// Each request with results that none has brought before.
-    pub fn with_new_results(mut self) -> Self {
-        let starts = self.request.windows(ROW.len()).enumerate().filter(|(_, bytes)| *bytes == ROW);
-        self.ids_at = starts.map(|(at, _)| at + ROW.len()).collect();
-        assert!(!self.ids_at.is_empty(), "the body has results of rows");
+    /// Each request with results that none has brought before: the 16 digits behind each `mark` are others each time.
+    pub fn with_new_results(mut self, mark: &str) -> Self {
+        let starts =
+            self.request.windows(mark.len()).enumerate().filter(|(_, bytes)| *bytes == mark.as_bytes());
+        self.ids_at = starts.map(|(at, _)| at + mark.len()).collect();
+        assert!(!self.ids_at.is_empty(), "the body has results with {mark}");
         self
     }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use sentinel_tests::parts;
 
 use crate::case::{self, Case};
-use crate::client::Client;
+use crate::client::{self, Client};
 use crate::conversation::Dice;
 use crate::measure::{clients, quantile};
 use crate::rival::Rival;
@@ -176,7 +176,7 @@ impl<'a> Lane<'a> {
     fn open(rival: &'a Rival, case: &Case, variant: Variant) -> Self {
         let client = clients(rival, case, case.verdict).remove(0);
         let has_new_results = matches!(variant, Variant::NewResults(_));
-        let client = if has_new_results { client.with_new_results() } else { client };
+        let client = if has_new_results { client.with_new_results(client::ROW) } else { client };
         let line = Line { kb: case.kb, variant, micros: Vec::new(), times: Vec::new() };
         Self { rival, client, verdict: case.verdict, line }
     }

@@ -37,6 +37,9 @@ pub const SHAPES: [(&str, Shape); 23] = [
     ("one text of very many ReAct actions", actions),
 ];
 
+/// What 16 digits in each result of the plain conversation follow.
+pub const RESULT: &str = "Order ";
+
 pub fn plain(dialect: Dialect, bytes: usize) -> String {
     let mut dice = Dice::new(7);
     let first = said(dialect, "user", "Please work through the open orders of this week, one by one.");
@@ -46,7 +49,10 @@ pub fn plain(dialect: Dialect, bytes: usize) -> String {
         [
             said(dialect, "assistant", &dice.text(400)),
             calling(dialect, &call(dialect, &id, tool, &arguments)),
-            answering(dialect, &result(dialect, &id, tool, &dice.text(1_500))),
+            answering(
+                dialect,
+                &result(dialect, &id, tool, &format!("{RESULT}{n:016x}: {}", dice.text(1_480))),
+            ),
         ]
         .join(",")
     });
