@@ -96,7 +96,7 @@ pub fn digest(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// Digest of bytes for one process: without the seed nobody can make two texts with the same one.
+/// Digest of bytes under a secret seed. Who does not know the seed cannot write two texts that have the same digest.
 pub fn seeded_digest(bytes: &[u8], seed: u64) -> u128 {
     xxh3_128_with_seed(bytes, seed)
 }

@@ -1,7 +1,7 @@
 //! What was found out about results in earlier requests. A run sends all its results again with each request, and judging them takes
-//! longer than anything else. What is kept is found by a digest of the call and its result; their texts are not kept. Each thread has
-//! its own, with a fixed number of places: what is new takes the place of something old. Judging depends on nothing but what the
-//! digest is made of, so no verdict depends on what is kept here.
+//! longer than anything else. Findings are kept under a digest of the call and its result; texts are not kept. Each thread has its
+//! own memory with a fixed number of places: a new finding takes the place of an old one. A finding depends only on what the digest
+//! is made of, so no verdict depends on whether it was kept.
 
 use std::{
     cell::RefCell,
@@ -29,7 +29,7 @@ pub(super) struct Findings {
 
 struct Memo {
     seed: u64,
-    /// By the key's first bits; empty until something is kept.
+    /// By the low bits of the key; empty until something is kept.
     places: Vec<(Key, Findings)>,
 }
 
@@ -39,7 +39,7 @@ thread_local! {
 }
 
 impl Key {
-    /// The key of what has these `parts`, in this order, and is of this `sort`. Nothing where nothing can be kept.
+    /// `parts`: the tool's name, its arguments and its result. `sort`: what else a finding depends on. Nothing while the thread ends.
     pub fn of(parts: [&str; 3], sort: u8) -> Option<Self> {
         let seed = with_memo(|memo| memo.seed)?;
         let [name, arguments, result] = parts.map(|part| seeded_digest(part.as_bytes(), seed).to_le_bytes());

@@ -204,7 +204,7 @@ impl Done<'_, '_> {
         judged(result.text(), result.is_error, &self.call.meaning)
     }
 
-    /// What an earlier request has found out; where none has, what `find` does.
+    /// A finding of an earlier request; where there is none, what `find` returns, which is kept for the next request.
     fn recalled<T: Copy>(
         &self,
         result: &UnreadResult<'_>,

@@ -17,7 +17,7 @@ const DIGITS: usize = 12;
 /// Agents that share a connection, where a case does not want a new one for each request.
 const AGENTS: u64 = 8;
 
-/// What 16 hexadecimal digits in a row of `conversation.rs` follow.
+/// What stands before the 16 hexadecimal digits of an id in the results of `conversation.rs`.
 pub const ROW: &str = r#"{\"id\":\""#;
 
 /// Numbers for agents that are to be met once only, and for the words of each client.
@@ -84,7 +84,7 @@ impl Client {
         self
     }
 
-    /// Each request with results that none has brought before: the 16 digits behind each `mark` are others each time.
+    /// Gives each request results that no request has brought before: the 16 digits behind each `mark` change.
     pub fn with_new_results(mut self, mark: &str) -> Self {
         let starts =
             self.request.windows(mark.len()).enumerate().filter(|(_, bytes)| *bytes == mark.as_bytes());

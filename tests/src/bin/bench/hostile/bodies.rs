@@ -37,7 +37,7 @@ pub const SHAPES: [(&str, Shape); 23] = [
     ("one text of very many ReAct actions", actions),
 ];
 
-/// What 16 digits in each result of the plain conversation follow.
+/// What stands before the 16 digits that each result of the plain conversation has.
 pub const RESULT: &str = "Order ";
 
 pub fn plain(dialect: Dialect, bytes: usize) -> String {

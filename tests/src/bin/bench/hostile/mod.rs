@@ -90,9 +90,9 @@ struct Asked {
     requests: u64,
 }
 
-/// Sends the body, each time from another agent and, where `new_results` says how they begin, with other results, until the
-/// time is up: what the filter knows from an earlier request makes only the plain conversation much quicker. What is sent for as long before does not count: V8
-/// compiles anew what this body makes it run often, in threads of Envoy.
+/// Sends the body, each time from another agent, until the time is up. With `new_results`, a mark in the body, each request
+/// has other results behind it, as those of a run that the filter meets for the first time. What is sent for as long before does
+/// not count: V8 compiles anew what this body makes it run often, in threads of Envoy.
 fn ask(rival: &Rival, dialect: Dialect, body: &str, new_results: Option<&str>, time: Duration) -> Asked {
     let mut client = Client::with_body(rival.address(), &case::hostile(dialect.path(false)), body);
     if let Some(mark) = new_results {
