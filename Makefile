@@ -27,15 +27,22 @@ SERVICE := $(CARGO_TARGET_DIR)/release/embedding-service
 # What is tested keeps its debug assertions and checks of overflow.
 TESTED_SERVICE := $(CARGO_TARGET_DIR)/debug/embedding-service
 MODULE_LIMIT := 1500000
+PARTS := $(CURDIR)/.parts
 
 # The service's profile is quick to build; the module runs on every request and gets more. Level 3 would
 # inline it beyond its limit of size. Link-time optimisation is an option of the last crate alone: as a part of the profile
 # it would have every macro built twice, once for the filter and once for the service.
 FILTER_PROFILE := CARGO_PROFILE_RELEASE_OPT_LEVEL=2 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
 
-# The service and the programs of tests/ are built as one set, whichever of them is wanted: Cargo gives a crate the features that
+# After rustc, Binaryen makes the module a tenth smaller.
+OPTIMISE := $(PYTHON) filter/wasm-opt/optimise.py "$(MODULE)" "$${NODE_BIN:-$(PARTS)/node/bin/node}" "$(PARTS)/wasm-opt/wasm-opt"
+
+# The service and the programs of tools/ are built as one set, whichever of them is wanted: Cargo gives a crate the features that
 # the set wants, and would build most of the tree again for another set.
-PROGRAMS := $(CARGO) build --release -p embedding-service -p sentinel-tests
+PROGRAMS := $(CARGO) build --release -p embedding-service -p sentinel-tools
+
+# The programs of a bench are clients and providers that must not be what is measured.
+FASTER := $(foreach crate,harness wire tools,--config 'profile.release.package.sentinel-$(crate).opt-level=2')
 
 # Clippy looks at the crates of the workspace while they are built for the tests: for itself it would have everything else built
 # once more.
@@ -43,7 +50,6 @@ LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
 
 # Where the programs find the parts, unless the user has said so. Only for the commands that run something:
 # for set-up a variable that is set means "the user brings their own".
-PARTS := $(CURDIR)/.parts
 RUN = ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	REDIS_SERVER="$${REDIS_SERVER:-$(PARTS)/redis/redis-server}" \
 	REDISEARCH_SO="$${REDISEARCH_SO:-$(PARTS)/redis/redisearch.so}" \
@@ -60,7 +66,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks filter service build size test test-programs demo demo-programs up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -73,8 +79,8 @@ define while_parts_come
 	$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 $(2) || { kill $$parts 2>/dev/null; wait $$parts; exit 1; }; \
 	wait $$parts
 endef
-# What runs the product, and no client of it.
-PARTS_OF_DEMO := envoy onnxruntime redis weights model-tools model
+# What builds and runs the product, and no client of it.
+PARTS_OF_DEMO := node wasm-opt envoy onnxruntime redis weights model-tools model
 
 setup: ## Fetch Envoy, ONNX Runtime, Redis, the SDK clients; build the model (all below .parts)
 ifndef PARTS_BY_OTHERS
@@ -85,12 +91,17 @@ endif
 operations: setup ## Fetch what only the tests of k8s/ use: kubectl, schemas, Prometheus, Alertmanager
 	@$(PYTHON) tests/parts/setup.py kubectl kubernetes-validate kubernetes-types prometheus
 
-frameworks: setup ## Fetch the agent frameworks that the tests run
-	@$(PYTHON) tests/parts/setup.py frameworks-python frameworks-node
+frameworks: setup ## Fetch the agent frameworks and coding agents that the tests run
+	@$(PYTHON) tests/parts/setup.py frameworks-python frameworks-node coding-agents
+
+console: setup ## Fetch what the test of the console drives: Chromium, playwright-core, axe-core
+	@$(PYTHON) tests/parts/setup.py chromium browser-node
 
 filter: setup ## Build the filter for Envoy (WebAssembly, release)
 	@echo "== filter"
 	@$(FILTER_PROFILE) $(CARGO) rustc --release -p sentinel-filter --lib --target $(WASM_TARGET) -- -C lto=fat
+	@$(PYTHON) tests/parts/setup.py node wasm-opt
+	@$(OPTIMISE)
 
 service: setup ## Build the embedding service (release)
 	@echo "== embedding service"
@@ -154,7 +165,7 @@ podman:
 # The processor time alone is measured without the service.
 bench: filter $(if $(filter-out cpu hostile passes,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
 	@echo "== bench"
-	@$(PROGRAMS) --bin bench --config 'profile.release.package.sentinel-tests.opt-level=2'
+	@$(PROGRAMS) --bin bench $(FASTER)
 	@$(RUN) $(CARGO_TARGET_DIR)/release/bench
 
 # By itself it needs no part.

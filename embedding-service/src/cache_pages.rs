@@ -1,27 +1,33 @@
-//! The administration of the response cache over HTTP: `GET /v1/cache/stats` and `DELETE /v1/cache`. Both are served where gRPC is,
-//! since that is what the gateway reaches and decides who may ask; and on the operators' port, where erasing is for this machine
-//! only: those who read metrics from elsewhere are no administrators.
+//! The administration of the response cache over HTTP: `GET /v1/cache/stats`, `GET /v1/cache/entries/ID` and `DELETE /v1/cache`. They are
+//! served where gRPC is, since that is what the gateway reaches and decides who may ask; and on the operators' port, where reading
+//! entries and erasing are for this machine only: those who read metrics from elsewhere are no administrators.
 
 use std::sync::Arc;
 
 use axum::{
     Json, Router,
-    extract::{RawQuery, State},
+    extract::{Path, RawQuery, State},
     http::StatusCode,
     routing::{delete, get},
 };
 use sentinel_text::{digest, digest_pair};
 use serde_json::{Value, json};
 
-use crate::cache::{EntryId, Erase, Owner, Partition, response_cache::ResponseCache};
+use crate::cache::{EntryId, Erase, Owner, Partition, answer, response_cache::ResponseCache};
 
 const HOW: &str = "give all=true, entry=ID, or tenant=NAME and/or client=NAME, with or without agent=NAME";
 
+const NO_ENTRY: &str = "entry is no id of a stored answer; give it as the log has it, two times 32 hex digits with a colon between them";
+
 type Cache = Option<Arc<ResponseCache>>;
 
-/// Both pages.
+/// All pages.
 pub fn router(cache: Cache) -> Router {
-    Router::new().route("/v1/cache", delete(erase)).with_state(cache.clone()).merge(stats_router(cache))
+    Router::new()
+        .route("/v1/cache", delete(erase))
+        .route("/v1/cache/entries/{entry}", get(entry))
+        .with_state(cache.clone())
+        .merge(stats_router(cache))
 }
 
 /// What changes nothing.
@@ -58,6 +64,36 @@ async fn stats(State(cache): State<Cache>) -> (StatusCode, Json<Value>) {
             "usd": counts.saved_usd,
         },
         "ttl_seconds": cache.options().ttl.as_secs(),
+    });
+    (StatusCode::OK, Json(page))
+}
+
+/// One stored answer with the question that it was stored for: why a request was given it.
+async fn entry(State(cache): State<Cache>, Path(name): Path<String>) -> (StatusCode, Json<Value>) {
+    let Some(Erase::Entry(partition, id)) = entry_named(&name) else {
+        return refused(StatusCode::BAD_REQUEST, NO_ENTRY);
+    };
+    let Some(cache) = cache else { return switched_off() };
+    let entry = match cache.entry(partition, id).await {
+        Ok(Some(entry)) => entry,
+        Ok(None) => return refused(StatusCode::NOT_FOUND, "no answer is stored under this id, or no more"),
+        Err(error) => {
+            return refused(StatusCode::SERVICE_UNAVAILABLE, &format!("the entry cannot be read: {error}"));
+        }
+    };
+    let answer = answer::decode(&entry.answer);
+    let page = json!({
+        "entry": entry.name(),
+        // Null where texts of prompts are not stored, or this one is too long.
+        "question": entry.asked.as_ref().map(|asked| asked.text.as_str()),
+        "answer": answer.as_ref().map(|answer| answer.text.as_str()),
+        "calls": answer.as_ref().and_then(|answer| answer.called.as_ref()).map(|called| {
+            called.calls.iter().map(|call| json!({"name": call.name, "arguments": call.arguments})).collect::<Vec<_>>()
+        }),
+        "model": answer.as_ref().map(|answer| answer.model.as_str()),
+        "tenant": entry.owner.tenant,
+        "agent": entry.owner.agent,
+        "stored_at_ms": entry.stored_at,
     });
     (StatusCode::OK, Json(page))
 }
@@ -101,12 +137,10 @@ fn what_is_meant(query: &str) -> Result<Erase, String> {
     }
     match fields.map(|(_, value)| value) {
         [Some(all), None, None, None, None] if all == "true" => Ok(Erase::All),
-        [None, Some(entry), None, None, None] => entry_named(&entry).ok_or_else(|| {
-            "entry is no id of a stored answer; give it as the log has it, two times 32 hex digits with a colon between them"
-                .to_owned()
-        }),
+        [None, Some(entry), None, None, None] => entry_named(&entry).ok_or_else(|| NO_ENTRY.to_owned()),
         [None, None, None, None, Some(_)] => {
-            Err("agent needs the tenant or the client that it belongs to; add tenant=NAME or client=NAME".to_owned())
+            Err("agent needs the tenant or the client that it belongs to; add tenant=NAME or client=NAME"
+                .to_owned())
         }
         [None, None, tenant, client, agent] if tenant.is_some() || client.is_some() => {
             let tenant = tenant_as_stored(tenant.as_deref(), client.as_deref());

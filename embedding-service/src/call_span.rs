@@ -10,7 +10,7 @@ use tonic::{Code, metadata::MetadataMap};
 use tracing::{Span, field::Empty};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-use crate::{error::CheckError, trace};
+use crate::{error::CheckError, metrics::LabelValue as _, trace};
 
 /// The span of a call, in the trace that its caller names by `traceparent`.
 pub fn start(metadata: &MetadataMap) -> Span {

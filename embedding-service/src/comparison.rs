@@ -1,7 +1,9 @@
 //! Comparing a prompt with the earlier ones of its scope: which of them count as matches. Rules only: no I/O, no clock.
 
-use sentinel_text::is_template_variant;
+mod template;
+mod wording;
 
+use self::template::is_template_variant;
 use crate::{
     embed::{Embedded, truncation::UnseenDigest},
     history::Earlier,

@@ -4,9 +4,9 @@ use tonic::Status;
 
 use crate::{
     embed::error::PoolError,
-    history::HistoryError,
     metrics::{Code, Unanswered},
     request::InvalidRequest,
+    store::StoreError,
 };
 
 /// Why a call was not answered. Messages hold no prompt text.
@@ -17,7 +17,7 @@ pub enum CheckError {
     #[error("cannot embed the prompt: {0}")]
     Embed(#[from] PoolError),
     #[error("cannot read the prompt history: {0}")]
-    History(#[from] HistoryError),
+    History(#[from] StoreError),
     #[error("the deadline passed while the prompt history was read")]
     DeadlinePassed,
 }
@@ -32,8 +32,8 @@ impl CheckError {
             Self::Embed(PoolError::DeadlinePassed) => Unanswered::DeadlinePassed,
             Self::Embed(PoolError::Stopped) => Unanswered::Stopping,
             Self::Embed(PoolError::Embed(_)) => Unanswered::EmbeddingFailed,
-            Self::History(HistoryError::Slow(_)) => Unanswered::StoreTimeout,
-            Self::History(HistoryError::Unreachable(_)) => Unanswered::StoreDown,
+            Self::History(StoreError::Slow(_)) => Unanswered::StoreTimeout,
+            Self::History(StoreError::Unreachable(_)) => Unanswered::StoreDown,
             Self::History(_) => Unanswered::StoreFailed,
             Self::DeadlinePassed => Unanswered::DeadlinePassedInStore,
         }

@@ -1,4 +1,5 @@
-//! The HTTP port for operators: `/metrics`, `/healthz`, `/readyz`, and the pages of the response cache. Nothing of it is for agents.
+//! The HTTP port for operators: `/metrics`, `/healthz`, `/readyz`, the pages of the response cache, and those of control. Nothing of
+//! it is for agents.
 
 use std::sync::Arc;
 
@@ -11,7 +12,12 @@ use axum::{
 };
 use tokio::sync::watch;
 
-use crate::{cache::response_cache::ResponseCache, cache_pages, metrics::Metrics, readiness::Reasons};
+use crate::{
+    cache::response_cache::ResponseCache,
+    cache_pages,
+    metrics::{LabelValue as _, Metrics},
+    readiness::Reasons,
+};
 
 #[derive(Clone)]
 struct PagesState {
@@ -25,6 +31,7 @@ pub fn router(
     not_ready: watch::Receiver<Reasons>,
     cache: Option<Arc<ResponseCache>>,
     is_local: bool,
+    control: Option<Router>,
 ) -> Router {
     let cache_pages = if is_local { cache_pages::router(cache) } else { cache_pages::stats_router(cache) };
     Router::new()
@@ -33,6 +40,7 @@ pub fn router(
         .route("/readyz", get(ready_page))
         .with_state(PagesState { metrics, not_ready })
         .merge(cache_pages)
+        .merge(control.unwrap_or_default())
 }
 
 async fn metrics_page(State(state): State<PagesState>) -> impl IntoResponse {

@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::{authority::WithAuthority, metrics::Metrics};
+use crate::metrics::Metrics;
 
 /// How often it is checked whether the socket's file is still there.
 const FILE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -107,7 +107,7 @@ pub fn unix_connections(
     metrics: Arc<Metrics>,
     lost: watch::Sender<bool>,
     tasks: &mut JoinSet<()>,
-) -> Connections<WithAuthority<UnixStream>> {
+) -> Connections<UnixStream> {
     let (send, receive) = mpsc::channel(1);
     tasks.spawn(async move {
         let mut file_check = interval(FILE_CHECK_INTERVAL);
@@ -117,7 +117,7 @@ pub fn unix_connections(
             tokio::select! {
                 () = send.closed() => return,
                 accepted = socket.listener.accept() => match accepted {
-                    Ok((stream, _)) => room.send(Ok(WithAuthority::new(stream))),
+                    Ok((stream, _)) => room.send(Ok(stream)),
                     Err(error) => could_not_accept(&error, &metrics).await,
                 },
                 _ = file_check.tick() => if !socket.file.is_there() {

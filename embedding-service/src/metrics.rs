@@ -1,6 +1,7 @@
 //! What Prometheus sees. The values of labels are in the file beside this one.
 
 mod answers;
+mod control;
 mod labels;
 
 use std::time::Duration;
@@ -12,11 +13,13 @@ use prometheus_client::{
 };
 
 pub use answers::{AnswerMetrics, LookUps};
-use labels::Label;
+pub use control::ControlMetrics;
 pub use labels::{
-    AnswerStored, Bypassed, CacheLookup, Code, Dropped, Learned, LookedUp, NotReady, Recorded, StoreOp,
-    Unanswered,
+    AnswerStored, Bypassed, CacheLookup, Code, Delivered, Dropped, LabelValue, Learned, LookedUp, NotReady,
+    Recorded, Reported, Reserved, StoreOp, TurnTaken, Unanswered,
 };
+use labels::{Label, label};
+use strum::VariantArray as _;
 
 /// Upper bounds in seconds: fine below the caller's 50 ms, coarse above.
 const LATENCY: [f64; 16] = [
@@ -50,6 +53,8 @@ pub struct Metrics {
     similarity: Histogram,
     /// Of the response cache.
     pub answers: AnswerMetrics,
+    /// Of control.
+    pub control: ControlMetrics,
 }
 
 fn latency() -> Histogram {
@@ -82,6 +87,7 @@ impl Default for Metrics {
             in_flight: Gauge::default(),
             similarity: Histogram::new([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975, 1.0]),
             answers: AnswerMetrics::default(),
+            control: ControlMetrics::default(),
         };
         metrics.registered()
     }
@@ -171,12 +177,13 @@ impl Metrics {
             self.similarity.clone(),
         );
         self.answers.register(r);
+        self.control.register(r);
         // There from the start, so that a rate can be taken of the first one.
-        for reason in Unanswered::ALL {
-            drop(self.unanswered.get_or_create(&reason.label()));
+        for reason in Unanswered::VARIANTS {
+            drop(self.unanswered.get_or_create(&label(*reason)));
         }
-        for reason in NotReady::ALL {
-            drop(self.not_ready.get_or_create(&reason.label()));
+        for reason in NotReady::VARIANTS {
+            drop(self.not_ready.get_or_create(&label(*reason)));
         }
         self
     }
@@ -194,11 +201,11 @@ impl Metrics {
     /// A CheckLoop call ended: after `time` with an answer, or without one for this reason.
     pub fn checked(&self, unanswered: Option<Unanswered>, time: Duration) {
         let code = unanswered.map_or(Code::Ok, Unanswered::code);
-        self.checks.get_or_create(&code.label()).inc();
+        self.checks.get_or_create(&label(code)).inc();
         match unanswered {
             None => self.check_time.observe(time.as_secs_f64()),
             Some(reason) => {
-                self.unanswered.get_or_create(&reason.label()).inc();
+                self.unanswered.get_or_create(&label(reason)).inc();
             }
         }
     }
@@ -223,7 +230,7 @@ impl Metrics {
     }
 
     pub fn cache_looked_up(&self, outcome: CacheLookup) {
-        self.cache_lookups.get_or_create(&outcome.label()).inc();
+        self.cache_lookups.get_or_create(&label(outcome)).inc();
     }
 
     pub fn cache_bytes(&self, bytes: u64) {
@@ -231,7 +238,7 @@ impl Metrics {
     }
 
     pub fn stored(&self, op: StoreOp, time: Duration, ok: bool) {
-        let by = op.label();
+        let by = label(op);
         self.store.get_or_create(&by).observe(time.as_secs_f64());
         if !ok {
             self.store_errors.get_or_create(&by).inc();
@@ -247,11 +254,11 @@ impl Metrics {
     }
 
     pub fn dropped(&self, reason: Dropped) {
-        self.dropped.get_or_create(&reason.label()).inc();
+        self.dropped.get_or_create(&label(reason)).inc();
     }
 
     pub fn not_ready(&self, reason: NotReady, so: bool) {
-        self.not_ready.get_or_create(&reason.label()).set(i64::from(so));
+        self.not_ready.get_or_create(&label(reason)).set(i64::from(so));
     }
 
     pub fn socket_reopened(&self) {
@@ -263,7 +270,7 @@ impl Metrics {
     }
 
     pub fn recorded(&self, outcome: Recorded) {
-        self.recorded.get_or_create(&outcome.label()).inc();
+        self.recorded.get_or_create(&label(outcome)).inc();
     }
 
     pub fn pending(&self, change: i64) {

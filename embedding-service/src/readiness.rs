@@ -7,12 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use strum::VariantArray as _;
 use tokio::{sync::watch, time::MissedTickBehavior};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
     embed::pool::Pool,
-    metrics::{Metrics, NotReady},
+    metrics::{LabelValue as _, Metrics, NotReady},
 };
 
 /// How often the delay is measured.
@@ -84,7 +85,7 @@ impl Reporter {
                 _ => tracing::warn!(reasons = texts.join(" "), "not ready"),
             }
         }
-        for reason in NotReady::ALL {
+        for reason in NotReady::VARIANTS {
             self.metrics.not_ready(*reason, reasons.contains(reason));
         }
         let answers = reasons.iter().all(|reason| *reason == NotReady::SocketLost);

@@ -14,9 +14,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    history::{Earlier, HistoryError, PromptHistory, Record, Scope, ScopeId},
+    history::{Earlier, PromptHistory, Record, Scope, ScopeId},
     metrics::{Metrics, Recorded, StoreOp},
     similarity,
+    store::StoreError,
 };
 
 /// Prompts that may wait to be stored; with vector and head each is at most 4 kB.
@@ -55,7 +56,7 @@ impl Recorder {
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, HistoryError> {
+    pub async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, StoreError> {
         // In this order: what leaves the pending ones in between is in the store by then.
         let unstored = self.pending.of_scope(scope.id());
         let start = Instant::now();
@@ -134,7 +135,7 @@ impl PendingRecords {
         self.metrics.stored(StoreOp::Record, start.elapsed(), result.is_ok());
         self.metrics.recorded(match &result {
             Ok(()) => Recorded::Stored,
-            Err(HistoryError::Full) => Recorded::StoreFull,
+            Err(StoreError::Full) => Recorded::StoreFull,
             Err(_) => Recorded::StoreFailed,
         });
         if let Err(error) = result {

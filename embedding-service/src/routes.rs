@@ -1,9 +1,12 @@
-//! What is served over gRPC: the service itself, health, reflection, and beside them the pages of the response cache. It also
+//! What is served over gRPC: the service itself, control, health, reflection, and beside them the pages of the response cache and those
+//! of control. It also
 //! corrects one status: a message that cannot be decoded is the caller's fault and not an internal error.
 
 use std::{sync::Arc, time::Duration};
 
-use sentinel_proto::v1::embedding_service_server::EmbeddingServiceServer;
+use sentinel_proto::v1::{
+    control_service_server::ControlServiceServer, embedding_service_server::EmbeddingServiceServer,
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +22,7 @@ use tower::util::MapResponseLayer;
 
 use crate::{
     cache_pages,
+    control::service::ControlCalls,
     metrics::{Metrics, Unanswered},
     service::LoopService,
 };
@@ -39,21 +43,27 @@ pub const LIVENESS: &str = "liveness";
 ///
 /// # Errors
 /// When the descriptors that were built in cannot be read.
-pub async fn of(service: LoopService) -> Result<(HealthReporter, Routes), tonic_reflection::server::Error> {
+pub async fn of(
+    service: LoopService,
+    control: ControlCalls,
+    control_pages: Option<axum::Router>,
+) -> Result<(HealthReporter, Routes), tonic_reflection::server::Error> {
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_service_status(LIVENESS, ServingStatus::Serving).await;
     let reflected = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(sentinel_proto::DESCRIPTORS)
+            .register_encoded_file_descriptor_set(sentinel_proto::CONTROL_DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     let cache_pages = cache_pages::router(service.cache.clone());
     let routes = Routes::new(EmbeddingServiceServer::new(service).max_decoding_message_size(MAX_MESSAGE))
+        .add_service(ControlServiceServer::new(control).max_decoding_message_size(MAX_MESSAGE))
         .add_service(health)
         .add_service(reflected().build_v1()?)
         // Older clients know only this one.
         .add_service(reflected().build_v1alpha()?);
-    let routes = routes.into_axum_router().merge(cache_pages);
+    let routes = routes.into_axum_router().merge(cache_pages).merge(control_pages.unwrap_or_default());
     Ok((reporter, Routes::from(routes).prepare()))
 }
 

@@ -12,6 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     cache::{self, response_cache::ResponseCache},
+    console::{self, Console},
+    control::{
+        Control,
+        api::{self, Access, Reach},
+        service::ControlCalls,
+    },
     embed::{
         Embedder,
         error::ModelError,
@@ -20,7 +26,7 @@ use crate::{
         onnx::{OnnxEmbedder, Runtime},
         pool::Pool,
     },
-    history::{self, HistoryError, open::StoreOptions},
+    history::{self, open::StoreOptions},
     http,
     listen::{self, ListenError},
     metrics::{Metrics, NotReady},
@@ -29,6 +35,7 @@ use crate::{
     routes,
     service::LoopService,
     settings::Settings,
+    store::StoreError,
 };
 
 /// After this long without a call under way, connections that are merely open (a health watch) are not waited for.
@@ -40,7 +47,7 @@ pub enum ServerError {
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error("cannot use the prompt history: {0}")]
-    History(#[from] HistoryError),
+    History(#[from] StoreError),
     #[error(transparent)]
     Listen(#[from] ListenError),
     #[error("cannot build the reflection service: {0}")]
@@ -66,6 +73,8 @@ pub struct Running {
     cache: Option<Arc<ResponseCache>>,
     reporter: Arc<Reporter>,
     watcher: JoinHandle<()>,
+    /// What control does by itself.
+    background: Vec<JoinHandle<()>>,
     stop_grpc: CancellationToken,
     stop_http: CancellationToken,
     grpc: JoinSet<Result<(), tonic::transport::Error>>,
@@ -127,7 +136,25 @@ where
         store_prompt_text: settings.store_prompt_text,
         return_similar_prompt: settings.return_similar_prompt,
     };
-    let (health, routes) = routes::of(service).await?;
+    let control = match &settings.control {
+        Some(options) => Some(Control::open(&settings.store, options).await),
+        None => None,
+    };
+    let key = settings.control.as_ref().and_then(|options| options.key);
+    let reasons = watch::Sender::new(Reasons::new());
+    let kept_in = match &settings.store {
+        StoreOptions::Memory { .. } => "the memory of this process",
+        StoreOptions::Redis(_) => "Redis",
+    };
+    let console = control.clone().map(|control| Console::new(control, reasons.subscribe(), kept_in));
+    let pages_for = |access| {
+        let api = api::router(control.clone()?, access);
+        Some(api.merge(console::router(console.clone()?, access)))
+    };
+    // The gateway decides who gets there, but so does whoever reaches the port.
+    let for_gateway = key.and_then(|_| pages_for(Access { reach: Reach::Anywhere, key }));
+    let calls = ControlCalls { control: control.clone(), metrics: Arc::clone(&metrics) };
+    let (health, routes) = routes::of(service, calls, for_gateway).await?;
 
     let unix = match &settings.unix_socket {
         Some(socket) => Some(listen::unix(&socket.path, socket.mode).await?),
@@ -157,22 +184,26 @@ where
         let incoming = listen::tcp_connections(tcp, Arc::clone(&metrics), &mut accepting);
         grpc.spawn(routes::serve(routes, incoming, Arc::clone(&metrics), call_timeout, stop_grpc.clone()));
     }
-    let reporter = Arc::new(Reporter {
-        health,
-        reasons: watch::Sender::new(Reasons::new()),
-        metrics: Arc::clone(&metrics),
-    });
+    let reporter = Arc::new(Reporter { health, reasons, metrics: Arc::clone(&metrics) });
     let stop_http = CancellationToken::new();
+    let is_local = addresses.metrics.ip().is_loopback();
+    let reach = if is_local { Reach::Loopback } else { Reach::Anywhere };
+    let control_pages = pages_for(Access { reach, key });
     let pages = http::router(
         Arc::clone(&metrics),
         reporter.reasons.subscribe(),
         cache.clone(),
-        addresses.metrics.ip().is_loopback(),
+        is_local,
+        control_pages,
     );
     let http = tokio::spawn(serve_http(pages, operators, stop_http.clone()));
     let watcher =
         readiness::watch(Arc::clone(&reporter), reachable, Arc::clone(&pool), socket_lost, settings.overload);
     let watcher = tokio::spawn(watcher);
+    let mut background: Vec<JoinHandle<()>> = control.iter().map(Control::keep_fresh).collect();
+    if let (Some(control), Some(options)) = (&control, &settings.control) {
+        background.extend(control.send_events(options, Arc::clone(&metrics)));
+    }
 
     Ok(Running {
         addresses,
@@ -182,6 +213,7 @@ where
         cache,
         reporter,
         watcher,
+        background,
         stop_grpc,
         stop_http,
         grpc,
@@ -253,6 +285,7 @@ impl Running {
         if lost > 0 {
             tracing::warn!(lost, "prompts were not stored before the grace time was over");
         }
+        self.background.iter().for_each(JoinHandle::abort);
         self.stop_http.cancel();
         let _ = timeout(QUIET, self.http).await;
         // Joins the worker threads, which blocks.

@@ -12,12 +12,15 @@ use std::{fmt::Write, fs, path::Path, time::Duration};
 
 use clap::CommandFactory;
 use embedding_service::{
+    control::ingest::Counted,
     metrics::{
-        AnswerStored, CacheLookup, Dropped, Learned, LookedUp, Metrics, Recorded, StoreOp, Unanswered,
+        AnswerStored, CacheLookup, Delivered, Dropped, Learned, LookedUp, Metrics, Recorded, Reported,
+        Reserved, StoreOp, Unanswered,
     },
     settings::RawSettings,
 };
 use sentinel_proto::v1::CachedAnswer;
+use strum::VariantArray as _;
 
 fn settings() -> String {
     let mut table = "| environment | flag | default | meaning |\n|---|---|---|---|\n".to_owned();
@@ -37,14 +40,20 @@ fn settings() -> String {
 fn exposition() -> String {
     let (metrics, time) = (Metrics::default(), Duration::ZERO);
     metrics.checked(None, time);
-    Unanswered::ALL.iter().for_each(|reason| metrics.checked(Some(*reason), time));
-    CacheLookup::ALL.iter().for_each(|outcome| metrics.cache_looked_up(*outcome));
-    StoreOp::ALL.iter().for_each(|op| metrics.stored(*op, time, false));
-    Dropped::ALL.iter().for_each(|reason| metrics.dropped(*reason));
-    Recorded::ALL.iter().for_each(|outcome| metrics.recorded(*outcome));
-    LookedUp::ALL.iter().for_each(|how| metrics.answers.served(*how, &CachedAnswer::default()));
-    AnswerStored::ALL.iter().for_each(|outcome| metrics.answers.stored(*outcome));
-    Learned::ALL.iter().for_each(|verdict| metrics.answers.learned(*verdict));
+    Unanswered::VARIANTS.iter().for_each(|reason| metrics.checked(Some(*reason), time));
+    CacheLookup::VARIANTS.iter().for_each(|outcome| metrics.cache_looked_up(*outcome));
+    StoreOp::VARIANTS.iter().for_each(|op| metrics.stored(*op, time, false));
+    Dropped::VARIANTS.iter().for_each(|reason| metrics.dropped(*reason));
+    Recorded::VARIANTS.iter().for_each(|outcome| metrics.recorded(*outcome));
+    LookedUp::VARIANTS.iter().for_each(|how| metrics.answers.served(*how, &CachedAnswer::default()));
+    AnswerStored::VARIANTS.iter().for_each(|outcome| metrics.answers.stored(*outcome));
+    Learned::VARIANTS.iter().for_each(|verdict| metrics.answers.learned(*verdict));
+    Reported::VARIANTS.iter().for_each(|outcome| metrics.control.reported(*outcome));
+    metrics.control.counted(Counted { counted: 1, repeated: 1, refused: 1, unpriced: 1 });
+    metrics.control.lost(1, 1);
+    Reserved::VARIANTS.iter().for_each(|outcome| metrics.control.reserved(*outcome));
+    metrics.control.unpriced();
+    Delivered::VARIANTS.iter().for_each(|outcome| metrics.control.delivered(*outcome));
     metrics.exposition()
 }
 

@@ -1,67 +1,78 @@
-//! One configuration of the plugin: reads it, makes a context for each request, and sends their spans off.
+//! One configuration of the plugin: reads it, makes a context for each request, and calls the worker from time to time.
 
-use std::{rc::Rc, sync::Arc, time::Duration};
+use std::{collections::HashMap, rc::Rc, time::Duration};
 
 use proxy_wasm::{
     hostcalls,
     traits::{Context, HttpContext, RootContext},
     types::{ContextType, LogLevel},
 };
-use sentinel_pipeline::{config::Config, fail_open};
-
-use crate::{
-    envoy::Contexts,
-    metrics::Metrics,
-    request_context::RequestContext,
-    shared_secret::SharedSecret,
-    spans::{self, Spans},
+use sentinel_config::Config;
+use sentinel_host::{call, per_worker::PerWorker};
+use sentinel_pipeline::{
+    host::{Background, Level, Message, Process},
+    metric::{Metric, ServiceOutcome},
+    worker::{Sent, Worker},
 };
 
-/// How long spans wait to be sent together.
-const TICK: Duration = Duration::from_secs(1);
-/// How long the collector may take.
-const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
+use crate::{
+    calls::{self, Envoys},
+    request_context::RequestContext,
+};
 
-#[derive(Default)]
 pub struct ConfigContext {
     /// What Envoy calls it.
     id: u32,
-    config: Option<Arc<Config>>,
-    metrics: Rc<Metrics>,
-    spans: Rc<Spans>,
-    secret: Rc<SharedSecret>,
-    /// The collector did not take the last spans.
-    is_cut_off: bool,
+    shared: Option<Rc<PerWorker>>,
+    /// Calls of the worker that are under way.
+    sent: HashMap<u32, Sent>,
 }
 
 impl ConfigContext {
     pub fn new(id: u32) -> Self {
-        Self { id, ..Self::default() }
+        Self { id, shared: None, sent: HashMap::new() }
     }
 
-    /// Says once, not every second, that spans are lost.
-    fn sent(&mut self, is_taken: bool) {
-        if !is_taken && !self.is_cut_off {
-            let line = "agent sentinel: the cluster of `traces.cluster` does not take spans; they are lost until it does";
-            let _ = hostcalls::log(LogLevel::Warn, line);
-        }
-        self.is_cut_off = !is_taken;
+    fn worker(&mut self, event: impl FnOnce(&mut Worker, &mut Outbox<'_>)) {
+        let Some(shared) = &self.shared else { return };
+        let mut outbox = Outbox { shared, sent: &mut self.sent };
+        shared.with(&mut outbox, event);
+    }
+}
+
+/// Envoy outside of any request.
+struct Outbox<'a> {
+    shared: &'a PerWorker,
+    sent: &'a mut HashMap<u32, Sent>,
+}
+
+impl Background for Outbox<'_> {
+    fn send(&mut self, message: Message) -> Result<(), ServiceOutcome> {
+        let (kind, call) = call::background(&self.shared.config, message);
+        self.sent.insert(calls::send(&call)?, kind);
+        Ok(())
+    }
+
+    fn process(&self) -> &dyn Process {
+        &Envoys
+    }
+
+    fn count(&mut self, metric: Metric, by: u64) {
+        calls::count(self.shared, metric, by);
+    }
+
+    fn log(&mut self, level: Level, line: &str) {
+        calls::log(level, line);
     }
 }
 
 impl Context for ConfigContext {
-    fn on_grpc_call_response(&mut self, _call: u32, status: u32, _size: usize) {
-        self.sent(status == 0);
-    }
-}
-
-/// Stores what has to be there before two workers look for it at once. What is there stays: this runs in each worker, and
-/// again after a reload.
-fn prepare_slots() {
-    for (key, bytes) in fail_open::slots() {
-        if !matches!(hostcalls::get_shared_data(&key), Ok((Some(_), _))) {
-            let _ = hostcalls::set_shared_data(&key, Some(&bytes), None);
-        }
+    fn on_grpc_call_response(&mut self, call: u32, status: u32, size: usize) {
+        // Nobody waits for the reply to an answer that is kept.
+        let Some(kind) = self.sent.remove(&call) else { return };
+        let reply = calls::reply(status, size);
+        let reply = call::background_reply(kind, reply.as_deref().map_err(|outcome| *outcome));
+        self.worker(|worker, outbox| worker.on_reply(reply, outbox));
     }
 }
 
@@ -71,12 +82,15 @@ impl RootContext for ConfigContext {
         let json = self.get_plugin_configuration().unwrap_or_default();
         match Config::from_json(&json) {
             Ok(config) => {
-                if config.collector.is_some() {
-                    self.set_tick_period(TICK);
+                calls::prepare();
+                let shared = PerWorker::new(config, &json, calls::define);
+                if let Some(tick) = shared.tick() {
+                    self.set_tick_period(Duration::from_millis(tick));
                 }
-                SharedSecret::draw();
-                prepare_slots();
-                self.config = Some(Arc::new(config));
+                if let Some(warning) = shared.warning() {
+                    calls::log(Level::Warn, warning);
+                }
+                self.shared = Some(Rc::new(shared));
                 true
             }
             Err(error) => {
@@ -88,29 +102,11 @@ impl RootContext for ConfigContext {
     }
 
     fn create_http_context(&self, id: u32) -> Option<Box<dyn HttpContext>> {
-        let config = self.config.clone()?;
-        let (metrics, spans, secret) =
-            (Rc::clone(&self.metrics), Rc::clone(&self.spans), Rc::clone(&self.secret));
-        let contexts = Contexts { request: id, root: self.id };
-        Some(Box::new(RequestContext::new(config, contexts, metrics, spans, secret)))
+        Some(Box::new(RequestContext::new(id, self.id, Rc::clone(self.shared.as_ref()?))))
     }
 
     fn on_tick(&mut self) {
-        let Some(collector) = self.config.as_ref().and_then(|config| config.collector.clone()) else {
-            return;
-        };
-        let Some(message) = self.spans.take() else { return };
-        let call = self.dispatch_grpc_call(
-            &collector,
-            spans::SERVICE,
-            spans::EXPORT,
-            Vec::new(),
-            Some(&message),
-            EXPORT_TIMEOUT,
-        );
-        if call.is_err() {
-            self.sent(false);
-        }
+        self.worker(|worker, outbox| worker.on_tick(outbox));
     }
 
     fn get_type(&self) -> Option<ContextType> {

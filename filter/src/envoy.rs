@@ -1,48 +1,34 @@
 //! Envoy as the host of one request: each question and each order of the pipeline is one call of the proxy-wasm ABI.
 //! What comes from outside is read as bytes: a value that is not UTF-8 must not end the filter.
 
-use std::{
-    cell::OnceCell,
-    hash::{BuildHasher, RandomState},
-    rc::Rc,
-    sync::Arc,
-    time::{Duration, UNIX_EPOCH},
-};
+use std::{borrow::Cow, cell::OnceCell, rc::Rc};
 
-use prost::Message;
 use proxy_wasm::{
     hostcalls,
-    types::{BufferType, LogLevel, MapType, Status},
+    types::{BufferType, MapType},
 };
+use sentinel_detect::step::Memo;
+use sentinel_host::{call, pairs::Pairs, per_worker::PerWorker};
 use sentinel_llm_api::dialect::LocalReply;
 use sentinel_pipeline::{
-    config::Config,
-    host::{Host, Level, Question, Secret, Stored},
+    control::Directives,
+    host::{Facts, Host, Level, Process, Question, Secret},
     metric::{Metric, ServiceOutcome},
     span::Span,
     stored::StoreOrder,
+    turn::Turn,
 };
-use sentinel_proto::{CHECK_LOOP, SERVICE, STORE_ANSWER};
 
-use crate::{header_map::HeaderMap, message, metrics::Metrics, shared_secret::SharedSecret, spans::Spans};
-
-/// The header with the trace that a request is part of (W3C Trace Context).
-const TRACE: &str = "traceparent";
-
-/// How long the service may take to keep an answer: nobody waits for it.
-const STORE_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// What a call is sent by where there are several embedding services: one scope always goes to the same (Envoy cannot see into
-/// the message). All of it is hashed.
-const SCOPE: &str = "x-sentinel-scope";
+use crate::{
+    calls::{self, Envoys},
+    header_map::headers,
+};
 
 pub struct Envoy {
-    config: Arc<Config>,
-    /// This request's context, and that of its configuration, which outlives it.
-    contexts: Contexts,
-    metrics: Rc<Metrics>,
-    spans: Rc<Spans>,
-    secret: Rc<SharedSecret>,
+    /// What Envoy calls the context of this request, and that of its configuration, which outlives it.
+    context: u32,
+    root: u32,
+    shared: Rc<PerWorker>,
     /// Whether Envoy is to keep the request back.
     pub holds: bool,
     /// Whether Envoy is to keep the response back.
@@ -55,32 +41,17 @@ pub struct Envoy {
     /// Length of the response chunk at hand.
     pub chunk: usize,
     /// As they came, once one of them was asked for: they are until the request goes on, and may have gone on before it.
-    pub request_headers: OnceCell<HeaderMap>,
+    pub request_headers: OnceCell<Pairs>,
     /// While they are at hand.
-    pub response_headers: HeaderMap,
-}
-
-/// What Envoy calls the context of a request, and that of its configuration.
-#[derive(Clone, Copy)]
-pub struct Contexts {
-    pub request: u32,
-    pub root: u32,
+    pub response_headers: Pairs,
 }
 
 impl Envoy {
-    pub fn new(
-        config: Arc<Config>,
-        contexts: Contexts,
-        metrics: Rc<Metrics>,
-        spans: Rc<Spans>,
-        secret: Rc<SharedSecret>,
-    ) -> Self {
+    pub fn new(context: u32, root: u32, shared: Rc<PerWorker>) -> Self {
         Self {
-            config,
-            contexts,
-            metrics,
-            spans,
-            secret,
+            context,
+            root,
+            shared,
             holds: false,
             holds_response: false,
             is_in_callback: false,
@@ -88,20 +59,26 @@ impl Envoy {
             call: None,
             chunk: 0,
             request_headers: OnceCell::new(),
-            response_headers: HeaderMap::default(),
+            response_headers: Pairs::default(),
         }
     }
 }
 
-impl Host for Envoy {
+impl Facts for Envoy {
     fn secret(&self) -> Secret {
-        self.secret.get()
+        self.shared.secret(&Envoys)
     }
 
-    fn now(&self) -> u64 {
-        let now = hostcalls::get_current_time().unwrap_or(UNIX_EPOCH);
-        let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    fn process(&self) -> &dyn Process {
+        &Envoys
+    }
+
+    fn memo(&self) -> Rc<Memo> {
+        self.shared.memo()
+    }
+
+    fn directives(&self) -> Rc<Directives> {
+        self.shared.directives()
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
@@ -109,40 +86,32 @@ impl Host for Envoy {
         if name == ":path" && self.request_headers.get().is_none() {
             return hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?;
         }
-        let headers = self.request_headers.get_or_init(|| HeaderMap::of(MapType::HttpRequestHeaders));
-        headers.get(name).map(<[u8]>::to_vec)
+        let known = self.request_headers.get_or_init(|| headers(MapType::HttpRequestHeaders));
+        known.get(name).map(<[u8]>::to_vec)
     }
 
     fn request_header_values(&self, name: &str) -> Vec<Vec<u8>> {
-        self.request_headers.get_or_init(|| HeaderMap::of(MapType::HttpRequestHeaders)).all(name)
+        self.request_headers.get_or_init(|| headers(MapType::HttpRequestHeaders)).all(name)
     }
 
-    fn random(&self) -> u64 {
-        // The host's own random numbers are behind it.
-        RandomState::new().hash_one(0_u8)
+    fn request_header_names(&self) -> Vec<String> {
+        self.request_headers.get_or_init(|| headers(MapType::HttpRequestHeaders)).names()
     }
 
-    fn request_body(&self) -> Option<Vec<u8>> {
-        hostcalls::get_buffer(BufferType::HttpRequestBody, 0, usize::MAX).ok()?
+    fn request_body(&self) -> Option<Cow<'_, [u8]>> {
+        hostcalls::get_buffer(BufferType::HttpRequestBody, 0, usize::MAX).ok()?.map(Cow::Owned)
     }
 
     fn response_header(&self, name: &str) -> Option<Vec<u8>> {
         self.response_headers.get(name).map(<[u8]>::to_vec)
     }
 
-    fn response_chunk(&self) -> Option<Vec<u8>> {
-        hostcalls::get_buffer(BufferType::HttpResponseBody, 0, self.chunk).ok()?
+    fn response_chunk(&self) -> Option<Cow<'_, [u8]>> {
+        hostcalls::get_buffer(BufferType::HttpResponseBody, 0, self.chunk).ok()?.map(Cow::Owned)
     }
+}
 
-    fn load(&self, key: &str) -> Stored {
-        let (bytes, version) = hostcalls::get_shared_data(key).unwrap_or_default();
-        Stored { bytes, version }
-    }
-
-    fn store(&mut self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
-        hostcalls::set_shared_data(key, Some(bytes), version).is_ok()
-    }
-
+impl Host for Envoy {
     fn hold(&mut self) {
         self.holds = true;
     }
@@ -196,52 +165,20 @@ impl Host for Envoy {
     }
 
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome> {
-        let scope = [question.tenant.as_str(), &question.agent, &question.run].join("-");
-        let wait = question.cache.as_ref().map_or(0, |lookup| u64::from(lookup.wait));
-        let message = message::question(question);
-        // Envoy by itself tells the service nothing of the trace.
-        let trace = self.request_header(TRACE);
-        let mut metadata = vec![(SCOPE, scope.as_bytes())];
-        metadata.extend(trace.as_deref().map(|trace| (TRACE, trace)));
-        let call = hostcalls::dispatch_grpc_call(
-            &self.config.cluster,
-            SERVICE,
-            CHECK_LOOP,
-            metadata,
-            Some(&message.encode_to_vec()),
-            Duration::from_millis(self.config.timeout.saturating_add(wait)),
-        );
-        match call {
-            Ok(call) => {
-                self.call = Some(call);
-                Ok(())
-            }
-            Err(Status::ParseFailure) => Err(ServiceOutcome::UnknownCluster),
-            Err(_) => Err(ServiceOutcome::Error),
-        }
+        let trace = self.request_header(call::TRACE);
+        self.call = Some(calls::send(&call::ask(&self.shared.config, question, trace))?);
+        Ok(())
     }
 
     /// From the configuration's context: calls of a request's own end with it.
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome> {
-        let scope = [order.tenant.as_str(), &order.agent, &order.run].join("-");
-        let message = message::store(order).encode_to_vec();
-        if hostcalls::set_effective_context(self.contexts.root).is_err() {
+        let call = call::keep(&self.shared.config, order);
+        if hostcalls::set_effective_context(self.root).is_err() {
             return Err(ServiceOutcome::Error);
         }
-        let call = hostcalls::dispatch_grpc_call(
-            &self.config.cluster,
-            SERVICE,
-            STORE_ANSWER,
-            vec![(SCOPE, scope.as_bytes())],
-            Some(&message),
-            STORE_TIMEOUT,
-        );
-        let _ = hostcalls::set_effective_context(self.contexts.request);
-        match call {
-            Ok(_) => Ok(()),
-            Err(Status::ParseFailure) => Err(ServiceOutcome::UnknownCluster),
-            Err(_) => Err(ServiceOutcome::Error),
-        }
+        let sent = calls::send(&call);
+        let _ = hostcalls::set_effective_context(self.context);
+        sent.map(|_| ())
     }
 
     fn cancel(&mut self) {
@@ -251,29 +188,17 @@ impl Host for Envoy {
     }
 
     fn count(&mut self, metric: Metric, by: u64) {
-        self.metrics.count(metric, by);
+        calls::count(&self.shared, metric, by);
     }
 
     fn record_latency(&mut self, milliseconds: u64) {
-        self.metrics.record_latency(milliseconds);
+        if let Some(id) = self.shared.series.latency {
+            let _ = hostcalls::record_metric(id, milliseconds);
+        }
     }
 
-    fn log(&mut self, line: &str) {
-        let _ = hostcalls::log(LogLevel::Warn, line);
-        // As Envoy's filter state `wasm.sentinel_event`, which its access logs can show.
-        self.annotate("sentinel_event", line);
-    }
-
-    fn note(&mut self, level: Level, line: &str) {
-        let level = match level {
-            Level::Info => LogLevel::Info,
-            Level::Warn => LogLevel::Warn,
-        };
-        let _ = hostcalls::log(level, line);
-    }
-
-    fn warn(&mut self, line: &str) {
-        let _ = hostcalls::log(LogLevel::Warn, line);
+    fn log(&mut self, level: Level, line: &str) {
+        calls::log(level, line);
     }
 
     fn annotate(&mut self, name: &'static str, value: &str) {
@@ -281,6 +206,10 @@ impl Host for Envoy {
     }
 
     fn trace(&mut self, spans: Vec<Span>) {
-        self.spans.push(spans);
+        self.shared.trace(spans);
+    }
+
+    fn report(&mut self, turn: Turn) -> u64 {
+        self.shared.report(turn)
     }
 }

@@ -1,15 +1,12 @@
 //! The Envoy filter: Envoy's callbacks go to the pipeline, whose host port is implemented by calls of the proxy-wasm ABI.
 //! Nothing is decided here. The only crate that knows proxy-wasm.
 
+mod calls;
 mod config_context;
 mod envoy;
 mod grpc_status;
 mod header_map;
-mod message;
-mod metrics;
 mod request_context;
-mod shared_secret;
-mod spans;
 
 use config_context::ConfigContext;
 use proxy_wasm::{traits::RootContext, types::LogLevel};

@@ -1,24 +1,15 @@
 //! One request: Envoy's callbacks go to the pipeline, and its orders to Envoy.
 
-use std::{rc::Rc, sync::Arc};
+use std::rc::Rc;
 
-use prost::Message;
 use proxy_wasm::{
     traits::{Context, HttpContext},
     types::{Action, MapType},
 };
-use sentinel_pipeline::{config::Config, metric::ServiceOutcome, request::Request};
-use sentinel_proto::v1::CheckLoopResponse;
+use sentinel_host::{call, per_worker::PerWorker};
+use sentinel_pipeline::request::Request;
 
-use crate::{
-    envoy::{Contexts, Envoy},
-    grpc_status,
-    header_map::HeaderMap,
-    message,
-    metrics::Metrics,
-    shared_secret::SharedSecret,
-    spans::Spans,
-};
+use crate::{calls, envoy::Envoy, header_map::headers};
 
 pub struct RequestContext {
     request: Request,
@@ -26,15 +17,9 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    pub fn new(
-        config: Arc<Config>,
-        contexts: Contexts,
-        metrics: Rc<Metrics>,
-        spans: Rc<Spans>,
-        secret: Rc<SharedSecret>,
-    ) -> Self {
-        let request = Request::new(Arc::clone(&config));
-        Self { request, envoy: Envoy::new(config, contexts, metrics, spans, secret) }
+    pub fn new(context: u32, root: u32, shared: Rc<PerWorker>) -> Self {
+        let request = Request::new(shared.current());
+        Self { request, envoy: Envoy::new(context, root, shared) }
     }
 
     /// Lets the pipeline handle an event inside a callback whose return value tells Envoy whether to hold the request.
@@ -56,14 +41,8 @@ impl Context for RequestContext {
             return;
         }
         self.envoy.call = None;
-        let reply = if status == 0 {
-            let body = self.get_grpc_call_response_body(0, size).unwrap_or_default();
-            CheckLoopResponse::decode(body.as_slice())
-                .map(message::reply)
-                .map_err(|_| ServiceOutcome::Garbage)
-        } else {
-            Err(ServiceOutcome::from_status(status, &grpc_status::message()))
-        };
+        let reply = calls::reply(status, size);
+        let reply = call::answered(reply.as_deref().map_err(|outcome| *outcome));
         self.request.on_service_reply(&mut self.envoy, reply);
     }
 
@@ -88,10 +67,10 @@ impl HttpContext for RequestContext {
 
     fn on_http_response_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
         if self.request.awaits_response() {
-            self.envoy.response_headers = HeaderMap::of(MapType::HttpResponseHeaders);
+            self.envoy.response_headers = headers(MapType::HttpResponseHeaders);
             self.request.on_response_headers(&mut self.envoy, end_of_stream);
             if !self.envoy.holds_response {
-                self.envoy.response_headers = HeaderMap::default();
+                self.envoy.response_headers = Default::default();
             }
         }
         self.response_goes_on()

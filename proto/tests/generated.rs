@@ -1,4 +1,4 @@
-//! The committed code is what the generator makes of the .proto file. `UPDATE_GOLDEN=1` writes it. It is committed so that
+//! The committed code is what the generator makes of the .proto files. `UPDATE_GOLDEN=1` writes it. It is committed so that
 //! nobody who builds the service or the filter builds the generator first.
 
 #![allow(clippy::expect_used)]
@@ -7,7 +7,7 @@ use std::{env, fs, path::Path};
 
 use prost::Message;
 
-const PROTO: &str = "sentinel/v1/embedding.proto";
+const PROTOS: [&str; 2] = ["embedding", "control"];
 
 /// What the generator writes for the messages, and for client and server where they are wanted.
 fn generated(descriptors: &prost_types::FileDescriptorSet, services: bool) -> String {
@@ -25,23 +25,29 @@ fn generated(descriptors: &prost_types::FileDescriptorSet, services: bool) -> St
 #[test]
 fn the_committed_code_is_the_generators() {
     let proto = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let descriptors = protox::compile([proto.join(PROTO)], [proto]).expect("the .proto file compiles");
-    let messages = generated(&descriptors, false);
-    let all = generated(&descriptors, true);
-    let services = all.strip_prefix(&messages).expect("clients and servers follow the messages");
-    for (name, content) in [
-        ("messages.rs", messages.as_bytes()),
-        ("services.rs", services.as_bytes()),
-        ("descriptors.bin", &descriptors.encode_to_vec()),
-    ] {
+    // File by file: the generator mixes messages and services when it is given several.
+    let [mut messages, mut services] = [String::new(), String::new()];
+    let mut files = Vec::new();
+    for name in PROTOS {
+        let file = proto.join(format!("sentinel/v1/{name}.proto"));
+        let descriptors = protox::compile([file], [proto]).expect("the .proto file compiles");
+        let of_file = generated(&descriptors, false);
+        let all = generated(&descriptors, true);
+        services.push_str(all.strip_prefix(&of_file).expect("clients and servers follow the messages"));
+        messages.push_str(&of_file);
+        files.push((format!("{name}.bin"), descriptors.encode_to_vec()));
+    }
+    files.push(("messages.rs".to_owned(), messages.into_bytes()));
+    files.push(("services.rs".to_owned(), services.into_bytes()));
+    for (name, content) in files {
         let file = proto.join("src/generated").join(name);
         if env::var_os("UPDATE_GOLDEN").is_some() {
-            fs::write(&file, content).expect("the file can be written");
+            fs::write(&file, &content).expect("the file can be written");
         }
         let committed = fs::read(&file).unwrap_or_default();
         assert!(
             committed == content,
-            "{} is not what the generator makes of {PROTO}: UPDATE_GOLDEN=1 cargo test -p sentinel-proto writes it",
+            "{} is not what the generator makes of {PROTOS:?}: UPDATE_GOLDEN=1 cargo test -p sentinel-proto writes it",
             file.display()
         );
     }

@@ -87,7 +87,7 @@ def scenes(podman: Podman, stack: Stack) -> None:
     print("".join(f"    {line}\n" for line in said.splitlines()), end="")
     if code != "0":
         print(stack.logs("envoy", "embedding-service"))
-    expect("the scenes of the demo went as expected", code == "0" and "4 of 4 scenarios went as expected" in said, code)
+    expect("the scenes of the demo went as expected", code == "0" and "5 of 5 scenarios went as expected" in said, code)
 
 
 def monitoring(stack: Stack) -> None:

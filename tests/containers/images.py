@@ -79,7 +79,7 @@ def program(variable: str, below_parts: str) -> Path:
 def stand_ins(podman: Podman) -> None:
     base = default_of(SERVICE, "RUN_IMAGE")
     # Both wait for the network most of the time.
-    at_once([lambda: debian(podman, base, []), lambda: debian(podman, TOOLS, ["python3", "gcc", "libc6-dev", "ca-certificates"])])
+    at_once([lambda: debian(podman, base, []), lambda: debian(podman, TOOLS, ["python3", "python3-pip-whl", "gcc", "libc6-dev", "ca-certificates"])])
     podman.run("tag", TOOLS, default_of(SERVICE, "PARTS_IMAGE"))
     # Where rustup and cargo are in the public image; the machine's own are mounted there while something is built.
     rust = ["ENV RUSTUP_HOME=/usr/local/rustup CARGO_HOME=/usr/local/cargo", f"ENV {PATH.replace('=', '=/usr/local/cargo/bin:', 1)}",

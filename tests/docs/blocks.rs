@@ -2,16 +2,16 @@
 //! Python and JavaScript parse; the recipes that name a provider are run by `readme` and by tests/sdk.
 //!
 //! A comment on the line before a block says what else it is:
-//! `<!-- not a configuration -->` for JSON that is none, `<!-- lines of envoy/demo.yaml -->` for what is quoted from a file.
+//! `<!-- not a configuration -->` for JSON that is not a configuration, `<!-- lines of envoy/demo.yaml -->` for what is quoted from a file.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::envoy::Envoy;
-use sentinel_tests::parts;
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::envoy::Envoy;
+use sentinel_harness::parts;
 
 use crate::markdown::{Block, documents};
 
@@ -25,7 +25,8 @@ fn blocks(language: &str) -> Vec<Block> {
 #[test]
 fn every_block_says_a_language_that_is_checked() {
     for block in documents().into_iter().flat_map(|document| document.blocks()) {
-        let known = ["json", "yaml", "sh", "python", "js", "promql", "text"];
+        // `toml` is read by Codex itself, in tests/sdk.
+        let known = ["json", "yaml", "sh", "python", "js", "promql", "text", "toml"];
         assert!(
             known.contains(&block.language.as_str()),
             "{}: the block is `{}`; take one of {known:?}",
@@ -151,13 +152,15 @@ fn commands() -> BTreeSet<String> {
 
 /// Names of the workspace's test targets.
 fn test_targets() -> BTreeSet<String> {
-    let mut names: BTreeSet<String> = ["e2e", "sdk", "k8s", "docs"].map(str::to_owned).into();
+    let mut names: BTreeSet<String> = ["e2e", "sdk", "console", "k8s", "docs"].map(str::to_owned).into();
     for folder in [
+        "filter/config",
         "filter/detect",
+        "filter/guard",
         "filter/llm-api",
         "filter/pipeline",
         "embedding-service",
-        "embedding-service/codes",
+        "embedding-service/console",
         "embedding-service/encoder",
     ] {
         let Ok(entries) = fs::read_dir(parts::root().join(folder).join("tests")) else { continue };

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-use sentinel_tests::parts;
+use sentinel_harness::parts;
 
 use crate::markdown::documents;
 

@@ -3,6 +3,7 @@
 
 mod blocks;
 mod book;
+mod events;
 mod markdown;
 mod names;
 mod pictures;

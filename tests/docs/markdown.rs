@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use sentinel_tests::parts;
+use sentinel_harness::parts;
 
 pub struct Document {
     /// From the root of the repository.

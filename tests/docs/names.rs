@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use sentinel_harness::parts;
 use sentinel_llm_api::registry;
-use sentinel_tests::parts;
+use sentinel_pipeline::metric;
+use strum::VariantNames;
 
 use crate::markdown::documents;
 
@@ -18,14 +20,22 @@ fn words<'a>(text: &'a str, prefix: &str) -> BTreeSet<&'a str> {
     words.filter(|word| word.starts_with(prefix) && word.len() > prefix.len()).collect()
 }
 
-/// The values in `=> "value"` and the names of the filter's metrics, from their definition.
+/// The values of labels, and the names of the filter's metrics.
 fn metrics() -> (BTreeSet<String>, BTreeSet<String>) {
-    let source = read("filter/pipeline/src/metric.rs") + &read("filter/pipeline/src/metric/cache.rs");
-    let names = words(&source, "sentinel_")
-        .into_iter()
-        .filter(|name| !matches!(*name, "sentinel_detect" | "sentinel_llm_api" | "sentinel_text"));
-    let values = source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next());
-    (names.map(str::to_owned).collect(), values.map(str::to_owned).collect())
+    let names = metric::FAMILIES.iter().map(|family| family.name.to_owned()).collect();
+    let closed = [
+        metric::Tokens::VARIANTS,
+        metric::DeniedTool::VARIANTS,
+        metric::Bound::VARIANTS,
+        metric::Bounding::VARIANTS,
+        metric::ServiceOutcome::VARIANTS,
+        metric::CacheHit::VARIANTS,
+        metric::CacheBypass::VARIANTS,
+    ];
+    // Values that depend on more than a variant stand in a `match`.
+    let source = read("filter/pipeline/src/metric.rs");
+    let others = source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next());
+    (names, closed.concat().into_iter().chain(others).map(str::to_owned).collect())
 }
 
 #[test]

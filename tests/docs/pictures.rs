@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use sentinel_tests::parts;
+use sentinel_harness::parts;
 
 use crate::signals::{Example, Turn, examples};
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use sentinel_tests::{Stack, parts};
+use sentinel_harness::{Stack, parts};
 use serde_json::{Value, json};
 
 use crate::markdown::{Block, documents};

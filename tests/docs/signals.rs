@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use sentinel_config::Config;
 use sentinel_detect::verdict::Signal;
-use sentinel_pipeline::config::Config;
+use sentinel_harness::provider::{Reply, speak};
+use sentinel_harness::{Dialect, Stack, parts};
 use sentinel_pipeline::in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse};
-use sentinel_tests::provider::{Reply, speak};
-use sentinel_tests::{Dialect, Stack, parts};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,11 +1,13 @@
-"""Draws what the demo prints as docs/images/demo.svg: `make demo | python3 tests/docs/terminal.py 3 4 > docs/images/demo.svg`.
+"""Draws what the demo prints as docs/images/demo.svg: `make demo | python3 tests/docs/terminal.py 1 4 > docs/images/demo.svg`.
 
-The arguments are the scenes to show. Everything is as it was printed; long lines end with an ellipsis.
+The arguments are the scenes to show. Everything is as it was printed. Notes below a step are broken into lines; other long lines end with
+an ellipsis.
 """
 
 import html
 import re
 import sys
+import textwrap
 
 LINE = 19
 WIDTH = 118
@@ -21,8 +23,15 @@ def scenes(text: str, wanted: list[str]) -> list[str]:
     return lines + text.strip().split("\n")[-2:]
 
 
-def shortened(line: str) -> str:
-    return line if len(line) <= WIDTH else line[:WIDTH - 1] + "…"
+NOTE = " " * 8
+
+
+def shortened(line: str) -> list[str]:
+    if len(line) <= WIDTH:
+        return [line]
+    if line.startswith(NOTE):
+        return textwrap.wrap(line, WIDTH, subsequent_indent=NOTE, drop_whitespace=True, break_on_hyphens=False)
+    return [line[:WIDTH - 1] + "…"]
 
 
 def drawn(line: str) -> str:
@@ -34,7 +43,7 @@ def drawn(line: str) -> str:
 
 def main() -> None:
     text = sys.stdin.read()
-    lines = ["$ make demo", "…"] + [shortened(line) for line in scenes(text, sys.argv[1:])]
+    lines = ["$ make demo", "…"] + [part for line in scenes(text, sys.argv[1:]) for part in shortened(line)]
     height = len(lines) * LINE + 60
     width = WIDTH * 7.83 + 40
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" role="img" '

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use sentinel_tests::Dialect;
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::gateway::{
+use sentinel_harness::Dialect;
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::gateway::{
     ADMIN, ALICE, BOB, Client, DIALECTS, Gateway, HOSTS, key_header, path, provider_key, shipped,
 };
-use sentinel_tests::metrics::Metrics;
-use sentinel_tests::process::eventually;
-use sentinel_tests::provider::{Gate, Received, faithful};
+use sentinel_harness::metrics::Metrics;
+use sentinel_harness::process::eventually;
+use sentinel_harness::provider::{Gate, Received, faithful};
 use serde_json::json;
 
 use crate::support::{CHAT, QUESTION};
@@ -36,9 +36,7 @@ fn assert_refused(dialect: Dialect, response: &Response, status: u16, kind: &str
         }
         Dialect::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),
         Dialect::Gemini => json!({"error": {"code": status, "message": message, "status": kind}}),
-        Dialect::GeminiInteractions | Dialect::Bedrock | Dialect::VertexAnthropic => {
-            panic!("{dialect:?} has no route here")
-        }
+        other => panic!("{other:?} has no route here"),
     };
     assert_eq!(body, shape, "{dialect:?}");
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sentinel_tests::fake_service::Behaviour;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::fake_service::Behaviour;
+use sentinel_harness::{Dialect, Stack};
 
 use crate::support::nothing_similar;
 

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::envoy::{Envoy, assert_valid};
-use sentinel_tests::gateway::shipped;
-use sentinel_tests::{Dialect, Stack, parts};
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::envoy::{Envoy, assert_valid};
+use sentinel_harness::gateway::shipped;
+use sentinel_harness::{Dialect, Stack, parts};
 use serde_json::json;
 
 use crate::support::{NoModule, QUESTION, verdicts_of};
@@ -110,6 +110,8 @@ fn a_wrong_configuration_is_refused_with_the_path_of_the_field() {
         (json!({"paths": [{"exact": "/a", "prefix": "/a", "dialect": "gemini"}]}), "paths[0]"),
         (json!({"prices": [{"name": "m"}, {"name": "n", "input": -0.1}]}), "prices[1].input"),
         (json!({"prices": [{"input": 1.0}]}), "prices[0]"),
+        (json!({"agents": [{"prefix": "a"}, {"name": "ab"}]}), "agents[1]"),
+        (json!({"kill": {"message": "Stopped: {resaon}"}}), "kill.message"),
         (json!([]), ""),
     ] {
         let mut bootstrap = Bootstrap::demo();
@@ -141,7 +143,8 @@ fn envoy_does_not_start_with_a_wrong_configuration() {
 fn a_configuration_that_is_not_json_is_refused() {
     let mut bootstrap = Bootstrap::demo();
     bootstrap.config("mode: enforce");
-    assert!(Envoy::refusal(&bootstrap).is_some());
+    let said = Envoy::refusal(&bootstrap).expect("a refusal");
+    assert!(said.contains("this is not JSON: expected value at line 1 column 1"), "{said}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use sentinel_tests::{Dialect, Stack, parts};
+use sentinel_harness::{Dialect, Stack, parts};
 use serde_json::{Value, json};
 
 /// The settings of the golden files, by the part that they show.
@@ -70,5 +70,37 @@ async fn observe_counts_and_touches_nothing() {
     }
     let labels = [("kind", "result_made"), ("dialect", "anthropic")];
     assert!(stack.count("sentinel_bounds_total", &labels) > 0);
+    stack.assert_sound();
+}
+
+/// Where results may stand anywhere behind their call, the model still reads one of them.
+#[tokio::test]
+async fn a_second_result_of_one_call_is_dropped() {
+    let mut stack = Stack::builder().config(&config("enforce")).start();
+    let said = json!({"role": "user", "content": "Look it up, please."});
+    for (dialect, call, result) in [
+        (
+            Dialect::OpenaiResponses,
+            json!({"type": "function_call", "call_id": "call_1", "name": "look", "arguments": "{}"}),
+            json!({"type": "function_call_output", "call_id": "call_1", "output": "first"}),
+        ),
+        (
+            Dialect::GeminiInteractions,
+            json!({"type": "function_call", "id": "call_1", "name": "look", "arguments": {}}),
+            json!({"type": "function_result", "call_id": "call_1", "name": "look", "result": "first"}),
+        ),
+    ] {
+        let second =
+            serde_json::from_str::<Value>(&result.to_string().replace("first", "second")).expect("JSON");
+        let asked = if dialect == Dialect::OpenaiResponses {
+            said.clone()
+        } else {
+            json!({"type": "user_input", "content": "Look it up, please."})
+        };
+        let body = json!({"model": "m", "input": [asked, call, result, second], "store": false});
+        stack.post(dialect, &[("x-agent-id", "repair")], body.to_string()).await;
+        let expected = json!({"model": "m", "input": [asked, call, result], "store": false});
+        assert_eq!(stack.provider.last().json(), expected, "{dialect:?}");
+    }
     stack.assert_sound();
 }

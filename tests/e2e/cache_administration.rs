@@ -2,14 +2,14 @@
 //! envoy/production.yaml as it is shipped, with the real service.
 
 use hyper::Method;
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::gateway::{ADMIN, ALICE, Gateway};
+use sentinel_harness::process::eventually;
+use sentinel_harness::service::Service;
 use sentinel_proto::v1::{
-    CacheLookup, CachedAnswer, CheckLoopRequest, StoreAnswerRequest, cache_result::Kind,
+    CacheLookup, CacheResult, CachedAnswer, CheckLoopRequest, StoreAnswerRequest, cache_result::Kind,
     embedding_service_client::EmbeddingServiceClient,
 };
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::gateway::{ADMIN, ALICE, Gateway};
-use sentinel_tests::process::eventually;
-use sentinel_tests::service::Service;
 use tonic::transport::{Channel, Endpoint};
 
 struct Cached {
@@ -49,6 +49,10 @@ impl Cached {
     }
 
     async fn kind_of(&mut self, prompt: &str) -> Kind {
+        self.look_up(prompt).await.kind()
+    }
+
+    async fn look_up(&mut self, prompt: &str) -> CacheResult {
         let request = CheckLoopRequest {
             tenant_id: "t".to_owned(),
             prompt: prompt.to_owned(),
@@ -56,7 +60,7 @@ impl Cached {
             cache_only: true,
             ..CheckLoopRequest::default()
         };
-        self.grpc.check_loop(request).await.unwrap().into_inner().cache.unwrap().kind()
+        self.grpc.check_loop(request).await.unwrap().into_inner().cache.unwrap()
     }
 
     async fn stored_items(&self) -> Option<u64> {
@@ -68,7 +72,12 @@ impl Cached {
 async fn only_an_administrator_sees_its_figures_and_erases() {
     let folder = tempfile::tempdir().unwrap();
     let mut cached = Cached::start(&folder).await;
-    for (method, path) in [(Method::GET, "/v1/cache/stats"), (Method::DELETE, "/v1/cache?all=true")] {
+    let entry = format!("/v1/cache/entries/{}:{}", "01".repeat(16), "00".repeat(16));
+    for (method, path) in [
+        (Method::GET, "/v1/cache/stats"),
+        (Method::GET, entry.as_str()),
+        (Method::DELETE, "/v1/cache?all=true"),
+    ] {
         for (key, status, code) in
             [(ALICE.key, 403, "not_an_administrator"), ("never-given-out", 401, "invalid_api_key")]
         {
@@ -87,6 +96,13 @@ async fn only_an_administrator_sees_its_figures_and_erases() {
     assert_eq!((stats.status, stats.header("content-type")), (200, Some("application/json")));
     let stats = stats.json();
     assert_eq!((&stats["cache_hits"], &stats["cache_misses"]), (&2.into(), &1.into()), "{stats}");
+    // Why a request was given an answer: the question that it was stored for.
+    let stored = cached.look_up("one").await.entry;
+    let stored = cached.ask(Method::GET, &format!("/v1/cache/entries/{stored}"), ADMIN.key).await;
+    let page = stored.json();
+    assert_eq!((&page["question"], &page["answer"]), (&"one".into(), &"An answer.".into()), "{page}");
+    assert_eq!(cached.ask(Method::GET, &entry, ADMIN.key).await.status, 404, "nothing is stored there");
+    assert_eq!(cached.ask(Method::GET, "/v1/cache/entries/x", ADMIN.key).await.status, 400);
     let page = cached.ask(Method::GET, "/v1/metrics", ADMIN.key).await.json();
     assert_eq!(page["stored_items"], 2);
     assert_eq!((&page["total_requests"], page["cache_hit_rate"].as_f64()), (&0.into(), Some(0.0)));

@@ -3,10 +3,10 @@
 
 use std::fs;
 
-use sentinel_tests::gateway::{ADMIN, ALICE, BOB, Client, Gateway};
-use sentinel_tests::process::eventually;
-use sentinel_tests::service::Service;
-use sentinel_tests::{Dialect, parts};
+use sentinel_harness::gateway::{ADMIN, ALICE, BOB, Client, Gateway};
+use sentinel_harness::process::eventually;
+use sentinel_harness::service::Service;
+use sentinel_harness::{Dialect, parts};
 
 const ASK: &str = "Which of our contracts ends first?";
 

@@ -5,13 +5,13 @@ use std::io::Write;
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use hyper::HeaderMap;
-use sentinel_tests::provider::{Answer, Gate, Piece, Reply, bedrock, faithful, reply::text_for, speak};
-use sentinel_tests::{Dialect, Stack, client};
+use sentinel_harness::provider::{Answer, Gate, Piece, Reply, bedrock, faithful, reply::text_for, speak};
+use sentinel_harness::{Dialect, Stack, client};
 use serde_json::json;
 
 use crate::support::QUESTION;
 
-const SAID: &str = "<think>First I look\n\nat it.</think>\n\nIt is <final>seven</final>, as `<think>` says.";
+const SAID: &str = "<think>First I look\n\nat it.</think>\n\n<final>It is seven, as `<think>` says.</final>";
 const LEFT: &str = "It is seven, as `<think>` says.";
 
 fn stack() -> Stack {

@@ -7,11 +7,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::Full;
 use hyper::Method;
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::gateway::{ALICE, Gateway, key_header, path};
-use sentinel_tests::process::eventually;
-use sentinel_tests::provider::{Answer, Piece, Provider, Received, faithful};
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::gateway::{ALICE, Gateway, key_header, path};
+use sentinel_harness::process::eventually;
+use sentinel_harness::provider::{Answer, Piece, Provider, Received, faithful};
+use sentinel_harness::{Dialect, Stack};
 use serde_json::json;
 
 use crate::providers::Tls;
@@ -29,7 +29,7 @@ fn brotli(text: &[u8]) -> Vec<u8> {
     compressed
 }
 
-/// An answer to chat whose text is one sentence so often, and the noise of so many bytes.
+/// A chat answer whose text repeats one sentence, with this many bytes of padding.
 fn answer(times: usize, noise: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let mut letter = || {

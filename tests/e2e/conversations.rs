@@ -1,6 +1,6 @@
 //! One body that carries a history: what counts as new, and what does not.
 
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::{Dialect, Stack};
 
 use crate::support::{QUESTION, assert_allowed};
 
@@ -33,7 +33,7 @@ async fn runs_are_told_apart_by_the_head_of_their_history() {
     let mut stack = Stack::builder().service().start();
     for run in 0..6 {
         let opening =
-            format!("Let us talk about {}", sentinel_tests::provider::reply::text_for(&run.to_string()));
+            format!("Let us talk about {}", sentinel_harness::provider::reply::text_for(&run.to_string()));
         let turns = [
             ("user", opening.as_str()),
             ("assistant", "Gladly, what would you like to know?"),

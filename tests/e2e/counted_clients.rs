@@ -1,11 +1,11 @@
 //! An error rate for each client that the configuration names, with no more labels than it has names.
 
-use sentinel_tests::client;
-use sentinel_tests::gateway::{ADMIN, ALICE, BOB, Gateway, key_header, path};
-use sentinel_tests::metrics::Metrics;
-use sentinel_tests::process::eventually;
-use sentinel_tests::provider::{Reply, faithful, speak};
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client;
+use sentinel_harness::gateway::{ADMIN, ALICE, BOB, Gateway, key_header, path};
+use sentinel_harness::metrics::Metrics;
+use sentinel_harness::process::eventually;
+use sentinel_harness::provider::{Reply, faithful, speak};
+use sentinel_harness::{Dialect, Stack};
 
 use crate::support::{CHAT, QUESTION};
 
@@ -30,7 +30,7 @@ async fn each_request_is_counted_once_by_client_and_by_what_became_of_it() {
         gateway.ask(Dialect::Anthropic, ALICE, &[], QUESTION).await;
         gateway.ask(CHAT, BOB, &[], QUESTION).await;
     }
-    // What passes unread is counted too, but not what is no inference.
+    // Inference requests that pass unread are counted too; other requests are not.
     gateway.provider.script(faithful);
     let (name, value) = key_header(CHAT, ALICE.key);
     let plain = [(name, value.as_str()), ("content-type", "text/plain")];

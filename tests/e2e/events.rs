@@ -1,8 +1,11 @@
 //! The audit record of each hint, kill and denial: as a stream that a program can follow, on envoy/production.yaml.
 
-use sentinel_tests::gateway::{ADMIN, ALICE, BOB, Gateway, path};
-use sentinel_tests::otlp::Collector;
-use sentinel_tests::process::eventually;
+use std::process::Command;
+
+use sentinel_harness::gateway::{ADMIN, ALICE, BOB, Gateway, path};
+use sentinel_harness::otlp::Collector;
+use sentinel_harness::parts;
+use sentinel_harness::process::eventually;
 use serde_json::{Value, json};
 
 use crate::support::{CHAT, QUESTION};
@@ -27,6 +30,14 @@ fn assert_private(text: &str) {
     }
 }
 
+/// What the service's command says that this name is called in the records.
+fn hash_of(name: &str) -> String {
+    let output = Command::new(parts::service()).args(["hash", name]).output().expect("the service's program");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let digest = said.strip_suffix(&format!("  {name}\n"));
+    digest.unwrap_or_else(|| panic!("{said}{}", String::from_utf8_lossy(&output.stderr))).to_owned()
+}
+
 #[tokio::test]
 async fn each_hint_and_each_kill_is_one_record() {
     let gateway = Gateway::builder().start();
@@ -36,7 +47,7 @@ async fn each_hint_and_each_kill_is_one_record() {
         verdicts.push(gateway.ask(CHAT, ALICE, &headers, QUESTION).await.verdict().to_owned());
     }
     assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"]);
-    // Somebody else's, which is none.
+    // A line of another writer, which is not an event.
     gateway.ask(CHAT, BOB, &headers, QUESTION).await;
 
     let records = wait_for_records(&gateway, 2).await;
@@ -52,6 +63,7 @@ async fn each_hint_and_each_kill_is_one_record() {
         assert_private(&record.to_string());
     }
     assert_eq!(hint["scope"], kill["scope"]);
+    assert_eq!(kill["agent"].as_str(), Some(hash_of("secret-agent").as_str()), "{kill}");
     assert_ne!(hint["request_id"], kill["request_id"]);
     assert_eq!((&kill["prompts"], &kill["responses"]), (&json!(4), &json!(3)), "the evidence: {kill}");
     assert!(kill["score"].as_f64().unwrap() >= 10.0, "{kill}");
@@ -59,7 +71,7 @@ async fn each_hint_and_each_kill_is_one_record() {
     // The access log has the same id, so that the two can be joined; and the filter's own lines say the same.
     let log = gateway.envoy.log();
     let id = kill["request_id"].as_str().unwrap();
-    let line = log.lines().find(|line| line.contains(id) && line.contains(r#""status":403"#));
+    let line = log.lines().find(|line| line.contains(id) && line.contains(r#""status":400"#));
     assert!(line.is_some(), "no line of the access log has {id}:\n{log}");
     let own = log.lines().filter(|line| line.contains("wasm log") && line.contains(r#""event":"verdict""#));
     assert_eq!(own.count(), 2, "{log}");

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
 
+use sentinel_harness::fake_service::Behaviour;
+use sentinel_harness::process::eventually;
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::redis::Redis;
+use sentinel_harness::{Dialect, Stack, client};
 use sentinel_proto::v1::CheckLoopResponse;
-use sentinel_tests::fake_service::Behaviour;
-use sentinel_tests::process::eventually;
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::redis::Redis;
-use sentinel_tests::{Dialect, Stack, client};
 use serde_json::json;
 
 use crate::support::{nothing_similar, similar};
@@ -201,7 +201,7 @@ async fn service_killed_in_the_middle_of_a_call() {
 async fn service_that_comes_back() {
     let mut stack = Stack::builder().start();
     all_pass(&stack, "absent").await;
-    let service = sentinel_tests::service::Service::start(stack.folder(), &stack.socket(), &[]);
+    let service = sentinel_harness::service::Service::start(stack.folder(), &stack.socket(), &[]);
     let mut number = 0;
     eventually("the service is used again", async || {
         number += 1;

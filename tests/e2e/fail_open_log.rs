@@ -1,7 +1,7 @@
 //! Who runs the gateway reads in Envoy's log that requests pass unchecked, and why: one line a minute and cause.
 
-use sentinel_tests::Stack;
-use sentinel_tests::process::eventually;
+use sentinel_harness::Stack;
+use sentinel_harness::process::eventually;
 use serde_json::{Value, json};
 
 use crate::support::{CHAT, QUESTION};

@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
-use sentinel_tests::fake_service::Behaviour;
-use sentinel_tests::provider::{Answer, Piece};
-use sentinel_tests::raw::{RawConnection, RawResponse};
-use sentinel_tests::stack::HELD;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::fake_service::Behaviour;
+use sentinel_harness::provider::{Answer, Piece};
+use sentinel_harness::raw::{RawConnection, RawResponse};
+use sentinel_harness::stack::HELD;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::json;
 
-use crate::history::Run;
 use crate::support::{CHAT, QUESTION, nothing_similar};
+use sentinel_wire::Run;
 
 /// What no text in UTF-8 begins or ends with.
 const FOREIGN: &[u8] = b"\xff\xfe caf\xe9 \xc3";
@@ -233,7 +233,7 @@ async fn in_what_is_spoken_with_an_mcp_server() {
         let answer = Answer::of(200, kind, vec![Piece::Bytes(FOREIGN.to_vec().into())]);
         stack.provider.script(move |_| answer.clone());
         let response = send(&stack, "/mcp", &[("mcp-session-id", b"s")], call);
-        stack.provider.script(sentinel_tests::provider::faithful);
+        stack.provider.script(sentinel_harness::provider::faithful);
         findings.judge(&stack, &format!("an answer, {kind}"), response.as_ref());
     }
     findings.none(&mut stack);

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sentinel_tests::provider::{Reply, reply::text_for, speak};
-use sentinel_tests::{Dialect, Stack};
-use serde_json::{Value, json};
+use sentinel_harness::provider::{Reply, reply::text_for, speak};
+use sentinel_harness::{Dialect, Stack};
+use sentinel_wire::Run;
+use serde_json::json;
 
 use crate::support::{QUESTION, assert_allowed};
 
@@ -85,58 +86,17 @@ async fn tool_results_that_advance_below_one_question() {
         )
     });
     for dialect in Dialect::ALL {
-        let mut history: Vec<Value> = Vec::new();
+        let mut run = Run::new(dialect, QUESTION);
         for step in 0..20 {
-            let body = tool_run(dialect, &history);
+            let body = run.body(false);
             let response = stack.post(dialect, &[("x-agent-id", dialect.label())], body.clone()).await;
             assert_allowed(&response, &format!("{dialect:?}, step {step}"));
             assert_eq!(stack.provider.last().body, body);
-            history.extend(tool_step(dialect, step));
+            let result = format!("Page {step}: {}", text_for(&step.to_string()));
+            run.step("read_page", &json!({"page": step}).to_string(), &result);
         }
     }
     stack.assert_sound();
-}
-
-fn tool_run(dialect: Dialect, history: &[Value]) -> String {
-    let mut body = dialect.ask(QUESTION, false);
-    body[dialect.turns()].as_array_mut().unwrap().extend_from_slice(history);
-    body.to_string()
-}
-
-/// One call and its result, as each dialect writes it.
-fn tool_step(dialect: Dialect, step: usize) -> Vec<Value> {
-    let (id, arguments, result) = (
-        format!("call_{step}"),
-        json!({"page": step}),
-        format!("Page {step}: {}", text_for(&step.to_string())),
-    );
-    match dialect {
-        Dialect::OpenaiChat => vec![
-            json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
-                "function": {"name": "read_page", "arguments": arguments.to_string()}}]}),
-            json!({"role": "tool", "tool_call_id": id, "content": result}),
-        ],
-        Dialect::OpenaiResponses => vec![
-            json!({"type": "function_call", "call_id": id, "name": "read_page", "arguments": arguments.to_string()}),
-            json!({"type": "function_call_output", "call_id": id, "output": result}),
-        ],
-        Dialect::Anthropic | Dialect::VertexAnthropic => vec![
-            json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "read_page", "input": arguments}]}),
-            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": result}]}),
-        ],
-        Dialect::Bedrock => vec![
-            json!({"role": "assistant", "content": [{"toolUse": {"toolUseId": id, "name": "read_page", "input": arguments}}]}),
-            json!({"role": "user", "content": [{"toolResult": {"toolUseId": id, "content": [{"text": result}]}}]}),
-        ],
-        Dialect::GeminiInteractions => vec![
-            json!({"type": "function_call", "id": id, "name": "read_page", "arguments": arguments}),
-            json!({"type": "function_result", "call_id": id, "name": "read_page", "result": result}),
-        ],
-        Dialect::Gemini => vec![
-            json!({"role": "model", "parts": [{"functionCall": {"name": "read_page", "args": arguments}}]}),
-            json!({"role": "user", "parts": [{"functionResponse": {"name": "read_page", "response": {"output": result}}}]}),
-        ],
-    }
 }
 
 /// Different things, asked by one agent all day.

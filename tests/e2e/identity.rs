@@ -1,6 +1,6 @@
 //! Whose a request is: scopes are never mixed, and without an identity nothing is compared across requests.
 
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::{Dialect, Stack};
 use serde_json::json;
 
 use crate::support::QUESTION;

@@ -1,11 +1,11 @@
-//! Histories that the provider keeps, by a chain of answers: each request names the one that it follows and has the last
-//! results alone.
+//! Histories that the provider keeps: each request has only the last results, and names the answer that it follows or the
+//! conversation that it belongs to.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::provider::{Piece, Reply, speak};
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::provider::{Piece, Reply, speak};
+use sentinel_harness::{Dialect, Stack};
 use serde_json::{Value, json};
 
 use crate::support::{HINT, QUESTION, assert_allowed, hinting};
@@ -108,7 +108,7 @@ async fn a_chain_that_fails_the_same_way_is_hinted_and_stopped() {
                     client::post(stack.address(), dialect.path(stream), &headers, body.to_string()).await;
                 verdicts.push(response.verdict().to_owned());
                 if response.verdict() == "kill" {
-                    let expected = if mode == "error" { 403 } else { 200 };
+                    let expected = if mode == "error" { 400 } else { 200 };
                     assert_eq!(response.status, expected, "{what}");
                     let said = match mode {
                         "error" => dialect.error_message(&response.json()),
@@ -147,6 +147,38 @@ async fn a_chain_with_new_results_goes_on() {
             let result = format!("Deployed to host {round} of 8: {}", ["alpha", "beta", "gamma"][round % 3]);
             body = request(dialect, stream, Some((&answer, &call, &result)));
         }
+    }
+    stack.assert_sound();
+}
+
+/// Every request of a conversation names it, so no header has to name the run.
+#[tokio::test]
+async fn a_conversation_is_a_run_of_its_own() {
+    let mut stack = Stack::builder().start();
+    calling(&stack);
+    let dialect = Dialect::OpenaiResponses;
+    for (conversation, fails) in [("conv_failing", true), ("conv_working", false)] {
+        let mut input = json!(QUESTION);
+        let mut verdicts = Vec::new();
+        for round in 0..EXPECTED.len() {
+            let body = json!({"model": "gpt-4o-mini", "conversation": conversation, "input": input});
+            let headers = [("x-agent-id", "deployer")];
+            let response =
+                client::post(stack.address(), dialect.path(false), &headers, body.to_string()).await;
+            verdicts.push(response.verdict().to_owned());
+            if response.verdict() == "kill" {
+                continue;
+            }
+            if response.verdict() == "hint" {
+                let got = stack.provider.last().json();
+                assert!(told(dialect, &got).contains("`deploy`"), "{conversation}: {got}");
+            }
+            let (_, call) = ids(dialect, &response);
+            let result = if fails { FAILED.to_owned() } else { format!("{round} of 7 are up") };
+            input = json!([{"type": "function_call_output", "call_id": call, "output": result}]);
+        }
+        let expected = if fails { EXPECTED } else { ["allow"; 7] };
+        assert_eq!(verdicts, expected, "{conversation}");
     }
     stack.assert_sound();
 }

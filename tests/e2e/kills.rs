@@ -1,10 +1,9 @@
 //! What a killed agent gets, and how it lives on.
 
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::process::eventually;
-use sentinel_tests::provider::event_stream;
-use sentinel_tests::stack::in_run;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::process::eventually;
+use sentinel_harness::stack::in_run;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::{Value, json};
 
 use crate::support::{QUESTION, assert_allowed, verdicts_of};
@@ -33,7 +32,7 @@ async fn an_error_in_the_providers_form_that_no_sdk_retries() {
         for stream in [false, true] {
             let response = killed(&stack, dialect, &format!("error {dialect:?} {stream}"), stream).await;
             let what = format!("{dialect:?}, stream {stream}");
-            assert_eq!(response.status, 403, "{what}");
+            assert_eq!(response.status, 400, "{what}");
             let no = dialect.tells_its_retries().then_some("false");
             assert_eq!(response.header("x-should-retry"), no, "{what}");
             assert_eq!(response.header("retry-after"), None, "{what}");
@@ -43,25 +42,7 @@ async fn an_error_in_the_providers_form_that_no_sdk_retries() {
             );
             let body = response.json();
             assert_eq!(dialect.error_message(&body), WORDS, "{what}: {body}");
-            let form = match dialect {
-                Dialect::OpenaiChat | Dialect::OpenaiResponses => {
-                    body["error"]["type"].is_string() && body["error"].get("code").is_some()
-                }
-                Dialect::Anthropic | Dialect::VertexAnthropic => {
-                    body["type"] == "error" && body["error"]["type"] == "permission_error"
-                }
-                Dialect::Gemini => {
-                    body["error"]["code"] == 403 && body["error"]["status"] == "PERMISSION_DENIED"
-                }
-                Dialect::GeminiInteractions => {
-                    body == json!({"error": {"code": "permission_denied", "message": WORDS}})
-                }
-                // The kind is a header's matter.
-                Dialect::Bedrock => {
-                    body == json!({"message": WORDS})
-                        && response.header("x-amzn-errortype") == Some("AccessDeniedException")
-                }
-            };
+            let form = dialect.is_bad_request(response.header("x-amzn-errortype"), &body, WORDS);
             assert!(form, "{what}: {body}");
         }
     }
@@ -81,37 +62,7 @@ async fn a_final_message_that_ends_the_run_in_good_order() {
             let expected = if stream { dialect.stream_type() } else { "application/json" };
             assert!(content_type.starts_with(expected), "{what}: {content_type}");
             assert_eq!(dialect.answer_text(&response.body), WORDS, "{what}");
-            let text = String::from_utf8_lossy(&response.body).into_owned();
-            let end = match (dialect, stream) {
-                (Dialect::OpenaiChat, true) => {
-                    text.ends_with("data: [DONE]\n\n") && text.contains("\"finish_reason\":\"stop\"")
-                }
-                (Dialect::OpenaiResponses, true) => {
-                    text.contains("event: response.created") && text.contains("event: response.completed")
-                }
-                (Dialect::Anthropic | Dialect::VertexAnthropic, true) => {
-                    text.contains("event: message_start") && text.contains("event: message_stop")
-                }
-                (Dialect::OpenaiChat, false) => response.json()["choices"][0]["finish_reason"] == "stop",
-                (Dialect::OpenaiResponses, false) => response.json()["status"] == "completed",
-                (Dialect::Bedrock, true) => {
-                    let frames = event_stream::read(&response.body).expect("frames with their checksums");
-                    let kinds: Vec<&str> = frames.iter().map(|frame| frame.header(":event-type")).collect();
-                    kinds.first() == Some(&"messageStart") && kinds.ends_with(&["messageStop", "metadata"])
-                }
-                (Dialect::Bedrock, false) => response.json()["stopReason"] == "end_turn",
-                (Dialect::Anthropic | Dialect::VertexAnthropic, false) => {
-                    response.json()["stop_reason"] == "end_turn"
-                }
-                (Dialect::GeminiInteractions, true) => {
-                    text.starts_with("event: interaction.created\n")
-                        && text.contains("event: interaction.completed\n")
-                        && text.ends_with("data: [DONE]\n\n")
-                }
-                (Dialect::GeminiInteractions, false) => response.json()["status"] == "completed",
-                (Dialect::Gemini, _) => text.contains("\"finishReason\":\"STOP\""),
-            };
-            assert!(end, "{what}");
+            assert!(dialect.ends_normally(&response.body), "{what}");
         }
     }
     // Gemini's other stream is one JSON array.
@@ -166,12 +117,13 @@ async fn status_of_the_configuration() {
     stack.assert_sound();
 }
 
-/// The body may still be on its way when it is known that the agent is stopped; HTTP/1.1 and the next request go on.
+/// The body may still be on its way when it is known that the agent is stopped; HTTP/1.1 and the next request go on. After 400
+/// Envoy closes a connection of HTTP/1.1, and says so.
 #[tokio::test]
 async fn a_connection_lives_on_after_a_kill() {
-    let mut stack = Stack::builder().start();
+    let mut stack = Stack::builder().config(&json!({"kill": {"status": 403}})).start();
     verdicts_of(&stack, Dialect::OpenaiChat, "a", QUESTION, 5).await;
-    let mut connection = sentinel_tests::raw::RawConnection::open(stack.address());
+    let mut connection = sentinel_harness::raw::RawConnection::open(stack.address());
     for (text, status) in
         [(QUESTION, 403), ("Something else that was never asked before", 200), (QUESTION, 200)]
     {

@@ -1,11 +1,11 @@
 //! How often each client may ask: by one Envoy's own buckets, and counted over several in Redis.
 
-use sentinel_tests::Dialect;
-use sentinel_tests::client::Response;
-use sentinel_tests::gateway::{ALICE, BOB, Client, DIALECTS, Gateway};
-use sentinel_tests::provider::{Received, faithful};
-use sentinel_tests::ratelimit::{Asked, Descriptor, Entry, RateLimitService};
-use sentinel_tests::redis::Redis;
+use sentinel_harness::Dialect;
+use sentinel_harness::client::Response;
+use sentinel_harness::gateway::{ALICE, BOB, Client, DIALECTS, Gateway};
+use sentinel_harness::provider::{Received, faithful};
+use sentinel_harness::ratelimit::{Asked, Descriptor, Entry, RateLimitService};
+use sentinel_harness::redis::Redis;
 use serde_json::json;
 
 use crate::support::{CHAT, QUESTION};
@@ -48,9 +48,7 @@ fn assert_limited(dialect: Dialect, response: &Response) {
         Dialect::Gemini => {
             json!({"error": {"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED"}})
         }
-        Dialect::GeminiInteractions | Dialect::Bedrock | Dialect::VertexAnthropic => {
-            panic!("{dialect:?} has no route here")
-        }
+        other => panic!("{other:?} has no route here"),
     };
     assert_eq!(body, shape, "{dialect:?}");
     let [_, remaining, reset] = limits_of(response);
@@ -118,7 +116,7 @@ async fn one_client_may_have_a_limit_of_its_own() {
 async fn the_global_limit_counts_over_several_envoys() {
     let redis = Redis::start();
     let service = RateLimitService::start(3, redis.counters());
-    let patient = |gateway: sentinel_tests::gateway::Builder| {
+    let patient = |gateway: sentinel_harness::gateway::Builder| {
         gateway.global_limits(service.port()).limit("timeout: 0.05s", "timeout: 60s").start()
     };
     let gateways = [patient(Gateway::builder()), patient(Gateway::builder())];

@@ -1,8 +1,8 @@
 //! A verbatim repeater is hinted, then killed: in each dialect, as JSON and as a stream, with the service and without.
 
-use sentinel_tests::dialect::VERTEX_VERSION;
-use sentinel_tests::provider::{faithful, reply::text_for};
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::VERTEX_VERSION;
+use sentinel_harness::provider::{faithful, reply::text_for};
+use sentinel_harness::{Dialect, Stack};
 use serde_json::json;
 
 use crate::support::{QUESTION, assert_hinted, signal_of, verdicts_of};
@@ -39,7 +39,7 @@ async fn without_the_service_the_fourth_is_hinted_and_the_fifth_killed() {
                         assert_eq!(signal_of(&response), "score", "{dialect:?}");
                     }
                     _ => {
-                        assert_eq!(response.status, 403, "{dialect:?}, stream {stream}: {:?}", response.body)
+                        assert_eq!(response.status, 400, "{dialect:?}, stream {stream}: {:?}", response.body)
                     }
                 }
             }
@@ -177,7 +177,7 @@ async fn geminis_array_stream_is_read_too() {
         let body = Dialect::Gemini.ask(QUESTION, true).to_string();
         let path = "/v1beta/models/gemini-2.5-flash:streamGenerateContent";
         let response =
-            sentinel_tests::client::post(stack.address(), path, &[("x-run-id", "array")], body).await;
+            sentinel_harness::client::post(stack.address(), path, &[("x-run-id", "array")], body).await;
         verdicts.push(response.verdict().to_owned());
     }
     assert_eq!(verdicts, ["allow", "allow", "allow", "hint", "kill"]);

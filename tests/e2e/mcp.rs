@@ -1,9 +1,9 @@
 //! The MCP breaker: one call over and over is answered in the server's place, everything else passes. With messages as
 //! they are on the wire, those too that no package sends; the real package is in `mcp_package.rs`.
 
-use sentinel_tests::Stack;
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::process::eventually;
+use sentinel_harness::Stack;
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::process::eventually;
 use serde_json::{Value, json};
 
 use crate::support::CHAT;
@@ -130,7 +130,7 @@ async fn batches() {
     stack.assert_sound();
 }
 
-/// What is no call is none of our business, however often it comes.
+/// Anything but a call passes, however often it is repeated.
 #[tokio::test]
 async fn everything_else_passes() {
     let mut stack = stack(&json!({}));
@@ -250,7 +250,7 @@ async fn the_log_tells_the_signal_and_the_tool() {
     let lines: Vec<&str> = log.lines().filter(|line| line.contains("wasm log")).collect();
     let told = |line: &&&str| line.contains(r#""signal":"mcp_breaker""#) && line.contains(r#""tool":"echo""#);
     assert_eq!(lines.iter().filter(told).count(), 1, "{lines:#?}");
-    let admin = sentinel_tests::raw::get(stack.envoy.admin(), "/stats/prometheus").expect("the metrics");
+    let admin = sentinel_harness::raw::get(stack.envoy.admin(), "/stats/prometheus").expect("the metrics");
     let metrics = String::from_utf8_lossy(&admin.body).into_owned();
     for secret in ["zanzibarine", "quixotic", "marmalade"] {
         assert!(!log.contains(secret) && !metrics.contains(secret), "{secret:?} is told: {lines:#?}");

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use sentinel_tests::process::Process;
-use sentinel_tests::{Stack, parts};
+use sentinel_harness::process::Process;
+use sentinel_harness::{Stack, parts};
 use serde_json::json;
 
 const CALLS: u64 = 20;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use sentinel_tests::fake_service::Behaviour;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::fake_service::Behaviour;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::json;
 
 use crate::support::{QUESTION, assert_hinted, signal_of, similar, verdicts_of};
@@ -58,7 +58,7 @@ async fn headers_can_be_switched_off_alone() {
         assert_eq!(response.header("x-sentinel-verdict"), None);
         statuses.push(response.status);
     }
-    assert_eq!(statuses, [200, 200, 200, 200, 403]);
+    assert_eq!(statuses, [200, 200, 200, 200, 400]);
     stack.assert_sound();
 }
 
@@ -137,7 +137,7 @@ async fn paths_of_the_configuration() {
         Stack::builder().config(&config).fake(Behaviour::Answer(similar(), Duration::ZERO)).start();
     let body = Dialect::Anthropic.ask(QUESTION, false).to_string();
     let post = |path: &'static str, body: String| {
-        sentinel_tests::client::post(stack.address(), path, &[("x-agent-id", "a")], body)
+        sentinel_harness::client::post(stack.address(), path, &[("x-agent-id", "a")], body)
     };
     let response = post("/my/own/talk", body.clone()).await;
     assert_eq!(response.verdict(), "hint");

@@ -1,8 +1,8 @@
 //! Paths that only look different, and headers that look like ours: neither gets a request past the filter.
 
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::provider::{Answer, Piece, Reply, faithful, speak};
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::provider::{Answer, Piece, Reply, faithful, speak};
+use sentinel_harness::{Dialect, Stack};
 use serde_json::json;
 
 use crate::support::{CHAT, QUESTION, allowing, assert_hinted, hinting};

@@ -2,11 +2,13 @@
 //! envoy/production.yaml as it is shipped.
 
 use hyper::Method;
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::gateway::{ADMIN, ALICE, BOB, Client, Gateway, key_header, path, provider_key, shipped};
-use sentinel_tests::process::eventually;
-use sentinel_tests::raw::RawConnection;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::gateway::{
+    ADMIN, ALICE, BOB, Client, Gateway, key_header, path, provider_key, shipped,
+};
+use sentinel_harness::process::eventually;
+use sentinel_harness::raw::RawConnection;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::json;
 
 use crate::providers::Tls;
@@ -162,7 +164,7 @@ async fn a_refusal_is_an_error_of_the_dialect() {
     }
 }
 
-/// A method in a header is none: some servers would take it in place of the request's.
+/// A method in a header is refused, because some servers would use it in place of the request's.
 #[tokio::test]
 async fn no_header_makes_another_method_of_a_request() {
     let gateway = Gateway::builder().start();

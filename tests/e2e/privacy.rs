@@ -1,6 +1,6 @@
 //! Prompts, keys and names appear in no log and no metric.
 
-use sentinel_tests::{Dialect, Stack, raw};
+use sentinel_harness::{Dialect, Stack, raw};
 
 #[tokio::test]
 async fn no_log_and_no_metric_holds_what_agents_say_or_are_called() {
@@ -21,7 +21,7 @@ async fn no_log_and_no_metric_holds_what_agents_say_or_are_called() {
         stack.post(dialect, &headers, &b"{\"messages\": [{\"content\": \"zanzibarine"[..]).await;
     }
     let path = "/v1beta/models/gemini-2.5-flash:generateContent?key=query-quixotic";
-    sentinel_tests::client::post(
+    sentinel_harness::client::post(
         stack.address(),
         path,
         &headers,

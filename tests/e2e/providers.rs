@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::envoy::Envoy;
-use sentinel_tests::provider::{Provider, reply::text_for};
-use sentinel_tests::tls::{Certificate, Relay};
-use sentinel_tests::{Dialect, client, parts};
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::envoy::Envoy;
+use sentinel_harness::provider::{Provider, reply::text_for};
+use sentinel_harness::tls::{Certificate, Relay};
+use sentinel_harness::{Dialect, client, parts};
 use tempfile::TempDir;
 
 use crate::support::QUESTION;

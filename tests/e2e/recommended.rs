@@ -1,10 +1,10 @@
 //! What envoy/production.yaml recommends beside its defaults: it stands there with its reason, and does what it says.
 
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::gateway::{ALICE, Gateway, key_header, path};
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::gateway::{ALICE, Gateway, key_header, path};
 
-use crate::history::Run;
 use crate::support::{CHAT, QUESTION, signal_of};
+use sentinel_wire::Run;
 
 const PRINCIPAL: &str = r#""identity": {"principal": "x-sentinel-client", "clients": []}"#;
 const RUN_LIMIT: &str = r#""run_limit": 100"#;
@@ -15,7 +15,7 @@ fn with(setting: &str) -> Gateway {
     Gateway::builder().edit(PRINCIPAL, &format!("{PRINCIPAL}, {setting}")).start()
 }
 
-/// Verdict and signal of each request of a run that takes so many steps.
+/// Verdict and signal of each request in a run with this many steps.
 async fn verdicts(
     gateway: &Gateway,
     steps: usize,

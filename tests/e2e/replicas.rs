@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use sentinel_tests::process::eventually;
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::redis::Redis;
-use sentinel_tests::service::Service;
-use sentinel_tests::stack::Builder;
-use sentinel_tests::{Dialect, Stack, client, raw};
+use sentinel_harness::process::eventually;
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::redis::Redis;
+use sentinel_harness::service::Service;
+use sentinel_harness::stack::Builder;
+use sentinel_harness::{Dialect, Stack, client, raw};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 

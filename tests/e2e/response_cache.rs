@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::process::eventually;
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::provider::{Answer, Gate, Piece, Reply, faithful, speak};
-use sentinel_tests::redis::Redis;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::process::eventually;
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::provider::{Answer, Gate, Piece, Reply, faithful, speak};
+use sentinel_harness::redis::Redis;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::{Value, json};
 
 use crate::support::CHAT;
@@ -183,7 +183,10 @@ async fn calls_are_given_in_both_forms_in_every_dialect() {
             assert_eq!(other.header("content-type"), Some(expected), "{dialect:?} {stream}");
         }
     }
-    assert_eq!(cache(&ask_for_a_call(&stack, CHAT, false, "How warm is it now in Hamburg?").await), "miss");
+    assert_eq!(
+        cache(&ask_for_a_call(&stack, CHAT, false, "How warm is it outside in Hamburg?").await),
+        "miss"
+    );
     assert_eq!(stack.count("sentinel_cache_hits_total", &[("type", "semantic")]), 0);
     // Kept by the provider, who knows each call by its id.
     let kept = ask(&stack, Dialect::OpenaiResponses, false, ASK, &[]).await;

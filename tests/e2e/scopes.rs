@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 
-use sentinel_tests::process::eventually;
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::redis::Redis;
-use sentinel_tests::service::Service;
-use sentinel_tests::{Dialect, Stack, parts, raw};
+use sentinel_harness::process::eventually;
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::redis::Redis;
+use sentinel_harness::service::Service;
+use sentinel_harness::{Dialect, Stack, parts, raw};
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sentinel_tests::fake_service::Behaviour;
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::fake_service::Behaviour;
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::json;
 
 use crate::support::{QUESTION, nothing_similar, verdicts_of};

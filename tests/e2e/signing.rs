@@ -1,10 +1,10 @@
 //! Bedrock behind envoy/providers.yaml as it is shipped: the provider checks, as AWS does, that the signature is that of
 //! the request that has arrived, hint and all.
 
-use sentinel_tests::Dialect;
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::provider::sigv4::Account;
-use sentinel_tests::provider::{faithful, reply::text_for};
+use sentinel_harness::Dialect;
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::provider::sigv4::Account;
+use sentinel_harness::provider::{faithful, reply::text_for};
 
 use crate::providers::Tls;
 use crate::support::{QUESTION, assert_hinted};
@@ -54,7 +54,7 @@ async fn what_the_provider_gets_is_signed_with_the_hint_in_it() {
             let response = post(&tls, BEDROCK.path(stream), &agent, body.clone()).await;
             verdicts.push(response.verdict().to_owned());
             if response.verdict() == "kill" {
-                assert_eq!(response.status, 403);
+                assert_eq!(response.status, 400);
                 continue;
             }
             assert_eq!(response.status, 200, "{:?}\n{:?}", response.body, tls.provider.last());

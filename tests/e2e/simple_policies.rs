@@ -1,13 +1,14 @@
 //! Where `allow_on_headers_stop_iteration` cannot be set, as with Istio's WasmPlugin: headers go on at once, and all else
 //! is as it is elsewhere.
 
-use sentinel_tests::client;
-use sentinel_tests::provider::{Reply, speak};
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client;
+use sentinel_harness::provider::{Reply, speak};
+use sentinel_harness::{Dialect, Stack};
 use serde_json::{Value, json};
 
-use crate::history::{Run, assert_valid, told_after_the_last_result};
 use crate::support::QUESTION;
+use crate::support::assert_valid;
+use sentinel_wire::{Run, told_after_the_last_result};
 
 const RESULT: &str = "error: the ledger is locked";
 
@@ -46,7 +47,7 @@ async fn hints_and_kills_without_held_headers() {
                         let hint = told_after_the_last_result(dialect, &got.json(), RESULT);
                         assert!(hint.contains("`search`"), "{what}: {hint}");
                     }
-                    _ => assert_eq!(response.status, 403, "{what}"),
+                    _ => assert_eq!(response.status, 400, "{what}"),
                 }
                 assert!(
                     response.verdict() == "kill" || response.status == 200,
@@ -72,7 +73,7 @@ async fn what_is_not_read_passes() {
         ("no dialect", long, "/v1/files"),
     ] {
         let response = client::post(stack.address(), path, &[("x-agent-id", "a")], body.clone()).await;
-        assert_ne!(response.status, 403, "{what}");
+        assert_ne!(response.status, 400, "{what}");
         assert_eq!(stack.provider.last().body, body, "{what}");
     }
     stack.assert_sound();

@@ -1,13 +1,14 @@
 //! An agent that repeats an action is hinted, then killed, by what its requests' own history says: in each dialect,
 //! with an identity and without.
 
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::provider::{Reply, speak};
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::provider::{Reply, speak};
+use sentinel_harness::{Dialect, Stack};
 use serde_json::{Value, json};
 
-use crate::history::{Call, Run, assert_valid, told_after_the_last_result};
+use crate::support::assert_valid;
 use crate::support::{QUESTION, assert_allowed, inserted, signal_of};
+use sentinel_wire::{Call, Run, told_after_the_last_result};
 
 /// Arguments that are nobody else's business.
 const ARGUMENTS: &str = r#"{"query": "zanzibarine ledger", "limit": 5}"#;
@@ -72,7 +73,7 @@ async fn the_third_repetition_is_hinted_and_the_fifth_killed() {
                         assert!(hint.contains(&format!("{steps} times")), "{what}: {hint}");
                     }
                     _ => {
-                        assert_eq!(response.status, 403, "{what}");
+                        assert_eq!(response.status, 400, "{what}");
                         let no = dialect.tells_its_retries().then_some("false");
                         assert_eq!(response.header("x-should-retry"), no, "{what}");
                         assert_eq!(
@@ -116,7 +117,8 @@ async fn a_new_user_message_gets_through_after_the_kill() {
             }
             assert_eq!(send(&stack, &run, agent.as_deref(), false).await.verdict(), "kill", "{what}");
             assert_eq!(send(&stack, &run, agent.as_deref(), false).await.verdict(), "kill", "{what}: again");
-            run.assistant("I was stopped.");
+            // The message in which the filter ends a run: it is no answer of the assistant.
+            run.assistant("This agent was stopped because it called `search` 5 times. Send a new user message to go on.");
             run.user("Stop that now and summarise what you know so far");
             let response = send(&stack, &run, agent.as_deref(), false).await;
             assert_untouched(&stack, &run, &response, &format!("{what}: a new user message"));
@@ -157,8 +159,9 @@ async fn calls_are_compared_by_what_they_mean() {
     for dialect in Dialect::ALL {
         let mut run = Run::new(dialect, QUESTION);
         let list = Call { tool: "list", arguments: "{}", result: "file is locked" };
-        let first = Call { tool: "read", arguments: r#"{"path": "a", "from": 1}"#, result: "no such page" };
-        let second = Call { arguments: r#"{"from":1,"path":"a"}"#, ..first };
+        let first =
+            Call { tool: "read", arguments: r#"{"path": "notes/a", "from": 1}"#, result: "no such page" };
+        let second = Call { arguments: r#"{"from":1,"path":"notes/a"}"#, ..first };
         run.turn(&[list, first]);
         run.turn(&[second, list]);
         let response = send(&stack, &run, None, false).await;
@@ -223,7 +226,7 @@ async fn one_outcome_whatever_the_arguments() {
     stack.assert_sound();
 }
 
-/// A send is known by what it sends: the id of its receipt is another one each time. That it was taken proves nothing.
+/// The id of a receipt is another one each time. That it was taken proves nothing, but nobody sends one text six times.
 #[tokio::test]
 async fn receipts_of_a_repeated_send() {
     let mut stack = stack(&json!({}));
@@ -231,13 +234,13 @@ async fn receipts_of_a_repeated_send() {
         for mut run in [Run::new(dialect, QUESTION), Run::new(dialect, QUESTION).in_blocks()] {
             let mut verdicts = Vec::new();
             for n in 1..=12 {
-                let receipt = json!({"message_id": format!("m-{n}"), "status": "queued"}).to_string();
+                let receipt = json!({"message_id": format!("m-{n}"), "status": "sent"}).to_string();
                 run.step("send_mail", r#"{"to": "a", "text": "Are you there?"}"#, &receipt);
                 verdicts.push(send(&stack, &run, None, false).await.verdict().to_owned());
             }
             assert_eq!(
-                (&verdicts[..9], &verdicts[9..]),
-                (&["allow"; 9].map(str::to_owned)[..], &["hint"; 3].map(str::to_owned)[..]),
+                (&verdicts[..5], &verdicts[5..]),
+                (&["allow"; 5].map(str::to_owned)[..], &["hint"; 7].map(str::to_owned)[..]),
                 "{dialect:?}"
             );
         }
@@ -266,7 +269,7 @@ async fn the_log_tells_the_signal_and_nothing_that_the_agent_said() {
             .filter(|line| line.contains(&wanted) && line.contains(r#""signal":"repeated_step""#));
         assert_eq!(of.count(), times, "{verdict}: {lines:#?}");
     }
-    let admin = sentinel_tests::raw::get(stack.envoy.admin(), "/stats/prometheus").expect("the metrics");
+    let admin = sentinel_harness::raw::get(stack.envoy.admin(), "/stats/prometheus").expect("the metrics");
     let metrics = String::from_utf8_lossy(&admin.body).into_owned();
     for secret in ["zanzibarine", "marmalade", "quixotic"] {
         assert!(!log.contains(secret), "the log contains {secret:?}: {lines:#?}");

@@ -1,12 +1,12 @@
 //! Runs that must be noticed, and runs that must not: in each dialect, at each of their requests. Other detectors missed
 //! or misjudged some of them.
 
-use sentinel_tests::client;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::client;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::json;
 
-use crate::history::{Call, Run};
 use crate::support::QUESTION;
+use sentinel_wire::{Call, Run};
 
 /// What happens in a run: a turn with its calls, or a user's word.
 enum Event {
@@ -61,7 +61,7 @@ async fn they_are_noticed() {
         ("a pair at the tail behind fifty other steps", || {
             (0..50).map(page).chain((0..3).map(|_| failing())).collect()
         }),
-        ("one step between varied work", || (0..3).flat_map(|n| [page(n), failing()]).collect()),
+        ("one step between varied work", || (0..6).flat_map(|n| [page(n), failing()]).collect()),
         ("two in turns", || (0..5).map(|n| page(n % 2)).collect()),
         ("rounds of three", || (0..7).map(|n| page(n % 3)).collect()),
         ("rounds of five", || (0..11).map(|n| page(n % 5)).collect()),
@@ -77,7 +77,15 @@ async fn they_are_noticed() {
                 .collect()
         }),
         ("calls without arguments", || {
-            (0..3).map(|_| step("look", "{}", "The room has two windows and a door.")).collect()
+            (0..3)
+                .map(|_| {
+                    step(
+                        "look",
+                        "{}",
+                        "The room has two windows, a door, a stove in the corner and nothing else at all.",
+                    )
+                })
+                .collect()
         }),
         ("a round of several calls in any order", || {
             let calls = |order: [usize; 3]| {
@@ -87,7 +95,7 @@ async fn they_are_noticed() {
                             [
                                 "look_up".into(),
                                 format!(r#"{{"id":{n}}}"#),
-                                format!("Entry {n} has three lines of text."),
+                                format!("Entry {n} has three lines of text, and all of them tell of the rivers in the north."),
                             ]
                         })
                         .to_vec(),

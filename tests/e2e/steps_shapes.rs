@@ -1,9 +1,9 @@
 //! Steps in histories of other shapes: results as lists of blocks, other spellings, and what is not in order at all.
 
-use sentinel_tests::client;
-use sentinel_tests::dialect::VERTEX_VERSION;
-use sentinel_tests::provider::pairing;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::VERTEX_VERSION;
+use sentinel_harness::client;
+use sentinel_harness::provider::pairing;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::{Value, json};
 
 use crate::support::{CHAT, QUESTION, inserted};
@@ -100,7 +100,7 @@ async fn results_of_other_shapes_are_hinted_in_their_place() {
     stack.assert_sound();
 }
 
-/// Histories that no good agent sends: never a kill, never a fault; what is no step is no evidence.
+/// Malformed histories: they cause neither a kill nor a fault, and only whole steps count as evidence.
 #[tokio::test]
 async fn histories_that_are_not_in_order() {
     let mut stack = Stack::builder().start();
@@ -160,7 +160,7 @@ async fn histories_that_are_not_in_order() {
     for (what, messages) in histories {
         let body = json!({"model": "m", "messages": messages});
         // The provider itself refuses some of them; the filter lets all pass.
-        let status = if pairing::complaint(CHAT.label(), &body).is_some() { 400 } else { 200 };
+        let status = if pairing::complaint(CHAT, &body).is_some() { 400 } else { 200 };
         for agent in ["one", "two", "three"] {
             let sent = body.to_string();
             let response =

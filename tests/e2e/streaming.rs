@@ -1,12 +1,12 @@
 //! Answers pass as they come: not delayed, not changed, and a broken one is no evidence.
 
 use hyper::HeaderMap;
-use sentinel_tests::provider::{
+use sentinel_harness::provider::{
     Answer, Gate, Piece, Reply, bedrock, event_stream, faithful, reply::text_for, speak,
 };
-use sentinel_tests::raw::RawConnection;
-use sentinel_tests::stack::in_run;
-use sentinel_tests::{Dialect, Stack, client};
+use sentinel_harness::raw::RawConnection;
+use sentinel_harness::stack::in_run;
+use sentinel_harness::{Dialect, Stack, client};
 use serde_json::json;
 
 use crate::support::QUESTION;
@@ -110,7 +110,7 @@ async fn answers_pass_byte_for_byte() {
 }
 
 fn faithful_stream() -> Vec<u8> {
-    let events = sentinel_tests::provider::openai_chat::events(
+    let events = sentinel_harness::provider::openai_chat::events(
         &Reply::Text("one two three four — five".to_owned()),
         false,
     );
@@ -157,7 +157,7 @@ async fn an_answer_with_trailers_ends() {
     stack.assert_sound();
 }
 
-/// A request whose answer failed or broke off is asked again: that is no loop.
+/// Repeating a request whose answer failed or broke off is not a loop.
 #[tokio::test]
 async fn a_retry_is_no_repetition() {
     let mut stack = Stack::builder().service().start();
@@ -246,7 +246,8 @@ async fn an_agent_that_leaves_in_the_middle_of_an_answer() {
         body.len()
     );
     connection.write(&[head.as_bytes(), body.as_bytes()].concat());
-    sentinel_tests::process::eventually("the provider is asked", async || stack.provider.count() == 1).await;
+    sentinel_harness::process::eventually("the provider is asked", async || stack.provider.count() == 1)
+        .await;
     drop(connection);
     for _ in 0..30 {
         gate.open();

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::client::Response;
+use sentinel_harness::fake_service::Behaviour;
+use sentinel_harness::provider::Received;
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::said::short;
+use sentinel_harness::{Dialect, Stack, parts};
 use sentinel_proto::v1::CheckLoopResponse;
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::client::Response;
-use sentinel_tests::fake_service::Behaviour;
-use sentinel_tests::provider::Received;
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::said::short;
-use sentinel_tests::{Dialect, Stack, parts};
+use sentinel_wire::pairing;
 
 /// First words of the hint that the product specifies.
 pub const HINT: &str = "You seem to be repeating similar requests.";
@@ -86,9 +87,13 @@ pub fn assert_hinted(dialect: Dialect, sent: &[u8], got: &Received) {
     let extra = inserted(sent, &got.body)
         .unwrap_or_else(|| panic!("{dialect:?}: more was changed than a hint put in: {body}"));
     assert!(!extra.is_empty(), "{dialect:?}: no hint was put in: {body}");
-    // What our reader cannot hold is no matter here.
-    let readable = String::from_utf8_lossy(&got.body).replace("1e999", "1");
-    let parsed = serde_json::from_str(&readable)
+    // serde_json refuses these three. Providers accept them: Python's `json.loads` and `JSON.parse` read halves of surrogate
+    // pairs. So does the filter, or a request could hide from its barriers.
+    let readable = ["1e999", "\\ud800", "\\udc00"]
+        .iter()
+        .fold(String::from_utf8_lossy(&got.body).into_owned(), |body, odd| body.replace(odd, "1"));
+    let readable = readable.trim_start_matches('\u{feff}');
+    let parsed = serde_json::from_str(readable)
         .unwrap_or_else(|error| panic!("{dialect:?}: no JSON any more ({error}): {body}"));
     let system = dialect.system_text(&parsed);
     assert!(system.contains(HINT), "{dialect:?}: the hint does not stand where the model looks: {body}");
@@ -121,4 +126,9 @@ pub fn assert_allowed(response: &Response, what: &str) {
 /// The signal in a reason; its evidence follows in the same header.
 pub fn signal_of(response: &Response) -> &str {
     response.reason().split(';').next().unwrap_or_default()
+}
+
+/// The provider accepts this history: each call has its result, where the provider requires it.
+pub fn assert_valid(dialect: Dialect, body: &serde_json::Value) {
+    assert_eq!(pairing::complaint(dialect, body), None, "{dialect:?} refuses {body}");
 }

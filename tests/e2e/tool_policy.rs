@@ -3,25 +3,38 @@
 
 use std::fs;
 
-use sentinel_tests::{Dialect, Stack, parts};
+use sentinel_harness::{Dialect, Stack, parts};
 use serde_json::json;
 
 use crate::mcp_package::{python, stack_before};
-use sentinel_tests::process::Process;
+use sentinel_harness::process::Process;
+
+/// A golden file of a dialect.
+pub fn golden(dialect: Dialect, name: &str) -> String {
+    let file = parts::root().join("filter/llm-api/tests/golden").join(dialect.label()).join(name);
+    fs::read_to_string(file).expect("a golden file")
+}
+
+/// The golden requests with tools, wherever these stand in them.
+fn offers(dialect: Dialect) -> Vec<String> {
+    let folder = parts::root().join("filter/llm-api/tests/golden").join(dialect.label());
+    let names = fs::read_dir(folder).expect("golden files").map(|entry| entry.expect("a file").file_name());
+    let names = names.filter_map(|name| name.to_str()?.strip_suffix(".json").map(str::to_owned));
+    names.filter(|name| name.starts_with("offer")).collect()
+}
 
 #[tokio::test]
 async fn denied_tools_are_cut_in_every_dialect() {
     let config = json!({"semantic": {"enabled": false}, "tools": {"deny": [{"prefix": "delete"}, {"name": "mcp:delete"}]}});
     let mut stack = Stack::builder().config(&config).start();
     for dialect in Dialect::ALL {
-        let golden = |name: &str| {
-            let file = parts::root().join("filter/llm-api/tests/golden").join(dialect.label()).join(name);
-            fs::read_to_string(file).expect("a golden file")
-        };
-        let response = stack.post(dialect, &[("x-agent-id", dialect.label())], golden("offer.json")).await;
-        assert_eq!((response.status, response.verdict()), (200, "allow"), "{dialect:?}");
-        let got = stack.provider.last();
-        assert_eq!(String::from_utf8_lossy(&got.body), golden("offer.offer"), "{dialect:?}");
+        for name in offers(dialect) {
+            let [body, expected] = ["json", "offer"].map(|end| golden(dialect, &format!("{name}.{end}")));
+            let response = stack.post(dialect, &[("x-agent-id", dialect.label())], body).await;
+            assert_eq!((response.status, response.verdict()), (200, "allow"), "{dialect:?} {name}");
+            let got = stack.provider.last();
+            assert_eq!(String::from_utf8_lossy(&got.body), expected, "{dialect:?} {name}");
+        }
         let labels = [("kind", "offered"), ("dialect", dialect.label())];
         assert!(stack.count("sentinel_tools_denied_total", &labels) > 0, "{dialect:?}");
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::path::Path;
 
-use sentinel_tests::Dialect;
-use sentinel_tests::gateway::{ALICE, COLLECTOR, Gateway, provider_key};
-use sentinel_tests::otlp::{Collector, Span};
-use sentinel_tests::process::eventually;
-use sentinel_tests::service::Service;
+use sentinel_harness::Dialect;
+use sentinel_harness::gateway::{ALICE, COLLECTOR, Gateway, provider_key};
+use sentinel_harness::otlp::{Collector, Span};
+use sentinel_harness::process::eventually;
+use sentinel_harness::service::Service;
 
 use crate::support::{CHAT, QUESTION, assert_allowed};
 
@@ -147,7 +147,8 @@ async fn a_kill_and_its_reason_stand_on_the_span_and_a_key_never() {
         requests.filter(|span| span.attribute("sentinel.verdict") == Some(verdict)).collect::<Vec<_>>()
     };
     let refusals = |status: &str| {
-        let refused = |span: &sentinel_tests::otlp::Span| span.attribute("http.status_code") == Some(status);
+        let refused =
+            |span: &sentinel_harness::otlp::Span| span.attribute("http.status_code") == Some(status);
         collector.spans().into_iter().filter(refused).count()
     };
     eventually("all spans", async || {

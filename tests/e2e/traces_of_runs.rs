@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use sentinel_tests::client::Response;
-use sentinel_tests::gateway::{ALICE, DIALECTS, Gateway, key_header, path};
-use sentinel_tests::otlp::{Collector, Span};
-use sentinel_tests::process::eventually;
+use sentinel_harness::client::Response;
+use sentinel_harness::gateway::{ALICE, DIALECTS, Gateway, key_header, path};
+use sentinel_harness::otlp::{Collector, Span};
+use sentinel_harness::process::eventually;
 
-use crate::history::{Call, Run};
 use crate::support::{CHAT, QUESTION, assert_allowed};
+use sentinel_wire::{Call, Run};
 
 const READ: Call = Call { tool: "read_page", arguments: r#"{"of":"secret"}"#, result: "It rains in secret." };
 const FAILS: Call = Call { tool: "search", arguments: r#"{"q":"secret"}"#, result: "Error: no such secret" };

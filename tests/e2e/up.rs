@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
-use sentinel_tests::Stack;
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::client::{Response, post};
-use sentinel_tests::envoy::{Envoy, assert_valid};
-use sentinel_tests::provider::Provider;
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::real_provider::{RealProvider, next_steps};
-use sentinel_tests::tls::{Certificate, Relay};
+use sentinel_harness::Stack;
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::client::{Response, post};
+use sentinel_harness::envoy::{Envoy, assert_valid};
+use sentinel_harness::provider::Provider;
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::real_provider::{RealProvider, next_steps};
+use sentinel_harness::tls::{Certificate, Relay};
 
 use crate::support::{CHAT, NoModule, QUESTION};
 

@@ -1,16 +1,16 @@
-//! The way to the provider: what is tried again and what never, from one provider to the next, and whom Envoy trusts.
+//! The way to the provider: what is retried, failover to the next provider, and which certificates Envoy trusts.
 
-use sentinel_tests::Dialect;
-use sentinel_tests::client;
-use sentinel_tests::gateway::{ALICE, Gateway, key_header, path, provider_key};
-use sentinel_tests::process::eventually;
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::provider::{Answer, Gate, Received, Reply, faithful, speak};
+use sentinel_harness::Dialect;
+use sentinel_harness::client;
+use sentinel_harness::gateway::{ALICE, Gateway, key_header, path, provider_key};
+use sentinel_harness::process::eventually;
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::provider::{Answer, Gate, Received, Reply, faithful, speak};
 use serde_json::{Value, json};
 
 use crate::support::{CHAT, QUESTION};
 
-/// Errors for so many requests, then answers.
+/// Errors for this many requests, then answers.
 fn failing(times: usize, error: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Script {
     let left = std::sync::atomic::AtomicUsize::new(times);
     Box::new(move |request| {
@@ -213,7 +213,7 @@ async fn more_requests_than_a_provider_may_hold_are_refused_at_once() {
     let held = gate.clone();
     gateway.provider.script(move |request| {
         let mut answer = faithful(request);
-        answer.pieces.insert(0, sentinel_tests::provider::Piece::Await(held.clone()));
+        answer.pieces.insert(0, sentinel_harness::provider::Piece::Await(held.clone()));
         answer
     });
     let first = gateway.ask(CHAT, ALICE, &[], QUESTION);

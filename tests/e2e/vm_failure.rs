@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use http_body_util::Empty;
 use hyper::Method;
-use sentinel_tests::client;
-use sentinel_tests::gateway::{ALICE, Gateway, key_header, path};
-use sentinel_tests::process::{PATIENCE, eventually};
-use sentinel_tests::provider::{Piece, faithful};
+use sentinel_harness::client;
+use sentinel_harness::gateway::{ALICE, Gateway, key_header, path};
+use sentinel_harness::process::{PATIENCE, eventually};
+use sentinel_harness::provider::{Piece, faithful};
 use tempfile::TempDir;
 
 use crate::support::{CHAT, QUESTION};
@@ -54,7 +54,7 @@ async fn what_it_held_ends_within_seconds_and_what_had_gone_on_may_take_its_time
     let key = [(name, value.as_str())];
 
     // The provider thinks about these for longer than anything may be held.
-    let gate = sentinel_tests::provider::Gate::closed();
+    let gate = sentinel_harness::provider::Gate::closed();
     let waits = gate.clone();
     gateway.provider.script(move |request| {
         let mut answer = faithful(request);
@@ -157,8 +157,8 @@ async fn a_provider_may_think_for_longer_than_anything_is_held() {
             .await
     };
     let asked = gateway.ask(CHAT, ALICE, &[("x-agent-id", "a")], QUESTION);
-    let anthropic = gateway.ask(sentinel_tests::Dialect::Anthropic, ALICE, &[], QUESTION);
-    let gemini = gateway.ask(sentinel_tests::Dialect::Gemini, ALICE, &[], QUESTION);
+    let anthropic = gateway.ask(sentinel_harness::Dialect::Anthropic, ALICE, &[], QUESTION);
+    let gemini = gateway.ask(sentinel_harness::Dialect::Gemini, ALICE, &[], QUESTION);
     let key = [(name, value.as_str())];
     let models = gateway.get("/groq/openai/v1/models", &key);
     let (a, b, c, d, e) = tokio::join!(asked, anthropic, gemini, models, failover);

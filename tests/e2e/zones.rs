@@ -6,10 +6,10 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use sentinel_tests::dns::Dns;
-use sentinel_tests::process::eventually;
-use sentinel_tests::redis::Redis;
-use sentinel_tests::{Stack, parts};
+use sentinel_harness::dns::Dns;
+use sentinel_harness::process::eventually;
+use sentinel_harness::redis::Redis;
+use sentinel_harness::{Stack, parts};
 use serde_json::{Value, json};
 
 use crate::replicas::Load;

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use sentinel_tests::metrics::Metrics;
-use sentinel_tests::process::{Process, eventually};
-use sentinel_tests::{Dialect, Stack, client, parts, raw};
+use sentinel_harness::metrics::Metrics;
+use sentinel_harness::process::{Process, eventually};
+use sentinel_harness::{Dialect, Stack, client, parts, raw};
 use serde_json::{Value, json};
 
 use crate::mail::MailServer;

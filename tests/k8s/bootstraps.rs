@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::envoy::{Envoy, assert_valid};
-use sentinel_tests::parts;
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::envoy::{Envoy, assert_valid};
+use sentinel_harness::parts;
 
 use crate::manifests::{copy, find, laid_over, objects};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use sentinel_tests::bootstrap::Bootstrap;
+use sentinel_harness::bootstrap::Bootstrap;
 use serde_json::{Value, json};
 
 use crate::manifests::{copy, documents, find, objects, render};

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use sentinel_tests::parts;
+use sentinel_harness::parts;
 
 use crate::manifests::{OVERLAYS, rendered, same_as_file};
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use sentinel_tests::parts;
+use sentinel_harness::parts;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -51,7 +51,7 @@ pub fn on_this_machine(path: &str) -> std::path::PathBuf {
 #[test]
 fn the_filter_is_one_layer_with_one_file() {
     let built = "target/wasm32-wasip1/release/sentinel_filter.wasm";
-    let module = |place: &str| vec![("COPY".to_owned(), format!("--from=build /src/{built} {place}"))];
+    let module = |place: &str| vec![("COPY".to_owned(), format!("--from=optimised /src/{built} {place}"))];
     assert_eq!(last_stage(FILTER), module("/plugin.wasm"));
     assert_eq!(instructions(FILTER).iter().rfind(|(name, _)| name == "FROM").unwrap().1, "scratch");
     // Where the overlay standalone mounts the image, Envoy looks for that file.
@@ -120,7 +120,7 @@ fn said(file: &str, name: &str) -> String {
 
 #[test]
 fn the_module_in_the_image_is_built_as_the_makefile_builds_it() {
-    assert_eq!(sound(FILTER), ["build", "envoy"]);
+    assert_eq!(sound(FILTER), ["build", "optimised", "envoy"]);
     let makefile = fs::read_to_string(parts::root().join("Makefile")).unwrap();
     let profile = makefile.lines().find_map(|line| line.strip_prefix("FILTER_PROFILE := ")).unwrap();
     assert!(instructions(FILTER).contains(&("ENV".to_owned(), profile.to_owned())), "{profile}");
@@ -133,7 +133,10 @@ fn the_module_in_the_image_is_built_as_the_makefile_builds_it() {
         .filter(|(name, _)| name == "RUN")
         .map(|(_, rest)| serde_json::from_str(rest).unwrap())
         .collect();
-    assert_eq!(runs.last().unwrap(), &build);
+    let [_target, built, parts, optimised] = &runs[..] else { panic!("{runs:?}") };
+    assert_eq!(built, &build);
+    assert_eq!(parts[1..], ["tests/parts/setup.py", "node", "wasm-opt"]);
+    assert_eq!(optimised[1], "filter/wasm-opt/optimise.py");
 }
 
 #[test]
@@ -210,7 +213,7 @@ fn the_steps_of_the_image_find_all_that_they_need() {
     let folder = tempfile::tempdir().unwrap();
     let command = copied("build", folder.path());
     let set =
-        ["-p", "embedding-service", "-p", "sentinel-tests", "--bin", "embedding-service", "--bin", "demo"];
+        ["-p", "embedding-service", "-p", "sentinel-tools", "--bin", "embedding-service", "--bin", "demo"];
     assert_eq!(command, [&["cargo", "build", "--release", "--locked"], &set[..]].concat());
     let output = Command::new(env!("CARGO"))
         .args([

@@ -14,11 +14,11 @@ use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::envoy::Envoy;
-use sentinel_tests::gateway::{self, ALICE, key_header};
-use sentinel_tests::process::{Process, eventually};
-use sentinel_tests::{Dialect, client, parts, raw};
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::envoy::Envoy;
+use sentinel_harness::gateway::{self, ALICE, key_header};
+use sentinel_harness::process::{Process, eventually};
+use sentinel_harness::{Dialect, client, parts, raw};
 use serde_json::Value;
 
 use crate::images;

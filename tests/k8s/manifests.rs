@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
 
-use sentinel_tests::parts;
+use sentinel_harness::parts;
 use serde_json::Value;
 
 /// Everything that a user applies.

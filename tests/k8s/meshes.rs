@@ -1,10 +1,10 @@
 //! What the overlays for Istio and Envoy Gateway put into other people's Envoys: every piece is lifted out, must be the one
 //! that envoy/providers.yaml has, and is laid into a bootstrap for the real Envoy to judge.
 
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::envoy::{self, Envoy};
-use sentinel_tests::stack::HELD;
-use sentinel_tests::{Dialect, Stack, parts};
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::envoy::{self, Envoy};
+use sentinel_harness::stack::HELD;
+use sentinel_harness::{Dialect, Stack, parts};
 use serde_json::{Value, json};
 
 use crate::manifests::{file, find, objects};

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use sentinel_tests::parts;
-use sentinel_tests::service::Service;
+use sentinel_harness::parts;
+use sentinel_harness::service::Service;
 use serde_json::{Value, json};
 
 use crate::manifests::{find, objects};
@@ -158,7 +158,7 @@ fn no_metric_is_asked_for_that_nobody_has() {
 
 /// What the service registers, by its source.
 fn registered() -> BTreeSet<String> {
-    let source: String = ["metrics.rs", "metrics/answers.rs"]
+    let source: String = ["metrics.rs", "metrics/answers.rs", "metrics/control.rs"]
         .map(|file| fs::read_to_string(parts::root().join("embedding-service/src").join(file)).unwrap())
         .concat();
     let mut found = BTreeSet::new();
@@ -167,7 +167,7 @@ fn registered() -> BTreeSet<String> {
         if !call.starts_with('(') && !call.starts_with("_with_unit(") {
             continue;
         }
-        // A set of metrics that has a file of its own names none where it is made.
+        // A set of metrics with a file of its own has no names where it is created.
         let Some((head, rest)) = call.split_once('"') else { continue };
         let name = rest.split('"').next().unwrap();
         let unit = match head.starts_with("_with_unit") {
@@ -185,6 +185,6 @@ fn scraped(folder: &Path) -> (Service, String) {
     let address = format!("127.0.0.1:{}", crate::server::free_port());
     let settings = [("METRICS_ADDR".to_owned(), address.clone())];
     let service = Service::start(folder, &folder.join("service.sock"), &settings);
-    let answer = sentinel_tests::raw::get(address.parse().unwrap(), "/metrics").expect("an answer");
+    let answer = sentinel_harness::raw::get(address.parse().unwrap(), "/metrics").expect("an answer");
     (service, String::from_utf8(answer.body).unwrap())
 }

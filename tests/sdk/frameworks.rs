@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use sentinel_tests::{Stack, parts};
+use sentinel_harness::provider::{Answer, Received};
+use sentinel_harness::{Stack, parts};
 use serde_json::json;
 
 use crate::scripted_model::{ScriptedModel, WORK, scene};
@@ -17,7 +18,7 @@ use crate::{folder, python, run};
 const STUCK: [bool; 5] = [false, false, false, true, true];
 
 /// What is in all hints, by the defaults.
-const HINTS: [&str; 2] = ["take a different approach", "Wait longer before you ask again"];
+pub const HINTS: [&str; 2] = ["take a different approach", "Wait longer before you ask again"];
 
 /// The scenes of every way to run an agent.
 const SCENES: [&str; 2] = ["healthy", "stuck"];
@@ -34,16 +35,20 @@ struct Script {
     more: usize,
 }
 
-/// Without the service. How an agent is killed its name says: it begins with a status, or with `final`.
 fn stack() -> Stack {
+    let model = ScriptedModel::new();
+    stack_for(move |request| model.answer(request))
+}
+
+/// Without the service. How an agent is killed its name says: it begins with a status, or with `final`.
+pub fn stack_for(model: impl Fn(&Received) -> Answer + Send + Sync + 'static) -> Stack {
     let mut agents: Vec<_> = [400, 401, 403, 404, 422]
         .iter()
         .map(|status| json!({"prefix": format!("{status}."), "settings": {"kill": {"status": status}}}))
         .collect();
     agents.push(json!({"prefix": "final.", "settings": {"kill": {"mode": "final_message"}}}));
     let stack = Stack::builder().config(&json!({"semantic": {"enabled": false}, "agents": agents})).start();
-    let model = ScriptedModel::new();
-    stack.provider.script(move |request| model.answer(request));
+    stack.provider.script(model);
     stack
 }
 
@@ -88,7 +93,7 @@ fn play(mut script: Script) {
 }
 
 /// The rows that the script prints stand in the document.
-fn assert_documented(said: &str) {
+pub fn assert_documented(said: &str) {
     let document = fs::read_to_string(parts::root().join("docs/frameworks.md")).expect("the document");
     for line in said.lines() {
         if let Some(row) = line.strip_prefix("row ") {

@@ -1,6 +1,8 @@
 //! The providers' own client libraries against the stack, with their default retries: normal, streaming, tools, hinted,
 //! killed, refused. The scripts beside this file are agents; they end with an error when anything is not as an agent needs it.
 
+mod coding_agents;
+mod coding_model;
 mod frameworks;
 mod scripted_model;
 
@@ -9,9 +11,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sentinel_tests::gateway::{ALICE, Gateway};
-use sentinel_tests::provider::{Reply, faithful, speak};
-use sentinel_tests::{Dialect, Stack, parts};
+use sentinel_harness::gateway::{ALICE, Gateway};
+use sentinel_harness::provider::{Reply, faithful, speak};
+use sentinel_harness::{Dialect, Stack, parts};
 use serde_json::json;
 
 /// What a killed agent is told.
@@ -202,7 +204,7 @@ fn packages_whose_answers_are_cleaned() {
     let mut stack = stack_with(&json!({"semantic": {"enabled": false}, "clean": {"enabled": true}}));
     stack.provider.script(|request| {
         let said =
-            "<think>First I look\n\nat it.</think>\n\nIt is <final>seven</final>, as `<think>` says. 5 < 6";
+            "<think>First I look\n\nat it.</think>\n\n<final>It is seven, as `<think>` says. 5 < 6</final>";
         speak(request, &Reply::Text(said.into()))
     });
     run(&mut stack, python("clean_agent.py"), 4 * 2);

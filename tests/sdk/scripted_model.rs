@@ -1,16 +1,16 @@
 //! What the model says to the agents of the frameworks: one scene each, turn by turn.
-//! An agent's name says which: `KILL.FORM.SCENE.REST`, as in `403.tool.stuck.stream`. The provider counts the turns of each.
-//! What must not live here: how a provider's answer looks (`sentinel_tests::provider`).
+//! An agent's name says which: `KILL.FORM.SCENE.REST`, as in `400.tool.stuck.stream`. The provider counts the turns of each.
+//! What must not live here: how a provider's answer looks (`sentinel_harness::provider`).
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use sentinel_tests::provider::{Answer, Piece, Received, Reply, speak};
+use sentinel_harness::provider::{Answer, Piece, Received, Reply, speak};
 use serde_json::{Value, json};
 
 /// Turns of the scenes that are work.
 pub const WORK: usize = 20;
-/// An agent that nobody has stopped gives up after so many turns, so that a test ends.
+/// An agent that is not stopped gives up after this many turns, so that a test ends.
 const PATIENCE: usize = 12;
 /// What the model says when the work is done.
 pub const DONE: &str = "All twenty pages are read, and the total is 4711.";
@@ -117,15 +117,18 @@ fn shell(value: &Value) -> String {
 }
 
 /// Frameworks tell messages and calls apart by their ids, so each answer has its own.
-fn numbered(mut answer: Answer, turn: usize) -> Answer {
+pub fn numbered(mut answer: Answer, turn: usize) -> Answer {
     for piece in &mut answer.pieces {
         let Piece::Bytes(bytes) = piece else { continue };
         let mut text = String::from_utf8_lossy(bytes).into_owned();
         for id in [
             "call_mock_1",
+            "call_mock_2",
             "toolu_mock_1",
+            "toolu_mock_2",
             "chatcmpl-mock0000000000000000000",
             "fc_mock",
+            "fc_mock_2",
             "msg_mock",
             "resp_mock",
         ] {

@@ -6,6 +6,7 @@ write theirs.
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 from refused import Refused
@@ -50,10 +51,15 @@ def cargo(target: Path, command: str, arguments: list[str], more: dict[str, str]
 def module(target: Path) -> Path:
     last_crate = ["--", "-C", "lto=fat"]
     cargo(target, "rustc", ["-p", "sentinel-filter", "--lib", "--target", WASM, *last_crate], MODULE_PROFILE)
-    return target / WASM / "release" / "sentinel_filter.wasm"
+    made = target / WASM / "release" / "sentinel_filter.wasm"
+    optimise = [sys.executable, str(REPOSITORY / "filter/wasm-opt/optimise.py"), str(made), str(part("NODE_BIN")),
+                str(REPOSITORY / ".parts/wasm-opt/wasm-opt")]
+    if subprocess.run(optimise).returncode != 0:
+        raise Refused(f"`{' '.join(optimise)}` failed; its own words stand above")
+    return made
 
 
 def service(target: Path) -> Path:
     """The same set as in embedding-service/Dockerfile: Cargo gives a crate the features that the set wants."""
-    cargo(target, "build", ["-p", "embedding-service", "-p", "sentinel-tests", "--bin", "embedding-service", "--bin", "demo"], {})
+    cargo(target, "build", ["-p", "embedding-service", "-p", "sentinel-tools", "--bin", "embedding-service", "--bin", "demo"], {})
     return target / "release" / "embedding-service"

@@ -17,7 +17,7 @@ from builds import LINUX, WASM
 from refused import Refused
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
-SOURCES = ["filter", "proto", "embedding-service", "tests"]
+SOURCES = ["filter", "proto", "embedding-service", "tests", "tools"]
 
 
 def lists(time: int, onnxruntime: Path, model: Path) -> dict[str, bytes]:

@@ -2,7 +2,7 @@
 //! same text (`exact`), and the five texts that come nearest (`nearest`), whose first is compared with what comparing with every
 //! entry of the partition gives. Prints a line of JSON for each number of entries and each size of a partition.
 //!
-//! `make bench` (tests/src/bin/bench/cache_lookups.rs) starts the Redis and makes a table of it.
+//! `make bench` (tools/src/bin/bench/cache_lookups.rs) starts the Redis and makes a table of it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

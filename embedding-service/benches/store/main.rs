@@ -3,7 +3,7 @@
 //! its own that holds the same prompts; blocks of questions go to each in turn. Prints a line of JSON for each way and
 //! each number of prompts held.
 //!
-//! `make bench` (tests/src/bin/bench/store.rs) starts the Redis and makes a table of it.
+//! `make bench` (tools/src/bin/bench/store.rs) starts the Redis and makes a table of it.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

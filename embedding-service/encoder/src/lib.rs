@@ -4,6 +4,7 @@
 
 mod activation;
 mod attention;
+pub mod codes;
 mod encoder;
 mod error;
 mod layer;

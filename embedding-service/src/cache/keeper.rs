@@ -28,9 +28,9 @@ use super::{
 };
 use crate::{
     embed::{error::PoolError, pool::Pool},
-    history::HistoryError,
     metrics::{AnswerStored, Learned, Metrics},
     similarity,
+    store::StoreError,
 };
 
 /// Answers that may wait, and the bytes that they may take.
@@ -247,7 +247,7 @@ impl Worker {
         self.metrics.answers.stored(match &stored {
             Ok(entry) if entry.asked.is_some() => AnswerStored::Stored,
             Ok(_) => AnswerStored::ExactOnly,
-            Err(HistoryError::Full) => AnswerStored::StoreFull,
+            Err(StoreError::Full) => AnswerStored::StoreFull,
             Err(_) => AnswerStored::StoreFailed,
         });
         if self.is_counted
@@ -266,7 +266,7 @@ impl Worker {
         (entry.stored_at == candidate.stored_at).then_some(entry)
     }
 
-    async fn store(&self, taken: &Taken) -> Result<Entry, HistoryError> {
+    async fn store(&self, taken: &Taken) -> Result<Entry, StoreError> {
         let (partition, id) = taken.key();
         // What was learned of the answer that it replaces is as true of this one.
         let before = self.store.exact(partition, id).await.ok().flatten();
@@ -316,7 +316,7 @@ impl Worker {
     }
 
     async fn say_the_same(&self, one: &str, other: &str) -> Result<bool, PoolError> {
-        match answer::likeness(one, other, &|word| self.pool.knows(word)) {
+        match answer::likeness(one, other) {
             Likeness::Same => Ok(true),
             Likeness::Opposed => Ok(false),
             Likeness::Unknown => {

@@ -13,9 +13,9 @@ use std::{collections::BTreeMap, sync::LazyLock};
 /// Nearest texts below this are no candidates: nothing is learned of them, and nothing is ever served.
 pub const LEAST_SIMILARITY: f64 = 0.75;
 /// What was found right so often that the chance of an error is below the bound is served from here on, also below the
-/// threshold. No trap of the evaluation gets past the check of contradictions from here on either.
+/// threshold. Two texts have to be the same question (`equality`) here too.
 pub const FLOOR: f64 = 0.80;
-/// What the default threshold and the check of contradictions promise of an entry of which nothing was observed yet. Who wants
+/// What the default threshold and equality promise of an entry of which nothing was observed yet. Who wants
 /// fewer errors than this is served nothing before it was observed.
 pub const PROMISED_ERROR: f64 = 0.01;
 

@@ -6,21 +6,21 @@ use std::{
 };
 
 use sentinel_proto::v1::{CacheResult, CachedAnswer, cache_result::Kind};
-use sentinel_text::verify::contradictions;
 
 use super::{
     AnswerStore, Entry, EntryId, Erase, Near, Partition, answer,
     candidate::Candidate,
+    equality::asks_the_same,
     learning::{Bound, LEAST_SIMILARITY},
     now,
 };
 use crate::{
     embed::{Embedded, pool::Pool},
-    history::HistoryError,
-    metrics::Bypassed,
+    metrics::{Bypassed, LabelValue as _},
+    store::StoreError,
 };
 
-/// So many of the nearest are looked at: a contradiction rules out the first more often than not.
+/// So many of the nearest are looked at: the first is more often than not another question.
 const NEAREST: usize = 5;
 /// The store has to answer a little before the caller's deadline: what else the call finds out must still reach it.
 const MARGIN: Duration = Duration::from_millis(2);
@@ -137,17 +137,17 @@ impl LookUp {
         Outcome::Miss { similarity, candidate }
     }
 
-    /// Whether nothing in the texts speaks against one answer for both.
+    /// Whether both texts are the same question.
     fn agrees(&self, entry: &Entry, prompt: &str, embedded: &Embedded) -> bool {
         let is_known = |word: &str| self.pool.knows(word);
         entry.asked.as_ref().is_some_and(|asked| {
-            asked.unseen == embedded.unseen && contradictions(&asked.text, prompt, &is_known).is_empty()
+            asked.unseen == embedded.unseen && asks_the_same(&asked.text, prompt, &is_known)
         })
     }
 }
 
 async fn in_time<T>(
-    answer: impl Future<Output = Result<T, HistoryError>>,
+    answer: impl Future<Output = Result<T, StoreError>>,
     deadline: Option<Instant>,
 ) -> Result<T, Bypassed> {
     let answer = match deadline {
@@ -158,7 +158,7 @@ async fn in_time<T>(
         None => answer.await,
     };
     answer.map_err(|error| match error {
-        HistoryError::Unreadable(_) => Bypassed::Corrupted,
+        StoreError::Unreadable(_) => Bypassed::Corrupted,
         error => {
             tracing::debug!(%error, "the response cache was not read");
             Bypassed::StoreUnavailable

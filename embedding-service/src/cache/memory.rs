@@ -14,7 +14,7 @@ use std::{
 
 use self::signs::Signs;
 use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition, learning::Observations};
-use crate::{history::HistoryError, similarity};
+use crate::{similarity, store::StoreError};
 
 /// Bookkeeping of an entry beside what it holds, roughly: its places in the maps.
 const OVERHEAD: usize = 512;
@@ -74,7 +74,7 @@ impl MemoryAnswers {
 
 #[tonic::async_trait]
 impl AnswerStore for MemoryAnswers {
-    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, HistoryError> {
+    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, StoreError> {
         Ok(self.lock().entries.get(&(partition, id)).map(|kept| Entry::clone(&kept.entry)))
     }
 
@@ -83,7 +83,7 @@ impl AnswerStore for MemoryAnswers {
         partition: Partition,
         vector: &[f32],
         count: usize,
-    ) -> Result<Vec<Near>, HistoryError> {
+    ) -> Result<Vec<Near>, StoreError> {
         // Compared without the lock.
         let Some(signs) = self.lock().partitions.get(&partition).cloned() else { return Ok(Vec::new()) };
         let candidates = signs.closest(vector, MAX_COMPARED.max(count));
@@ -105,7 +105,7 @@ impl AnswerStore for MemoryAnswers {
             .collect())
     }
 
-    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), HistoryError> {
+    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), StoreError> {
         let mut inner = self.lock();
         if bytes_of(entry) > self.max_bytes {
             inner.remove((entry.partition, entry.id));
@@ -116,7 +116,7 @@ impl AnswerStore for MemoryAnswers {
         Ok(())
     }
 
-    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, HistoryError> {
+    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, StoreError> {
         let mut inner = self.lock();
         let Some(kept) = inner.entries.get_mut(&(entry.partition, entry.id)) else { return Ok(false) };
         let is_it = kept.entry.stored_at == entry.stored_at && kept.entry.observations == entry.observations;
@@ -126,7 +126,7 @@ impl AnswerStore for MemoryAnswers {
         Ok(is_it)
     }
 
-    async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {
+    async fn erase(&self, what: &Erase) -> Result<u64, StoreError> {
         let mut inner = self.lock();
         let gone: Vec<(Partition, EntryId)> = match what {
             Erase::Entry(partition, id) => vec![(*partition, *id)],
@@ -141,7 +141,7 @@ impl AnswerStore for MemoryAnswers {
         Ok(u64::try_from(erased).unwrap_or(u64::MAX))
     }
 
-    async fn count(&self) -> Result<u64, HistoryError> {
+    async fn count(&self) -> Result<u64, StoreError> {
         Ok(u64::try_from(self.lock().entries.len()).unwrap_or(u64::MAX))
     }
 }

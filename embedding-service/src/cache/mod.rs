@@ -5,6 +5,7 @@
 pub mod answer;
 pub mod candidate;
 mod entry;
+pub mod equality;
 pub mod flight;
 pub mod keeper;
 pub mod learning;
@@ -17,7 +18,7 @@ pub mod response_cache;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::history::HistoryError;
+use crate::store::StoreError;
 
 use learning::Observations;
 
@@ -45,8 +46,8 @@ pub enum Erase {
 /// Keeps answers for a time. An entry that cannot be read, whatever has become of it, is never given.
 #[tonic::async_trait]
 pub trait AnswerStore: Send + Sync {
-    /// The answer to this very text. [`HistoryError::Unreadable`] where there is one that cannot be read.
-    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, HistoryError>;
+    /// The answer to this very text. [`StoreError::Unreadable`] where there is one that cannot be read.
+    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, StoreError>;
 
     /// Answers to the texts of the partition that come nearest to `vector`, nearest first, at most `count`. Of a large partition a
     /// store may look at a part only.
@@ -55,21 +56,21 @@ pub trait AnswerStore: Send + Sync {
         partition: Partition,
         vector: &[f32],
         count: usize,
-    ) -> Result<Vec<Near>, HistoryError>;
+    ) -> Result<Vec<Near>, StoreError>;
 
     /// Keeps an answer from now on, in the place of an earlier one to the same text, for `ttl` or for the store's own time,
     /// whichever is shorter.
-    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), HistoryError>;
+    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), StoreError>;
 
     /// Puts these observations in the place of those of `entry`, if what is stored is still that entry with the observations
     /// that it has here. Says whether it was.
-    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, HistoryError>;
+    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, StoreError>;
 
     /// Forgets. Gives how many entries.
-    async fn erase(&self, what: &Erase) -> Result<u64, HistoryError>;
+    async fn erase(&self, what: &Erase) -> Result<u64, StoreError>;
 
     /// How many entries there are.
-    async fn count(&self) -> Result<u64, HistoryError>;
+    async fn count(&self) -> Result<u64, StoreError>;
 }
 
 /// Milliseconds since 1970: other replicas have to understand it.

@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{
     embed::model_id::ModelId,
-    history::{HistoryError, open::StoreOptions, redis::options::RedisOptions},
+    history::open::StoreOptions,
+    store::{StoreError, redis::options::RedisOptions},
 };
 
 /// First and longest pause between attempts; each is twice the last.
@@ -70,9 +71,9 @@ impl LateRedis {
         }
     }
 
-    fn store(&self) -> Result<&RedisAnswers, HistoryError> {
+    fn store(&self) -> Result<&RedisAnswers, StoreError> {
         let is_late =
-            || HistoryError::Unreachable("it could not be used for the response cache yet".to_owned());
+            || StoreError::Unreachable("it could not be used for the response cache yet".to_owned());
         self.store.get().ok_or_else(is_late)
     }
 }
@@ -87,7 +88,7 @@ impl Drop for LateRedis {
 
 #[tonic::async_trait]
 impl AnswerStore for LateRedis {
-    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, HistoryError> {
+    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, StoreError> {
         self.store()?.exact(partition, id).await
     }
 
@@ -96,23 +97,23 @@ impl AnswerStore for LateRedis {
         partition: Partition,
         vector: &[f32],
         count: usize,
-    ) -> Result<Vec<Near>, HistoryError> {
+    ) -> Result<Vec<Near>, StoreError> {
         self.store()?.nearest(partition, vector, count).await
     }
 
-    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), HistoryError> {
+    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), StoreError> {
         self.store()?.store(entry, ttl).await
     }
 
-    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, HistoryError> {
+    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, StoreError> {
         self.store()?.observe(entry, observations).await
     }
 
-    async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {
+    async fn erase(&self, what: &Erase) -> Result<u64, StoreError> {
         self.store()?.erase(what).await
     }
 
-    async fn count(&self) -> Result<u64, HistoryError> {
+    async fn count(&self) -> Result<u64, StoreError> {
         self.store()?.count().await
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use sentinel_proto::v1::CacheResult;
 
 use super::{
-    AnswerStore, Erase,
+    AnswerStore, Entry, EntryId, Erase, Partition,
     flight::{Flights, Turn},
     keeper::{Answered, Keeper},
     lookup::{Hit, LookUp, Outcome, Query},
@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{
     embed::{Embedded, pool::Pool},
-    history::HistoryError,
     metrics::{Bypassed, LookUps, LookedUp, Metrics},
+    store::StoreError,
 };
 
 /// The response cache of one server.
@@ -105,11 +105,19 @@ impl ResponseCache {
         self.keeper.keep(answered)
     }
 
+    /// The entry under this name, for whoever administers. `None` where there is none, or none that can be read.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn entry(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, StoreError> {
+        self.look_up.store.exact(partition, id).await
+    }
+
     /// Forgets. Gives how many entries.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {
+    pub async fn erase(&self, what: &Erase) -> Result<u64, StoreError> {
         let erased = self.look_up.store.erase(what).await;
         if erased.is_ok() {
             let _ = self.count().await;
@@ -121,7 +129,7 @@ impl ResponseCache {
     ///
     /// # Errors
     /// When the store does not answer.
-    pub async fn count(&self) -> Result<u64, HistoryError> {
+    pub async fn count(&self) -> Result<u64, StoreError> {
         let number = self.look_up.store.count().await?;
         self.metrics.answers.entries(number);
         Ok(number)

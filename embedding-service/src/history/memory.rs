@@ -10,8 +10,8 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::{Earlier, HistoryError, Moment, PromptHistory, Record, Retention, Scope, ScopeId};
-use crate::{embed::Embedded, similarity};
+use super::{Earlier, Moment, PromptHistory, Record, Retention, Scope, ScopeId};
+use crate::{embed::Embedded, similarity, store::StoreError};
 
 /// Bookkeeping of a scope beside its prompts, roughly: two map entries and the queue.
 const SCOPE_OVERHEAD: usize = 256;
@@ -80,7 +80,7 @@ impl MemoryHistory {
 
 #[tonic::async_trait]
 impl PromptHistory for MemoryHistory {
-    async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, HistoryError> {
+    async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, StoreError> {
         let now = Instant::now();
         let inner = self.lock();
         let Some(prompts) = inner.scopes.get(&scope.id()) else {
@@ -98,7 +98,7 @@ impl PromptHistory for MemoryHistory {
             .collect())
     }
 
-    async fn record(&self, record: &Record) -> Result<(), HistoryError> {
+    async fn record(&self, record: &Record) -> Result<(), StoreError> {
         let mut inner = self.lock();
         inner.add(
             record.scope.id(),

@@ -12,7 +12,10 @@ use tokio::sync::watch;
 
 pub use clock::Moment;
 
-use crate::embed::{Embedded, truncation::UnseenDigest};
+use crate::{
+    embed::{Embedded, truncation::UnseenDigest},
+    store::StoreError,
+};
 
 /// Whose prompts are compared: tenant / agent / run. Histories of different scopes are never mixed.
 #[derive(Clone, PartialEq, Eq)]
@@ -101,50 +104,13 @@ pub struct Retention {
 pub trait PromptHistory: Send + Sync {
     /// Exactly the last `Retention::size` prompts of the scope that are not yet too old, newest first, each with its
     /// similarity to `vector`.
-    async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, HistoryError>;
+    async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, StoreError>;
 
     /// Remembers one prompt, and forgets what thereby is no longer among the last.
-    async fn record(&self, record: &Record) -> Result<(), HistoryError>;
+    async fn record(&self, record: &Record) -> Result<(), StoreError>;
 
     /// Whether the store is reachable, kept up to date without being asked.
     fn reachable(&self) -> watch::Receiver<bool>;
-}
-
-/// Why a store did not answer, or cannot be used at all. Never holds prompt text, keys or credentials.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HistoryError {
-    #[error("Redis cannot be reached: {0}. The service tries again by itself")]
-    Unreachable(String),
-    #[error("Redis did not answer within {} ms (LOOP_STORE_TIMEOUT_MS)", .0.as_millis())]
-    Slow(Duration),
-    #[error(
-        "Redis has no memory left (maxmemory) and takes no new prompts; what it has can still be read. Give it more, or a maxmemory-policy that evicts, like volatile-ttl"
-    )]
-    Full,
-    #[error(
-        "this Redis is a replica and takes no new prompts. The service connects again to find the primary"
-    )]
-    Replica,
-    #[error("{0}")]
-    WrongKind(&'static str),
-    #[error(
-        "this Redis has no search module. Use Redis 8 or Redis Stack, start redis-server with --loadmodule redisearch.so, or set REDIS_LOOKUP=direct"
-    )]
-    NoSearchModule,
-    #[error("the index {0} is not there; the service makes it again by itself")]
-    IndexMissing(&'static str),
-    #[error(
-        "the index {index} does not fit this service: {problem}. Drop it (FT.DROPINDEX {index}) once no service uses it any more, use another Redis, or set REDIS_LOOKUP=direct"
-    )]
-    IndexUnfit { index: &'static str, problem: String },
-    #[error("Redis refused the command: {0}")]
-    Refused(String),
-    #[error("Redis gave an answer that cannot be read: {0}")]
-    Unreadable(&'static str),
-    #[error("REDIS_URL is no Redis address: {0}. Give redis://host:port/db or unix:///path/to.sock")]
-    Address(String),
-    #[error("{name}: cannot use {path}: {problem}")]
-    File { name: &'static str, path: String, problem: String },
 }
 
 #[cfg(test)]

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{
-    HistoryError, PromptHistory, Retention,
-    memory::MemoryHistory,
-    redis::{RedisHistory, options::RedisOptions},
+use super::{PromptHistory, Retention, memory::MemoryHistory, redis::RedisHistory};
+use crate::{
+    embed::model_id::ModelId,
+    store::{StoreError, redis::options::RedisOptions},
 };
-use crate::embed::model_id::ModelId;
 
 /// Where prompts are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +24,7 @@ pub async fn open(
     model: ModelId,
     dimension: usize,
     retention: Retention,
-) -> Result<Arc<dyn PromptHistory>, HistoryError> {
+) -> Result<Arc<dyn PromptHistory>, StoreError> {
     Ok(match options {
         StoreOptions::Memory { max_bytes } => {
             tracing::info!("prompts are kept in memory: one replica only, lost at exit");

@@ -8,7 +8,9 @@ use prometheus_client::{
 };
 use sentinel_proto::v1::CachedAnswer;
 
-use super::labels::{AnswerStored, Bypassed, Label, Learned, LookedUp, SavedTokens};
+use strum::VariantArray as _;
+
+use super::labels::{AnswerStored, Bypassed, Label, LabelValue as _, Learned, LookedUp, SavedTokens, label};
 
 const NANO: f64 = 1e-9;
 
@@ -63,32 +65,31 @@ impl AnswerMetrics {
         );
         r.register("cache_entries", "Stored answers when last counted: at every change in memory, at every question for the statistics in Redis", self.entries.clone());
         // There from the start, so that a rate can be taken of the first one.
-        for result in LookedUp::ALL {
-            drop(self.looked_up.get_or_create(&result.label()));
+        for result in LookedUp::VARIANTS {
+            drop(self.looked_up.get_or_create(&label(*result)));
         }
-        for cause in Bypassed::ALL {
-            drop(self.bypassed.get_or_create(&cause.label()));
+        for cause in Bypassed::VARIANTS {
+            drop(self.bypassed.get_or_create(&label(*cause)));
         }
-        for kind in SavedTokens::ALL {
-            drop(self.saved_tokens.get_or_create(&kind.label()));
+        for kind in SavedTokens::VARIANTS {
+            drop(self.saved_tokens.get_or_create(&label(*kind)));
         }
     }
 
     /// A look-up ended without an answer.
     pub fn missed(&self) {
-        self.looked_up.get_or_create(&LookedUp::Miss.label()).inc();
+        self.looked_up.get_or_create(&label(LookedUp::Miss)).inc();
     }
 
     pub fn bypassed(&self, cause: Bypassed) {
-        self.looked_up.get_or_create(&LookedUp::Bypass.label()).inc();
-        self.bypassed.get_or_create(&cause.label()).inc();
+        self.looked_up.get_or_create(&label(LookedUp::Bypass)).inc();
+        self.bypassed.get_or_create(&label(cause)).inc();
     }
 
     /// A look-up ended with an answer.
     pub fn served(&self, how: LookedUp, answer: &CachedAnswer) {
-        self.looked_up.get_or_create(&how.label()).inc();
-        let tokens =
-            |kind: SavedTokens, number| self.saved_tokens.get_or_create(&kind.label()).inc_by(number);
+        self.looked_up.get_or_create(&label(how)).inc();
+        let tokens = |kind: SavedTokens, number| self.saved_tokens.get_or_create(&label(kind)).inc_by(number);
         tokens(SavedTokens::Input, answer.input_tokens);
         tokens(SavedTokens::Output, answer.output_tokens);
         #[allow(clippy::cast_precision_loss)] // a sum of money
@@ -96,11 +97,11 @@ impl AnswerMetrics {
     }
 
     pub fn stored(&self, outcome: AnswerStored) {
-        self.stored.get_or_create(&outcome.label()).inc();
+        self.stored.get_or_create(&label(outcome)).inc();
     }
 
     pub fn learned(&self, verdict: Learned) {
-        self.learned.get_or_create(&verdict.label()).inc();
+        self.learned.get_or_create(&label(verdict)).inc();
     }
 
     pub fn entries(&self, number: u64) {
@@ -109,14 +110,14 @@ impl AnswerMetrics {
 
     #[must_use]
     pub fn look_ups(&self) -> LookUps {
-        let results = |result: LookedUp| self.looked_up.get_or_create(&result.label()).get();
-        let tokens = |kind: SavedTokens| self.saved_tokens.get_or_create(&kind.label()).get();
-        let bypasses = |cause: &Bypassed| (cause.text(), self.bypassed.get_or_create(&cause.label()).get());
+        let results = |result: LookedUp| self.looked_up.get_or_create(&label(result)).get();
+        let tokens = |kind: SavedTokens| self.saved_tokens.get_or_create(&label(kind)).get();
+        let bypasses = |cause: &Bypassed| (cause.text(), self.bypassed.get_or_create(&label(*cause)).get());
         LookUps {
             exact: results(LookedUp::Exact),
             semantic: results(LookedUp::Semantic),
             misses: results(LookedUp::Miss),
-            bypasses: Bypassed::ALL.iter().map(bypasses).collect(),
+            bypasses: Bypassed::VARIANTS.iter().map(bypasses).collect(),
             saved_input_tokens: tokens(SavedTokens::Input),
             saved_output_tokens: tokens(SavedTokens::Output),
             saved_usd: self.saved_usd.get(),

@@ -1,176 +1,280 @@
 //! Every value that a label of ours can have: closed sets, in snake_case. Nothing of a request's content is one.
 
+use strum::{IntoStaticStr, VariantArray};
+
 /// A label's name and value.
 pub(super) type Label = [(&'static str, &'static str); 1];
 
-/// An enum whose variants are the values of the label of that name.
-macro_rules! label {
-    ($(#[$about:meta])* $name:ident as $key:literal { $($(#[$what:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
-        pub enum $name {
-            $($(#[$what])* $variant,)+
-        }
+/// An enum whose variants are the values of a label.
+pub trait LabelValue: Copy + Into<&'static str> + VariantArray {
+    /// The label's name.
+    const NAME: &str;
 
-        impl $name {
-            pub const ALL: &[Self] = &[$(Self::$variant,)+];
-
-            #[must_use]
-            pub fn text(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $text,)+
-                }
-            }
-
-            pub(super) fn label(self) -> Label {
-                [($key, self.text())]
-            }
-        }
-    };
-}
-
-label! {
-    /// How a CheckLoop call ended, as its gRPC code.
-    Code as "code" {
-        Ok = "ok",
-        InvalidArgument = "invalid_argument",
-        ResourceExhausted = "resource_exhausted",
-        DeadlineExceeded = "deadline_exceeded",
-        Unavailable = "unavailable",
-        Internal = "internal",
-        Cancelled = "cancelled",
+    /// The value as it is shown.
+    #[must_use]
+    fn text(self) -> &'static str {
+        self.into()
     }
 }
 
-label! {
-    /// Why a CheckLoop call got no answer, so that its caller goes on without one.
-    Unanswered as "reason" {
-        InvalidRequest = "invalid_request",
-        QueueFull = "queue_full",
-        /// Refused at once, or before its inference: it could not be done before the deadline.
-        NotInTime = "not_in_time",
-        /// The deadline passed while it waited or was embedded.
-        DeadlinePassed = "deadline_passed",
-        /// The deadline passed while the store was read.
-        DeadlinePassedInStore = "deadline_passed_in_store",
-        /// The caller went away first.
-        CallerGone = "caller_gone",
-        EmbeddingFailed = "embedding_failed",
-        StoreTimeout = "store_timeout",
-        StoreDown = "store_down",
-        /// The store answered, but not with what it should.
-        StoreFailed = "store_failed",
-        Stopping = "stopping",
-    }
+pub(super) fn label<L: LabelValue>(value: L) -> Label {
+    [(L::NAME, value.text())]
 }
 
-label! {
-    /// Why a waiting prompt was thrown out of the queue before an inference.
-    Dropped as "reason" {
-        CallerGone = "caller_gone",
-        DeadlinePassed = "deadline_passed",
-        NotInTime = "not_in_time",
-    }
+/// How a CheckLoop call ended, as its gRPC code.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Code {
+    Ok,
+    InvalidArgument,
+    ResourceExhausted,
+    DeadlineExceeded,
+    Unavailable,
+    Internal,
+    Cancelled,
 }
 
-label! {
-    /// What became of a prompt that was to be remembered.
-    Recorded as "outcome" {
-        Stored = "stored",
-        /// The store has no memory left.
-        StoreFull = "store_full",
-        /// The store did not take it for another reason.
-        StoreFailed = "store_failed",
-        /// Too many others were waiting to be stored.
-        QueueFull = "queue_full",
-    }
+/// Why a CheckLoop call got no answer, so that its caller goes on without one.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Unanswered {
+    InvalidRequest,
+    QueueFull,
+    /// Refused at once, or before its inference: it could not be done before the deadline.
+    NotInTime,
+    /// The deadline passed while it waited or was embedded.
+    DeadlinePassed,
+    /// The deadline passed while the store was read.
+    DeadlinePassedInStore,
+    /// The caller went away first.
+    CallerGone,
+    EmbeddingFailed,
+    StoreTimeout,
+    StoreDown,
+    /// The store answered, but not with what it should.
+    StoreFailed,
+    Stopping,
 }
 
-label! {
-    /// Which half of the store was used.
-    StoreOp as "op" {
-        Recall = "recall",
-        Record = "record",
-    }
+/// Why a waiting prompt was thrown out of the queue before an inference.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Dropped {
+    CallerGone,
+    DeadlinePassed,
+    NotInTime,
 }
 
-label! {
-    /// Whether a prompt's embedding was among the recent ones.
-    CacheLookup as "outcome" {
-        Hit = "hit",
-        Miss = "miss",
-    }
+/// What became of a prompt that was to be remembered.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Recorded {
+    Stored,
+    /// The store has no memory left.
+    StoreFull,
+    /// The store did not take it for another reason.
+    StoreFailed,
+    /// Too many others were waiting to be stored.
+    QueueFull,
 }
 
-label! {
-    /// What a look-up of a stored answer came to.
-    LookedUp as "result" {
-        Exact = "exact",
-        Semantic = "semantic",
-        Miss = "miss",
-        Bypass = "bypass",
-    }
+/// Which half of the store was used.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum StoreOp {
+    Recall,
+    Record,
 }
 
-label! {
-    /// Why a look-up gave no answer although one might be there.
-    Bypassed as "cause" {
-        /// The response cache is switched off.
-        Disabled = "disabled",
-        StoreUnavailable = "store_unavailable",
-        /// The caller's deadline passed while the store was asked.
-        Deadline = "deadline",
-        /// What is stored cannot be read: changed bytes, or another version.
-        Corrupted = "corrupted",
-        EmbeddingUnavailable = "embedding_unavailable",
-        /// The caller repeats itself, and must not get the same answer for ever.
-        Loop = "loop",
-    }
+/// Whether a prompt's embedding was among the recent ones.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum CacheLookup {
+    Hit,
+    Miss,
 }
 
-label! {
-    /// What became of an answer that was to be stored.
-    AnswerStored as "outcome" {
-        Stored = "stored",
-        /// Without its text: it could not be embedded, or prompts are not to be stored. Only the same text finds it.
-        ExactOnly = "exact_only",
-        StoreFull = "store_full",
-        StoreFailed = "store_failed",
-        /// Too many others were waiting to be stored.
-        QueueFull = "queue_full",
-    }
+/// What a look-up of a stored answer came to.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum LookedUp {
+    Exact,
+    Semantic,
+    Miss,
+    Bypass,
 }
 
-label! {
-    /// What the provider's answer said of a stored one.
-    Learned as "verdict" {
-        Right = "right",
-        Wrong = "wrong",
-        /// As `right`, of an answer that is served: a sample was asked of the provider.
-        ServedRight = "served_right",
-        ServedWrong = "served_wrong",
-        /// The stored answer has gone meanwhile, or the answers could not be compared.
-        Nothing = "nothing",
-    }
+/// Why a look-up gave no answer although one might be there.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Bypassed {
+    /// The response cache is switched off.
+    Disabled,
+    StoreUnavailable,
+    /// The caller's deadline passed while the store was asked.
+    Deadline,
+    /// What is stored cannot be read: changed bytes, or another version.
+    Corrupted,
+    EmbeddingUnavailable,
+    /// The caller repeats itself, and must not get the same answer for ever.
+    Loop,
 }
 
-label! {
-    /// Tokens that a stored answer saved.
-    SavedTokens as "kind" {
-        Input = "input",
-        Output = "output",
-    }
+/// What became of an answer that was to be stored.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum AnswerStored {
+    Stored,
+    /// Without its text: it could not be embedded, or prompts are not to be stored. Only the same text finds it.
+    ExactOnly,
+    StoreFull,
+    StoreFailed,
+    /// Too many others were waiting to be stored.
+    QueueFull,
 }
 
-label! {
-    /// Why `/readyz` says no.
-    NotReady as "reason" {
-        StoreDown = "store_down",
-        Overloaded = "overloaded",
-        /// The Unix socket's file has gone and cannot be made again: connections that are open go on.
-        SocketLost = "socket_lost",
-        Stopping = "stopping",
-    }
+/// What the provider's answer said of a stored one.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Learned {
+    Right,
+    Wrong,
+    /// As `right`, of an answer that is served: a sample was asked of the provider.
+    ServedRight,
+    ServedWrong,
+    /// The stored answer has gone meanwhile, or the answers could not be compared.
+    Nothing,
+}
+
+/// Tokens that a stored answer saved.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum SavedTokens {
+    Input,
+    Output,
+}
+
+/// What became of a report of a worker.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Reported {
+    Taken,
+    /// It names no worker, or has too many turns.
+    Invalid,
+    /// The store did not take it: the worker sends it again.
+    StoreFailed,
+}
+
+/// What became of a turn.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum TurnTaken {
+    Counted,
+    /// It was counted before.
+    Repeated,
+    /// It is too old, or its number does not rise.
+    Refused,
+    /// The worker dropped it: too many waited.
+    Dropped,
+}
+
+/// What became of a reservation of budgets.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Reserved {
+    Granted,
+    /// As `granted`; so much is spent that the model is told.
+    Warned,
+    /// A limit would be crossed.
+    Refused,
+    /// The store did not answer, or the worker's configuration is not known yet.
+    Failed,
+}
+
+/// What became of an event that was to be sent by webhook.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Delivered {
+    Sent,
+    /// The receiver did not take it, however often it was tried.
+    GivenUp,
+    /// One of the same kind and run was sent a short time ago.
+    CoolingDown,
+}
+
+/// Why `/readyz` says no.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum NotReady {
+    StoreDown,
+    Overloaded,
+    /// The Unix socket's file has gone and cannot be made again: connections that are open go on.
+    SocketLost,
+    Stopping,
+}
+
+impl LabelValue for Code {
+    const NAME: &str = "code";
+}
+
+impl LabelValue for Unanswered {
+    const NAME: &str = "reason";
+}
+
+impl LabelValue for Dropped {
+    const NAME: &str = "reason";
+}
+
+impl LabelValue for Recorded {
+    const NAME: &str = "outcome";
+}
+
+impl LabelValue for StoreOp {
+    const NAME: &str = "op";
+}
+
+impl LabelValue for CacheLookup {
+    const NAME: &str = "outcome";
+}
+
+impl LabelValue for LookedUp {
+    const NAME: &str = "result";
+}
+
+impl LabelValue for Bypassed {
+    const NAME: &str = "cause";
+}
+
+impl LabelValue for AnswerStored {
+    const NAME: &str = "outcome";
+}
+
+impl LabelValue for Learned {
+    const NAME: &str = "verdict";
+}
+
+impl LabelValue for SavedTokens {
+    const NAME: &str = "kind";
+}
+
+impl LabelValue for Reported {
+    const NAME: &str = "outcome";
+}
+
+impl LabelValue for TurnTaken {
+    const NAME: &str = "outcome";
+}
+
+impl LabelValue for Reserved {
+    const NAME: &str = "outcome";
+}
+
+impl LabelValue for Delivered {
+    const NAME: &str = "outcome";
+}
+
+impl LabelValue for NotReady {
+    const NAME: &str = "reason";
 }
 
 impl Unanswered {
@@ -183,26 +287,6 @@ impl Unanswered {
             Self::CallerGone => Code::Cancelled,
             Self::EmbeddingFailed => Code::Internal,
             Self::StoreTimeout | Self::StoreDown | Self::StoreFailed | Self::Stopping => Code::Unavailable,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_value_is_snake_case() {
-        let texts = Code::ALL.iter().map(|l| l.text()).chain(Unanswered::ALL.iter().map(|l| l.text()));
-        let texts = texts.chain(Dropped::ALL.iter().map(|l| l.text()));
-        let texts = texts.chain(NotReady::ALL.iter().map(|l| l.text()));
-        let texts = texts.chain(Recorded::ALL.iter().map(|l| l.text()));
-        let texts = texts.chain(LookedUp::ALL.iter().map(|l| l.text()));
-        let texts = texts.chain(Bypassed::ALL.iter().map(|l| l.text()));
-        let texts = texts.chain(AnswerStored::ALL.iter().map(|l| l.text()));
-        let texts = texts.chain(Learned::ALL.iter().map(|l| l.text()));
-        for text in texts {
-            assert!(text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{text}");
         }
     }
 }

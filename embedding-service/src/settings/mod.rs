@@ -1,7 +1,8 @@
-//! Every setting of the service: as text from flags and environment ([`raw`]), and checked, as the options of each part. The
-//! parts know nothing of settings.
+//! Every setting of the service: value by value from flags and environment ([`raw`]), and checked together, as the options of each
+//! part. The parts know nothing of settings.
 
 mod cache;
+mod control;
 mod parse;
 mod raw;
 mod redis;
@@ -9,18 +10,18 @@ mod traces;
 
 use std::{net::SocketAddr, num::NonZero, path::PathBuf, time::Duration};
 
-use self::parse::{address, boolean, invalid, non_empty, number, permissions, similarity};
 use crate::{
     cache::options::CacheOptions,
+    control::options::ControlOptions,
     embed::pool::PoolOptions,
-    history::{Retention, open::StoreOptions, redis::MAX_HISTORY},
+    history::{Retention, open::StoreOptions},
     listen::UnixSocketOptions,
-    log::{LogFormat, LogOptions},
+    log::LogOptions,
     readiness::OverloadLimits,
     trace::CollectorOptions,
 };
 
-pub use self::{parse::SettingError, raw::RawSettings};
+pub use self::raw::RawSettings;
 
 /// Settings that can be used as they are.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Settings {
     pub retention: Retention,
     /// None: no response cache.
     pub cache: Option<CacheOptions>,
+    /// None: no control.
+    pub control: Option<ControlOptions>,
     /// 0..=1
     pub threshold: f64,
     pub model: PathBuf,
@@ -47,110 +50,76 @@ pub struct Settings {
     pub log: LogOptions,
 }
 
+/// Settings that cannot be used as they are.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {wanted}")]
+pub struct SettingError {
+    /// The environment variable.
+    pub name: &'static str,
+    /// What to give instead.
+    pub wanted: &'static str,
+}
+
 impl TryFrom<RawSettings> for Settings {
     type Error = SettingError;
 
     fn try_from(raw: RawSettings) -> Result<Self, SettingError> {
-        let listen = non_empty(&raw.listen_addr).map(|text| address("LISTEN_ADDR", text)).transpose()?;
-        let unix_socket = unix_socket(&raw)?;
-        if unix_socket.is_none() && listen.is_none() {
+        let (store, cache, collector) = (store(&raw)?, cache::options(&raw), traces::collector(&raw)?);
+        let control = control::options(&raw)?;
+        if raw.uds_path.is_none() && raw.listen_addr.is_none() {
             let wanted = "give a path for the Unix socket, or an IP:port in LISTEN_ADDR";
-            return Err(invalid("UDS_PATH", "", wanted));
+            return Err(SettingError { name: "UDS_PATH", wanted });
         }
-        let model = non_empty(&raw.model_path).ok_or_else(|| {
-            let wanted =
-                "give the model: an .onnx file with its tokenizer.json beside it, or the folder of both";
-            invalid("LOOP_EMBEDDING_MODEL_PATH", "", wanted)
+        let model = raw.model_path.ok_or(SettingError {
+            name: "LOOP_EMBEDDING_MODEL_PATH",
+            wanted: "give the model: an .onnx file with its tokenizer.json beside it, or the folder of both",
         })?;
+        let all_cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
         Ok(Self {
-            unix_socket,
-            listen,
-            metrics: address("METRICS_ADDR", raw.metrics_addr.trim())?,
-            store: store(&raw)?,
-            retention: retention(&raw)?,
-            cache: cache::options(&raw)?,
-            threshold: similarity("LOOP_SIMILARITY_THRESHOLD", &raw.similarity_threshold)?,
-            model: PathBuf::from(model),
-            library: PathBuf::from(non_empty(&raw.ort_dylib_path).unwrap_or("libonnxruntime.so")),
-            pool: pool(&raw)?,
-            overload: overload(&raw)?,
-            call_timeout: Duration::from_secs(number("LOOP_CALL_TIMEOUT", &raw.call_timeout, 1, 3600)?),
-            store_prompt_text: boolean("LOOP_STORE_PROMPT_TEXT", &raw.store_prompt_text)?,
-            return_similar_prompt: boolean("LOOP_RETURN_SIMILAR_PROMPT", &raw.return_similar_prompt)?,
-            shutdown_grace: Duration::from_secs(number("SHUTDOWN_GRACE", &raw.shutdown_grace, 0, 3600)?),
-            collector: traces::collector(&raw)?,
-            log: log(&raw)?,
+            unix_socket: raw.uds_path.map(|path| UnixSocketOptions { path, mode: raw.uds_mode }),
+            listen: raw.listen_addr,
+            metrics: raw.metrics_addr,
+            store,
+            retention: Retention { size: raw.history_size, ttl: raw.embedding_ttl },
+            cache,
+            control,
+            threshold: raw.similarity_threshold,
+            model,
+            library: raw.ort_dylib_path.unwrap_or_else(|| PathBuf::from("libonnxruntime.so")),
+            pool: PoolOptions {
+                workers: raw.workers.unwrap_or_else(all_cores),
+                queue_length: raw.queue_length,
+                cache_bytes: raw.recent_max_bytes,
+            },
+            overload: OverloadLimits { delay: raw.ready_delay_ms, sustained: raw.ready_window_ms },
+            call_timeout: raw.call_timeout,
+            store_prompt_text: raw.store_prompt_text,
+            return_similar_prompt: raw.return_similar_prompt,
+            shutdown_grace: raw.shutdown_grace,
+            collector,
+            log: LogOptions { format: raw.log_format, level: raw.log_level },
         })
     }
 }
 
-fn unix_socket(raw: &RawSettings) -> Result<Option<UnixSocketOptions>, SettingError> {
-    let Some(path) = non_empty(&raw.uds_path) else { return Ok(None) };
-    let mode = permissions("UDS_MODE", &raw.uds_mode)?;
-    Ok(Some(UnixSocketOptions { path: PathBuf::from(path), mode }))
-}
-
 fn store(raw: &RawSettings) -> Result<StoreOptions, SettingError> {
-    let max_bytes = number("LOOP_MEMORY_MAX_BYTES", &raw.memory_max_bytes, 1 << 20, 1 << 40)?;
-    let redis = redis::options(raw)?;
-    Ok(redis.map_or(StoreOptions::Memory { max_bytes }, StoreOptions::Redis))
-}
-
-fn retention(raw: &RawSettings) -> Result<Retention, SettingError> {
-    let ttl = number("LOOP_EMBEDDING_TTL", &raw.embedding_ttl, 1, 31_536_000)?;
-    Ok(Retention {
-        size: number("LOOP_HISTORY_SIZE", &raw.history_size, 1, MAX_HISTORY)?,
-        ttl: Duration::from_secs(ttl),
-    })
-}
-
-fn pool(raw: &RawSettings) -> Result<PoolOptions, SettingError> {
-    let workers = match non_empty(&raw.workers) {
-        Some(text) => number("LOOP_WORKERS", text, 1, 1024)?,
-        None => std::thread::available_parallelism().map_or(1, NonZero::get),
-    };
-    Ok(PoolOptions {
-        workers,
-        queue_length: number("LOOP_QUEUE_LENGTH", &raw.queue_length, 1, 1_000_000)?,
-        cache_bytes: number("LOOP_RECENT_MAX_BYTES", &raw.recent_max_bytes, 0, 1 << 40)?,
-    })
-}
-
-fn overload(raw: &RawSettings) -> Result<OverloadLimits, SettingError> {
-    let delay = number("LOOP_READY_DELAY_MS", &raw.ready_delay_ms, 1, 60_000)?;
-    let sustained = number("LOOP_READY_WINDOW_MS", &raw.ready_window_ms, 0, 3_600_000)?;
-    Ok(OverloadLimits { delay: Duration::from_millis(delay), sustained: Duration::from_millis(sustained) })
-}
-
-fn log(raw: &RawSettings) -> Result<LogOptions, SettingError> {
-    let format = match raw.log_format.trim() {
-        "text" => LogFormat::Text,
-        "json" => LogFormat::Json,
-        other => return Err(invalid("LOG_FORMAT", other, "give text or json")),
-    };
-    let level = match raw.log_level.trim() {
-        "error" => tracing::Level::ERROR,
-        "warn" => tracing::Level::WARN,
-        "info" => tracing::Level::INFO,
-        "debug" => tracing::Level::DEBUG,
-        other => return Err(invalid("LOG_LEVEL", other, "give error, warn, info or debug")),
-    };
-    Ok(LogOptions { format, level })
+    let memory = StoreOptions::Memory { max_bytes: raw.memory_max_bytes };
+    Ok(redis::options(raw)?.map_or(memory, StoreOptions::Redis))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use clap::{CommandFactory, Parser};
 
     use super::*;
 
-    fn raw(arguments: &[&str]) -> RawSettings {
+    /// What the program would be given, or would say.
+    fn settings(arguments: &[&str]) -> Result<Settings, String> {
         let base = ["embedding-service", "--model-path", "/m"];
-        RawSettings::try_parse_from(base.iter().chain(arguments)).unwrap()
-    }
-
-    fn settings(arguments: &[&str]) -> Result<Settings, SettingError> {
-        Settings::try_from(raw(arguments))
+        let raw = RawSettings::try_parse_from(base.iter().chain(arguments)).map_err(|e| e.to_string())?;
+        Settings::try_from(raw).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -181,6 +150,8 @@ mod tests {
             ("--metrics-addr", "9464", "METRICS_ADDR"),
             ("--metrics-addr", "", "METRICS_ADDR"),
             ("--store-timeout-ms", "0", "LOOP_STORE_TIMEOUT_MS"),
+            ("--redis-lookup", "fast", "REDIS_LOOKUP"),
+            ("--redis-cluster", "maybe", "REDIS_CLUSTER"),
             ("--memory-max-bytes", "64MB", "LOOP_MEMORY_MAX_BYTES"),
             ("--similarity-threshold", "1.5", "LOOP_SIMILARITY_THRESHOLD"),
             ("--similarity-threshold", "NaN", "LOOP_SIMILARITY_THRESHOLD"),
@@ -195,6 +166,14 @@ mod tests {
             ("--cache-max-bytes", "64MB", "LOOP_CACHE_MAX_BYTES"),
             ("--cache-max-answer-bytes", "0", "LOOP_CACHE_MAX_ANSWER_BYTES"),
             ("--cache-similarity-threshold", "1.5", "LOOP_CACHE_SIMILARITY_THRESHOLD"),
+            ("--control", "on", "CONTROL"),
+            ("--control-key", "short", "CONTROL_KEY"),
+            ("--control-key-file", "/nowhere/key", "CONTROL_KEY_FILE"),
+            ("--control-webhook-url", "hook.example", "CONTROL_WEBHOOK_URL"),
+            ("--control-webhook-url", "https://hook.example", "CONTROL_WEBHOOK_SECRET_FILE"),
+            ("--control-run-ttl", "1", "CONTROL_RUN_TTL"),
+            ("--control-max-bytes", "64MB", "CONTROL_MAX_BYTES"),
+            ("--metrics-addr", "0.0.0.0:9464", "CONTROL_KEY_FILE"),
             ("--workers", "0", "LOOP_WORKERS"),
             ("--queue-length", "0", "LOOP_QUEUE_LENGTH"),
             ("--recent-max-bytes", "16MB", "LOOP_RECENT_MAX_BYTES"),
@@ -212,8 +191,7 @@ mod tests {
             ("--uds-path", " ", "UDS_PATH"),
         ] {
             let e = settings(&[flag, value]).expect_err(&format!("{flag} {value}"));
-            assert_eq!(e.name, name, "{flag} {value}");
-            assert!(e.wanted.contains("give"), "{e}");
+            assert!(e.contains(name) && e.contains("give"), "{flag} {value}: {e}");
         }
     }
 

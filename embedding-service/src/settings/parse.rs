@@ -1,65 +1,124 @@
-//! From the text of one setting to a checked value, or to an error that says what to give instead.
+//! From the text of one setting to a checked value, or to a sentence that says what to give instead: parsers for clap.
 
-use std::{fmt, net::SocketAddr, str::FromStr};
+use std::{convert::Infallible, fmt, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
-/// A setting with an impossible value.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name} is \"{value}\": {wanted}")]
-pub struct SettingError {
-    /// The environment name.
-    pub name: &'static str,
-    pub value: String,
-    /// What to give instead.
-    pub wanted: String,
-}
+use tonic::codegen::http::Uri;
+use tracing::Level;
 
-pub(super) fn invalid(name: &'static str, value: &str, wanted: impl Into<String>) -> SettingError {
-    SettingError { name, value: value.to_owned(), wanted: wanted.into() }
-}
+use crate::store::redis::options::Secret;
 
-pub(super) fn non_empty(text: &str) -> Option<&str> {
-    let text = text.trim();
-    (!text.is_empty()).then_some(text)
-}
+/// What to give instead.
+type Wanted = String;
 
-pub(super) fn address(name: &'static str, text: &str) -> Result<SocketAddr, SettingError> {
-    text.parse().map_err(|_| invalid(name, text, "give an IP address and a port, like 127.0.0.1:9464"))
-}
-
-pub(super) fn number<T>(name: &'static str, text: &str, least: T, most: T) -> Result<T, SettingError>
-where
-    T: FromStr + PartialOrd + fmt::Display,
-{
-    match text.trim().parse() {
-        Ok(number) if number >= least && number <= most => Ok(number),
-        _ => Err(invalid(name, text, format!("give a whole number from {least} to {most}"))),
+/// `None` for an empty text.
+pub(super) fn optional<T>(
+    parse: impl Fn(&str) -> Result<T, Wanted> + Clone + Send + Sync + 'static,
+) -> impl Fn(&str) -> Result<Option<T>, Wanted> + Clone + Send + Sync + 'static {
+    move |text| match text.trim() {
+        "" => Ok(None),
+        text => parse(text).map(Some),
     }
 }
 
-pub(super) fn permissions(name: &'static str, text: &str) -> Result<u32, SettingError> {
+pub(super) fn text(text: &str) -> Result<String, Wanted> {
+    Ok(text.trim().to_owned())
+}
+
+pub(super) fn path(text: &str) -> Result<PathBuf, Wanted> {
+    Ok(PathBuf::from(text))
+}
+
+/// Never refused here: clap would show it.
+pub(super) fn secret(text: &str) -> Result<Secret, Infallible> {
+    Ok(Secret::new(text.trim().to_owned()))
+}
+
+pub(super) fn address(text: &str) -> Result<SocketAddr, Wanted> {
+    let wanted = |_| "give an IP address and a port, like 127.0.0.1:9464".to_owned();
+    text.trim().parse().map_err(wanted)
+}
+
+/// A whole number from `least` to `most`.
+pub(super) fn number<T>(
+    least: T,
+    most: T,
+) -> impl Fn(&str) -> Result<T, Wanted> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + fmt::Display + Copy + Send + Sync + 'static,
+{
+    move |text| match text.trim().parse() {
+        Ok(number) if number >= least && number <= most => Ok(number),
+        _ => Err(format!("give a whole number from {least} to {most}")),
+    }
+}
+
+pub(super) fn seconds(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<Duration, Wanted> + Clone + Send + Sync + 'static {
+    move |text| number(least, most)(text).map(Duration::from_secs)
+}
+
+pub(super) fn milliseconds(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<Duration, Wanted> + Clone + Send + Sync + 'static {
+    move |text| number(least, most)(text).map(Duration::from_millis)
+}
+
+pub(super) fn permissions(text: &str) -> Result<u32, Wanted> {
     let digits = text.trim().trim_start_matches("0o");
     match u32::from_str_radix(digits, 8) {
         // Without read and write for its owner not even we could serve it.
         Ok(mode) if mode <= 0o777 && mode & 0o600 == 0o600 => Ok(mode),
-        _ => Err(invalid(
-            name,
-            text,
-            "give octal permissions from 0600 to 0777 that let the owner read and write, like 0660",
-        )),
+        _ => Err("give octal permissions from 0600 to 0777 that let the owner read and write, like 0660"
+            .to_owned()),
     }
 }
 
-pub(super) fn similarity(name: &'static str, text: &str) -> Result<f64, SettingError> {
+pub(super) fn similarity(text: &str) -> Result<f64, Wanted> {
     match text.trim().parse() {
         Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
-        _ => Err(invalid(name, text, "give a similarity from 0 to 1; 0.95 is cosine 0.90")),
+        _ => Err("give a similarity from 0 to 1; 0.95 is cosine 0.90".to_owned()),
     }
 }
 
-pub(super) fn boolean(name: &'static str, text: &str) -> Result<bool, SettingError> {
+pub(super) fn boolean(text: &str) -> Result<bool, Wanted> {
     match text.trim() {
         "true" | "1" => Ok(true),
         "false" | "0" => Ok(false),
-        other => Err(invalid(name, other, "give true or false")),
+        _ => Err("give true or false".to_owned()),
     }
+}
+
+/// One of two words, each with what it stands for.
+pub(super) fn choice<T: Copy + Send + Sync + 'static>(
+    words: [&'static str; 2],
+    values: [T; 2],
+) -> impl Fn(&str) -> Result<T, Wanted> + Clone + Send + Sync + 'static {
+    move |text| {
+        let found = words.iter().zip(values).find(|(word, _)| **word == text.trim());
+        found.map(|(_, value)| value).ok_or_else(|| format!("give {}", words.join(" or ")))
+    }
+}
+
+pub(super) fn level(text: &str) -> Result<Level, Wanted> {
+    match text.trim() {
+        "error" => Ok(Level::ERROR),
+        "warn" => Ok(Level::WARN),
+        "info" => Ok(Level::INFO),
+        "debug" => Ok(Level::DEBUG),
+        _ => Err("give error, warn, info or debug".to_owned()),
+    }
+}
+
+/// The address of a collector of traces.
+pub(super) fn collector(text: &str) -> Result<String, Wanted> {
+    let uri = text.parse::<Uri>().ok();
+    if uri.is_some_and(|uri| uri.scheme_str() == Some("http") && uri.port().is_some()) {
+        return Ok(text.to_owned());
+    }
+    Err("give http://host:port of a collector that takes OTLP/gRPC, usually port 4317. One beside this service can go on over \
+         TLS"
+    .to_owned())
 }

@@ -1,65 +1,52 @@
-//! The settings of Redis, checked.
+//! The settings of Redis, and what must hold of them together.
 
-use std::{path::PathBuf, time::Duration};
-
-use super::{
-    parse::{SettingError, boolean, invalid, non_empty, number},
-    raw::RawSettings,
-};
-use crate::history::redis::options::{ClientCertificate, LookupMethod, RedisOptions, Secret};
+use super::{SettingError, raw::RawSettings};
+use crate::store::redis::options::{ClientCertificate, LookupMethod, RedisOptions, Secret};
 
 /// `None` where no address is given: prompts are kept in memory then.
 pub(super) fn options(raw: &RawSettings) -> Result<Option<RedisOptions>, SettingError> {
-    let timeout = number("LOOP_STORE_TIMEOUT_MS", &raw.store_timeout_ms, 1, 60_000)?;
-    let cluster = boolean("REDIS_CLUSTER", &raw.redis_cluster)?;
-    let lookup = match raw.redis_lookup.trim() {
-        "direct" => LookupMethod::Direct,
-        "search" if cluster => {
-            let wanted = "the search module sees one node only: give direct where REDIS_CLUSTER is true";
-            return Err(invalid("REDIS_LOOKUP", "search", wanted));
-        }
-        "search" => LookupMethod::Search,
-        other => return Err(invalid("REDIS_LOOKUP", other, "give direct or search")),
-    };
-    let Some(text) = non_empty(&raw.redis_url) else { return Ok(None) };
+    let refused = |name, wanted| Err(SettingError { name, wanted });
+    if raw.redis_cluster && raw.redis_lookup == LookupMethod::Search {
+        let wanted = "the search module sees one node only: give direct where REDIS_CLUSTER is true";
+        return refused("REDIS_LOOKUP", wanted);
+    }
+    let text = raw.redis_url.reveal();
+    if text.is_empty() {
+        return Ok(None);
+    }
     let urls: Vec<&str> = text.split(',').map(str::trim).collect();
-    check_urls(&urls, cluster)?;
+    check_urls(&urls, raw.redis_cluster)?;
     let tls = urls.iter().all(|url| url.starts_with("rediss://"));
-    let [ca_file, certificate, key] = [
+    for (name, file) in [
         ("REDIS_CA_FILE", &raw.redis_ca_file),
         ("REDIS_CERT_FILE", &raw.redis_cert_file),
         ("REDIS_KEY_FILE", &raw.redis_key_file),
-    ]
-    .map(|(name, text)| match non_empty(text) {
-        Some(path) if !tls => Err(invalid(
-            name,
-            path,
-            "it is for TLS: give an address with rediss:// in REDIS_URL, or leave it out",
-        )),
-        path => Ok(path.map(PathBuf::from)),
-    });
-    let certificate = match (certificate?, key?) {
+    ] {
+        if file.is_some() && !tls {
+            let wanted = "it is for TLS: give an address with rediss:// in REDIS_URL, or leave it out";
+            return refused(name, wanted);
+        }
+    }
+    let certificate = match (raw.redis_cert_file.clone(), raw.redis_key_file.clone()) {
         (Some(certificate), Some(key)) => Some(ClientCertificate { certificate, key }),
         (None, None) => None,
-        (Some(_), None) => return Err(invalid("REDIS_KEY_FILE", "", "give the key of REDIS_CERT_FILE")),
-        (None, Some(_)) => {
-            return Err(invalid("REDIS_CERT_FILE", "", "give the certificate of REDIS_KEY_FILE"));
-        }
+        (Some(_), None) => return refused("REDIS_KEY_FILE", "give the key of REDIS_CERT_FILE"),
+        (None, Some(_)) => return refused("REDIS_CERT_FILE", "give the certificate of REDIS_KEY_FILE"),
     };
     Ok(Some(RedisOptions {
         urls: urls.into_iter().map(|url| Secret::new(url.to_owned())).collect(),
-        cluster,
-        password_file: non_empty(&raw.redis_password_file).map(PathBuf::from),
-        ca_file: ca_file?,
+        cluster: raw.redis_cluster,
+        password_file: raw.redis_password_file.clone(),
+        ca_file: raw.redis_ca_file.clone(),
         certificate,
-        lookup,
-        timeout: Duration::from_millis(timeout),
+        lookup: raw.redis_lookup,
+        timeout: raw.store_timeout_ms,
     }))
 }
 
 /// No address is ever shown: it may hold a password.
 fn check_urls(urls: &[&str], cluster: bool) -> Result<(), SettingError> {
-    let refused = |wanted: &str| Err(invalid("REDIS_URL", "(hidden)", wanted));
+    let refused = |wanted| Err(SettingError { name: "REDIS_URL", wanted });
     let begins =
         |schemes: &[&str]| urls.iter().all(|url| schemes.iter().any(|scheme| url.starts_with(scheme)));
     if !begins(&["redis://", "rediss://", "unix://"]) {
@@ -83,6 +70,8 @@ fn check_urls(urls: &[&str], cluster: bool) -> Result<(), SettingError> {
 
 #[cfg(test)]
 mod tests {
+    use std::{path::PathBuf, time::Duration};
+
     use clap::Parser;
 
     use super::*;
@@ -135,10 +124,7 @@ mod tests {
             (&["--redis-url", plain, "--redis-ca-file", "/ca"], "REDIS_CA_FILE"),
             (&["--redis-url", "rediss://h:1", "--redis-cert-file", "/c"], "REDIS_KEY_FILE"),
             (&["--redis-url", "rediss://h:1", "--redis-key-file", "/k"], "REDIS_CERT_FILE"),
-            (&["--redis-url", plain, "--redis-lookup", "fast"], "REDIS_LOOKUP"),
             (&["--redis-url", plain, "--redis-lookup", "search", "--redis-cluster", "1"], "REDIS_LOOKUP"),
-            (&["--redis-cluster", "maybe"], "REDIS_CLUSTER"),
-            (&["--store-timeout-ms", "0"], "LOOP_STORE_TIMEOUT_MS"),
         ] {
             let e = redis(flags).expect_err(&format!("{flags:?}"));
             assert_eq!(e.name, name, "{flags:?}");

@@ -2,7 +2,7 @@
 
 use embedding_service::{
     cache::{AnswerStore as _, EntryId, Erase, redis::RedisAnswers},
-    history::HistoryError,
+    store::StoreError,
 };
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 };
 
 async fn is_unreadable(store: &RedisAnswers) -> bool {
-    matches!(store.exact(PARTITION, EntryId::of("x")).await, Err(HistoryError::Unreadable(_)))
+    matches!(store.exact(PARTITION, EntryId::of("x")).await, Err(StoreError::Unreadable(_)))
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn an_entry_under_another_key_is_none() {
     let other = EntryId::of("y");
     let copy = format!("{}:{other}", key.rsplit_once(':').unwrap().0);
     redis.command(&["COPY", &key, &copy]).await;
-    assert!(matches!(store.exact(PARTITION, other).await, Err(HistoryError::Unreadable(_))));
+    assert!(matches!(store.exact(PARTITION, other).await, Err(StoreError::Unreadable(_))));
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_redis_that_is_full_or_away_is_an_error_and_comes_back() {
     let store = store(&redis, "direct", HOUR).await;
     store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
     redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
-    assert_eq!(store.store(&entry(PARTITION, "y", "answer", 2), HOUR).await, Err(HistoryError::Full));
+    assert_eq!(store.store(&entry(PARTITION, "y", "answer", 2), HOUR).await, Err(StoreError::Full));
     assert!(store.exact(PARTITION, EntryId::of("x")).await.unwrap().is_some(), "what it has can be read");
     redis.kill();
     assert!(store.exact(PARTITION, EntryId::of("x")).await.is_err());

@@ -56,15 +56,17 @@ fn few_traps_and_most_rewordings_are_served() {
 /// Mostly the same words, in other roles or with one small word changed.
 #[test]
 fn hard_traps_are_served_at_no_threshold() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = evaluate(&of_repository("hard_traps.jsonl"), folder.path());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
-    let report: Value = serde_json::from_str(&text).unwrap();
-    let lowest = &report["curve"][0];
-    let served = |how: &str| number(lowest, &format!("/{how}/traps_served"));
-    assert_eq!(served("with_verification"), 0);
-    assert!(served("without_verification") > 60);
+    for (name, traps) in [("hard_traps.jsonl", 60), ("traps.jsonl", 350)] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = evaluate(&of_repository(name), folder.path());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
+        let report: Value = serde_json::from_str(&text).unwrap();
+        let lowest = &report["curve"][0];
+        let served = |how: &str| number(lowest, &format!("/{how}/traps_served"));
+        assert_eq!(served("with_verification"), 0, "{}", report["served_traps"]);
+        assert!(served("without_verification") > traps, "{name}");
+    }
 }
 
 #[test]

@@ -9,11 +9,10 @@ use embedding_service::{
         truncation::{UnseenDigest, UnseenText},
     },
     history::{
-        Earlier, HistoryError, Moment, PromptHistory, Record, Retention, Scope,
-        memory::MemoryHistory,
-        redis::{RedisHistory, options::RedisOptions},
+        Earlier, Moment, PromptHistory, Record, Retention, Scope, memory::MemoryHistory, redis::RedisHistory,
     },
     similarity,
+    store::{StoreError, redis::options::RedisOptions},
 };
 
 use crate::support::{
@@ -85,7 +84,7 @@ suite! {
     it_says_that_it_is_reachable(5, HOUR);
 }
 
-pub async fn connect(settings: &RedisOptions, retention: Retention) -> Result<RedisHistory, HistoryError> {
+pub async fn connect(settings: &RedisOptions, retention: Retention) -> Result<RedisHistory, StoreError> {
     RedisHistory::connect(settings, bag_of_words(), DIMENSION, retention).await
 }
 

@@ -14,8 +14,13 @@
 mod answer_faults;
 mod answer_suite;
 mod assistance;
-mod authority;
+mod console;
 mod contract;
+mod control_api;
+mod control_budgets;
+mod control_restarts;
+mod control_suite;
+mod control_webhooks;
 mod embedder;
 mod eval_cache;
 mod faults;

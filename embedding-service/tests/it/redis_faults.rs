@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use embedding_service::{
     embed::bag_of_words::BagOfWords,
-    history::{HistoryError, PromptHistory, Retention, Scope},
+    history::{PromptHistory, Retention, Scope},
     routes::LIVENESS,
     server::{self, ServerError},
+    store::StoreError,
 };
 use tonic::Code;
 use tonic_health::pb::health_check_response::ServingStatus;
@@ -161,7 +162,7 @@ async fn a_full_redis_can_be_started_with_and_says_so() {
     let history = history_suite::store(&redis, Retention { size: 5, ttl: HOUR }).await;
     let scope = Scope::new("t", "", "");
     assert_eq!(history.recall(&scope, &vector(1)).await, Ok(vec![]));
-    assert_eq!(history.record(&record(&scope, "x", vector(1))).await, Err(HistoryError::Full));
+    assert_eq!(history.record(&record(&scope, "x", vector(1))).await, Err(StoreError::Full));
 }
 
 /// The address leads to another server after a failover, but connections that are open stay with the old one, which is
@@ -214,6 +215,6 @@ async fn a_replica_that_stays_one_is_read() {
 
 #[test]
 fn errors_show_no_prompt() {
-    let shown = HistoryError::Refused("OOM".to_owned()).to_string();
+    let shown = StoreError::Refused("OOM".to_owned()).to_string();
     assert_eq!(shown, "Redis refused the command: OOM");
 }

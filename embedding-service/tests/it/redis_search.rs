@@ -1,8 +1,11 @@
 //! Looking up by the search module: its index is made once and has to fit; module and index may be missing.
 
-use embedding_service::history::{
-    HistoryError, PromptHistory, Retention, Scope,
-    redis::{INDEX, RedisHistory},
+use embedding_service::{
+    history::{
+        PromptHistory, Retention, Scope,
+        redis::{INDEX, RedisHistory},
+    },
+    store::StoreError,
 };
 use redis::Value;
 use tonic::Code;
@@ -19,7 +22,7 @@ use crate::{
 const FIVE: Retention = Retention { size: 5, ttl: HOUR };
 const SEARCH: (&str, &str) = ("--redis-lookup", "search");
 
-async fn connect(redis: &Redis) -> Result<RedisHistory, HistoryError> {
+async fn connect(redis: &Redis) -> Result<RedisHistory, StoreError> {
     history_suite::connect(&redis_settings(&redis.url(), &[SEARCH]), FIVE).await
 }
 

@@ -510,7 +510,8 @@ async fn a_redis_user_without_the_keys_of_the_cache_keeps_the_service_from_nothi
 /// The gateway reaches the service by its gRPC socket. Whoever reads metrics from another machine may not erase.
 #[tokio::test]
 async fn the_administration_is_where_the_gateway_is_and_erasing_on_this_machine_only() {
-    let server = Server::start_without_model(&[("--metrics-addr", "0.0.0.0:0")]).await;
+    let server =
+        Server::start_without_model(&[("--metrics-addr", "0.0.0.0:0"), ("--control", "false")]).await;
     let pages = server.running.addresses().metrics;
     let pages = std::net::SocketAddr::from(([127, 0, 0, 1], pages.port()));
     assert_eq!(http::get(pages, "/v1/cache/stats").await.0, 200);

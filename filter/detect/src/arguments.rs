@@ -1,111 +1,106 @@
-//! The canonical form of JSON arguments: the order of keys and white space make no difference. It allocates nothing,
-//! because it is computed for every call of a history.
+//! The digest and the words of a call's arguments. The order of members and white space make no difference, as in
+//! `sentinel_llm_api::canonical`. No tree is built, because this is computed for every call of a history.
 
-use std::fmt;
+use std::borrow::Cow;
 
-use sentinel_llm_api::json;
-use sentinel_text::{WordSet, digest, digest_pair};
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, SeqAccess, Visitor},
+use sentinel_llm_api::{
+    canonical::{self, Ambiguous, Builder},
+    json::{self, Raw},
 };
+use sentinel_text::{digest, digest_pair};
 
-/// Bytes of arguments as they stand whose words are taken.
+use crate::WordSet;
+
+/// Most bytes of arguments whose words are taken if they are not JSON.
 const MAX_WORDS: usize = 4_096;
 
 /// A call's arguments in a form that does not depend on how they were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arguments {
     pub digest: u64,
-    /// The words of the values, keys left out.
+    /// The words of the values, without names of members.
     pub words: WordSet,
 }
 
-/// The form of a call's arguments: JSON whatever its order and spaces, or JSON inside a JSON string; what is no JSON as
-/// it stands.
+/// Reads a call's arguments: JSON, or JSON inside a JSON string. Anything else counts as it is written.
 pub fn canonical(arguments: &str) -> Arguments {
-    // A stream says no arguments by sending no piece of them.
+    // In a stream, a call without arguments has no piece of them.
     let arguments = if arguments.is_empty() { "{}" } else { arguments };
     if arguments.starts_with('"')
-        && let Ok(inner) = json::read::<String>(arguments)
+        && let Some(inner) = Raw::read(arguments).ok().and_then(json::string)
         && inner.trim_start().starts_with(['{', '['])
-        && let Ok(inner) = json::read(&inner)
+        && let Ok(inner) = canonical::read(&inner, &mut Digest)
     {
         return inner;
     }
-    json::read(arguments).unwrap_or_else(|_| Arguments::as_written(arguments))
+    canonical::read(arguments, &mut Digest).unwrap_or_else(|_| Arguments::as_written(arguments))
 }
 
 impl Arguments {
-    /// Arguments as they stand, for those that are no JSON or too long to be read. Their words are those of the beginning.
+    /// For arguments that are not JSON, or too long to be read. Only the words of their beginning count.
     pub fn as_written(arguments: &str) -> Self {
         let beginning = arguments.get(..arguments.floor_char_boundary(MAX_WORDS)).unwrap_or_default();
         Self { digest: digest(arguments.as_bytes()), words: WordSet::of(beginning) }
     }
-}
 
-impl<'de> Deserialize<'de> for Arguments {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FromJson)
+    /// A value, by its kind and its number or digest.
+    fn of_kind(kind: u64, value: u64) -> Self {
+        let digest = digest_pair(kind, value);
+        Self { digest, words: WordSet::of_value(digest) }
+    }
+
+    fn of_text(text: &str) -> Self {
+        Self { words: WordSet::of(text), ..Self::of_kind(5, digest(text.as_bytes())) }
     }
 }
 
-struct FromJson;
-
-/// A value of a kind and its digest or number.
-fn of_kind(kind: u64, value: u64) -> Arguments {
-    let digest = digest_pair(kind, value);
-    Arguments { digest, words: WordSet::of_value(digest) }
+/// The elements of a list, or the members of an object.
+#[derive(Default)]
+struct Sum {
+    digest: u64,
+    words: WordSet,
 }
 
-impl<'de> Visitor<'de> for FromJson {
+/// Reads a value into its digest and its words.
+struct Digest;
+
+impl<'a> Builder<'a> for Digest {
     type Value = Arguments;
+    type List = Sum;
+    type Object = Sum;
+    const MAX_VALUES: usize = usize::MAX;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Arguments, E> {
-        Ok(of_kind(0, 0))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Arguments, E> {
-        Ok(of_kind(1, u64::from(value)))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Arguments, E> {
-        Ok(of_kind(2, value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Arguments, E> {
-        Ok(of_kind(3, value.cast_unsigned()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Arguments, E> {
-        Ok(of_kind(4, value.to_bits()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Arguments, E> {
-        Ok(Arguments { words: WordSet::of(value), ..of_kind(5, digest(value.as_bytes())) })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Arguments, A::Error> {
-        let (mut all, mut words) = (0, WordSet::default());
-        while let Some(item) = items.next_element::<Arguments>()? {
-            all = digest_pair(all, item.digest);
-            words = words.union(item.words);
+    fn word(&mut self, word: &'a str) -> Arguments {
+        match word {
+            "null" => Arguments::of_kind(0, 0),
+            "true" | "false" => Arguments::of_kind(1, u64::from(word == "true")),
+            // Integers of any length and fractions, as they are written: two ids that differ in their last digit are two.
+            number => Arguments::of_kind(2, number.parse().unwrap_or_else(|_| digest(number.as_bytes()))),
         }
-        Ok(Arguments { words, ..of_kind(6, all) })
     }
 
-    /// A sum, since the order of members does not count.
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Arguments, A::Error> {
-        let (mut all, mut words) = (0_u64, WordSet::default());
-        while let Some((key, value)) = members.next_entry::<Arguments, Arguments>()? {
-            all = all.wrapping_add(digest_pair(key.digest, value.digest));
-            words = words.union(value.words);
-        }
-        Ok(Arguments { words, ..of_kind(7, all) })
+    fn text(&mut self, _: Raw<'a>, text: Cow<'a, str>) -> Arguments {
+        Arguments::of_text(&text)
+    }
+
+    fn push(list: &mut Sum, element: Arguments) {
+        list.digest = digest_pair(list.digest, element.digest);
+        list.words = list.words.union(element.words);
+    }
+
+    fn list(list: Sum) -> Arguments {
+        Arguments { words: list.words, ..Arguments::of_kind(6, list.digest) }
+    }
+
+    /// Adds up, because the order of members does not count.
+    fn insert(object: &mut Sum, name: Cow<'a, str>, member: Arguments) {
+        let name = digest_pair(5, digest(name.as_bytes()));
+        object.digest = object.digest.wrapping_add(digest_pair(name, member.digest));
+        object.words = object.words.union(member.words);
+    }
+
+    fn object(object: Sum) -> Result<Arguments, Ambiguous> {
+        Ok(Arguments { words: object.words, ..Arguments::of_kind(7, object.digest) })
     }
 }
 
@@ -155,6 +150,10 @@ mod tests {
             "not json",
             r#"["a",1]"#,
             r#"{"a":null}"#,
+            // Beyond what a float can tell apart.
+            "123456789012345678901",
+            "123456789012345678902",
+            r#"{"a":1,"a":1}"#,
         ];
         for (at, one) in all.iter().enumerate() {
             for other in &all[..at] {

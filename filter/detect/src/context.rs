@@ -88,12 +88,6 @@ impl Context {
         }
         Ok(context)
     }
-
-    /// Whether this history goes on from a request with the messages `history` that was answered with `answer`.
-    pub fn continues(&self, history: u64, answer: &Fingerprint) -> bool {
-        let is_it = |earlier: &Occurrence| earlier.history == history && earlier.answer.is_verbatim(answer);
-        answer.words > 0 && self.earlier.iter().any(is_it)
-    }
 }
 
 /// One message as digests. Marks that move from message to message, such as those of a provider's cache, are none of it.
@@ -152,13 +146,28 @@ fn answer(history: &History<'_>, at: usize) -> Result<Fingerprint, Unreadable> {
 fn steady(text: &str) -> u64 {
     let mut kept = Vec::with_capacity(text.len());
     for word in text.as_bytes().split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()) {
-        let is_clock = word.iter().any(u8::is_ascii_digit) || is_calendar(word);
-        if !word.is_empty() && !is_clock {
+        if !word.is_empty() && !is_clock(word) && !is_calendar(word) {
             kept.extend_from_slice(word);
             kept.push(b' ');
         }
     }
     digest(&kept)
+}
+
+/// A number, or a part of a time: `17`, `04T10`, `07Z`, `10am`, `250ms`. A word with digits in it ("step3", "W17") says what it is about.
+fn is_clock(word: &[u8]) -> bool {
+    const UNITS: [&[u8]; 10] = [b"", b"T", b"Z", b"am", b"pm", b"th", b"st", b"nd", b"rd", b"ms"];
+    let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let Some((_, rest)) = word.split_at_checked(digits).filter(|_| digits > 0) else { return false };
+    let is_unit = |part: &[u8]| {
+        UNITS.iter().any(|unit| part.eq_ignore_ascii_case(unit)) || part.eq_ignore_ascii_case(b"s")
+    };
+    match rest.split_first() {
+        Some((b'T', time)) if !time.is_empty() => is_unit(
+            time.get(time.iter().take_while(|byte| byte.is_ascii_digit()).count()..).unwrap_or_default(),
+        ),
+        _ => is_unit(rest),
+    }
 }
 
 /// `Monday`, `Nov`, `PM`, `UTC`: what a date or a time is written with.

@@ -11,7 +11,7 @@ use sentinel_text::digest;
 use serde::{Deserialize, Serialize};
 
 use crate::history::digest_of_word;
-use crate::step::{FinishedCall, StepLog, Steps, StrayResult};
+use crate::step::{FinishedCall, StepLog, Steps, StrayResult, asked_number};
 
 /// Turns that are remembered: enough for five rounds of the longest cycle.
 const TURNS: usize = 25;
@@ -50,8 +50,9 @@ impl ThreadRef {
 pub struct KeptTail {
     pub thread: ThreadRef,
     pub results: Vec<StrayResult>,
-    /// Digests of the user texts that stand alone in their messages, in their normal form.
-    pub words: Vec<u64>,
+    /// Digests of the user texts that stand alone in their messages, in their normal form, with how often each wants
+    /// something done.
+    pub words: Vec<(u64, u32)>,
 }
 
 impl KeptTail {
@@ -75,7 +76,7 @@ impl KeptTail {
             })?;
             // A text beside results is no word.
             if role == Role::User && !has_results && tail.words.len() < WORDS {
-                tail.words.push(digest_of_word(&text));
+                tail.words.push((digest_of_word(&text), asked_number(&text)));
             }
         }
         Ok(tail)
@@ -106,7 +107,7 @@ impl KeptHistories {
         known.key = key;
         let KeptHistory { log, said, .. } = known;
         let done = tail.results.iter().filter_map(|result| log.stray_result(result)).collect();
-        for word in &tail.words {
+        for (word, asked) in &tail.words {
             if said.contains(word) {
                 continue;
             }
@@ -114,7 +115,7 @@ impl KeptHistories {
                 said.remove(0);
             }
             said.push(*word);
-            log.word();
+            log.word(false, *asked);
         }
         (log.steps(), done)
     }
@@ -173,7 +174,10 @@ impl StepLog<'static> {
 
 #[cfg(test)]
 mod tests {
-    use sentinel_llm_api::conversation::{CallRef, ToolResult};
+    use sentinel_llm_api::{
+        conversation::{CallRef, ToolResult},
+        json::Raw,
+    };
 
     use super::*;
     use crate::step::ToolRules;
@@ -186,9 +190,9 @@ mod tests {
     }
 
     fn result(id: &str, thread: ThreadRef) -> KeptTail {
-        let raw = serde_json::value::RawValue::from_string("\"no results\"".into()).unwrap();
+        let raw = Raw::read("\"no results\"").unwrap();
         let of = CallRef::Id(id.into());
-        let result = StrayResult::of(&ToolResult { of, content: Some(&raw), is_error: false }).unwrap();
+        let result = StrayResult::of(&ToolResult { of, content: Some(raw), is_error: false }).unwrap();
         KeptTail { thread, results: vec![result], words: Vec::new() }
     }
 
@@ -211,7 +215,7 @@ mod tests {
         let (steps, _) = histories.follow(&KeptTail { thread, ..KeptTail::default() });
         assert_eq!(steps.all.len(), TURNS);
         assert!(steps.all.windows(2).all(|pair| pair[0].is_like(&pair[1]) && pair[0].tool == pair[1].tool));
-        let (spoken, _) = histories.follow(&KeptTail { thread, words: vec![1], ..KeptTail::default() });
+        let (spoken, _) = histories.follow(&KeptTail { thread, words: vec![(1, 0)], ..KeptTail::default() });
         assert!(spoken.current().is_empty());
     }
 

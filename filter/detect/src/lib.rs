@@ -9,7 +9,6 @@ pub mod call_rate;
 pub mod context;
 pub mod growing;
 pub mod history;
-pub mod injection;
 mod joined;
 pub mod kept_history;
 pub mod prompts;
@@ -19,6 +18,9 @@ pub mod step;
 mod thresholds;
 pub mod verdict;
 pub mod window;
+mod word_set;
+
+pub use word_set::WordSet;
 
 use std::sync::LazyLock;
 

@@ -46,7 +46,7 @@ impl IncomingPrompt {
         let Tail::Prompt(prompt) = &reading.tail else { return None };
         // What the agent said it was waiting for proves nothing either.
         let weak = [Kind::Acknowledgement, Kind::Empty, Kind::Waiting];
-        let is_weak_exchange = reading.exchanges.last().is_some_and(|step| weak.contains(&step.kind()));
+        let is_weak_exchange = reading.exchanges.all.last().is_some_and(|step| weak.contains(&step.kind()));
         Some(Self {
             text: Fingerprint::of(&prompt.text),
             is_weak: is_weak_exchange || is_weak_answer(&prompt.text),

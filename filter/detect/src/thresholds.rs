@@ -22,6 +22,33 @@ impl Thresholds {
         Self { kill: 0, ..self }
     }
 
+    /// A hint from this count on, and never a kill.
+    pub(crate) fn hinting_from(hint: u32) -> Self {
+        Self { hint, kill: 0 }
+    }
+
+    /// Not below this count; the kill as long after the hint as before.
+    pub(crate) fn from(self, least: u32) -> Self {
+        let gap = if self.hint == 0 { 0 } else { self.kill.saturating_sub(self.hint) };
+        let hint = if self.hint == 0 { 0 } else { self.hint.max(least) };
+        let kill = if self.kill == 0 { 0 } else { self.kill.max(least.saturating_add(gap)) };
+        Self { hint, kill }
+    }
+
+    /// What one of them already says.
+    pub(crate) fn strict(self, other: Self) -> Self {
+        let sooner = |one: u32, other: u32| match (one, other) {
+            (0, count) | (count, 0) => count,
+            (one, other) => one.min(other),
+        };
+        Self { hint: sooner(self.hint, other.hint), kill: sooner(self.kill, other.kill) }
+    }
+
+    /// With the hint of the other where it is later, or never.
+    pub(crate) fn lenient_hint(self, other: Self) -> Self {
+        Self { hint: self.lenient(other).hint, ..self }
+    }
+
     /// What both allow.
     pub(crate) fn lenient(self, other: Self) -> Self {
         let later = |one: u32, other: u32| if one == 0 || other == 0 { 0 } else { one.max(other) };

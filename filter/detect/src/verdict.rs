@@ -1,9 +1,13 @@
 //! Verdicts and what they rest on.
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 /// What is to happen with a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Verdict {
     #[default]
     Allow,
@@ -12,9 +16,10 @@ pub enum Verdict {
 }
 
 /// A measured reason for suspicion. The codes stand in shared data and never change their meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, IntoStaticStr, VariantArray)]
 #[serde(into = "u8", try_from = "u8")]
 #[repr(u8)]
+#[strum(serialize_all = "snake_case")]
 pub enum Signal {
     /// Similar prompts, similar responses and repeated tool calls, weighed.
     Score = 1,
@@ -44,6 +49,12 @@ pub enum Signal {
     Injection = 13,
     /// The newest turn fills the context window up to a mark.
     MemoryFlush = 14,
+    /// The request cannot be read in full, and its agent may not do everything.
+    Unreadable = 15,
+    /// The request asks for a model that its agent may not use.
+    ModelDenied = 16,
+    /// An operator has stopped the run, agent, client or tenant.
+    Stopped = 17,
 }
 
 impl From<Signal> for u8 {
@@ -66,7 +77,7 @@ impl TryFrom<u8> for Signal {
     type Error = UnknownSignal;
 
     fn try_from(code: u8) -> Result<Self, UnknownSignal> {
-        Self::ALL.into_iter().find(|signal| u8::from(*signal) == code).ok_or(UnknownSignal(code))
+        Self::ALL.iter().copied().find(|signal| u8::from(*signal) == code).ok_or(UnknownSignal(code))
     }
 }
 
@@ -77,10 +88,12 @@ pub struct Finding {
     pub signal: Signal,
     /// Steps, rounds of a cycle, turns or calls; 0 where nothing is counted.
     pub count: u32,
-    /// The tool that it is about, or the pattern; empty where it is about none.
+    /// The tool that it is about, or the pattern, or the model, or why the request cannot be read, or an operator's words; empty where it is about none.
     pub tool: String,
     /// What is repeated waits for something.
     pub is_waiting: bool,
+    /// The call is the same each time, and what came of it was not always.
+    pub is_any_outcome: bool,
     /// What the score rests on.
     pub evidence: Evidence,
 }
@@ -94,8 +107,19 @@ impl Finding {
             count: 0,
             tool: String::new(),
             is_waiting: false,
+            is_any_outcome: false,
             evidence: Evidence::default(),
         }
+    }
+
+    /// The request cannot be read in full. `cause`: why, as metrics name it.
+    pub fn unreadable(cause: &str) -> Self {
+        Self { tool: cause.to_owned(), ..Self::of(Signal::Unreadable, Verdict::Kill) }
+    }
+
+    /// Why the request cannot be read, where it is about that.
+    pub fn cause(&self) -> Option<&str> {
+        (self.signal == Signal::Unreadable).then_some(self.tool.as_str())
     }
 
     /// For a header: signal, count and tool, or what the score rests on.
@@ -104,6 +128,10 @@ impl Finding {
         let label = signal.label();
         match signal {
             Signal::Injection => format!("{label}; pattern={tool}"),
+            Signal::Unreadable => format!("{label}; cause={tool}"),
+            Signal::ModelDenied if !tool.is_empty() => format!("{label}; model={tool}"),
+            // The operator's words are for the agent.
+            Signal::Stopped => label.to_owned(),
             Signal::Score if evidence.prompts > 0 => format!("{label}; {evidence}"),
             _ if *count == 0 && tool.is_empty() => label.to_owned(),
             _ if *count == 0 => format!("{label}; tool={tool}"),
@@ -116,6 +144,9 @@ impl Finding {
     pub fn explanation(&self) -> String {
         let Self { count, tool, .. } = self;
         match self.signal {
+            Signal::RepeatedStep if self.is_any_outcome => {
+                format!("it called `{tool}` {count} times in a row with the same arguments")
+            }
             Signal::RepeatedStep => {
                 format!("it called `{tool}` {count} times with the same arguments and the same result")
             }
@@ -134,6 +165,11 @@ impl Finding {
             Signal::RunLimit => format!("it took {count} turns without a word from the user"),
             Signal::Injection => format!("what is new in it looks like an injection ({tool})"),
             Signal::ToolDenied => format!("it asked for the tool `{tool}`, which it may not use"),
+            Signal::ModelDenied if tool.is_empty() => "it names no model, and may use only some".to_owned(),
+            Signal::ModelDenied => format!("it asked for the model `{tool}`, which it may not use"),
+            Signal::Unreadable => format!("the gateway cannot read it in full ({tool})"),
+            Signal::Stopped if tool.is_empty() => "an operator stopped it".to_owned(),
+            Signal::Stopped => format!("an operator stopped it: {tool}"),
             Signal::MemoryFlush => "its context window is almost full".to_owned(),
             Signal::Score | Signal::Semantic | Signal::McpBreaker => {
                 "it keeps repeating the same request with the same outcome".to_owned()
@@ -155,59 +191,26 @@ pub struct Evidence {
 
 impl Verdict {
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Hint => "hint",
-            Self::Kill => "kill",
-        }
+        self.into()
     }
 }
 
 impl Signal {
-    pub const ALL: [Self; 14] = [
-        Self::Score,
-        Self::Semantic,
-        Self::RepeatedStep,
-        Self::Cycle,
-        Self::Stagnation,
-        Self::Stuck,
-        Self::SameOutcome,
-        Self::RunLimit,
-        Self::McpBreaker,
-        Self::SimilarFailures,
-        Self::RepeatedExchange,
-        Self::ToolDenied,
-        Self::Injection,
-        Self::MemoryFlush,
-    ];
+    /// Every signal.
+    pub const ALL: &[Self] = Self::VARIANTS;
 
     /// Whether it is about a loop.
     pub fn is_loop(self) -> bool {
-        !self.is_refusal() && self != Self::MemoryFlush
+        !self.is_refusal() && !matches!(self, Self::MemoryFlush | Self::Stopped)
     }
 
     /// Whether it is about what one request says, and not about a loop.
     pub fn is_refusal(self) -> bool {
-        matches!(self, Self::ToolDenied | Self::Injection)
+        matches!(self, Self::ToolDenied | Self::ModelDenied | Self::Injection | Self::Unreadable)
     }
 
     pub fn label(self) -> &'static str {
-        match self {
-            Self::RepeatedStep => "repeated_step",
-            Self::RepeatedExchange => "repeated_exchange",
-            Self::Cycle => "cycle",
-            Self::Stagnation => "stagnation",
-            Self::Stuck => "stuck",
-            Self::SimilarFailures => "similar_failures",
-            Self::SameOutcome => "same_outcome",
-            Self::RunLimit => "run_limit",
-            Self::McpBreaker => "mcp_breaker",
-            Self::Score => "score",
-            Self::Semantic => "semantic",
-            Self::ToolDenied => "tool_denied",
-            Self::Injection => "injection",
-            Self::MemoryFlush => "memory_flush",
-        }
+        self.into()
     }
 }
 
@@ -231,7 +234,7 @@ mod tests {
 
     #[test]
     fn every_signal_has_one_code_of_its_own() {
-        for signal in Signal::ALL {
+        for signal in Signal::ALL.iter().copied() {
             assert_eq!(Signal::try_from(u8::from(signal)).ok(), Some(signal));
         }
         assert!(Signal::try_from(0).is_err() && Signal::try_from(99).is_err());

@@ -1,33 +1,32 @@
-//! What an answer says: text, tool calls and usage, put together from its parts with bounded memory.
-
-use serde_json::value::RawValue;
+//! What an answer says: text, tool calls and usage, collected with bounded memory.
 
 use crate::{
-    json,
+    answer_event::{AnswerEvent, CallStart, Ending, WholeCall},
+    json::{Raw, lossy},
     repeatable::{Content, FunctionCall, NotRepeatable},
-    usage::{Report, Usage},
+    usage::Usage,
 };
 
-/// Arguments of one call beyond this are not kept (bytes).
+/// Arguments of one call are cut off beyond this (bytes).
 const MAX_ARGUMENTS: usize = 262_144;
-/// Text beyond this is not kept (bytes): a fingerprint reads less.
+/// Text is cut off beyond this (bytes). A fingerprint reads less.
 const MAX_TEXT: usize = 16_384;
 const MAX_CALLS: usize = 128;
 
 /// What a response said.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Cut at `MAX_TEXT`.
+    /// At most `MAX_TEXT` bytes.
     pub text: String,
     pub calls: Vec<AnswerCall>,
-    /// The answer's id, where a later request may say that it follows it; else empty.
+    /// The answer's id, if a later request may name it. Empty otherwise.
     pub id: String,
-    /// As the provider names it; empty where it does not.
+    /// As the provider names it. Empty if it does not.
     pub model: String,
     pub usage: Usage,
-    /// All that it says, or why that is not to be given again; none where nobody asked.
+    /// The whole content, or why it cannot be given again. `None` if the caller did not ask for it.
     pub content: Option<Result<Content, NotRepeatable>>,
-    /// The stream has said that nothing more will come.
+    /// The stream has said that it is over.
     pub(crate) has_ended: bool,
 }
 
@@ -35,14 +34,14 @@ pub struct Answer {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AnswerCall {
     index: u64,
-    /// Empty where the dialect has none.
+    /// Empty if the dialect has no ids.
     pub id: String,
     pub name: String,
     pub arguments: String,
 }
 
 impl Answer {
-    /// An answer that is told by these alone.
+    /// An answer with only this content.
     pub fn of(text: &str, calls: &[FunctionCall], model: &str, usage: Usage) -> Self {
         let mut answer = Self { model: model.to_owned(), usage, ..Self::default() };
         answer.push_text(text);
@@ -50,38 +49,42 @@ impl Answer {
         answer
     }
 
-    /// Gives the last call its id.
-    pub(crate) fn set_call_id(&mut self, id: &str) {
+    /// Adds one event of the answer.
+    pub(crate) fn on_event(&mut self, event: &AnswerEvent<'_>) {
+        match event {
+            AnswerEvent::Id(id) if self.id.is_empty() => self.id = said(Some(*id)),
+            AnswerEvent::Model(model) if self.model.is_empty() => self.model = said(Some(*model)),
+            AnswerEvent::Usage(report) => self.usage.add(*report),
+            AnswerEvent::Text(piece) if !piece.is_alternative => self.push_text(&said(Some(piece.text))),
+            AnswerEvent::Call(WholeCall { id, name, arguments }) => {
+                self.add_call(&said(*name), arguments);
+                self.set_call_id(*id);
+            }
+            AnswerEvent::CallStart(CallStart { at, id, name, .. }) => {
+                self.push_call(*at, &said(*name), "");
+                self.set_call_id(*id);
+            }
+            AnswerEvent::Arguments { at, text } => self.push_call(*at, "", text),
+            AnswerEvent::PartEnd { at, .. } => self.end_call(*at),
+            AnswerEvent::End | AnswerEvent::Finished(Ending::WithBody) => self.has_ended = true,
+            _ => {}
+        }
+    }
+
+    /// Sets the id of the last call.
+    fn set_call_id(&mut self, id: Option<Raw<'_>>) {
         if let Some(call) = self.calls.last_mut() {
-            call.id.push_str(id);
+            call.id.push_str(&said(id));
         }
     }
 
-    pub(crate) fn set_id(&mut self, id: Option<&RawValue>) {
-        if self.id.is_empty() {
-            self.id = id.and_then(json::string).unwrap_or_default().into_owned();
-        }
-    }
-
-    pub(crate) fn set_model(&mut self, model: Option<&RawValue>) {
-        if self.model.is_empty() {
-            self.model = model.and_then(json::string).unwrap_or_default().into_owned();
-        }
-    }
-
-    pub(crate) fn add_usage(&mut self, report: Option<impl Into<Report>>) {
-        if let Some(report) = report {
-            self.usage.add(report.into());
-        }
-    }
-
-    pub(crate) fn push_text(&mut self, text: &str) {
+    fn push_text(&mut self, text: &str) {
         let room = MAX_TEXT.saturating_sub(self.text.len());
         self.text.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
     }
 
-    /// A call, or more of the one that has this index.
-    pub(crate) fn push_call(&mut self, index: u64, name: &str, arguments: &str) {
+    /// Adds a call, or more of the call with this index.
+    fn push_call(&mut self, index: u64, name: &str, arguments: &str) {
         if let Some(call) = self.calls.iter_mut().find(|call| call.index == index) {
             call.name.push_str(name);
             if call.arguments.len().saturating_add(arguments.len()) <= MAX_ARGUMENTS {
@@ -97,8 +100,8 @@ impl Answer {
         }
     }
 
-    /// A call whose arguments came in pieces is whole: where none came it has an empty object.
-    pub(crate) fn end_call(&mut self, index: u64) {
+    /// Ends a call whose arguments came in pieces. If no piece came, its arguments are an empty object.
+    fn end_call(&mut self, index: u64) {
         if let Some(call) = self.calls.iter_mut().find(|call| call.index == index)
             && call.arguments.is_empty()
         {
@@ -106,9 +109,13 @@ impl Answer {
         }
     }
 
-    /// A whole call, after those that are there.
-    pub(crate) fn add_call(&mut self, name: &str, arguments: &str) {
+    /// Adds a whole call behind the others.
+    fn add_call(&mut self, name: &str, arguments: &str) {
         let next = self.calls.iter().map(|call| call.index.saturating_add(1)).max().unwrap_or(0);
         self.push_call(next, name, arguments);
     }
+}
+
+fn said(raw: Option<Raw<'_>>) -> String {
+    raw.and_then(lossy).unwrap_or_default().into_owned()
 }

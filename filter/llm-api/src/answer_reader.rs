@@ -1,13 +1,14 @@
-//! Reading an answer as it passes, in any framing, with bounded memory and without holding a byte back.
+//! Reads an answer while it passes, in any framing, with bounded memory. It holds no byte back.
 
 use crate::{
     answer::Answer,
+    answer_event::{EventSink, Payload},
     dialect::DialectRef,
     framing::{Framing, Lines, event_stream::Frames},
-    repeatable::{NotRepeatable, Repeatable, Said, Wanted},
+    repeatable::{NotRepeatable, Repeatable, Wanted},
 };
 
-/// A JSON answer longer than this, or a single event longer than this, is not read (bytes).
+/// A longer JSON answer, or a longer single event, is not read (bytes).
 const MAX_JSON: usize = 262_144;
 
 /// Reads one response.
@@ -15,14 +16,14 @@ const MAX_JSON: usize = 262_144;
 pub struct AnswerReader {
     dialect: DialectRef,
     frames: Unframed,
-    /// Something was too long to be kept, or broken.
+    /// Something was too long or broken.
     is_incomplete: bool,
     answer: Answer,
-    /// Where somebody asked for it.
+    /// Present if the caller asked for it.
     repeatable: Option<Repeatable>,
 }
 
-/// What has come of the frame that is not whole yet.
+/// The beginning of a frame that is not complete yet.
 #[derive(Debug)]
 enum Unframed {
     Json(Vec<u8>),
@@ -31,7 +32,7 @@ enum Unframed {
 }
 
 impl AnswerReader {
-    /// A reader for a response of this content type; nothing where the type is not one that holds an answer.
+    /// A reader for a response of this content type. Returns `None` when that type cannot hold an answer.
     pub fn new(dialect: DialectRef, content_type: &[u8]) -> Option<Self> {
         let frames = match Framing::of(content_type)? {
             Framing::Json | Framing::JsonArray => Unframed::Json(Vec::new()),
@@ -41,7 +42,7 @@ impl AnswerReader {
         Some(Self { dialect, frames, is_incomplete: false, answer: Answer::default(), repeatable: None })
     }
 
-    /// Keeps all that the answer says too, as long as it is what is wanted and nothing else.
+    /// Collects the whole content too, as long as it is wanted and can be given again.
     #[must_use]
     pub fn keeping(self, wanted: Wanted) -> Self {
         Self { repeatable: Some(Repeatable::new(wanted)), ..self }
@@ -76,35 +77,32 @@ impl AnswerReader {
         *is_incomplete |= !fits;
     }
 
-    /// Whether the last event of a stream has come. Clients go on from there and do not wait for the last byte. What is
-    /// kept may have to wait for the end of the body.
+    /// Whether the last event of a stream has come. Clients go on from there and do not wait for the last byte. If the
+    /// whole content is collected, the end of the body may have to come first.
     pub fn has_ended(&self) -> bool {
-        let waits = self.repeatable.as_ref().is_some_and(|kept| !kept.is_broken() && !kept.has_ended());
+        let waits =
+            self.repeatable.as_ref().is_some_and(|content| !content.is_broken() && !content.has_ended());
         self.answer.has_ended && !waits
     }
 
-    /// Whether the model has come to its end, though more of the body may follow.
+    /// Whether the model's turn has ended. More of the body may follow.
     pub fn has_finished(&self) -> bool {
         self.answer.has_ended
     }
 
-    /// What was said, after the last byte; nothing where it could not be read as a whole.
+    /// The answer, after the last byte. Returns `None` when it could not be read completely.
     pub fn into_answer(mut self) -> Option<Answer> {
         match self.frames {
             Unframed::Json(text) if !self.is_incomplete => {
                 let text = std::str::from_utf8(&text).ok()?;
-                self.dialect.whole_answer(text, &mut self.answer)?;
-                if let Some(kept) = &mut self.repeatable {
-                    let seen = self.dialect.look(Said::Whole(text), kept);
-                    kept.note(seen);
-                }
+                read_answer(self.dialect, Payload::Whole(text), &mut self.answer, &mut self.repeatable)?;
             }
             Unframed::Sse(lines) => {
                 lines.end(|data| event(self.dialect, "", data, &mut self.answer, &mut self.repeatable));
             }
-            // A frame that is not whole.
+            // An incomplete frame.
             Unframed::AwsEventStream(frames) if !frames.is_empty() => {
-                self.repeatable.iter_mut().for_each(|kept| kept.break_off(NotRepeatable::Incomplete));
+                self.repeatable.iter_mut().for_each(|content| content.break_off(NotRepeatable::Incomplete));
             }
             _ => {}
         }
@@ -113,7 +111,27 @@ impl AnswerReader {
     }
 }
 
-/// `data` is none where it is no text.
+/// Reads the answer once for both.
+fn read_answer(
+    dialect: DialectRef,
+    payload: Payload<'_>,
+    answer: &mut Answer,
+    repeatable: &mut Option<Repeatable>,
+) -> Option<()> {
+    let is_strict = repeatable.as_ref().is_some_and(|content| !content.is_broken());
+    let mut visit = |event| {
+        answer.on_event(&event);
+        repeatable.iter_mut().for_each(|content| content.on_event(&event));
+    };
+    let new_sink = if is_strict { EventSink::strict } else { EventSink::new };
+    let read = dialect.read_answer(payload, &mut new_sink(&mut visit));
+    if read.is_none() {
+        repeatable.iter_mut().for_each(|content| content.break_off(NotRepeatable::Other));
+    }
+    read
+}
+
+/// `data` is `None` if it is not UTF-8.
 fn event(
     dialect: DialectRef,
     kind: &str,
@@ -121,16 +139,12 @@ fn event(
     answer: &mut Answer,
     repeatable: &mut Option<Repeatable>,
 ) {
-    if let Some(kept) = repeatable.as_mut().filter(|kept| !kept.is_broken()) {
-        let seen = data.and_then(|json| dialect.look(Said::Event { kind, json }, kept));
-        kept.note(seen);
-    }
-    let Some(data) = data else { return };
-    if data == "[DONE]" {
-        answer.has_ended = true;
-    }
-    // An event of a shape that is not known says nothing: `[DONE]`, pings, whatever comes next year.
-    let _: Option<()> = dialect.event(kind, data, answer);
+    let Some(json) = data else {
+        return repeatable.iter_mut().for_each(|content| content.break_off(NotRepeatable::Other));
+    };
+    answer.has_ended |= json == "[DONE]";
+    // An event of unknown shape is ignored: it may be a ping, or an event that the provider adds later.
+    let _: Option<()> = read_answer(dialect, Payload::Event { kind, json }, answer, repeatable);
 }
 
 #[cfg(test)]

@@ -1,47 +1,49 @@
-//! A request's JSON in one form for all ways of writing it: members in the order of their names, escapes decoded, white space
-//! left out; numbers as they are written. What could be read in two ways is refused: a name that stands twice, half a
-//! surrogate pair. Knows no dialect.
+//! The canonical form of a request's JSON: members sorted by name, escapes decoded, no white space, numbers as they are
+//! written. Ambiguous JSON is refused: an object with the same name twice, and half of a surrogate pair.
 
 use std::{borrow::Cow, ops::Range};
 
-use crate::{json_escape::unescaped, json_scan::string_end};
+use crate::json::{Raw, Unreadable, reader::Reader, span, string};
 
-/// Lists and objects within each other.
+/// Deepest nesting.
 const MAX_DEPTH: usize = 127;
-/// Values in one body: more cost more than an answer is worth.
-const MAX_VALUES: usize = 65_536;
 
-/// Why a body has no such form.
+/// Why a text has no canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ambiguous {
-    /// A name stands twice in one object: which of them counts is the reader's choice.
+    /// A name occurs twice in one object. Readers differ in which one they take.
     DuplicateKey,
     /// An escape that stands for no character.
     Escape,
-    /// No JSON, nested too deep, or of too many values.
+    /// It is not JSON, is nested too deep, or has too many values.
     Shape,
 }
 
-/// A value.
+impl From<Unreadable> for Ambiguous {
+    fn from(_: Unreadable) -> Self {
+        Self::Shape
+    }
+}
+
+/// A value in canonical form.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Node<'a> {
     /// `true`, `false`, `null`, or a number as it is written.
     Word(&'a str),
     Text(Cow<'a, str>),
     List(Vec<Node<'a>>),
-    /// By name.
+    /// Sorted by name.
     Object(Vec<(Cow<'a, str>, Node<'a>)>),
-    /// What may differ.
+    /// The place of the value that may differ.
     Hole,
 }
 
 impl<'a> Node<'a> {
-    /// The whole of `body`, with a hole in the place of the string that stands at `hole`.
+    /// Reads all of `body`, with a hole in place of the string at `hole`.
     pub fn read(body: &'a str, hole: &Range<usize>) -> Result<Self, Ambiguous> {
-        let mut reader = Reader { body, at: 0, hole: hole.clone(), has_hole: false, values: 0 };
-        let node = reader.value(0)?;
-        reader.space();
-        if reader.at < body.len() || !reader.has_hole { Err(Ambiguous::Shape) } else { Ok(node) }
+        let mut tree = Tree { body, hole: hole.clone(), has_hole: false };
+        let node = read(body, &mut tree)?;
+        if tree.has_hole { Ok(node) } else { Err(Ambiguous::Shape) }
     }
 
     /// The member of this name.
@@ -78,7 +80,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Writes it so that no two values are written alike: each with its kind and its length before it.
+    /// Writes the value. Different values are written differently, because each has its kind and length in front.
     pub fn write(&self, out: &mut dyn FnMut(&[u8])) {
         match self {
             Self::Word(word) => tagged(b'w', word, out),
@@ -109,126 +111,117 @@ fn tagged(kind: u8, text: &str, out: &mut dyn FnMut(&[u8])) {
     out(text.as_bytes());
 }
 
-struct Reader<'a> {
-    body: &'a str,
-    at: usize,
-    hole: Range<usize>,
-    has_hole: bool,
+/// Makes something of a value while it is read: a tree, a digest.
+pub trait Builder<'a> {
+    type Value;
+    type List: Default;
+    type Object: Default;
+    /// Most values in one text.
+    const MAX_VALUES: usize;
+
+    /// `true`, `false`, `null`, or a number as it is written.
+    fn word(&mut self, word: &'a str) -> Self::Value;
+    /// A string, as it stands in the text and decoded.
+    fn text(&mut self, raw: Raw<'a>, text: Cow<'a, str>) -> Self::Value;
+    fn push(list: &mut Self::List, element: Self::Value);
+    fn list(list: Self::List) -> Self::Value;
+    fn insert(object: &mut Self::Object, name: Cow<'a, str>, member: Self::Value);
+    fn object(object: Self::Object) -> Result<Self::Value, Ambiguous>;
+}
+
+/// Reads all of `text` with a builder.
+pub fn read<'a, B: Builder<'a>>(text: &'a str, builder: &mut B) -> Result<B::Value, Ambiguous> {
+    let mut reading = Reading { reader: Reader::new(text), builder, values: 0 };
+    let value = reading.value(0)?;
+    reading.reader.end()?;
+    Ok(value)
+}
+
+/// The state while a text is read.
+struct Reading<'b, 'a, B> {
+    reader: Reader<'a>,
+    builder: &'b mut B,
     values: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn space(&mut self) {
-        while matches!(self.next(), Some(b' ' | b'\n' | b'\t' | b'\r')) {
-            self.step();
-        }
-    }
-
-    fn next(&self) -> Option<u8> {
-        self.body.as_bytes().get(self.at).copied()
-    }
-
-    fn step(&mut self) {
-        self.at = self.at.saturating_add(1);
-    }
-
-    /// Goes over this byte, where it is next.
-    fn takes(&mut self, byte: u8) -> bool {
-        self.space();
-        let is_next = self.next() == Some(byte);
-        if is_next {
-            self.step();
-        }
-        is_next
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Node<'a>, Ambiguous> {
+impl<'a, B: Builder<'a>> Reading<'_, 'a, B> {
+    fn value(&mut self, depth: usize) -> Result<B::Value, Ambiguous> {
         self.values = self.values.saturating_add(1);
-        if depth > MAX_DEPTH || self.values > MAX_VALUES {
+        if depth > MAX_DEPTH || self.values > B::MAX_VALUES {
             return Err(Ambiguous::Shape);
         }
-        self.space();
-        match self.next().ok_or(Ambiguous::Shape)? {
-            b'"' => {
-                let start = self.at;
-                let text = self.string()?;
-                if (start..self.at) != self.hole {
-                    return Ok(Node::Text(text));
+        let (mut is_first, inner) = (true, depth.saturating_add(1));
+        match self.reader.peek().ok_or(Ambiguous::Shape)? {
+            b'[' => {
+                let mut list = B::List::default();
+                self.reader.open(b'[')?;
+                while self.reader.goes_on(b']', &mut is_first)? {
+                    B::push(&mut list, self.value(inner)?);
                 }
-                self.has_hole = true;
-                Ok(Node::Hole)
+                Ok(B::list(list))
             }
-            b'[' => self.list(depth),
-            b'{' => self.object(depth),
-            _ => self.word(),
-        }
-    }
-
-    fn list(&mut self, depth: usize) -> Result<Node<'a>, Ambiguous> {
-        self.step();
-        let mut values = Vec::new();
-        if self.takes(b']') {
-            return Ok(Node::List(values));
-        }
-        loop {
-            values.push(self.value(depth.saturating_add(1))?);
-            if self.takes(b']') {
-                return Ok(Node::List(values));
+            b'{' => {
+                let mut object = B::Object::default();
+                self.reader.open(b'{')?;
+                while let Some(key) = self.reader.key(&mut is_first)? {
+                    let name = key.exact().ok_or(Ambiguous::Escape)?;
+                    B::insert(&mut object, name, self.value(inner)?);
+                }
+                B::object(object)
             }
-            if !self.takes(b',') {
-                return Err(Ambiguous::Shape);
+            _ => {
+                let raw = self.reader.raw()?;
+                if !raw.is_string() {
+                    return Ok(self.builder.word(raw.get()));
+                }
+                let text = string(raw).ok_or(Ambiguous::Escape)?;
+                Ok(self.builder.text(raw, text))
             }
         }
     }
+}
 
-    fn object(&mut self, depth: usize) -> Result<Node<'a>, Ambiguous> {
-        self.step();
-        let mut members = Vec::new();
-        if self.takes(b'}') {
-            return Ok(Node::Object(members));
+/// Makes a tree of nodes.
+struct Tree<'a> {
+    body: &'a str,
+    hole: Range<usize>,
+    has_hole: bool,
+}
+
+impl<'a> Builder<'a> for Tree<'a> {
+    type Value = Node<'a>;
+    type List = Vec<Node<'a>>;
+    type Object = Vec<(Cow<'a, str>, Node<'a>)>;
+    const MAX_VALUES: usize = 65_536;
+
+    fn word(&mut self, word: &'a str) -> Node<'a> {
+        Node::Word(word)
+    }
+
+    fn text(&mut self, raw: Raw<'a>, text: Cow<'a, str>) -> Node<'a> {
+        if span(self.body, raw).is_some_and(|place| place == self.hole) {
+            self.has_hole = true;
+            return Node::Hole;
         }
-        loop {
-            self.space();
-            let key = self.string()?;
-            if !self.takes(b':') {
-                return Err(Ambiguous::Shape);
-            }
-            members.push((key, self.value(depth.saturating_add(1))?));
-            if self.takes(b'}') {
-                break;
-            }
-            if !self.takes(b',') {
-                return Err(Ambiguous::Shape);
-            }
-        }
-        members.sort_by(|(key, _), (other, _)| key.cmp(other));
-        let has_twins = members.iter().zip(members.iter().skip(1)).any(|((key, _), (next, _))| key == next);
+        Node::Text(text)
+    }
+
+    fn push(list: &mut Self::List, element: Node<'a>) {
+        list.push(element);
+    }
+
+    fn list(list: Self::List) -> Node<'a> {
+        Node::List(list)
+    }
+
+    fn insert(object: &mut Self::Object, name: Cow<'a, str>, member: Node<'a>) {
+        object.push((name, member));
+    }
+
+    fn object(mut members: Self::Object) -> Result<Node<'a>, Ambiguous> {
+        members.sort_by(|(name, _), (other, _)| name.cmp(other));
+        let has_twins = members.iter().zip(members.iter().skip(1)).any(|((name, _), (next, _))| name == next);
         if has_twins { Err(Ambiguous::DuplicateKey) } else { Ok(Node::Object(members)) }
-    }
-
-    fn string(&mut self) -> Result<Cow<'a, str>, Ambiguous> {
-        if self.next() != Some(b'"') {
-            return Err(Ambiguous::Shape);
-        }
-        let start = self.at.saturating_add(1);
-        let (end, has_escapes) = string_end(self.body.as_bytes(), start).ok_or(Ambiguous::Shape)?;
-        let inside = self.body.get(start..end.saturating_sub(1)).ok_or(Ambiguous::Shape)?;
-        self.at = end;
-        if has_escapes {
-            unescaped(inside).map(Cow::Owned).ok_or(Ambiguous::Escape)
-        } else {
-            Ok(Cow::Borrowed(inside))
-        }
-    }
-
-    /// The body was read as JSON before: what stands here is a number or one of the three words.
-    fn word(&mut self) -> Result<Node<'a>, Ambiguous> {
-        let start = self.at;
-        while matches!(self.next(), Some(b'a'..=b'z' | b'E' | b'0'..=b'9' | b'+' | b'-' | b'.')) {
-            self.step();
-        }
-        let word = self.body.get(start..self.at).unwrap_or_default();
-        if word.is_empty() { Err(Ambiguous::Shape) } else { Ok(Node::Word(word)) }
     }
 }
 

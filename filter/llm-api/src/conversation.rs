@@ -1,72 +1,192 @@
-//! What one request body says, in terms that all dialects share. Its messages are in `history`.
+//! What one request body says, in terms that all dialects share. Its messages are in `history`. The body is read once:
+//! `tools`, `outline`, `spotlight` and the hints edit it at the places that were found then.
 
-use std::{borrow::Cow, collections::HashMap, fmt, marker::PhantomData};
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{SeqAccess, Visitor},
-};
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 use crate::{
+    dialect::Position,
+    edit::{Around, Slot},
+    format::Format,
     history::History,
-    json::{self, Unreadable},
-    json_reader::Reader,
+    items::Body,
+    json::{self, Raw, Unreadable, object::Object},
+    outline::Outline,
+    tools::{self, May, Offer, listed},
 };
 
 /// One request body, borrowed.
 pub struct Conversation<'a> {
-    /// Empty where the body does not name one.
+    /// Empty if the body does not name one.
     pub model: Cow<'a, str>,
-    /// The client asked for a stream (where the body says so).
+    /// Whether the client asked for a stream, if the body says so.
     pub stream: bool,
-    /// The client asked for a last chunk with the usage (OpenAI chat streams).
+    /// Whether the client asked for a last chunk with the usage (OpenAI chat streams).
     pub include_usage: bool,
-    /// What instructs the model beside the messages, as it stands in the body.
-    pub instructions: Option<&'a RawValue>,
+    /// The system instructions beside the messages, as they stand in the body.
+    pub instructions: Option<Raw<'a>>,
     pub history: History<'a>,
-    /// Where the provider keeps what was said before.
+    /// Present if the provider keeps the earlier messages.
     pub kept: Option<Kept<'a>>,
     pub ids: BodyIds<'a>,
+    /// The whole body as a text, as an object, and as its members.
+    pub(crate) body: &'a str,
+    pub(crate) whole: Raw<'a>,
+    pub(crate) top: Object<'a>,
+    /// The list of messages, or the value in its place.
+    pub(crate) list: Option<Raw<'a>>,
+    /// Whether the provider keeps a part of the history, so that the body does not hold all of it.
+    pub(crate) is_part: bool,
+    pub(crate) format: &'static Format,
 }
 
-/// A history that the provider keeps: the body carries only what is new.
+impl<'a> Conversation<'a> {
+    /// A conversation whose messages are the items of `body`, its member `list`.
+    pub(crate) fn of(body: Body<'a>, list: &str, format: &'static Format) -> Result<Self, Unreadable> {
+        let Body { text, whole, top, items } = body;
+        let list = top.get(list);
+        Ok(Self {
+            model: Cow::Borrowed(""),
+            stream: false,
+            include_usage: false,
+            instructions: None,
+            history: History::of(items, format)?,
+            kept: None,
+            ids: BodyIds::default(),
+            body: text,
+            whole,
+            list,
+            top,
+            is_part: false,
+            format,
+        })
+    }
+
+    /// All models that the request may run on: the one that the body names, and the alternatives for a router of
+    /// providers.
+    pub fn models(&self) -> Vec<Cow<'a, str>> {
+        // OpenRouter reads `models`. LiteLLM reads `fallbacks`, whose elements may be objects.
+        let lists = self.top.all(&["models", "fallbacks"]);
+        let others = lists.into_iter().flat_map(|list| listed(list)).flat_map(|element| {
+            if element.is_string() { vec![element] } else { Object::of(element).all(&["model"]) }
+        });
+        let agents = if self.format.has_agents { self.top.all(&["agent"]) } else { Vec::new() };
+        let named = others.chain(agents).map(|name| Cow::Owned(tools::text(name)));
+        Some(self.model.clone()).filter(|model| !model.is_empty()).into_iter().chain(named).collect()
+    }
+
+    /// Where a hint can be put in. The places hold as long as the body does not change.
+    pub fn hint_places(&self) -> HintPlaces {
+        HintPlaces {
+            start: (self.format.hint)(self, Position::Start),
+            end: (self.format.hint)(self, Position::End),
+            in_result: (self.format.hint_in_result)(self),
+        }
+    }
+
+    /// The tools that the request offers once the denied ones are cut.
+    pub fn offer(&self, may: May<'_>) -> Result<Offer, Unreadable> {
+        (self.format.offer)(self, may)
+    }
+
+    /// Its messages, calls and results as places that can be edited.
+    pub fn outline(&self) -> Result<Outline<'a>, Unreadable> {
+        Outline::of(self, self.format)
+    }
+
+    /// Whether the provider keeps an answer by default, so that a later request can name it.
+    pub(crate) fn keeps_answers(&self) -> bool {
+        self.format.keeps_answers
+    }
+
+    /// Whether a tool result may be an arbitrary JSON object.
+    pub(crate) fn takes_objects_as_results(&self) -> bool {
+        self.format.takes_objects_as_results
+    }
+
+    /// The string member of this name, or an empty string.
+    pub(crate) fn text(&self, name: &str) -> Cow<'a, str> {
+        self.top.text(name)
+    }
+
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        self.top.get(name).is_some_and(Raw::is_true)
+    }
+
+    /// The place of a text in the member `name`: at the end of the string that stands there, or as its value.
+    pub(crate) fn text_member(&self, name: &str) -> Option<Slot> {
+        match self.top.present(name) {
+            Some(raw) if !raw.is_null() => Slot::end_of(self.body, raw),
+            _ => self.new_member(name, ["", ""]),
+        }
+    }
+
+    /// The place of the value of a member that is absent or null.
+    pub(crate) fn new_member(&self, name: &str, [before, after]: Around<'_>) -> Option<Slot> {
+        match self.top.present(name) {
+            Some(null) => Slot::instead_of(self.body, null, [before, after]),
+            None => Slot::first(self.body, self.whole, [&format!("\"{name}\":{before}"), after]),
+        }
+    }
+}
+
+/// Where a hint can be put into a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HintPlaces {
+    start: Option<Slot>,
+    end: Option<Slot>,
+    /// In the last tool result, where the model reads it together with the result. `None` if the history does not end
+    /// with one.
+    pub in_result: Option<Slot>,
+}
+
+impl HintPlaces {
+    /// Beside the messages, or among them if the dialect leaves a choice.
+    pub fn beside(&self, position: Position) -> Option<&Slot> {
+        match position {
+            Position::Start => self.start.as_ref(),
+            Position::End => self.end.as_ref(),
+        }
+    }
+}
+
+/// A history that the provider keeps. The body has only what is new.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept<'a> {
-    /// The thread's id, where every request of the thread carries the same.
+    /// The id of the thread, if every request of the thread names it.
     pub thread: Option<Cow<'a, str>>,
-    /// The id of the answer that this request follows, where the request names that.
+    /// The id of the answer that this request follows, if the request names it.
     pub follows: Option<Cow<'a, str>>,
 }
 
-/// Who speaks.
+/// The role of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// System and developer messages.
     Instruction,
     User,
     Assistant,
-    /// A message that holds nothing but tool results.
+    /// A message that holds only tool results.
     Tool,
     Other,
 }
 
-/// Something that a message holds.
+/// A part of a message.
 #[derive(Debug)]
 pub enum Part<'a> {
     Text(Cow<'a, str>),
-    /// An image, a sound, a file: its data, address or id, as it stands in the body.
-    Media(&'a RawValue),
+    /// An image, a sound or a file: its data, address or id, as it stands in the body. `texts_of_media` reads the words
+    /// in it.
+    Media(Raw<'a>),
     Call(Call<'a>),
     Result(ToolResult<'a>),
 }
 
 impl<'a> Part<'a> {
-    /// The same part, with its texts borrowed from this one.
+    /// The same part, borrowed from this one.
     pub(crate) fn borrowed(&self) -> Part<'_> {
         match self {
             Self::Text(text) => Part::Text(Cow::Borrowed(text)),
-            Self::Media(raw) => Part::Media(raw),
+            Self::Media(raw) => Part::Media(*raw),
             Self::Call(Call { id, name, arguments }) => Part::Call(Call {
                 id: Cow::Borrowed(id),
                 name: Cow::Borrowed(name),
@@ -83,7 +203,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Bytes of its text or arguments that do not stand in the body like this.
+    /// Bytes of its text or arguments that had to be decoded.
     pub(crate) fn decoded(&self) -> usize {
         match self {
             Self::Text(Cow::Owned(text)) | Self::Call(Call { arguments: Cow::Owned(text), .. }) => text.len(),
@@ -95,23 +215,23 @@ impl<'a> Part<'a> {
 /// A tool call as the model wrote it.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// Empty where the dialect has none.
+    /// Empty if the dialect has no ids.
     pub id: Cow<'a, str>,
     pub name: Cow<'a, str>,
-    /// JSON, or JSON inside a JSON string, or whatever the model wrote.
+    /// JSON, JSON inside a JSON string, or whatever the model wrote.
     pub arguments: Cow<'a, str>,
 }
 
-/// What came of a tool call.
+/// A tool result.
 #[derive(Debug)]
 pub struct ToolResult<'a> {
     pub of: CallRef<'a>,
-    pub content: Option<&'a RawValue>,
-    /// The client says that it is an error. That it does not say so proves nothing.
+    pub content: Option<Raw<'a>>,
+    /// The client marked it as an error. A result that is not marked may be one too.
     pub is_error: bool,
 }
 
-/// Which call a result belongs to.
+/// The call that a result belongs to.
 #[derive(Debug)]
 pub enum CallRef<'a> {
     Id(Cow<'a, str>),
@@ -119,20 +239,12 @@ pub enum CallRef<'a> {
     Tool(Cow<'a, str>),
 }
 
-/// A call's arguments where they may be text or an object.
-pub fn arguments(raw: Option<&RawValue>) -> Cow<'_, str> {
-    match raw {
-        None => Cow::Borrowed("{}"),
-        Some(raw) => json::string(raw).unwrap_or(Cow::Borrowed(raw.get())),
-    }
-}
-
 /// Body fields that may hold identifiers.
 #[derive(Debug, Default)]
 pub struct BodyIds<'a> {
-    pub user: Option<&'a RawValue>,
-    pub safety_identifier: Option<&'a RawValue>,
-    pub metadata: Option<&'a RawValue>,
+    pub user: Option<Raw<'a>>,
+    pub safety_identifier: Option<Raw<'a>>,
+    pub metadata: Option<Raw<'a>>,
 }
 
 /// A body field that may hold an identifier.
@@ -144,14 +256,13 @@ pub enum BodyField {
 }
 
 impl<'a> BodyIds<'a> {
-    /// The identifier in `field`; strings and numbers only, and never an empty one.
+    /// The identifier in `field`: a string that is not empty, or a number.
     pub fn get(&self, field: &BodyField) -> Option<Cow<'a, str>> {
         let raw = match field {
             BodyField::User => self.user?,
             BodyField::SafetyIdentifier => self.safety_identifier?,
             BodyField::Metadata(key) => {
-                let metadata: HashMap<Cow<'a, str>, &'a RawValue> = json::read(self.metadata?.get()).ok()?;
-                *metadata.get(key.as_str())?
+                self.metadata?.members().filter(|(name, _)| name.is(key)).last().map(|(_, value)| value)?
             }
         };
         let is_number = raw.get().starts_with(|c: char| c.is_ascii_digit() || c == '-');
@@ -160,141 +271,33 @@ impl<'a> BodyIds<'a> {
     }
 }
 
-/// Gives the texts of a content that is a string, or a list of parts of which those of the types `kinds` are text. Of the
-/// other parts the media are given.
-pub fn texts<'a>(
-    content: &'a RawValue,
-    kinds: &[&str],
-    visit: &mut dyn FnMut(Part<'a>),
-) -> Result<(), Unreadable> {
-    if content.get().starts_with('"') {
-        visit(Part::Text(json::text(content).ok_or(Unreadable::Shape)?));
-        return Ok(());
+/// Gives `visit` the readable texts of a document or a search result that stands in a message as media, each as a JSON
+/// string.
+pub fn texts_of_media<'a>(media: Raw<'a>, visit: &mut dyn FnMut(Raw<'a>)) {
+    const NAMES: [&str; 6] = ["type", "title", "context", "text", "source", "content"];
+    let Ok([kind, title, context, text, source, content]) = media.pick(NAMES) else { return };
+    [title, context, text].into_iter().flatten().filter(|text| text.is_string()).for_each(&mut *visit);
+    // `{"type": "text", "media_type": "text/plain", "data": ".."}`
+    if let Some(source) = source.filter(|source| source.is_object())
+        && let Ok([kind, data, content]) = source.pick(["type", "data", "content"])
+    {
+        let data = data.filter(|data| json::name(kind) == "text" && data.is_string());
+        data.into_iter().for_each(&mut *visit);
+        within(content, visit);
     }
-    each_part(content, visit, &mut |part: TypedPart<'a>, visit| {
-        if kinds.contains(&part.kind.as_ref()) {
-            visit(Part::Text(part.text.and_then(json::text).ok_or(Unreadable::Shape)?));
-        } else {
-            part.media().for_each(|media| visit(Part::Media(media)));
-        }
-        Ok(())
-    })
-}
-
-/// Parts of one message that are read one by one. All behind them are one text, as it stands in the body.
-const MAX_PARTS: usize = 1_024;
-
-/// Gives what one part holds to its second argument.
-type ReadPart<'r, 'a, T> = dyn FnMut(T, &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> + 'r;
-
-/// Gives what the parts of a content list hold: `read` says what of a part. An error of `read` ends it.
-pub(crate) fn each_part<'a, T: Deserialize<'a>>(
-    content: &'a RawValue,
-    visit: &mut dyn FnMut(Part<'a>),
-    read: &mut ReadPart<'_, 'a, T>,
-) -> Result<(), Unreadable> {
-    let mut beyond = None;
-    let parts = EachPart { visit, read, beyond: &mut beyond, part: PhantomData::<T> };
-    let is_read = Reader::of_raw(content).deserialize_seq(parts).is_ok();
-    match beyond.and_then(|first| json::span(content.get(), first)) {
-        Some(first) => visit(Part::Text(Cow::Borrowed(content.get().get(first.start..).unwrap_or_default()))),
-        None if is_read => {}
-        None => return Err(Unreadable::Shape),
-    }
-    Ok(())
-}
-
-struct EachPart<'v, 'a, T> {
-    visit: &'v mut dyn FnMut(Part<'a>),
-    read: &'v mut ReadPart<'v, 'a, T>,
-    /// The first part that is not read.
-    beyond: &'v mut Option<&'a RawValue>,
-    part: PhantomData<T>,
-}
-
-impl<'a, T: Deserialize<'a>> Visitor<'a> for EachPart<'_, 'a, T> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of parts")
-    }
-
-    fn visit_seq<A: SeqAccess<'a>>(self, mut parts: A) -> Result<(), A::Error> {
-        for _ in 0..MAX_PARTS {
-            let Some(part) = parts.next_element::<T>()? else { return Ok(()) };
-            (self.read)(part, self.visit).map_err(serde::de::Error::custom)?;
-        }
-        *self.beyond = parts.next_element()?;
-        // The list was found to be sound when the body was read: nobody need go through the rest of it again.
-        if self.beyond.is_none() { Ok(()) } else { Err(serde::de::Error::custom("more parts than are read")) }
+    if json::name(kind) != "text" {
+        within(content, visit);
     }
 }
 
-/// Messages that a conversation may have to be read: more cost more than they tell.
-const MAX_MESSAGES: usize = 16_384;
-/// Messages that there is room for at once.
-const ROOM: usize = 16;
-
-/// The messages of a conversation. An error where there are too many.
-#[derive(Debug)]
-pub(crate) struct Messages<T>(pub Vec<T>);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Messages<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EachMessage<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for EachMessage<T> {
-            type Value = Vec<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a list of at most {MAX_MESSAGES} messages")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-                let mut messages = Vec::with_capacity(ROOM);
-                while let Some(message) = list.next_element()? {
-                    if messages.len() >= MAX_MESSAGES {
-                        return Err(serde::de::Error::invalid_length(messages.len(), &self));
-                    }
-                    messages.push(message);
-                }
-                Ok(messages)
-            }
-        }
-        deserializer.deserialize_seq(EachMessage(PhantomData)).map(Self)
+/// A text, or the texts of a list of blocks.
+fn within<'a>(content: Option<Raw<'a>>, visit: &mut dyn FnMut(Raw<'a>)) {
+    let Some(content) = content else { return };
+    if content.is_string() {
+        visit(content);
     }
-}
-
-/// One part of a message's content: a text, or a medium under one of the keys that OpenAI's formats have for it.
-#[derive(Debug, Deserialize)]
-struct TypedPart<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    image_url: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    input_audio: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    video_url: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    file: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    file_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    file_data: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    file_url: Option<&'a RawValue>,
-}
-
-impl<'a> TypedPart<'a> {
-    fn media(&self) -> impl Iterator<Item = &'a RawValue> {
-        let Self { image_url, input_audio, video_url, file, file_id, file_data, file_url, .. } = *self;
-        [image_url, input_audio, video_url, file, file_id, file_data, file_url].into_iter().flatten()
+    for block in content.elements() {
+        let [text] = block.pick(["text"]).unwrap_or_default();
+        text.into_iter().filter(|text| text.is_string()).for_each(&mut *visit);
     }
-}
-
-/// A model's name, or nothing.
-pub fn model(raw: Option<&RawValue>) -> Cow<'_, str> {
-    raw.and_then(json::string).unwrap_or_default()
 }

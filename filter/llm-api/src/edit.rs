@@ -1,31 +1,20 @@
-//! Edits of a text: what is cut and what is put in its place, all applied to the original bytes in one go, so that
-//! everything between them stays byte for byte as it was. The functions here make the edits that keep JSON what it is.
+//! Edits of a text. All edits are applied to the original bytes at once, so that everything between them stays as it
+//! was, byte for byte. The functions here make edits that keep JSON valid.
 
 use std::ops::Range;
 
-use serde_json::value::RawValue;
+use crate::json::{Raw, Unreadable, cut::free_name, escaped, quoted, span};
 
-use crate::{
-    json::{Unreadable, quoted, span},
-    members::free_name,
-};
-
-/// A change of one place in a text.
+/// One change in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// Bytes that are replaced; empty for an insertion.
+    /// The bytes that are replaced. Empty for an insertion.
     pub at: Range<usize>,
     pub with: String,
 }
 
-impl Edit {
-    fn insert(at: usize, with: String) -> Self {
-        Self { at: at..at, with }
-    }
-}
-
-/// `text` with all `edits` made, or nothing where one lies outside of it, within a character, or over another. Of two
-/// insertions at one place the first in the list comes first.
+/// Applies all `edits` to `text`. Returns `None` when one lies outside of the text, within a character, or overlaps
+/// another. Insertions at the same place keep the order of the list.
 pub fn apply(text: &str, edits: &[Edit]) -> Option<Vec<u8>> {
     let added: usize = edits.iter().map(|edit| edit.with.len()).sum();
     let mut changed = Vec::with_capacity(text.len().saturating_add(added));
@@ -41,8 +30,8 @@ pub fn apply(text: &str, edits: &[Edit]) -> Option<Vec<u8>> {
     Some(changed)
 }
 
-/// What of `edits` is left where they meet: an edit within what another one cuts goes with it, and of two equal cuts one is
-/// made. An insertion at either end of a cut stays. This is the only rule there is for edits of several passes in one place.
+/// Resolves edits that overlap: an edit within a cut goes with it, and of two equal cuts one is made. An insertion at
+/// either end of a cut stays. This is the only rule for edits of several passes in one place.
 pub fn settled(edits: &[Edit]) -> Vec<Edit> {
     let (mut left, mut cut) = (Vec::with_capacity(edits.len()), 0..0);
     let mut ordered = ordered(edits).into_iter().peekable();
@@ -50,7 +39,7 @@ pub fn settled(edits: &[Edit]) -> Vec<Edit> {
         let is_within = if edit.at.is_empty() {
             edit.at.start > cut.start && edit.at.start < cut.end
         } else {
-            // Of those that begin together the longest is the last.
+            // Of edits with the same start, the longest comes last.
             edit.at.end <= cut.end || ordered.peek().is_some_and(|next| next.at.start == edit.at.start)
         };
         if is_within {
@@ -64,149 +53,145 @@ pub fn settled(edits: &[Edit]) -> Vec<Edit> {
     left
 }
 
-/// By their places: of those that begin together the shortest first.
+/// Sorted by place. Of edits with the same start, the shortest comes first.
 fn ordered(edits: &[Edit]) -> Vec<&Edit> {
     let mut ordered: Vec<&Edit> = edits.iter().collect();
     ordered.sort_by_key(|edit| (edit.at.start, edit.at.end));
     ordered
 }
 
-/// Whether `edit` is left where it meets the others.
+/// Whether `edit` stays when it meets the others.
 pub fn stays(edits: &[Edit], edit: &Edit) -> bool {
     edits.iter().all(|other| edit.at.end <= other.at.start || edit.at.start >= other.at.end)
 }
 
-/// A key and its value put first into the object that is the whole of `body`.
-#[inline(never)]
-pub fn insert_key(body: &str, key: &str, value: &str) -> Result<Edit, Unreadable> {
-    let open = body.find('{').ok_or(Unreadable::Shape)?;
-    Ok(insert_after_bracket(body, open, &format!("{}:{value}", quoted(key))))
+/// A place in a body where one text can be inserted, and the JSON around that text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    at: Range<usize>,
+    before: String,
+    after: String,
+    /// The place is inside a string, so the text is inserted without quotes.
+    is_inside: bool,
 }
 
-/// A key and its value put first into the object `object`, a part of `body`. A key that is there already gets a `_`.
-#[inline(never)]
-pub fn insert_key_into(body: &str, object: &RawValue, key: &str, value: &str) -> Result<Edit, Unreadable> {
-    let span = span(body, object).filter(|_| object.get().starts_with('{')).ok_or(Unreadable::Shape)?;
-    Ok(insert_after_bracket(body, span.start, &format!("{}:{value}", quoted(&free_name(object, key)))))
-}
+/// What is inserted before and after a JSON string.
+pub(crate) type Around<'t> = [&'t str; 2];
 
-/// An element put first into the array `array`, a part of `body`.
-#[inline(never)]
-pub fn prepend(body: &str, array: &RawValue, element: &str) -> Result<Edit, Unreadable> {
-    let span = span(body, array).filter(|_| array.get().starts_with('[')).ok_or(Unreadable::Shape)?;
-    Ok(insert_after_bracket(body, span.start, element))
-}
-
-/// An element put last into the array `array`, a part of `body`.
-#[inline(never)]
-pub fn append(body: &str, array: &RawValue, element: &str) -> Result<Edit, Unreadable> {
-    let span = span(body, array).filter(|_| array.get().ends_with(']')).ok_or(Unreadable::Shape)?;
-    let at = span.end.saturating_sub(1);
-    let inside = array.get().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
-    let is_empty = inside.is_some_and(|text| text.trim().is_empty());
-    Ok(Edit::insert(at, if is_empty { element.to_owned() } else { format!(",{element}") }))
-}
-
-/// `text` put at the end of the string `string`, a part of `body`, after an empty line.
-#[inline(never)]
-pub fn extend_string(body: &str, string: &RawValue, text: &str) -> Result<Edit, Unreadable> {
-    let span = span(body, string).filter(|_| string.get().starts_with('"')).ok_or(Unreadable::Shape)?;
-    let text = if string.get() == "\"\"" { text.to_owned() } else { format!("\n\n{text}") };
-    let quoted = quoted(&text);
-    let inside = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();
-    Ok(Edit::insert(span.end.saturating_sub(1), inside.to_owned()))
-}
-
-/// `text` after what `content` says: at the end of a string, or as one more part of this type.
-#[inline(never)]
-pub fn extend_text(body: &str, content: &RawValue, text: &str, kind: &str) -> Result<Edit, Unreadable> {
-    if content.get().starts_with('[') {
-        return append(body, content, &format!(r#"{{"type":{},"text":{}}}"#, quoted(kind), quoted(text)));
+impl Slot {
+    /// The edit that inserts `text`.
+    #[inline(never)]
+    pub fn edit(&self, text: &str) -> Edit {
+        let text = if self.is_inside { escaped(text) } else { quoted(text) };
+        Edit { at: self.at.clone(), with: [self.before.as_str(), &text, &self.after].concat() }
     }
-    extend_string(body, content, text)
+
+    fn new(at: Range<usize>, [before, after]: Around<'_>) -> Self {
+        Self { at, before: before.to_owned(), after: after.to_owned(), is_inside: false }
+    }
+
+    /// The value of a new first member of `object`, a part of `body`. `_` is appended to a name that is taken.
+    #[inline(never)]
+    pub(crate) fn member(
+        body: &str,
+        object: Raw<'_>,
+        name: &str,
+        [before, after]: Around<'_>,
+    ) -> Option<Self> {
+        let name = quoted(&free_name(object, name));
+        Self::first(body, object, [&format!("{name}:{before}"), after])
+    }
+
+    /// The first element of `list`, a part of `body`, or the first member of an object. `before` then holds the name.
+    #[inline(never)]
+    pub(crate) fn first(body: &str, list: Raw<'_>, [before, after]: Around<'_>) -> Option<Self> {
+        let at = span(body, list).filter(|_| list.is_list() || list.is_object())?.start.checked_add(1)?;
+        let next = body.get(at..).and_then(|rest| rest.trim_start().chars().next());
+        let comma = if matches!(next, Some('}' | ']')) { "" } else { "," };
+        Some(Self::new(at..at, [before, &format!("{after}{comma}")]))
+    }
+
+    /// The last element of `list`, a part of `body`.
+    #[inline(never)]
+    pub(crate) fn last(body: &str, list: Raw<'_>, [before, after]: Around<'_>) -> Option<Self> {
+        let at = span(body, list).filter(|_| list.is_list())?.end.checked_sub(1)?;
+        let comma = if body.get(..at)?.trim_end().ends_with('[') { "" } else { "," };
+        Some(Self::new(at..at, [&format!("{comma}{before}"), after]))
+    }
+
+    /// The end of `string`, a part of `body`, after an empty line.
+    #[inline(never)]
+    pub(crate) fn end_of(body: &str, string: Raw<'_>) -> Option<Self> {
+        let at = span(body, string).filter(|_| string.is_string())?.end.checked_sub(1)?;
+        let line = if string.get() == "\"\"" { "" } else { "\\n\\n" };
+        Some(Self { is_inside: true, ..Self::new(at..at, [line, ""]) })
+    }
+
+    /// In place of `old`, a part of `body`.
+    #[inline(never)]
+    pub(crate) fn instead_of(body: &str, old: Raw<'_>, around: Around<'_>) -> Option<Self> {
+        Some(Self::new(span(body, old)?, around))
+    }
+
+    /// After `content`: at the end of a string, or as one more part of type `kind`.
+    pub(crate) fn after(body: &str, content: Raw<'_>, kind: &str) -> Option<Self> {
+        if content.is_list() {
+            return Self::last(body, content, [&format!(r#"{{"type":"{kind}","text":"#), "}"]);
+        }
+        Self::end_of(body, content)
+    }
 }
 
-/// The value `old`, a part of `body`, replaced.
+/// The edit that replaces the value `old`, a part of `body`.
 #[inline(never)]
-pub fn replace(body: &str, old: &RawValue, new: String) -> Result<Edit, Unreadable> {
+pub fn replace(body: &str, old: Raw<'_>, new: String) -> Result<Edit, Unreadable> {
     Ok(Edit { at: span(body, old).ok_or(Unreadable::Shape)?, with: new })
-}
-
-/// `text` as the value of `key` in the object that is the whole of `body`: where there is none, or a null, the whole
-/// value; where there is a string, at its end.
-#[inline(never)]
-pub fn extend_key(body: &str, key: &str, old: Option<&RawValue>, text: &str) -> Result<Edit, Unreadable> {
-    match old {
-        None => insert_key(body, key, &quoted(text)),
-        Some(raw) if raw.get() == "null" => replace(body, raw, quoted(text)),
-        Some(raw) => extend_string(body, raw, text),
-    }
-}
-
-fn insert_after_bracket(body: &str, bracket: usize, element: &str) -> Edit {
-    let at = bracket.saturating_add(1);
-    let next = body.get(at..).and_then(|rest| rest.trim_start().chars().next());
-    let comma = if matches!(next, Some('}' | ']')) { "" } else { "," };
-    Edit::insert(at, format!("{element}{comma}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
-
     use super::*;
 
-    #[derive(Deserialize)]
-    struct Body<'a> {
-        #[serde(borrow)]
-        a: &'a RawValue,
-    }
-
-    fn changed(body: &str, change: impl Fn(&str, &RawValue) -> Result<Edit, Unreadable>) -> String {
-        let parsed: Body = serde_json::from_str(body).unwrap();
-        let edit = change(body, parsed.a).unwrap();
+    fn changed(body: &str, slot: impl Fn(&str, Raw<'_>) -> Option<Slot>, text: &str) -> String {
+        let [a] = Raw::read(body).unwrap().pick(["a"]).unwrap();
+        let edit = slot(body, a.unwrap()).unwrap().edit(text);
         String::from_utf8(apply(body, &[edit]).unwrap()).unwrap()
     }
 
     #[test]
-    fn arrays_grow_at_both_ends() {
+    fn lists_grow_at_both_ends() {
         for (before, first, last) in [
-            (r#"{"a": [ ] }"#, r#"{"a": [9 ] }"#, r#"{"a": [ 9] }"#),
-            (r#"{"a":[1, 2]}"#, r#"{"a":[9,1, 2]}"#, r#"{"a":[1, 2,9]}"#),
+            (r#"{"a": [ ] }"#, r#"{"a": ["9" ] }"#, r#"{"a": [ "9"] }"#),
+            (r#"{"a":[1, 2]}"#, r#"{"a":["9",1, 2]}"#, r#"{"a":[1, 2,"9"]}"#),
         ] {
-            assert_eq!(changed(before, |body, a| prepend(body, a, "9")), first);
-            assert_eq!(changed(before, |body, a| append(body, a, "9")), last);
+            assert_eq!(changed(before, |body, a| Slot::first(body, a, ["", ""]), "9"), first);
+            assert_eq!(changed(before, |body, a| Slot::last(body, a, ["", ""]), "9"), last);
         }
     }
 
     #[test]
     fn strings_are_extended_inside_their_quotes() {
-        assert_eq!(
-            changed(r#"{"a":"x\"" }"#, |body, a| extend_string(body, a, "é\"\n")),
-            r#"{"a":"x\"\n\né\"\n" }"#
-        );
-        assert_eq!(changed(r#"{"a":""}"#, |body, a| extend_string(body, a, "y")), r#"{"a":"y"}"#);
+        assert_eq!(changed(r#"{"a":"x\"" }"#, Slot::end_of, "é\"\n"), r#"{"a":"x\"\n\né\"\n" }"#);
+        assert_eq!(changed(r#"{"a":""}"#, Slot::end_of, "y"), r#"{"a":"y"}"#);
     }
 
     #[test]
-    fn keys_come_first() {
-        assert_eq!(changed(r#" { "a":{}}"#, |body, _| insert_key(body, "k", "1")), r#" {"k":1, "a":{}}"#);
+    fn members_come_first_and_take_no_name_that_is_there() {
         for (before, after) in [
-            (r#"{"a":{ }}"#, r#"{"a":{"k":1 }}"#),
-            (r#"{"a":{"k":2,"\u006b_":3}}"#, r#"{"a":{"k__":1,"k":2,"\u006b_":3}}"#),
+            (r#"{"a":{ }}"#, r#"{"a":{"k":"1" }}"#),
+            (r#"{"a":{"k":2,"\u006b_":3}}"#, r#"{"a":{"k__":"1","k":2,"\u006b_":3}}"#),
         ] {
-            assert_eq!(changed(before, |body, a| insert_key_into(body, a, "k", "1")), after);
+            assert_eq!(changed(before, |body, a| Slot::member(body, a, "k", ["", ""]), "1"), after);
         }
     }
 
     #[test]
-    fn another_type_is_another_shape() {
+    fn another_type_has_no_place() {
         let body = r#"{"a":7}"#;
-        let parsed: Body = serde_json::from_str(body).unwrap();
-        assert_eq!(append(body, parsed.a, "1"), Err(Unreadable::Shape));
-        assert_eq!(prepend(body, parsed.a, "1"), Err(Unreadable::Shape));
-        assert_eq!(extend_string(body, parsed.a, "1"), Err(Unreadable::Shape));
-        assert_eq!(insert_key_into(body, parsed.a, "k", "1"), Err(Unreadable::Shape));
+        let [a] = Raw::read(body).unwrap().pick(["a"]).unwrap();
+        let a = a.unwrap();
+        assert_eq!([Slot::first(body, a, ["", ""]), Slot::last(body, a, ["", ""])], [None, None]);
+        assert_eq!([Slot::end_of(body, a), Slot::member(body, a, "k", ["", ""])], [None, None]);
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! The wire formats of the LLM providers and of MCP: what a request says (`conversation`), where it may be edited
-//! (`edit`), how an answer reads (`answer`, `framing`) and how a request is answered in the provider's place. One folder
-//! a dialect; `registry` names them.
+//! The wire formats of the LLM providers and of MCP: how a request is read (`conversation`) and edited (`edit`), how an
+//! answer is read (`answer`, `framing`), and how the filter answers in the provider's place. Each dialect is a folder;
+//! `registry` lists them.
 //!
-//! What must not live here: what a loop is, what a verdict is, any configuration, any host.
+//! What must not live here: what a loop or a verdict is, the configuration, the host.
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 pub mod answer;
+pub mod answer_event;
 pub mod answer_reader;
 mod anthropic;
 mod bedrock;
@@ -14,18 +15,15 @@ pub mod canonical;
 pub mod conversation;
 pub mod dialect;
 pub mod edit;
+mod format;
 pub mod framing;
 mod gemini;
 mod gemini_interactions;
 pub mod history;
+mod item_part;
+mod items;
 pub mod json;
-mod json_escape;
-mod json_reader;
-mod json_scan;
-pub mod marks;
 pub mod mcp;
-mod members;
-mod object;
 mod openai_chat;
 mod openai_responses;
 pub mod outline;
@@ -34,9 +32,8 @@ pub mod question;
 pub mod registry;
 pub mod repeatable;
 pub mod route;
-pub mod spoken;
+pub mod spotlight;
 mod template;
 pub mod tools;
-mod turns;
 pub mod usage;
 mod vertex;

@@ -1,20 +1,24 @@
-//! A request's path: the form in which paths are compared, and what a path says of the answer and the model.
+//! A request's path: the normal form in which paths are compared, and what a path says about the answer and the model.
 
 use std::borrow::Cow;
 
-use crate::framing::Framing;
+use crate::{dialect::DialectRef, framing::Framing};
 
-/// What a path says beside the dialect.
+/// What a path says about a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathFacts {
-    /// How the answer will be framed; none where the body says it.
+    /// The framing of the answer. `None` if the body decides it.
     pub framing: Option<Framing>,
-    /// None where the body says it.
+    /// `None` if the body names the model.
     pub model: Option<String>,
+    /// The name of a deployment on Azure. Azure uses it whatever model the body names.
+    pub deployment: Option<String>,
+    /// If the path decides whether the answer is a stream: the end of the path for a stream, and for a whole answer.
+    pub methods: Option<[&'static str; 2]>,
 }
 
-/// A request's path in the form in which paths are compared: without query, percent-decoded, without `;parameters`,
-/// repeated and closing slashes. Servers take all of these for the plain path, so the filter must too.
+/// A request's path in the normal form: without the query, percent-decoded, without `;parameters` and repeated or
+/// closing slashes. Servers treat all these forms as the plain path, so the filter must too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPath<'a> {
     pub path: Cow<'a, str>,
@@ -35,7 +39,7 @@ fn plain(path: &str) -> String {
     segments.filter(|segment| !segment.is_empty()).fold(String::new(), |path, segment| path + "/" + segment)
 }
 
-/// What is no escape, or would not be UTF-8, stays as it is.
+/// Broken escapes, and escapes that do not give UTF-8, stay as they are.
 fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -52,20 +56,37 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Model and method of a path that ends with `/models/MODEL:METHOD`.
+/// The model and the method of a path that ends with `/models/MODEL:METHOD`.
 pub(crate) fn model_before_method(path: &str) -> (Option<String>, &str) {
     let (before, method) = path.rsplit_once(':').unwrap_or((path, ""));
     (before.rsplit_once('/').map(|(_, model)| model.to_owned()), method)
 }
 
-/// Whether a header counts retries, and this is one.
+/// The name of a deployment in a path (`/openai/deployments/NAME/chat/completions`).
+pub(crate) fn deployment(path: &str) -> Option<String> {
+    let mut segments = path.split('/');
+    segments.find(|segment| segment.eq_ignore_ascii_case("deployments"))?;
+    segments.next().map(str::to_owned)
+}
+
+/// Whether this header, which counts retries, is above 0.
 pub(crate) fn retry_count(header: &dyn Fn(&str) -> Option<Vec<u8>>, name: &str) -> bool {
     header(name).is_some_and(|count| count != b"0")
 }
 
-/// `target` with `method` at the end of its path in the place of `streaming`, and without the query's wish for a stream of
-/// events. What is written in another way stays.
-pub(crate) fn other_method<'a>(target: &'a str, streaming: &str, method: &str) -> Cow<'a, str> {
+/// The target for a whole answer in place of a stream. `target` is a path with its query, as it was sent. It stays the
+/// same if the body decides between the two.
+pub fn without_stream(dialect: DialectRef, target: &str) -> Cow<'_, str> {
+    let RequestPath { path, query } = RequestPath::of(target);
+    match dialect.facts_of_path(&path, query).methods {
+        Some([streaming, method]) => other_method(target, streaming, method),
+        None => Cow::Borrowed(target),
+    }
+}
+
+/// Replaces `streaming` at the end of the path with `method`, and removes `alt=sse` from the query. Other forms stay as
+/// they are.
+fn other_method<'a>(target: &'a str, streaming: &str, method: &str) -> Cow<'a, str> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let pairs = query.split('&').filter(|pair| *pair != "alt=sse" && !pair.is_empty());
     let query = pairs.collect::<Vec<_>>().join("&");

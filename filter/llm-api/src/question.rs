@@ -1,61 +1,53 @@
-//! A request taken apart for a cache of answers: the last text of the user, and all the rest in one form, so that two requests
-//! with the same rest ask two things of the same model in the same state. What is stored is not known here.
+//! Splits a request for the response cache: into the last user text, and the rest in canonical form. Two requests with
+//! the same rest ask the same model in the same state.
 
 use std::borrow::Cow;
-
-use serde_json::value::RawValue;
 
 use crate::{
     canonical::{Ambiguous, Node},
     conversation::{Conversation, Part, Role},
-    dialect::DialectRef,
-    json::{self, span},
-    members::{elements, members, named},
+    json::{self, Raw, object::Object, span},
 };
 
-/// Longer texts are hardly ever said twice (bytes).
+/// Longer texts are hardly ever repeated (bytes).
 pub const MAX_PROMPT: usize = 16_384;
 
-/// Where the sampling parameters stand, beside the outermost object.
+/// Objects that may hold the sampling parameters, besides the body itself.
 const SAMPLING: [&str; 3] = ["generationConfig", "generation_config", "inferenceConfig"];
-/// Where clients put names of their own.
+/// Objects in which clients put labels of their own.
 const METADATA: [&str; 3] = ["metadata", "labels", "requestMetadata"];
 
-/// A request whose last user text is taken out.
+/// A request without its last user text, and that text.
 #[derive(Debug)]
 pub struct Question<'a> {
     pub prompt: Cow<'a, str>,
-    /// Messages of the user's side.
+    /// Number of the user's messages.
     pub turns: usize,
-    /// None where the provider's default holds.
+    /// `None` if the request does not say.
     pub temperature: Option<f64>,
-    /// The provider keeps the answer under its id, and a later request may name it.
+    /// Whether the provider keeps the answer under its id, so that a later request may name it.
     pub is_kept: bool,
     rest: Node<'a>,
 }
 
-/// Why a request is none that an answer is looked up for.
+/// Why a request cannot be answered from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// It does not end with one text that a user wrote.
+    /// It does not end with a single user text.
     Tail,
-    /// Images, sounds, files.
+    /// It has images, sounds or files.
     Media,
-    /// The provider has a part of the history, or is to do more than to answer.
+    /// The provider keeps a part of the history, or the request asks for more than an answer.
     Kept,
-    /// The text is too long.
+    /// The user text is too long.
     Length,
     Ambiguous(Ambiguous),
 }
 
 impl<'a> Question<'a> {
-    /// Takes a request apart. `names`: members of `metadata` that say which agent or run it is, and nothing else.
-    pub fn of(
-        dialect: DialectRef,
-        body: &'a str,
-        conversation: &Conversation<'a>,
-        names: &[&str],
-    ) -> Result<Self, Unfit> {
+    /// Splits a request. `names`: members of `metadata` that only name the agent or the run.
+    pub fn of(conversation: &Conversation<'a>, names: &[&str]) -> Result<Self, Unfit> {
+        let (body, keeps_answers) = (conversation.body, conversation.keeps_answers());
         if conversation.kept.is_some() {
             return Err(Unfit::Kept);
         }
@@ -70,11 +62,11 @@ impl<'a> Question<'a> {
         let is_kept = match rest.get("store") {
             Some(store) if store.is_boolean() => store.is_true(),
             Some(_) => return Err(shape),
-            None => dialect.keeps_answers(),
+            None => keeps_answers,
         };
-        // Where an answer that is kept can only be looked at, it is the keeping that the client wants.
+        // If a dialect does not keep answers by default, a client that asks for it wants the answer to be stored.
         let does_more = ["background", "thread"].iter().any(|key| rest.get(key).is_some_and(says_so));
-        if does_more || is_kept && !dialect.keeps_answers() {
+        if does_more || is_kept && !keeps_answers {
             return Err(Unfit::Kept);
         }
         let temperature = temperature(&rest).ok_or(shape)?;
@@ -84,7 +76,7 @@ impl<'a> Question<'a> {
         Ok(Self { prompt, turns, temperature, is_kept, rest })
     }
 
-    /// Writes all of the request but the prompt and what makes no difference, the same for all ways of writing it.
+    /// Writes the request without the user text and without members that make no difference, in canonical form.
     pub fn write_rest(&self, out: &mut dyn FnMut(&[u8])) {
         self.rest.write(out);
     }
@@ -94,8 +86,8 @@ fn says_so(value: &Node<'_>) -> bool {
     !matches!(value, Node::Word("false" | "null"))
 }
 
-/// The string that is the last user's text, alone in its message.
-fn place<'a>(conversation: &Conversation<'a>) -> Result<&'a RawValue, Unfit> {
+/// The last user text, if it is alone in its message.
+fn place<'a>(conversation: &Conversation<'a>) -> Result<Raw<'a>, Unfit> {
     let history = &conversation.history;
     let last = (0..history.len()).rev().find(|at| history.role(*at) != Role::Instruction);
     let last = last.filter(|at| history.role(*at) == Role::User).ok_or(Unfit::Tail)?;
@@ -118,23 +110,20 @@ fn place<'a>(conversation: &Conversation<'a>) -> Result<&'a RawValue, Unfit> {
     only_string(history.content(last).ok_or(Unfit::Tail)?).ok_or(Unfit::Tail)
 }
 
-/// A string, or the text of the only part.
-fn only_string(content: &RawValue) -> Option<&RawValue> {
-    match content.get().as_bytes().first()? {
-        b'"' => Some(content),
-        b'[' => match elements(content).as_slice() {
-            [part] if part.get().starts_with('{') => only_string(part),
-            _ => None,
-        },
-        b'{' => match named(&members(content), &["text"]).as_slice() {
-            [text] if text.get().starts_with('"') => Some(text),
-            _ => None,
-        },
+/// A string, or the text of a list's only part.
+fn only_string(content: Raw<'_>) -> Option<Raw<'_>> {
+    if content.is_string() {
+        return Some(content);
+    }
+    let mut elements = content.elements();
+    let part = if content.is_object() { content } else { elements.next()? };
+    match (elements.next(), Object::of(part).all(&["text"]).as_slice()) {
+        (None, [text]) if text.is_string() => Some(*text),
         _ => None,
     }
 }
 
-/// The highest temperature that the request names; an error where one is no number.
+/// The highest temperature in the request. Returns `None` when one of them is not a number.
 fn temperature(rest: &Node<'_>) -> Option<Option<f64>> {
     let places = [Some(rest)].into_iter().chain(SAMPLING.map(|key| rest.get(key)));
     let named = places.flatten().filter_map(|place| place.get("temperature"));
@@ -146,7 +135,7 @@ fn temperature(rest: &Node<'_>) -> Option<Option<f64>> {
     Some(highest)
 }
 
-/// What says only how the answer is sent, or which agent or run it is for.
+/// Removes members that only say how the answer is sent, or which agent or run the request is for.
 fn leave_out(rest: &mut Node<'_>, names: &[&str]) {
     const STREAM_OPTIONS: [&str; 2] = ["include_usage", "include_obfuscation"];
     rest.retain(|key, value| match key {

@@ -1,14 +1,12 @@
-//! The dialects that there are. A new one is a folder beside this file and one line in `ALL`.
-
-use serde_json::value::RawValue;
+//! The list of dialects. A new one is a folder beside this file and one line in `ALL`.
 
 use crate::{
     conversation::Conversation,
     dialect::DialectRef,
-    json::{self, Unreadable, must_be_object},
+    json::{Raw, Unreadable, must_be_object},
 };
 
-/// Every dialect that requests are read in. Of two that are served on one path the first is meant.
+/// Every dialect. If two are served on one path, the first one is used.
 pub static ALL: [DialectRef; 7] = [
     &crate::openai_chat::OpenAiChat,
     &crate::openai_responses::OpenAiResponses,
@@ -19,7 +17,7 @@ pub static ALL: [DialectRef; 7] = [
     &crate::vertex::VertexAnthropic,
 ];
 
-/// The dialect of this name.
+/// The dialect with this label.
 pub fn by_label(label: &str) -> Option<DialectRef> {
     ALL.into_iter().find(|dialect| dialect.label() == label)
 }
@@ -28,8 +26,7 @@ pub fn by_label(label: &str) -> Option<DialectRef> {
 pub fn read(dialect: DialectRef, body: &[u8]) -> Result<Conversation<'_>, Unreadable> {
     let body = simdutf8::basic::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
     if must_be_object(body).is_err() {
-        let is_json = json::read::<&RawValue>(body).is_ok();
-        return Err(if is_json { Unreadable::Shape } else { Unreadable::NotJson });
+        return Raw::read(body).and(Err(Unreadable::Shape));
     }
     dialect.read(body)
 }

@@ -1,46 +1,39 @@
-//! Whether an answer can be given again: it is told by a text, calls of the client's own functions, a model and a usage; it is
-//! complete, ended in good order, and holds nothing that these do not say. What is not known to be harmless counts as
-//! something else; that a model thought, without a word of what, is harmless beside a text. Looked at only where somebody wants
-//! to give the answer again.
+//! Decides whether an answer can be given again. Such an answer is complete, ended normally, and consists only of a
+//! text, calls of the client's own functions, a model and a usage. Anything unknown makes it unrepeatable. Hidden
+//! reasoning is harmless beside a text. Answers are only checked if a caller asks for it.
 
-use crate::{json, object::unique};
+use crate::{
+    answer_event::{AnswerEvent, CallStart, Ending, EventSink, WholeCall},
+    json::{Raw, object::Object, string},
+};
 
-/// Why an answer is not to be given again.
+/// Why an answer cannot be given again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotRepeatable {
-    /// It did not come to its end in good order.
+    /// It did not end normally.
     Incomplete,
-    /// It holds something else: calls where none are wanted, a refusal, thinking, an error, a member that nobody knows.
+    /// It holds something else: unwanted calls, a refusal, reasoning, an error, an unknown member.
     Other,
     TooLong,
-}
-
-/// What a provider says at once.
-#[derive(Clone, Copy, Debug)]
-pub enum Said<'a> {
-    /// A whole JSON answer.
-    Whole(&'a str),
-    /// One event of a stream. `kind` is the event's type where the framing has one, else empty.
-    Event { kind: &'a str, json: &'a str },
 }
 
 /// Which answers are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Bytes that text, names and arguments may have.
+    /// Most bytes of text, names and arguments together.
     pub most: usize,
-    /// Also those with calls.
+    /// Whether answers with calls are wanted.
     pub with_calls: bool,
 }
 
-/// What an answer says: a text, and behind it calls. At least one of them is there.
+/// The content of an answer: a text followed by calls. At least one of them is present.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     pub text: String,
     pub calls: Vec<FunctionCall>,
 }
 
-/// A call of a function that the client offers.
+/// A call of one of the client's functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCall {
     pub name: String,
@@ -49,25 +42,28 @@ pub struct FunctionCall {
 }
 
 impl FunctionCall {
-    /// Whether it has a name, and its arguments are an object in which no name stands twice. What lies deeper is not looked at.
+    /// Whether it has a name, and its arguments are an object in which no name occurs twice. Nested objects are not
+    /// checked.
     pub fn is_sound(&self) -> bool {
-        !self.name.is_empty() && json::read(&self.arguments).is_ok_and(|raw| unique(raw).is_some())
+        !self.name.is_empty() && Object::read(&self.arguments).is_some_and(|object| object.has_no_twins())
     }
 }
 
-/// The content of an answer, as long as it is nothing but that.
+/// Collects the content of an answer until something makes it unrepeatable.
 #[derive(Debug)]
 pub struct Repeatable {
     content: Content,
     wanted: Wanted,
-    /// Bytes so far.
+    /// Bytes collected so far.
     length: usize,
-    /// Where the call stands in the answer whose arguments are coming.
+    /// The place of the call whose arguments are coming.
     open: Option<u64>,
+    /// Places count the calls. Each call ends the one before it, and the end of the turn ends the last.
+    is_counted: bool,
     stage: Stage,
-    /// A part of the answer that holds text has begun.
+    /// A part that holds text has begun.
     has_begun: bool,
-    /// The model has thought.
+    /// The model has reasoned.
     has_thought: bool,
     fault: Option<NotRepeatable>,
 }
@@ -75,17 +71,17 @@ pub struct Repeatable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Open,
-    /// The model has finished; the event that closes the stream is still to come.
+    /// The turn has ended. The event that ends the stream must still come.
     Finished,
-    /// The model has finished; what closes the stream is the end of the body.
+    /// The turn has ended. The end of the body ends the stream.
     Closing,
     Ended,
 }
 
-/// More calls than models make at once.
+/// Models make fewer calls at once.
 const MAX_CALLS: usize = 128;
 
-// Asked for by every dialect: what is copied into each makes the module large.
+// `inline(never)`: every dialect calls these functions, and inlined copies would make the module large.
 impl Repeatable {
     pub(crate) fn new(wanted: Wanted) -> Self {
         Self {
@@ -93,6 +89,7 @@ impl Repeatable {
             wanted,
             length: 0,
             open: None,
+            is_counted: false,
             stage: Stage::Open,
             has_begun: false,
             has_thought: false,
@@ -100,16 +97,63 @@ impl Repeatable {
         }
     }
 
-    /// Nothing seen yet, for the same answer told once more.
-    pub(crate) fn anew(&self) -> Self {
-        Self::new(self.wanted)
+    /// Takes one event of the answer. After a fault, events are ignored.
+    #[inline(never)]
+    pub(crate) fn on_event(&mut self, event: &AnswerEvent<'_>) {
+        if self.fault.is_none() && self.take(event).is_none() {
+            self.break_off(NotRepeatable::Other);
+        }
     }
 
-    /// Notes what a look at a part of the answer gave.
-    #[inline(never)]
-    pub(crate) fn note(&mut self, seen: Option<()>) {
-        if seen.is_none() {
-            self.break_off(NotRepeatable::Other);
+    fn take(&mut self, event: &AnswerEvent<'_>) -> Option<()> {
+        match event {
+            AnswerEvent::TextStart => self.begin(),
+            AnswerEvent::Text(piece) => self.push(&string(piece.text)?),
+            AnswerEvent::HiddenReasoning => {
+                self.has_thought = true;
+                Some(())
+            }
+            AnswerEvent::Call(WholeCall { name, arguments, .. }) => self.call(plain(*name)?, arguments),
+            AnswerEvent::CallStart(CallStart { at, name, is_counted, .. }) => {
+                self.is_counted = *is_counted;
+                if *is_counted {
+                    self.close_call()?;
+                    (usize::try_from(*at) == Ok(self.content.calls.len())).then_some(())?;
+                }
+                self.begin_call(*at, plain(*name)?)
+            }
+            AnswerEvent::Arguments { at, text } => self.arguments(*at, text),
+            AnswerEvent::PartEnd { at, .. } if self.open.is_some() => self.end_call(*at, "{}"),
+            AnswerEvent::PartEnd { at, is_first } => (*at == 0 || !is_first).then_some(()),
+            AnswerEvent::Finished(ending) => self.finished(*ending),
+            AnswerEvent::End => self.end(),
+            AnswerEvent::Repeated(again) => {
+                let mut other = Self::new(self.wanted);
+                (again.read)(
+                    &Object::of(again.whole),
+                    &mut EventSink::strict(&mut |event| other.on_event(&event)),
+                );
+                (other.fault.is_none() && other.content == self.content).then_some(())
+            }
+            AnswerEvent::Other => None,
+            AnswerEvent::Id(_)
+            | AnswerEvent::Model(_)
+            | AnswerEvent::Usage(_)
+            | AnswerEvent::WholeText(_)
+            | AnswerEvent::TextEnd(_) => Some(()),
+        }
+    }
+
+    fn finished(&mut self, ending: Ending) -> Option<()> {
+        if self.is_counted {
+            self.close_call()?;
+        }
+        let has_calls = !self.content.calls.is_empty();
+        match ending {
+            Ending::Done => self.finish(false),
+            Ending::ToCall => self.finish(true),
+            Ending::Either => self.finish(has_calls),
+            Ending::WithBody => self.go(Stage::Open, Stage::Closing),
         }
     }
 
@@ -122,28 +166,14 @@ impl Repeatable {
         self.fault.is_some()
     }
 
-    pub(crate) fn takes_calls(&self) -> bool {
-        self.wanted.with_calls
-    }
-
-    pub(crate) fn content(&self) -> &Content {
-        &self.content
-    }
-
-    /// The only part that holds text begins; nothing where one has.
-    pub(crate) fn begin(&mut self) -> Option<()> {
+    /// Begins the only part that holds text. Returns `None` when one has begun before.
+    fn begin(&mut self) -> Option<()> {
         (!std::mem::replace(&mut self.has_begun, true)).then_some(())
     }
 
-    /// The model has thought, and does not say what. Beside calls the provider may want to have it back.
-    pub(crate) fn think(&mut self) -> Option<()> {
-        self.has_thought = true;
-        Some(())
-    }
-
-    /// More of the text; nothing where none may come any more.
+    /// Adds text. Returns `None` when none may come here.
     #[inline(never)]
-    pub(crate) fn push(&mut self, text: &str) -> Option<()> {
+    fn push(&mut self, text: &str) -> Option<()> {
         if (self.stage != Stage::Open || !self.content.calls.is_empty()) && !text.is_empty() {
             return None;
         }
@@ -153,7 +183,7 @@ impl Repeatable {
         Some(())
     }
 
-    /// Whether so many bytes more are not too many.
+    /// Counts more bytes. Returns whether they still fit.
     fn grow(&mut self, bytes: usize) -> bool {
         self.length = self.length.saturating_add(bytes);
         let fits = self.length <= self.wanted.most;
@@ -163,17 +193,17 @@ impl Repeatable {
         fits
     }
 
-    /// A whole call.
+    /// Adds a whole call.
     #[inline(never)]
-    pub(crate) fn call(&mut self, name: &str, arguments: &str) -> Option<()> {
+    fn call(&mut self, name: &str, arguments: &str) -> Option<()> {
         self.begin_call(0, name)?;
         self.arguments(0, arguments)?;
         self.end_call(0, "")
     }
 
-    /// A call begins, at this place of the answer; nothing where none may come.
+    /// Begins a call at this place of the answer. Returns `None` when none may come here.
     #[inline(never)]
-    pub(crate) fn begin_call(&mut self, at: u64, name: &str) -> Option<()> {
+    fn begin_call(&mut self, at: u64, name: &str) -> Option<()> {
         let calls = &self.content.calls;
         let may = self.wanted.with_calls && self.stage == Stage::Open && calls.len() < MAX_CALLS;
         if !may || self.open.is_some() {
@@ -186,9 +216,9 @@ impl Repeatable {
         Some(())
     }
 
-    /// More arguments of the call that has begun there.
+    /// Adds arguments to the call that began at this place.
     #[inline(never)]
-    pub(crate) fn arguments(&mut self, at: u64, piece: &str) -> Option<()> {
+    fn arguments(&mut self, at: u64, piece: &str) -> Option<()> {
         if self.open != Some(at) {
             return None;
         }
@@ -198,14 +228,9 @@ impl Repeatable {
         Some(())
     }
 
-    /// Whether a call has begun that has not ended.
-    pub(crate) fn is_calling(&self) -> bool {
-        self.open.is_some()
-    }
-
-    /// The call that has begun there is whole. `empty`: its arguments if none came.
+    /// Ends the call that began at this place. `empty` becomes its arguments if none came.
     #[inline(never)]
-    pub(crate) fn end_call(&mut self, at: u64, empty: &str) -> Option<()> {
+    fn end_call(&mut self, at: u64, empty: &str) -> Option<()> {
         if self.open.take() != Some(at) {
             return None;
         }
@@ -216,36 +241,26 @@ impl Repeatable {
         call.is_sound().then_some(())
     }
 
-    /// The call that has begun is whole, if one has.
+    /// Ends the open call, if there is one.
     #[inline(never)]
-    pub(crate) fn close_call(&mut self) -> Option<()> {
+    fn close_call(&mut self) -> Option<()> {
         self.open.map_or(Some(()), |at| self.end_call(at, ""))
     }
 
-    /// Whether the model has ended in order to have functions called, as it says itself; nothing where it ended otherwise.
+    /// The turn has ended normally, and an event that ends the stream must follow. `to_call`: the provider says that
+    /// the turn ended to have functions called.
     #[inline(never)]
-    pub(crate) fn ended_to_call(&self, reason: &str, [done, calling]: [&str; 2]) -> Option<bool> {
-        let is_calling = self.wanted.with_calls && reason == calling;
-        (is_calling || reason == done).then_some(is_calling)
-    }
-
-    /// The model has finished, in good order; an event that says that nothing more comes must follow. `to_call`: it says that
-    /// functions are to be called.
-    #[inline(never)]
-    pub(crate) fn finish(&mut self, to_call: bool) -> Option<()> {
+    fn finish(&mut self, to_call: bool) -> Option<()> {
         (to_call != self.content.calls.is_empty()).then_some(())?;
         self.go(Stage::Open, Stage::Finished)
     }
 
-    /// The model has finished, in good order; only the end of the body says that nothing more comes.
+    /// The answer has ended.
     #[inline(never)]
-    pub(crate) fn finish_with_body(&mut self) -> Option<()> {
-        self.go(Stage::Open, Stage::Closing)
-    }
-
-    /// Nothing more comes.
-    #[inline(never)]
-    pub(crate) fn end(&mut self) -> Option<()> {
+    fn end(&mut self) -> Option<()> {
+        if self.stage == Stage::Ended {
+            return Some(());
+        }
         self.go(Stage::Finished, Stage::Ended)
     }
 
@@ -257,7 +272,7 @@ impl Repeatable {
         self.stage == Stage::Ended
     }
 
-    /// The content, once the body is over or nothing more can come.
+    /// The content, once the body or the answer has ended.
     #[inline(never)]
     pub(crate) fn into_content(self) -> Result<Content, NotRepeatable> {
         if let Some(fault) = self.fault {
@@ -267,10 +282,15 @@ impl Repeatable {
             return Err(NotRepeatable::Incomplete);
         }
         let Content { text, calls } = &self.content;
-        // A model that says nothing may say something when it is asked again.
+        // A model that said nothing may say something when it is asked again.
         let is_other = if calls.is_empty() { text.trim().is_empty() } else { self.has_thought };
         if is_other { Err(NotRepeatable::Other) } else { Ok(self.content) }
     }
+}
+
+/// A function's name. These never have escapes.
+fn plain(name: Option<Raw<'_>>) -> Option<&str> {
+    name.and_then(Raw::inside).filter(|name| !name.contains('\\'))
 }
 
 #[cfg(test)]
@@ -336,7 +356,7 @@ mod tests {
     fn thoughts_are_harmless_beside_a_text_alone() {
         let said = |calls: bool| {
             let mut said = of(99, true);
-            said.think().unwrap();
+            said.take(&AnswerEvent::HiddenReasoning).unwrap();
             if calls {
                 said.call("f", "{}").unwrap()
             } else {

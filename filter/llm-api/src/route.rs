@@ -1,4 +1,4 @@
-//! Which dialect is spoken on a path, by the operator's rules or by what the providers use.
+//! Finds the dialect of a path, by the operator's rules or by the providers' own paths.
 
 use std::borrow::Cow;
 
@@ -8,21 +8,22 @@ use crate::{
     registry::ALL,
 };
 
-/// What is known of a request from its path.
+/// What a request's path says.
 #[derive(Clone, Debug)]
 pub struct Route {
     pub dialect: DialectRef,
     pub facts: PathFacts,
 }
 
-/// A dialect and a path that the operator put together; `None` leaves the path alone.
+/// The operator's rules for paths. A rule without a dialect says that requests on the path are not read.
 pub trait PathRules {
-    /// The first rule that fits.
+    /// The first rule that matches.
     fn dialect_on(&self, path: &str) -> Option<Option<DialectRef>>;
 }
 
 impl Route {
-    /// The dialect that is spoken on `target`, by the operator's rules, else by what the providers use.
+    /// Applies the operator's rules first, then the providers' own paths. Returns `None` when no dialect is spoken on
+    /// `target`.
     pub fn of(target: &RequestPath<'_>, rules: &impl PathRules) -> Option<Self> {
         let RequestPath { path, query } = target;
         let dialect = match rules.dialect_on(path) {
@@ -33,7 +34,7 @@ impl Route {
     }
 }
 
-/// Some servers do not mind the case.
+/// Some servers ignore the case of a path.
 fn by_provider(path: &str) -> Option<DialectRef> {
     let has_capitals = path.bytes().any(|byte| byte.is_ascii_uppercase());
     let path = if has_capitals { Cow::Owned(path.to_ascii_lowercase()) } else { Cow::Borrowed(path) };

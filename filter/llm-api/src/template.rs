@@ -1,10 +1,11 @@
-//! Writes a final message from templates, which look like what the provider sends. Each `$name` in a template stands for a value
-//! of the message. Knows no dialect.
+//! Writes a final message from templates that look like what the provider sends. Each `$name` in a template is replaced
+//! with a value of the message.
 //!
-//! The values, ready to stand in JSON: `$text`, `$model`, `$own_id` (strings in their quotes); `$id`, `$created`, `$stop`;
-//! `$input` (tokens without those from the provider's cache), `$all_input`, `$cached`, `$output`, `$total`; `$number`, which
-//! counts from 0 on where it stands. Of a part: `$at`, its place among the text and the calls. Of a call: `$name`,
-//! `$arguments` (an object), `$quoted` (the same as a string), `$call` (its own part of an id), `$call_at`.
+//! The values are valid in JSON: `$text`, `$model` and `$own_id` (strings in their quotes); `$id`, `$created`, `$stop`;
+//! `$input` (tokens without those from the provider's cache), `$all_input`, `$cached`, `$output`, `$total`; `$number`,
+//! a counter that starts at 0. For a part: `$at`, its index among the text and the calls. For a call: `$name`,
+//! `$arguments` (an object), `$quoted` (the arguments as a string), `$call` (its own part of an id), `$call_at` (its
+//! index among the calls).
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,7 @@ use crate::{dialect::FinalMessage, json::quoted};
 /// A message that is being written.
 pub(crate) struct Template<'a> {
     message: &'a FinalMessage<'a>,
-    /// What stands for the end of the model's turn.
+    /// The provider's word for how the turn ended.
     stop: &'a str,
     own_id: String,
     text: String,
@@ -36,10 +37,10 @@ impl Part {
     }
 }
 
-// Asked for by every dialect: what is copied into each makes the module large.
+// `inline(never)`: every dialect calls these functions, and inlined copies would make the module large.
 impl<'a> Template<'a> {
-    /// `stop`: how the model's turn ends, and how it ends where it waits for calls. `id`: how an id begins that is not the
-    /// provider's.
+    /// The pair is the provider's word for a turn that ended, and for a turn that waits for calls. `id` is the prefix
+    /// of an id that the provider does not keep.
     #[inline(never)]
     pub fn new(message: &'a FinalMessage<'a>, [done, calling]: [&'a str; 2], id: &str) -> Self {
         let own_id = if message.kept_as.is_empty() {
@@ -59,12 +60,12 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// Whether there is a text: beside calls there may be none.
+    /// Whether there is a text. Calls may come without one.
     pub fn has_text(&self) -> bool {
         self.message.calls.is_empty() || !self.message.text.is_empty()
     }
 
-    /// What the message consists of.
+    /// The parts of the message.
     #[inline(never)]
     pub fn parts(&self) -> Vec<Part> {
         let calls = (0..self.message.calls.len()).map(Some);
@@ -84,14 +85,14 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// What is said only of tokens from the provider's cache, where there are some.
+    /// Adds the template only if tokens came from the provider's cache.
     pub fn add_cached(&mut self, template: &str) {
         if self.message.usage.cached > 0 {
             self.add(template);
         }
     }
 
-    /// Each part, with `between` in between.
+    /// Adds each part, separated by `between`.
     #[inline(never)]
     pub fn add_parts(&mut self, text: &str, call: &str, between: &str) {
         for part in self.parts() {
@@ -108,7 +109,7 @@ impl<'a> Template<'a> {
         self.add(if part.is_call() { call } else { text });
     }
 
-    /// Each call in these pieces, with `between` in between.
+    /// Adds each call with these pieces, separated by `between`.
     #[inline(never)]
     pub fn add_calls(&mut self, pieces: &[&str], between: &str) {
         for (number, part) in self.parts().into_iter().filter(|part| part.is_call()).enumerate() {
@@ -125,7 +126,7 @@ impl<'a> Template<'a> {
         pieces.iter().for_each(|piece| self.add(piece));
     }
 
-    /// What was written since the last time.
+    /// Returns what was written since the last call.
     pub fn take(&mut self) -> String {
         std::mem::take(&mut self.written)
     }
@@ -143,7 +144,8 @@ impl<'a> Template<'a> {
             "own_id" => return out.push_str(&self.own_id),
             "stop" => return out.push_str(self.stop),
             "name" => return out.push_str(&quoted(call.map_or("", |call| &call.name))),
-            // A line of a stream is to stay one: what separates members may be line ends.
+            // Line ends in the arguments separate members. They are removed, because a line of a stream must stay one
+            // line.
             "arguments" => return out.extend(arguments.chars().filter(|c| !matches!(c, '\n' | '\r'))),
             "quoted" => return out.push_str(&quoted(arguments)),
             "id" | "call" => {
@@ -167,7 +169,7 @@ impl<'a> Template<'a> {
                 self.number = number.saturating_add(1);
                 u64::from(number)
             }
-            // No name of a value: it stays, and every test of the template shows it.
+            // An unknown name is written as it is. Every test of the template would show it.
             _ => return out.extend(["$", name]),
         };
         let _ = write!(out, "{number}");

@@ -1,74 +1,91 @@
-//! The tools that a request offers to the model, and how those that may not be offered are cut. In most dialects this
-//! is a list of tools and a choice among them. How a tool is named is read here; where the lists stand is known to the
-//! dialects.
-
-use serde_json::value::RawValue;
+//! The tools that a request offers to the model, and how denied ones are cut. Most dialects have a list of tools and a
+//! choice among them. How a tool is named is read here; the dialects know where the lists stand.
 
 use crate::{
     edit::{Edit, replace},
-    json::{self, Unreadable},
-    members::{Member, cut_elements, cut_members, elements, members, named},
+    json::{
+        self, Raw, Unreadable,
+        cut::{cut_elements, cut_members},
+        members::Key,
+        object::Object,
+    },
 };
 
-/// What is left of the tools of a request.
+/// The tools of a request after the denied ones are cut.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// They take the tools out.
+    /// The edits that cut them.
     pub edits: Vec<Edit>,
-    /// Names of the tools that are taken out.
+    /// Names of the tools that are cut.
     pub denied: Vec<String>,
-    /// The request wants a tool that is taken out to be called.
+    /// The denied tool that the request forces the model to call.
     pub forced: Option<String>,
 }
 
 /// Whether a tool of this name may be offered.
 pub type May<'m> = &'m dyn Fn(&str) -> bool;
 
-/// Stands before the name of an MCP server whose tools the provider is to offer by itself.
+/// Prefix for the name of an MCP server whose tools the provider offers by itself.
 const MCP: &str = "mcp:";
 /// A list of such servers (Anthropic).
 const SERVERS: &str = "mcp_servers";
+/// The tools of a server that may be called.
+const ALLOWED: [&str; 2] = ["allowed_tools", "allowedTools"];
 
-/// What is left of the lists of one object.
+/// The result for the lists of one object.
 pub(crate) struct Restricted {
     pub offer: Offer,
-    /// Tools that stay.
+    /// Number of tools that stay.
     pub left: usize,
 }
 
-/// Where the tools stand, in most dialects: keys of one object.
+/// Where most dialects have the tools: keys of one object.
 pub(crate) struct Keys {
     /// Lists of tools.
     pub lists: &'static [&'static str],
-    /// Choices among them.
+    /// Choices among the tools.
     pub choices: &'static [&'static str],
-    /// What the provider refuses where there are no tools.
+    /// Members that the provider refuses when there are no tools.
     pub with_tools: &'static [&'static str],
 }
 
-/// What one list of tools comes to.
+/// The result for one list of tools.
 #[derive(Default)]
 pub(crate) struct Filtered {
     pub edits: Vec<Edit>,
     pub denied: Vec<String>,
-    /// Tools that stay.
+    /// Number of tools that stay.
     pub left: usize,
 }
 
-/// Takes the tools that may not be offered out of the lists of `object`, and lets the choices in `choosers` follow: both
-/// are parts of `body`. `stand_in` comes in the place of a list of which nothing is left, where the provider wants one.
+impl Filtered {
+    pub fn add(&mut self, other: Self) {
+        self.edits.extend(other.edits);
+        self.denied.extend(other.denied);
+        self.left = self.left.saturating_add(other.left);
+    }
+}
+
+/// Cuts denied tools out of the lists of `object` and adapts the choices in `choosers`. All are parts of `body`.
+/// `stand_in` replaces an emptied list if the provider requires one. `further` is the result for lists in other places,
+/// whose tools count too.
 pub(crate) fn restrict(
     body: &str,
-    object: &RawValue,
-    choosers: &[&RawValue],
+    object: Raw<'_>,
+    choosers: &[Raw<'_>],
     keys: &Keys,
     stand_in: Option<&str>,
+    further: Filtered,
     may: May<'_>,
 ) -> Result<Restricted, Unreadable> {
-    let all = members(object);
-    let (mut offer, mut left, mut emptied) = (Offer::default(), 0_usize, Vec::new());
-    for (at, member) in all.iter().enumerate().filter(|(_, member)| keys.lists.contains(&&*member.key)) {
-        let filtered = filter(body, member.value, member.key == SERVERS, may)?;
+    let all = Object::of(object);
+    let Filtered { edits, denied, mut left } = further;
+    let (mut offer, mut emptied) = (Offer { edits, denied, forced: None }, Vec::new());
+    for (at, (key, list)) in all.members().iter().enumerate() {
+        if !keys.lists.iter().any(|name| key.is(name)) {
+            continue;
+        }
+        let filtered = filter(body, *list, key.is(SERVERS), may)?;
         if filtered.left == 0 && !filtered.denied.is_empty() {
             emptied.push(at);
         } else {
@@ -78,7 +95,7 @@ pub(crate) fn restrict(
         offer.denied.extend(filtered.denied);
     }
     let is_bare = left == 0 && !offer.denied.is_empty();
-    for raw in choosers.iter().flat_map(|chooser| named(&members(chooser), keys.choices)) {
+    for raw in choosers.iter().flat_map(|chooser| Object::of(*chooser).all(keys.choices)) {
         let choice = Choice::of(raw);
         if let Some(forced) = choice.denied(left, &offer.denied, may) {
             let denied = offer.denied;
@@ -93,46 +110,49 @@ pub(crate) fn restrict(
         }
     }
     if is_bare {
-        let is_tools = |at: &usize| all.get(*at).is_some_and(|member| member.key != SERVERS);
+        let is_tools = |at: &usize| all.members().get(*at).is_some_and(|(key, _)| !key.is(SERVERS));
         if let (Some(stand_in), Some(first)) = (stand_in, emptied.iter().position(is_tools)) {
-            let list = all.get(emptied.remove(first)).ok_or(Unreadable::Shape)?.value;
-            offer.edits.push(replace(body, list, stand_in.to_owned())?);
+            let (_, list) = all.members().get(emptied.remove(first)).ok_or(Unreadable::Shape)?;
+            offer.edits.push(replace(body, *list, stand_in.to_owned())?);
         }
-        for chooser in choosers.iter().filter(|chooser| !std::ptr::eq(**chooser, object)) {
-            offer.edits.extend(cut_members(body, chooser, |member| keys.choices.contains(&&*member.key))?);
+        for chooser in choosers.iter().filter(|chooser| **chooser != object) {
+            offer.edits.extend(cut_members(body, *chooser, |key| is_one_of(key, keys.choices))?);
         }
     }
     let mut at = 0_usize;
-    offer.edits.extend(cut_members(body, object, |member| {
+    offer.edits.extend(cut_members(body, object, |key| {
         let is_emptied = emptied.contains(&at);
         at = at.saturating_add(1);
-        let goes_along = keys.choices.contains(&&*member.key) || keys.with_tools.contains(&&*member.key);
+        let goes_along = is_one_of(key, keys.choices) || is_one_of(key, keys.with_tools);
         is_emptied || is_bare && goes_along
     })?);
     Ok(Restricted { offer, left })
 }
 
-/// Filters one list of tools, or of names.
+fn is_one_of(key: &Key<'_>, names: &[&str]) -> bool {
+    names.iter().any(|name| key.is(name))
+}
+
+/// The elements of a list. Any other value counts as its only element, as providers read it.
+pub(crate) fn listed(list: Raw<'_>) -> Vec<Raw<'_>> {
+    if list.is_list() { list.elements().collect() } else { vec![list] }
+}
+
+/// Filters one list of tools or of names. A denied value in place of a list is replaced with an empty list.
 pub(crate) fn filter(
     body: &str,
-    list: &RawValue,
+    list: Raw<'_>,
     is_servers: bool,
     may: May<'_>,
 ) -> Result<Filtered, Unreadable> {
-    let list = elements(list);
-    let (mut filtered, mut cuts) = (Filtered::default(), Vec::with_capacity(list.len()));
-    for element in &list {
-        let names = if is_servers { server_names(element) } else { names(element) };
+    let elements = if list.is_object() || list.is_list() { listed(list) } else { Vec::new() };
+    let (mut filtered, mut cuts) = (Filtered::default(), Vec::with_capacity(elements.len()));
+    for element in &elements {
+        let names = if is_servers { server_names(*element) } else { names(*element) };
         let mut denied = names.iter().find(|name| !may(name)).cloned();
-        // A namespace has tools of its own.
         let mut inner = Filtered::default();
-        if denied.is_none() && element.get().contains("\"namespace\"") {
-            for tools in named(&members(element), &["tools"]) {
-                let within = filter(body, tools, false, may)?;
-                inner.left = inner.left.saturating_add(within.left);
-                inner.edits.extend(within.edits);
-                inner.denied.extend(within.denied);
-            }
+        if denied.is_none() {
+            inner = within(body, *element, may)?;
             if inner.left == 0 {
                 denied = inner.denied.pop();
             }
@@ -146,22 +166,49 @@ pub(crate) fn filter(
         }
         cuts.push(is_cut);
     }
-    filtered.edits.extend(cut_elements(body, &list, &cuts)?);
+    if list.is_list() {
+        filtered.edits.extend(cut_elements(body, &elements, &cuts)?);
+    } else if cuts.contains(&true) {
+        filtered.edits.push(replace(body, list, "[]".to_owned())?);
+    }
     Ok(filtered)
 }
 
-/// All names that a tool's definition gives it; more than one where a key stands there twice. None for what is no tool.
-/// A tool of the provider that has no name is called by its type.
-fn names(element: &RawValue) -> Vec<String> {
-    if element.get().starts_with('"') {
+/// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools.
+fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
+    const LISTS: [&str; 4] = ["\"namespace\"", "allowed_tools", "allowedTools", "tool_configuration"];
+    let mut all = Filtered::default();
+    if !LISTS.iter().any(|name| element.get().contains(name)) {
+        return Ok(all);
+    }
+    let tool = Object::of(element);
+    let is_namespace = tool.text("type") == "namespace";
+    let mut lists = if is_namespace { tool.all(&["tools"]) } else { Vec::new() };
+    let limits = tool.all(&["tool_configuration"]).into_iter().map(Object::of);
+    for limited in limits.flat_map(|limits| limits.all(&ALLOWED)).chain(tool.all(&ALLOWED)) {
+        // A list of names, or a filter with such a list.
+        let names = Object::of(limited).all(&["tool_names"]);
+        lists.extend(if limited.is_object() { names } else { vec![limited] });
+    }
+    for list in lists {
+        all.add(filter(body, list, false, may)?);
+    }
+    Ok(all)
+}
+
+/// All names of a tool's definition: several if a key occurs twice, and none if the value is not a tool. A tool of the
+/// provider without a name is called by its type.
+fn names(element: Raw<'_>) -> Vec<String> {
+    if element.is_string() {
         return vec![text(element)];
     }
-    let all = members(element);
-    let kinds: Vec<String> = named(&all, &["type"]).into_iter().map(text).collect();
-    let server = |key: &str| named(&all, &[key]).into_iter().map(|name| format!("{MCP}{}", text(name)));
-    let mut names: Vec<String> = named(&all, &["function", "custom", "toolSpec", "systemTool"])
+    let all = Object::of(element);
+    let kinds: Vec<String> = all.all(&["type"]).into_iter().map(text).collect();
+    let server = |key: &str| all.all(&[key]).into_iter().map(|name| format!("{MCP}{}", text(name)));
+    let mut names: Vec<String> = all
+        .all(&["function", "custom", "toolSpec", "systemTool"])
         .into_iter()
-        .flat_map(|inner| named(&members(inner), &["name"]))
+        .flat_map(|inner| Object::of(inner).all(&["name"]))
         .map(text)
         .collect();
     for kind in &kinds {
@@ -173,64 +220,68 @@ fn names(element: &RawValue) -> Vec<String> {
         }
     }
     if names.is_empty() || !kinds.iter().any(|kind| kind.starts_with("mcp")) {
-        names.extend(named(&all, &["name"]).into_iter().map(text));
+        names.extend(all.all(&["name"]).into_iter().map(text));
     }
-    if names.is_empty() && all.iter().all(|member| member.key != "cachePoint") {
+    if names.is_empty() && all.present("cachePoint").is_none() {
         names = if kinds.is_empty() { vec![String::new()] } else { kinds };
     }
     names
 }
 
-fn server_names(element: &RawValue) -> Vec<String> {
-    named(&members(element), &["name"]).into_iter().map(|name| format!("{MCP}{}", text(name))).collect()
+fn server_names(element: Raw<'_>) -> Vec<String> {
+    Object::of(element).all(&["name"]).into_iter().map(|name| format!("{MCP}{}", text(name))).collect()
 }
 
-/// A string; what is none stands for itself, and has no tool's name.
-pub(crate) fn text(raw: &RawValue) -> String {
-    json::string(raw).map_or_else(|| raw.get().to_owned(), Into::into)
+/// The decoded string. Any other value as it is written, which matches no tool's name.
+pub(crate) fn text(raw: Raw<'_>) -> String {
+    json::text(raw).map_or_else(|| raw.get().to_owned(), Into::into)
 }
 
-/// What a request wants of its tools.
+/// What a request says about the use of its tools.
 #[derive(Default)]
 struct Choice<'a> {
     /// One of them must be called.
     must: bool,
-    /// These, and no others.
+    /// The tools that the choice names. One of these must be called.
     one: Vec<String>,
-    /// The list of those that may be called.
-    among: Option<&'a RawValue>,
+    /// Only these may be called.
+    among: Option<Raw<'a>>,
 }
 
 impl<'a> Choice<'a> {
-    fn of(raw: &'a RawValue) -> Self {
+    fn of(raw: Raw<'a>) -> Self {
         let is_must = |text: &str| matches!(text, "required" | "any");
-        if raw.get().starts_with('"') {
+        if raw.is_string() {
             return Self { must: is_must(&text(raw)), ..Self::default() };
         }
-        let all = members(raw);
-        let kinds: Vec<String> = named(&all, &["type"]).into_iter().map(text).collect();
-        // The list stands in an object of its own (OpenAI chat, Gemini) or beside its type (Responses).
-        let inner = named(&all, &["allowed_tools"]).into_iter().flat_map(members);
-        let all: Vec<Member<'_>> = all.into_iter().chain(inner).collect();
-        let must = named(&all, &["mode"]).into_iter().any(|mode| is_must(&text(mode)))
+        let all = Object::of(raw);
+        let kinds: Vec<String> = all.all(&["type"]).into_iter().map(text).collect();
+        // The list stands in an object of its own (OpenAI chat, Gemini) or beside the type (Responses).
+        let inner: Vec<Object<'_>> = all.all(&["allowed_tools"]).into_iter().map(Object::of).collect();
+        let has = |name: &str| {
+            all.present(name).is_some() || inner.iter().any(|inner| inner.present(name).is_some())
+        };
+        let both = |name: &str| -> Vec<Raw<'a>> {
+            all.all(&[name]).into_iter().chain(inner.iter().flat_map(|inner| inner.all(&[name]))).collect()
+        };
+        let must = both("mode").into_iter().any(|mode| is_must(&text(mode)))
             || kinds.iter().any(|kind| kind == "any")
-            || all.iter().any(|member| member.key == "any");
-        let among = named(&all, &["tools"]).first().copied();
+            || has("any");
+        let among = both("tools").first().copied();
         let is_free = |kind: &String| matches!(kind.as_str(), "auto" | "none" | "any" | "allowed_tools");
         let mut one = Vec::new();
         if among.is_none() && !kinds.iter().any(is_free) {
-            let tools = named(&all, &["tool"]).into_iter().flat_map(|tool| named(&members(tool), &["name"]));
+            let tools = both("tool").into_iter().flat_map(|tool| Object::of(tool).all(&["name"]));
             one = tools.map(text).collect();
-            let says_a_tool =
-                |member: &Member<'_>| matches!(&*member.key, "type" | "name" | "function" | "custom");
-            if one.is_empty() && all.iter().any(says_a_tool) {
+            if one.is_empty() && ["type", "name", "function", "custom"].into_iter().any(has) {
                 one = names(raw);
             }
         }
         Self { must, one, among }
     }
 
-    /// The tool that must be called and may not be offered. `left`: tools that stay, of which `denied` were taken out.
+    /// The denied tool that must be called, if there is one. `left`: number of tools that stay. `denied`: tools that
+    /// were cut.
     fn denied(&self, left: usize, denied: &[String], may: May<'_>) -> Option<String> {
         if let Some(one) = self.one.iter().find(|name| !may(name)) {
             return Some(one.clone());
@@ -239,7 +290,7 @@ impl<'a> Choice<'a> {
             return None;
         }
         if let Some(list) = self.among {
-            let mut names = elements(list).into_iter().flat_map(names);
+            let mut names = listed(list).into_iter().flat_map(names);
             let first = names.next()?;
             return (!may(&first) && names.all(|name| !may(&name))).then_some(first);
         }

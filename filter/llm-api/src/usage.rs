@@ -1,28 +1,28 @@
-//! The tokens that a response reports. Each provider has its own names for the same three counts; the dialects know the
-//! names.
+//! The tokens that a response reports. Each provider has its own names for the same three counts, which its dialect
+//! knows.
 
-/// Tokens of one response.
+/// The tokens of one response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Read from the request, those from the provider's cache left out.
+    /// Input tokens, without those from the provider's cache.
     pub input: u64,
-    /// Read from the provider's cache.
+    /// Input tokens from the provider's cache.
     pub cached: u64,
-    /// Written, thinking included.
+    /// Output tokens, with those of the model's reasoning.
     pub output: u64,
 }
 
-/// What a provider reports at one time, brought to the same three counts by its dialect.
+/// The counts in one report of a provider. A stream may hold several reports.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Report {
-    /// Without what came from the provider's cache; none where this report does not say.
+pub struct Report {
+    /// Without tokens from the provider's cache. `None` if the report does not say.
     pub input: Option<u64>,
     pub cached: u64,
     pub output: u64,
 }
 
 impl Usage {
-    /// A stream reports sums that grow; its last word on the input counts.
+    /// Adds a report. The counts of a stream grow, and its last report of the input is the valid one.
     pub(crate) fn add(&mut self, report: Report) {
         self.input = report.input.unwrap_or(self.input);
         self.cached = self.cached.max(report.cached);

@@ -1,5 +1,6 @@
-//! Repair, held against what the providers refuse: a history that is taken stays as it is, one that is refused for its calls
-//! and results is taken after it, and repaired once it is not touched again.
+//! Repair, compared with what the providers refuse. A history that the provider accepts does not change, except for
+//! second results of a call. One that it refuses because of its calls and results is accepted after the repair, and a
+//! second repair changes nothing.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -8,20 +9,17 @@
     reason = "a test may fail"
 )]
 
-#[path = "../../../tests/src/provider/pairing.rs"]
-mod pairing;
-
-use pairing::complaint;
 use proptest::prelude::*;
 use sentinel_llm_api::{
     dialect::DialectRef,
     edit::apply,
     outline::{Changes, MISSING, Repaired, repair},
-    registry::ALL,
+    registry::{by_label, read},
 };
+use sentinel_wire::{Dialect, pairing::complaint, text};
 use serde_json::{Value, json};
 
-/// A message of either side: calls or results by their ids, and whether words stand before or behind them.
+/// A message of either side: calls or results by their ids, and whether there is text before or behind them.
 #[derive(Clone, Debug)]
 struct Message {
     is_models: bool,
@@ -49,97 +47,52 @@ fn calls(tools: &[&'static str]) -> Message {
     Message { is_models: true, ..results(tools) }
 }
 
-/// A history in the words of a dialect.
-fn body(dialect: DialectRef, history: &[Message]) -> Value {
-    let mut messages = Vec::new();
-    for message in history {
-        let words = |side: &str| format!("words of the {side}");
-        match dialect.label() {
-            "openai_chat" => chat(&mut messages, message, &words),
-            "openai_responses" => responses(&mut messages, message, &words),
-            "gemini_interactions" => steps(&mut messages, message, &words),
-            label => messages.push(blocks(label, message, &words)),
-        }
-    }
-    match dialect.label() {
-        "openai_responses" | "gemini_interactions" => json!({"model": "m", "input": messages}),
-        "gemini" => json!({"contents": messages}),
-        _ => json!({"model": "m", "messages": messages}),
-    }
+/// A history in the format of a dialect.
+fn body(dialect: Dialect, history: &[Message]) -> Value {
+    let messages: Vec<String> = history.iter().flat_map(|message| written(dialect, message)).collect();
+    serde_json::from_str(&text::body(dialect, &messages.join(","))).unwrap()
 }
 
-fn chat(messages: &mut Vec<Value>, message: &Message, words: &dyn Fn(&str) -> String) {
-    if message.is_models {
-        let call = |id: &&str| json!({"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}});
-        let calls: Vec<Value> = message.tools.iter().map(call).collect();
-        let mut said = json!({"role": "assistant", "content": words("model")});
-        if !calls.is_empty() {
-            said["tool_calls"] = calls.into();
-        }
-        messages.push(said);
-        return;
-    }
-    let text = json!({"role": "user", "content": words("user")});
-    let told = |id: &&str| json!({"role": "tool", "tool_call_id": id, "content": format!("result of {id}")});
-    messages.extend(message.is_said_before.then(|| text.clone()));
-    messages.extend(message.tools.iter().map(told));
-    messages.extend((!message.is_said_before && message.has_words()).then_some(text));
-}
-
-fn responses(items: &mut Vec<Value>, message: &Message, words: &dyn Fn(&str) -> String) {
+/// A message, which is several items if its text, calls and results are items of their own.
+fn written(dialect: Dialect, message: &Message) -> Vec<String> {
     let side = if message.is_models { "assistant" } else { "user" };
-    let text = json!({"role": side, "content": words(side)});
+    let words = format!("words of the {side}");
     let tool = |id: &&str| match message.is_models {
-        true => json!({"type": "function_call", "call_id": id, "name": "look", "arguments": "{}"}),
-        false => json!({"type": "function_call_output", "call_id": id, "output": format!("result of {id}")}),
+        true => text::call(dialect, id, "look", "{}"),
+        false => text::result(dialect, id, "look", &format!("result of {id}")),
     };
-    items.extend(message.is_said_before.then(|| text.clone()));
-    items.extend(message.tools.iter().map(tool));
-    items.extend((!message.is_said_before && message.has_words()).then_some(text));
-}
-
-fn steps(steps: &mut Vec<Value>, message: &Message, words: &dyn Fn(&str) -> String) {
-    let kind = if message.is_models { "model_output" } else { "user_input" };
-    let text = json!({"type": kind, "content": [{"type": "text", "text": words(kind)}]});
-    let tool = |id: &&str| match message.is_models {
-        true => json!({"type": "function_call", "id": id, "name": "look", "arguments": {}}),
-        false => json!({"type": "function_result", "call_id": id, "result": format!("result of {id}")}),
+    let tools: Vec<String> = message.tools.iter().map(tool).collect();
+    let are_items = match message.is_models {
+        true => text::calling(dialect, "").is_empty(),
+        false => text::answering(dialect, "").is_empty(),
     };
-    steps.extend(message.is_said_before.then(|| text.clone()));
-    steps.extend(message.tools.iter().map(tool));
-    steps.extend((!message.is_said_before && message.has_words()).then_some(text));
-}
-
-fn blocks(label: &str, message: &Message, words: &dyn Fn(&str) -> String) -> Value {
-    let told = |id: &str| format!("result of {id}");
-    let tool = |id: &&str| match (label, message.is_models) {
-        ("bedrock", true) => json!({"toolUse": {"toolUseId": id, "name": "look", "input": {}}}),
-        ("bedrock", false) => json!({"toolResult": {"toolUseId": id, "content": [{"text": told(id)}]}}),
-        ("gemini", true) => json!({"functionCall": {"id": id, "name": "look", "args": {}}}),
-        ("gemini", false) => {
-            json!({"functionResponse": {"id": id, "name": "look", "response": {"output": told(id)}}})
-        }
-        (_, true) => json!({"type": "tool_use", "id": id, "name": "look", "input": {}}),
-        (_, false) => json!({"type": "tool_result", "tool_use_id": id, "content": told(id)}),
-    };
-    let text = match label {
-        "bedrock" | "gemini" => json!({"text": words("message")}),
-        _ => json!({"type": "text", "text": words("message")}),
-    };
-    let mut blocks = Vec::new();
-    blocks.extend(message.is_said_before.then(|| text.clone()));
-    blocks.extend(message.tools.iter().map(tool));
-    blocks.extend((!message.is_said_before && message.has_words()).then_some(text));
-    match (label, message.is_models) {
-        ("gemini", true) => json!({"role": "model", "parts": blocks}),
-        ("gemini", false) => json!({"role": "user", "parts": blocks}),
-        (_, true) => json!({"role": "assistant", "content": blocks}),
-        (_, false) => json!({"role": "user", "content": blocks}),
+    let has_content_beside_calls = dialect == Dialect::OpenaiChat && message.is_models;
+    if has_content_beside_calls && !tools.is_empty() {
+        let calls = tools.join(",");
+        return vec![format!(r#"{{"role":"assistant","content":"{words}","tool_calls":[{calls}]}}"#)];
     }
+    let text = match are_items || has_content_beside_calls {
+        true => text::said(dialect, side, &words),
+        false => text::part(dialect, side, &words),
+    };
+    let before = message.is_said_before.then(|| text.clone());
+    let behind = (!message.is_said_before && message.has_words()).then_some(text);
+    let all: Vec<String> = before.into_iter().chain(tools).chain(behind).collect();
+    if are_items || has_content_beside_calls {
+        all
+    } else {
+        vec![text::content(dialect, side, &all.join(","))]
+    }
+}
+
+/// The filter's reader of it.
+fn read_by(dialect: Dialect) -> DialectRef {
+    by_label(dialect.label()).unwrap()
 }
 
 fn repaired(dialect: DialectRef, body: &str) -> (String, Repaired) {
-    let outline = dialect.outline(body).unwrap();
+    let conversation = read(dialect, body.as_bytes()).unwrap();
+    let outline = conversation.outline().unwrap();
     let mut changes = Changes::of(&outline);
     let done = repair(&mut changes);
     let edits = changes.edits();
@@ -147,25 +100,14 @@ fn repaired(dialect: DialectRef, body: &str) -> (String, Repaired) {
     (String::from_utf8(apply(body, &edits).unwrap()).unwrap(), done)
 }
 
-/// The body afterwards, and what was done; the provider takes it.
-fn mended(label: &str, history: &[Message]) -> (Value, Repaired) {
-    let dialect = ALL.into_iter().find(|dialect| dialect.label() == label).unwrap();
+/// The repaired body and the number of repairs. The provider must accept the body.
+fn mended(dialect: Dialect, history: &[Message]) -> (Value, Repaired) {
     let before = body(dialect, history);
-    let (after, done) = repaired(dialect, &before.to_string());
+    let (after, done) = repaired(read_by(dialect), &before.to_string());
     let after: Value = serde_json::from_str(&after).unwrap();
-    assert_eq!(complaint(label, &after), None, "{before}\n{after}");
+    assert_eq!(complaint(dialect, &after), None, "{before}\n{after}");
     (after, done)
 }
-
-const LABELS: [&str; 7] = [
-    "openai_chat",
-    "openai_responses",
-    "anthropic",
-    "gemini",
-    "gemini_interactions",
-    "bedrock",
-    "vertex_anthropic",
-];
 
 #[test]
 fn what_is_in_order_is_not_touched() {
@@ -178,30 +120,33 @@ fn what_is_in_order_is_not_touched() {
         calls(&[]),
         user(""),
     ];
-    for label in LABELS {
-        assert_eq!(mended(label, &history).1, Repaired::default(), "{label}");
+    for dialect in Dialect::ALL {
+        assert_eq!(mended(dialect, &history).1, Repaired::default(), "{dialect}");
     }
-    // Where the last calls may wait for their results, they wait.
-    for (label, made) in LABELS.iter().map(|label| (*label, usize::from(!label.starts_with("gemini")))) {
-        assert_eq!(mended(label, &[user(""), calls(&["a"])]).1.made, made, "{label}");
+    // The last calls may lack their results in some dialects.
+    for dialect in Dialect::ALL {
+        let may_wait = matches!(dialect, Dialect::Gemini | Dialect::GeminiInteractions);
+        let made = usize::from(!may_wait);
+        assert_eq!(mended(dialect, &[user(""), calls(&["a"])]).1.made, made, "{dialect}");
     }
 }
 
 #[test]
 fn each_fault_is_mended_in_its_way() {
-    for label in LABELS {
+    for dialect in Dialect::ALL {
         let (after, done) =
-            mended(label, &[user(""), calls(&["a", "b"]), results(&["a"]), calls(&[]), user("")]);
-        assert_eq!(done, Repaired { made: 1, ..Repaired::default() }, "{label}");
+            mended(dialect, &[user(""), calls(&["a", "b"]), results(&["a"]), calls(&[]), user("")]);
+        assert_eq!(done, Repaired { made: 1, ..Repaired::default() }, "{dialect}");
         assert_eq!(after.to_string().matches(MISSING).count(), 1, "{after}");
-        let (after, done) = mended(label, &[user(""), calls(&["a"]), results(&["x"]), calls(&[]), user("")]);
-        // Of Gemini's results only the number counts.
-        if label != "gemini" {
-            assert_eq!(done, Repaired { made: 1, dropped: 1, ..Repaired::default() }, "{label}");
+        let (after, done) =
+            mended(dialect, &[user(""), calls(&["a"]), results(&["x"]), calls(&[]), user("")]);
+        // For Gemini only the number of results counts.
+        if dialect != Dialect::Gemini {
+            assert_eq!(done, Repaired { made: 1, dropped: 1, ..Repaired::default() }, "{dialect}");
             assert!(!after.to_string().contains("result of x"), "{after}");
         }
-        let (after, done) = mended(label, &[user(""), calls(&[]), results(&["x"]), calls(&[]), user("")]);
-        assert_eq!(done, Repaired { dropped: 1, ..Repaired::default() }, "{label}");
+        let (after, done) = mended(dialect, &[user(""), calls(&[]), results(&["x"]), calls(&[]), user("")]);
+        assert_eq!(done, Repaired { dropped: 1, ..Repaired::default() }, "{dialect}");
         assert!(!after.to_string().contains("result of x"), "{after}");
     }
 }
@@ -210,17 +155,19 @@ fn each_fault_is_mended_in_its_way() {
 fn a_result_in_the_wrong_place_is_moved_and_keeps_its_words() {
     let late = [user(""), calls(&["a"]), user(""), calls(&[]), results(&["a"]), calls(&[]), user("")];
     let early = [user(""), calls(&[]), results(&["a"]), calls(&["a"]), user("")];
-    for label in LABELS {
-        let anywhere = matches!(label, "openai_responses" | "gemini_interactions");
-        let (after, done) = mended(label, &late);
-        assert_eq!(done.moved, usize::from(!anywhere), "{label}");
+    for dialect in Dialect::ALL {
+        let anywhere = matches!(dialect, Dialect::OpenaiResponses | Dialect::GeminiInteractions);
+        let (after, done) = mended(dialect, &late);
+        assert_eq!(done.moved, usize::from(!anywhere), "{dialect}");
         assert!(after.to_string().contains("result of a") && !after.to_string().contains(MISSING), "{after}");
-        let (after, done) = mended(label, &early);
-        assert_eq!((done.moved, done.made), (1, 0), "{label}");
+        let (after, done) = mended(dialect, &early);
+        assert_eq!((done.moved, done.made), (1, 0), "{dialect}");
         assert!(after.to_string().contains("result of a"), "{after}");
     }
-    let (after, done) =
-        mended("anthropic", &[user(""), calls(&["a"]), Message { is_said_before: true, ..results(&["a"]) }]);
+    let (after, done) = mended(
+        Dialect::Anthropic,
+        &[user(""), calls(&["a"]), Message { is_said_before: true, ..results(&["a"]) }],
+    );
     assert_eq!(done.moved, 1);
     assert_eq!(after["messages"][2]["content"][0]["type"], "tool_result");
 }
@@ -228,27 +175,48 @@ fn a_result_in_the_wrong_place_is_moved_and_keeps_its_words() {
 #[test]
 fn an_id_that_names_two_calls_is_made_two() {
     let twice = [user(""), calls(&["a", "a"]), results(&["a", "a"]), calls(&[]), user("")];
-    for label in ["openai_chat", "anthropic", "bedrock"] {
-        let (after, done) = mended(label, &twice);
-        assert_eq!(done, Repaired { renamed: 1, ..Repaired::default() }, "{label}");
+    for dialect in [Dialect::OpenaiChat, Dialect::Anthropic, Dialect::Bedrock] {
+        let (after, done) = mended(dialect, &twice);
+        assert_eq!(done, Repaired { renamed: 1, ..Repaired::default() }, "{dialect}");
         assert_eq!(after.to_string().matches("\"a_2\"").count(), 2, "{after}");
     }
     let again = [user(""), calls(&["a"]), results(&["a"]), calls(&["a"]), results(&["a"])];
-    assert_eq!(mended("anthropic", &again).1.renamed, 1);
-    assert_eq!(mended("openai_chat", &again).1, Repaired::default(), "there an id belongs to its message");
+    assert_eq!(mended(Dialect::Anthropic, &again).1.renamed, 1);
+    assert_eq!(
+        mended(Dialect::OpenaiChat, &again).1,
+        Repaired::default(),
+        "there an id belongs to its message"
+    );
+    // If results may stand anywhere, two calls with one id keep two results.
+    for dialect in [Dialect::OpenaiResponses, Dialect::GeminiInteractions] {
+        for history in [&twice, &again] {
+            assert_eq!(mended(dialect, history).1, Repaired::default(), "{dialect}");
+        }
+        let (after, done) = mended(
+            dialect,
+            &[user(""), calls(&["a"]), results(&["a"]), calls(&[]), user(""), results(&["a"]), calls(&[])],
+        );
+        assert_eq!(done, Repaired { dropped: 1, ..Repaired::default() }, "{dialect}: it may come much later");
+        assert_eq!(after.to_string().matches("result of a").count(), 1, "{after}");
+    }
     let two_results = [user(""), calls(&["a"]), results(&["a", "a"]), calls(&[])];
-    for label in ["openai_chat", "anthropic", "bedrock"] {
-        assert_eq!(mended(label, &two_results).1, Repaired { dropped: 1, ..Repaired::default() }, "{label}");
+    let of_one_call = Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::Gemini);
+    for dialect in of_one_call {
+        assert_eq!(
+            mended(dialect, &two_results).1,
+            Repaired { dropped: 1, ..Repaired::default() },
+            "{dialect}"
+        );
     }
 }
 
 #[test]
 fn a_message_of_which_nothing_is_left_goes_where_it_may() {
     let (after, _) =
-        mended("anthropic", &[user(""), calls(&[]), results(&["x"]), user(""), calls(&[]), user("")]);
+        mended(Dialect::Anthropic, &[user(""), calls(&[]), results(&["x"]), user(""), calls(&[]), user("")]);
     assert_eq!(after["messages"].as_array().unwrap().len(), 5, "a neighbour speaks for the user");
-    for label in ["anthropic", "bedrock"] {
-        let (after, _) = mended(label, &[results(&["x"]), calls(&[]), user("")]);
+    for dialect in [Dialect::Anthropic, Dialect::Bedrock] {
+        let (after, _) = mended(dialect, &[results(&["x"]), calls(&[]), user("")]);
         assert_eq!(after["messages"].as_array().unwrap().len(), 3, "sides must take turns: {after}");
     }
 }
@@ -258,37 +226,36 @@ fn what_the_provider_keeps_is_left_alone() {
     let orphan = json!({"type": "function_call_output", "call_id": "a", "output": "x"});
     let call = json!({"type": "function_call", "call_id": "b", "name": "f", "arguments": "{}"});
     let bodies = [
-        ("openai_responses", json!({"previous_response_id": "resp_1", "input": [orphan, call]})),
-        ("openai_responses", json!({"conversation": "conv_1", "input": [orphan]})),
-        ("openai_responses", json!({"input": [{"type": "item_reference", "id": "fc_1"}, orphan]})),
+        (Dialect::OpenaiResponses, json!({"previous_response_id": "resp_1", "input": [orphan, call]})),
+        (Dialect::OpenaiResponses, json!({"conversation": "conv_1", "input": [orphan]})),
+        (Dialect::OpenaiResponses, json!({"input": [{"type": "item_reference", "id": "fc_1"}, orphan]})),
         (
-            "openai_responses",
+            Dialect::OpenaiResponses,
             json!({"input": [{"type": "web_search_call", "id": "ws_1"}, {"type": "computer_call_output", "call_id": "c", "output": {}}]}),
         ),
         (
-            "gemini_interactions",
+            Dialect::GeminiInteractions,
             json!({"previous_interaction_id": "v1_1", "input": [{"type": "function_result", "call_id": "a", "result": "x"}]}),
         ),
         (
-            "gemini",
+            Dialect::Gemini,
             json!({"cachedContent": "c/1", "contents": [{"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}]}),
         ),
         (
-            "anthropic",
+            Dialect::Anthropic,
             json!({"thread": {"previous_message_id": "msg_1"}, "messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]}),
         ),
         (
-            "anthropic",
+            Dialect::Anthropic,
             json!({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}]}]}),
         ),
         (
-            "openai_chat",
+            Dialect::OpenaiChat,
             json!({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, {"role": "function", "name": "f", "content": "x"}]}),
         ),
     ];
-    for (label, body) in bodies {
-        let dialect = ALL.into_iter().find(|dialect| dialect.label() == label).unwrap();
-        assert_eq!(repaired(dialect, &body.to_string()).1, Repaired::default(), "{body}");
+    for (dialect, body) in bodies {
+        assert_eq!(repaired(read_by(dialect), &body.to_string()).1, Repaired::default(), "{body}");
     }
 }
 
@@ -304,7 +271,23 @@ fn message() -> impl Strategy<Value = Message> {
     )
 }
 
-/// A history begins with the user. Bedrock wants sides to take turns.
+/// Whether an id has more results than calls before them. Responses and Interactions accept that, and the model reads
+/// two results of one call.
+fn has_a_second_result(history: &[Message]) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    history.iter().flat_map(|message| message.tools.iter().map(|id| (message.is_models, *id))).any(
+        |(is_call, id)| {
+            if is_call {
+                open.push(id);
+                return false;
+            }
+            let place = open.iter().position(|known| *known == id);
+            place.map(|at| open.remove(at)).is_none()
+        },
+    )
+}
+
+/// A history begins with the user. Bedrock requires the sides to alternate.
 fn alternating(mut history: Vec<Message>) -> Vec<Message> {
     history.insert(0, user(""));
     history.dedup_by_key(|message| message.is_models);
@@ -316,21 +299,20 @@ proptest! {
 
     #[test]
     fn any_history_is_taken_afterwards(history in prop::collection::vec(message(), 0..9), pretty in any::<bool>()) {
-        for dialect in ALL {
-            let label = dialect.label();
-            let mut history = if label == "bedrock" { alternating(history.clone()) } else { history.clone() };
+        for dialect in Dialect::ALL {
+            let mut history = if dialect == Dialect::Bedrock { alternating(history.clone()) } else { history.clone() };
             if history.first().is_none_or(|message| message.is_models) {
                 history.insert(0, user(""));
             }
             let before = body(dialect, &history);
             let text = if pretty { serde_json::to_string_pretty(&before).unwrap() } else { before.to_string() };
-            let (after, _) = repaired(dialect, &text);
-            if complaint(label, &before).is_none() {
-                prop_assert_eq!(&text, &after, "{}: what is taken is changed", label);
+            let (after, _) = repaired(read_by(dialect), &text);
+            if complaint(dialect, &before).is_none() && !has_a_second_result(&history) {
+                prop_assert_eq!(&text, &after, "{}: what is taken is changed", dialect);
             }
             let after_value: Value = serde_json::from_str(&after).unwrap();
-            prop_assert_eq!(complaint(label, &after_value), None, "{}\n{}\n{}", label, before, after);
-            prop_assert_eq!(&repaired(dialect, &after).0, &after, "{}: repaired twice", label);
+            prop_assert_eq!(complaint(dialect, &after_value), None, "{}\n{}\n{}", dialect, before, after);
+            prop_assert_eq!(&repaired(read_by(dialect), &after).0, &after, "{}: repaired twice", dialect);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Properties of the parser and splicer, over bodies that are made up and bodies that are damaged.
+//! Properties of the reader and of edits, on generated and on damaged bodies.
 
 #[path = "support/only_the_hint.rs"]
 mod only_the_hint;
@@ -23,7 +23,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A body with the keys that matter, each with something likely or something wild in it.
+/// A body with the keys that matter, each with a likely or an odd value.
 fn body() -> impl Strategy<Value = Value> {
     let text = || prop_oneof![any::<String>().prop_map(Value::from), Just(json!("plain words"))];
     let part = prop_oneof![

@@ -1,5 +1,5 @@
-//! Requests taken apart for a cache of answers: two that differ in anything but the last user text never have the same rest, and
-//! two that say the same in other words of JSON always have. Bodies that could be read in two ways have none.
+//! Requests that are split for the response cache. Two that differ in anything but the last user text never have the
+//! same rest, and two that write the same JSON differently always have. Ambiguous bodies are refused.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use sentinel_llm_api::{
     canonical::Ambiguous,
     dialect::DialectRef,
+    path::without_stream,
     question::{Question, Unfit},
     registry::{ALL, by_label, read},
 };
@@ -23,13 +24,13 @@ type Rest = (String, Vec<u8>);
 
 fn taken_apart(dialect: DialectRef, body: &str) -> Result<Rest, Unfit> {
     let conversation = read(dialect, body.as_bytes()).map_err(|_| Unfit::Ambiguous(Ambiguous::Shape))?;
-    let question = Question::of(dialect, body, &conversation, &["run_id"])?;
+    let question = Question::of(&conversation, &["run_id"])?;
     let mut rest = Vec::new();
     question.write_rest(&mut |part| rest.extend_from_slice(part));
     Ok((question.prompt.into_owned(), rest))
 }
 
-/// One request of each dialect, with most of what it can carry.
+/// One request of each dialect, with most of the members that it may have.
 fn requests() -> Vec<(DialectRef, Value)> {
     let tools =
         json!([{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}]);
@@ -118,7 +119,7 @@ fn escaped(text: &str, salt: usize) -> String {
     written + "\""
 }
 
-/// Places of all values in a body.
+/// The places of all values in a body.
 fn places(value: &Value, at: String, found: &mut Vec<String>) {
     found.push(at.clone());
     match value {
@@ -135,7 +136,7 @@ fn places(value: &Value, at: String, found: &mut Vec<String>) {
     }
 }
 
-/// Changes what stands at a place; the change is always one of meaning.
+/// Changes the value at a place, so that its meaning changes.
 fn changed(value: &mut Value, way: usize) {
     match (value, way) {
         (Value::Object(members), 0) if !members.is_empty() => {
@@ -163,7 +164,7 @@ proptest! {
         let (dialect, body) = requests().swap_remove(which);
         let mut all = Vec::new();
         places(&body, String::new(), &mut all);
-        // The prompt itself, and what is left out because it only names the run.
+        // The prompt itself, and members that only name the run.
         all.retain(|at| body.pointer(at).is_none_or(|value| value != PROMPT) && at != "/metadata/run_id");
         let mut other = body.clone();
         let at = place.get(&all);
@@ -190,13 +191,13 @@ fn chat(body: &str) -> Result<Rest, Unfit> {
     taken_apart(by_label("openai_chat").unwrap(), body)
 }
 
-/// What a client could put into a body to pass for another request.
+/// Bodies that try to pass for another request.
 #[test]
 fn forged_bodies_have_no_rest() {
     let twins = Err(Unfit::Ambiguous(Ambiguous::DuplicateKey));
     let shape = Err(Unfit::Ambiguous(Ambiguous::Shape));
     for (body, expected) in [
-        // Which of the two counts is the reader's choice.
+        // Readers differ in which of the two they take.
         (r#"{"messages":[{"role":"user","content":"a"}],"temperature":0,"temperature":2}"#, &twins),
         (r#"{"messages":[{"role":"user","content":"a"}],"x":{"a":1,"\u0061":2}}"#, &twins),
         (
@@ -209,7 +210,7 @@ fn forged_bodies_have_no_rest() {
         ),
         (r#"{"messages":[{"role":"user","content":"a","content":"b"}]}"#, &shape),
         (r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","text":"b"}]}]}"#, &shape),
-        (r#"{"messages":[{"role":"user","content":"a\ud800"}]}"#, &shape),
+        (r#"{"messages":[{"role":"user","content":"a\ud800"}]}"#, &Err(Unfit::Ambiguous(Ambiguous::Escape))),
         (
             r#"{"messages":[{"role":"user","content":"a"}],"x":"\ud800"}"#,
             &Err(Unfit::Ambiguous(Ambiguous::Escape)),
@@ -217,7 +218,7 @@ fn forged_bodies_have_no_rest() {
     ] {
         assert_eq!(&chat(body), expected, "{body}");
     }
-    // A text that looks like the mark of the hole is a text.
+    // A text that looks like the encoding of the hole is only a text.
     let [one, two] = ["a", "h"].map(|said| {
         let body = format!(
             r#"{{"messages":[{{"role":"system","content":"{said}"}},{{"role":"user","content":"x"}}]}}"#
@@ -284,7 +285,7 @@ fn what_the_provider_keeps_is_told() {
     let of = |label: &str, body: &str| {
         let dialect = by_label(label).unwrap();
         let conversation = read(dialect, body.as_bytes()).unwrap();
-        Question::of(dialect, body, &conversation, &[]).map(|question| question.is_kept)
+        Question::of(&conversation, &[]).map(|question| question.is_kept)
     };
     for (label, body, expected) in [
         ("openai_responses", r#"{"input":"a"}"#, Ok(true)),
@@ -307,7 +308,7 @@ fn the_highest_temperature_counts() {
     let of = |label: &str, body: &str| {
         let dialect = by_label(label).unwrap();
         let conversation = read(dialect, body.as_bytes()).unwrap();
-        Question::of(dialect, body, &conversation, &[]).map(|question| question.temperature)
+        Question::of(&conversation, &[]).map(|question| question.temperature)
     };
     let messages = r#""messages":[{"role":"user","content":"a"}]"#;
     assert_eq!(of("openai_chat", &format!("{{{messages}}}")), Ok(None));
@@ -318,7 +319,7 @@ fn the_highest_temperature_counts() {
     assert_eq!(of("gemini", gemini), Ok(Some(1.5)));
 }
 
-/// All requests of the golden files can be taken apart, or say why not; none panics.
+/// All requests of the golden files can be split, or are refused with a reason.
 #[test]
 fn every_example_is_taken_apart_or_refused() {
     let mut taken = 0;
@@ -349,6 +350,6 @@ fn a_path_without_its_stream_is_the_plain_one() {
         ("bedrock", "/model/x-converse-stream", "/model/x-converse-stream?"),
         ("vertex_anthropic", "/m/c@1:streamRawPredict", "/m/c@1:rawPredict?"),
     ] {
-        assert_eq!(by_label(label).unwrap().without_stream(target), expected);
+        assert_eq!(without_stream(by_label(label).unwrap(), target), expected);
     }
 }

@@ -1,6 +1,6 @@
-//! Answers that may be given again: what each dialect writes is what it reads, in every framing; and what a text, calls, a model
-//! and a usage do not tell is told from them. `golden/<dialect>/answer*` and `calls*` hold what is written; `UPDATE_GOLDEN=1
-//! cargo test -p sentinel-llm-api --test repeatable` writes it anew.
+//! Answers that may be given again. Each dialect reads what it writes, in every framing, and recognises what a text,
+//! calls, a model and a usage cannot express. `golden/<dialect>/answer*` and `calls*` hold what is written;
+//! `UPDATE_GOLDEN=1 cargo test -p sentinel-llm-api --test repeatable` rewrites them.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
 
 #[path = "support/repeatable.rs"]
@@ -48,7 +48,7 @@ fn what_is_served_reads_as_what_was_stored() {
                         assert_eq!(read, content, "{place}: byte for byte");
                     }
                     assert_eq!(answer.usage, USAGE, "{place}");
-                    // What is noted of it is noted of what the provider says.
+                    // The record of it equals the record of the provider's answer.
                     let noted: Vec<_> = answer.calls.iter().map(|call| call.name.as_str()).collect();
                     let names: Vec<_> = content.calls.iter().map(|call| call.name.as_str()).collect();
                     assert_eq!((answer.text.as_str(), noted), (content.text.as_str(), names), "{place}");
@@ -58,7 +58,7 @@ fn what_is_served_reads_as_what_was_stored() {
     }
 }
 
-/// Where arguments are an object and no string, line ends between their members are left out: an event of a stream is one line.
+/// If arguments are an object, line ends between their members are left out, because an event of a stream is one line.
 fn one_line(content: &Content) -> Content {
     let mut content = content.clone();
     content.calls.iter_mut().for_each(|call| call.arguments = call.arguments.replace('\n', ""));
@@ -120,7 +120,7 @@ fn an_answer_that_the_provider_keeps_has_its_id() {
     }
 }
 
-/// Cut off anywhere before its end, an answer is none.
+/// An answer that is cut off anywhere cannot be given again.
 #[test]
 fn a_part_of_an_answer_is_none() {
     for dialect in ALL {
@@ -130,7 +130,7 @@ fn a_part_of_an_answer_is_none() {
                 let needed = String::from_utf8_lossy(&body).trim_end().len().min(body.len());
                 for end in 0..needed.saturating_sub(1) {
                     let got = repeatable(dialect, framing.content_type(), &body[..end]);
-                    // Behind the event that ends it some dialects have one more, which says nothing.
+                    // In some dialects, one more event without content follows the last one.
                     let has_ended = end > needed.saturating_sub(30);
                     assert!(
                         !matches!(got, Some(Ok(_))) || has_ended,
@@ -143,7 +143,7 @@ fn a_part_of_an_answer_is_none() {
     }
 }
 
-/// Each whole answer with a member, put in before a place, that makes it something else.
+/// For each whole answer, a member that makes it unrepeatable, and where it is inserted.
 #[test]
 fn what_says_more_than_a_text_is_told_from_it() {
     let cases: &[(&str, &str, &[&str])] = &[
@@ -283,19 +283,19 @@ fn an_error_in_the_middle_of_a_stream_is_seen() {
         let got = plain(dialect, "text/event-stream", body.as_bytes());
         assert!(matches!(got, Some(Err(NotRepeatable::Other))), "{label} {error}: {got:?}");
     }
-    // A byte that is no text.
+    // A byte that is not UTF-8.
     let chat = by_label("openai_chat").unwrap();
     let mut body = b"data: {\"choices\":[{\"delta\":{\"content\":\"\xff\"}}]}\n\n".to_vec();
     body.extend(written(chat, Framing::Sse, ""));
     assert_eq!(plain(chat, "text/event-stream", &body), Some(Err(NotRepeatable::Other)));
-    // A frame of Bedrock that is none of its events.
+    // A frame of Bedrock with an unknown event.
     let bedrock = by_label("bedrock").unwrap();
     let mut body = event_stream::written("internalServerException", r#"{"message":"x"}"#);
     body.extend(written(bedrock, Framing::AwsEventStream, ""));
     assert_eq!(plain(bedrock, event_stream::CONTENT_TYPE, &body), Some(Err(NotRepeatable::Other)));
 }
 
-/// What real providers send, shortened, with what they write beside the text.
+/// Shortened answers of real providers, with everything that they write beside the text.
 #[test]
 fn real_answers_are_plain() {
     for (label, content_type, body) in [
@@ -340,7 +340,7 @@ fn real_answers_are_plain() {
     }
 }
 
-/// That a model has thought is no part of its answer, as long as it does not say what.
+/// Hidden reasoning is not part of an answer.
 #[test]
 fn thoughts_that_are_not_told_are_left_out() {
     for (label, content_type, body) in [
@@ -370,7 +370,7 @@ fn thoughts_that_are_not_told_are_left_out() {
     }
 }
 
-/// Some servers write `STOP` into every event: which text was the last is not known.
+/// Some servers write `STOP` into every event, so it is unknown which text was the last.
 #[test]
 fn a_text_behind_the_end_makes_it_no_end() {
     let event = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Par\"}]},\"finishReason\":\"STOP\"}]}\n\n";

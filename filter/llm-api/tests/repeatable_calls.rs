@@ -1,4 +1,4 @@
-//! Which calls in answers may be given again: what real providers send, and what is more or less than that.
+//! Calls in answers that may be given again: real answers, and answers with something more or less.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
 
 #[path = "support/repeatable.rs"]
@@ -11,7 +11,7 @@ use sentinel_llm_api::{
 };
 use support::*;
 
-/// What real providers send, shortened, and what stays of it.
+/// Shortened answers of real providers, and their content.
 #[test]
 fn real_calls_are_repeatable() {
     let paris = r#"{"city":"Paris"}"#;
@@ -81,12 +81,12 @@ fn real_calls_are_repeatable() {
     }
 }
 
-/// A change of an answer with calls, in JSON and in a stream, after which it is none that can be given again.
+/// Changes of answers with calls, as JSON and as a stream, after which they cannot be given again.
 #[test]
 fn what_is_more_or_less_than_calls_is_told_from_them() {
-    // Dialect, place, what stands there instead, in each form in which the place is found.
+    // Dialect, place, and replacement, in each form that contains the place.
     let cases: &[(&str, &str, &str)] = &[
-        // Ends that are not those of calls.
+        // Other reasons to end than calls.
         ("openai_chat", r#""finish_reason":"tool_calls""#, r#""finish_reason":"stop""#),
         ("openai_chat", r#""finish_reason":"tool_calls""#, r#""finish_reason":"length""#),
         ("openai_responses", r#""status":"completed","error""#, r#""status":"incomplete","error""#),
@@ -107,7 +107,7 @@ fn what_is_more_or_less_than_calls_is_told_from_them() {
         ("gemini", r#""functionCall""#, r#""executableCode""#),
         ("gemini_interactions", r#""type":"function_call""#, r#""type":"code_execution_call""#),
         ("bedrock", r#""toolUse""#, r#""reasoningContent""#),
-        // Members that nobody knows, thoughts and their signatures, programs that call.
+        // Unknown members, reasoning and signatures, and calls by programs.
         (
             "openai_chat",
             r#""type":"function""#,
@@ -130,12 +130,12 @@ fn what_is_more_or_less_than_calls_is_told_from_them() {
         ("gemini", r#""name":"get_weather""#, r#""willContinue":true,"name":"get_weather""#),
         ("gemini_interactions", r#""name":"get_weather""#, r#""signature":"x","name":"get_weather""#),
         ("bedrock", r#""name":"get_weather""#, r#""type":"server_tool_use","name":"get_weather""#),
-        // Ids of a form of their own, and none.
+        // Ids of another form, and missing ids.
         ("openai_chat", r#""id":"call_"#, r#""id":""#),
         ("openai_responses", r#""call_id":"call_"#, r#""call_id":""#),
         ("anthropic", r#""id":"toolu_"#, r#""id":"x"#),
         ("bedrock", r#""toolUseId":"tooluse_"#, r#""toolUseId":"x"#),
-        // No name, and arguments that are no object.
+        // Missing names, and arguments that are not an object.
         ("openai_chat", r#""name":"look""#, r#""name":"""#),
         ("anthropic", r#""name":"look""#, r#""name":"""#),
         ("gemini", r#""name":"look""#, r#""name":null"#),
@@ -146,7 +146,7 @@ fn what_is_more_or_less_than_calls_is_told_from_them() {
         ("openai_responses", r#""arguments":"{}""#, r#""arguments":"[]""#),
         ("openai_responses", r#""arguments":"{}""#, r#""arguments":{}"#),
         ("gemini", r#""args":{}"#, r#""args":[1]"#),
-        // Twice.
+        // Duplicates.
         ("openai_chat", r#""name":"look""#, r#""name":"look","name":"hook""#),
         ("anthropic", r#""name":"look""#, r#""name":"look","name":"hook""#),
     ];
@@ -176,19 +176,19 @@ fn calls_in_a_stream_come_in_order_and_whole() {
     for (label, place, instead) in [
         // A text behind a call.
         ("openai_chat", r#""delta":{},"#, r#""delta":{"content":"more"},"#),
-        // Pieces of two calls mixed, a call left out, a second call in the place of the first.
+        // Mixed pieces of two calls, a missing call, and a second call in place of the first.
         ("openai_chat", r#""tool_calls":[{"index":1,"#, r#""tool_calls":[{"index":0,"#),
         ("openai_chat", r#""tool_calls":[{"index":1,"#, r#""tool_calls":[{"index":7,"#),
         ("anthropic", r#""index":2,"delta""#, r#""index":1,"delta""#),
         ("gemini_interactions", r#""index":2,"delta""#, r#""index":1,"delta""#),
-        // A call whose end does not come.
+        // A call that does not end.
         ("anthropic", r#"{"type":"content_block_stop","index":3}"#, r#"{"type":"ping"}"#),
         (
             "gemini_interactions",
             r#""event_type":"step.stop","index":3"#,
             r#""event_type":"interaction.created""#,
         ),
-        // The whole at the end says other than what came before it.
+        // The repeated answer at the end differs from what came before.
         ("openai_responses", r#""type":"response.output_item.done","#, r#""type":"response.in_progress","#),
     ] {
         let dialect = by_label(label).unwrap();
@@ -198,7 +198,7 @@ fn calls_in_a_stream_come_in_order_and_whole() {
         let got = repeatable(dialect, "text/event-stream", body.replace(place, instead).as_bytes());
         assert_eq!(got, Some(Err(NotRepeatable::Other)), "{label} {place}");
     }
-    // Bedrock's frames have checksums.
+    // Bedrock's frames have checksums, so they are built anew.
     let bedrock = by_label("bedrock").unwrap();
     let stream = |events: &[(&str, &str)]| {
         let frames: Vec<u8> =
@@ -227,7 +227,7 @@ fn calls_in_a_stream_come_in_order_and_whole() {
     assert_eq!(stream(&[start, delta, stop, end[0]]), Some(Err(NotRepeatable::Incomplete)));
 }
 
-/// A provider may want to have its thoughts back with the calls.
+/// A provider may require its reasoning to be sent back with the calls.
 #[test]
 fn calls_behind_thoughts_are_not_given_again() {
     for (label, content_type, body) in [

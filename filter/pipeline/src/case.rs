@@ -1,12 +1,36 @@
-//! What is known of one request, from the moment its body was read until it has gone on or was answered.
+//! What is known of one request and its answer: what was read of them, and what the passes added.
 
 use std::sync::Arc;
 
+use sentinel_config::Policy;
 use sentinel_detect::{kept_history::ThreadRef, verdict::Finding};
-use sentinel_llm_api::{dialect::DialectRef, edit::Edit, framing::Framing};
+use sentinel_llm_api::{
+    answer::Answer,
+    conversation::HintPlaces,
+    dialect::DialectRef,
+    edit::Edit,
+    framing::{Framing, passing::PassingFrames},
+    json::Unreadable,
+    route::Route,
+};
 
-use crate::{config::Policy, identity::Scope, metric::ServiceOutcome, passes::cache::Cached, span::Span};
+use crate::{
+    content_coding::Coding,
+    host::Question,
+    identity::Scope,
+    metric::{Bypass, ServiceOutcome},
+    note::Note,
+    passes::{
+        cache::{Cached, keep::Awaited},
+        clean::Clean,
+    },
+    request_head::RequestHead,
+    span::Span,
+    stored::Lookup,
+    turn::{Names, Turn},
+};
 
+/// A request to a model, from the moment its body was read until it has gone on or was answered.
 #[derive(Debug)]
 pub struct Case {
     /// Milliseconds since 1970.
@@ -18,17 +42,37 @@ pub struct Case {
     pub model: String,
     pub policy: Arc<Policy>,
     pub scope: Scope,
+    /// Where turns are reported.
+    pub names: Option<Names>,
+    pub turn: Option<Box<Turn>>,
+    /// Empty where it will not be needed.
     pub body: Vec<u8>,
+    /// Bytes of the body.
+    pub length: usize,
     /// The request tells its length, and it can still be changed.
     pub has_length: bool,
-    /// What the passes found, the most telling first.
+    /// How the body came compressed. `body` is what it says.
+    pub coding: Option<Coding>,
+    /// A byte order mark stood before it.
+    pub has_mark: bool,
+    /// What the passes found, in any order.
     pub findings: Vec<Finding>,
     /// What the passes want changed in the body, apart from a hint.
     pub edits: Vec<Edit>,
+    /// What the passes want on record, until it is.
+    pub notes: Vec<Note>,
+    /// The prompt is new, nothing was found, and the embedding service may know more.
+    pub is_open: bool,
+    /// Where a hint can be put in.
+    pub hint_places: HintPlaces,
     /// Entry of the scope's window to which the response belongs; none where nothing is remembered.
     pub entry: Option<u32>,
     /// The thread that the provider keeps, where it keeps one.
     pub thread: ThreadRef,
+    /// What is looked up in the response cache.
+    pub lookup: Option<Lookup>,
+    /// What the embedding service is to be asked.
+    pub question: Option<Question>,
     /// How the call of the embedding service ended; none where it was not asked.
     pub service: Option<ServiceOutcome>,
     /// It was asked for nothing but a stored answer.
@@ -37,6 +81,116 @@ pub struct Case {
     pub similarity: Option<f64>,
     /// What it has to do with the response cache; none where that is off.
     pub cache: Option<Cached>,
+    /// Who asks, where that is on.
+    pub caller: Option<u64>,
     /// Spans of the steps that the request brings.
     pub spans: Vec<Span>,
+}
+
+impl Case {
+    /// A request of which no more is known than its head.
+    pub fn of(route: &Route, policy: &Arc<Policy>, head: &RequestHead) -> Self {
+        Self {
+            arrived: head.arrived,
+            dialect: route.dialect,
+            framing: route.facts.framing.unwrap_or(Framing::Json),
+            include_usage: false,
+            model: route.facts.model.clone().unwrap_or_default(),
+            policy: Arc::clone(policy),
+            scope: head.claims.scope(None),
+            names: head.claims.names(None),
+            turn: None,
+            body: Vec::new(),
+            length: 0,
+            has_length: head.has_length,
+            coding: head.coding,
+            has_mark: false,
+            findings: Vec::new(),
+            edits: Vec::new(),
+            notes: Vec::new(),
+            is_open: false,
+            hint_places: HintPlaces::default(),
+            entry: None,
+            thread: ThreadRef::default(),
+            lookup: None,
+            question: None,
+            service: None,
+            asks_cache_only: false,
+            similarity: None,
+            cache: None,
+            caller: None,
+            spans: Vec::new(),
+        }
+    }
+
+    /// Something in the body cannot be read. A finding where it could be what the agent may not do.
+    pub fn unread(&mut self) {
+        if self.policy.refuses_unreadable() {
+            self.findings.push(Finding::unreadable(Bypass::Unreadable(Unreadable::Shape).label()));
+        }
+    }
+}
+
+/// A request to an MCP server.
+#[derive(Debug)]
+pub struct McpCase {
+    pub policy: Arc<Policy>,
+    pub scope: Scope,
+    /// Where turns are reported.
+    pub names: Option<Names>,
+    /// What the passes found, in any order.
+    pub findings: Vec<Finding>,
+    /// What the passes want on record, until it is.
+    pub notes: Vec<Note>,
+    /// Tools are called, and their calls were counted.
+    pub is_judged: bool,
+}
+
+impl McpCase {
+    pub fn new(policy: &Arc<Policy>, scope: Scope, names: Option<Names>) -> Self {
+        let policy = Arc::clone(policy);
+        Self { policy, scope, names, findings: Vec::new(), notes: Vec::new(), is_judged: false }
+    }
+}
+
+/// The answer of a model, from the moment its request has gone on until it is over.
+#[derive(Debug)]
+pub struct AnswerCase {
+    pub dialect: DialectRef,
+    /// As the request named it.
+    pub model: String,
+    pub policy: Arc<Policy>,
+    pub scope: Scope,
+    /// Entry of the window to which the answer belongs; none where nothing is remembered.
+    pub entry: Option<u32>,
+    /// The thread that the provider keeps, where it keeps one.
+    pub thread: ThreadRef,
+    /// HTTP status; 0 until the headers have come.
+    pub status: u16,
+    /// Who asked, where the response cache is on.
+    pub caller: Option<u64>,
+    /// Headers with a status of success have come.
+    pub has_succeeded: bool,
+    /// Bytes of the request, and those of the answer that have come.
+    pub request_length: usize,
+    pub length: usize,
+    /// Where it is reported, and its request was.
+    pub turn: Option<Box<Turn>>,
+    pub names: Option<Names>,
+    /// Its frames, where it can be ended under way.
+    pub frames: Option<PassingFrames>,
+    /// It was ended under way: the rest of it does not pass.
+    pub is_stopped: bool,
+    /// What it says, once it is over; none where it could not be read.
+    pub answer: Option<Answer>,
+    /// Where it may be kept in the response cache.
+    pub awaited: Option<Awaited>,
+    /// Where it is to be cleaned, and can be.
+    pub clean: Option<Clean>,
+    /// It says that there is nothing to say.
+    pub is_silent: bool,
+    /// It is kept back, headers and all.
+    pub is_held: bool,
+    /// What the passes want on record, until it is.
+    pub notes: Vec<Note>,
 }

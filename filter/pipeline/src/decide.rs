@@ -1,8 +1,10 @@
 //! The one place where findings become a verdict.
 
-use sentinel_detect::verdict::{Finding, Verdict};
+use std::cmp::Reverse;
 
-use crate::config::{Mode, Policy};
+use sentinel_detect::verdict::{Finding, Signal, Verdict};
+
+use sentinel_config::{Mode, Policy};
 
 /// What is to happen with a request, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,20 +16,41 @@ pub struct Decision {
     pub is_enforced: bool,
 }
 
-/// The strongest finding decides; of equal ones the first, which is the most telling.
+/// The strongest finding decides; of equally strong ones that whose signal ranks first.
 pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
-    let strongest = |best: Option<Finding>, finding: &Finding| match best {
-        Some(best) if best.verdict >= finding.verdict => Some(best),
-        _ => Some(finding.clone()),
-    };
-    let finding = findings.iter().fold(None, strongest);
-    // What one request says by itself is refused whether loops are stopped or not.
-    let is_refusal = finding.as_ref().is_some_and(|finding| finding.signal.is_refusal());
-    let most = if policy.kill.enabled || is_refusal { Verdict::Kill } else { Verdict::Hint };
+    let strongest = |finding: &&Finding| (Reverse(finding.verdict), rank(finding.signal));
+    let finding = findings.iter().min_by_key(strongest).cloned();
+    // What one request says by itself is refused whether loops are stopped or not, and what a person has said is done.
+    let is_bound = finding.as_ref().is_some_and(|finding| finding.signal.is_loop());
+    let most = if policy.kill.enabled || !is_bound { Verdict::Kill } else { Verdict::Hint };
     Decision {
         verdict: finding.as_ref().map_or(Verdict::Allow, |finding| finding.verdict.min(most)),
         finding,
         is_enforced: policy.mode == Mode::Enforce,
+    }
+}
+
+/// The place of a signal among those that ask for the same verdict, the most telling first.
+fn rank(signal: Signal) -> u8 {
+    match signal {
+        // The model is told once that its window is almost full. Other hints come again as long as there is a loop.
+        Signal::MemoryFlush => 0,
+        Signal::Stopped => 1,
+        Signal::ModelDenied => 2,
+        Signal::ToolDenied => 3,
+        Signal::Unreadable => 4,
+        Signal::Injection => 5,
+        Signal::RepeatedStep => 6,
+        Signal::Cycle => 7,
+        Signal::Stagnation => 8,
+        Signal::SimilarFailures => 9,
+        Signal::SameOutcome => 10,
+        Signal::Stuck => 11,
+        Signal::RepeatedExchange => 12,
+        Signal::RunLimit => 13,
+        Signal::Score => 14,
+        Signal::Semantic => 15,
+        Signal::McpBreaker => 16,
     }
 }
 
@@ -41,6 +64,11 @@ impl Decision {
         self.kills() && self.finding.as_ref().is_some_and(|finding| finding.signal.is_refusal())
     }
 
+    /// Whether the request is answered whatever it may be evidence of.
+    pub fn kills_by_itself(&self) -> bool {
+        self.kills() && self.finding.as_ref().is_some_and(|finding| !finding.signal.is_loop())
+    }
+
     pub fn hints(&self) -> bool {
         self.is_enforced && self.verdict == Verdict::Hint
     }
@@ -48,18 +76,18 @@ impl Decision {
 
 #[cfg(test)]
 mod tests {
+    use sentinel_config::{Config, Sender};
     use sentinel_detect::verdict::Signal;
 
     use super::*;
-    use crate::config::Config;
 
     #[test]
-    fn the_strongest_finding_decides_and_of_equal_ones_the_first() {
+    fn the_strongest_finding_decides_and_of_equal_ones_that_which_ranks_first() {
         let config = Config::from_json(b"{}").unwrap();
         let decide = |found: &[(Signal, Verdict)]| {
             let findings: Vec<_> =
                 found.iter().map(|(signal, verdict)| Finding::of(*signal, *verdict)).collect();
-            let decision = super::decide(&findings, config.policy(None));
+            let decision = super::decide(&findings, config.policy(Sender::default()));
             (decision.verdict, decision.finding.map(|finding| finding.signal))
         };
         assert_eq!(decide(&[]), (Verdict::Allow, None));
@@ -69,13 +97,17 @@ mod tests {
             (Signal::Score, Verdict::Kill),
         );
         assert_eq!(decide(&[cycle, limit, score]), (Verdict::Kill, Some(Signal::RunLimit)));
+        assert_eq!(decide(&[score, limit, cycle]), (Verdict::Kill, Some(Signal::RunLimit)));
+        let flush = (Signal::MemoryFlush, Verdict::Hint);
+        assert_eq!(decide(&[cycle, flush]), (Verdict::Hint, Some(Signal::MemoryFlush)));
         assert_eq!(decide(&[cycle]), (Verdict::Hint, Some(Signal::Cycle)));
     }
 
     #[test]
     fn without_kills_a_loop_is_hinted_and_a_denied_tool_refused() {
         let config = Config::from_json(br#"{"kill":{"enabled":false}}"#).unwrap();
-        let decide = |signal| super::decide(&[Finding::of(signal, Verdict::Kill)], config.policy(None));
+        let decide =
+            |signal| super::decide(&[Finding::of(signal, Verdict::Kill)], config.policy(Sender::default()));
         assert_eq!(decide(Signal::Cycle).verdict, Verdict::Hint);
         assert!(decide(Signal::ToolDenied).refuses() && !decide(Signal::Cycle).refuses());
     }

@@ -7,7 +7,7 @@ use sentinel_llm_api::json::Unreadable;
 
 use crate::{
     codec,
-    host::{Host, Stored},
+    host::{Host, Level, Stored},
     metric::{Bypass, Metric, ServiceOutcome},
 };
 
@@ -29,7 +29,7 @@ const BYPASSES: [Bypass; 12] = [
     Bypass::NoIdentity,
 ];
 
-const OUTCOMES: [ServiceOutcome; 8] = [
+const OUTCOMES: [ServiceOutcome; 9] = [
     ServiceOutcome::Ok,
     ServiceOutcome::Timeout,
     ServiceOutcome::Refused,
@@ -38,6 +38,7 @@ const OUTCOMES: [ServiceOutcome; 8] = [
     ServiceOutcome::Garbage,
     ServiceOutcome::UnknownCluster,
     ServiceOutcome::Cancelled,
+    ServiceOutcome::Unimplemented,
 ];
 
 /// A request was not inspected, or only in part.
@@ -87,16 +88,22 @@ fn tell(cause: &str, meaning: &str, host: &mut impl Host) {
         return;
     }
     let line = serde_json::json!({"event": "fail_open", "cause": cause, "meaning": meaning});
-    host.warn(&line.to_string());
+    host.log(Level::Warn, &line.to_string());
 }
 
 /// Nothing where it is no fault: nobody is compared without an identity, and an empty body holds nothing to check.
 fn of_bypass(cause: Bypass) -> Option<&'static str> {
     Some(match cause {
         Bypass::NoIdentity | Bypass::Empty => return None,
-        Bypass::ContentType => "A request to an inspected path is no JSON. It passed unchecked.",
-        Bypass::Encoded => "A request's body is compressed. It passed unchecked.",
-        Bypass::TooLarge => "A request's body is larger than max_body_bytes. It passed unchecked.",
+        Bypass::ContentType => {
+            "A request to an inspected path is no JSON, or not in UTF-8. It passed unchecked."
+        }
+        Bypass::Encoded => {
+            "A request's body is compressed in a way that the filter does not read. It passed unchecked."
+        }
+        Bypass::TooLarge => {
+            "A request's body is larger than max_body_bytes, as it came or decoded. It passed unchecked."
+        }
         Bypass::Unreadable(Unreadable::InvalidUtf8) => "A request's body is not UTF-8. It passed unchecked.",
         Bypass::Unreadable(Unreadable::NotJson) => {
             "A request's body is not the JSON that it says. It passed unchecked."
@@ -135,6 +142,10 @@ fn of_service(outcome: ServiceOutcome) -> Option<&'static str> {
         }
         ServiceOutcome::Error => {
             "The embedding service answers with an error. Requests pass without the semantic check."
+        }
+        ServiceOutcome::Unimplemented => {
+            "The embedding service does not know what it is asked: is it the same version? Requests pass without the semantic \
+             check."
         }
         ServiceOutcome::Garbage => {
             "What the embedding service answers cannot be read: is it the same version? Requests pass without the \

@@ -1,39 +1,74 @@
-//! The interface to the host that carries the request: what the pipeline asks it, and what it tells it to do. Envoy is
-//! one host, and a host in memory for tests is another. Every question is answered at once except one: the embedding
-//! service's answer comes later, through `Request::on_service_reply`.
+//! The interface to the host that carries the requests. Envoy is one host, and a host in memory for tests is another.
+//!
+//! * `Process` and `Facts`: what a host is asked. It is answered at once.
+//! * `Host`: what it is told to do with one request. One thing is answered later: what the embedding service says, through
+//!   `Request::on_service_reply`.
+//! * `Background`: what it is told to do outside of any request, by `worker::Worker`, which it calls from time to
+//!   time.
 
+use std::{borrow::Cow, rc::Rc};
+
+use sentinel_detect::step::Memo;
 use sentinel_llm_api::dialect::LocalReply;
 
 use crate::{
+    control::{Directives, Report, ReportReply},
     metric::{Metric, ServiceOutcome},
     span::Span,
     stored::{Lookup, LookupReply, StoreOrder},
+    turn::Turn,
 };
 
-/// The host of one request.
-pub trait Host {
+/// What is known to a host whatever the request.
+pub trait Process {
     /// Milliseconds since 1970.
     fn now(&self) -> u64;
-    /// The first value of a request header.
-    fn request_header(&self, name: &str) -> Option<Vec<u8>>;
-    /// All values of a request header.
-    fn request_header_values(&self, name: &str) -> Vec<Vec<u8>>;
-    /// The whole request body, once it is held.
-    fn request_body(&self) -> Option<Vec<u8>>;
-    /// The first value of a response header.
-    fn response_header(&self, name: &str) -> Option<Vec<u8>>;
-    /// The part of the response body that is passing.
-    fn response_chunk(&self) -> Option<Vec<u8>>;
-    /// What this Envoy has drawn at its start: nobody outside knows it.
-    fn secret(&self) -> Secret;
     /// Another number each time, of which nobody knows the next.
     fn random(&self) -> u64;
     /// What is stored under `key`, shared by all workers.
     fn load(&self, key: &str) -> Stored;
     /// Stores `bytes` unless others have changed what is there since it was loaded in this `version`; false where they
     /// have.
-    fn store(&mut self, key: &str, bytes: &[u8], version: Option<u32>) -> bool;
+    fn store(&self, key: &str, bytes: &[u8], version: Option<u32>) -> bool;
+}
 
+/// What is known to the host of one request. A pass sees no more of the host than this.
+pub trait Facts {
+    fn process(&self) -> &dyn Process;
+    fn now(&self) -> u64 {
+        self.process().now()
+    }
+    fn random(&self) -> u64 {
+        self.process().random()
+    }
+    fn load(&self, key: &str) -> Stored {
+        self.process().load(key)
+    }
+    fn store(&self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
+        self.process().store(key, bytes, version)
+    }
+    /// The first value of a request header.
+    fn request_header(&self, name: &str) -> Option<Vec<u8>>;
+    /// All values of a request header.
+    fn request_header_values(&self, name: &str) -> Vec<Vec<u8>>;
+    /// The names of all request headers, in lower case.
+    fn request_header_names(&self) -> Vec<String>;
+    /// The whole request body, once it is held. Lent where the host has it in one piece.
+    fn request_body(&self) -> Option<Cow<'_, [u8]>>;
+    /// The first value of a response header.
+    fn response_header(&self, name: &str) -> Option<Vec<u8>>;
+    /// The part of the response body that is passing. Lent where the host has it in one piece.
+    fn response_chunk(&self) -> Option<Cow<'_, [u8]>>;
+    /// What this host has drawn at its start: nobody outside knows it.
+    fn secret(&self) -> Secret;
+    /// What earlier requests of this worker have found out about results: `Worker::memo`.
+    fn memo(&self) -> Rc<Memo>;
+    /// What operators have said, as far as this worker knows: `Worker::directives`.
+    fn directives(&self) -> Rc<Directives>;
+}
+
+/// The host of one request.
+pub trait Host: Facts {
     /// Keep the request back.
     fn hold(&mut self);
     /// Let the request go on.
@@ -57,19 +92,45 @@ pub trait Host {
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome>;
     /// The service's reply is no longer awaited.
     fn cancel(&mut self);
+    /// Adds to a counter. All families of metrics are known beforehand: `metric::FAMILIES`.
     fn count(&mut self, metric: Metric, by: u64);
     /// The request was held for so many milliseconds.
     fn record_latency(&mut self, milliseconds: u64);
-    /// The record of a verdict, one line of JSON: for the log and for Envoy's access logs.
-    fn log(&mut self, line: &str);
-    /// One line of JSON for the log alone.
-    fn warn(&mut self, line: &str);
-    /// One line of JSON for the log alone, at a level of its own.
-    fn note(&mut self, level: Level, line: &str);
+    /// One line of JSON for the log.
+    fn log(&mut self, level: Level, line: &str);
     /// Something known of the request, for Envoy's tracer and access logs.
     fn annotate(&mut self, name: &'static str, value: &str);
-    /// Spans for the collector, some time.
+    /// Spans for the collector, some time: `Worker::trace`.
     fn trace(&mut self, spans: Vec<Span>);
+    /// A turn for the service, some time, and the number that it has from then on: `Worker::report`.
+    fn report(&mut self, turn: Turn) -> u64;
+}
+
+/// The host of one worker, outside of any request.
+pub trait Background {
+    fn process(&self) -> &dyn Process;
+    /// Sends a message. The reply, or that none came, goes to `Worker::on_reply`; an error where it cannot even be sent.
+    fn send(&mut self, message: Message) -> Result<(), ServiceOutcome>;
+    /// Adds to a counter.
+    fn count(&mut self, metric: Metric, by: u64);
+    /// One line for the log.
+    fn log(&mut self, level: Level, line: &str);
+}
+
+/// What a worker sends outside of any request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// To the collector of `traces.cluster`.
+    Spans(Vec<Span>),
+    /// To the service.
+    Report(Box<Report>),
+}
+
+/// What came back for a message that was sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    Spans,
+    Report(Box<ReportReply>),
 }
 
 /// How much a line of the log matters.
@@ -86,7 +147,7 @@ pub type Secret = [u64; 2];
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
     pub bytes: Option<Vec<u8>>,
-    /// Goes back with `Host::store`.
+    /// Goes back with `Process::store`.
     pub version: Option<u32>,
 }
 

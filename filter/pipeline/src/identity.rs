@@ -1,25 +1,28 @@
-//! Whose a request is. Identifiers are hashed as soon as they are read; only the agent's name is kept, until its
-//! policy has been found.
+//! Whose a request is. Identifiers are hashed as soon as they are read; only the names of client and agent are
+//! kept, until their policy has been found.
 
 use std::hash::Hasher;
 
+use sentinel_config::{Config, IdentitySource, Sender};
 use sentinel_llm_api::conversation::BodyIds;
 use sentinel_text::{digest, digest_pair};
 use siphasher::sip::SipHasher13;
 
-use crate::{
-    config::{Config, IdentitySource},
-    host::Secret,
-};
+use crate::{host::Secret, turn::Names};
 
 /// What the request headers say about identity.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     secret: Secret,
-    principal: Option<Id>,
+    /// The client that an authentication filter has found.
+    client: Option<Vec<u8>>,
     tenant: Option<Id>,
     agent: Option<Vec<u8>>,
     run: Option<Id>,
+    /// Tenant and run as they were sent, where turns are reported.
+    sent: Option<[Vec<u8>; 2]>,
+    /// Reports have digests in the place of names.
+    hides_names: bool,
 }
 
 /// An identifier, as digests.
@@ -67,18 +70,21 @@ impl Claims {
         let header = |name: &str| header(name).filter(|value| !value.is_empty());
         let first = |source: &IdentitySource| source.headers.iter().find_map(|name| header(name));
         let id = |value: Vec<u8>| Id::of(secret, &value);
+        let (tenant, run) = (first(&config.tenant), first(&config.run));
         Self {
             secret,
-            principal: config.principal.as_deref().and_then(header).map(id),
-            tenant: first(&config.tenant).map(id),
+            client: config.principal.as_deref().and_then(header),
+            sent: config.reports.then(|| [tenant.clone(), run.clone()].map(Option::unwrap_or_default)),
+            hides_names: config.hides_names,
+            tenant: tenant.map(id),
             agent: first(&config.agent),
-            run: first(&config.run).map(id),
+            run: run.map(id),
         }
     }
 
-    /// The agent's name, as far as it is known.
-    pub fn agent(&self) -> Option<&[u8]> {
-        self.agent.as_deref()
+    /// Client and agent, as far as they are known.
+    pub fn sender(&self) -> Sender<'_> {
+        Sender { client: self.client.as_deref(), agent: self.agent.as_deref() }
     }
 
     /// The agent says which run it is.
@@ -95,10 +101,36 @@ impl Claims {
     pub fn with_body(mut self, config: &Config, ids: &BodyIds<'_>) -> Self {
         let first = |source: &IdentitySource| source.body.iter().find_map(|field| ids.get(field));
         let secret = self.secret;
+        if let Some([tenant, run]) = &mut self.sent {
+            for (sent, source) in [(tenant, &config.tenant), (run, &config.run)] {
+                if sent.is_empty() {
+                    *sent = first(source).map(|id| id.as_bytes().to_vec()).unwrap_or_default();
+                }
+            }
+        }
         self.tenant = self.tenant.or_else(|| first(&config.tenant).map(|id| Id::of(secret, id.as_bytes())));
         self.agent = self.agent.or_else(|| first(&config.agent).map(|id| id.into_owned().into_bytes()));
         self.run = self.run.or_else(|| first(&config.run).map(|id| Id::of(secret, id.as_bytes())));
         self
+    }
+
+    /// The names as a report has them; nothing where none are reported. `head`: as for `scope`.
+    pub fn names(&self, head: Option<u64>) -> Option<Names> {
+        let [tenant, run] = self.sent.as_ref()?;
+        let name = |sent: &[u8]| match sent {
+            [] => String::new(),
+            _ if self.hides_names => format!("{:016x}", digest(sent)),
+            _ => String::from_utf8_lossy(sent).into_owned(),
+        };
+        let history = if run.is_empty() { head.unwrap_or(0) } else { 0 };
+        let [client, agent] = [&self.client, &self.agent].map(|name| name.as_deref().unwrap_or_default());
+        Some(Names {
+            tenant: name(tenant),
+            client: name(client),
+            agent: name(agent),
+            run: name(run),
+            history,
+        })
     }
 
     /// The scope. `head` is the fingerprint of the conversation's head: it tells runs of one agent apart, but two
@@ -110,9 +142,10 @@ impl Claims {
 
     fn scope_of(&self, run: Option<Id>) -> Scope {
         let agent = self.agent.as_deref().map(|name| Id::of(self.secret, name));
-        let keyed = [self.principal, self.tenant, agent, run].map(Id::keyed_of);
+        let client = self.client.as_deref().map(|name| Id::of(self.secret, name));
+        let keyed = [client, self.tenant, agent, run].map(Id::keyed_of);
         Scope {
-            tenant: digest_pair(Id::digest_of(self.principal), Id::digest_of(self.tenant)),
+            tenant: digest_pair(Id::digest_of(client), Id::digest_of(self.tenant)),
             agent: agent.map(|id| id.digest),
             run: run.map(|id| id.digest),
             slot: keyed.into_iter().fold(0, digest_pair),

@@ -1,21 +1,32 @@
 //! A host in memory: carries out what the pipeline orders as Envoy would, for tests and replays. Never part of the
-//! filter.
+//! filter. Whoever writes another host finds here what each call means.
 
 use std::{
+    borrow::Cow,
+    cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap},
+    mem,
+    rc::Rc,
     sync::Arc,
 };
 
+use sentinel_config::{Config, ConfigError};
+use sentinel_detect::step::Memo;
 use sentinel_llm_api::dialect::LocalReply;
 
 use crate::{
-    config::Config,
-    host::{Host, Level, Question, Secret, ServiceReply, Stored},
-    metric::{Metric, ServiceOutcome},
+    control::{Directives, Report, ReportReply},
+    host::{Background, Facts, Host, Level, Message, Process, Question, Reply, Secret, ServiceReply, Stored},
+    metric::{FAMILIES, Metric, ServiceOutcome},
     request::Request,
     span::Span,
     stored::StoreOrder,
+    turn::Turn,
+    worker::{Sent, Worker},
 };
+
+/// Answers reports in the embedding service's place.
+pub type Control = dyn FnMut(&Report) -> Result<ReportReply, ServiceOutcome>;
 
 /// Answers questions in the embedding service's place.
 pub type Service = dyn FnMut(&Question) -> Result<ServiceReply, ServiceOutcome>;
@@ -27,19 +38,21 @@ pub struct InMemory {
     pub now: u64,
     pub slots: HashMap<String, (Vec<u8>, u32)>,
     pub counters: BTreeMap<String, u64>,
-    /// Records of verdicts.
+    /// All lines of the log.
     pub log: Vec<String>,
-    /// Lines of the log that are at a level of their own.
-    pub notes: Vec<String>,
-    /// What else was logged.
-    pub warnings: Vec<String>,
+    /// Those that were sent to the collector.
     pub spans: Vec<Span>,
+    pub worker: Worker,
+    /// Answers reports in the service's place.
+    pub control: Box<Control>,
+    /// After so many parts of a response some time passes for the worker.
+    pub tick_in_response: Option<usize>,
     /// How many of the next stores are lost to another worker.
     pub lost_stores: u32,
     pub service: Box<Service>,
     /// What was to be kept.
     pub stored: Vec<StoreOrder>,
-    /// What `Host::random` gives.
+    /// What `Facts::random` gives.
     pub random: u64,
 }
 
@@ -55,6 +68,7 @@ pub struct ClientRequest {
 pub struct ProviderResponse {
     pub status: u16,
     pub content_type: String,
+    pub cache_control: Option<String>,
     pub body: Vec<u8>,
     /// The body comes in parts of so many bytes; as one where there is none.
     pub part: Option<usize>,
@@ -107,6 +121,7 @@ impl ProviderResponse {
         Self {
             status: 200,
             content_type: "application/json".into(),
+            cache_control: None,
             body: body.into(),
             part: None,
             is_cut_off: false,
@@ -129,15 +144,26 @@ impl Exchange {
 
 impl InMemory {
     pub fn new(config: Config) -> Self {
+        Self::with_worker(Worker::new(Arc::new(config), b""))
+    }
+
+    /// With this configuration, which live settings can change.
+    pub fn of_json(config: &str) -> Result<Self, ConfigError> {
+        let source = config.as_bytes();
+        Ok(Self::with_worker(Worker::new(Arc::new(Config::from_json(source)?), source)))
+    }
+
+    fn with_worker(worker: Worker) -> Self {
         Self {
-            config: Arc::new(config),
+            config: worker.config(),
             now: 1_700_000_000_000,
             slots: HashMap::new(),
             counters: BTreeMap::new(),
             log: Vec::new(),
-            notes: Vec::new(),
-            warnings: Vec::new(),
             spans: Vec::new(),
+            worker,
+            control: Box::new(|_| Ok(ReportReply::default())),
+            tick_in_response: None,
             lost_stores: 0,
             service: Box::new(|_| Ok(ServiceReply::default())),
             stored: Vec::new(),
@@ -148,7 +174,15 @@ impl InMemory {
     /// Sends one request; where it reaches the provider, `response` is the answer.
     pub fn exchange(&mut self, sent: &ClientRequest, response: &ProviderResponse) -> Exchange {
         let mut request = Request::new(Arc::clone(&self.config));
+        let slots = RefCell::new(mem::take(&mut self.slots));
+        let lost_stores = Cell::new(self.lost_stores);
         let mut flight = Flight {
+            process: InProcess {
+                now: self.now,
+                random: self.random,
+                slots: &slots,
+                lost_stores: &lost_stores,
+            },
             host: self,
             sent,
             response: None,
@@ -182,6 +216,9 @@ impl InMemory {
                 let is_last = at == parts.len() && !response.is_cut_off;
                 // As Envoy does, where nobody reads.
                 request.on_response_body(&mut flight, is_last);
+                if flight.host.tick_in_response == Some(at) {
+                    flight.host.tick_on(flight.process.slots);
+                }
                 flight.has_headers &= flight.holds_response;
                 let passed = flight.replaced.take().unwrap_or_else(|| part.to_vec());
                 flight.exchange.received.extend(passed);
@@ -189,18 +226,129 @@ impl InMemory {
         }
         request.on_closed(&mut flight);
         flight.exchange.hangs = flight.holds_response && !response.is_cut_off;
-        flight.exchange
+        let exchange = flight.exchange;
+        (self.slots, self.lost_stores) = (slots.into_inner(), lost_stores.get());
+        if self.config.collector.is_some() {
+            self.tick();
+        }
+        exchange
+    }
+
+    /// Some time passes for the worker.
+    pub fn tick(&mut self) {
+        let slots = RefCell::new(mem::take(&mut self.slots));
+        self.tick_on(&slots);
+        self.slots = slots.into_inner();
+    }
+
+    fn tick_on(&mut self, slots: &RefCell<HashMap<String, (Vec<u8>, u32)>>) {
+        let process = InProcess { now: self.now, random: self.random, slots, lost_stores: &Cell::new(0) };
+        let Self { config, worker, spans, counters, log, control, .. } = self;
+        let mut wire = Wire { process, spans, counters, log, control, replies: Vec::new() };
+        worker.on_tick(&mut wire);
+        for reply in mem::take(&mut wire.replies) {
+            worker.on_reply(reply, &mut wire);
+        }
+        *config = worker.config();
+    }
+
+    /// The lines of the log about events of this kind.
+    pub fn lines(&self, event: &str) -> Vec<&String> {
+        let begin = format!(r#""event":"{event}""#);
+        self.log.iter().filter(|line| line.contains(&begin)).collect()
     }
 
     /// A counter's value.
     pub fn counted(&self, metric: Metric) -> u64 {
-        self.counters.get(&metric.name()).copied().unwrap_or(0)
+        self.counters.get(&metric.series()).copied().unwrap_or(0)
     }
+}
+
+/// The process, which outlives its workers.
+struct InProcess<'a> {
+    now: u64,
+    random: u64,
+    slots: &'a RefCell<HashMap<String, (Vec<u8>, u32)>>,
+    lost_stores: &'a Cell<u32>,
+}
+
+impl Process for InProcess<'_> {
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn random(&self) -> u64 {
+        self.random
+    }
+
+    fn load(&self, key: &str) -> Stored {
+        let (bytes, version) = self.slots.borrow().get(key).cloned().unzip();
+        Stored { bytes, version }
+    }
+
+    fn store(&self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
+        let mut slots = self.slots.borrow_mut();
+        let current = slots.get(key).map(|(_, version)| *version);
+        let is_stored = self.lost_stores.get() == 0 && version == current;
+        self.lost_stores.set(self.lost_stores.get().saturating_sub(1));
+        if is_stored {
+            let version = version.unwrap_or(0).saturating_add(1);
+            slots.insert(key.to_owned(), (bytes.to_vec(), version));
+        }
+        is_stored
+    }
+}
+
+/// What a worker sends arrives, and is answered at once.
+struct Wire<'a> {
+    process: InProcess<'a>,
+    spans: &'a mut Vec<Span>,
+    counters: &'a mut BTreeMap<String, u64>,
+    log: &'a mut Vec<String>,
+    control: &'a mut Control,
+    replies: Vec<Result<Reply, (Sent, ServiceOutcome)>>,
+}
+
+impl Background for Wire<'_> {
+    fn process(&self) -> &dyn Process {
+        &self.process
+    }
+
+    fn send(&mut self, message: Message) -> Result<(), ServiceOutcome> {
+        let reply = match message {
+            Message::Spans(spans) => {
+                self.spans.extend(spans);
+                Ok(Reply::Spans)
+            }
+            Message::Report(report) => (self.control)(&report)
+                .map(|reply| Reply::Report(Box::new(reply)))
+                .map_err(|outcome| (Sent::Report, outcome)),
+        };
+        self.replies.push(reply);
+        Ok(())
+    }
+
+    fn count(&mut self, metric: Metric, by: u64) {
+        count(self.counters, &metric, by);
+    }
+
+    fn log(&mut self, _level: Level, line: &str) {
+        self.log.push(line.to_owned());
+    }
+}
+
+fn count(counters: &mut BTreeMap<String, u64>, metric: &Metric, by: u64) {
+    // What is not declared is not counted by every host.
+    let is_declared = FAMILIES.contains(&metric.family());
+    let name = if is_declared { metric.series() } else { "undeclared".to_owned() };
+    let counter = counters.entry(name).or_default();
+    *counter = counter.saturating_add(by);
 }
 
 /// One request on its way.
 struct Flight<'a> {
     host: &'a mut InMemory,
+    process: InProcess<'a>,
     sent: &'a ClientRequest,
     /// Once it has come.
     response: Option<&'a ProviderResponse>,
@@ -217,13 +365,9 @@ struct Flight<'a> {
     exchange: Exchange,
 }
 
-impl Host for Flight<'_> {
+impl Facts for Flight<'_> {
     fn secret(&self) -> Secret {
         [1, 2]
-    }
-
-    fn now(&self) -> u64 {
-        self.host.now
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
@@ -236,47 +380,49 @@ impl Host for Flight<'_> {
         headers.map(|(_, value)| value.clone().into_bytes()).collect()
     }
 
-    fn random(&self) -> u64 {
-        self.host.random
+    fn process(&self) -> &dyn Process {
+        &self.process
     }
 
-    fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome> {
-        self.host.stored.push(order);
-        Ok(())
+    fn directives(&self) -> Rc<Directives> {
+        self.host.worker.directives()
     }
 
-    fn request_body(&self) -> Option<Vec<u8>> {
-        Some(self.sent.body.clone())
+    fn request_header_names(&self) -> Vec<String> {
+        self.sent.headers.iter().map(|(name, _)| name.to_ascii_lowercase()).collect()
+    }
+
+    fn memo(&self) -> Rc<Memo> {
+        self.host.worker.memo()
+    }
+
+    fn request_body(&self) -> Option<Cow<'_, [u8]>> {
+        Some(Cow::Borrowed(&self.sent.body))
     }
 
     fn response_header(&self, name: &str) -> Option<Vec<u8>> {
         let response = self.response?;
         match name {
             ":status" => Some(response.status.to_string().into_bytes()),
+            "cache-control" => response.cache_control.clone().map(String::into_bytes),
             "content-type" => Some(response.content_type.clone().into_bytes()),
-            "content-length" => Some(response.body.len().to_string().into_bytes()),
+            // A stream does not know it.
+            "content-length" if response.content_type != "text/event-stream" => {
+                Some(response.body.len().to_string().into_bytes())
+            }
             _ => None,
         }
     }
 
-    fn response_chunk(&self) -> Option<Vec<u8>> {
-        Some(self.part.to_vec())
+    fn response_chunk(&self) -> Option<Cow<'_, [u8]>> {
+        Some(Cow::Borrowed(self.part))
     }
+}
 
-    fn load(&self, key: &str) -> Stored {
-        let (bytes, version) = self.host.slots.get(key).cloned().unzip();
-        Stored { bytes, version }
-    }
-
-    fn store(&mut self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
-        let current = self.host.slots.get(key).map(|(_, version)| *version);
-        let is_stored = self.host.lost_stores == 0 && version == current;
-        self.host.lost_stores = self.host.lost_stores.saturating_sub(1);
-        if is_stored {
-            let version = version.unwrap_or(0).saturating_add(1);
-            self.host.slots.insert(key.to_owned(), (bytes.to_vec(), version));
-        }
-        is_stored
+impl Host for Flight<'_> {
+    fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome> {
+        self.host.stored.push(order);
+        Ok(())
     }
 
     fn hold(&mut self) {
@@ -334,22 +480,13 @@ impl Host for Flight<'_> {
     fn cancel(&mut self) {}
 
     fn count(&mut self, metric: Metric, by: u64) {
-        let counter = self.host.counters.entry(metric.name()).or_default();
-        *counter = counter.saturating_add(by);
+        count(&mut self.host.counters, &metric, by);
     }
 
     fn record_latency(&mut self, _milliseconds: u64) {}
 
-    fn log(&mut self, line: &str) {
+    fn log(&mut self, _level: Level, line: &str) {
         self.host.log.push(line.to_owned());
-    }
-
-    fn note(&mut self, _level: Level, line: &str) {
-        self.host.notes.push(line.to_owned());
-    }
-
-    fn warn(&mut self, line: &str) {
-        self.host.warnings.push(line.to_owned());
     }
 
     fn annotate(&mut self, name: &'static str, value: &str) {
@@ -357,6 +494,10 @@ impl Host for Flight<'_> {
     }
 
     fn trace(&mut self, spans: Vec<Span>) {
-        self.host.spans.extend(spans);
+        self.host.worker.trace(spans);
+    }
+
+    fn report(&mut self, turn: Turn) -> u64 {
+        self.host.worker.report(turn)
     }
 }

@@ -1,21 +1,24 @@
 //! The way of a request whose body is complete: the body is read, the passes look at it, the decision is made and
 //! carried out.
 
+use std::{borrow::Cow, mem};
+
+use sentinel_config::Config;
 use sentinel_detect::{
-    history::{Reach, Reading, Tail},
-    verdict::Verdict,
+    history::{Reach, Reading},
+    verdict::{Finding, Verdict},
 };
 use sentinel_llm_api::{framing::Framing, registry, route::Route};
 
 use crate::{
     case::Case,
-    config::Config,
     decide::{Decision, decide},
     fail_open,
-    host::{Host, Question, ServiceReply},
+    host::{Facts, Host, Question, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
-    passes::{ask, bounds, cache, guard, loops, spotlight, tools},
+    note::Note,
+    passes::{self, Seen, Surroundings, ask, cache, stop},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
@@ -36,111 +39,154 @@ pub enum Next {
     End,
 }
 
-/// The whole body is there: who sends it, and what does it say?
-pub fn whole(config: &Config, head: RequestHead, host: &mut impl Host) -> Next {
-    let body = host.request_body().unwrap_or_default();
-    let route = match &head.target {
-        Target::Model(route) => route.clone(),
-        Target::Mcp if !body.is_empty() => {
-            return mcp::whole(config, &head.claims, &body, host);
-        }
-        Target::Mcp => return uninspected(Some(Bypass::Empty), host),
-    };
-    if body.is_empty() {
-        return uninspected(Some(Bypass::Empty), host);
-    }
-    read(config, head, route, body, host).unwrap_or_else(|cause| uninspected(cause, host))
+/// What was seen of a request, before anything is done.
+enum Looked {
+    Model(Box<Case>),
+    Mcp(Box<mcp::Judged>),
+    /// Nothing is checked for its agent.
+    Off,
 }
 
-fn uninspected(cause: Option<Bypass>, host: &mut impl Host) -> Next {
-    if let Some(cause) = cause {
-        fail_open::bypassed(cause, host);
+/// The whole body is there: who sends it, and what does it say?
+pub fn whole(config: &Config, mut head: RequestHead, host: &mut impl Host) -> Next {
+    let looked = match host.request_body() {
+        Some(body) if !body.is_empty() => look(config, &mut head, body, host),
+        // There is nothing in it that could be forbidden.
+        _ => return uninspected(Bypass::Empty, host),
+    };
+    match looked {
+        Ok(Looked::Model(mut case)) => {
+            put_on_record(&mut case, host);
+            match case.question.take() {
+                Some(question) => ask(config, case, question, host),
+                None => settle(config, *case, host),
+            }
+        }
+        Ok(Looked::Mcp(judged)) => mcp::settle(config, *judged, host),
+        Ok(Looked::Off) => {
+            host.release();
+            Next::End
+        }
+        Err(cause) => unread(config, &head, cause, host),
     }
+}
+
+/// Stands before a text in UTF-8 to say that it is one. Providers pass over it.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+fn uninspected(cause: Bypass, host: &mut impl Host) -> Next {
+    fail_open::bypassed(cause, host);
     host.release();
     Next::End
 }
 
-/// An error where the request is to go on uninspected, with the cause that is counted.
-fn read(
+fn put_on_record(case: &mut Case, host: &mut impl Host) {
+    let notes = mem::take(&mut case.notes);
+    record::notes(case.subject(), notes, host);
+}
+
+/// A request that cannot be read in full. It goes on, unless it could hold what its agent may not do: then it is refused.
+pub fn unread(config: &Config, head: &RequestHead, cause: Bypass, host: &mut impl Host) -> Next {
+    let policy = config.policy(head.claims.sender());
+    let stopped = stop::finding(head.claims.names(None).as_ref(), host);
+    if stopped.is_none() && !policy.refuses_unreadable() {
+        return uninspected(cause, host);
+    }
+    let finding = stopped.unwrap_or_else(|| Finding::unreadable(cause.label()));
+    let is_refused = match &head.target {
+        Target::Mcp => mcp::refuse(config, &head.claims, finding, host),
+        Target::Model(route) => {
+            let mut case = Case::of(route, policy, head);
+            case.findings.push(finding);
+            let decision = decide(&case.findings, &case.policy);
+            record::decision(config, &mut case, &decision, host);
+            let kills = decision.kills();
+            if kills {
+                reply(config, &case, &decision, host);
+            }
+            kills
+        }
+    };
+    if is_refused { Next::Answered } else { uninspected(cause, host) }
+}
+
+/// An error where the request cannot be read in full, with the cause.
+fn look(
     config: &Config,
-    head: RequestHead,
-    route: Route,
-    body: Vec<u8>,
-    host: &mut impl Host,
-) -> Result<Next, Option<Bypass>> {
-    let RequestHead { claims, has_length, is_retry, arrived, .. } = head;
-    let unreadable = |error| Some(Bypass::Unreadable(error));
-    let conversation = registry::read(route.dialect, &body).map_err(unreadable)?;
-    let claims = claims.with_body(config, &conversation.ids);
-    let policy = config.policy(claims.agent()).clone();
-    if !policy.enabled {
-        return Err(None);
-    }
-    let reach = Reach::of(&policy.steps, policy.run_limit).with_context(claims.is_identified());
-    let reading = Reading::of(&conversation, reach).map_err(unreadable)?;
-    let scope = claims.scope(reading.head);
-    let framing = if conversation.stream { Framing::Sse } else { Framing::Json };
-    let (model, include_usage) = (conversation.model.to_string(), conversation.include_usage);
-    host.count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0));
-    let mut case = Case {
-        arrived,
-        dialect: route.dialect,
-        framing: route.facts.framing.unwrap_or(framing),
-        include_usage,
-        model: route.facts.model.unwrap_or(model),
-        policy,
-        scope,
-        body: Vec::new(),
-        has_length,
-        findings: Vec::new(),
-        edits: Vec::new(),
-        entry: None,
-        thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
-        service: None,
-        asks_cache_only: false,
-        similarity: None,
-        cache: None,
-        spans: Vec::new(),
+    head: &mut RequestHead,
+    body: Cow<'_, [u8]>,
+    host: &dyn Facts,
+) -> Result<Looked, Bypass> {
+    let mut body = match head.coding {
+        None => body,
+        Some(coding) => Cow::Owned(coding.decode(&body, config.max_body)?),
     };
-    let is_traced = config.collector.is_some() && claims.names_run() && !is_retry;
-    let trace = is_traced.then(|| StepSpans {
-        cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
-    });
-    tools::run(&mut case, &body, host);
-    guard::run(&mut case, &conversation, host);
-    // A request that is refused for what it says is nobody's evidence.
-    let is_refused = decide(&case.findings, &case.policy).refuses();
-    if !is_refused {
-        spotlight::run(&mut case, &body, &conversation);
+    let has_mark = body.starts_with(BYTE_ORDER_MARK);
+    if has_mark {
+        body.to_mut().drain(..BYTE_ORDER_MARK.len());
     }
-    // Behind the others, whose edits move along with what it moves.
-    let flush = if is_refused { None } else { bounds::run(config, &mut case, &body, host) };
-    let is_open = !is_refused && loops::run(config, &mut case, &body, &reading, trace.as_ref(), host);
-    // It comes once: before hints that come again as long as there is a loop.
-    case.findings.splice(0..0, flush);
-    let text = match &reading.tail {
-        Tail::Prompt(prompt) => Some(&*prompt.text),
-        Tail::Other => None,
-    };
-    let looked_up = cache::look_up::run(config, &case, &body, &conversation, text, host);
-    let (cached, lookup) = looked_up.unzip();
-    case.cache = cached;
-    let question = if is_open { ask::question(&case, reading.tail) } else { None };
-    let question = ask::with_lookup(&case, question, lookup.flatten());
-    drop(conversation);
-    case.body = body;
-    match question {
-        Some(question) => Ok(ask(config, case, question, host)),
-        None => Ok(settle(config, case, host)),
+    let RequestHead { target, claims, .. } = head;
+    match target {
+        Target::Mcp => mcp::look(config, claims, &body, host).map(|judged| Looked::Mcp(Box::new(judged))),
+        Target::Model(_) => {
+            let Some(mut case) = look_at_model(config, head, &body, host)? else { return Ok(Looked::Off) };
+            case.has_mark = has_mark;
+            case.length = body.len();
+            if case.question.is_some() || !case.edits.is_empty() || !case.findings.is_empty() {
+                case.body = body.into_owned();
+            }
+            Ok(Looked::Model(Box::new(case)))
+        }
     }
 }
 
-fn ask(config: &Config, mut case: Case, question: Question, host: &mut impl Host) -> Next {
+/// The passes look at a request to a model. Returns `None` when nothing is checked for its agent.
+fn look_at_model(
+    config: &Config,
+    head: &mut RequestHead,
+    body: &[u8],
+    host: &dyn Facts,
+) -> Result<Option<Case>, Bypass> {
+    let Target::Model(route) = &head.target else { return Ok(None) };
+    let Route { dialect, facts } = route;
+    let conversation = registry::read(*dialect, body).map_err(Bypass::Unreadable)?;
+    head.claims = mem::take(&mut head.claims).with_body(config, &conversation.ids);
+    let claims = &head.claims;
+    let policy = config.policy(claims.sender());
+    if !policy.enabled {
+        return Ok(None);
+    }
+    let reach = Reach::of(&policy.steps, policy.run_limit).with_context(claims.is_identified());
+    let memo = host.memo();
+    let reading = Reading::remembering(&conversation, reach, &memo).map_err(Bypass::Unreadable)?;
+    let framing = if conversation.stream { Framing::Sse } else { Framing::Json };
+    let mut case = Case {
+        framing: facts.framing.unwrap_or(framing),
+        include_usage: conversation.include_usage,
+        model: facts.model.clone().unwrap_or_else(|| conversation.model.to_string()),
+        scope: claims.scope(reading.head),
+        names: claims.names(reading.head),
+        hint_places: conversation.hint_places(),
+        thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
+        ..Case::of(route, policy, head)
+    };
+    case.notes.push(Note::Count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0)));
+    let is_traced = config.collector.is_some() && claims.names_run() && !head.is_retry;
+    let trace = is_traced.then(|| StepSpans {
+        cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
+    });
+    let seen =
+        Seen { config, path: facts, body, conversation: &conversation, reading: &reading, trace, host };
+    passes::of_a_request(&seen, &mut case);
+    Ok(Some(case))
+}
+
+fn ask(config: &Config, mut case: Box<Case>, question: Question, host: &mut impl Host) -> Next {
     host.hold();
     case.asks_cache_only = question.cache_only;
     match host.ask(question) {
-        Ok(()) => Next::Await(Box::new(case)),
-        Err(outcome) => answered(config, Box::new(case), Err(outcome), host),
+        Ok(()) => Next::Await(case),
+        Err(outcome) => answered(config, case, Err(outcome), host),
     }
 }
 
@@ -151,32 +197,43 @@ pub fn answered(
     reply: Result<ServiceReply, ServiceOutcome>,
     host: &mut impl Host,
 ) -> Next {
-    ask::run(config, &mut case, reply, host);
+    ask::replied(&Surroundings { config, host }, &mut case, reply);
     settle(config, *case, host)
 }
 
 /// All that will be known is known.
 fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     let mut decision = decide(&case.findings, &case.policy);
-    cache::give::settle(&mut case, &decision, host);
+    cache::give::settle(&Surroundings { config, host }, &mut case, &decision);
+    put_on_record(&mut case, host);
     record::decision(config, &mut case, &decision, host);
+    if let Some(turn) = &mut case.turn {
+        turn.judged(&decision);
+        turn.similarity = case.similarity;
+    }
     if decision.kills() {
-        let mut reply = render::kill(&case, &decision);
-        if config.response_headers {
-            reply.headers.extend(record::headers(&case, &decision));
-        }
-        if !decision.refuses() {
-            let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.body.len()));
+        if !decision.kills_by_itself() {
+            let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.length));
             host.count(Metric::Saved, saved);
         }
-        host.reply(reply);
+        let status = reply(config, &case, &decision, host);
+        report(&mut case, status, false, host);
         return Next::Answered;
     }
-    if let Some(reply) = cache::give::reply(config, &case, &decision, host) {
+    let given = cache::give::reply(&Surroundings { config, host }, &mut case, &decision);
+    put_on_record(&mut case, host);
+    if let Some(reply) = given {
+        report(&mut case, reply.status, true, host);
         host.reply(reply);
         return Next::Served;
     }
-    if let Some(body) = changed_body(&case, &mut decision, host) {
+    if let Some(mut body) = changed_body(&case, &mut decision, host) {
+        if case.coding.is_some() {
+            host.remove_request_header("content-encoding");
+        }
+        if case.has_mark {
+            body.splice(..0, BYTE_ORDER_MARK.iter().copied());
+        }
         if case.has_length {
             host.set_request_header("content-length", &body.len().to_string());
         }
@@ -184,11 +241,35 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     }
     host.release();
     let headers = if decision.is_enforced && config.response_headers {
-        record::headers(&case, &decision)
+        record::headers(config, &case, &decision)
     } else {
         Vec::new()
     };
+    if let Some(turn) = &mut case.turn {
+        turn.is_under_way = true;
+        turn.number = host.report((**turn).clone());
+    }
     Next::Pass(Passing::Model(Box::new(PassingResponse::new(case, headers))))
+}
+
+/// Answers the request in the provider's place.
+fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host) -> u16 {
+    let mut reply = render::kill(case, decision);
+    if config.response_headers {
+        reply.headers.extend(record::headers(config, case, decision));
+    }
+    let status = reply.status;
+    host.reply(reply);
+    status
+}
+
+/// Reports a turn that is over without the provider.
+fn report(case: &mut Case, status: u16, is_cached: bool, host: &mut impl Host) {
+    if let Some(mut turn) = case.turn.take() {
+        turn.duration = host.now().saturating_sub(turn.at);
+        (turn.status, turn.is_cached) = (status, is_cached);
+        host.report(*turn);
+    }
 }
 
 /// The body that goes on, where it is another. A hint that finds no place is none.

@@ -7,9 +7,10 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 mod case;
+pub mod clean_text;
 mod codec;
-pub mod config;
-mod context_window;
+mod content_coding;
+pub mod control;
 mod decide;
 pub mod fail_open;
 pub mod host;
@@ -20,9 +21,9 @@ mod inspect;
 mod mcp;
 mod messages;
 pub mod metric;
+mod note;
 mod partition;
 mod passes;
-pub mod price;
 mod record;
 mod render;
 pub mod request;
@@ -32,3 +33,5 @@ mod shared_data;
 pub mod span;
 pub mod stored;
 mod tool_list;
+pub mod turn;
+pub mod worker;

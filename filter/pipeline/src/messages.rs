@@ -1,5 +1,6 @@
 //! What the model is told in a hint, and the agent in a kill.
 
+use sentinel_config::{Config, Policy};
 use sentinel_detect::verdict::{Finding, Signal};
 
 use crate::{case::Case, decide::Decision};
@@ -8,8 +9,12 @@ use crate::{case::Case, decide::Decision};
 pub fn hint(case: &Case, decision: &Decision) -> String {
     let texts = &case.policy.hint;
     match &decision.finding {
-        Some(Finding { signal, tool, count, is_waiting, .. }) => {
-            let text = if *is_waiting { &texts.waiting } else { texts.text(*signal) };
+        Some(Finding { signal, tool, count, is_waiting, is_any_outcome, .. }) => {
+            let text = match (is_waiting, is_any_outcome) {
+                (true, _) => &texts.waiting,
+                (false, true) => &texts.same_call,
+                (false, false) => texts.text(*signal),
+            };
             text.replace("{tool}", tool).replace("{count}", &count.to_string())
         }
         None => texts.text(Signal::Score).to_owned(),
@@ -17,13 +22,27 @@ pub fn hint(case: &Case, decision: &Decision) -> String {
 }
 
 /// The kill message, with its reason filled in.
-pub fn kill(case: &Case, decision: &Decision) -> String {
+pub fn kill(policy: &Policy, decision: &Decision) -> String {
     let reason = decision.finding.as_ref().map(Finding::explanation).unwrap_or_default();
-    case.policy.kill.message.replace("{reason}", &reason)
+    policy.kill.message.replace("{reason}", &reason)
 }
 
 /// What the agent is told whose request is refused for what it says by itself.
 pub fn refusal(decision: &Decision) -> String {
     let reason = decision.finding.as_ref().map(Finding::explanation).unwrap_or_default();
     format!("This request was refused because {reason}.")
+}
+
+/// What the agent is told whose call of a tool of an MCP server is stopped.
+pub fn not_executed(config: &Config, finding: &Finding) -> String {
+    let Finding { signal, tool, count, .. } = finding;
+    match signal {
+        Signal::ToolDenied => format!("Not executed: `{tool}` is no tool that this agent may use."),
+        Signal::McpBreaker => format!(
+            "Not executed: `{tool}` was called {count} times with the same arguments within {} s. Use the result that you \
+            have, change the arguments, or tell the user what stops you.",
+            config.mcp.window.div_ceil(1_000)
+        ),
+        _ => format!("Not executed: {}.", finding.explanation()),
+    }
 }

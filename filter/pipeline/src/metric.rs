@@ -1,14 +1,12 @@
-//! Names of the metrics. Labels are closed sets; they stand in the name, separated by dots, where Envoy's
-//! `stats_tags` find them.
+//! The metrics: families with labels, whose values are closed sets, and what is counted in them.
 
 use std::sync::Arc;
 
-use sentinel_detect::{
-    injection::{Pattern, Place},
-    verdict::{Signal, Verdict},
-};
+use crate::clean_text::Removal;
+use sentinel_detect::verdict::{Signal, Verdict};
+use sentinel_guard::{Pattern, Place};
 use sentinel_llm_api::json::Unreadable;
-use sentinel_text::clean::Step;
+use strum::{IntoStaticStr, VariantNames};
 
 mod cache;
 
@@ -53,6 +51,10 @@ pub enum Metric {
     CacheHits(CacheHit),
     /// Requests for which nothing was looked up, and answers that were not kept.
     CacheBypasses(CacheBypass),
+    /// Reports of turns to the embedding service.
+    Reports(ServiceOutcome),
+    /// Turns that were not reported, because too many waited.
+    TurnsDropped,
 }
 
 /// How a request ended, as far as an error rate needs it.
@@ -89,7 +91,8 @@ impl Status {
 }
 
 /// Kinds of tokens: they have different prices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Tokens {
     Input,
     CachedInput,
@@ -98,16 +101,13 @@ pub enum Tokens {
 
 impl Tokens {
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::CachedInput => "cached_input",
-            Self::Output => "output",
-        }
+        self.into()
     }
 }
 
 /// Where an agent met a tool that it may not use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum DeniedTool {
     /// Its request offers it to the model, or a server's list to the agent.
     Offered,
@@ -119,16 +119,13 @@ pub enum DeniedTool {
 
 impl DeniedTool {
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Offered => "offered",
-            Self::Forced => "forced",
-            Self::Called => "called",
-        }
+        self.into()
     }
 }
 
 /// What is done to a request to keep it within its bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Bound {
     MessageTruncated,
     ResultTruncated,
@@ -150,22 +147,13 @@ pub enum Bound {
 
 impl Bound {
     pub fn label(self) -> &'static str {
-        match self {
-            Self::MessageTruncated => "message_truncated",
-            Self::ResultTruncated => "result_truncated",
-            Self::MessageDropped => "message_dropped",
-            Self::ResultTrimmed => "result_trimmed",
-            Self::ResultCleared => "result_cleared",
-            Self::ResultDropped => "result_dropped",
-            Self::ResultMoved => "result_moved",
-            Self::ResultMade => "result_made",
-            Self::IdRenamed => "id_renamed",
-        }
+        self.into()
     }
 }
 
 /// Bounds that save tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum Bounding {
     Truncation,
     History,
@@ -174,18 +162,14 @@ pub enum Bounding {
 
 impl Bounding {
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Truncation => "truncation",
-            Self::History => "history",
-            Self::Pruning => "pruning",
-        }
+        self.into()
     }
 }
 
 /// What cleaning found in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CleanKind {
-    Step(Step),
+    Removal(Removal),
     /// It says that there is nothing to say.
     NoReply,
 }
@@ -193,7 +177,7 @@ pub enum CleanKind {
 impl CleanKind {
     pub fn label(self) -> &'static str {
         match self {
-            Self::Step(step) => step.label(),
+            Self::Removal(removal) => removal.label(),
             Self::NoReply => "no_reply",
         }
     }
@@ -202,67 +186,148 @@ impl CleanKind {
 /// Label of the MCP breaker among the dialects.
 pub const MCP: &str = "mcp";
 
+/// Metrics of one name. Its labels are closed sets of values, in this order.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Family {
+    pub name: &'static str,
+    pub labels: &'static [&'static str],
+    pub kind: FamilyKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FamilyKind {
+    Counter,
+    Histogram,
+}
+
+const fn counter(name: &'static str, labels: &'static [&'static str]) -> Family {
+    Family { name, labels, kind: FamilyKind::Counter }
+}
+
+// The client stands first: what looks like another label behind it is part of no client's name. A model's name has dots of its
+// own: it stands last.
+static REQUESTS: Family = counter("sentinel_requests_total", &["client", "status", "dialect"]);
+static VERDICTS: Family = counter("sentinel_verdicts_total", &["verdict", "signal", "dialect", "agent"]);
+static MCP_CALLS: Family = counter("sentinel_mcp_calls_total", &[]);
+static SERVICE_CALLS: Family = counter("sentinel_service_calls_total", &["outcome"]);
+static BYPASSES: Family = counter("sentinel_bypasses_total", &["cause"]);
+static EVICTIONS: Family = counter("sentinel_state_evictions_total", &[]);
+static BYTES_INSPECTED: Family = counter("sentinel_bytes_inspected_total", &[]);
+static TOKENS: Family = counter("sentinel_tokens_used_total", &["kind", "model"]);
+static COSTS: Family = counter("sentinel_costs_nanousd_total", &["model"]);
+static TOOLS_DENIED: Family = counter("sentinel_tools_denied_total", &["kind", "dialect"]);
+static INJECTIONS: Family = counter("sentinel_injections_total", &["kind", "place", "dialect"]);
+static BOUNDS: Family = counter("sentinel_bounds_total", &["kind", "dialect"]);
+static BOUNDS_TOKENS: Family = counter("sentinel_bounds_tokens_total", &["kind", "dialect"]);
+static BOUNDS_SAVED: Family = counter("sentinel_bounds_nanousd_total", &["kind"]);
+static CLEANED: Family = counter("sentinel_answers_cleaned_total", &["kind", "dialect"]);
+static SAVED: Family = counter("sentinel_saved_nanousd_total", &[]);
+static SAVED_TOKENS: Family = counter("sentinel_saved_tokens_total", &[]);
+static CACHE_HITS: Family = counter("sentinel_cache_hits_total", &["type"]);
+static CACHE_BYPASSES: Family = counter("sentinel_cache_bypasses_total", &["cause"]);
+static REPORTS: Family = counter("sentinel_reports_total", &["outcome"]);
+static TURNS_DROPPED: Family = counter("sentinel_turns_dropped_total", &[]);
 /// The histogram of milliseconds for which requests were held.
-pub const LATENCY: &str = "sentinel_latency_ms";
+pub static LATENCY: Family = Family { name: "sentinel_latency_ms", labels: &[], kind: FamilyKind::Histogram };
+
+/// All of them. A host declares them when the configuration is read: some hosts allow no new ones later.
+pub static FAMILIES: [&Family; 22] = [
+    &REQUESTS,
+    &VERDICTS,
+    &MCP_CALLS,
+    &SERVICE_CALLS,
+    &BYPASSES,
+    &EVICTIONS,
+    &BYTES_INSPECTED,
+    &TOKENS,
+    &COSTS,
+    &TOOLS_DENIED,
+    &INJECTIONS,
+    &BOUNDS,
+    &BOUNDS_TOKENS,
+    &BOUNDS_SAVED,
+    &CLEANED,
+    &SAVED,
+    &SAVED_TOKENS,
+    &CACHE_HITS,
+    &CACHE_BYPASSES,
+    &REPORTS,
+    &TURNS_DROPPED,
+    &LATENCY,
+];
 
 impl Metric {
-    pub fn name(&self) -> String {
+    pub fn family(&self) -> &'static Family {
         match self {
-            // The client stands first: what looks like another label behind it is part of no client's name.
-            Self::Requests(client, status, dialect) => {
-                format!("sentinel_requests_total.client.{client}.status.{}.dialect.{dialect}", status.label())
-            }
-            Self::Verdicts(verdict, signal, dialect, agent) => format!(
-                "sentinel_verdicts_total.verdict.{}.signal.{}.dialect.{dialect}.agent.{agent}",
-                verdict.label(),
-                signal.map_or("none", Signal::label),
-            ),
-            Self::McpCalls => "sentinel_mcp_calls_total".to_owned(),
-            Self::ServiceCalls(outcome) => {
-                format!("sentinel_service_calls_total.outcome.{}", outcome.label())
-            }
-            Self::Bypasses(cause) => format!("sentinel_bypasses_total.cause.{}", cause.label()),
-            Self::Evictions => "sentinel_state_evictions_total".to_owned(),
-            Self::BytesInspected => "sentinel_bytes_inspected_total".to_owned(),
-            // A model's name has dots of its own: it stands last.
-            Self::Tokens(kind, model) => {
-                format!("sentinel_tokens_used_total.kind.{}.model.{model}", kind.label())
-            }
-            Self::Costs(model) => format!("sentinel_costs_nanousd_total.model.{model}"),
-            Self::ToolsDenied(kind, dialect) => {
-                format!("sentinel_tools_denied_total.kind.{}.dialect.{dialect}", kind.label())
-            }
-            Self::Injections(pattern, place, dialect) => format!(
-                "sentinel_injections_total.kind.{}.place.{}.dialect.{dialect}",
-                pattern.label(),
-                place.label()
-            ),
-            Self::Bounds(kind, dialect) => {
-                format!("sentinel_bounds_total.kind.{}.dialect.{dialect}", kind.label())
-            }
-            Self::BoundsTokens(kind, dialect) => {
-                format!("sentinel_bounds_tokens_total.kind.{}.dialect.{dialect}", kind.label())
-            }
-            Self::BoundsSaved(kind) => format!("sentinel_bounds_nanousd_total.kind.{}", kind.label()),
-            Self::Cleaned(kind, dialect) => {
-                format!("sentinel_answers_cleaned_total.kind.{}.dialect.{dialect}", kind.label())
-            }
-            Self::Saved => "sentinel_saved_nanousd_total".to_owned(),
-            Self::SavedTokens => "sentinel_saved_tokens_total".to_owned(),
-            Self::CacheHits(hit) => format!("sentinel_cache_hits_total.type.{}", hit.label()),
-            Self::CacheBypasses(cause) => format!("sentinel_cache_bypasses_total.cause.{}", cause.label()),
+            Self::Requests(..) => &REQUESTS,
+            Self::Verdicts(..) => &VERDICTS,
+            Self::McpCalls => &MCP_CALLS,
+            Self::ServiceCalls(_) => &SERVICE_CALLS,
+            Self::Bypasses(_) => &BYPASSES,
+            Self::Evictions => &EVICTIONS,
+            Self::BytesInspected => &BYTES_INSPECTED,
+            Self::Tokens(..) => &TOKENS,
+            Self::Costs(_) => &COSTS,
+            Self::ToolsDenied(..) => &TOOLS_DENIED,
+            Self::Injections(..) => &INJECTIONS,
+            Self::Bounds(..) => &BOUNDS,
+            Self::BoundsTokens(..) => &BOUNDS_TOKENS,
+            Self::BoundsSaved(_) => &BOUNDS_SAVED,
+            Self::Cleaned(..) => &CLEANED,
+            Self::Saved => &SAVED,
+            Self::SavedTokens => &SAVED_TOKENS,
+            Self::CacheHits(_) => &CACHE_HITS,
+            Self::CacheBypasses(_) => &CACHE_BYPASSES,
+            Self::Reports(_) => &REPORTS,
+            Self::TurnsDropped => &TURNS_DROPPED,
         }
+    }
+
+    /// The values of the family's labels, in their order.
+    pub fn values(&self) -> Vec<&str> {
+        match self {
+            Self::Requests(client, status, dialect) => vec![client, status.label(), dialect],
+            Self::Verdicts(verdict, signal, dialect, agent) => {
+                vec![verdict.label(), signal.map_or("none", Signal::label), dialect, agent]
+            }
+            Self::TurnsDropped
+            | Self::McpCalls
+            | Self::Evictions
+            | Self::BytesInspected
+            | Self::Saved
+            | Self::SavedTokens => Vec::new(),
+            Self::ServiceCalls(outcome) => vec![outcome.label()],
+            Self::Bypasses(cause) => vec![cause.label()],
+            Self::Tokens(kind, model) => vec![kind.label(), model],
+            Self::Costs(model) => vec![model],
+            Self::ToolsDenied(kind, dialect) => vec![kind.label(), dialect],
+            Self::Injections(pattern, place, dialect) => vec![pattern.label(), place.label(), dialect],
+            Self::Bounds(kind, dialect) => vec![kind.label(), dialect],
+            Self::BoundsTokens(kind, dialect) => vec![kind.label(), dialect],
+            Self::BoundsSaved(kind) => vec![kind.label()],
+            Self::Cleaned(kind, dialect) => vec![kind.label(), dialect],
+            Self::CacheHits(hit) => vec![hit.label()],
+            Self::CacheBypasses(cause) => vec![cause.label()],
+            Self::Reports(outcome) => vec![outcome.label()],
+        }
+    }
+
+    /// One name for family and labels, for hosts whose metrics have no labels: Envoy's `stats_tags` find the values in it.
+    pub fn series(&self) -> String {
+        let Family { name, labels, .. } = self.family();
+        let labelled = labels.iter().zip(self.values());
+        labelled.fold((*name).to_owned(), |name, (label, value)| name + "." + label + "." + value)
     }
 }
 
 /// Why a request in a dialect was not inspected, or only in part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bypass {
-    /// The content type is not JSON.
+    /// The content type is not JSON, or names another charset than UTF-8.
     ContentType,
-    /// The body is compressed.
+    /// The body is compressed in a way that is not read.
     Encoded,
-    /// The body is larger than `max_body_bytes`.
+    /// The body is larger than `max_body_bytes`, as it came or decoded.
     TooLarge,
     Empty,
     Unreadable(Unreadable),
@@ -298,7 +363,8 @@ impl Bypass {
 }
 
 /// How a call of the embedding service ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum ServiceOutcome {
     Ok,
     Timeout,
@@ -313,6 +379,8 @@ pub enum ServiceOutcome {
     UnknownCluster,
     /// The client went away before the answer.
     Cancelled,
+    /// The service does not offer what is asked.
+    Unimplemented,
 }
 
 impl ServiceOutcome {
@@ -321,6 +389,7 @@ impl ServiceOutcome {
         match code {
             4 => Self::Timeout,
             8 => Self::Refused,
+            12 => Self::Unimplemented,
             14 if message.starts_with("upstream request timeout") => Self::Timeout,
             14 => Self::Unavailable,
             _ => Self::Error,
@@ -328,21 +397,32 @@ impl ServiceOutcome {
     }
 
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Timeout => "timeout",
-            Self::Refused => "refused",
-            Self::Unavailable => "unavailable",
-            Self::Error => "error",
-            Self::Garbage => "garbage",
-            Self::UnknownCluster => "unknown_cluster",
-            Self::Cancelled => "cancelled",
-        }
+        self.into()
     }
 }
 
 impl From<Bypass> for Metric {
     fn from(cause: Bypass) -> Self {
         Self::Bypasses(cause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_names_the_values_in_the_order_of_the_labels() {
+        let requests = Metric::Requests("alice".into(), Status::Class(2), "openai_chat");
+        assert_eq!(requests.series(), "sentinel_requests_total.client.alice.status.2xx.dialect.openai_chat");
+        assert_eq!(Metric::Saved.series(), "sentinel_saved_nanousd_total");
+        let tokens = Metric::Tokens(Tokens::Input, "gpt-4.1".into());
+        assert_eq!(tokens.series(), "sentinel_tokens_used_total.kind.input.model.gpt-4.1");
+    }
+
+    #[test]
+    fn no_two_families_share_a_name() {
+        let names: std::collections::BTreeSet<_> = FAMILIES.iter().map(|family| family.name).collect();
+        assert_eq!(names.len(), FAMILIES.len());
     }
 }

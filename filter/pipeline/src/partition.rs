@@ -1,16 +1,15 @@
 //! The partition of a request: a digest of all that decides what the answer may be, the last user text alone left out. Answers
 //! are never shared between two partitions. Nothing secret is in it: all Envoys that share a store must come to the same.
 
-use sentinel_llm_api::{conversation::BodyField, dialect::DialectRef, question::Question};
-
-use crate::{
-    config::{CachePolicy, Config},
-    host::Host,
-    stored::Partition,
+use sentinel_config::{CachePolicy, Config};
+use sentinel_llm_api::{
+    conversation::BodyField, dialect::DialectRef, path::without_stream, question::Question,
 };
 
+use crate::{host::Facts, passes::cache::caller, stored::Partition};
+
 /// Raised with every change of what is digested or of how an answer is written.
-const VERSION: &[u8] = b"sentinel answer 1";
+const VERSION: &[u8] = b"sentinel answer 2";
 
 /// Headers that change what providers answer, or for whom.
 const HEADERS: [&str; 13] = [
@@ -28,9 +27,6 @@ const HEADERS: [&str; 13] = [
     "x-amzn-bedrock-performanceconfig-latency",
     "x-amzn-bedrock-service-tier",
 ];
-
-/// Headers with a key of the provider's. Who has another key is another client, unless a filter before this one says who it is.
-const KEYS: [&str; 4] = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 
 /// Names in a body's metadata that only say which agent or run it is.
 pub fn names<'c>(config: &'c Config, policy: &CachePolicy) -> Vec<&'c str> {
@@ -57,7 +53,7 @@ pub fn partition(
     cleans: bool,
     dialect: DialectRef,
     question: &Question<'_>,
-    host: &impl Host,
+    host: &dyn Facts,
 ) -> Partition {
     let mut digest = blake3::Hasher::new();
     let mut add = |bytes: &[u8]| {
@@ -68,7 +64,7 @@ pub fn partition(
     field(&host.request_header(":authority").unwrap_or_default(), &mut add);
     let target = host.request_header(":path").unwrap_or_default();
     match std::str::from_utf8(&target) {
-        Ok(target) => field(dialect.without_stream(target).as_bytes(), &mut add),
+        Ok(target) => field(without_stream(dialect, target).as_bytes(), &mut add),
         Err(_) => field(&target, &mut add),
     }
     for name in HEADERS {
@@ -84,12 +80,11 @@ pub fn partition(
     add(&[u8::from(policy.is_shared)]);
     if !policy.is_shared {
         config.tenant.headers.iter().for_each(|name| header(name, host, &mut add));
-        let principal = config.principal.as_deref().filter(|name| host.request_header(name).is_some());
-        match principal {
+        match caller::principal(config, host) {
             Some(name) => header(name, host, &mut add),
-            None => KEYS.iter().for_each(|name| {
-                let values = host.request_header_values(name);
-                list(&values.iter().map(|value| key(value)).collect::<Vec<_>>(), &mut add);
+            None => caller::credentials(host).iter().for_each(|(name, values)| {
+                field(name.as_bytes(), &mut add);
+                list(&values.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut add);
             }),
         }
     }
@@ -107,16 +102,7 @@ fn list(values: &[&[u8]], add: &mut impl FnMut(&[u8])) {
     values.iter().for_each(|value| field(value, add));
 }
 
-fn header(name: &str, host: &impl Host, add: &mut impl FnMut(&[u8])) {
+fn header(name: &str, host: &dyn Facts, add: &mut impl FnMut(&[u8])) {
     let values = host.request_header_values(name);
     list(&values.iter().map(Vec::as_slice).collect::<Vec<_>>(), add);
-}
-
-/// A signature (AWS Signature Version 4) is another for each request; whose it is stands at its beginning.
-fn key(value: &[u8]) -> &[u8] {
-    if value.starts_with(b"AWS4-") {
-        value.split(|byte| *byte == b'/').next().unwrap_or(value)
-    } else {
-        value
-    }
 }

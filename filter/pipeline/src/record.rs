@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
+use sentinel_config::{Config, GuardAction, Mode, Policy};
 use sentinel_detect::{
-    injection::{Pattern, Place},
     step::shown,
     verdict::{Finding, Signal, Verdict},
 };
@@ -13,44 +13,130 @@ use sentinel_llm_api::answer::Answer;
 use serde_json::json;
 
 use crate::{
-    case::Case,
-    config::{Config, GuardAction, Mode},
+    case::{AnswerCase, Case, McpCase},
     decide::Decision,
-    host::{Host, Level},
+    fail_open,
+    host::{Facts, Host, Level},
     identity::Scope,
-    metric::{Metric, ServiceOutcome},
-    passes::cache::{Cached, Found, Hit},
+    metric::{CacheBypass, MCP, Metric, ServiceOutcome},
+    note::{FoundAnswer, Injection, Note, ToolCall},
+    passes::cache::{Cached, Found},
+    stored::Partition,
 };
 
 /// Names of the headers that tell the client what was decided. No provider may set them.
-pub const HEADERS: [&str; 4] =
-    ["x-sentinel-verdict", "x-sentinel-reason", "x-sentinel-similarity", "x-sentinel-cache"];
+pub const HEADERS: [&str; 5] = [
+    "x-sentinel-verdict",
+    "x-sentinel-reason",
+    "x-sentinel-similarity",
+    "x-sentinel-cache",
+    "x-sentinel-settings-version",
+];
 
 /// Name of the header that marks an answer which says that there is nothing to say.
 pub const NO_REPLY: &str = "x-sentinel-no-reply";
 
-/// Records what was decided on a request that waits.
-pub fn decision(config: &Config, case: &mut Case, decision: &Decision, host: &mut impl Host) {
-    let (verdict, signal) = (decision.verdict, decision.finding.as_ref().map(|finding| finding.signal));
-    host.count(Metric::Verdicts(verdict, signal, case.dialect.label(), Arc::clone(&case.policy.agent)), 1);
-    host.record_latency(host.now().saturating_sub(case.arrived));
-    if config.annotates {
-        annotate_verdict(&case.scope, verdict, signal, host);
-        annotate(host, "sentinel_model", &shown(&case.model));
-        annotate(host, "sentinel_cache", case.cache.as_ref().map_or("", Cached::label));
-    }
-    let mut spans = std::mem::take(&mut case.spans);
-    if !spans.is_empty() {
-        spans.iter_mut().for_each(|span| span.add_verdict(verdict, signal));
-        host.trace(spans);
-    }
-    if verdict != Verdict::Allow {
-        let line = line(case, decision, host);
-        host.log(&line);
+/// What is put on record is about a request, or its answer.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The dialect's label, or `MCP`.
+    pub dialect: &'static str,
+    pub policy: &'a Arc<Policy>,
+    pub scope: &'a Scope,
+}
+
+impl Case {
+    pub fn subject(&self) -> Subject<'_> {
+        Subject { dialect: self.dialect.label(), policy: &self.policy, scope: &self.scope }
     }
 }
 
-pub fn annotate_verdict(scope: &Scope, verdict: Verdict, signal: Option<Signal>, host: &mut impl Host) {
+impl McpCase {
+    pub fn subject(&self) -> Subject<'_> {
+        Subject { dialect: MCP, policy: &self.policy, scope: &self.scope }
+    }
+}
+
+impl AnswerCase {
+    pub fn subject(&self) -> Subject<'_> {
+        Subject { dialect: self.dialect.label(), policy: &self.policy, scope: &self.scope }
+    }
+}
+
+/// Puts on record what passes have noted.
+pub fn notes(subject: Subject<'_>, notes: Vec<Note>, host: &mut impl Host) {
+    for note in notes {
+        match note {
+            Note::Count(metric, by) => host.count(metric, by),
+            Note::Bypassed(cause) => fail_open::bypassed(cause, host),
+            Note::Called(outcome) => fail_open::called(outcome, host),
+            Note::Injection(found) => injection(subject, &found, host),
+            Note::ToolCall(call) => tool_call(subject, &call, host),
+            Note::NoReply { is_marked } => no_reply(subject, is_marked, host),
+            Note::CacheHit(found) => cache_hit(subject, &found, host),
+            Note::CacheMiss { similarity, partition } => cache_miss(subject, similarity, &partition, host),
+            Note::Keep(order) => {
+                if host.store_answer(*order).is_err() {
+                    host.count(Metric::CacheBypasses(CacheBypass::Store), 1);
+                }
+            }
+        }
+    }
+}
+
+/// Records what was decided on a request to a model, which waits.
+pub fn decision(config: &Config, case: &mut Case, decision: &Decision, host: &mut impl Host) {
+    host.record_latency(host.now().saturating_sub(case.arrived));
+    let spans = std::mem::take(&mut case.spans);
+    let about = About { similarity: case.similarity, cache: case.cache.as_ref().map(Cached::label) };
+    verdict(config, case.subject(), decision, &about, host);
+    if config.annotates {
+        annotate(host, "sentinel_model", &shown(&case.model));
+        annotate(host, "sentinel_cache", about.cache.unwrap_or_default());
+    }
+    let signal = decision.finding.as_ref().map(|finding| finding.signal);
+    let spans: Vec<_> = spans.into_iter().map(|span| span.with_verdict(decision.verdict, signal)).collect();
+    if !spans.is_empty() {
+        host.trace(spans);
+    }
+}
+
+/// Records what was decided on a request to an MCP server, where it was judged.
+pub fn mcp_decision(config: &Config, case: &McpCase, decision: &Decision, host: &mut impl Host) {
+    if case.is_judged || decision.finding.is_some() {
+        verdict(config, case.subject(), decision, &About::default(), host);
+    }
+}
+
+/// Records that an answer was ended under way.
+pub fn stopped(config: &Config, case: &AnswerCase, decision: &Decision, host: &mut impl Host) {
+    verdict(config, case.subject(), decision, &About::default(), host);
+}
+
+/// What only a request to a model has.
+#[derive(Default)]
+struct About {
+    similarity: Option<f64>,
+    cache: Option<&'static str>,
+}
+
+/// Counts a verdict; and where something was found, leaves it where Envoy's tracer and access logs find it, and in the log: the
+/// filter state `wasm.sentinel_event` has the log's line.
+fn verdict(config: &Config, subject: Subject<'_>, decision: &Decision, about: &About, host: &mut impl Host) {
+    let Subject { dialect, policy, scope } = subject;
+    let (verdict, signal) = (decision.verdict, decision.finding.as_ref().map(|finding| finding.signal));
+    host.count(Metric::Verdicts(verdict, signal, dialect, Arc::clone(&policy.agent)), 1);
+    if config.annotates {
+        annotate_verdict(scope, verdict, signal, host);
+    }
+    if verdict != Verdict::Allow {
+        let line = line(subject, decision, about, host);
+        host.log(Level::Warn, &line);
+        host.annotate("sentinel_event", &line);
+    }
+}
+
+fn annotate_verdict(scope: &Scope, verdict: Verdict, signal: Option<Signal>, host: &mut impl Host) {
     annotate(host, "sentinel_verdict", verdict.label());
     annotate(host, "sentinel_signal", signal.map_or("", Signal::label));
     if scope.is_identified() {
@@ -78,44 +164,64 @@ fn annotate(host: &mut impl Host, name: &'static str, value: &str) {
 }
 
 /// The log's line of a hint or a kill: one JSON object.
-fn line(case: &Case, decision: &Decision, host: &impl Host) -> String {
+fn line(subject: Subject<'_>, decision: &Decision, about: &About, host: &impl Facts) -> String {
     let finding = decision.finding.as_ref();
     let counted = finding.filter(|finding| finding.count > 0);
-    let evidence = finding.map(|finding| finding.evidence).unwrap_or_default();
+    let named = finding.filter(|finding| finding.count > 0 || finding.signal == Signal::ToolDenied);
+    // A request to an MCP server has no score.
+    let scored = finding.filter(|_| subject.dialect != MCP);
+    let evidence = scored.map(|finding| finding.evidence);
+    let [_, agent, _] = subject.scope.names();
     json!({
         "event": "verdict",
         "verdict": decision.verdict.label(),
         "signal": finding.map_or("none", |finding| finding.signal.label()),
         "enforced": decision.is_enforced,
-        "dialect": case.dialect.label(),
-        "scope": case.scope.label(),
+        "dialect": subject.dialect,
+        "agent": agent,
+        "scope": subject.scope.label(),
         "count": counted.map(|finding| finding.count),
-        "tool": counted.map(|finding| finding.tool.as_str()),
-        "prompts": evidence.prompts,
-        "responses": evidence.responses,
-        "tools": evidence.tools,
-        "score": evidence.score(),
-        "similarity": case.similarity,
-        "cache": case.cache.as_ref().map(Cached::label),
+        "tool": named.map(|finding| finding.tool.as_str()),
+        "cause": finding.and_then(Finding::cause),
+        "prompts": evidence.map(|evidence| evidence.prompts),
+        "responses": evidence.map(|evidence| evidence.responses),
+        "tools": evidence.map(|evidence| evidence.tools),
+        "score": evidence.map(|evidence| evidence.score()),
+        "similarity": about.similarity,
+        "cache": about.cache,
         "request_id": request_id(host),
     })
     .to_string()
 }
 
 /// Puts on record that an answer was found in the cache, whether it is given or not.
-pub fn cache_hit(case: &Case, hit: &Hit, is_enforced: bool, host: &mut impl Host) {
+fn cache_hit(subject: Subject<'_>, found: &FoundAnswer, host: &mut impl Host) {
     let line = json!({
         "event": "cache_hit",
-        "type": hit.kind.label(),
-        "similarity": hit.similarity,
-        "age_ms": hit.age,
-        "entry": shown_entry(&hit.entry),
-        "enforced": is_enforced,
-        "dialect": case.dialect.label(),
-        "scope": case.scope.label(),
+        "type": found.hit.label(),
+        "similarity": found.similarity,
+        "age_ms": found.age,
+        "entry": shown_entry(&found.entry),
+        "enforced": found.is_given,
+        "dialect": subject.dialect,
+        "scope": subject.scope.label(),
         "request_id": request_id(host),
     });
-    host.note(Level::Info, &line.to_string());
+    host.log(Level::Info, &line.to_string());
+}
+
+/// Puts on record that no stored answer served. The partition says whether two requests could have shared one.
+fn cache_miss(subject: Subject<'_>, similarity: f64, partition: &Partition, host: &mut impl Host) {
+    let partition: String = partition.iter().map(|byte| format!("{byte:02x}")).collect();
+    let line = json!({
+        "event": "cache_miss",
+        "similarity": similarity,
+        "partition": partition,
+        "dialect": subject.dialect,
+        "scope": subject.scope.label(),
+        "request_id": request_id(host),
+    });
+    host.log(Level::Info, &line.to_string());
 }
 
 /// The service's name of an entry: digests, and nothing else.
@@ -124,118 +230,86 @@ fn shown_entry(entry: &str) -> Option<&str> {
     (!entry.is_empty() && entry.len() <= 128 && entry.bytes().all(is_name)).then_some(entry)
 }
 
-/// An injection, for the record.
-pub struct Injection {
-    pub pattern: Pattern,
-    pub place: Place,
-    /// Bytes of the text before it.
-    pub offset: usize,
-    pub action: GuardAction,
-}
-
 /// Puts an injection on record: one line of JSON, and nothing of the text.
-pub fn injection(case: &Case, injection: &Injection, host: &mut impl Host) {
-    let (level, action) = match injection.action {
+fn injection(subject: Subject<'_>, found: &Injection, host: &mut impl Host) {
+    let (level, action) = match found.action {
         GuardAction::Off => return,
         GuardAction::Log => (Level::Info, "log"),
         GuardAction::Warn => (Level::Warn, "warn"),
         GuardAction::Block => (Level::Warn, "block"),
     };
-    let [_, agent, _] = case.scope.names();
+    let [_, agent, _] = subject.scope.names();
     let line = json!({
         "event": "security.injection_detected",
-        "pattern": injection.pattern.label(),
-        "place": injection.place.label(),
-        "offset": injection.offset,
+        "pattern": found.pattern.label(),
+        "place": found.place.label(),
+        "offset": found.offset,
         "action": action,
-        "enforced": case.policy.mode == Mode::Enforce,
+        "enforced": subject.policy.mode == Mode::Enforce,
         "agent": agent,
-        "scope": case.scope.label(),
-        "dialect": case.dialect.label(),
+        "scope": subject.scope.label(),
+        "dialect": subject.dialect,
         "request_id": request_id(host),
     });
-    host.note(level, &line.to_string());
-}
-
-/// A tool call, for the record.
-pub struct ToolCallRecord<'a> {
-    pub dialect: &'static str,
-    pub tool: &'a str,
-    /// Digest of the canonical arguments.
-    pub arguments: u64,
-    pub decision: CallDecision,
-}
-
-/// What became of a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallDecision {
-    Allow,
-    /// The policy denies it.
-    Deny,
-    /// The breaker answered it, as one too many.
-    Break,
-    /// A model calls it that may not be offered: the answer passes.
-    NotOffered,
-}
-
-impl CallDecision {
-    fn label(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Deny => "deny",
-            Self::Break => "break",
-            Self::NotOffered => "not_offered",
-        }
-    }
+    host.log(level, &line.to_string());
 }
 
 /// Puts a tool call on record: one line of JSON, with the agent's name as a digest.
-pub fn tool_call(scope: &Scope, call: &ToolCallRecord<'_>, host: &mut impl Host) {
-    let [_, agent, _] = scope.names();
+fn tool_call(subject: Subject<'_>, call: &ToolCall, host: &mut impl Host) {
+    let [_, agent, _] = subject.scope.names();
     let line = json!({
         "event": "tool_call",
         "agent": agent,
-        "scope": scope.label(),
-        "dialect": call.dialect,
-        "tool": shown(call.tool),
+        "scope": subject.scope.label(),
+        "dialect": subject.dialect,
+        "tool": shown(&call.tool),
         "arguments": format!("{:016x}", call.arguments),
         "decision": call.decision.label(),
         "request_id": request_id(host),
     });
-    host.note(Level::Info, &line.to_string());
+    host.log(Level::Info, &line.to_string());
 }
 
-/// Puts on record that an answer says that there is nothing to say. `is_marked`: the client is told by a header.
-pub fn no_reply(scope: &Scope, dialect: &'static str, is_marked: bool, host: &mut impl Host) {
-    let [_, agent, _] = scope.names();
+/// Puts on record that an answer says that there is nothing to say.
+fn no_reply(subject: Subject<'_>, is_marked: bool, host: &mut impl Host) {
+    let [_, agent, _] = subject.scope.names();
     let line = json!({
         "event": "no_reply",
         "agent": agent,
-        "scope": scope.label(),
-        "dialect": dialect,
+        "scope": subject.scope.label(),
+        "dialect": subject.dialect,
         "marked": is_marked,
         "request_id": request_id(host),
     });
-    host.note(Level::Info, &line.to_string());
+    host.log(Level::Info, &line.to_string());
 }
 
 /// Envoy's request id. A client can send one of its own: what does not look like a UUID stays out of the log.
-pub fn request_id(host: &impl Host) -> Option<String> {
+fn request_id(host: &impl Facts) -> Option<String> {
     let id = String::from_utf8(host.request_header("x-request-id")?).ok()?;
     let is_uuid = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     is_uuid.then_some(id)
 }
 
-/// Headers that tell the client what was decided.
-pub fn headers(case: &Case, decision: &Decision) -> Vec<(&'static str, String)> {
-    let [verdict, reason, similarity, cache] = HEADERS;
+/// Headers that tell the client what was decided, and what it rests on.
+pub fn verdict_headers(config: &Config, decision: &Decision) -> Vec<(&'static str, String)> {
+    let [verdict, reason, .., settings] = HEADERS;
     let mut headers = vec![(verdict, decision.verdict.label().to_owned())];
+    headers.extend(decision.finding.iter().map(|finding| (reason, finding.reason())));
+    if config.settings_version > 0 {
+        headers.push((settings, config.settings_version.to_string()));
+    }
+    headers
+}
+
+/// The same for a request to a model: also what the service said.
+pub fn headers(config: &Config, case: &Case, decision: &Decision) -> Vec<(&'static str, String)> {
+    let [_, reason, similarity, cache, _] = HEADERS;
+    let mut headers = verdict_headers(config, decision);
     let service_failed = case.service.filter(|outcome| *outcome != ServiceOutcome::Ok);
-    let why = match &decision.finding {
-        Some(finding) => Some(Finding::reason(finding)),
-        None => service_failed.map(|outcome| format!("service_{}", outcome.label())),
-    };
-    headers.extend(why.map(|why| (reason, why)));
+    if let (None, Some(outcome)) = (&decision.finding, service_failed) {
+        headers.push((reason, format!("service_{}", outcome.label())));
+    }
     // To an answer from the cache belongs how near its question came.
     let told = match case.cache.as_ref().map(|cached| &cached.found) {
         Some(Found::Hit(hit)) => Some(hit.similarity),

@@ -1,15 +1,17 @@
 //! The one place where a verdict becomes bytes: edits of the original request, or a reply in the provider's place.
 
-use sentinel_detect::verdict::Signal;
+use sentinel_config::{Config, KillMode};
+use sentinel_detect::verdict::{Finding, Signal};
 use sentinel_llm_api::{
     dialect::{FinalMessage, LocalReply, Position},
     edit::{self, Edit},
-    json::Unreadable,
+    framing::Framing,
+    mcp::{Request, invalid, reply},
     usage::Usage,
 };
 use sentinel_text::digest_pair;
 
-use crate::{case::Case, config::KillMode, decide::Decision, messages};
+use crate::{case::Case, decide::Decision, messages, record};
 
 /// The body with these edits made; nothing where there are none, or they do not fit together.
 pub fn edited(case: &Case, hint: Option<&Edit>) -> Option<Vec<u8>> {
@@ -20,23 +22,19 @@ pub fn edited(case: &Case, hint: Option<&Edit>) -> Option<Vec<u8>> {
 
 /// The edit that puts the hint in; nothing where the body has no place for one.
 pub fn hint(case: &Case, decision: &Decision) -> Option<Edit> {
-    hint_in(case, decision, std::str::from_utf8(&case.body).ok()?).ok()
-}
-
-fn hint_in(case: &Case, decision: &Decision, body: &str) -> Result<Edit, Unreadable> {
     let text = messages::hint(case, decision);
     let is_about_prompts = decision
         .finding
         .as_ref()
         .is_none_or(|finding| matches!(finding.signal, Signal::Score | Signal::Semantic));
     if is_about_prompts {
-        return case.dialect.hint(body, &text, case.policy.hint.position);
+        return case.hint_places.beside(case.policy.hint.position).map(|slot| slot.edit(&text));
     }
     // After the last result; where that has no place for it, or is cut itself, after everything.
-    let in_result = case.dialect.hint_in_result(body, &text);
+    let in_result = case.hint_places.in_result.as_ref().map(|slot| slot.edit(&text));
     in_result
-        .and_then(|hint| if edit::stays(&case.edits, &hint) { Ok(hint) } else { Err(Unreadable::Shape) })
-        .or_else(|_| case.dialect.hint(body, &text, Position::End))
+        .filter(|hint| edit::stays(&case.edits, hint))
+        .or_else(|| case.hint_places.beside(Position::End).map(|slot| slot.edit(&text)))
 }
 
 /// What the agent gets in the answer's place.
@@ -45,7 +43,7 @@ pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
     if decision.refuses() {
         return case.dialect.refusal(policy.status, &messages::refusal(decision));
     }
-    let text = messages::kill(case, decision);
+    let text = messages::kill(&case.policy, decision);
     match policy.mode {
         KillMode::Error => case.dialect.error(policy.status, &text),
         KillMode::FinalMessage => case.dialect.final_message(&FinalMessage {
@@ -60,4 +58,30 @@ pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
             include_usage: case.include_usage,
         }),
     }
+}
+
+/// The answer to a request to an MCP server, in the server's place: status and body.
+pub struct McpAnswer(u16, String);
+
+impl McpAnswer {
+    /// `requests`: those that are answered, each on its own; nothing where they cannot be read.
+    pub fn of(config: &Config, requests: Option<&[Request<'_>]>, is_batch: bool, finding: &Finding) -> Self {
+        let message = messages::not_executed(config, finding);
+        match requests {
+            // Nobody waits for an answer.
+            Some([]) => Self(202, String::new()),
+            Some(requests) => Self(200, reply(requests, is_batch, &message, config.mcp.answer)),
+            None => Self(400, invalid(&message)),
+        }
+    }
+}
+
+/// What the agent gets in the answer's place.
+pub fn mcp(config: &Config, answer: McpAnswer, decision: &Decision) -> LocalReply {
+    let McpAnswer(status, body) = answer;
+    let mut reply = LocalReply::new(status, Framing::Json, body);
+    if config.response_headers {
+        reply.headers.extend(record::verdict_headers(config, decision));
+    }
+    reply
 }

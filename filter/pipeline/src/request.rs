@@ -5,16 +5,16 @@
 //! ```
 //! Every fault on the way leads to `Passing` or `Done` with the request unchanged.
 
+use sentinel_config::Config;
 use std::{mem, sync::Arc};
 
 use crate::{
     case::Case,
-    config::Config,
     fail_open,
     host::{Host, ServiceReply},
     inspect::{self, Next},
     metric::{Bypass, ServiceOutcome, Status},
-    request_head::{self, Counted, RequestHead},
+    request_head::{self, Counted, Opened, RequestHead},
     response::Passing,
 };
 
@@ -62,20 +62,26 @@ impl Request {
 
     pub fn on_request_headers(&mut self, host: &mut impl Host, end_of_stream: bool) {
         let opened = request_head::open(&self.config, host, end_of_stream);
-        let (counted, head) = opened.map(|opened| (opened.counted, opened.head)).unzip();
-        self.counted = counted;
-        self.phase = head.flatten().map_or(Phase::Done, |head| Phase::Reading(Box::new(head)));
+        let Some(Opened { counted, head, unfit }) = opened else {
+            self.phase = Phase::Done;
+            return;
+        };
+        self.counted = Some(counted);
+        self.phase = match unfit {
+            None => Phase::Reading(Box::new(head)),
+            Some(cause) => {
+                let next = inspect::unread(&self.config, &head, cause, host);
+                self.follow(next, host)
+            }
+        };
     }
 
     /// `held`: bytes of the body that the host holds back so far.
     pub fn on_request_body(&mut self, host: &mut impl Host, held: usize, end_of_stream: bool) {
-        if !matches!(self.phase, Phase::Reading(_)) {
-            return;
-        }
+        let Phase::Reading(head) = &self.phase else { return };
         if held > self.config.max_body {
-            self.phase = Phase::Done;
-            fail_open::bypassed(Bypass::TooLarge, host);
-            host.release();
+            let next = inspect::unread(&self.config, head, Bypass::TooLarge, host);
+            self.phase = self.follow(next, host);
         } else if end_of_stream {
             self.inspect(host);
         } else {

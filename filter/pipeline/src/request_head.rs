@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use sentinel_config::Config;
 use sentinel_llm_api::{path::RequestPath, route::Route};
 
 use crate::{
-    config::Config,
-    fail_open,
-    host::Host,
+    content_coding::Coding,
+    host::{Facts, Host},
     identity::Claims,
     metric::{Bypass, MCP, Metric, Status},
 };
@@ -21,6 +21,8 @@ pub struct RequestHead {
     pub has_length: bool,
     /// The client library says that it sends this request again.
     pub is_retry: bool,
+    /// How the body is compressed.
+    pub coding: Option<Coding>,
     /// When the headers came (milliseconds since 1970): from then on the request waits for us.
     pub arrived: u64,
 }
@@ -49,11 +51,12 @@ impl Counted {
 #[derive(Debug)]
 pub struct Opened {
     pub counted: Counted,
-    /// Nothing where it is to go on uninspected.
-    pub head: Option<RequestHead>,
+    pub head: RequestHead,
+    /// Why its body is not to be awaited: it cannot be read.
+    pub unfit: Option<Bypass>,
 }
 
-/// Reads the headers and holds the request; nothing where it is none of ours.
+/// Reads the headers and holds the request. Returns `None` when it is not one that the filter inspects.
 pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Option<Opened> {
     if end_of_stream {
         return None;
@@ -69,7 +72,8 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
         return None;
     }
     let claims = Claims::from_headers(config, host.secret(), |name| host.request_header(name));
-    if !config.policy(claims.agent()).enabled {
+    let policy = config.policy(claims.sender());
+    if !policy.enabled {
         return None;
     }
     let label = match &target {
@@ -79,14 +83,22 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     let client = config.principal.as_deref().and_then(|name| host.request_header(name));
     let counted = Counted { client: config.clients.label(client.as_deref()), dialect: label };
     let length = host.request_header("content-length");
-    if let Some(cause) = unfit(config, host, length.as_deref()) {
-        fail_open::bypassed(cause, host);
-        return Some(Opened { counted, head: None });
-    }
+    let coding = coding(config, host);
+    let unfit = match coding {
+        Err(cause) => Some(cause),
+        Ok(_) => unfit(config, policy.refuses_unreadable(), host, length.as_deref()),
+    };
     let is_retry = match &target {
         Target::Model(route) => route.dialect.is_retry(&|name| host.request_header(name)),
         Target::Mcp => false,
     };
+    let has_length = length.is_some() && config.hold_headers;
+    let coding = coding.unwrap_or_default();
+    let head = RequestHead { target, claims, has_length, is_retry, coding, arrived: host.now() };
+    if unfit.is_some() {
+        return Some(Opened { counted, head, unfit });
+    }
+    let target = &head.target;
     if config.plain_answers && matches!(target, Target::Model(_)) {
         ask_for_a_plain_answer(host);
     }
@@ -96,9 +108,7 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
         // Headers that go on at once must not tell a length that a hint changes.
         host.remove_request_header("content-length");
     }
-    let has_length = length.is_some() && config.hold_headers;
-    let head = RequestHead { target, claims, has_length, is_retry, arrived: host.now() };
-    Some(Opened { counted, head: Some(head) })
+    Some(Opened { counted, head, unfit })
 }
 
 /// An answer is read as it passes, and never inflated: that would change it, and could be made to cost. Who takes no
@@ -113,19 +123,31 @@ fn ask_for_a_plain_answer(host: &mut impl Host) {
 
 /// Whether the client's own signature (AWS Signature Version 4) covers a header. Where nobody signs anew, as without a
 /// hint nobody need, a change would have the request refused.
-fn is_signed(host: &impl Host, name: &str) -> bool {
+fn is_signed(host: &impl Facts, name: &str) -> bool {
     let signature = host.request_header("authorization").unwrap_or_default();
     let is_one = signature.starts_with(b"AWS4-");
     is_one && signature.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// Why the body cannot be read, as far as the headers say.
-fn unfit(config: &Config, host: &impl Host, length: Option<&[u8]>) -> Option<Bypass> {
-    if !host.request_header("content-type").is_none_or(|value| is_json(&value)) {
-        return Some(Bypass::ContentType);
+/// How the body is compressed. An error where it cannot be decoded, or could not go on decoded: headers that are not held still
+/// name the coding.
+fn coding(config: &Config, host: &impl Facts) -> Result<Option<Coding>, Bypass> {
+    match Coding::of(&host.request_header_values("content-encoding"))? {
+        Some(_) if !config.hold_headers => Err(Bypass::Encoded),
+        coding => Ok(coding),
     }
-    if host.request_header("content-encoding").is_some_and(|value| !value.eq_ignore_ascii_case(b"identity")) {
-        return Some(Bypass::Encoded);
+}
+
+/// Why the body cannot be read, as far as the headers say. `is_barred`: something is forbidden to the agent, and a body of any type
+/// could hold it. A provider may read a text as JSON, so it is read too; only its charset must be the one that is read here.
+fn unfit(config: &Config, is_barred: bool, host: &impl Facts, length: Option<&[u8]>) -> Option<Bypass> {
+    let types = host.request_header_values("content-type");
+    let is_fit = match is_barred {
+        true => types.iter().all(|value| is_utf8(value)),
+        false => types.first().is_none_or(|value| is_json(value)),
+    };
+    if !is_fit {
+        return Some(Bypass::ContentType);
     }
     let length: Option<usize> = length.and_then(|length| std::str::from_utf8(length).ok()?.parse().ok());
     length.filter(|length| *length > config.max_body).map(|_| Bypass::TooLarge)
@@ -134,4 +156,17 @@ fn unfit(config: &Config, host: &impl Host, length: Option<&[u8]>) -> Option<Byp
 fn is_json(content_type: &[u8]) -> bool {
     let media = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
     media.eq_ignore_ascii_case(b"application/json") || media.to_ascii_lowercase().ends_with(b"+json")
+}
+
+/// Whether no charset is named but UTF-8 and its part ASCII.
+fn is_utf8(content_type: &[u8]) -> bool {
+    const CHARSETS: [&[u8]; 4] = [b"utf-8", b"utf8", b"us-ascii", b"ascii"];
+    let content_type = content_type.to_ascii_lowercase();
+    content_type.split(|byte| matches!(byte, b';' | b',')).all(|parameter| {
+        let mut parts = parameter.splitn(2, |byte| *byte == b'=').map(<[u8]>::trim_ascii);
+        let is_charset = parts.next().is_some_and(|name| name.starts_with(b"charset"));
+        let value = parts.next().unwrap_or_default();
+        let value = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
+        !is_charset || CHARSETS.contains(&value)
+    })
 }

@@ -1,25 +1,33 @@
 //! The way of an answer. A model's answer is cleaned if that is on, and passes unchanged if not. It is read meanwhile, to
 //! count its tokens and to remember its fingerprint. Other answers that are changed have modules of their own.
 
-use std::sync::Arc;
-
-use sentinel_detect::{kept_history::ThreadRef, window::Outcome};
-use sentinel_llm_api::{answer_reader::AnswerReader, dialect::DialectRef};
+use sentinel_config::Config;
+use sentinel_detect::window::Outcome;
+use sentinel_llm_api::{
+    answer_reader::AnswerReader,
+    framing::{Framing, passing::PassingFrames},
+};
 
 use crate::{
-    case::Case,
-    config::{Config, Policy},
+    case::{AnswerCase, Case},
+    decide::{Decision, decide},
     fail_open,
-    host::Host,
-    identity::Scope,
-    metric::{Bypass, CleanKind, Metric},
+    host::{Facts, Host},
+    messages,
+    metric::Bypass,
+    note::Note,
     passes::{
-        cache::keep::{Awaited, awaited},
-        clean::{self, Clean},
-        fingerprint, tools, usage,
+        self, Surroundings,
+        cache::{
+            caller,
+            keep::{self, awaited},
+        },
+        clean::Clean,
+        fingerprint, stop,
     },
     record,
     tool_list::ToolList,
+    turn::End,
 };
 
 /// What is awaited, or passing.
@@ -64,8 +72,8 @@ impl Passing {
 
     /// It ended before its end.
     pub fn cut_off(self, config: &Config, host: &mut impl Host) {
-        if let Self::Model(response) = self {
-            cut_off(config, *response, host);
+        if let Self::Model(mut response) = self {
+            cut_off(config, &mut response, End::ClientGone, host);
         }
     }
 }
@@ -73,26 +81,10 @@ impl Passing {
 /// A response that is awaited or passing.
 #[derive(Debug)]
 pub struct PassingResponse {
-    dialect: DialectRef,
-    /// As the request named it.
-    model: String,
-    policy: Arc<Policy>,
-    scope: Scope,
-    /// Entry of the window to which the response belongs; none where nothing is remembered.
-    entry: Option<u32>,
-    /// The thread that the provider keeps, where it keeps one.
-    thread: ThreadRef,
+    case: AnswerCase,
     /// Headers for the response.
     headers: Vec<(&'static str, String)>,
     reader: Option<AnswerReader>,
-    /// Where the answer may be kept in the response cache.
-    awaited: Option<Awaited>,
-    /// Where the answer is to be cleaned, and can be.
-    clean: Option<Clean>,
-    /// It is kept back, headers and all.
-    is_held: bool,
-    /// Response headers with a status of success have come.
-    has_succeeded: bool,
     /// What it said is on record.
     is_recorded: bool,
 }
@@ -100,27 +92,37 @@ pub struct PassingResponse {
 impl PassingResponse {
     pub fn new(mut case: Case, headers: Vec<(&'static str, String)>) -> Self {
         let awaited = awaited(&mut case);
-        let Case { dialect, model, policy, scope, entry, thread, .. } = case;
-        Self {
+        let Case { dialect, model, policy, scope, names, entry, thread, length, turn, caller: asks, .. } =
+            case;
+        let case = AnswerCase {
             dialect,
             model,
             policy,
             scope,
             entry,
             thread,
-            headers,
-            reader: None,
+            status: 0,
+            caller: asks,
+            has_succeeded: false,
+            request_length: length,
+            length: 0,
+            turn,
+            names,
+            frames: None,
+            is_stopped: false,
+            answer: None,
             awaited,
             clean: None,
+            is_silent: false,
             is_held: false,
-            has_succeeded: false,
-            is_recorded: false,
-        }
+            notes: Vec::new(),
+        };
+        Self { case, headers, reader: None, is_recorded: false }
     }
 
     /// Whether the answer is being read.
     pub fn reads(&self) -> bool {
-        self.reader.is_some() || self.clean.is_some()
+        self.reader.is_some() || self.case.clean.is_some() || self.case.turn.is_some()
     }
 }
 
@@ -140,57 +142,65 @@ fn headers(
         }
     }
     let status = host.response_header(":status").unwrap_or_default();
-    response.has_succeeded = status.len() == 3 && status.starts_with(b"2");
-    if response.has_succeeded {
+    let PassingResponse { case, reader, .. } = &mut *response;
+    case.status = String::from_utf8_lossy(&status).parse().unwrap_or(0);
+    if let Some(asked) = case.caller {
+        caller::answered(asked, &status, host, &mut case.notes);
+    }
+    case.has_succeeded = status.len() == 3 && status.starts_with(b"2");
+    if case.has_succeeded {
         let coding = host.response_header("content-encoding");
         let is_plain = coding.is_none_or(|coding| coding.eq_ignore_ascii_case(b"identity"));
         let content_type = host.response_header("content-type").unwrap_or_default();
-        response.reader = if is_plain { AnswerReader::new(response.dialect, &content_type) } else { None };
-        if response.reader.is_none() {
-            fail_open::bypassed(Bypass::Response, host);
+        *reader = if is_plain { AnswerReader::new(case.dialect, &content_type) } else { None };
+        if reader.is_none() {
+            case.notes.push(Note::Bypassed(Bypass::Response));
         }
-        if response.policy.cleans && !end_of_stream {
-            clean(config, &mut response, is_plain, &content_type, host);
+        // One that tells its length cannot end sooner.
+        if is_plain && case.names.is_some() && host.response_header("content-length").is_none() {
+            case.frames = Framing::of(&content_type).and_then(PassingFrames::of);
+        }
+        if case.policy.cleans && !end_of_stream {
+            clean(config, case, is_plain, &content_type, host);
         }
     }
-    if let Some(awaited) = response.awaited.take() {
-        (response.awaited, response.reader) = awaited.headers(response.reader.take(), host);
+    if let Some(awaited) = case.awaited.take() {
+        (case.awaited, *reader) = awaited.headers(reader.take(), host, &mut case.notes);
     }
-    if end_of_stream || !response.has_succeeded {
+    put_on_record(case, host);
+    if end_of_stream || !case.has_succeeded {
         record(config, &mut response, host);
         return None;
     }
     Some(response)
 }
 
+fn put_on_record(case: &mut AnswerCase, host: &mut impl Host) {
+    let notes = std::mem::take(&mut case.notes);
+    record::notes(case.subject(), notes, host);
+}
+
 /// Gets ready to clean the answer. One that is a single JSON text is kept back until it is whole, so that its headers can say
 /// what it is.
-fn clean(
-    config: &Config,
-    response: &mut PassingResponse,
-    is_plain: bool,
-    content_type: &[u8],
-    host: &mut impl Host,
-) {
-    let PassingResponse { dialect, policy, .. } = response;
-    let clean = Clean::new(*dialect, policy, content_type, config.max_body).filter(|_| is_plain);
+fn clean(config: &Config, case: &mut AnswerCase, is_plain: bool, content_type: &[u8], host: &mut impl Host) {
+    let clean = Clean::new(case.dialect, &case.policy, content_type, config.max_body).filter(|_| is_plain);
     // What is longer than may be held need not be held at all.
     let length = length(host).unwrap_or(0);
     let fits = |clean: &Clean| {
         !clean.holds_all() || usize::try_from(length).is_ok_and(|length| length <= config.max_body)
     };
     let Some(clean) = clean.filter(fits) else { return fail_open::bypassed(Bypass::Uncleaned, host) };
-    response.is_held = clean.holds_all() && config.hold_headers;
-    if response.is_held {
+    case.is_held = clean.holds_all() && config.hold_headers;
+    if case.is_held {
         host.hold_response();
     } else if clean.is_enforced() {
         host.remove_response_header("content-length");
     }
-    response.clean = Some(clean);
+    case.clean = Some(clean);
 }
 
 /// What the response says of its length.
-fn length(host: &impl Host) -> Option<u64> {
+fn length(host: &impl Facts) -> Option<u64> {
     String::from_utf8(host.response_header("content-length")?).ok()?.parse().ok()
 }
 
@@ -201,36 +211,76 @@ fn body(
     end_of_stream: bool,
     host: &mut impl Host,
 ) -> Option<Box<PassingResponse>> {
-    pass(&mut response, end_of_stream, host);
-    let is_whole = response.is_held && response.clean.as_ref().is_none_or(|clean| !clean.holds_all());
-    if end_of_stream || is_whole || response.reader.as_ref().is_some_and(AnswerReader::has_ended) {
+    if response.case.is_stopped {
+        host.replace_response_chunk(b"");
+        return (!end_of_stream).then_some(response);
+    }
+    if let Some(decision) = pass(&mut response, end_of_stream, host) {
+        stopped(config, &mut response, &decision, host);
+        return (!end_of_stream).then_some(response);
+    }
+    let PassingResponse { case, reader, .. } = &*response;
+    let is_whole = case.is_held && case.clean.as_ref().is_none_or(|clean| !clean.holds_all());
+    if end_of_stream || is_whole || reader.as_ref().is_some_and(AnswerReader::has_ended) {
         record(config, &mut response, host);
     }
     // What was begun to be changed is changed to its end.
-    (!end_of_stream && (!response.is_recorded || response.clean.is_some())).then_some(response)
+    (!end_of_stream && (!response.is_recorded || response.case.clean.is_some())).then_some(response)
 }
 
-/// The part that is passing is cleaned and read.
-fn pass(response: &mut PassingResponse, is_last: bool, host: &mut impl Host) {
-    let PassingResponse { reader, clean, .. } = response;
-    if reader.is_none() && clean.is_none() {
-        return;
+/// The part that is passing is cleaned and read. Returns why the answer ends with it, where an operator has stopped it.
+fn pass(response: &mut PassingResponse, is_last: bool, host: &mut impl Host) -> Option<Decision> {
+    let PassingResponse { reader, case, .. } = response;
+    if reader.is_none() && case.clean.is_none() && case.turn.is_none() {
+        return None;
     }
     let part = host.response_chunk().unwrap_or_default();
-    let passed = clean.as_mut().and_then(|clean| clean.push(&part, is_last));
-    if let Some(passed) = &passed {
-        host.replace_response_chunk(passed);
-    }
+    case.length = case.length.saturating_add(part.len());
+    let passed = case.clean.as_mut().and_then(|clean| clean.push(&part, is_last));
+    let goes_on = passed.as_deref().unwrap_or(&part);
     // What the agent gets is what its next request will say.
     if let Some(reader) = reader {
-        reader.push(passed.as_deref().unwrap_or(&part));
+        reader.push(goes_on);
     }
+    let (ended, decision) = stop(case, goes_on, host).unzip();
+    drop(part);
+    if let Some(passed) = ended.or(passed) {
+        host.replace_response_chunk(&passed);
+    }
+    decision
+}
+
+/// What passes in the place of this part, and why, where an operator has stopped whose answer it is.
+fn stop(case: &mut AnswerCase, part: &[u8], host: &impl Host) -> Option<(Vec<u8>, Decision)> {
+    let frames = case.frames.as_mut()?;
+    let finding = stop::finding(case.names.as_ref(), host);
+    let decision = decide(finding.as_slice(), &case.policy);
+    let end = if decision.kills() {
+        frames.finish_frame(part)
+    } else {
+        frames.pass(part);
+        None
+    };
+    let mut ended = part.get(..end?)?.to_vec();
+    let message = messages::kill(&case.policy, &decision);
+    ended.extend(case.dialect.stream_error(case.policy.kill.status, &message));
+    Some((ended, decision))
+}
+
+/// The answer was ended under way.
+fn stopped(config: &Config, response: &mut PassingResponse, decision: &Decision, host: &mut impl Host) {
+    response.case.is_stopped = true;
+    record::stopped(config, &response.case, decision, host);
+    if let Some(turn) = &mut response.case.turn {
+        turn.judged(decision);
+    }
+    cut_off(config, response, End::Error, host);
 }
 
 /// The response is over, though no part of it said so.
 fn whole(config: &Config, mut response: PassingResponse, host: &mut impl Host) {
-    if response.clean.is_some() {
-        pass(&mut response, true, host);
+    if response.case.clean.is_some() {
+        let _ = pass(&mut response, true, host);
     }
     record(config, &mut response, host);
 }
@@ -240,66 +290,62 @@ fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host)
     if std::mem::replace(&mut response.is_recorded, true) {
         return;
     }
-    let label = response.dialect.label();
-    let awaited = response.awaited.take();
-    let PassingResponse { policy, scope, entry, thread, model, clean, .. } = response;
-    let was_read = response.reader.is_some();
-    let mut answer = response.reader.take().and_then(AnswerReader::into_answer);
-    match &answer {
-        Some(answer) => {
-            usage::run(config, model, &answer.usage, host);
-            tools::answered(policy, label, scope, answer, host);
-            if config.annotates {
-                record::annotate_answer(answer, host);
-            }
-        }
-        None if was_read => fail_open::bypassed(Bypass::Response, host),
-        None => {}
-    }
-    if let Some(clean) = clean {
-        clean.count(label, host);
-        let is_silent = answer.as_ref().is_some_and(clean::is_silent);
-        if is_silent {
-            host.count(Metric::Cleaned(CleanKind::NoReply, label), 1);
-            record::no_reply(scope, label, response.is_held, host);
-        }
-        if response.is_held {
-            if is_silent {
-                host.set_response_header(record::NO_REPLY, "true");
-            }
-            if let Some(length) = length(host).and_then(|length| clean.length(length)) {
-                host.set_response_header("content-length", &length.to_string());
-            }
+    let PassingResponse { case, reader, .. } = response;
+    if let Some(reader) = reader.take() {
+        case.answer = reader.into_answer();
+        match &case.answer {
+            Some(answer) if config.annotates => record::annotate_answer(answer, host),
+            Some(_) => {}
+            None => case.notes.push(Note::Bypassed(Bypass::Response)),
         }
     }
-    if std::mem::take(&mut response.is_held) {
+    passes::of_an_answer(&Surroundings { config, host }, case);
+    put_on_record(case, host);
+    report(case, host);
+    if std::mem::take(&mut case.is_held) {
+        if case.is_silent {
+            host.set_response_header(record::NO_REPLY, "true");
+        }
+        let changed = |length| case.clean.as_ref().and_then(|clean| clean.length(length));
+        if let Some(length) = length(host).and_then(changed) {
+            host.set_response_header("content-length", &length.to_string());
+        }
         host.release_response();
-    }
-    if let Some(entry) = *entry {
-        let outcome = if response.has_succeeded {
-            fingerprint::answered(answer.as_ref(), &policy.steps.tools)
-        } else {
-            Outcome::Failed
-        };
-        fingerprint::remember(config, scope, entry, *thread, &outcome, host);
-    }
-    if let Some(awaited) = awaited {
-        // Who gets it from the cache gets no header that says what it is.
-        let answer = answer.as_mut().filter(|answer| clean.is_none() || !clean::is_silent(answer));
-        awaited.whole(config, model, scope, answer, host);
     }
 }
 
 /// The response ended before its end.
-fn cut_off(config: &Config, mut response: PassingResponse, host: &mut impl Host) {
-    if let Some(awaited) = response.awaited.take() {
-        awaited.cut_off(host);
-        // The model had finished, and the client did not wait for the last byte.
-        if response.reader.as_ref().is_some_and(AnswerReader::has_finished) {
-            return record(config, &mut response, host);
-        }
+fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut impl Host) {
+    if std::mem::replace(&mut response.is_recorded, true) {
+        return;
     }
-    if let Some(entry) = response.entry.filter(|_| !response.is_recorded) {
-        fingerprint::remember(config, &response.scope, entry, response.thread, &Outcome::Failed, host);
+    let PassingResponse { case, reader, is_recorded, .. } = response;
+    let reader = reader.take();
+    // The model had finished, and the client did not wait for the last byte.
+    if keep::cut_off(case) && reader.as_ref().is_some_and(AnswerReader::has_finished) {
+        *is_recorded = false;
+        response.reader = reader;
+        return record(config, response, host);
+    }
+    let around = Surroundings { config, host };
+    if let Some(entry) = case.entry {
+        let AnswerCase { scope, thread, notes, .. } = case;
+        fingerprint::remember(&around, scope, entry, *thread, &Outcome::Failed, notes);
+    }
+    if case.turn.is_some() {
+        // What nobody waited for may have been made, and paid for.
+        case.answer = reader.and_then(AnswerReader::into_answer);
+        passes::report::answered(&around, case);
+    }
+    if let Some(turn) = &mut case.turn {
+        turn.end = end;
+    }
+    put_on_record(case, host);
+    report(case, host);
+}
+
+fn report(case: &mut AnswerCase, host: &mut impl Host) {
+    if let Some(turn) = case.turn.take() {
+        host.report(*turn);
     }
 }

@@ -3,16 +3,16 @@
 //! choose it. If a bucket has no room, the scope without a request for the longest time is forgotten; one under
 //! suspicion is forgotten only if all others are too. Buckets are changed by compare-and-swap.
 
+use sentinel_config::Config;
 use sentinel_detect::{call_rate::CallRates, window::Window};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     codec,
-    config::Config,
-    fail_open,
-    host::{Host, Stored},
+    host::{Facts, Stored},
     identity::Scope,
     metric::{Bypass, Metric},
+    note::Note,
 };
 
 /// Scopes in one bucket.
@@ -40,15 +40,16 @@ struct Way<'a> {
 /// Changes the window of `scope`. The change is made again where others were faster, and its last result counts. Where it
 /// could not be written, that is counted, and the result stands.
 pub fn change_window<T>(
-    host: &mut impl Host,
+    host: &dyn Facts,
     config: &Config,
     scope: &Scope,
     now: u64,
+    notes: &mut Vec<Note>,
     mut change: impl FnMut(&mut Window) -> T,
 ) -> T {
     let slot = scope.slot();
     let key = format!("sentinel/window/{}", bucket(slot, config.buckets));
-    let (result, evicts) = swap(host, &key, |bytes| {
+    let (result, evicts) = swap(host, &key, notes, |bytes| {
         let mut stored: Bucket<'_> = codec::decode(bytes);
         stored.ways.retain(|way| now.saturating_sub(way.touched) <= config.state_ttl);
         let known = stored.ways.iter().position(|way| way.slot == slot).map(|at| stored.ways.swap_remove(at));
@@ -65,31 +66,66 @@ pub fn change_window<T>(
         ((result, evicts), codec::encode(&stored))
     });
     if evicts {
-        host.count(Metric::Evictions, 1);
+        notes.push(Note::Count(Metric::Evictions, 1));
     }
     result
 }
 
 /// Changes how often the clients of an MCP server made their calls.
 pub fn change_call_rates<T>(
-    host: &mut impl Host,
+    host: &dyn Facts,
     config: &Config,
     scope: &Scope,
+    notes: &mut Vec<Note>,
     mut change: impl FnMut(&mut CallRates) -> T,
 ) -> T {
     let key = format!("sentinel/mcp/{}", bucket(scope.slot(), config.buckets));
-    swap(host, &key, |bytes| {
+    swap(host, &key, notes, |bytes| {
         let mut rates: CallRates = codec::decode(bytes);
         let result = change(&mut rates);
         (result, codec::encode(&rates))
     })
 }
 
+/// Callers in one bucket whose key the provider refused.
+const REFUSED: usize = 64;
+const REFUSED_BUCKETS: u32 = 64;
+
+fn refused_key(caller: u64) -> String {
+    format!("sentinel/refused/{}", bucket(caller, REFUSED_BUCKETS))
+}
+
+/// Whether the provider refused this caller's key when it was last asked.
+pub fn is_refused(host: &dyn Facts, caller: u64) -> bool {
+    let callers: Vec<u64> =
+        host.load(&refused_key(caller)).bytes.map(|bytes| codec::decode(&bytes)).unwrap_or_default();
+    callers.contains(&caller)
+}
+
+/// Remembers that the provider refused this caller's key, or that it takes it again. Of very many, the first is forgotten.
+pub fn change_refused(host: &dyn Facts, caller: u64, notes: &mut Vec<Note>, is_refused: bool) {
+    swap(host, &refused_key(caller), notes, |bytes| {
+        let mut callers: Vec<u64> = codec::decode(bytes);
+        callers.retain(|known| *known != caller);
+        if is_refused {
+            let surplus = callers.len().saturating_sub(REFUSED.saturating_sub(1));
+            callers.drain(..surplus);
+            callers.push(caller);
+        }
+        ((), codec::encode(&callers))
+    });
+}
+
 fn bucket(slot: u64, buckets: u32) -> u64 {
     slot.checked_rem(u64::from(buckets)).unwrap_or(0)
 }
 
-fn swap<T>(host: &mut impl Host, key: &str, mut change: impl FnMut(&[u8]) -> (T, Vec<u8>)) -> T {
+fn swap<T>(
+    host: &dyn Facts,
+    key: &str,
+    notes: &mut Vec<Note>,
+    mut change: impl FnMut(&[u8]) -> (T, Vec<u8>),
+) -> T {
     let mut tries: u8 = 0;
     loop {
         let Stored { bytes, version } = host.load(key);
@@ -99,7 +135,7 @@ fn swap<T>(host: &mut impl Host, key: &str, mut change: impl FnMut(&[u8]) -> (T,
         }
         tries = tries.saturating_add(1);
         if tries >= MAX_TRIES {
-            fail_open::bypassed(Bypass::Contention, host);
+            notes.push(Note::Bypassed(Bypass::Contention));
             return result;
         }
     }

@@ -38,11 +38,13 @@ pub struct Span {
 
 impl Span {
     /// What was decided on the request that brought this step.
-    pub fn add_verdict(&mut self, verdict: Verdict, signal: Option<Signal>) {
+    #[must_use]
+    pub fn with_verdict(mut self, verdict: Verdict, signal: Option<Signal>) -> Self {
         if self.parent.is_some() {
             self.attributes.push(("sentinel.verdict", verdict.label().to_owned()));
             self.attributes.extend(signal.map(|signal| ("sentinel.signal", signal.label().to_owned())));
         }
+        self
     }
 }
 

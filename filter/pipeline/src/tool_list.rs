@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use sentinel_config::Policy;
 use sentinel_llm_api::{framing::rewrite::Rewriter, mcp::restricted_list};
 
 use crate::{
-    config::Policy,
     fail_open,
     host::Host,
     metric::{Bypass, DeniedTool, MCP, Metric},
@@ -56,6 +56,7 @@ impl ToolList {
             Some(left)
         };
         let passed = rewriter.as_mut().and_then(|rewriter| rewriter.push(&part, end_of_stream, &mut change));
+        drop(part);
         if let Some(passed) = passed {
             host.replace_response_chunk(&passed);
         }

@@ -8,8 +8,8 @@
     reason = "a test may fail"
 )]
 
+use sentinel_config::{Config, Sender};
 use sentinel_pipeline::{
-    config::Config,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
     metric::{Bound, Bounding, Metric},
 };
@@ -159,7 +159,7 @@ fn a_cut_counts_characters_and_never_splits_one() {
 fn the_seeds_defaults_hold() {
     let bounds = json!({"truncation": {"enabled": true}, "pruning": {"enabled": true}});
     let policy = Config::from_json(json!({"bounds": bounds}).to_string().as_bytes()).unwrap();
-    let bounds = policy.policy(None).bounds;
+    let bounds = policy.policy(Sender::default()).bounds;
     let pruning = bounds.pruning.unwrap();
     assert_eq!((bounds.message, bounds.window), (32_768, 200_000));
     assert_eq!((pruning.soft, pruning.hard, pruning.keep), (0.3, 0.5, 3));
@@ -167,7 +167,7 @@ fn the_seeds_defaults_hold() {
         (pruning.trim_above, pruning.head, pruning.tail, pruning.least_in_all),
         (4_000, 1_500, 1_500, 50_000)
     );
-    assert!(Config::from_json(b"{}").unwrap().policy(None).bounds.is_off());
+    assert!(Config::from_json(b"{}").unwrap().policy(Sender::default()).bounds.is_off());
     for (bounds, path) in [
         (json!({"pruning": {"soft_trim_ratio": 1.1}}), "bounds.pruning.soft_trim_ratio"),
         (json!({"pruning": {"hard_clear_ratio": 0.2}}), "bounds.pruning.hard_clear_ratio"),
@@ -267,7 +267,7 @@ fn a_loop_is_told_before_a_memory_is_stored_and_is_judged_on_what_the_client_sen
     // Cut, all results look the same; whole, each is another: nothing is repeated.
     let same = words(1, 500);
     let mut messages = vec![user("Wait until the build is through.")];
-    for turn in 0..8 {
+    for turn in 0..5 {
         let mut poll = call(7);
         poll["tool_calls"][0]["id"] = json!(format!("c{turn}"));
         messages.extend([poll, result(turn, &format!("{same} {}", words(turn + 50, 200)))]);

@@ -3,18 +3,11 @@
 //! difference before committing it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
-#[path = "support/dialects.rs"]
-mod dialects;
-#[path = "../../../tests/src/provider/pairing.rs"]
-mod pairing;
-
 use std::{fs, path::Path};
 
-use dialects::PATHS;
-use sentinel_pipeline::{
-    config::Config,
-    in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-};
+use sentinel_config::Config;
+use sentinel_pipeline::in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse};
+use sentinel_wire::{Dialect, pairing};
 use serde_json::{Value, json};
 
 /// The window of the models in the examples, so small that a short run fills it.
@@ -39,7 +32,7 @@ fn parts() -> [(&'static str, Value); 6] {
 }
 
 fn sent(path: &str, body: &str, bounds: &Value, window: usize) -> Exchange {
-    let windows: Vec<Value> = ["gpt", "claude", "anthropic.", "gemini"]
+    let windows: Vec<Value> = ["gpt", "claude", "us.anthropic.", "gemini"]
         .iter()
         .map(|prefix| json!({"prefix": prefix, "tokens": window}))
         .collect();
@@ -61,7 +54,8 @@ fn check(file: &Path, actual: &[u8]) {
 #[test]
 fn each_part_in_each_dialect() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/bounds");
-    for (dialect, path) in PATHS {
+    for dialect in Dialect::ALL {
+        let path = dialect.path(false);
         let body = fs::read_to_string(folder.join(format!("{dialect}.json"))).unwrap();
         assert!(pairing::complaint(dialect, &serde_json::from_str(&body).unwrap()).is_some(), "{dialect}");
         for (part, bounds) in parts() {
@@ -98,7 +92,8 @@ fn all_parts_together_fit() {
         all.as_object_mut().unwrap().extend(bounds.as_object().unwrap().clone());
     }
     all["history_limit"] = json!(2);
-    for (dialect, path) in PATHS {
+    for dialect in Dialect::ALL {
+        let path = dialect.path(false);
         let body = fs::read_to_string(folder.join(format!("{dialect}.json"))).unwrap();
         let passed = sent(path, &body, &all, WINDOW);
         let sent = passed.sent.unwrap();

@@ -9,9 +9,9 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
+use sentinel_config::Config;
 use sentinel_llm_api::repeatable::FunctionCall;
 use sentinel_pipeline::{
-    config::Config,
     host::ServiceReply,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
     metric::{CacheBypass, CacheHit, Metric, ServiceOutcome},
@@ -117,8 +117,8 @@ fn the_same_question_is_answered_once() {
     assert_eq!(stage.host.counted(Metric::Saved), 26_000);
     assert_eq!(stage.host.counted(Metric::SavedTokens), 23);
     assert_eq!(*stage.asked.borrow(), [true, true], "nobody who can be told apart asked");
-    assert!(stage.host.notes.iter().any(|line| line.contains(r#""event":"cache_hit""#)));
-    assert!(stage.host.notes.iter().all(|line| !line.contains("France") && !line.contains("Paris")));
+    assert!(!stage.host.lines("cache_hit").is_empty());
+    assert!(stage.host.log.iter().all(|line| !line.contains("France") && !line.contains("Paris")));
 }
 
 /// A stream that was given, as a provider would send it: in parts.
@@ -200,15 +200,122 @@ fn without_a_principal_the_key_tells_who_asks() {
     stage.send(&with("Bearer one"), &answer());
     assert_eq!(cache_header(&stage.send(&with("Bearer two"), &answer())), "miss");
     assert_eq!(cache_header(&stage.send(&with("Bearer one"), &answer())), "exact");
-    // Of a signature only whose it is.
-    let signed =
-        |signature: &str| with(&format!("AWS4-HMAC-SHA256 Credential=AK/2026/x, Signature={signature}"));
-    stage.send(&signed("1"), &answer());
-    assert_eq!(cache_header(&stage.send(&signed("2"), &answer())), "exact");
     let mut shared = Stage::new(r#"{"cache":{"enabled":true,"share_between_tenants":true}}"#);
     shared.send(&with("Bearer one").with("x-tenant-id", "a"), &answer());
     let other = shared.send(&with("Bearer two").with("x-tenant-id", "b"), &answer());
     assert_eq!(cache_header(&other), "exact");
+}
+
+/// A signature that was made up names the same key as the true one, and only the provider can tell.
+#[test]
+fn a_signed_request_needs_a_principal() {
+    let signed = |signature: &str| {
+        let value = format!("AWS4-HMAC-SHA256 Credential=AKIA1/2026/x, Signature={signature}");
+        ask().with("authorization", &value)
+    };
+    let mut stage = Stage::new(ON);
+    for signature in ["true", "none"] {
+        let passed = stage.send(&signed(signature), &answer());
+        assert_eq!((cache_header(&passed), passed.sent.is_some()), ("bypass", true), "{signature}");
+    }
+    assert!(stage.kept.borrow().is_empty());
+    assert_eq!(stage.bypassed(CacheBypass::Signed), 2);
+    let mut stage = Stage::new(r#"{"identity":{"principal":"x-client"},"cache":{"enabled":true}}"#);
+    stage.send(&signed("1").with("x-client", "alice"), &answer());
+    assert_eq!(cache_header(&stage.send(&signed("2").with("x-client", "alice"), &answer())), "exact");
+    assert_eq!(cache_header(&stage.send(&signed("2").with("x-client", "bob"), &answer())), "miss");
+    assert_eq!(cache_header(&stage.send(&signed("2"), &answer())), "bypass", "nobody says whose it is");
+}
+
+#[test]
+fn whatever_looks_like_a_credential_keeps_callers_apart() {
+    for name in [
+        "authorization",
+        "proxy-authorization",
+        "x-forwarded-authorization",
+        "ocp-apim-subscription-key",
+        "cf-aig-authorization",
+        "x-litellm-api-key",
+        "x-portkey-api-key",
+        "x-api-key",
+        "api-key",
+        "x-goog-api-key",
+        "x-amz-security-token",
+        "cookie",
+        "x-my-token",
+        "my-own-key",
+        "x-client-secret",
+        "x-session-id",
+        "x-auth",
+    ] {
+        let mut stage = Stage::new(ON);
+        stage.send(&ask().with(name, "one"), &answer());
+        for other in [ask().with(name, "two"), ask()] {
+            assert_eq!(cache_header(&stage.send(&other, &answer())), "miss", "{name}");
+        }
+        assert_eq!(cache_header(&stage.send(&ask().with(name, "one"), &answer())), "exact", "{name}");
+    }
+    // What changes with each request, or says nothing of rights, keeps nobody apart.
+    let mut stage = Stage::new(ON);
+    for name in ["traceparent", "x-request-id", "user-agent", "x-stainless-retry-count", "accept"] {
+        stage.send(&ask().with(name, "one"), &answer());
+        assert_eq!(cache_header(&stage.send(&ask().with(name, "two"), &answer())), "exact", "{name}");
+    }
+}
+
+/// A key that was revoked gets nothing, until the provider takes it again.
+#[test]
+fn after_a_401_nothing_is_given_to_that_key() {
+    let with = |key: &str, prompt: &str| post(&body(prompt)).with("authorization", key);
+    let refused = |status: u16| ProviderResponse { status, ..ProviderResponse::json("{}") };
+    let mut stage = Stage::new(ON);
+    stage.send(&with("one", PROMPT), &answer());
+    stage.send(&with("two", PROMPT), &answer());
+    // A 403 concerns that request alone.
+    stage.send(&with("one", "What is the capital of Chad?"), &refused(403));
+    assert_eq!(cache_header(&stage.send(&with("one", PROMPT), &answer())), "exact");
+    stage.send(&with("one", "What is the capital of Mali?"), &refused(401));
+    let asked = stage.send(&with("one", PROMPT), &refused(401));
+    assert_eq!((cache_header(&asked), asked.sent.is_some()), ("bypass", true));
+    assert_eq!(stage.bypassed(CacheBypass::Refused), 1);
+    assert_eq!(cache_header(&stage.send(&with("two", PROMPT), &answer())), "exact", "another key");
+    let again = stage.send(&with("one", PROMPT), &answer());
+    assert_eq!((cache_header(&again), again.sent.is_some()), ("bypass", true));
+    assert_eq!(cache_header(&stage.send(&with("one", PROMPT), &answer())), "exact", "it is taken again");
+}
+
+#[test]
+fn what_asks_for_now_is_neither_looked_up_nor_kept() {
+    for prompt in ["What time is it?", "Where is my last order?", "Was kostet Gold heute?", "现在几点?"] {
+        let mut stage = Stage::new(ON);
+        for _ in 0..2 {
+            let passed = stage.send(&post(&body(prompt)), &answer());
+            assert_eq!((cache_header(&passed), passed.sent.is_some()), ("bypass", true), "{prompt}");
+        }
+        assert!(stage.kept.borrow().is_empty());
+        assert_eq!(stage.bypassed(CacheBypass::Now), 2);
+    }
+}
+
+#[test]
+fn a_provider_that_forbids_to_keep_its_answer_is_obeyed() {
+    for (value, is_kept) in [
+        ("no-store", false),
+        ("max-age=60, Private", false),
+        ("private=\"x\"", false),
+        ("public", true),
+        ("max-age=0", true),
+    ] {
+        for (config, obeys) in [(ON, true), (r#"{"cache":{"enabled":true,"obey_provider":false}}"#, false)] {
+            let mut stage = Stage::new(config);
+            let mut response = answer();
+            response.cache_control = Some(value.to_owned());
+            stage.send(&ask(), &response);
+            let is_kept = is_kept || !obeys;
+            assert_eq!(!stage.kept.borrow().is_empty(), is_kept, "{value} {obeys}");
+            assert_eq!(stage.bypassed(CacheBypass::AnswerPrivate), u64::from(!is_kept));
+        }
+    }
 }
 
 #[test]
@@ -364,7 +471,7 @@ fn observing_gives_nothing_and_says_what_would_have_been() {
         assert_eq!((cache_header(&passed), passed.sent.is_some()), ("none", true));
     }
     assert_eq!((stage.hits(CacheHit::Miss), stage.hits(CacheHit::Exact)), (1, 1));
-    assert!(stage.host.notes.iter().any(|line| line.contains(r#""enforced":false"#)));
+    assert!(stage.host.lines("cache_hit").iter().any(|line| line.contains(r#""enforced":false"#)));
     assert_eq!(stage.host.counted(Metric::Saved), 0);
 }
 
@@ -641,8 +748,8 @@ fn calls_that_are_given_are_on_record() {
     let mut stage = Stage::new(config);
     for calls in 1..=2 {
         stage.send(&ask(), &calling(Value::Null));
-        let recorded = stage.host.notes.iter().filter(|line| line.contains("look_up")).count();
-        assert_eq!(recorded, calls, "{:?}", stage.host.notes);
+        let recorded = stage.host.lines("tool_call").iter().filter(|line| line.contains("look_up")).count();
+        assert_eq!(recorded, calls, "{:?}", stage.host.log);
     }
     assert_eq!(stage.hits(CacheHit::Exact), 1);
 }
@@ -651,9 +758,10 @@ fn calls_that_are_given_are_on_record() {
 #[test]
 fn a_cleaned_answer_with_calls_is_kept_as_the_agent_got_it() {
     let config = r#"{"cache":{"enabled":true,"store_tool_calls":true},"clean":{"enabled":true}}"#;
-    for (said, left) in
-        [("<think>Which?</think>I look.", json!("I look.")), ("<think>Which?</think>", Value::Null)]
-    {
+    for (said, left) in [
+        ("<think>Which?</think>I look.", json!("I look.")),
+        ("<think>Which?</think>", json!("<think>Which?</think>")),
+    ] {
         let mut stage = Stage::new(config);
         stage.send(&ask(), &calling(json!(said)));
         let given = stage.send(&ask(), &answer());

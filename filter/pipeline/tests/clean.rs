@@ -12,13 +12,14 @@
 mod answers;
 
 use answers::{DIALECTS, Dialect};
+use sentinel_config::Config;
 use sentinel_llm_api::framing::event_stream;
+use sentinel_pipeline::clean_text::Removal;
 use sentinel_pipeline::{
-    config::Config,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
     metric::{Bypass, CleanKind, Metric},
 };
-use sentinel_text::clean::Step;
+use sentinel_wire::Dialect as Wire;
 
 const CLEAN: &str = r#"{"clean":{"enabled":true},"semantic":{"enabled":false}}"#;
 const ARGUMENTS: &str = r#"{"a":"<think>x</think>"}"#;
@@ -32,9 +33,9 @@ const PIECES: [&str; 9] = [
     "]. `<final>` ",
     "<final>So",
     "</final> it is.\n[Tool Ca",
-    "ll: f]\n\nYes",
+    "ll: f]\n{\"a\": 1}\n",
 ];
-const LEFT: &str = "It is 7 < 8 [x]. `<final>` So it is.\nYes";
+const LEFT: &str = "It is 7 < 8 [x]. `<final>` <final>So</final> it is.\n";
 
 fn host(config: &str) -> InMemory {
     InMemory::new(Config::from_json(config.as_bytes()).unwrap())
@@ -47,11 +48,11 @@ fn passed(
     body: &[u8],
     part: Option<usize>,
 ) -> Exchange {
-    let request = ClientRequest::post(dialect.path, dialect.request).with("x-agent-id", "a");
+    let request = ClientRequest::post(dialect.path, dialect.request.as_str()).with("x-agent-id", "a");
     let response =
         ProviderResponse { content_type: content_type.into(), part, ..ProviderResponse::json(body) };
     let exchange = host.exchange(&request, &response);
-    assert!(!exchange.hangs, "{}", dialect.label);
+    assert!(!exchange.hangs, "{}", dialect.label());
     exchange
 }
 
@@ -61,43 +62,53 @@ fn streamed(dialect: &Dialect, body: &[u8], part: Option<usize>) -> Vec<u8> {
 
 #[test]
 fn a_whole_answer_is_cleaned_and_all_else_of_it_stays() {
-    for dialect in &DIALECTS {
-        let text = "<think>Hm.</think>\n\nIt is \"7\".\n\nIt is \"7\".\n";
-        let (body, expected) = (dialect.whole(text), dialect.whole("It is \"7\"."));
+    for dialect in DIALECTS.iter() {
+        let said = "It is \"7\". ".repeat(20) + "So it is.";
+        let text = format!("<think>Hm.</think>\n\n{said}\n\n{said}\n");
+        let (body, expected) = (dialect.whole(&text), dialect.whole(&said));
         for part in [None, Some(1), Some(100)] {
             let mut host = host(CLEAN);
             let exchange = passed(&mut host, dialect, "application/json", body.as_bytes(), part);
-            assert_eq!(String::from_utf8(exchange.received.clone()).unwrap(), expected, "{}", dialect.label);
+            assert_eq!(
+                String::from_utf8(exchange.received.clone()).unwrap(),
+                expected,
+                "{}",
+                dialect.label()
+            );
             assert_eq!(exchange.header("content-length"), Some(expected.len().to_string().as_str()));
             assert!(exchange.removed.is_empty());
-            for (step, count) in
-                [(Step::Thinking, 1), (Step::Repetition, 1), (Step::BlankLines, 1), (Step::Final, 0)]
-            {
+            for (step, count) in [
+                (Removal::Thinking, 1),
+                (Removal::Repetition, 1),
+                (Removal::BlankLines, 1),
+                (Removal::Final, 0),
+            ] {
                 assert_eq!(
-                    host.counted(Metric::Cleaned(CleanKind::Step(step), dialect.label)),
+                    host.counted(Metric::Cleaned(CleanKind::Removal(step), dialect.label())),
                     count,
                     "{step:?}"
                 );
             }
         }
-        let empty = dialect.whole("<think>Nothing else.</think>");
-        let exchange = passed(&mut host(CLEAN), dialect, "application/json", empty.as_bytes(), None);
-        assert_eq!(exchange.received, dialect.whole(dialect.nothing).into_bytes());
+        let only = dialect.whole("<think>Nothing else.</think>");
+        let exchange = passed(&mut host(CLEAN), dialect, "application/json", only.as_bytes(), None);
+        assert_eq!(exchange.received, only.into_bytes(), "no answer is emptied");
     }
 }
 
 #[test]
 fn a_stream_is_the_same_wherever_it_is_cut() {
-    for dialect in &DIALECTS {
+    for dialect in DIALECTS.iter() {
         let body = dialect.frames(&PIECES).concat();
         let whole = streamed(dialect, &body, None);
         let read = dialect.read(dialect.content_type, &whole);
-        assert_eq!(read, (LEFT.to_owned(), ARGUMENTS.to_owned()), "{}", dialect.label);
+        assert_eq!(read, (LEFT.to_owned(), ARGUMENTS.to_owned()), "{}", dialect.label());
         // Every place of each framing; the other dialects have the same ones.
-        let step = if matches!(dialect.label, "openai_chat" | "anthropic" | "bedrock") { 1 } else { 11 };
+        let step =
+            if matches!(dialect.wire, Wire::OpenaiChat | Wire::Anthropic | Wire::Bedrock) { 1 } else { 11 };
         for part in (1..body.len()).step_by(step) {
             let received = streamed(dialect, &body, Some(part));
-            assert!(received == whole, "{} in parts of {part}", dialect.label);
+            assert!(received == whole, "{} in parts of {part}", dialect.label());
         }
     }
 }
@@ -107,12 +118,12 @@ fn a_stream_is_the_same_wherever_it_is_cut() {
 #[test]
 fn cleaned_answers_are_as_they_were() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/clean");
-    for dialect in &DIALECTS {
+    for dialect in DIALECTS.iter() {
         let whole = dialect.whole(&PIECES.concat());
         let whole = passed(&mut host(CLEAN), dialect, "application/json", whole.as_bytes(), None).received;
         let stream = streamed(dialect, &dialect.frames(&PIECES).concat(), None);
         for (kind, actual) in [("whole", whole), ("stream", stream)] {
-            let path = folder.join(format!("{}.{kind}", dialect.label));
+            let path = folder.join(format!("{}.{kind}", dialect.label()));
             if std::env::var_os("UPDATE_GOLDEN").is_some() {
                 std::fs::create_dir_all(&folder).unwrap();
                 std::fs::write(&path, &actual).unwrap();
@@ -127,11 +138,11 @@ fn cleaned_answers_are_as_they_were() {
 #[test]
 fn deltas_may_be_cut_wherever_they_like() {
     let text = PIECES.concat();
-    for dialect in &DIALECTS {
+    for dialect in DIALECTS.iter() {
         for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
             let (head, tail) = text.split_at(at);
             let received = streamed(dialect, &dialect.frames(&[head, tail]).concat(), None);
-            assert_eq!(dialect.read(dialect.content_type, &received).0, LEFT, "{} at {at}", dialect.label);
+            assert_eq!(dialect.read(dialect.content_type, &received).0, LEFT, "{} at {at}", dialect.label());
         }
     }
 }
@@ -145,10 +156,10 @@ fn what_holds_nothing_to_clean_is_not_touched() {
         "\n\nSame.\n\nSame.",
         "  \n",
     ];
-    for dialect in &DIALECTS {
+    for dialect in DIALECTS.iter() {
         let body = dialect.frames(&text).concat();
         for part in [None, Some(1), Some(7), Some(64)] {
-            assert!(streamed(dialect, &body, part) == body, "{} in parts of {part:?}", dialect.label);
+            assert!(streamed(dialect, &body, part) == body, "{} in parts of {part:?}", dialect.label());
         }
         let whole = dialect.whole("Look: `<think>` <b>c</b>.");
         let mut host = host(CLEAN);
@@ -162,7 +173,7 @@ fn what_holds_nothing_to_clean_is_not_touched() {
 /// Each frame goes on when it comes, and so does a text but for what may become a tag.
 #[test]
 fn nothing_waits_that_need_not() {
-    for dialect in &DIALECTS {
+    for dialect in DIALECTS.iter() {
         let frames = dialect.frames(&["One ", "two ", "three <fi", "ve"]);
         for (at, frame) in frames.iter().enumerate() {
             let before = frames[..at].concat();
@@ -170,15 +181,15 @@ fn nothing_waits_that_need_not() {
             let (before, now) = (streamed_so_far(dialect, &before), streamed_so_far(dialect, &now));
             let is_held = frame.windows(3).any(|bytes| bytes == b"<fi")
                 || frame.windows(3).any(|bytes| bytes == b"\"ve");
-            assert!(is_held || now[before.len()..] == **frame, "{} {at}", dialect.label);
+            assert!(is_held || now[before.len()..] == **frame, "{} {at}", dialect.label());
         }
         let three = streamed_so_far(dialect, &frames[..frames.len().min(6)].concat());
-        assert!(three.windows(6).any(|bytes| bytes == b"three "), "{}", dialect.label);
+        assert!(three.windows(6).any(|bytes| bytes == b"three "), "{}", dialect.label());
     }
 }
 
 fn streamed_so_far(dialect: &Dialect, body: &[u8]) -> Vec<u8> {
-    let request = ClientRequest::post(dialect.path, dialect.request);
+    let request = ClientRequest::post(dialect.path, dialect.request.as_str());
     let response = ProviderResponse {
         content_type: dialect.content_type.into(),
         is_cut_off: true,
@@ -189,11 +200,13 @@ fn streamed_so_far(dialect: &Dialect, body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn what_does_not_end_goes_back_before_the_text_ends() {
-    for dialect in &DIALECTS {
+    for dialect in DIALECTS.iter() {
         for (pieces, expected) in [
             (vec!["It is <think>", "seven, ", "<b>I"], "It is <think>seven, <b>I"),
             (vec!["It is 7 <thi"], "It is 7 <thi"),
-            (vec!["<think>a</think>"], dialect.nothing),
+            (vec!["<think>a</think>"], "<think>a</think>"),
+            (vec!["Yes.\n<tool_call>", "{}</tool_call>", " No."], "Yes.\n<tool_call>{}</tool_call> No."),
+            (vec!["Yes.\n<tool_call>", "{}</tool_call>", "\n"], "Yes.\n"),
             (vec!["  "], "  "),
             (vec!["\n\n", "", "Hi"], "Hi"),
         ] {
@@ -201,7 +214,12 @@ fn what_does_not_end_goes_back_before_the_text_ends() {
             for part in [None, Some(1), Some(50)] {
                 let received = streamed(dialect, &body, part);
                 let read = dialect.read(dialect.content_type, &received);
-                assert_eq!(read, (expected.to_owned(), ARGUMENTS.to_owned()), "{} {pieces:?}", dialect.label);
+                assert_eq!(
+                    read,
+                    (expected.to_owned(), ARGUMENTS.to_owned()),
+                    "{} {pieces:?}",
+                    dialect.label()
+                );
             }
         }
     }
@@ -209,27 +227,27 @@ fn what_does_not_end_goes_back_before_the_text_ends() {
 
 #[test]
 fn a_stream_that_ends_inside_of_a_tag_loses_nothing() {
-    for dialect in &DIALECTS {
+    for dialect in DIALECTS.iter() {
         let frames = dialect.frames(&["It is 7", " <thin"]);
         let at = frames.iter().position(|frame| frame.windows(5).any(|bytes| bytes == b" <thi")).unwrap();
         let mut body = frames[..=at].concat();
         let whole = dialect.read(dialect.content_type, &streamed(dialect, &body, Some(3)));
-        assert_eq!(whole.0, "It is 7 <thin", "{}", dialect.label);
+        assert_eq!(whole.0, "It is 7 <thin", "{}", dialect.label());
         // Without the end of its last event, too.
-        body.truncate(body.len() - if dialect.label == "bedrock" { 0 } else { 2 });
+        body.truncate(body.len() - if dialect.wire == Wire::Bedrock { 0 } else { 2 });
         let received = streamed(dialect, &body, None);
-        assert_eq!(dialect.read(dialect.content_type, &received).0, "It is 7 <thin", "{}", dialect.label);
+        assert_eq!(dialect.read(dialect.content_type, &received).0, "It is 7 <thin", "{}", dialect.label());
     }
 }
 
 /// What OpenAI's Responses and Gemini's interactions say again at the end of a text is what was said.
 #[test]
 fn copies_are_what_the_pieces_were() {
-    for label in ["openai_responses", "gemini_interactions"] {
-        let dialect = DIALECTS.iter().find(|dialect| dialect.label == label).unwrap();
+    for wire in [Wire::OpenaiResponses, Wire::GeminiInteractions] {
+        let dialect = DIALECTS.iter().find(|dialect| dialect.wire == wire).unwrap();
         let received = String::from_utf8(streamed(dialect, &dialect.frames(&PIECES).concat(), None)).unwrap();
         let copies = received.matches(&sentinel_llm_api::json::quoted(LEFT)).count();
-        assert_eq!(copies, if label == "openai_responses" { 4 } else { 1 }, "{received}");
+        assert_eq!(copies, if wire == Wire::OpenaiResponses { 4 } else { 1 }, "{received}");
         assert!(!received.contains("ink>Hm"), "{received}");
     }
 }
@@ -241,8 +259,8 @@ fn choices_and_calls_beside_a_text_are_not_said_twice() {
         format!("data: {{\"id\":\"c\",\"usage\":{{\"prompt_tokens\":5}},\"choices\":[{choices}]}}\n\n")
     };
     let body = [
-        chunk(r#"{"index":0,"delta":{"content":"A <","tool_calls":[{"index":0,"id":"t","function":{"name":"f","arguments":"{}"}}]}},{"index":1,"delta":{"content":"B <think>"}}"#),
-        chunk(r#"{"index":1,"delta":{"content":"b</think>C"},"finish_reason":"stop"}"#),
+        chunk(r#"{"index":0,"delta":{"content":"A <","tool_calls":[{"index":0,"id":"t","function":{"name":"f","arguments":"{}"}}]}},{"index":1,"delta":{"content":"<think>"}}"#),
+        chunk(r#"{"index":1,"delta":{"content":"b</think>B C"},"finish_reason":"stop"}"#),
         chunk(r#"{"index":0,"delta":{},"finish_reason":"stop"}"#),
         "data: [DONE]\n\n".to_owned(),
     ]
@@ -278,7 +296,7 @@ fn a_text_in_parts_is_cleaned_and_thoughts_that_stand_apart_stay() {
     };
     // What begins in one part may end in the next.
     let (came, left) =
-        (whole(&message("<think>A", "b</think>It is <final>7")), whole(&message("", "It is 7")));
+        (whole(&message("<think>A", "b</think><final>It is 7")), whole(&message("", "It is 7")));
     let exchange = passed(&mut host(CLEAN), chat, "application/json", came.as_bytes(), Some(9));
     assert_eq!(String::from_utf8(exchange.received).unwrap(), left);
     let chunk =
@@ -287,7 +305,7 @@ fn a_text_in_parts_is_cleaned_and_thoughts_that_stand_apart_stay() {
         contents.map(chunk).concat()
             + "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
     };
-    let came = stream([&message("<think>A", "b</th"), "\"ink>It is\"", "\" <final>7\""]);
+    let came = stream([&message("<think>A", "b</th"), "\"ink><final>It is\"", "\" 7</final>\""]);
     let left = stream([&message("", ""), "\"It is\"", "\" 7\""]);
     for part in [None, Some(1), Some(30)] {
         let received = String::from_utf8(streamed(chat, came.as_bytes(), part)).unwrap();
@@ -332,12 +350,12 @@ fn an_answer_that_says_nothing_is_marked() {
     passed(&mut host, chat, "application/json", chat.whole(text).as_bytes(), None);
     assert_eq!(host.counted(Metric::Cleaned(CleanKind::NoReply, "openai_chat")), 2);
     let told: Vec<serde_json::Value> =
-        host.notes.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        host.lines("no_reply").into_iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(
         told.iter().map(|line| (&line["event"], &line["marked"])).collect::<Vec<_>>(),
         [(&"no_reply".into(), &true.into()), (&"no_reply".into(), &false.into())]
     );
-    assert!(host.notes.iter().all(|line| !line.contains("Stored")));
+    assert!(host.log.iter().all(|line| !line.contains("Stored")));
     let mut elsewhere = self::host("{}");
     let plain = passed(&mut elsewhere, chat, "application/json", body.as_bytes(), None);
     assert_eq!(plain.header("x-sentinel-no-reply"), None, "off by default");
@@ -347,7 +365,7 @@ fn an_answer_that_says_nothing_is_marked() {
 /// Answers that were made to be costly: many texts, many events, one pattern all over.
 #[test]
 fn costly_answers_pass() {
-    let [chat, _, _, gemini, ..] = &DIALECTS;
+    let (chat, gemini) = (&DIALECTS[0], &DIALECTS[3]);
     let choices = r#"{"message":{"content":"<think>a</think>b"}},"#.repeat(20_000);
     let many = format!("{{\"choices\":[{}]}}", choices.trim_end_matches(','));
     let chunks = r#"{"candidates":[{"content":{"parts":[{"text":"<think>a"}]}}]},"#.repeat(4_000);
@@ -355,7 +373,7 @@ fn costly_answers_pass() {
     for (dialect, body) in [(chat, &many), (gemini, &array)] {
         let mut host = host(CLEAN);
         let exchange = passed(&mut host, dialect, "application/json", body.as_bytes(), Some(60_000));
-        assert_eq!(exchange.received.len(), body.len(), "{}", dialect.label);
+        assert_eq!(exchange.received.len(), body.len(), "{}", dialect.label());
     }
     for unit in ["<", "<think>", "[Tool Call: ", "`", "\\n\\n"] {
         let delta = format!(
@@ -369,7 +387,7 @@ fn costly_answers_pass() {
 
 #[test]
 fn observe_counts_and_touches_nothing() {
-    for dialect in &DIALECTS {
+    for dialect in DIALECTS.iter() {
         let mut host = host(r#"{"mode":"observe","clean":{"enabled":true}}"#);
         for (content_type, body) in [
             ("application/json", dialect.whole("<think>a</think>b").into_bytes()),
@@ -379,10 +397,10 @@ fn observe_counts_and_touches_nothing() {
             assert!(exchange.received == body && exchange.headers.is_empty() && exchange.removed.is_empty());
         }
         assert_eq!(
-            host.counted(Metric::Cleaned(CleanKind::Step(Step::Thinking), dialect.label)),
+            host.counted(Metric::Cleaned(CleanKind::Removal(Removal::Thinking), dialect.label())),
             2,
             "{}",
-            dialect.label
+            dialect.label()
         );
     }
 }
@@ -400,7 +418,7 @@ fn without_held_headers_answers_are_cleaned_all_the_same() {
 #[test]
 fn what_cannot_be_cleaned_passes_and_is_counted() {
     let config = r#"{"max_body_bytes":2048,"clean":{"enabled":true}}"#;
-    for dialect in &DIALECTS {
+    for dialect in DIALECTS.iter() {
         let long = format!("<think>a</think>{}", "x".repeat(3_000));
         for (content_type, body) in [
             ("text/html", b"<think>a</think>".to_vec()),
@@ -411,13 +429,13 @@ fn what_cannot_be_cleaned_passes_and_is_counted() {
         ] {
             let mut host = host(config);
             let exchange = passed(&mut host, dialect, content_type, &body, Some(500));
-            assert!(exchange.received == body, "{} {content_type}", dialect.label);
+            assert!(exchange.received == body, "{} {content_type}", dialect.label());
             let is_cut = body.len() == 11;
             assert_eq!(
                 host.counted(Metric::Bypasses(Bypass::Uncleaned)),
                 u64::from(!is_cut),
                 "{}",
-                dialect.label
+                dialect.label()
             );
         }
     }

@@ -1,6 +1,7 @@
 //! The pipeline from the outside: requests and responses in, what reaches the provider and the client out.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
 
+use sentinel_config::Config;
 use sentinel_llm_api::{
     dialect::{FinalMessage, LocalReply},
     framing::Framing,
@@ -8,7 +9,6 @@ use sentinel_llm_api::{
     usage::Usage,
 };
 use sentinel_pipeline::{
-    config::Config,
     host::ServiceReply,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
     metric::{Bypass, Metric, ServiceOutcome},
@@ -57,12 +57,12 @@ fn a_repeater_is_hinted_then_killed_and_stays_so() {
     assert_eq!(verdicts(&mut host, 6), ["allow", "allow", "allow", "hint", "kill", "kill"]);
     let killed = send(&mut host, PROMPT);
     let reply = killed.reply.as_ref().unwrap();
-    assert_eq!(reply.status, 403);
+    assert_eq!(reply.status, 400);
     assert_eq!(killed.header("x-should-retry"), Some("false"));
     assert!(said(reply).contains("agent_loop_killed"));
     assert!(killed.sent.is_none());
     assert_eq!(send(&mut host, "Stop and summarise what you have").verdict(), Some("allow"));
-    assert_eq!(host.log.len(), 4);
+    assert_eq!(host.lines("verdict").len(), 4);
     assert!(host.log.iter().all(|line| !line.contains("report") && !line.contains("a-1")), "{:?}", host.log);
 }
 
@@ -152,7 +152,7 @@ fn observe_touches_nothing_and_counts_everything() {
     assert!(traced > 0, "its trace says what it would have been");
     let killed = host.counters.keys().any(|name| name.contains("verdict.kill"));
     assert!(killed, "{:?}", host.counters);
-    assert!(host.log.iter().all(|line| line.contains(r#""enforced":false"#)));
+    assert!(host.lines("verdict").iter().all(|line| line.contains(r#""enforced":false"#)));
 }
 
 #[test]
@@ -212,7 +212,9 @@ fn what_cannot_be_read_passes_and_is_counted() {
         (br#"{"messages":[7]}"#.to_vec(), Some("shape")),
         (br#"{"prompt":"x"}"#.to_vec(), Some("shape")),
         (b"{\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}".to_vec(), Some("invalid_utf8")),
-        (br#"{"messages":[{"role":"user","content":"\ud800"}]}"#.to_vec(), Some("shape")),
+        (br#"{"messages":[{"role":"user","content":7}]}"#.to_vec(), Some("shape")),
+        // Half a character is read as one that stands for nothing: it hides no request.
+        (br#"{"messages":[{"role":"user","content":"\ud800"}]}"#.to_vec(), None),
         (deep.into_bytes(), Some("shape")),
         (br#"{"messages":[]}"#.to_vec(), None),
         (br#"{"messages":[{"role":"user","content":"a\u0000b"}]}"#.to_vec(), None),
@@ -447,6 +449,23 @@ fn the_mcp_breaker_answers_a_call_too_many() {
 }
 
 #[test]
+fn without_kills_and_in_observe_a_call_too_many_goes_on_and_is_recorded() {
+    for (config, verdict) in [(r#""kill":{"enabled":false}"#, "hint"), (r#""mode":"observe""#, "kill")] {
+        let mut host = host(&format!(r#"{{{config},"mcp":{{"paths":[{{"prefix":"/mcp"}}],"calls":1}}}}"#));
+        for n in 0..2 {
+            assert!(host.exchange(&tool_call(n, "{}"), &answer("")).sent.is_some(), "{config}");
+        }
+        let [line] = host.lines("verdict")[..] else { panic!("{:?}", host.log) };
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(
+            (&line["verdict"], &line["tool"], &line["count"]),
+            (&json!(verdict), &json!("echo"), &json!(2))
+        );
+        assert_eq!(line["score"], json!(null), "a request to an MCP server has no score");
+    }
+}
+
+#[test]
 fn an_mcp_client_without_session_and_agent_is_left_alone() {
     let mut host = host(r#"{"mcp":{"paths":[{"exact":"/mcp"}],"calls":1}}"#);
     for n in 0..5 {
@@ -533,14 +552,17 @@ fn failing_open_is_told_once_a_minute_for_each_cause() {
     let mut host = host("{}");
     host.service = Box::new(|_| Err(ServiceOutcome::Unavailable));
     let told = |host: &InMemory, cause: &str| {
-        let line = |line: &&String| line.contains(&format!(r#""cause":"{cause}""#));
-        host.warnings.iter().filter(line).count()
+        let line = |line: &&&String| line.contains(&format!(r#""cause":"{cause}""#));
+        host.lines("fail_open").iter().filter(line).count()
     };
     for number in 0..60 {
         send(&mut host, &format!("A question of more than four words, number {}", "x".repeat(number)));
         host.exchange(&chat(PROMPT).with("content-encoding", "br"), &answer(ANSWER));
     }
-    assert_eq!((told(&host, "service_unavailable"), told(&host, "encoded"), host.warnings.len()), (1, 1, 2));
+    assert_eq!(
+        (told(&host, "service_unavailable"), told(&host, "encoded"), host.lines("fail_open").len()),
+        (1, 1, 2)
+    );
     host.now += 60_000;
     send(&mut host, "A question that was not asked before at all");
     assert_eq!((told(&host, "service_unavailable"), told(&host, "encoded")), (2, 1));
@@ -553,7 +575,7 @@ fn failing_open_is_told_once_a_minute_for_each_cause() {
     host.lost_stores = 1;
     host.exchange(&chat(PROMPT).with("content-encoding", "br"), &answer(ANSWER));
     assert_eq!(told(&host, "encoded"), 1);
-    assert!(host.warnings.iter().all(|line| !line.contains("question") && !line.contains("a-1")));
+    assert!(host.log.iter().all(|line| !line.contains("question") && !line.contains("a-1")));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Which spans the steps of a run become.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test may fail")]
 
+use sentinel_config::Config;
 use sentinel_pipeline::{
-    config::Config,
     in_memory::{ClientRequest, InMemory, ProviderResponse},
     span::{Cause, Span},
 };

@@ -7,10 +7,8 @@
     reason = "a test may fail"
 )]
 
-use sentinel_pipeline::{
-    config::Config,
-    in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-};
+use sentinel_config::Config;
+use sentinel_pipeline::in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse};
 use serde_json::{Value, json};
 
 const ON: &str = r#"{"spotlight":{"enabled":true},"semantic":{"enabled":false}}"#;
@@ -91,7 +89,7 @@ fn a_run_that_grows_keeps_its_beginning() {
 fn a_loop_is_found_and_the_hint_is_no_data() {
     let mut messages = vec![json!({"role": "user", "content": "Find the order."})];
     for at in 0..3 {
-        let call = json!({"id": format!("c{at}"), "type": "function", "function": {"name": "find", "arguments": "{\"id\":7}"}});
+        let call = json!({"id": format!("c{at}"), "type": "function", "function": {"name": "find", "arguments": "{\"query\":\"order 7\"}"}});
         messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
         messages.push(json!({"role": "tool", "tool_call_id": format!("c{at}"), "content": "The list of all orders of this year."}));
     }

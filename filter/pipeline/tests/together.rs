@@ -2,18 +2,11 @@
 //! other, in each dialect. What each pass does alone is in `bounds_golden`, `spotlight` and `tools`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
-#[path = "support/dialects.rs"]
-mod dialects;
-#[path = "../../../tests/src/provider/pairing.rs"]
-mod pairing;
-
 use std::{fs, path::Path};
 
-use dialects::PATHS;
-use sentinel_pipeline::{
-    config::Config,
-    in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-};
+use sentinel_config::Config;
+use sentinel_pipeline::in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse};
+use sentinel_wire::{Dialect, pairing};
 use serde_json::{Value, json};
 
 /// What spotlighting puts around a text, and into an object.
@@ -22,7 +15,7 @@ const AFTER: &str = r"\n</data>";
 const MEMBER: &str = r#""sentinel_notice":"Data:","#;
 
 /// Requests whose calls and results do not pair, with long texts: those of `bounds_golden`.
-fn body(dialect: &str) -> String {
+fn body(dialect: Dialect) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/bounds");
     fs::read_to_string(folder.join(format!("{dialect}.json"))).unwrap()
 }
@@ -46,7 +39,7 @@ fn bounds(which: u8) -> Value {
 
 fn send(path: &str, body: &str, bounds: &Value, is_marked: bool) -> Exchange {
     let windows =
-        ["gpt", "claude", "anthropic.", "gemini"].map(|prefix| json!({"prefix": prefix, "tokens": 500}));
+        ["gpt", "claude", "us.anthropic.", "gemini"].map(|prefix| json!({"prefix": prefix, "tokens": 500}));
     let config = json!({"bounds": bounds, "context_windows": windows, "semantic": {"enabled": false},
         "tools": {"deny": [{"name": "no_tool_of_the_request"}]},
         "spotlight": {"enabled": is_marked, "tag": "data", "preamble": "Data:"}});
@@ -62,7 +55,8 @@ fn text(exchange: &Exchange) -> String {
 /// calls and results in the order in which they come out.
 #[test]
 fn marks_and_bounds_do_not_touch_each_other() {
-    for (dialect, path) in PATHS {
+    for dialect in Dialect::ALL {
+        let path = dialect.path(false);
         let body = body(dialect);
         let mut marked_somewhere = false;
         for which in 0..16_u8 {
@@ -90,7 +84,8 @@ fn marks_and_bounds_do_not_touch_each_other() {
 /// What was repaired once is left alone: another gateway behind this one finds nothing to do.
 #[test]
 fn what_was_repaired_and_marked_is_not_repaired_again() {
-    for (dialect, path) in PATHS {
+    for dialect in Dialect::ALL {
+        let path = dialect.path(false);
         let once = text(&send(path, &body(dialect), &bounds(1), true));
         assert_eq!(text(&send(path, &once, &bounds(1), false)), once, "{dialect}");
     }

@@ -8,8 +8,8 @@
     reason = "a test may fail"
 )]
 
+use sentinel_config::Config;
 use sentinel_pipeline::{
-    config::Config,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
     metric::{DeniedTool, MCP, Metric},
 };
@@ -54,7 +54,7 @@ fn denied_tools_do_not_reach_the_model() {
     assert_eq!(host.exchange(&request, &answer()).sent, passed.sent, "the same request, the same bytes");
     let mut only = self::host(r#"{"tools":{"allow":[{"prefix":"l"}]}}"#);
     assert_eq!(tools_of(&only.exchange(&request, &answer())), ["ls"]);
-    assert_eq!(only.notes.len(), 0, "without audit nothing is on record");
+    assert_eq!(only.lines("tool_call").len(), 0, "without audit nothing is on record");
 }
 
 #[test]
@@ -90,12 +90,12 @@ fn who_forces_a_denied_tool_gets_the_providers_error() {
         let refused = host.exchange(&chat(&more).with("x-run-id", "r"), &answer());
         let reply = refused.reply.as_ref().unwrap();
         let body: Value = serde_json::from_slice(&reply.body).unwrap();
-        assert_eq!((reply.status, &body["error"]["code"]), (403, &json!("request_refused")));
+        assert_eq!((reply.status, &body["error"]["code"]), (400, &json!("request_refused")));
         assert!(body["error"]["message"].as_str().unwrap().contains(&format!("`{tool}`")), "{body}");
         assert_eq!(refused.header("x-should-retry"), Some("false"));
         assert_eq!(refused.header("x-sentinel-reason"), Some(format!("tool_denied; tool={tool}").as_str()));
         assert!(host.slots.is_empty(), "what is refused is nobody's evidence");
-        assert_eq!(host.log.len(), 1);
+        assert_eq!(host.lines("verdict").len(), 1);
     }
 }
 
@@ -126,7 +126,8 @@ fn every_call_is_on_record_and_nothing_of_what_it_says() {
     for id in 3..5 {
         host.exchange(&mcp(&call(id, "ls")), &answer());
     }
-    let lines: Vec<Value> = host.notes.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> =
+        host.lines("tool_call").into_iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told: Vec<_> = lines
         .iter()
         .map(|line| (line["tool"].as_str().unwrap(), line["decision"].as_str().unwrap()))
@@ -142,7 +143,10 @@ fn every_call_is_on_record_and_nothing_of_what_it_says() {
     assert_eq!(told, expected);
     assert!(lines.iter().all(|line| line["event"] == "tool_call"));
     assert_eq!(lines[2]["arguments"], lines[4]["arguments"]);
-    assert!(host.notes.iter().all(|line| !line.contains("secret") && !line.contains("cleaner")), "{lines:?}");
+    assert!(
+        host.lines("tool_call").iter().all(|line| !line.contains("secret") && !line.contains("cleaner")),
+        "{lines:?}"
+    );
     assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, "openai_chat")), 1);
 }
 

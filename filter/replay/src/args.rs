@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use sentinel_tests::Dialect;
+use sentinel_harness::Dialect;
 
 use crate::inject::{At, Loop};
 
@@ -15,7 +15,7 @@ use crate::inject::{At, Loop};
 #[derive(Debug, Parser)]
 #[command(name = "eval")]
 pub struct Args {
-    /// File of runs.
+    /// File of runs, plain or packed with gzip.
     pub traces: PathBuf,
 
     /// Folder for report.json and report.html [default: eval below Cargo's target folder].
@@ -47,6 +47,10 @@ pub struct Args {
     /// Writes a loop into each healthy run and replays those alone.
     #[arg(long, value_name = "LOOP")]
     pub inject: Option<Loop>,
+
+    /// Replays once more for each condition of a kill with that condition off, and prints whom it saves and what it costs.
+    #[arg(long)]
+    pub conditions: bool,
 
     /// Where the loop begins: `random`, or with the step of this number.
     #[arg(long, default_value = "random")]

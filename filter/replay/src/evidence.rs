@@ -30,7 +30,7 @@ pub fn messages(run: &[Message], sent: &Sent) -> BTreeSet<usize> {
         .as_ref()
         .and_then(|conversation| Reading::of(conversation, Reach::of(&policy, 0)).ok())
         .unwrap_or_default();
-    let read = if reading.exchanges.is_empty() { &reading.steps().all } else { &reading.exchanges };
+    let read = if reading.exchanges.all.is_empty() { &reading.steps().all } else { &reading.exchanges.all };
     let count = sent.judged.number("count").unwrap_or(1);
     let mut marked = BTreeSet::new();
     let turns = turns(history);

@@ -5,13 +5,15 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
+use strum::IntoStaticStr;
 
 use crate::chance::Chance;
 use crate::history::{Call, Message, Run, Said, Step, steps};
 
 mod shapes;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Loop {
     /// One step, with the same outcome each time.
     Repeat,
@@ -35,6 +37,12 @@ pub enum Loop {
     Actuator,
     /// Healthy: an inbox in which there is nothing.
     Empty,
+    /// Healthy: samples of something that changes by chance.
+    Sampling,
+    /// Healthy: one step as often as the user has asked for it.
+    AskedFor,
+    /// Healthy: two that thank each other.
+    Talk,
 }
 
 /// Where a loop begins.
@@ -63,19 +71,7 @@ const TELLING_WORDS: usize = 12;
 
 impl Loop {
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Repeat => "repeat",
-            Self::Cycle => "cycle",
-            Self::SameOutcome => "same-outcome",
-            Self::Paraphrase => "paraphrase",
-            Self::VolatileFailure => "volatile-failure",
-            Self::Reminder => "reminder",
-            Self::Exchange => "exchange",
-            Self::Scratchpad => "scratchpad",
-            Self::Polling => "polling",
-            Self::Actuator => "actuator",
-            Self::Empty => "empty",
-        }
+        self.into()
     }
 }
 
@@ -106,6 +102,9 @@ pub fn inject(run: &Run, kind: Loop, at: At, seed: u64) -> Option<(Run, Injected
         Loop::Polling => shapes::healthy(&run.messages, at, &mut chance, "get_export_status", "running")?,
         Loop::Actuator => shapes::healthy(&run.messages, at, &mut chance, "press_key", "OK.")?,
         Loop::Empty => shapes::healthy(&run.messages, at, &mut chance, "check_inbox", "[]")?,
+        Loop::Sampling => shapes::sampling(&run.messages, at, &mut chance)?,
+        Loop::AskedFor => shapes::asked_for(&run.messages, at, &mut chance)?,
+        Loop::Talk => shapes::talk(&run.messages, at, &mut chance)?,
     };
     let messages = messages.into_iter().map(Message::from).collect();
     Some((Run { messages, ..run.clone() }, Injected { kind, onset, period }))

@@ -5,6 +5,7 @@
 mod args;
 mod asking;
 mod chance;
+mod conditions;
 mod dialect;
 mod escape;
 mod evidence;
@@ -27,8 +28,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use sentinel_tests::service::Service;
-use sentinel_tests::{Dialect, parts, said};
+use sentinel_harness::service::Service;
+use sentinel_harness::{Dialect, parts, said};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -93,6 +94,9 @@ fn evaluate(args: &Args) -> Result<Vec<String>, String> {
     println!("{}", report.table());
     notes(&report);
     write(&report, args.out.as_deref())?;
+    if args.conditions {
+        println!("{}", conditions::table(&cases, &settings.config, args.dialect, &replayed));
+    }
     Ok(problems)
 }
 

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use sentinel_pipeline::config::Config;
+use sentinel_config::Config;
+use sentinel_harness::Dialect;
 use sentinel_pipeline::in_memory::{ClientRequest, InMemory, ProviderResponse};
-use sentinel_tests::Dialect;
 
 use crate::asking::Asking;
 use crate::chance::Chance;

@@ -1,7 +1,7 @@
 //! Replays one run: the requests that its agent must have sent, one before each assistant turn, until it is killed.
 //! Whether they go through the core alone or through Envoy is the business of a `Way`.
 
-use sentinel_tests::Dialect;
+use sentinel_harness::Dialect;
 
 use crate::dialect;
 use crate::history::{Message, Run, Said};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use sentinel_config::{Config, Sender};
 use sentinel_detect::signal::Thresholds;
-use sentinel_pipeline::config::Config;
 use serde_json::{Value, json};
 
 /// What is said of the semantic signal in the report.
@@ -47,7 +47,7 @@ fn with(given: Value, name: &str, with_service: bool) -> Result<Settings, String
 impl Settings {
     /// For the report: what was given, and the thresholds that follow.
     pub fn report(&self) -> Value {
-        let policy = self.config.policy(None);
+        let policy = self.config.policy(Sender::default());
         let steps = &policy.steps;
         let of = |thresholds: Thresholds| json!({"hint": thresholds.hint, "kill": thresholds.kill});
         json!({
@@ -83,12 +83,12 @@ mod tests {
         let given =
             json!({"mode": "observe", "response_headers": false, "steps": {"repeated_step": {"hint": 2}}});
         let settings = with(given.clone(), "c", false).expect("a configuration");
-        let policy = settings.config.policy(None);
+        let policy = settings.config.policy(Sender::default());
         assert!(policy.prompts.words_to_ask.is_none() && settings.config.response_headers);
         assert_eq!(policy.steps.repeated_step, Thresholds { hint: 2, kill: 5 });
         assert_eq!(settings.report()["given"], given);
         let asking = with(given.clone(), "c", true).expect("a configuration");
-        assert!(asking.config.policy(None).prompts.words_to_ask.is_some());
+        assert!(asking.config.policy(Sender::default()).prompts.words_to_ask.is_some());
         assert_eq!(settings.report()["thresholds"]["steps"]["repeated_step"], json!({"hint": 2, "kill": 5}));
     }
 

@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use sentinel_tests::provider::Answer;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::provider::Answer;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::Value;
 
 use crate::native::{Progress, name};
@@ -26,7 +26,7 @@ impl Through {
         let said = Arc::clone(&answer);
         stack.provider.script(move |_| {
             let body = said.lock().expect("no one panics with it").clone();
-            let pieces = vec![sentinel_tests::provider::Piece::Bytes(body.into())];
+            let pieces = vec![sentinel_harness::provider::Piece::Bytes(body.into())];
             Answer::of(200, "application/json", pieces)
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -103,7 +103,11 @@ mod tests {
     fn stuck() -> Case {
         let mut messages = vec![Message::new(Said::User("Find the key.".to_owned()))];
         for number in 0..6 {
-            let call = Call { id: format!("c{number}"), name: "look".to_owned(), arguments: "{}".to_owned() };
+            let call = Call {
+                id: format!("c{number}"),
+                name: "look".to_owned(),
+                arguments: r#"{"for":"the key"}"#.to_owned(),
+            };
             messages.push(Message::new(Said::Assistant { text: String::new(), calls: vec![call] }));
             let result = Said::Result {
                 call: format!("c{number}"),

@@ -3,13 +3,18 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::history::{Call, Message, Run, Said};
+
+/// What a file begins with that gzip has packed.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// What a file holds.
 #[derive(Debug, Default)]
@@ -20,9 +25,15 @@ pub struct Traces {
 }
 
 pub fn read(path: &Path) -> Result<Traces, String> {
-    let bytes = fs::read(path).map_err(|error| {
+    let unreadable = |error: std::io::Error| {
         format!("{}: {error}. Give the path of a file of runs, one JSON object a line.", path.display())
-    })?;
+    };
+    let mut bytes = fs::read(path).map_err(unreadable)?;
+    if bytes.starts_with(&GZIP) {
+        let mut plain = Vec::new();
+        MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut plain).map_err(unreadable)?;
+        bytes = plain;
+    }
     let mut traces = Traces::default();
     for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
         let at = |problem: String| format!("{}, line {number}: {problem}", path.display());
@@ -221,6 +232,18 @@ mod tests {
             ]
         );
         assert_eq!((traces.other_parts, traces.runs[0].id.as_str()), (1, "7"));
+    }
+
+    #[test]
+    fn a_packed_file_is_read() {
+        use std::io::Write;
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(RUN.as_bytes()).expect("it is packed");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        fs::write(file.path(), packer.finish().expect("it is packed")).expect("it is written");
+        assert_eq!(read(file.path()).expect("a run").runs.len(), 1);
+        fs::write(file.path(), GZIP).expect("it is written");
+        assert!(read(file.path()).is_err());
     }
 
     #[test]

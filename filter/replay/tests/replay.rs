@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use sentinel_tests::Dialect;
+use sentinel_harness::Dialect;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -42,9 +42,9 @@ fn healthy(id: &str) -> String {
 fn stuck(id: &str) -> String {
     let spelt = |number: usize| {
         let spelling = if number.is_multiple_of(2) {
-            r#"{"limit":5,"query":"q"}"#
+            r#"{"limit":5,"query":"the mill"}"#
         } else {
-            r#"{ "query": "q", "limit": 5 }"#
+            r#"{ "query": "the mill", "limit": 5 }"#
         };
         (spelling.to_owned(), "The page cannot be shown.".to_owned())
     };

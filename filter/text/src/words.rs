@@ -100,7 +100,7 @@ impl<'a> Words<'a> {
 }
 
 /// Han, kana, hangul syllables excepted (Korean writes spaces), Thai, Lao, Khmer, Myanmar.
-pub(crate) fn is_unspaced(c: char) -> bool {
+fn is_unspaced(c: char) -> bool {
     !c.is_ascii()
         && matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF

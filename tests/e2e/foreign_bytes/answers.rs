@@ -1,7 +1,7 @@
 //! From the provider: in the headers, the body and the trailers of an answer.
 
-use sentinel_tests::Dialect;
-use sentinel_tests::provider::{Answer, Piece, faithful};
+use sentinel_harness::Dialect;
+use sentinel_harness::provider::{Answer, Piece, faithful};
 
 use super::{FOREIGN, Findings, ask, by_default, headers};
 use crate::support::CHAT;

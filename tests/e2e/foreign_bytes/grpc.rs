@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use prost::Message;
+use sentinel_harness::Stack;
+use sentinel_harness::fake_service::{Behaviour, FakeService};
+use sentinel_harness::process::{PATIENCE, eventually};
+use sentinel_harness::raw::RawResponse;
 use sentinel_proto::v1::CheckLoopResponse;
-use sentinel_tests::Stack;
-use sentinel_tests::fake_service::{Behaviour, FakeService};
-use sentinel_tests::process::{PATIENCE, eventually};
-use sentinel_tests::raw::RawResponse;
 use serde_json::json;
 
 use super::{FOREIGN, Findings, ask, by_default, field, headers, said, send, stack, with_traces};
-use crate::history::Run;
 use crate::support::{CHAT, QUESTION, nothing_similar};
+use sentinel_wire::Run;
 
 /// A message as gRPC sends it.
 fn framed(message: &[u8]) -> Vec<u8> {

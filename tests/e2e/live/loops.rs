@@ -1,14 +1,14 @@
 //! Loops that hide behind a format, a word between steps, or something volatile in a failure.
 
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::provider::{Reply, speak};
-use sentinel_tests::stack::in_run;
-use sentinel_tests::{Dialect, Stack};
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::provider::{Reply, speak};
+use sentinel_harness::stack::in_run;
+use sentinel_harness::{Dialect, Stack};
 use serde_json::{Value, json};
 
 use super::{Way, verdicts};
-use crate::history::Run;
 use crate::support::QUESTION;
+use sentinel_wire::Run;
 
 /// The request after `n` rounds.
 type Loop = fn(Way, usize) -> String;
@@ -25,7 +25,7 @@ fn failure(n: usize) -> String {
 /// Each is hinted at the third round and stopped at the fifth, without any header that names an agent.
 #[tokio::test]
 async fn what_is_read_from_a_history() {
-    let cases: [(&str, Loop); 9] = [
+    let cases: [(&str, Loop); 8] = [
         ("a failure with ids and times", |way, n| {
             let mut run = Run::new(way.dialect, QUESTION);
             (0..n).for_each(|n| run.step("fetch", r#"{"url":"https://example.com/a"}"#, &failure(n)));
@@ -91,7 +91,6 @@ async fn what_is_read_from_a_history() {
             for n in 0..n {
                 run.step("deploy", r#"{"to":"prod"}"#, "error: permission denied");
                 if n % 2 == 0 {
-                    run.assistant("I am on it.");
                     run.user("continue");
                 }
             }
@@ -103,23 +102,12 @@ async fn what_is_read_from_a_history() {
             let mut run = Run::new(way.dialect, QUESTION);
             for n in 0..n {
                 run.step("deploy", r#"{"to":"prod"}"#, "error: permission denied");
-                run.assistant("I am on it.");
                 run.user(&format!(
                     "Reminder: you have {} tokens left, go on with the task.",
                     9_000 - n * 731
                 ));
             }
             run.step("deploy", r#"{"to":"prod"}"#, "error: permission denied");
-            run.body(way.stream)
-        }),
-        ("one question with one answer in one history", |way, n| {
-            let mut run = Run::new(way.dialect, "Help me with the release, please.");
-            run.assistant("With pleasure. What do you need?");
-            for _ in 0..n {
-                run.user(QUESTION);
-                run.assistant("The one in the north carries most of it, as far as I can see.");
-            }
-            run.user(QUESTION);
             run.body(way.stream)
         }),
     ];
@@ -135,6 +123,55 @@ async fn what_is_read_from_a_history() {
     stack.assert_sound();
 }
 
+/// A talk is told of itself, and nobody ends it: one question with one answer, two that thank each other.
+#[tokio::test]
+async fn a_talk_is_hinted_and_never_stopped() {
+    let mut stack = Stack::builder().start();
+    for way in Way::all() {
+        for (said, answered) in [
+            (QUESTION, "The one in the north carries most of it, as far as I can see."),
+            ("You are welcome!", "Thank you very much for all of your help!"),
+        ] {
+            let body = |n: usize| {
+                let mut run = Run::new(way.dialect, "Help me with the release, please.");
+                run.assistant("With pleasure. What do you need?");
+                for _ in 0..n {
+                    run.user(said);
+                    run.assistant(answered);
+                }
+                run.user(said);
+                run.body(way.stream)
+            };
+            let seen = verdicts(&stack, way, &[], 14, body).await;
+            let first = seen.iter().position(|verdict| verdict == "hint");
+            assert_eq!(first, Some(5), "{said:?}, {way:?}: {seen:?}");
+            assert!(!seen.contains(&"kill".to_owned()), "{said:?}, {way:?}: {seen:?}");
+        }
+    }
+    stack.assert_sound();
+}
+
+/// What a user asks again after an answer is a new task, whatever it says.
+#[tokio::test]
+async fn an_answer_ends_a_task() {
+    let mut stack = Stack::builder().start();
+    for way in Way::all() {
+        let body = |n: usize| {
+            let mut run = Run::new(way.dialect, "Check the backups.");
+            for n in 0..n {
+                run.step("check", r#"{"path":"/var/backups"}"#, "All of the backups are there.");
+                run.assistant(&format!("All is well on day {n}."));
+                run.user("Check the backups.");
+            }
+            run.step("check", r#"{"path":"/var/backups"}"#, "All of the backups are there.");
+            run.body(way.stream)
+        };
+        let seen = verdicts(&stack, way, &[], 14, body).await;
+        assert!(seen.iter().all(|verdict| verdict == "allow"), "{way:?}: {seen:?}");
+    }
+    stack.assert_sound();
+}
+
 /// After a kill the first request with a new user text passes. The loop that goes on behind it is stopped at its second step.
 #[tokio::test]
 async fn the_re_ask_of_a_framework_passes_once() {
@@ -145,7 +182,8 @@ async fn the_re_ask_of_a_framework_passes_once() {
             run.step("deploy", r#"{"to":"prod"}"#, "error: permission denied");
         }
         assert_eq!(way.send(&stack, &[], run.body(way.stream)).await.verdict(), "kill", "{way:?}");
-        run.assistant("I was stopped.");
+        // A framework ends a run with the filter's words.
+        run.assistant("This agent was stopped because it went in circles. Send a new user message to go on.");
         run.user("There was an error with the last answer. Please try again, and give a valid one.");
         assert_eq!(way.send(&stack, &[], run.body(way.stream)).await.verdict(), "allow", "{way:?}");
         run.step("deploy", r#"{"to":"prod"}"#, "error: permission denied");

@@ -6,11 +6,10 @@ mod loops;
 mod material;
 mod work;
 
-use sentinel_tests::client::{self, Response};
-use sentinel_tests::{Dialect, Stack};
-use serde_json::{Value, json};
+use sentinel_harness::client::{self, Response};
+use sentinel_harness::{Dialect, Stack};
 
-/// Healthy work is seen for so many requests.
+/// Number of requests of healthy work.
 const REQUESTS: usize = 24;
 
 /// One way in which an agent speaks: a dialect, as JSON or as a stream.
@@ -48,20 +47,4 @@ async fn verdicts(
         seen.push(way.send(stack, headers, body(number)).await.verdict().to_owned());
     }
     seen
-}
-
-/// A request with instructions.
-fn with_instructions(dialect: Dialect, mut body: Value, text: &str) -> Value {
-    match dialect {
-        Dialect::OpenaiChat => {
-            let messages = body["messages"].as_array_mut().expect("messages");
-            messages.insert(0, json!({"role": "system", "content": text}));
-        }
-        Dialect::OpenaiResponses => body["instructions"] = json!(text),
-        Dialect::Anthropic | Dialect::VertexAnthropic => body["system"] = json!(text),
-        Dialect::Gemini => body["systemInstruction"] = json!({"parts": [{"text": text}]}),
-        Dialect::GeminiInteractions => body["system_instruction"] = json!(text),
-        Dialect::Bedrock => body["system"] = json!([{"text": text}]),
-    }
-    body
 }

@@ -2,15 +2,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sentinel_tests::Stack;
-use sentinel_tests::provider::reply::text_for;
-use sentinel_tests::provider::{Reply, speak};
-use sentinel_tests::stack::in_run;
+use sentinel_harness::Stack;
+use sentinel_harness::provider::reply::text_for;
+use sentinel_harness::provider::{Reply, speak};
+use sentinel_harness::stack::in_run;
 use serde_json::json;
 
 use super::{REQUESTS, Way, verdicts};
-use crate::history::Run;
 use crate::support::QUESTION;
+use sentinel_wire::Run;
 
 /// Tool, arguments and result of step `n`.
 type Step = fn(usize) -> (&'static str, String, String);

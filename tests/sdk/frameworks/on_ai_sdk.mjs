@@ -109,7 +109,7 @@ async function attempts() {
 async function worked(name, way, run) {
   polls = changes = 0;
   const before = await attempts();
-  const said = await run(`403.tool.${name}.${way}`);
+  const said = await run(`400.tool.${name}.${way}`);
   expect(said === done, said);
   const made = (await attempts()) - before;
   const steps = name === "polling" ? work + 1 : work;
@@ -137,9 +137,9 @@ async function killed(name, way, run, status) {
 async function play(way, run, statuses) {
   for (const name of statuses.length > 1 ? [...scenes, ...once] : scenes) {
     if (["healthy", "polling", "fixing"].includes(name)) await worked(name, way, run);
-    else await killed(name, way, run, 403);
+    else await killed(name, way, run, 400);
   }
-  for (const status of statuses) if (status !== 403) await killed("stuck", way, run, status);
+  for (const status of statuses) if (status !== 400) await killed("stuck", way, run, status);
   if (statuses.length > 1) {
     const cells = statuses.map(() => "`APICallError`").join(" | ");
     console.log(`row | [Vercel's AI SDK](#vercels-ai-sdk) | ${cells} | is the answer |`);
@@ -153,6 +153,6 @@ async function play(way, run, statuses) {
 }
 
 await play("ai-sdk", plain(false), [400, 401, 403, 404, 422]);
-await play("ai-sdk-streamed", streamed(false), [403]);
-await play("ai-sdk-chat", plain(true), [403]);
-await play("ai-sdk-chat-streamed", streamed(true), [403]);
+await play("ai-sdk-streamed", streamed(false), [400]);
+await play("ai-sdk-chat", plain(true), [400]);
+await play("ai-sdk-chat-streamed", streamed(true), [400]);

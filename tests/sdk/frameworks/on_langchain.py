@@ -53,7 +53,7 @@ def responses(agent):
 
 def retried():
     """The middleware that retries takes the classes of LangChain's own for final, and 422 has none."""
-    for status, requests in ((403, stage.STUCK), (404, stage.STUCK), (422, stage.STUCK + 2)):
+    for status, requests in ((400, stage.STUCK), (403, stage.STUCK), (404, stage.STUCK), (422, stage.STUCK + 2)):
         agent = made(
             f"{status}.tool.stuck.langchain-retried",
             [ModelRetryMiddleware(max_retries=2, initial_delay=0, on_failure="error")],
@@ -70,7 +70,7 @@ def retried():
 
 def resumed():
     """The thread of a stopped agent goes on with a new word of its user."""
-    agent = made("403.tool.stuck.langchain-resumed", checkpointer=InMemorySaver())
+    agent = made("400.tool.stuck.langchain-resumed", checkpointer=InMemorySaver())
     thread = {"configurable": {"thread_id": "1"}, **LIMIT}
     try:
         agent.invoke(ASK, thread)
@@ -82,7 +82,7 @@ def resumed():
 
 
 stage.play("langchain", "tool", chat, RAISES, named="[LangChain](#langchain-and-langgraph)")
-stage.play("langchain-streamed", "tool", streamed, {403: RAISES[403]})
-stage.play("langchain-responses", "tool", responses, {403: RAISES[403]})
+stage.play("langchain-streamed", "tool", streamed, {400: RAISES[400]})
+stage.play("langchain-responses", "tool", responses, {400: RAISES[400]})
 retried()
 resumed()

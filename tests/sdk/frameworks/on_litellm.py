@@ -81,7 +81,7 @@ def final(agent):
 
 
 def routed(status):
-    """What LiteLLM's Router makes of a kill, alone and for the next one whom it serves."""
+    """How LiteLLM's Router treats a kill, for the killed agent and for the next request."""
     deployment = {"model": "openai/gpt-4o-mini", "api_base": stage.URL + "/v1"}
     router = litellm.Router(model_list=[{"model_name": "m", "litellm_params": deployment}], num_retries=2, retry_after=0)
 
@@ -116,6 +116,6 @@ def routed(status):
 
 named = "[mini-swe-agent](#mini-swe-agent-and-litellm)"
 stage.play("mini-swe-agent", "bash", run, RAISES, named=named, retries=RETRIES, final=final)
-print(f"row {Clock.waited * RETRIES[403] / Clock.waits:.0f} seconds in all")
+print(f"row {Clock.waited * RETRIES[400] / Clock.waits:.0f} seconds in all")
 for status in sorted(RAISES):
     routed(status)

@@ -67,7 +67,7 @@ def streamed(which):
 
 def fallback():
     """A second model is asked after a kill, and is stopped too, as it is behind the same Envoy."""
-    one, settings = made("403.tool.stuck.pydantic-ai-fallback", "agent")
+    one, settings = made("400.tool.stuck.pydantic-ai-fallback", "agent")
     before = stage.attempts()
     try:
         both = FallbackModel(one.model, one.model)
@@ -81,7 +81,7 @@ def fallback():
 
 
 stage.play("pydantic-ai-openai", "tool", plain("agent"), RAISES, named="[Pydantic AI](#pydantic-ai)")
-stage.play("pydantic-ai-openai-streamed", "tool", streamed("agent"), {403: RAISES[403]})
-stage.play("pydantic-ai-anthropic", "tool", plain("other"), {403: RAISES[403]})
-stage.play("pydantic-ai-anthropic-streamed", "tool", streamed("other"), {403: RAISES[403]})
+stage.play("pydantic-ai-openai-streamed", "tool", streamed("agent"), {400: RAISES[400]})
+stage.play("pydantic-ai-anthropic", "tool", plain("other"), {400: RAISES[400]})
+stage.play("pydantic-ai-anthropic-streamed", "tool", streamed("other"), {400: RAISES[400]})
 fallback()

@@ -40,7 +40,7 @@ def play(way, form, go, raises, **named):
     stage.play(way, form, go, raises, final=final(go), **named)
 
 
-ONE = {403: RAISES[403]}
+ONE = {400: RAISES[400]}
 STREAM = {"stream_outputs": True}
 play("smolagents-code", "code", run("CodeAgent"), RAISES, named="[smolagents](#smolagents)")
 play("smolagents-code-streamed", "code", run("CodeAgent", **STREAM), ONE)
@@ -49,5 +49,5 @@ play("smolagents-tools-streamed", "final_answer", run("ToolCallingAgent", **STRE
 
 # This agent writes each failure into one growing message of the user, and no call: one repetition more is needed to see it.
 stage.killed(
-    "failing", "smolagents-tools", "final_answer", run("ToolCallingAgent"), 403, RAISES[403], stage.STUCK + 1
+    "failing", "smolagents-tools", "final_answer", run("ToolCallingAgent"), 400, RAISES[400], stage.STUCK + 1
 )

@@ -22,6 +22,8 @@ DONE = "All twenty pages are read, and the total is 4711."
 SUM_UP = "Stop here and sum up what you have."
 STOPPED = "This agent was stopped because "
 WORK = 20
+# The default of `kill.status`.
+DEFAULT = 400
 # The calls that pass, and the one that is stopped.
 STUCK = 5 + 1
 
@@ -163,8 +165,8 @@ def play(way, form, run, raises, *, named=None, retries=None, final=None):
         if name in ("healthy", "polling", "fixing"):
             worked(name, way, form, run)
         else:
-            killed(name, way, form, run, 403, raises[403], STUCK + retries.get(403, 0))
-    for status in raises.keys() - {403}:
+            killed(name, way, form, run, DEFAULT, raises[DEFAULT], STUCK + retries.get(DEFAULT, 0))
+    for status in raises.keys() - {DEFAULT}:
         killed("stuck", way, form, run, status, raises[status], STUCK + retries.get(status, 0))
     agent = f"final.{form}.stuck.{way}"
     before = attempts()
@@ -185,7 +187,7 @@ def worked(name, way, form, run):
     global _polls, _changes
     _polls = _changes = 0
     before = attempts()
-    said = run(f"403.{form}.{name}.{way}")
+    said = run(f"{DEFAULT}.{form}.{name}.{way}")
     expect(DONE in str(said), said)
     steps = WORK + 1 if name == "polling" else WORK
     expect(attempts() - before == steps + 1, f"{attempts() - before} requests for {steps} steps and an answer")

@@ -184,8 +184,8 @@ async function run(name, api) {
     } catch (error) {
       refusal = error;
     }
-    expect(refusal instanceof OpenAI.PermissionDeniedError, `the fifth repetition: ${refusal}`);
-    expect(refusal.status === 403 && refusal.message.includes(stopped), String(refusal));
+    expect(refusal instanceof OpenAI.BadRequestError, `the fifth repetition: ${refusal}`);
+    expect(refusal.status === 400 && refusal.message.includes(stopped), String(refusal));
     const made = (await attempts()) - before;
     expect(made === 1, `${made} attempts for one killed call`);
     done(check);

@@ -27,7 +27,7 @@ def question(text):
 
 
 class Messages:
-    refusal = anthropic.PermissionDeniedError
+    refusal = anthropic.BadRequestError
 
     def ask(self, agent, text):
         answer = messages(agent).create(**question(text))

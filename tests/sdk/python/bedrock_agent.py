@@ -27,7 +27,7 @@ TOOLS = {
 }
 
 
-class AccessDenied(Exception):
+class ValidationError(Exception):
     """What boto3 raises, once its code is known to be this one."""
 
 
@@ -51,10 +51,10 @@ def call(method, agent, text, **more):
     try:
         return getattr(client(agent), method)(**messages(text), **more)
     except ClientError as error:
-        expected = error.response["Error"]["Code"] == "AccessDeniedException"
-        stack.expect(expected and type(error).__name__ == "AccessDeniedException", repr(error))
+        expected = error.response["Error"]["Code"] == "ValidationException"
+        stack.expect(expected and type(error).__name__ == "ValidationException", repr(error))
         stack.expect(error.response["ResponseMetadata"]["RetryAttempts"] == 0, error.response)
-        refused = AccessDenied(str(error))
+        refused = ValidationError(str(error))
         refused.status_code = error.response["ResponseMetadata"]["HTTPStatusCode"]
         raise refused from error
 
@@ -64,7 +64,7 @@ def verdict_of(answer):
 
 
 class Converse:
-    refusal = AccessDenied
+    refusal = ValidationError
 
     def ask(self, agent, text):
         answer = call("converse", agent, text)

@@ -4,7 +4,7 @@ import json
 
 from google import genai
 from google.genai import types
-from google.genai._interactions import PermissionDeniedError
+from google.genai._interactions import BadRequestError
 
 import stack
 
@@ -36,7 +36,7 @@ ALONE = {"store": False, "generation_config": {"thinking_level": "minimal"}}
 
 
 class Interactions:
-    refusal = PermissionDeniedError
+    refusal = BadRequestError
 
     # The clients are kept in a variable: a client that is collected closes its connections.
     def ask(self, agent, text):
@@ -97,7 +97,7 @@ def kept_by_the_provider():
                     "result": "error: the weather service is not there",
                 }
             ]
-    except PermissionDeniedError as error:
+    except BadRequestError as error:
         stack.expect(stack.STOPPED in str(error), error)
         verdicts.append("kill")
     stack.expect(verdicts == ["allow", "allow", "allow", "hint", "hint", "kill"], verdicts)

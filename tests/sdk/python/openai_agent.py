@@ -20,7 +20,7 @@ def client(agent):
 
 
 class Chat:
-    refusal = openai.PermissionDeniedError
+    refusal = openai.BadRequestError
     tools = [{"type": "function", "function": {"name": "get_weather", "parameters": PARAMETERS, "strict": True}}]
 
     def ask(self, agent, text):
@@ -61,7 +61,7 @@ class Chat:
 
 
 class Responses:
-    refusal = openai.PermissionDeniedError
+    refusal = openai.BadRequestError
     tools = [{"type": "function", "name": "get_weather", "parameters": PARAMETERS, "strict": True}]
 
     def ask(self, agent, text):

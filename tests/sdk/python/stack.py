@@ -19,7 +19,7 @@ IS_CACHED = os.environ.get("SENTINEL_CHECKS") == "cache"
 
 
 def counter(wanted):
-    """A counter of Envoy's; none where it has not counted yet."""
+    """A counter of Envoy, or `None` if it does not exist yet."""
     with urllib.request.urlopen(ADMIN + "/stats?filter=" + wanted) as answer:
         for line in answer.read().decode().splitlines():
             name, value = line.rsplit(": ", 1)
@@ -144,7 +144,7 @@ def stopped(name, api):
             call(agent, QUESTION)
         except api.refusal as error:
             status = getattr(error, "status_code", None) or getattr(error, "code", None)
-            expect(status == 403, error)
+            expect(status == 400, error)
             expect(STOPPED in str(error), error)
         else:
             raise AssertionError("the fifth repetition was not killed")

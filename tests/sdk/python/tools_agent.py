@@ -55,9 +55,9 @@ def gemini(forced):
 
 
 for name, ask, refusal in [
-    ("chat", chat, openai.PermissionDeniedError),
-    ("responses", responses, openai.PermissionDeniedError),
-    ("messages", messages, anthropic.PermissionDeniedError),
+    ("chat", chat, openai.BadRequestError),
+    ("responses", responses, openai.BadRequestError),
+    ("messages", messages, anthropic.BadRequestError),
     ("gemini", gemini, errors.ClientError),
 ]:
     stack.expect(ask(False) == "get_weather", name)

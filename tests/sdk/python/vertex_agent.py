@@ -13,7 +13,7 @@ TOKEN = "ya29.of-the-agent"
 
 
 class Claude:
-    refusal = anthropic.PermissionDeniedError
+    refusal = anthropic.BadRequestError
 
     def messages(self, agent):
         return anthropic.AnthropicVertex(

@@ -1,8 +1,7 @@
-//! What was served of what, by category, by threshold, by rule. No page and no files.
+//! What was served of what, by category, by threshold. No page and no files.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use sentinel_text::verify::Contradiction;
 use serde_json::{Value, json};
 
 use crate::pairs::Pair;
@@ -13,12 +12,13 @@ const MOST_TRAPS_PERCENT: usize = 1;
 pub struct Judged {
     pub pair: Pair,
     pub similarity: f64,
-    pub objections: Vec<Contradiction>,
+    /// Whether both ask for the same.
+    pub is_same: bool,
 }
 
 impl Judged {
     fn is_served(&self, threshold: f64, is_verified: bool) -> bool {
-        self.similarity >= threshold && (!is_verified || self.objections.is_empty())
+        self.similarity >= threshold && (!is_verified || self.is_same)
     }
 }
 
@@ -64,15 +64,6 @@ pub struct Point {
     pub unverified: Counts,
 }
 
-/// What one rule does among the pairs over the threshold.
-pub struct Rule {
-    pub rule: Contradiction,
-    pub traps: usize,
-    pub traps_alone: usize,
-    pub true_pairs: usize,
-    pub true_alone: usize,
-}
-
 impl Report {
     pub fn counts(&self, threshold: f64, is_verified: bool) -> Counts {
         self.judged.iter().fold(Counts::default(), |mut counts, judged| {
@@ -104,31 +95,6 @@ impl Report {
             .collect()
     }
 
-    /// What each rule holds back of the traps and of the true pairs, and what it alone holds back.
-    pub fn rules(&self) -> Vec<Rule> {
-        let candidates = || self.judged.iter().filter(|judged| judged.similarity >= self.threshold);
-        Contradiction::ALL
-            .iter()
-            .map(|rule| {
-                let count = |is_true: bool, alone: bool| {
-                    candidates()
-                        .filter(|judged| {
-                            judged.pair.same_answer == is_true && judged.objections.contains(rule)
-                        })
-                        .filter(|judged| !alone || judged.objections.len() == 1)
-                        .count()
-                };
-                Rule {
-                    rule: *rule,
-                    traps: count(false, false),
-                    traps_alone: count(false, true),
-                    true_pairs: count(true, false),
-                    true_alone: count(true, true),
-                }
-            })
-            .collect()
-    }
-
     pub fn serves_too_many_traps(&self) -> bool {
         let counts = self.counts(self.threshold, true);
         counts.traps_served.saturating_mul(100) > counts.traps_total.saturating_mul(MOST_TRAPS_PERCENT)
@@ -149,7 +115,7 @@ impl Report {
                 "b": judged.pair.b,
                 "category": judged.pair.category,
                 "similarity": judged.similarity,
-                "objections": judged.objections.iter().map(|rule| rule.as_str()).collect::<Vec<_>>(),
+                "is_same": judged.is_same,
             })
         };
         let categories: serde_json::Map<String, Value> =
@@ -165,26 +131,12 @@ impl Report {
                 })
             })
             .collect();
-        let rules: Vec<Value> = self
-            .rules()
-            .into_iter()
-            .map(|rule| {
-                json!({
-                    "rule": rule.rule.as_str(),
-                    "traps_held_back": rule.traps,
-                    "traps_held_back_by_it_alone": rule.traps_alone,
-                    "true_held_back": rule.true_pairs,
-                    "true_held_back_by_it_alone": rule.true_alone,
-                })
-            })
-            .collect();
         json!({
             "threshold": self.threshold,
             "default": self.counts(self.threshold, true).json(),
             "without_verification": self.counts(self.threshold, false).json(),
             "categories": categories,
             "curve": curve,
-            "rules": rules,
             "served_traps": self.served_traps().map(pair).collect::<Vec<_>>(),
             "missed": self.missed().map(pair).collect::<Vec<_>>(),
         })

@@ -1,5 +1,5 @@
-//! What the response cache would serve of given pairs of prompts: embeds both with the real model, checks them for
-//! contradictions, and writes report.json and report.html. Ends with 1 where too many traps are served, with 2 where the input is
+//! What the response cache would serve of given pairs of prompts: embeds both with the real model, asks
+//! whether they are the same question, and writes report.json and report.html. Ends with 1 where too many traps are served, with 2 where the input is
 //! wrong. What must not live here: anything that decides what is served.
 
 mod figures;
@@ -14,6 +14,7 @@ use std::{
 
 use clap::Parser;
 use embedding_service::{
+    cache::equality::asks_the_same,
     embed::{
         Embedder as _,
         model_files::ModelFiles,
@@ -21,7 +22,6 @@ use embedding_service::{
     },
     similarity,
 };
-use sentinel_text::verify::contradictions;
 
 use figures::{Judged, Report};
 use pairs::Pair;
@@ -87,8 +87,8 @@ fn judged(args: &Args, pairs: Vec<Pair>) -> Result<Vec<Judged>, String> {
             // What the model did not see has to be the same, as for any comparison of prompts.
             let similarity =
                 if a.unseen == b.unseen { similarity::of_vectors(&a.vector, &b.vector) } else { 0.0 };
-            let objections = contradictions(&pair.a, &pair.b, &is_known);
-            Ok(Judged { pair, similarity, objections })
+            let is_same = asks_the_same(&pair.a, &pair.b, &is_known);
+            Ok(Judged { pair, similarity, is_same })
         })
         .collect()
 }

@@ -1,4 +1,4 @@
-//! The report as one page: the curve along the threshold, the table, the rules, and every pair that was judged wrongly. No script,
+//! The report as one page: the curve along the threshold, the table, and every pair that was judged wrongly. No script,
 //! nothing from a network.
 
 use std::fmt::Write as _;
@@ -16,14 +16,13 @@ pub fn page(report: &Report) -> String {
     );
     let _ = writeln!(
         html,
-        "<p>{} pairs of prompts, served from similarity {} (cosine {:.2}) on where no rule objects.</p>",
+        "<p>{} pairs of prompts, served from similarity {} (cosine {:.2}) on where both are the same question.</p>",
         report.judged.len(),
         report.threshold,
         report.threshold * 2.0 - 1.0
     );
     let _ = writeln!(html, "<pre>{}</pre>", escaped(&report.table()));
     let _ = writeln!(html, "<h2>Along the threshold</h2>\n{}", chart(report));
-    rules(report, &mut html);
     pairs("Traps that would be served", report.served_traps(), &mut html);
     pairs("Rewordings that would be missed", report.missed(), &mut html);
     html.push_str("</body></html>\n");
@@ -81,28 +80,12 @@ fn chart(report: &Report) -> String {
     svg
 }
 
-fn rules(report: &Report, html: &mut String) {
-    html.push_str(
-        "<h2>What each rule holds back</h2>\n<p>Of the pairs over the threshold; in brackets what it alone holds back.</p>\n\
-         <table><tr><th>rule</th><th>traps</th><th>true pairs</th></tr>\n",
-    );
-    for rule in report.rules() {
-        let _ = writeln!(
-            html,
-            "<tr><td>{}</td><td>{} ({})</td><td>{} ({})</td></tr>",
-            rule.rule, rule.traps, rule.traps_alone, rule.true_pairs, rule.true_alone
-        );
-    }
-    html.push_str("</table>\n");
-}
-
 fn pairs<'a>(title: &str, pairs: impl Iterator<Item = &'a Judged>, html: &mut String) {
     let _ = writeln!(
         html,
-        "<h2>{title}</h2>\n<table><tr><th>similarity</th><th>category</th><th>texts</th><th>objections</th></tr>"
+        "<h2>{title}</h2>\n<table><tr><th>similarity</th><th>category</th><th>texts</th><th>same question</th></tr>"
     );
     for judged in pairs {
-        let objections: Vec<&str> = judged.objections.iter().map(|rule| rule.as_str()).collect();
         let _ = writeln!(
             html,
             "<tr><td>{:.3}</td><td>{}</td><td>{}<br>{}</td><td>{}</td></tr>",
@@ -110,7 +93,7 @@ fn pairs<'a>(title: &str, pairs: impl Iterator<Item = &'a Judged>, html: &mut St
             escaped(&judged.pair.category),
             escaped(&judged.pair.a),
             escaped(&judged.pair.b),
-            objections.join(", ")
+            if judged.is_same { "yes" } else { "no" }
         );
     }
     html.push_str("</table>\n");

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use sentinel_codes::{add_distances, code, smallest, words};
+use sentinel_encoder::codes::{add_distances, code, smallest, words};
 
 /// Vectors of a segment: what a change copies at most.
 const SEGMENT: usize = 4096;

@@ -1,5 +1,5 @@
 //! Answers in Redis: for several replicas, or to outlive a restart. Here stands what is asked when; the commands and the reading
-//! of a hash have files of their own, and the connection is that of the prompt history.
+//! of a hash have files of their own.
 //!
 //! A Redis user needs the keys that begin with `cache:`, EVAL, HGETALL, HMGET, DEL and SCAN, and with the search module FT.CREATE
 //! and FT.SEARCH. In a cluster only single entries can be erased.
@@ -14,14 +14,15 @@ use ::redis::{Pipeline, Value, cmd, from_redis_value};
 use super::{AnswerStore, Entry, EntryId, Erase, Near, Partition, learning::Observations};
 use crate::{
     embed::model_id::ModelId,
-    history::{
-        HistoryError,
+    similarity,
+    store::{
+        StoreError,
         redis::{
+            Endpoint, Requirements, SupervisedConnection, index_exists,
             options::{LookupMethod, RedisOptions},
-            shared::{Endpoint, Requirements, SupervisedConnection, history_error, index_exists},
+            store_error,
         },
     },
-    similarity,
 };
 
 pub use self::command::MAX_COMPARED;
@@ -53,13 +54,13 @@ impl RedisAnswers {
         model: ModelId,
         dimension: usize,
         ttl: Duration,
-    ) -> Result<Self, HistoryError> {
+    ) -> Result<Self, StoreError> {
         let nobody = Partition([0; 16]);
         let questions = vec![
             command::newest(nobody, model),
             command::exact(&command::key(nobody, model, EntryId::of(""))),
         ];
-        let requirements = Requirements::new(questions, dimension, LookupMethod::Direct);
+        let requirements = Requirements { questions, index: None };
         let connection = SupervisedConnection::open(
             "response cache",
             Endpoint::new(options)?,
@@ -82,10 +83,10 @@ impl RedisAnswers {
         Ok(store)
     }
 
-    async fn ensure_index(&self) -> Result<(), HistoryError> {
+    async fn ensure_index(&self) -> Result<(), StoreError> {
         let mut connection = self.connection.current()?;
         match command::create_index(self.dimension).query_async::<Value>(&mut connection).await {
-            Err(e) if !index_exists(&e) => Err(history_error(&e)),
+            Err(e) if !index_exists(&e) => Err(store_error(&e)),
             _ => Ok(()),
         }
     }
@@ -96,15 +97,15 @@ impl RedisAnswers {
         partition: Partition,
         vector: &[f32],
         count: usize,
-    ) -> Result<Vec<String>, HistoryError> {
+    ) -> Result<Vec<String>, StoreError> {
         if self.lookup == LookupMethod::Search {
             let search = command::search(partition, self.model, vector, count, self.timeout);
-            let found: Result<Value, HistoryError> = self.connection.ask(&search, self.timeout).await;
+            let found: Result<Value, StoreError> = self.connection.ask(&search, self.timeout).await;
             return match found {
                 Ok(found) => Ok(found_keys(found)),
                 Err(error) => {
                     // It may be gone, with a Redis that was emptied: this look-up finds nothing, the next has it again.
-                    if matches!(error, HistoryError::IndexMissing(_) | HistoryError::Refused(_)) {
+                    if matches!(error, StoreError::IndexMissing(_) | StoreError::Refused(_)) {
                         self.ensure_index().await?;
                     }
                     Err(error)
@@ -129,9 +130,9 @@ impl RedisAnswers {
     }
 
     /// The next keys of answers from `cursor` on, and the cursor after them: 0 at the end.
-    async fn scan(&self, cursor: u64) -> Result<(u64, Vec<String>), HistoryError> {
+    async fn scan(&self, cursor: u64) -> Result<(u64, Vec<String>), StoreError> {
         if self.is_cluster {
-            return Err(HistoryError::WrongKind(
+            return Err(StoreError::WrongKind(
                 "in a cluster answers cannot be counted, nor erased but one by one: they go when their time is up",
             ));
         }
@@ -141,7 +142,7 @@ impl RedisAnswers {
         self.connection.ask(&scan, WRITE_TIMEOUT).await
     }
 
-    async fn delete(&self, keys: &[String]) -> Result<u64, HistoryError> {
+    async fn delete(&self, keys: &[String]) -> Result<u64, StoreError> {
         if keys.is_empty() {
             return Ok(0);
         }
@@ -149,7 +150,7 @@ impl RedisAnswers {
     }
 
     /// Which of the keys hold what is meant.
-    async fn meant(&self, what: &Erase, keys: Vec<String>) -> Result<Vec<String>, HistoryError> {
+    async fn meant(&self, what: &Erase, keys: Vec<String>) -> Result<Vec<String>, StoreError> {
         let (tenant, agent) = match what {
             Erase::All | Erase::Entry(..) => return Ok(keys),
             Erase::Tenant(tenant) => (tenant, None),
@@ -184,7 +185,7 @@ fn id_in(key: &str) -> Option<EntryId> {
 
 #[tonic::async_trait]
 impl AnswerStore for RedisAnswers {
-    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, HistoryError> {
+    async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, StoreError> {
         let key = command::key(partition, self.model, id);
         let fields: HashMap<String, Vec<u8>> =
             self.connection.ask(&command::exact(&key), self.timeout).await?;
@@ -192,7 +193,7 @@ impl AnswerStore for RedisAnswers {
             return Ok(None);
         }
         let entry = hash::entry(partition, id, fields);
-        entry.map(Some).ok_or(HistoryError::Unreadable("an answer of another version, or with changed bytes"))
+        entry.map(Some).ok_or(StoreError::Unreadable("an answer of another version, or with changed bytes"))
     }
 
     async fn nearest(
@@ -200,7 +201,7 @@ impl AnswerStore for RedisAnswers {
         partition: Partition,
         vector: &[f32],
         count: usize,
-    ) -> Result<Vec<Near>, HistoryError> {
+    ) -> Result<Vec<Near>, StoreError> {
         let keys = self.nearest_keys(partition, vector, count).await?;
         if keys.is_empty() {
             return Ok(Vec::new());
@@ -226,19 +227,19 @@ impl AnswerStore for RedisAnswers {
         Ok(near)
     }
 
-    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), HistoryError> {
+    async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), StoreError> {
         let times = [ttl.min(self.ttl), self.ttl];
         let command = command::store(entry, self.model, times, &hash::fields(entry));
         self.connection.ask::<Value>(&command, WRITE_TIMEOUT).await.map(drop)
     }
 
-    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, HistoryError> {
+    async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, StoreError> {
         let after = Entry { observations: observations.clone(), ..entry.clone() };
         let (old, new) = (hash::fields(entry), hash::fields(&after));
         self.connection.ask(&command::observe(self.model, &old, &after, &new), WRITE_TIMEOUT).await
     }
 
-    async fn erase(&self, what: &Erase) -> Result<u64, HistoryError> {
+    async fn erase(&self, what: &Erase) -> Result<u64, StoreError> {
         if let Erase::Entry(partition, id) = what {
             return self.delete(&[command::key(*partition, self.model, *id)]).await;
         }
@@ -254,7 +255,7 @@ impl AnswerStore for RedisAnswers {
         }
     }
 
-    async fn count(&self) -> Result<u64, HistoryError> {
+    async fn count(&self) -> Result<u64, StoreError> {
         let (mut count, mut cursor) = (0_usize, 0);
         loop {
             let (next, keys) = self.scan(cursor).await?;

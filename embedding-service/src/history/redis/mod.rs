@@ -6,15 +6,9 @@
 //! A sorted set beside the hashes lists the prompts of a scope.
 
 mod command;
-mod connection;
-mod endpoint;
-mod error;
 mod keys;
-pub mod options;
 mod reply;
-mod requirements;
 mod search;
-mod supervisor;
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -24,27 +18,20 @@ use std::{
 use ::redis::{Cmd, Value};
 use tokio::sync::watch;
 
-use self::{
-    endpoint::Endpoint,
-    keys::Keys,
-    options::{LookupMethod, RedisOptions},
-    requirements::Requirements,
-    supervisor::SupervisedConnection,
+use self::{keys::Keys, search::PromptIndex};
+use super::{Earlier, PromptHistory, Record, Retention, Scope};
+use crate::{
+    embed::model_id::ModelId,
+    store::{
+        StoreError,
+        redis::{
+            Endpoint, Index, Requirements, SupervisedConnection,
+            options::{LookupMethod, RedisOptions},
+        },
+    },
 };
-use super::{Earlier, HistoryError, PromptHistory, Record, Retention, Scope};
-use crate::embed::model_id::ModelId;
 
 pub use self::{command::MAX_HISTORY, keys::INDEX};
-
-/// What the response cache uses too: one way to Redis, whatever is kept there.
-pub(crate) mod shared {
-    pub use super::{
-        endpoint::Endpoint,
-        error::{history_error, index_exists},
-        requirements::Requirements,
-        supervisor::SupervisedConnection,
-    };
-}
 
 /// Writes happen after the answer, so they may take longer than a look-up.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -72,14 +59,18 @@ impl RedisHistory {
         model: ModelId,
         dimension: usize,
         retention: Retention,
-    ) -> Result<Self, HistoryError> {
+    ) -> Result<Self, StoreError> {
         let (lookup, timeout) = (options.lookup, options.timeout);
         let keys = Keys::new(model);
         // One node of a cluster that was not announced answers for a part of the scopes; in a cluster that was, one scope
         // will do. The tenant of a call is never empty.
         let nobody = (0..if options.cluster { 1 } else { 8 }).map(|n| Scope::new("", "", &n.to_string()));
         let questions = nobody.map(|scope| command::recall(&keys.recent(&scope), retention.size)).collect();
-        let requirements = Requirements::new(questions, dimension, lookup);
+        let index = match lookup {
+            LookupMethod::Search => Some(Box::new(PromptIndex::new(dimension)) as Box<dyn Index>),
+            LookupMethod::Direct => None,
+        };
+        let requirements = Requirements { questions, index };
         let connection =
             SupervisedConnection::open("prompt history", Endpoint::new(options)?, requirements, timeout)
                 .await?;
@@ -99,7 +90,7 @@ impl RedisHistory {
             return;
         }
         if full {
-            tracing::warn!(error = %HistoryError::Full, "prompts are not stored");
+            tracing::warn!(error = %StoreError::Full, "prompts are not stored");
         } else {
             tracing::info!("Redis takes prompts again");
         }
@@ -108,8 +99,9 @@ impl RedisHistory {
 
 #[tonic::async_trait]
 impl PromptHistory for RedisHistory {
-    async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, HistoryError> {
-        let found = self.connection.ask(&self.recall_command(scope, vector), self.timeout).await?;
+    async fn recall(&self, scope: &Scope, vector: &[f32]) -> Result<Vec<Earlier>, StoreError> {
+        let asked = self.connection.ask(&self.recall_command(scope, vector), self.timeout).await;
+        let found = asked.map_err(|error| error.of_index(INDEX))?;
         let mut earlier = match self.lookup {
             LookupMethod::Direct => reply::of_script(found, vector)?,
             LookupMethod::Search => reply::of_search(found)?,
@@ -120,14 +112,14 @@ impl PromptHistory for RedisHistory {
         Ok(earlier)
     }
 
-    async fn record(&self, record: &Record) -> Result<(), HistoryError> {
+    async fn record(&self, record: &Record) -> Result<(), StoreError> {
         let stored = self
             .connection
             .ask::<Value>(&command::record(&self.keys, self.retention, record), WRITE_TIMEOUT)
             .await;
         match &stored {
             Ok(_) => self.log_memory(false),
-            Err(HistoryError::Full) => self.log_memory(true),
+            Err(StoreError::Full) => self.log_memory(true),
             Err(_) => {}
         }
         stored.map(drop)

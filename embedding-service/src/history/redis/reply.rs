@@ -1,28 +1,28 @@
-//! Reads what Redis answers. Sends nothing, and knows no errors of the server: those are in `error.rs`.
+//! Reads what Redis answers. Sends nothing, and knows no errors of the server: those are in `store/redis/error.rs`.
 
 use std::collections::HashMap;
 
 use redis::{FromRedisValue, ParsingError, Value, from_redis_value};
 
-use super::super::{Earlier, HistoryError, Moment};
-use crate::{embed::truncation::UnseenDigest, similarity};
+use super::super::{Earlier, Moment};
+use crate::{embed::truncation::UnseenDigest, similarity, store::StoreError};
 
 /// The fields `moment`, `prompt`, `unseen` and `vec` of a hash; nothing where it has expired or was evicted, but is still
 /// named in its scope's set.
 type Hash = (Option<u64>, Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// What the script gave: a [`Hash`] for each prompt, compared with `vector`.
-pub fn of_script(reply: Value, vector: &[f32]) -> Result<Vec<Earlier>, HistoryError> {
+pub fn of_script(reply: Value, vector: &[f32]) -> Result<Vec<Earlier>, StoreError> {
     let hashes: Vec<Hash> = list(reply, "EVAL gave no list of prompts")?;
     let mut found = Vec::with_capacity(hashes.len());
     for (moment, prompt, unseen, stored) in hashes {
         let Some(moment) = moment else { continue };
         let Some(stored) = stored else {
-            return Err(HistoryError::Unreadable("a prompt without a vector"));
+            return Err(StoreError::Unreadable("a prompt without a vector"));
         };
         let (components, rest) = stored.as_chunks::<4>();
         if components.len() != vector.len() || !rest.is_empty() {
-            return Err(HistoryError::Unreadable("a prompt with a vector of another length"));
+            return Err(StoreError::Unreadable("a prompt with a vector of another length"));
         }
         let stored: Vec<f32> = components.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
         found.push(Earlier {
@@ -36,7 +36,7 @@ pub fn of_script(reply: Value, vector: &[f32]) -> Result<Vec<Earlier>, HistoryEr
 }
 
 /// The hits of a search that returned `distance`, `moment`, `prompt` and `unseen`, in no particular order.
-pub fn of_search(reply: Value) -> Result<Vec<Earlier>, HistoryError> {
+pub fn of_search(reply: Value) -> Result<Vec<Earlier>, StoreError> {
     // The number of hits, then for each its key and its fields.
     let mut items: Vec<Value> = list(reply, "FT.SEARCH gave no list")?;
     let hits: Vec<(Value, Value)> =
@@ -61,15 +61,15 @@ pub fn of_search(reply: Value) -> Result<Vec<Earlier>, HistoryError> {
 }
 
 /// A reply as the client converts it.
-pub fn convert<T: FromRedisValue>(reply: Value, or_else: &'static str) -> Result<T, HistoryError> {
-    from_redis_value(reply).map_err(|_: ParsingError| HistoryError::Unreadable(or_else))
+pub fn convert<T: FromRedisValue>(reply: Value, or_else: &'static str) -> Result<T, StoreError> {
+    from_redis_value(reply).map_err(|_: ParsingError| StoreError::Unreadable(or_else))
 }
 
 /// As [`convert`], of a list. Nothing is no list, though the client would make an empty one of it.
-fn list<T: FromRedisValue>(reply: Value, or_else: &'static str) -> Result<Vec<T>, HistoryError> {
+fn list<T: FromRedisValue>(reply: Value, or_else: &'static str) -> Result<Vec<T>, StoreError> {
     match reply {
         Value::Array(_) => convert(reply, or_else),
-        _ => Err(HistoryError::Unreadable(or_else)),
+        _ => Err(StoreError::Unreadable(or_else)),
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
             Value::Array(vec![Value::Int(1), bulk("k")]),
             Value::Array(vec![Value::Int(1), bulk("k"), list(&["distance", "far", "moment", "1"])]),
         ] {
-            assert!(matches!(of_search(odd), Err(HistoryError::Unreadable(_))));
+            assert!(matches!(of_search(odd), Err(StoreError::Unreadable(_))));
         }
         assert_eq!(of_search(Value::Array(vec![Value::Int(0)])), Ok(vec![]));
     }
@@ -148,7 +148,7 @@ mod tests {
             Value::Array(vec![Value::Array(vec![bulk("17"), bulk("hi"), bulk(""), Value::Nil])]),
             Value::Array(vec![Value::Array(vec![bulk("17"), bulk("hi"), bulk(""), floats(&[1.0, 0.0])])]),
         ] {
-            assert!(matches!(of_script(odd, &[1.0]), Err(HistoryError::Unreadable(_))));
+            assert!(matches!(of_script(odd, &[1.0]), Err(StoreError::Unreadable(_))));
         }
     }
 }

@@ -1,21 +1,50 @@
 //! Looking up by the search module: the index over the prompts' hashes, and the question that is asked of it.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Once};
 
 use redis::{Cmd, FromRedisValue, Value, cmd, from_redis_value};
 
 use super::{
-    super::HistoryError,
     command::{MAX_HISTORY, vector_bytes},
-    connection::Connection,
-    error::{history_error, index_exists},
     keys::{INDEX, PREFIX},
     reply::convert,
 };
+use crate::store::{
+    StoreError,
+    redis::{Connection, Index, index_exists, store_error},
+};
+
+/// The index over the vectors of all prompts.
+pub struct PromptIndex {
+    dimension: usize,
+    warned_of_graph: Once,
+}
+
+impl PromptIndex {
+    /// Over vectors with so many components.
+    pub fn new(dimension: usize) -> Self {
+        Self { dimension, warned_of_graph: Once::new() }
+    }
+}
+
+#[tonic::async_trait]
+impl Index for PromptIndex {
+    async fn ensure(&self, connection: &mut Connection) -> Result<(), StoreError> {
+        if ensure_index(connection, self.dimension).await? == Algorithm::Hnsw {
+            self.warned_of_graph.call_once(|| {
+                tracing::warn!(
+                    "the index {0} keeps a graph (HNSW), which makes writes slow and is of no use to this service; after FT.DROPINDEX {0} (without DD, so that no prompt is lost) it makes one without",
+                    INDEX
+                );
+            });
+        }
+        Ok(())
+    }
+}
 
 /// How the index keeps vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
+enum Algorithm {
     /// As they are: a write is cheap. What this service makes.
     Flat,
     /// In a graph, which every write has to mend. It serves searches over all prompts, which are none of ours.
@@ -41,22 +70,22 @@ pub fn recall(scope: &str, vector: &[f32]) -> Cmd {
 }
 
 /// Makes the index where it is missing, and checks that one that is there fits.
-pub async fn ensure_index(connection: &mut Connection, dimension: usize) -> Result<Algorithm, HistoryError> {
+async fn ensure_index(connection: &mut Connection, dimension: usize) -> Result<Algorithm, StoreError> {
     match info(connection).await {
         Ok(info) => return algorithm_of(info, dimension),
-        Err(HistoryError::IndexMissing(_)) => {}
+        Err(StoreError::IndexMissing(_)) => {}
         Err(e) => return Err(e),
     }
     match create(dimension).query_async::<Value>(connection).await {
         Ok(_) => Ok(Algorithm::Flat),
         // Another replica was faster.
         Err(e) if index_exists(&e) => algorithm_of(info(connection).await?, dimension),
-        Err(e) => Err(history_error(&e)),
+        Err(e) => Err(store_error(&e)),
     }
 }
 
-async fn info(connection: &mut Connection) -> Result<Value, HistoryError> {
-    cmd("FT.INFO").arg(INDEX).query_async(connection).await.map_err(|e| history_error(&e))
+async fn info(connection: &mut Connection) -> Result<Value, StoreError> {
+    cmd("FT.INFO").arg(INDEX).query_async(connection).await.map_err(|e| store_error(&e))
 }
 
 fn create(dimension: usize) -> Cmd {
@@ -74,8 +103,8 @@ fn create(dimension: usize) -> Cmd {
 }
 
 /// How an index that is there keeps vectors; an error where it does not suit this service.
-fn algorithm_of(info: Value, dimension: usize) -> Result<Algorithm, HistoryError> {
-    let unfit = |problem: String| HistoryError::IndexUnfit { index: INDEX, problem };
+fn algorithm_of(info: Value, dimension: usize) -> Result<Algorithm, StoreError> {
+    let unfit = |problem: String| StoreError::IndexUnfit { index: INDEX, problem };
     let mut info: Table = convert(info, "FT.INFO is no list of names and values")?;
     let mut definition: Table =
         convert(taken(&mut info, "index_definition"), "FT.INFO without a definition of the index")?;
@@ -85,7 +114,7 @@ fn algorithm_of(info: Value, dimension: usize) -> Result<Algorithm, HistoryError
     }
     let attributes: Vec<Attribute> = match info.remove("attributes") {
         Some(attributes) => convert(attributes, "FT.INFO with attributes that are no lists")?,
-        None => return Err(HistoryError::Unreadable("FT.INFO without attributes")),
+        None => return Err(StoreError::Unreadable("FT.INFO without attributes")),
     };
     let value = |attribute: &str, name: &str| {
         let found = attributes.iter().find(|found| found.get("attribute").is_some_and(|n| n == attribute))?;

@@ -1,4 +1,4 @@
-//! Plain HTTP without bodies, enough for the operators' pages.
+//! Plain HTTP, enough for the operators' pages.
 
 use std::net::SocketAddr;
 
@@ -22,22 +22,69 @@ impl Pages {
 
     /// Status and body.
     pub async fn ask(&mut self, method: &str, path: &str) -> (u16, String) {
-        let request = format!("{method} {path} HTTP/1.1\r\nhost: test\r\n\r\n");
+        self.send(method, path, &[("host", "test")], "").await
+    }
+
+    /// Status and body.
+    pub async fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, String) {
+        let (status, _, body) = self.whole(method, path, headers, body).await;
+        (status, body)
+    }
+
+    /// Status, headers with their names in small letters, and body.
+    pub async fn whole(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, Vec<(String, String)>, String) {
+        let (status, headers) = self.head(method, path, headers, body).await;
+        let length = headers.iter().find(|(name, _)| name == "content-length");
+        let mut body = vec![0; length.map_or(0, |(_, value)| value.parse().unwrap())];
+        self.0.read_exact(&mut body).await.unwrap();
+        (status, headers, String::from_utf8(body).unwrap())
+    }
+
+    /// Asks for a stream.
+    pub async fn begin(&mut self, path: &str, headers: &[(&str, &str)]) {
+        assert_eq!(self.head("GET", path, headers, "").await.0, 200, "{path}");
+    }
+
+    /// Waits until a stream has sent this line.
+    pub async fn until(&mut self, wanted: &str) {
+        let mut line = String::new();
+        while line.trim_end() != wanted {
+            line.clear();
+            assert!(self.0.read_line(&mut line).await.unwrap() > 0, "the stream ended before {wanted}");
+        }
+    }
+
+    async fn head(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, Vec<(String, String)>) {
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let length = body.len();
+        let request = format!("{method} {path} HTTP/1.1\r\n{headers}content-length: {length}\r\n\r\n{body}");
         self.0.write_all(request.as_bytes()).await.unwrap();
         let status = self.line().await.split(' ').nth(1).unwrap().parse().unwrap();
-        let mut length = 0;
+        let mut headers = Vec::new();
         loop {
-            let header = self.line().await.to_ascii_lowercase();
-            if let Some(value) = header.strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-            if header.is_empty() {
-                break;
-            }
+            let header = self.line().await;
+            let Some((name, value)) = header.split_once(':') else { break };
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let mut body = vec![0; length];
-        self.0.read_exact(&mut body).await.unwrap();
-        (status, String::from_utf8(body).unwrap())
+        (status, headers)
     }
 
     async fn line(&mut self) -> String {

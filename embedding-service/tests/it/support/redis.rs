@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use embedding_service::history::{open::StoreOptions, redis::options::RedisOptions};
+use embedding_service::{history::open::StoreOptions, store::redis::options::RedisOptions};
 use redis::{AsyncConnectionConfig, Client, Value, aio::MultiplexedConnection, cmd};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;

@@ -107,9 +107,6 @@ fn earlier_occurrences_do_not_count_with_their_answers() {
     let again =
         chat(&[("system", "s"), ("user", "What is it?"), ("assistant", "A cat."), ("user", "What is it?")]);
     assert_eq!((once.whole, once.setting), (again.whole, again.setting));
-    assert!(again.continues(once.history, &Fingerprint::of("A cat.")));
-    assert!(!again.continues(once.history, &Fingerprint::of("A dog.")));
-    assert!(!once.continues(once.history, &Fingerprint::of("A cat.")), "a sibling is no continuation");
     let between = chat(&[
         ("user", "What is it?"),
         ("assistant", "A cat."),

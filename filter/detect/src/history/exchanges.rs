@@ -10,38 +10,45 @@ use sentinel_llm_api::{
     history::History,
     json::Unreadable,
 };
-use sentinel_text::{WordSet, digest, digest_pair, words};
+use sentinel_text::{digest, digest_pair, words};
 
-use super::written_action;
+use crate::WordSet;
+
+use super::deed;
 use crate::Sought;
 use crate::joined::Joined;
-use crate::reverse_search::last_place;
-use crate::step::{Brought, Judged, Kind, Purpose, Step};
+use crate::step::{Brought, Facts, Judged, Kind, Numbers, Purpose, Step, Steps, Task, Weight, alike_digest};
 
 /// Shorter texts are no evidence where nobody answers them (words).
 const MIN_WORDS: usize = 4;
 
-/// The exchanges from `start` on, oldest first; none where the last approach was not there before.
-pub(super) fn of(history: &History<'_>, start: usize) -> Result<Vec<Step<'static>>, Unreadable> {
-    let assistants: Vec<usize> =
-        (start..history.len()).filter(|at| history.role(*at) == Role::Assistant).collect();
+/// The exchanges from `start` on, oldest first; none where the last approach was not there before. With them what the user wants: the
+/// text before the first one, or that which answered the last prose.
+pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>, Unreadable> {
+    let assistants: Vec<usize> = (start..history.len())
+        .filter(|at| history.role(*at) == Role::Assistant && !history.has_calls(*at))
+        .collect();
     if assistants.len() < 2 {
-        return Ok(Vec::new());
+        return Ok(Steps::default());
     }
     let mut approaches = Vec::with_capacity(assistants.len());
     for at in &assistants {
         approaches.push(Approach::of(&raw_text(history, *at)).digest);
     }
-    let Some((last, earlier)) = approaches.split_last() else { return Ok(Vec::new()) };
+    let Some((last, earlier)) = approaches.split_last() else { return Ok(Steps::default()) };
     if !earlier.contains(last) {
-        return Ok(Vec::new());
+        return Ok(Steps::default());
     }
     let mut exchanges = Vec::with_capacity(assistants.len());
     let ends = assistants.iter().copied().skip(1).chain([history.len()]);
     for ((at, end), approach) in assistants.iter().copied().zip(ends).zip(&approaches) {
         exchanges.push(exchange(history, at, end, *approach)?);
     }
-    Ok(exchanges)
+    let first = exchanges.iter().rposition(|exchange| !exchange.acts).map_or(0, |at| at.saturating_add(1));
+    let before = assistants.get(first).or(assistants.first()).copied().unwrap_or_default();
+    let user = (0..before).rev().find(|at| history.role(*at) == Role::User);
+    let task = user.and_then(|at| history.content(at)).map(|content| Task::Text(content.get().into()));
+    Ok(Steps { all: exchanges, begins: Vec::new(), task: task.unwrap_or_default() })
 }
 
 fn exchange(
@@ -56,43 +63,67 @@ fn exchange(
             said.push(text);
         }
     })?;
-    let mut answer = Joined::default();
+    let (mut answer, mut core) = (Joined::default(), Joined::default());
     let mut media = 0_u64;
     for at in (at.saturating_add(1)..end).filter(|at| history.role(*at) == Role::User) {
         history.parts(at, &mut |part| match part {
-            Part::Text(text) => answer.push(text),
+            Part::Text(text) => {
+                if !is_element(&text) {
+                    core.push(text.clone());
+                }
+                answer.push(text);
+            }
             // Another picture is another answer.
             Part::Media(raw) => media = media.wrapping_add(digest(raw.get().as_bytes())),
             Part::Call(_) | Part::Result(_) => {}
         })?;
     }
     let own = Approach::of(&said.0);
+    // Who says nothing does not talk.
+    let acts = said.0.trim().is_empty() || deed::acts(&said.0);
     let purpose = if own.is_block { Purpose::of_command(own.text) } else { Purpose::of_saying(own.text) };
-    let (outcome, kind) = if answer.0.trim().is_empty() && !own.is_block {
+    let facts = if answer.0.trim().is_empty() && !own.is_block {
         // The assistant speaks on without an answer.
         let says_something = words(&said.0).nth(MIN_WORDS.saturating_sub(1)).is_some();
-        (0, if says_something { Kind::Content } else { Kind::Acknowledgement })
+        let kind = if says_something { Kind::Content } else { Kind::Acknowledgement };
+        Facts { kind, weight: Weight::of_text(own.text), outcome: 0, numbers: Numbers::default() }
     } else {
-        let judged = Judged { said: &answer.0, purpose, names_something: true, is_error: false };
-        if own.is_block {
-            let kind = judged.kind();
-            (judged.outcome(kind), kind)
-        } else {
-            judged.judge_words()
-        }
+        let weight = Weight::of_text(own.text);
+        Judged { said: &answer.0, purpose, weight, is_error: false }.facts(None)
     };
+    // What a framework says of the surroundings beside its words does not hide that they are the same.
+    let core = if core.0.is_empty() { &answer.0 } else { &core.0 };
+    let alike = alike_digest(core).wrapping_add(media);
+    let facts = Facts { outcome: facts.outcome.wrapping_add(media), ..facts };
     Ok(Step {
         approach,
         words: WordSet::default(),
         tools: 0,
         tool: "",
         rules: Vec::new(),
-        brought: Brought::known(outcome.wrapping_add(media), kind),
+        acts,
+        brought: Brought::known(facts, alike, core.clone().into_owned()),
+    })
+}
+
+/// One element alone: `<environment_details>..</environment_details>`.
+fn is_element(text: &str) -> bool {
+    let text = text.trim();
+    let name = text.strip_prefix('<').and_then(|rest| rest.split_once('>')).map(|(name, _)| name);
+    name.is_some_and(|name| {
+        let is_name = !name.is_empty()
+            && name.len() <= 40
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        is_name
+            && text
+                .strip_suffix('>')
+                .and_then(|text| text.strip_suffix(name))
+                .is_some_and(|text| text.ends_with("</"))
     })
 }
 
 /// A message's text as it stands in the body where it is one string, else its texts.
-fn raw_text<'a>(history: &'a History<'_>, at: usize) -> Cow<'a, str> {
+pub(super) fn raw_text<'a>(history: &'a History<'_>, at: usize) -> Cow<'a, str> {
     match history.content(at).map(|content| content.get()) {
         Some(raw) if raw.starts_with('"') => Cow::Borrowed(raw),
         _ => {
@@ -119,23 +150,16 @@ struct Approach<'a> {
 impl<'a> Approach<'a> {
     /// `said` may be a JSON string as it stands: neither a fence nor a name has signs that JSON escapes.
     fn of(said: &'a str) -> Self {
-        let block = last_calls(said).or_else(|| written_action::of(said));
+        let block = deed::written(said);
         let text = block.unwrap_or(said).trim_matches(|c: char| c.is_whitespace() || c == '"');
         Self { text, is_block: block.is_some(), digest: digest_without_ids(text) }
     }
 }
 
-/// Calls that are written down at the end of a text: `[{'id': 'call_4', ..}]`.
-fn last_calls(said: &str) -> Option<&str> {
-    let text = said.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
-    let start = if text.ends_with("}]") { last_place(text, "[{")? } else { return None };
-    if start > 0 { text.get(start..) } else { None }
-}
-
-/// Digest of an approach. An id that a framework gives it (`'id': 'call_4'`) is new each time.
+/// Digest of an approach. An id that a framework gives to a call (`'id': 'call_4'`) is new each time; one that the agent itself names
+/// says what it does.
 fn digest_without_ids(text: &str) -> u64 {
     static ID: Sought = Sought::new(|| Finder::new("id"));
-    let is_sign = |c: char| matches!(c, '"' | '\'' | '\\' | ' ' | ':' | '=');
     let part = |from: usize, to: Option<usize>| text.get(from..to.unwrap_or(text.len())).unwrap_or_default();
     let mut ids = ID.places(text);
     let mut next = ids.next();
@@ -143,14 +167,13 @@ fn digest_without_ids(text: &str) -> u64 {
     while let Some(at) = next {
         next = ids.next();
         let part = part(at.saturating_add("id".len()), next);
-        // `id` is a word of its own, and a sign of a value follows.
-        let is_word = text.get(..at).is_some_and(|text| !text.ends_with(|c: char| c.is_alphanumeric()));
-        let value = part.trim_start_matches(is_sign);
-        let names = is_word && part.len() > value.len() && part.contains([':', '=']);
+        let is_quoted = text.get(..at).is_some_and(|text| text.ends_with(['"', '\'']));
+        let value = part.trim_start_matches(['"', '\'', '\\', ' ', ':']);
+        let is_call = ["call_", "toolu_", "chatcmpl-", "fc_"].iter().any(|start| value.starts_with(start));
         let end = value
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))
             .unwrap_or(value.len());
-        let rest = if names { value.get(end..).unwrap_or_default() } else { part };
+        let rest = if is_quoted && is_call { value.get(end..).unwrap_or_default() } else { part };
         found = digest_pair(found, digest(rest.as_bytes()));
     }
     found

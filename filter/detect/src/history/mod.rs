@@ -15,9 +15,10 @@ use crate::{
     context::Context,
     kept_history::KeptTail,
     signal::StepsPolicy,
-    step::{self, FinishedCall, Step, StepLog, Steps},
+    step::{self, FinishedCall, Memo, StepLog, Steps, Task},
 };
 
+mod deed;
 mod exchanges;
 mod text_actions;
 mod walk;
@@ -85,8 +86,10 @@ pub struct Reading<'a> {
     pub tail: Tail<'a>,
     /// What the agent did.
     log: StepLog<'a>,
-    /// What an agent that calls no tools said, and what it was told; empty unless it repeats itself.
-    pub exchanges: Vec<Step<'a>>,
+    /// What the user wants, as far as it says how often.
+    task: Task<'a>,
+    /// What the agent said since its last call, and what it was told; empty unless it repeats itself.
+    pub exchanges: Steps<'a>,
     /// What is new, where the provider keeps the history.
     pub kept: Option<KeptTail>,
     /// Assistant turns since a user last said something new.
@@ -113,9 +116,26 @@ pub struct Prompt<'a> {
 
 impl<'a> Reading<'a> {
     pub fn of(conversation: &'a Conversation<'_>, reach: Reach<'_>) -> Result<Self, Unreadable> {
+        Self::read(conversation, reach, None)
+    }
+
+    /// `memo`: what earlier requests have found out about results, which is added to.
+    pub fn remembering(
+        conversation: &'a Conversation<'_>,
+        reach: Reach<'_>,
+        memo: &'a Memo,
+    ) -> Result<Self, Unreadable> {
+        Self::read(conversation, reach, Some(memo))
+    }
+
+    fn read(
+        conversation: &'a Conversation<'_>,
+        reach: Reach<'_>,
+        memo: Option<&'a Memo>,
+    ) -> Result<Self, Unreadable> {
         let history = &conversation.history;
         let last = (0..history.len()).rev().find(|at| history.role(*at) != Role::Instruction);
-        let mut walk = Walk::new(reach.policy, last);
+        let mut walk = Walk::new(reach.policy, last, memo);
         for at in reach.start(history)..history.len() {
             walk.read(history, at)?;
         }
@@ -133,14 +153,16 @@ impl<'a> Reading<'a> {
             Some(kept) => Some(KeptTail::of(history, kept)?),
             None => None,
         };
-        let wants_exchanges = reach.policy.enabled && reach.policy.react && !walk.steps.has_results();
-        let exchanges =
-            if wants_exchanges { exchanges::of(history, reach.start(history))? } else { Vec::new() };
+        let wants_exchanges = reach.policy.enabled && reach.policy.react;
+        let start = reach.start(history).max(walk.done);
+        let exchanges = if wants_exchanges { exchanges::of(history, start)? } else { Steps::default() };
+        let task = walk.task(history);
         Ok(Self {
             messages: u32::try_from(history.len()).unwrap_or(u32::MAX),
             head: head(history, conversation.kept.as_ref()),
             tail,
             log: walk.steps,
+            task,
             exchanges,
             kept,
             turns_alone: walk.turns,
@@ -149,7 +171,12 @@ impl<'a> Reading<'a> {
 
     /// The steps that the history holds.
     pub fn steps(&self) -> Steps<'_> {
-        self.log.steps()
+        let steps = self.log.steps();
+        // A whole run in one turn has a number of its own.
+        match steps.task {
+            Task::Asked(0) => Steps { task: self.task.clone(), ..steps },
+            _ => steps,
+        }
     }
 
     /// The calls whose results are new in this request.

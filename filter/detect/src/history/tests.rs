@@ -130,10 +130,10 @@ fn the_calls_whose_results_are_new() {
     assert_eq!(done(&[&user, &call, &told, &said, &user]), 0);
 }
 
-fn exchanges(texts: &[(&str, &str)]) -> Vec<Step<'static>> {
+fn exchanges(texts: &[(&str, &str)]) -> Vec<crate::step::Step<'static>> {
     let mut messages = vec![("user", "Mend the bug.")];
     messages.extend(texts.iter().flat_map(|(said, told)| [("assistant", *said), ("user", *told)]));
-    chat(&messages).exchanges
+    chat(&messages).exchanges.all
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn an_exchange_is_known_by_its_last_block_and_its_answer() {
     let said =
         ["First this.\n```\nls\n```\nNo:\n```sh\nmake test\n```", "Once more.\n```sh\nmake test\n```\nDone."];
     let found = exchanges(&[(said[0], "error: 3 tests failed"), (said[1], "error: 3 tests failed")]);
-    assert!(found[0].is_like(&found[1]) && found[1].kind() == Kind::Failure, "{found:?}");
+    assert!(found[1].is_like(&found[0]) && found[1].kind() == Kind::Failure, "{found:?}");
     let found = exchanges(&[("Shall I go on?", "yes"), ("Shall I go on?", "yes")]);
     assert_eq!(found[1].kind(), Kind::Acknowledgement);
     assert!(exchanges(&[("One", "go"), ("Two", "go"), ("Three", "go")]).is_empty(), "nothing is said twice");
@@ -161,7 +161,7 @@ fn calls_that_are_written_down_have_new_ids_each_time() {
         (&one, "Call id: call_1\nError:\nit is dark"),
         (&two, "Call id: call_2\nError:\nit is dark"),
     ]);
-    assert!(found[0].is_like(&found[1]) && found[1].kind() == Kind::Failure, "{found:?}");
+    assert!(found[1].is_like(&found[0]) && found[1].kind() == Kind::Failure, "{found:?}");
     let (one, two) = ("open the file with the id 7 and read it", "open the file with the id 8 and read it");
     assert!(exchanges(&[(one, "a text"), (two, "a text")]).is_empty(), "what an agent names itself counts");
 }
@@ -169,20 +169,65 @@ fn calls_that_are_written_down_have_new_ids_each_time() {
 #[test]
 fn an_agent_that_speaks_on_without_an_answer() {
     let said = ("assistant", "I will now look at the file again.");
-    let found = chat(&[("user", "Go"), said, said, said]).exchanges;
+    let found = chat(&[("user", "Go"), said, said, said]).exchanges.all;
     assert!(
         found.len() == 3 && found.iter().all(|step| step.is_like(&found[0]) && step.kind() == Kind::Content)
     );
 }
 
+/// Text, nudge, text, nudge: a loop also behind tool steps, but not what lay between them.
 #[test]
-fn where_tools_are_called_nothing_else_is_an_exchange() {
+fn what_is_said_since_the_last_call_is_an_exchange() {
+    let talk = |messages: &mut Vec<Value>| {
+        for _ in 0..4 {
+            messages.push(json!({"role": "assistant", "content": "I shall look at it again."}));
+            messages.push(json!({"role": "user", "content": "You did not call a tool. Call one."}));
+        }
+    };
     let mut messages = anthropic_turn(None).to_vec();
-    for _ in 0..4 {
-        messages.push(json!({"role": "assistant", "content": "Again?"}));
-        messages.push(json!({"role": "user", "content": "Yes, again."}));
-    }
-    assert!(read_in("anthropic", &json!({ "messages": messages })).exchanges.is_empty());
+    talk(&mut messages);
+    let exchanges =
+        |messages: &[Value]| read_in("anthropic", &json!({ "messages": messages })).exchanges.all.len();
+    assert_eq!(exchanges(&messages), 4);
+    messages.extend(anthropic_turn(None));
+    assert_eq!(exchanges(&messages), 0);
+}
+
+#[test]
+fn what_changes_beside_a_nudge_does_not_hide_it() {
+    let messages: Vec<Value> = (0..3)
+        .flat_map(|n| {
+            let details = format!("<environment_details>\n{n} files are open\n</environment_details>");
+            let told = json!([{"type": "text", "text": "You did not use a tool."}, {"type": "text", "text": details}]);
+            [
+                json!({"role": "assistant", "content": "I am done with it, as far as I can see."}),
+                json!({"role": "user", "content": told}),
+            ]
+        })
+        .collect();
+    let found = read_in("anthropic", &json!({ "messages": messages })).exchanges.all;
+    assert!(!found[0].is_like(&found[2]) && found[0].is_alike(&found[2]));
+}
+
+#[test]
+fn an_answer_ends_a_task_and_a_re_ask_does_not() {
+    let counted = |between: &[(&str, &str)]| {
+        let mut messages = vec![json!({"role": "user", "content": "Check the backups."})];
+        for _ in 0..3 {
+            messages.extend(anthropic_turn(None));
+            messages.extend(between.iter().map(|(role, text)| json!({"role": role, "content": text})));
+        }
+        messages.extend(anthropic_turn(None));
+        let steps = read_in("anthropic", &json!({ "messages": messages }));
+        let steps = steps.steps();
+        (steps.current().len(), steps.begins.last().is_some_and(|begin| begin.is_answered))
+    };
+    let ask = ("user", "Check the backups.");
+    assert_eq!(counted(&[("assistant", "All backups are fine."), ask]), (1, true));
+    assert_eq!(counted(&[("assistant", "There is no news yet."), ("user", "any news?")]), (1, true));
+    assert_eq!(counted(&[ask]), (4, false), "a framework asks again");
+    assert_eq!(counted(&[("assistant", "```\nls\n```"), ask]), (4, false), "an action is no answer");
+    assert_eq!(counted(&[("assistant", ""), ask]), (4, false), "nor is nothing");
 }
 
 #[test]

@@ -142,7 +142,10 @@ fn action(said: &str) -> Option<(&str, &str)> {
         // The input may go over several lines.
         let whole = said.trim_end();
         let input = whole.get(tool.len().saturating_add(1)..)?.strip_suffix([']', ')']);
-        let input = input.or_else(|| line.get(tool.len().saturating_add(1)..)?.strip_suffix([']', ')']))?;
+        let input = input.or_else(|| line.get(tool.len().saturating_add(1)..)?.strip_suffix([']', ')']));
+        // Without a closing bracket it goes on to the end of its section.
+        let is_one_word = !tool.trim().is_empty() && !tool.trim().contains(' ');
+        let input = input.or_else(|| whole.get(tool.len().saturating_add(1)..).filter(|_| is_one_word))?;
         return is_name(tool.trim()).then_some((tool.trim(), input));
     }
     is_name(line).then_some((line, ""))
@@ -306,6 +309,11 @@ mod tests {
                 "[[ ## thought_0 ## ]]\nhm\n\n[[ ## tool_name_0 ## ]]\nsearch\n\n[[ ## tool_args_0 ## ]]\n{\"q\":1}\n\n[[ ## observation_0 ## ]]\nnone\n",
                 vec![("search", "{\"q\":1}", Some("none"))],
             ),
+            (
+                "Action 4: execute[awk '{print $1}'\nObservation 4: bad",
+                vec![("execute", "awk '{print $1}'", Some("bad"))],
+            ),
+            ("Action: look at it [or not, we will see", vec![]),
             ("The plan. Action: Search[x]", vec![]),
             ("Action: do this! and then that", vec![]),
             ("No action at all", vec![]),

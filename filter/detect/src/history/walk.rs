@@ -9,12 +9,12 @@ use sentinel_llm_api::{
 };
 use sentinel_text::{digest, digest_pair, normalise};
 
-use super::{NORMALISED, text_actions};
+use super::{NORMALISED, deed, exchanges, text_actions};
 use crate::{
     context::is_calendar,
     joined::Joined,
-    signal::StepsPolicy,
-    step::{StepLog, is_weak_answer},
+    signal::{Condition, StepsPolicy},
+    step::{Memo, StepLog, Task, is_weak_answer},
 };
 
 /// The id of the calls that a text makes.
@@ -39,12 +39,18 @@ pub(super) struct Walk<'p, 'a> {
     said: HashSet<u64>,
     /// The last message that is a user's text alone, and its place.
     word: Option<(usize, Cow<'a, str>)>,
+    /// The message before, where it is the assistant's and has no calls.
+    spoken: Option<usize>,
+    /// The user's text that began the last count.
+    task: Option<usize>,
+    /// The place behind the last result.
+    pub done: usize,
 }
 
 impl<'p, 'a> Walk<'p, 'a> {
-    pub fn new(policy: &'p StepsPolicy, last: Option<usize>) -> Self {
+    pub fn new(policy: &'p StepsPolicy, last: Option<usize>, memo: Option<&'a Memo>) -> Self {
         Self {
-            steps: StepLog::default(),
+            steps: StepLog::with_memo(memo),
             turns: 0,
             policy,
             last,
@@ -52,15 +58,37 @@ impl<'p, 'a> Walk<'p, 'a> {
             plain_results: Some(0),
             said: HashSet::new(),
             word: None,
+            spoken: None,
+            task: None,
+            done: 0,
         }
     }
 
     pub fn read(&mut self, history: &'a History<'_>, at: usize) -> Result<(), Unreadable> {
         match history.role(at) {
-            Role::Assistant => self.assistant(history, at),
-            Role::User | Role::Tool => self.told(history, at),
+            Role::Assistant => {
+                self.spoken = (!history.has_calls(at)).then_some(at);
+                self.assistant(history, at)
+            }
+            Role::User | Role::Tool => {
+                let read = self.told(history, at);
+                self.spoken = None;
+                read
+            }
             Role::Instruction | Role::Other => Ok(()),
         }
+    }
+
+    /// The assistant has just answered in prose, and not with a final message of ours: what the user says begins a new count.
+    fn is_answered(&self, history: &History<'_>) -> bool {
+        let Some(at) = self.spoken.filter(|_| self.policy.off != Some(Condition::Answered)) else {
+            return false;
+        };
+        let said = exchanges::raw_text(history, at);
+        let text = said.trim_matches(|c: char| c.is_whitespace() || c == '"');
+        let own = self.policy.own_words.as_str();
+        let is_ours = !own.is_empty() && text.starts_with(own);
+        !text.is_empty() && !is_ours && !self.awaits_observation && !deed::acts(&said)
     }
 
     fn assistant(&mut self, history: &'a History<'_>, at: usize) -> Result<(), Unreadable> {
@@ -81,10 +109,16 @@ impl<'p, 'a> Walk<'p, 'a> {
                 has_calls = true;
                 steps.written_call(call, rules);
             }
-            Part::Result(result) => steps.result(&result),
+            Part::Result(result) => {
+                steps.result(&result);
+                self.done = at.saturating_add(1);
+            }
         })?;
         if !has_calls && may_act {
             self.awaits_observation = self.text(&text.0);
+            if !self.awaits_observation && !text_actions::of(&text.0).is_empty() {
+                self.done = at.saturating_add(1);
+            }
         }
         Ok(())
     }
@@ -114,10 +148,10 @@ impl<'p, 'a> Walk<'p, 'a> {
         // Before the first step it is enough to know that it was said.
         if is_text && !self.steps.has_calls() && !self.awaits_observation && self.last != Some(at) {
             self.said.insert(digest(content.as_bytes()));
-            self.new_word();
+            self.new_word(at, false);
             return Ok(());
         }
-        let (mut text, mut has_results) = (Joined::default(), false);
+        let (mut text, mut has_results, mut media) = (Joined::default(), false, 0_u64);
         let steps = &mut self.steps;
         history.parts(at, &mut |part| match part {
             Part::Text(part) => text.push(part),
@@ -125,11 +159,19 @@ impl<'p, 'a> Walk<'p, 'a> {
                 has_results = true;
                 steps.result(&result);
             }
-            Part::Call(_) | Part::Media(_) => {}
+            // Where chat agents put what a screen shows now.
+            Part::Media(raw) => media = media.wrapping_add(digest(raw.get().as_bytes())),
+            Part::Call(_) => {}
         })?;
+        if media != 0 {
+            self.steps.picture(media);
+        }
+        if has_results {
+            self.done = at.saturating_add(1);
+        }
         match (history.role(at), has_results) {
-            (Role::User, false) => self.user(at, content, text.0),
-            (Role::User, true) => self.beside_results(!text.0.is_empty()),
+            (Role::User, false) => self.user(history, at, content, text.0),
+            (Role::User, true) => self.beside_results(at, !text.0.is_empty()),
             _ => {}
         }
         Ok(())
@@ -137,12 +179,12 @@ impl<'p, 'a> Walk<'p, 'a> {
 
     /// A text beside results is a framework's, which comes again and again. Only where several results came without one, the
     /// first is a user's word to what is going on: some formats have no other place for it.
-    fn beside_results(&mut self, has_text: bool) {
+    fn beside_results(&mut self, at: usize, has_text: bool) {
         match &mut self.plain_results {
             Some(plain) if !has_text => *plain = plain.saturating_add(1),
             Some(plain) => {
                 if *plain >= PLAIN_RESULTS {
-                    self.new_word();
+                    self.new_word(at, false);
                 }
                 self.plain_results = None;
             }
@@ -151,17 +193,19 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     /// A user's text alone in its message: an observation, a whole run written down, or a word.
-    fn user(&mut self, at: usize, content: &str, text: Cow<'a, str>) {
+    fn user(&mut self, history: &History<'_>, at: usize, content: &str, text: Cow<'a, str>) {
+        let is_answered = self.is_answered(history);
         if std::mem::take(&mut self.awaits_observation) && text_actions::is_observation(&text) {
             self.steps.text_result(IN_TEXT, &text);
+            self.done = at.saturating_add(1);
             return;
         }
         if self.policy.react && self.last == Some(at) && self.is_run(&text) {
             return;
         }
         let is_new = self.said.insert(digest(content.as_bytes())) & self.said.insert(in_essence(&text));
-        if is_new {
-            self.new_word();
+        if is_new || is_answered {
+            self.new_word(at, is_answered);
         }
         self.word = Some((at, text));
     }
@@ -183,9 +227,16 @@ impl<'p, 'a> Walk<'p, 'a> {
         is_run
     }
 
-    fn new_word(&mut self) {
-        self.steps.word();
+    fn new_word(&mut self, at: usize, is_answered: bool) {
+        self.steps.word(is_answered, 0);
+        self.task = Some(at);
         self.turns = 0;
+    }
+
+    /// The user's last text that began a count, as it stands in the body.
+    pub fn task(&self, history: &'a History<'_>) -> Task<'a> {
+        let content = self.task.and_then(|at| history.content(at));
+        content.map_or_else(Task::default, |content| Task::Text(Cow::Borrowed(content.get())))
     }
 
     /// The user text at this place, where it is one alone.

@@ -26,10 +26,18 @@ pub(super) fn of(said: &str) -> Option<&str> {
 }
 
 fn last_block(said: &str) -> Option<&str> {
-    let (before, _) = split_at_last(said, FENCE)?;
-    let (_, block) = split_at_last(before, FENCE)?;
+    let (before, after) = split_at_last(said, FENCE)?;
+    // A text that was cut off has a block without an end.
+    let (_, block) =
+        split_at_last(before, FENCE).or_else(|| is_line_end(before).then_some((before, after)))?;
     // The fence's own line names the language.
     Some(block.split_once('\n').or_else(|| block.split_once("\\n")).map_or(block, |(_, code)| code))
+}
+
+/// Whether what comes next begins a line.
+fn is_line_end(text: &str) -> bool {
+    let text = text.trim_end_matches([' ', '"']);
+    text.is_empty() || text.ends_with('\n') || text.ends_with("\\n") || text.ends_with(':')
 }
 
 /// `<execute_command>..</execute_command>` at the end of the text.
@@ -159,6 +167,8 @@ mod tests {
             (r#""hm\n> go north""#, Some("go north")),
             ("It is in <b>bold</b>", None),
             ("<thinking>hm</thinking>", None),
+            ("Here:\n```sql\nSELECT 1", Some("SELECT 1")),
+            ("Three ``` ticks", None),
             ("Nothing to do.", None),
             (r#"{"score": 5}"#, None),
             ("</", None),

@@ -7,9 +7,10 @@ mod same_outcome;
 pub mod score;
 mod similar_failures;
 
+use self::progress::Streak;
 pub use crate::thresholds::Thresholds;
 use crate::{
-    step::{Kind, Step, Steps, ToolRules},
+    step::{Kind, LENGTH, Step, Steps, Task, ToolRules, Weight},
     verdict::{Finding, Signal, Verdict},
 };
 
@@ -33,7 +34,56 @@ pub struct StepsPolicy {
     pub acknowledgement: u32,
     /// Of a repetition that waits: hints only.
     pub waiting: u32,
+    /// Of a call that names one token, with a small outcome.
+    pub one_token: Thresholds,
+    /// Of a call that had another outcome in the same count. The kill counts repetitions in a row.
+    pub changing: Thresholds,
+    /// Of outcomes that differ in what is volatile by its shape.
+    pub alike: Thresholds,
+    /// Of what proves less: a call that says nothing, with a small outcome; a repetition across new work; the same call in a
+    /// row, whatever came of it. Hints only.
+    pub weak: u32,
+    /// Of a talk: hints only.
+    pub talk: u32,
     pub tools: ToolRules,
+    /// How our own final messages begin: they are no answer of the assistant. Empty: there are none.
+    pub own_words: String,
+    /// A condition of a kill that does not hold: what each of them is worth is measured so.
+    pub off: Option<Condition>,
+}
+
+/// The conditions of a kill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Equal means equal: nothing is masked in what may be content.
+    Equal,
+    /// Numbers in explicit failures count: what falls or moves is progress.
+    Explicit,
+    /// Nothing new was tried or learned in between.
+    NothingNew,
+    /// The call decides the outcome.
+    CallDecides,
+    /// What is repeated says something.
+    Weight,
+    /// Nobody asked for it.
+    Asked,
+    /// An agent acts, and does not talk.
+    Acts,
+    /// An answer ends a task.
+    Answered,
+}
+
+impl Condition {
+    pub const ALL: [(Self, &str); 8] = [
+        (Self::Equal, "equal"),
+        (Self::Explicit, "explicit"),
+        (Self::NothingNew, "nothing-new"),
+        (Self::CallDecides, "call-decides"),
+        (Self::Weight, "weight"),
+        (Self::Asked, "asked"),
+        (Self::Acts, "acts"),
+        (Self::Answered, "answered"),
+    ];
 }
 
 impl Default for StepsPolicy {
@@ -53,26 +103,41 @@ impl Default for StepsPolicy {
             empty: Thresholds { hint: 5, kill: never },
             acknowledgement: 10,
             waiting: 10,
+            one_token: Thresholds { hint: 5, kill: 10 },
+            changing: Thresholds { hint: 6, kill: 10 },
+            alike: Thresholds { hint: 5, kill: never },
+            weak: 6,
+            talk: 5,
             tools: ToolRules::default(),
+            own_words: String::new(),
+            off: None,
         }
     }
 }
 
 impl StepsPolicy {
-    /// The thresholds of a repetition of `steps` together: those of their kind, `strong` where they tell something or
-    /// fail, and what the operator says of their tools.
-    fn row(&self, steps: &[Step<'_>], strong: Thresholds) -> Thresholds {
-        let by_kind = self.of_kind(kind_of(steps), strong);
-        steps.iter().map(|step| self.of_tools(step, by_kind)).reduce(Thresholds::lenient).unwrap_or(by_kind)
+    /// The thresholds of a repetition of this step: those of its kind and weight, `strong` where it says something in
+    /// full, and what the operator says of its tools.
+    fn row(&self, step: &Step<'_>, strong: Thresholds) -> Thresholds {
+        let by_weight = match step.weight() {
+            _ if self.off == Some(Condition::Weight) => strong,
+            Weight::Full | Weight::Long => strong,
+            Weight::Token => self.one_token.lenient(strong),
+            Weight::Nothing => Thresholds::hinting_from(self.weak).lenient(strong),
+        };
+        let by_kind = match step.kind() {
+            Kind::Content | Kind::Failure => by_weight,
+            Kind::Empty => self.empty,
+            Kind::Acknowledgement => Thresholds::hinting_from(self.acknowledgement),
+            Kind::Waiting => Thresholds::hinting_from(self.waiting),
+        };
+        self.of_tools(step, self.of_deed(step, by_kind))
     }
 
-    fn of_kind(&self, kind: Kind, strong: Thresholds) -> Thresholds {
-        match kind {
-            Kind::Content | Kind::Failure => strong,
-            Kind::Empty => self.empty,
-            Kind::Acknowledgement => Thresholds { hint: self.acknowledgement, kill: 0 },
-            Kind::Waiting => Thresholds { hint: self.waiting, kill: 0 },
-        }
+    /// `row`, which is milder for a talk.
+    fn of_deed(&self, step: &Step<'_>, row: Thresholds) -> Thresholds {
+        let acts = step.acts || self.off == Some(Condition::Acts);
+        if acts { row } else { Thresholds::hinting_from(self.talk).lenient(row) }
     }
 
     /// `row`, and what the operator says of the tools of `step` over it.
@@ -80,12 +145,71 @@ impl StepsPolicy {
         step.rules.iter().map(|rule| rule.over(row)).reduce(Thresholds::lenient).unwrap_or(row)
     }
 
+    /// The thresholds of several steps together: a round that waits waits; else those of the step that says most.
+    fn row_of_all(&self, steps: &[Step<'_>], strong: Thresholds) -> Thresholds {
+        let kind = kind_of(steps);
+        let tells = matches!(kind, Kind::Content | Kind::Failure);
+        let of_kind = steps.iter().filter(|step| step.kind() == kind);
+        let row = of_kind.map(|step| self.row(step, strong)).reduce(Thresholds::strict);
+        // A long text that is said again in each round lends its weight to the others.
+        let says_much = tells && steps.iter().any(|step| step.acts && step.weight() == Weight::Long);
+        let row = if says_much { Some(strong) } else { row };
+        // What is said of a tool makes a round later, if anything.
+        let told = steps.iter().filter(|step| !step.rules.is_empty()).map(|step| self.row(step, strong));
+        let row = row.unwrap_or_else(|| Thresholds::hinting_from(self.acknowledgement));
+        told.fold(row, Thresholds::lenient)
+    }
+
+    /// Whether a repetition of the step, as one of a `round`, is a proof: it is explicit or says something in full, and its call
+    /// decides the outcome.
+    fn is_proof(&self, steps: &[Step<'_>], round: &[Step<'_>], step: &Step<'_>) -> bool {
+        let says_much = || round.iter().any(|step| step.weight() == Weight::Long);
+        let has_weight = step.weight() >= Weight::Full || self.off == Some(Condition::Weight) || says_much();
+        let is_steady =
+            self.off == Some(Condition::CallDecides) || repeated_step::is_steady(steps, step, self);
+        matches!(step.kind(), Kind::Content | Kind::Failure)
+            && has_weight
+            && (step.acts || self.off == Some(Condition::Acts))
+            && is_steady
+    }
+
     /// The count from which a repetition among `steps` can say anything, whatever its kind.
     fn least(&self, steps: &[Step<'_>], strong: Thresholds) -> u32 {
-        let weak = [self.acknowledgement, self.waiting].map(|hint| Thresholds { hint, kill: 0 });
+        let weak = [self.acknowledgement, self.waiting].map(Thresholds::hinting_from);
         let by_kind = [strong, self.empty].into_iter().chain(weak);
         let by_tool = steps.iter().flat_map(|step| &step.rules).map(|rule| rule.over(Thresholds::default()));
         by_kind.chain(by_tool).map(Thresholds::least).min().unwrap_or(u32::MAX)
+    }
+
+    /// The policy where the user has asked for `number` repetitions: two more before a hint, and a kill as long after
+    /// it as always.
+    fn asked_for(&self, number: u32) -> Self {
+        let lift = |row: Thresholds| row.from(number.saturating_add(2));
+        let count = |hint: u32| lift(Thresholds::hinting_from(hint)).hint;
+        let mut tools = self.tools.clone();
+        for (_, rule) in &mut tools.0 {
+            rule.hint = rule.hint.map(count);
+            rule.kill = rule.kill.map(|kill| lift(Thresholds { hint: 0, kill }).kill);
+        }
+        Self {
+            repeated_step: lift(self.repeated_step),
+            cycle: lift(self.cycle),
+            stagnation: lift(self.stagnation),
+            stuck: lift(self.stuck),
+            similar_failures: lift(self.similar_failures),
+            same_outcome: lift(self.same_outcome),
+            empty: lift(self.empty),
+            acknowledgement: count(self.acknowledgement),
+            waiting: count(self.waiting),
+            one_token: lift(self.one_token),
+            changing: lift(self.changing),
+            alike: lift(self.alike),
+            weak: count(self.weak),
+            talk: count(self.talk),
+            window: self.window.max(LENGTH),
+            tools,
+            ..self.clone()
+        }
     }
 }
 
@@ -102,15 +226,32 @@ pub fn in_steps(steps: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
     if !policy.enabled {
         return None;
     }
-    let counts: Vec<&[Step<'_>]> = steps.counts().collect();
-    in_last_count(&counts, &steps.all, policy)
+    let counts: Vec<_> = steps.counts().collect();
+    unless_asked_for(&steps.task, policy, |policy| in_last_count(&counts, &steps.all, policy))
 }
 
+/// What `find` finds, where nobody has asked for so many repetitions. The user's text is read only where something was found.
+fn unless_asked_for(
+    task: &Task<'_>,
+    policy: &StepsPolicy,
+    find: impl Fn(&StepsPolicy) -> Option<Finding>,
+) -> Option<Finding> {
+    let found = find(policy)?;
+    match task.asked() {
+        _ if policy.off == Some(Condition::Asked) => Some(found),
+        0 => Some(found),
+        number => find(&policy.asked_for(number)),
+    }
+}
+
+/// Steps of one count, and whether the assistant had answered before them.
+type Count<'s, 'a> = (&'s [Step<'a>], bool);
+
 /// The strongest finding in the last of these counts.
-fn in_last_count(counts: &[&[Step<'_>]], all: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
-    let (count, before) = counts.split_last()?;
+fn in_last_count(counts: &[Count<'_, '_>], all: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
+    let ((count, is_answered), before) = counts.split_last()?;
     let found = in_one_count(count, policy);
-    if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) {
+    if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) || *is_answered {
         return found;
     }
     resumed(count, before, all, policy).or(found)
@@ -120,19 +261,19 @@ fn in_last_count(counts: &[&[Step<'_>]], all: &[Step<'_>], policy: &StepsPolicy)
 /// second time since.
 fn resumed(
     count: &[Step<'_>],
-    before: &[&[Step<'_>]],
+    before: &[Count<'_, '_>],
     all: &[Step<'_>],
     policy: &StepsPolicy,
 ) -> Option<Finding> {
-    let (last, previous) = (count.last()?, before.last()?);
+    let (last, (previous, _)) = (count.last()?, before.last()?);
     let tail = previous.get(previous.len().saturating_sub(LONGEST_CYCLE)..).unwrap_or_default();
-    let is_known = tail.iter().any(|step| step.is_like(last));
-    let again = || count.iter().filter(|step| step.is_like(last)).count();
+    let is_known = tail.iter().any(|step| last.is_like(step));
+    let again = || count.iter().filter(|step| last.is_like(step)).count();
     let is_evidence = || matches!(last.kind(), Kind::Content | Kind::Failure);
     let was_stopped =
         || in_last_count(before, all, policy).is_some_and(|finding| finding.verdict == Verdict::Kill);
     (is_known && again() >= 2 && is_evidence() && was_stopped()).then(|| Finding {
-        count: number(all.iter().filter(|step| step.is_like(last)).count()),
+        count: number(all.iter().filter(|step| last.is_like(step)).count()),
         tool: last.tool.to_owned(),
         ..Finding::of(Signal::RepeatedStep, Verdict::Kill)
     })
@@ -142,47 +283,70 @@ fn resumed(
 fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     let last = steps.last()?;
     let stale = progress::stagnation(steps, policy.least(steps, policy.stagnation));
-    let very_old = match stale.very_old.proves() {
-        true => policy.row(stale.very_old.steps, policy.stagnation).killing(),
+    let very_old = match stale.very_old.proves(|step| policy.is_proof(steps, stale.very_old.steps, step)) {
+        true => policy.row_of_all(stale.very_old.steps, policy.stagnation).killing(),
         false => Thresholds::default(),
     };
-    let old = policy.row(stale.old.steps, policy.stagnation).hinting();
+    let old = policy.row_of_all(stale.old.steps, policy.stagnation).hinting();
     let (old_kind, waits) = (kind_of(stale.old.steps), stale.old.waits());
     // Where something is waited for, only waiting is too long.
     let old_count = if old_kind == Kind::Waiting { waits } else { stale.old.length };
     // What is said of tools makes them later, if anything.
     let weak = |signal, strong: Thresholds, count: fn(&[Step<'_>], u32) -> u32, kind| {
         let count = count(steps, strong.least());
-        (signal, count, policy.of_tools(last, strong).lenient(strong), kind)
+        Counted::of(signal, count, policy.of_tools(last, strong).lenient(strong), kind)
     };
-    let [killing, hinting] = repetition(steps, last, Signal::RepeatedStep, policy);
+    let [proven, hinting, across, same_call, alike] = repetition(steps, last, Signal::RepeatedStep, policy);
     strongest(
         last,
         [
-            killing,
+            proven,
             hinting,
+            across,
             in_rounds(steps, policy),
-            (Signal::Stagnation, stale.very_old.length, very_old, Kind::Content),
-            (Signal::Stagnation, old_count, old, old_kind),
+            Counted::of(Signal::Stagnation, stale.very_old.length, very_old, Kind::Content),
+            Counted::of(Signal::Stagnation, old_count, old, old_kind),
             weak(Signal::SimilarFailures, policy.similar_failures, similar_failures::count, Kind::Failure),
+            alike,
             weak(Signal::SameOutcome, policy.same_outcome, same_outcome::count, Kind::Content),
             weak(Signal::Stuck, policy.stuck, progress::stuck, Kind::Content),
+            same_call,
         ],
     )
 }
 
-/// The strongest finding in exchanges of texts, which end with the last one before the request. Only repetition and cycles
-/// are judged: what an agent says in texts is not so plain as what it calls.
-pub fn in_exchanges(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
+/// The strongest finding in exchanges of texts, which end with the last one before the request. Repetition, cycles and streaks of what is
+/// old are judged, no failures: what comes of a text is not so plain as what comes of a call.
+pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
     if !policy.enabled {
         return None;
     }
-    let last = exchanges.last()?;
-    let [killing, hinting] = repetition(exchanges, last, Signal::RepeatedExchange, policy);
-    strongest(
-        last,
-        [killing, hinting, in_rounds(exchanges, policy), resumed_exchange(exchanges, last, policy)],
-    )
+    let last = exchanges.all.last()?;
+    // A prose that was answered ends what the agent did before.
+    let talks = |step: &Step<'_>| !step.acts;
+    let start = match policy.off {
+        Some(Condition::Answered) => None,
+        _ if talks(last) => None,
+        _ => exchanges.all.iter().rposition(talks).map(|at| at.saturating_add(1)),
+    };
+    let steps = exchanges.all.get(start.unwrap_or(0)..).unwrap_or_default();
+    unless_asked_for(&exchanges.task, policy, |policy| {
+        let [proven, hinting, across, same_call, alike] =
+            repetition(steps, last, Signal::RepeatedExchange, policy);
+        strongest(
+            last,
+            [
+                proven,
+                hinting,
+                across,
+                in_rounds(steps, policy),
+                resumed_exchange(steps, last, policy),
+                stale_exchanges(steps, policy),
+                alike,
+                same_call,
+            ],
+        )
+    })
 }
 
 /// An exchange that had been stopped, and goes on after a framework has asked again.
@@ -191,59 +355,135 @@ fn resumed_exchange(exchanges: &[Step<'_>], last: &Step<'_>, policy: &StepsPolic
     if exchanges.iter().filter(|exchange| exchange.approach == last.approach).count()
         < repeated_step::LEAST_RESUMED
     {
-        return NOTHING;
+        return Counted::NOTHING;
     }
-    let row = policy.of_tools(last, policy.of_kind(last.kind(), policy.repeated_step));
+    let row = policy.row(last, policy.repeated_step);
     if !repeated_step::resumes(exchanges, row.kill) {
-        return NOTHING;
+        return Counted::NOTHING;
     }
-    let count = number(exchanges.iter().filter(|exchange| exchange.is_like(last)).count());
-    (Signal::RepeatedExchange, count, Thresholds { hint: 0, kill: count }, last.kind())
+    let count = number(exchanges.iter().filter(|exchange| last.is_like(exchange)).count());
+    Counted::of(Signal::RepeatedExchange, count, Thresholds { hint: 0, kill: count }, last.kind())
 }
 
-/// Rounds of a cycle.
+/// Exchanges in a row that were all there before, the last one for the fourth time.
+fn stale_exchanges(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Counted {
+    let least = policy.stagnation.kill;
+    let stale = if least == 0 { Streak::default() } else { progress::fourth(exchanges, least) };
+    if !stale.proves(|step| policy.is_proof(exchanges, stale.steps, step)) {
+        return Counted::NOTHING;
+    }
+    let row = policy.row_of_all(stale.steps, policy.stagnation).killing();
+    Counted::of(Signal::Stagnation, stale.length, row, Kind::Content)
+}
+
+/// Rounds of a cycle. It kills where one of its steps is a proof; each of the others is equal too.
 fn in_rounds(steps: &[Step<'_>], policy: &StepsPolicy) -> Counted {
     let (rounds, round) = cycle::rounds(steps);
     if rounds < policy.least(steps, policy.cycle) {
-        return NOTHING;
+        return Counted::NOTHING;
     }
-    (Signal::Cycle, rounds, policy.row(round, policy.cycle), kind_of(round))
+    let row = policy.row_of_all(round, policy.cycle);
+    let is_proven = round.iter().any(|step| policy.is_proof(steps, round, step));
+    Counted::of(Signal::Cycle, rounds, if is_proven { row } else { row.hinting() }, kind_of(round))
 }
 
-/// How often the last step was there, for a kill and for a hint.
-fn repetition(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> [Counted; 2] {
+/// How often the last step was there: for a kill, for a hint, for a hint where new work lies between, the same call in a row, and with
+/// outcomes that are alike.
+fn repetition(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> [Counted; 5] {
     let least = policy.least(steps, policy.repeated_step);
-    let repeated = repeated_step::repeated(steps, policy.window, least);
-    let counted = |count: u32, is_meant: fn(Thresholds) -> Thresholds| {
-        if count < least {
-            return NOTHING;
-        }
-        // Who waits in every round is polling.
-        let waits = repeated.waits >= count.saturating_sub(1).max(1);
-        let kind = if waits { Kind::Waiting } else { last.kind() };
-        let row = policy.of_tools(last, policy.of_kind(kind, policy.repeated_step));
-        (signal, count, is_meant(row), kind)
+    let repeated = repeated_step::repeated(steps, policy, least);
+    let weak = Thresholds::hinting_from(policy.weak);
+    // Who waits in every round is polling.
+    let waits = repeated.in_window >= least && repeated.waits >= repeated.in_window.saturating_sub(1).max(1);
+    let is_plain = waits || !matches!(last.kind(), Kind::Content | Kind::Failure);
+    let kind = if waits { Kind::Waiting } else { last.kind() };
+    let row = match waits {
+        true => policy.of_tools(last, Thresholds::hinting_from(policy.waiting)),
+        false => policy.row(last, policy.repeated_step),
     };
-    [
-        counted(repeated.without_progress, Thresholds::killing),
-        counted(repeated.in_window, Thresholds::hinting),
-    ]
+    // Counted in the window, whatever lies between: only weak rows do so.
+    let [killing, hinting, across] = if repeated.in_window < least || repeated.nears_an_end {
+        [Counted::NOTHING; 3]
+    } else if is_plain {
+        [Counted::of(signal, repeated.in_window, row, kind), Counted::NOTHING, Counted::NOTHING]
+    } else if repeated.is_steady {
+        [
+            Counted::of(signal, repeated.proven, row.killing(), kind),
+            Counted::of(signal, repeated.in_rounds, row.hinting(), kind),
+            // Where what was tried in between brought only what is known, once more is enough.
+            if repeated.without_news > row.hint {
+                Counted::of(signal, repeated.without_news, row.hinting(), kind)
+            } else {
+                Counted::of(signal, repeated.in_window, weak.lenient(row).hinting(), kind)
+            },
+        ]
+    } else {
+        let row = policy.changing.lenient(row);
+        let kills = if repeated.is_chance { Thresholds::default() } else { row.killing() };
+        [
+            Counted::of(signal, repeated.in_a_row, kills, kind),
+            Counted::of(signal, repeated.proven, row.hinting(), kind),
+            Counted::of(signal, repeated.in_window, weak.lenient(row).hinting(), kind),
+        ]
+    };
+    [killing, hinting, across, same_call(steps, last, signal, policy), alike(steps, last, signal, policy)]
+}
+
+/// The same call in a row, whatever came of it.
+fn same_call(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> Counted {
+    let weak = Thresholds::hinting_from(policy.weak).lenient(policy.repeated_step.hinting());
+    let count = repeated_step::same_call(steps, weak.least());
+    if count < weak.least() {
+        return Counted::NOTHING;
+    }
+    // Where the outcome proves little, the call must say something.
+    let is_told = last.weight() >= Weight::Full || matches!(last.kind(), Kind::Content | Kind::Failure);
+    let row = if is_told { weak } else { policy.row(last, policy.repeated_step) };
+    let row = policy.of_tools(last, policy.of_deed(last, row)).hinting();
+    Counted { is_any_outcome: true, ..Counted::of(signal, count, row, Kind::Content) }
+}
+
+/// Outcomes that differ in what is volatile by its shape.
+fn alike(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> Counted {
+    let count = repeated_step::alike(steps, policy.window, policy.alike.least());
+    if count < policy.alike.least() || !matches!(last.kind(), Kind::Content | Kind::Failure) {
+        return Counted::NOTHING;
+    }
+    let row = policy.row(last, policy.repeated_step);
+    Counted::of(signal, count, policy.of_tools(last, policy.alike.lenient_hint(row)), last.kind())
 }
 
 /// What a signal has counted, from which count it speaks, and the kind of what it counted.
-type Counted = (Signal, u32, Thresholds, Kind);
-/// A count that says nothing.
-const NOTHING: Counted = (Signal::RepeatedStep, 0, Thresholds { hint: 0, kill: 0 }, Kind::Acknowledgement);
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    signal: Signal,
+    count: u32,
+    thresholds: Thresholds,
+    kind: Kind,
+    /// The call is the same, and its outcome was another one now and then.
+    is_any_outcome: bool,
+}
+
+impl Counted {
+    /// A count that says nothing.
+    const NOTHING: Self =
+        Self::of(Signal::RepeatedStep, 0, Thresholds { hint: 0, kill: 0 }, Kind::Acknowledgement);
+
+    const fn of(signal: Signal, count: u32, thresholds: Thresholds, kind: Kind) -> Self {
+        Self { signal, count, thresholds, kind, is_any_outcome: false }
+    }
+}
 
 fn strongest<const N: usize>(last: &Step<'_>, found: [Counted; N]) -> Option<Finding> {
     let mut strongest: Option<Finding> = None;
-    for (signal, count, thresholds, kind) in found {
+    for Counted { signal, count, thresholds, kind, is_any_outcome } in found {
         let verdict = thresholds.verdict(count);
         if verdict > strongest.as_ref().map_or(Verdict::Allow, |finding| finding.verdict) {
             strongest = Some(Finding {
                 count,
                 tool: last.tool.to_owned(),
                 is_waiting: kind == Kind::Waiting,
+                is_any_outcome,
                 ..Finding::of(signal, verdict)
             });
         }

@@ -2,8 +2,8 @@
 //! of steps are skipped, because they are neither progress nor evidence: an acknowledgement of something new ("OK." to
 //! a note), and waiting.
 
-use super::number;
-use crate::step::{Kind, Step};
+use super::{LONGEST_CYCLE, number};
+use crate::step::{Kind, Sequence, Step};
 
 /// How far stagnation at the tail goes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,8 +21,8 @@ pub struct Streak<'s, 'a> {
     pub steps: &'s [Step<'a>],
     /// Steps that belong to it.
     pub length: u32,
-    /// Of these, the steps since the first failure among them, itself included.
-    from_failure: u32,
+    /// Of these, the steps since the first that told little: a failure, or a few words.
+    from_little: u32,
 }
 
 impl Streak<'_, '_> {
@@ -31,57 +31,102 @@ impl Streak<'_, '_> {
         number(self.steps.iter().filter(|step| step.kind() == Kind::Waiting).count())
     }
 
-    /// Whether it can be more than a suspicion: two steps at least tell something or fail, and none waits.
-    pub fn proves(&self) -> bool {
-        let tells = |step: &&Step<'_>| matches!(step.kind(), Kind::Content | Kind::Failure);
+    /// Whether it can be more than a suspicion: of its steps two at least prove something, and none waits.
+    pub fn proves(&self, is_proof: impl Fn(&Step<'_>) -> bool) -> bool {
         self.steps.iter().all(|step| step.kind() != Kind::Waiting)
-            && self.steps.iter().filter(tells).count() >= 2
+            && self.steps.iter().filter(|step| is_proof(step)).count() >= 2
     }
 }
 
 /// Steps at the tail that did what was done before and brought what had come before, where they may be `least` or more. A
 /// second pass over a batch does so too: it takes a third to be old and a fifth to be very old, or the beginning of a fourth
-/// where something fails in each. Nothing new may have been tried in between where it is to be very old.
+/// where something fails or tells little in each. Nothing new may have been tried in between where it is to be very old.
 pub fn stagnation<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Stagnation<'s, 'a> {
-    let is_fourth = || steps.split_last().is_some_and(|(last, earlier)| repeats(last, earlier, 3));
-    let failing = streak(steps, 1, false, least);
-    let failing = if failing.length >= least && is_fourth() { failing } else { Streak::default() };
-    let failing = Streak { length: failing.from_failure, ..failing };
+    let fourth = fourth(steps, least);
+    let fourth = Streak { length: fourth.from_little, ..fourth };
     let very_old = streak(steps, 4, false, least);
     Stagnation {
         old: streak(steps, 2, true, least),
-        very_old: if failing.length > very_old.length { failing } else { very_old },
+        very_old: if fourth.length > very_old.length { fourth } else { very_old },
     }
 }
 
-/// Steps at the tail that tried something new and brought nothing new: a failure, or what had come before.
-/// Acknowledgements between count as far as they are fewer than the others: alone they are work. Looked at where they may
-/// be `least` or more.
+/// Steps at the tail that were there before, where the last one is there for the fourth time.
+pub fn fourth<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Streak<'s, 'a> {
+    let is_fourth = || steps.split_last().is_some_and(|(last, earlier)| repeats(last, earlier, 3));
+    let streak = streak(steps, 1, false, least);
+    if streak.length >= least && is_fourth() { streak } else { Streak::default() }
+}
+
+/// Steps at the tail that tried something new and brought nothing new: a failure, what had come before, or what only gives back the
+/// call. Acknowledgements of other tools between count as far as they are fewer than the others: alone they are work. Who repairs a call, and gets another failure each time, has
+/// tried one thing. Nothing where the last step succeeded. Looked at where they may be `least` or more.
 pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
-    if number(steps.len()) < least {
+    let succeeded = |step: &Step<'_>| matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting);
+    if number(steps.len()) < least || steps.last().is_none_or(succeeded) {
         return 0;
     }
     let (mut stale, mut acknowledged) = (0_u32, 0_u32);
+    let mut later: Option<&Step<'_>> = None;
     for at in (0..steps.len()).rev() {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
         let is_new = seen(earlier, |other| other.approach == step.approach) == 0;
-        let is_old_outcome = || earlier.iter().any(|other| step.brings_like(other));
-        match step.kind() {
-            Kind::Waiting => {}
-            Kind::Acknowledgement => {
-                acknowledged = acknowledged.saturating_add(u32::from(is_new && is_old_outcome()))
+        if succeeded(step) {
+            if step.kind() == Kind::Acknowledgement {
+                // The tool that fails now has worked here.
+                if later.is_none_or(|later| later.tools == step.tools) {
+                    break;
+                }
+                acknowledged = acknowledged.saturating_add(u32::from(is_new && brings_old(step, earlier)));
             }
-            Kind::Failure | Kind::Empty if is_new => stale = stale.saturating_add(1),
-            Kind::Content if is_new && is_old_outcome() => stale = stale.saturating_add(1),
-            _ => break,
+            continue;
         }
+        let is_stale = match step.kind() {
+            Kind::Failure | Kind::Empty => true,
+            _ => !step.is_receipt() && (brings_old(step, earlier) || gives_back(step, steps)),
+        };
+        if !is_new || !is_stale {
+            break;
+        }
+        if !later.is_some_and(|later| is_repaired(step, later)) {
+            stale = stale.saturating_add(1);
+        }
+        later = Some(step);
     }
     stale.saturating_add(acknowledged.min(stale.saturating_sub(1)))
 }
 
-/// The step's approach and its outcome were there before, so often each.
+fn brings_old(step: &Step<'_>, earlier: &[Step<'_>]) -> bool {
+    earlier.iter().any(|other| step.brings_like(other))
+}
+
+/// Another call left the same of its outcome.
+fn gives_back(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
+    let residue = step.residue();
+    residue.is_some_and(|residue| residue.is_nothing)
+        && steps.iter().any(|other| {
+            other.approach != step.approach && other.residue() == residue && !step.brings_like(other)
+        })
+}
+
+/// The later step is the same call mended: its arguments are like those of the first, and it fails otherwise.
+fn is_repaired(step: &Step<'_>, later: &Step<'_>) -> bool {
+    step.tools == later.tools && step.words.is_similar(later.words) && step.residue() != later.residue()
+}
+
+/// The step's approach was there before so often, with its outcome: one sequence of equal outcomes, in whose failures no number moves but
+/// a counter.
 fn repeats(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
-    is_tried(step, earlier, times) && seen(earlier, |other| step.brings_like(other)) >= times
+    if !is_tried(step, earlier, times) {
+        return false;
+    }
+    let mut sequence = Sequence::ending_with(step.numbers(), LONGEST_CYCLE);
+    let same = earlier
+        .iter()
+        .rev()
+        .filter(|other| other.approach == step.approach && other.outcome() == step.outcome())
+        .take_while(|other| sequence.takes(&other.numbers()));
+    same.count() >= times && !sequence.nears_an_end()
 }
 
 /// The step's approach was there before so often.
@@ -114,8 +159,8 @@ fn streak<'s, 'a>(steps: &'s [Step<'a>], times: usize, passes_over: bool, least:
         if repeats(step, earlier, times) {
             streak.length = streak.length.saturating_add(1);
             streak.steps = steps.get(at..).unwrap_or_default();
-            if step.kind() == Kind::Failure {
-                streak.from_failure = streak.length;
+            if step.kind() == Kind::Failure || (step.kind() == Kind::Content && step.brings_few_words()) {
+                streak.from_little = streak.length;
             }
         } else if streak.length == 0 || !passes_over || !is_passed_over(step) || is_news(step, earlier) {
             break;

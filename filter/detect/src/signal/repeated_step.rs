@@ -1,45 +1,131 @@
-//! Repeated step: how often the last step occurred before with the same outcome. Other steps may stand between. Counting
-//! back stops where a call that was made before brought something new: the repetitions before that were polling.
+//! Repeated step: how often the last step occurred before with the same outcome. Other steps may stand between.
 
-use super::number;
-use crate::step::{Kind, Step};
+use super::{Condition, StepsPolicy, number};
+use crate::step::{Kind, Sequence, Step, nears_an_end};
 
 /// How often the last step occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repeated {
-    /// Among the steps that are looked at, itself included.
+    /// Among the steps that are looked at, itself included, since a call that was made before brought something new.
     pub in_window: u32,
-    /// Of these, since anything new was tried or found: who goes back to one page between reading others, or runs one
+    /// Of these, since anything new was tried or learned: who goes back to one page between reading others, or runs one
     /// test after each of several changes, is at work.
-    pub without_progress: u32,
+    pub proven: u32,
+    /// Since anything new was tried or learned that has not come again: what goes round is no new work.
+    pub in_rounds: u32,
+    /// Since anything new was learned: what was tried in between only brought what is known.
+    pub without_news: u32,
+    /// Of these, at the tail without another step between.
+    pub in_a_row: u32,
     /// Steps between the first and the last of these that wait.
     pub waits: u32,
+    /// The call had no other outcome in this count: it decides what comes of it.
+    pub is_steady: bool,
+    /// Where it does not: so many equal outcomes in a row may come by chance.
+    pub is_chance: bool,
+    /// A time that is left gets shorter each time.
+    pub nears_an_end: bool,
 }
 
-/// Looks at the last `window` steps. Fewer than `least` repetitions are none: they need not be looked at closely.
-pub fn repeated(steps: &[Step<'_>], window: usize, least: u32) -> Repeated {
-    let Some(last) = steps.last() else { return Repeated::default() };
-    let recent = || steps.iter().enumerate().rev().take(window);
-    let tried = recent().filter(|(_, step)| step.approach == last.approach).count();
-    if number(tried) < least {
+/// Looks at the last steps. Fewer than `least` repetitions are none: they need not be looked at closely.
+pub fn repeated(steps: &[Step<'_>], policy: &StepsPolicy, least: u32) -> Repeated {
+    let Some((last, earlier)) = steps.split_last() else { return Repeated::default() };
+    let recent = || steps.iter().enumerate().rev().take(policy.window);
+    if number(recent().filter(|(_, step)| step.approach == last.approach).count()) < least {
         return Repeated::default();
     }
-    let same = |step: &Step<'_>| last.is_like(step);
-    let all = recent().filter(|(_, step)| same(step));
-    if number(all.clone().count()) < least {
+    let mut sequence = Sequence::ending_with(last.numbers(), 1);
+    let mut is_open = true;
+    let mut same = vec![steps.len().saturating_sub(1)];
+    for (at, step) in earlier.iter().enumerate().rev().take(policy.window.saturating_sub(1)) {
+        let has_frame = is_open && is_same(step, last, policy);
+        // A number that has moved otherwise ends the sequence.
+        is_open &= !has_frame || policy.off == Some(Condition::Explicit) || sequence.takes(&step.numbers());
+        if has_frame && is_open {
+            same.push(at);
+        }
+    }
+    if number(same.len()) < least {
         return Repeated::default();
     }
+    let is_same = |at: usize| same.contains(&at);
     let since = |ends: &dyn Fn(usize) -> bool| {
-        let run = recent().take_while(|(at, step)| same(step) || !ends(*at));
-        number(run.filter(|(_, step)| same(step)).count())
+        let run = recent().take_while(|(at, _)| is_same(*at) || !ends(*at));
+        number(run.filter(|(at, _)| is_same(*at)).count())
     };
-    let first = all.map(|(at, _)| at).min().unwrap_or_default();
+    let first = same.iter().min().copied().unwrap_or_default();
     let waits = steps.iter().skip(first).filter(|step| step.kind() == Kind::Waiting).count();
+    let in_window = since(&|at| is_poll_progress(steps, at));
+    let proven = since(&|at| is_new(steps, at));
     Repeated {
         waits: number(waits),
-        in_window: since(&|at| is_poll_progress(steps, at)),
-        without_progress: since(&|at| is_poll_progress(steps, at) || is_new(steps, at)),
+        in_window,
+        proven: if policy.off == Some(Condition::NothingNew) { in_window } else { proven },
+        in_rounds: since(&|at| is_new(steps, at) && !recurs(steps, at)),
+        without_news: since(&|at| is_new(steps, at) && !brings_old_news(steps, at)),
+        in_a_row: since(&|_| true),
+        is_steady: policy.off == Some(Condition::CallDecides) || is_steady(steps, last, policy),
+        is_chance: is_chance(steps, last, &same),
+        nears_an_end: sequence.nears_an_end(),
     }
+}
+
+/// The same approach with the same outcome, the numbers of failures aside.
+fn is_same(step: &Step<'_>, last: &Step<'_>, policy: &StepsPolicy) -> bool {
+    step.approach == last.approach
+        && match policy.off {
+            Some(Condition::Equal) => step.has_frame_of(last),
+            _ => step.outcome() == last.outcome(),
+        }
+}
+
+/// Whether the call of the step had this outcome each time.
+pub fn is_steady(steps: &[Step<'_>], step: &Step<'_>, policy: &StepsPolicy) -> bool {
+    let mut others = steps.iter().filter(|other| other.approach == step.approach);
+    others.all(|other| match policy.off {
+        Some(Condition::Equal) => other.has_frame_of(step),
+        _ => step.brings_like(other),
+    })
+}
+
+/// The same call at the tail, whatever came of it each time: how often, where it neither waits nor moves towards an end.
+pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
+    let Some(last) = steps.last() else { return 0 };
+    let row = || steps.iter().rev().take_while(|step| step.approach == last.approach);
+    let count = number(row().count());
+    // A talk may well be answered alike, whatever is asked.
+    if count < least || !last.acts || last.moves_on() || row().any(|step| step.kind() == Kind::Waiting) {
+        return 0;
+    }
+    // Where the outcomes are not kept, nobody can say whether they move.
+    let texts: Option<Vec<String>> = row().map(Step::text).collect();
+    if texts.is_none_or(|texts| nears_an_end(&texts)) { 0 } else { count }
+}
+
+/// The last step among those that are looked at, with an outcome that differs in what is volatile only, or that the agent has cut
+/// out; since another call was made for the first time.
+pub fn alike(steps: &[Step<'_>], window: usize, least: u32) -> u32 {
+    let Some(last) = steps.last() else { return 0 };
+    let recent = || steps.iter().enumerate().rev().take(window);
+    if number(recent().filter(|(_, step)| step.approach == last.approach).count()) < least {
+        return 0;
+    }
+    let is_new_call = |at: usize, step: &Step<'_>| {
+        steps.get(..at).is_some_and(|earlier| earlier.iter().all(|other| other.approach != step.approach))
+    };
+    let run = || recent().take_while(|(at, step)| step.approach == last.approach || !is_new_call(*at, step));
+    // Who waits between is polling.
+    if run().any(|(_, step)| step.kind() == Kind::Waiting) {
+        return 0;
+    }
+    let like =
+        |step: &&Step<'_>| step.approach == last.approach && (step.is_alike(last) || step.is_cut_out());
+    let texts: Option<Vec<String>> =
+        run().filter(|(_, step)| like(step)).map(|(_, step)| step.text()).collect();
+    if texts.is_none_or(|texts| nears_an_end(&texts)) {
+        return 0;
+    }
+    number(run().filter(|(_, step)| like(step)).count())
 }
 
 /// Repetitions below which a step cannot have been stopped and resumed: one until the kill, and two after it.
@@ -55,7 +141,7 @@ pub fn resumes(steps: &[Step<'_>], kill: u32) -> bool {
         if is_new(steps, at) {
             (was_stopped, is_stopped, count) = (is_stopped, false, 0);
         }
-        if step.is_like(last) {
+        if last.is_like(step) {
             count = count.saturating_add(1);
             is_stopped = count >= kill || (was_stopped && count >= 2);
         }
@@ -70,10 +156,39 @@ fn is_poll_progress(steps: &[Step<'_>], at: usize) -> bool {
     same_approach.peek().is_some() && same_approach.all(|other| !step.brings_like(other))
 }
 
-/// The step tried what had not been tried before.
+/// The step tried what had not been tried before, or learned what had not come of it before.
 fn is_new(steps: &[Step<'_>], at: usize) -> bool {
     let Some((step, earlier)) = split(steps, at) else { return false };
-    earlier.iter().all(|other| other.approach != step.approach)
+    !earlier.iter().any(|other| step.repeats(other))
+}
+
+/// The step has come again since.
+fn recurs(steps: &[Step<'_>], at: usize) -> bool {
+    let later = steps.get(at.saturating_add(1)..).unwrap_or_default();
+    steps.get(at).is_some_and(|step| later.iter().any(|other| other.is_like(step)))
+}
+
+/// Whether the equal outcomes at the tail may come by chance, judged by how often the call had this outcome before them: of a test that
+/// fails two times out of three, ten failures in a row say little.
+fn is_chance(steps: &[Step<'_>], last: &Step<'_>, same: &[usize]) -> bool {
+    /// What is less likely than this is no chance.
+    const LIKELY: f64 = 0.001;
+    let row = (0..steps.len()).rev().take_while(|at| same.contains(at)).count();
+    let before = steps.get(..steps.len().saturating_sub(row)).unwrap_or_default();
+    let calls = || before.iter().filter(|step| step.approach == last.approach);
+    let equal = calls().filter(|step| step.outcome() == last.outcome()).count();
+    // As if it had had either outcome once more.
+    let likely =
+        f64::from(number(equal).saturating_add(1)) / f64::from(number(calls().count()).saturating_add(2));
+    likely.powf(f64::from(number(row))) >= LIKELY
+}
+
+/// What came of the step says something, and came of an earlier one too.
+fn brings_old_news(steps: &[Step<'_>], at: usize) -> bool {
+    let Some((step, earlier)) = split(steps, at) else { return false };
+    matches!(step.kind(), Kind::Content | Kind::Failure)
+        && !step.is_receipt()
+        && earlier.iter().any(|other| step.brings_like(other))
 }
 
 fn split<'s, 'a>(steps: &'s [Step<'a>], at: usize) -> Option<(&'s Step<'a>, &'s [Step<'a>])> {

@@ -5,7 +5,7 @@ use super::number;
 use crate::step::{Kind, Step};
 
 /// Steps in a row at the tail with the same tools and the same outcome, where they may be `least` or more. Acknowledgements
-/// are no outcome and are passed over; waiting ends the row.
+/// are no outcome and are passed over; waiting ends the row. A receipt in a few words is an acknowledgement in other clothes.
 pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     if number(steps.len()) < least {
         return 0;
@@ -18,5 +18,6 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
         return 0;
     }
     let same = |step: &&Step<'_>| step.tools == last.tools && last.brings_like(step);
-    number(outcomes().take_while(same).count())
+    let count = number(outcomes().take_while(same).count());
+    if count >= least && last.kind() == Kind::Content && last.is_receipt() { 0 } else { count }
 }

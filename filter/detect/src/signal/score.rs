@@ -2,8 +2,8 @@
 //!
 //! A prompt that was sent before to the letter, in the same context, counts by itself. One that differs in numbers, ids,
 //! dates or a word is what a healthy batch sends: it counts only where the response was the same to the letter too, and
-//! never kills. Texts of a few words ("continue", "yes"), and texts that stand in the same history already, count only
-//! where the response repeats, for the latter in the history too. It kills only by what is known to be of the same run.
+//! never kills. Texts of a few words ("continue", "yes") count only where the response repeats. A text that stands in the same history
+//! already is no new prompt: what the history says of it is judged there. It kills only within a run that has a name.
 
 use crate::{
     prompts::IncomingPrompt,
@@ -31,36 +31,27 @@ pub fn judge(
     policy: &ScorePolicy,
 ) -> (Verdict, Evidence) {
     // What an agent that acts in texts is told while it waits is no prompt.
-    if !policy.enabled || (prompt.is_weak && (prompt.is_known() || prompt.is_addition)) {
+    if !policy.enabled || prompt.is_known() || (prompt.is_weak && prompt.is_addition) {
         return (Verdict::Allow, Evidence::default());
     }
     let IncomingPrompt { text, context, .. } = prompt;
     // What was not answered is no outcome: a fan-out, or a fault of the provider.
     let answered = || window.entries.iter().filter(|entry| entry.fate == Fate::Answered);
-    let continues = |entry: &Entry| context.continues(entry.history, &entry.answer);
-    let verbatim: Vec<&Entry> = answered()
-        .filter(|entry| entry.prompt.is_verbatim(text) && entry.context == context.whole)
-        // Where the prompt stands in the history, the history says what it was answered.
-        .filter(|entry| !prompt.is_known() || continues(entry))
-        .collect();
+    let verbatim: Vec<&Entry> =
+        answered().filter(|entry| entry.prompt.is_verbatim(text) && entry.context == context.whole).collect();
     let similar: Vec<&Entry> = answered()
         .filter(|entry| entry.prompt.is_similar(text) && !entry.prompt.is_verbatim(text))
         .filter(|entry| entry.setting == context.setting)
         .collect();
-    let of_this_run: Vec<&Entry> =
-        verbatim.iter().copied().filter(|entry| names_run || continues(entry)).collect();
-
-    let counts_alone = text.words >= policy.min_words && !prompt.is_known();
-    // In one history, where the user's words are constant, a number in the answer may be the progress.
-    let exactly = prompt.is_known();
-    let strict = tally(&verbatim, counts_alone, exactly);
+    let counts_alone = text.words >= policy.min_words;
+    let strict = tally(&verbatim, counts_alone, false);
     let loose = tally(&similar, false, true);
     let evidence = Evidence {
         prompts: strict.prompts.saturating_add(loose.prompts),
         responses: strict.responses.saturating_add(loose.responses),
         tools: strict.tools.saturating_add(loose.tools),
     };
-    let proven = tally(&of_this_run, counts_alone, exactly);
+    let proven = if names_run { strict } else { Evidence::default() };
     let verdict = if proven.score() >= policy.kill && proven.responses.saturating_add(proven.tools) > 0 {
         Verdict::Kill
     } else if evidence.score() >= policy.hint {

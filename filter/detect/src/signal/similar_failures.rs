@@ -1,29 +1,39 @@
-//! Similar failures: one tool fails again and again, and the arguments vary little: the same search in other words. It
-//! hints; a person would try a few times too.
+//! Similar failures: one tool fails again and again in the same way, and the arguments vary little: the same search in other
+//! words. It hints; a person would try a few times too.
 
 use super::number;
 use crate::step::{Kind, Step};
 
-/// Of the failures in a row at the tail, those like the last, where they may be `least` or more. One test that fails otherwise
-/// each time is progress, and what fails in the same way each time is a repeated step.
+/// Of the steps in a row at the tail that brought nothing of their own, those like the last, where they may be `least` or more. One
+/// test that fails otherwise each time is progress, and what fails in the same way each time is a repeated step.
 pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     if number(steps.len()) < least {
         return 0;
     }
     // Who waits between two tries has not done anything else.
-    let tries = || steps.iter().rev().filter(|step| step.kind() != Kind::Waiting);
-    let failures = || tries().take_while(|step| matches!(step.kind(), Kind::Failure | Kind::Empty));
-    let Some(last) = failures().next() else { return 0 };
+    let mut tries = steps.iter().rev().filter(|step| step.kind() != Kind::Waiting).peekable();
+    let Some(last) = tries.peek().copied().filter(|step| step.kind() != Kind::Acknowledgement) else {
+        return 0;
+    };
+    let brings_nothing =
+        |step: &&Step<'_>| step.residue().is_some() || (is_small(step) && last.brings_like(step));
     let is_like_it = |step: &&Step<'_>| {
         step.tools == last.tools
             && if step.approach == last.approach {
-                step.brings_like(last)
+                last.brings_like(step)
             } else {
-                step.words.is_similar(last.words)
+                step.words.is_similar(last.words) && (last.brings_like(step) || has_same_residue(step, last))
             }
     };
-    if failures().filter(is_like_it).all(|step| step.approach == last.approach) {
-        return 0;
-    }
-    number(failures().filter(is_like_it).count())
+    let like: Vec<&Step<'_>> = tries.take_while(brings_nothing).filter(is_like_it).collect();
+    if like.iter().all(|step| step.approach == last.approach) { 0 } else { number(like.len()) }
+}
+
+fn has_same_residue(step: &Step<'_>, other: &Step<'_>) -> bool {
+    step.residue().is_some() && step.residue() == other.residue()
+}
+
+/// The outcome is a few words that do not say that something was done.
+fn is_small(step: &Step<'_>) -> bool {
+    step.kind() == Kind::Content && step.brings_few_words()
 }

@@ -1,27 +1,29 @@
 //! What must be found in steps, and what must not: each public detector missed or misjudged some of these.
 
-use sentinel_text::{WordSet, digest};
-
 use super::*;
-use crate::step::{Brought, Kind};
+use crate::step::{Begin, StepLog};
 
-/// A step of one call: tool, arguments, result.
+/// A step of one call: tool, arguments, result. It is read as a step of a history is.
 fn step(tool: &'static str, arguments: &str, result: &str) -> Step<'static> {
-    let kind = match result {
-        "OK." => Kind::Acknowledgement,
-        "[]" => Kind::Empty,
-        "running" => Kind::Waiting,
-        _ if result.starts_with("error") || result.starts_with("No ") => Kind::Failure,
-        _ => Kind::Content,
-    };
-    Step {
-        approach: digest(format!("{tool} {arguments}").as_bytes()),
-        words: WordSet::of(arguments),
-        tools: digest(tool.as_bytes()),
-        tool,
-        rules: Vec::new(),
-        brought: Brought::known(digest(result.as_bytes()), kind),
-    }
+    let mut log = StepLog::default();
+    log.turn();
+    log.call("1", tool, arguments.to_owned(), &ToolRules::default());
+    log.text_result("1", result);
+    let log: &'static StepLog<'static> = Box::leak(Box::new(log));
+    log.steps().all.remove(0)
+}
+
+/// Prose, and what answers it.
+fn talk(said: &str, answer: &str) -> Step<'static> {
+    Step { acts: false, ..step("", said, answer) }
+}
+
+fn begins(places: &[usize]) -> Vec<Begin> {
+    places.iter().map(|at| Begin { at: *at, is_answered: false }).collect()
+}
+
+fn exchanges(all: Vec<Step<'_>>) -> Steps<'_> {
+    Steps { all, ..Steps::default() }
 }
 
 fn judged(steps: &[Step<'_>]) -> Option<(Verdict, Signal, u32)> {
@@ -29,7 +31,7 @@ fn judged(steps: &[Step<'_>]) -> Option<(Verdict, Signal, u32)> {
 }
 
 fn judged_by(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<(Verdict, Signal, u32)> {
-    let finding = in_steps(&Steps { all: steps.to_vec(), begins: Vec::new() }, policy)?;
+    let finding = in_steps(&Steps { all: steps.to_vec(), ..Steps::default() }, policy)?;
     Some((finding.verdict, finding.signal, finding.count))
 }
 
@@ -63,9 +65,11 @@ fn what_lies_before_and_between_does_not_hide_it() {
     behind.extend(vec![failing(); 3]);
     assert_eq!(judged(&behind).unwrap().0, Verdict::Hint);
     let interleaved: Vec<_> = (0..5).flat_map(|n| [work(n), failing()]).collect();
-    assert_eq!(judged(&interleaved), Some((Verdict::Hint, Signal::RepeatedStep, 5)), "work goes on between");
-    let noted: Vec<_> = (0..5).flat_map(|n| [step("note", &n.to_string(), "OK."), failing()]).collect();
-    assert_eq!(judged(&noted), Some((Verdict::Hint, Signal::RepeatedStep, 5)), "something is tried between");
+    assert_eq!(judged(&interleaved), None, "work goes on between");
+    let interleaved: Vec<_> = (0..6).flat_map(|n| [work(n), failing()]).collect();
+    assert_eq!(judged(&interleaved), Some((Verdict::Hint, Signal::RepeatedStep, 6)), "work goes on between");
+    let noted: Vec<_> = (0..6).flat_map(|n| [step("note", &n.to_string(), "OK."), failing()]).collect();
+    assert_eq!(judged(&noted), Some((Verdict::Hint, Signal::RepeatedStep, 6)), "something is tried between");
     let circling: Vec<_> = (0..5).flat_map(|_| [step("note", "again", "OK."), failing()]).collect();
     assert_eq!(judged(&circling).unwrap().0, Verdict::Kill);
 }
@@ -81,7 +85,7 @@ fn failures_in_a_round_make_it_very_old_sooner() {
     let round = [step("think", "a", "OK."), step("click", "b", "opened the page b"), failing()];
     let steps: Vec<_> = (0..12).map(|n| round[n % 3].clone()).collect();
     let first = |verdict| (1..=12).find(|len| judged(&steps[..*len]).is_some_and(|found| found.0 == verdict));
-    assert_eq!((first(Verdict::Hint), first(Verdict::Kill)), (Some(8), Some(10)));
+    assert_eq!((first(Verdict::Hint), first(Verdict::Kill)), (Some(9), Some(10)));
 }
 
 #[test]
@@ -114,10 +118,10 @@ fn cycles_of_every_period() {
 
 #[test]
 fn one_tool_with_one_outcome_is_hinted_and_never_killed() {
-    for result in ["[]", "No results were found for this query."] {
+    for (result, hint) in [("[]", 5), ("No results were found for this query.", 6)] {
         let steps: Vec<_> = (0..30).map(|n| step("search", &format!("query {n}"), result)).collect();
         let first = (1..=30).find(|len| judged(&steps[..*len]).is_some());
-        assert_eq!(first, Some(5), "{result}");
+        assert_eq!(first, Some(hint), "{result}");
         assert!((1..=30).all(|len| judged(&steps[..len]).is_none_or(|found| found.0 == Verdict::Hint)));
     }
 }
@@ -141,7 +145,7 @@ fn failures_one_after_the_other_are_hinted_and_a_success_ends_them() {
 
 #[test]
 fn one_search_in_other_words_that_finds_nothing() {
-    let search = |n: usize, words: &str| step("search", words, &format!("No results for {n}"));
+    let search = |_: usize, words: &str| step("search", words, &format!("No results for '{words}'"));
     let asked = ["the shallows", "The Shallows book", "the shallows (novel)", "shallows, the book"];
     let steps: Vec<_> = asked.iter().enumerate().map(|(n, words)| search(n, words)).collect();
     assert_eq!(judged(&steps[..2]), None);
@@ -221,14 +225,15 @@ fn a_run_limit_hints_before_it_kills() {
 fn what_a_repetition_proves_depends_on_its_kind() {
     use Verdict::{Hint, Kill};
     let first = |result: &str, verdict| {
-        let steps = vec![step("tool", "same", result); 30];
+        let steps = vec![step("tool", "the same", result); 30];
         (1..=30).find(|len| judged(&steps[..*len]).is_some_and(|found| found.0 == verdict))
     };
     for (result, hint, kill) in [
         ("a page of text", 3, Some(5)),
         ("error: locked", 3, Some(5)),
         ("[]", 5, None),
-        ("OK.", 10, None),
+        // The call names something: six times in a row is much, whatever comes of it.
+        ("OK.", 6, None),
         ("running", 10, None),
     ] {
         assert_eq!((first(result, Hint), first(result, Kill)), (Some(hint), kill), "{result}");
@@ -242,7 +247,7 @@ fn a_round_with_a_waiting_step_waits() {
     let first = (1..=40).find_map(|len| judged(&steps[..len]).map(|found| (len, found)));
     assert_eq!(first, Some((19, (Verdict::Hint, Signal::RepeatedStep, 10))));
     assert!((1..=40).all(|len| judged(&steps[..len]).is_none_or(|found| found.0 == Verdict::Hint)));
-    let steps = Steps { all: steps[..20].to_vec(), begins: Vec::new() };
+    let steps = Steps { all: steps[..20].to_vec(), ..Steps::default() };
     assert!(in_steps(&steps, &StepsPolicy::default()).unwrap().is_waiting);
 }
 
@@ -268,7 +273,10 @@ fn after_a_kill_a_new_text_passes_once_and_the_loop_that_resumes_is_stopped_at_i
         .map(|again| {
             let mut all = vec![failing(); 5];
             all.extend(vec![failing(); again]);
-            let finding = in_steps(&Steps { all, begins: vec![0, 5] }, &StepsPolicy::default());
+            let finding = in_steps(
+                &Steps { all, begins: begins(&[0, 5]), ..Steps::default() },
+                &StepsPolicy::default(),
+            );
             finding.map(|finding| (finding.verdict, finding.count))
         })
         .collect();
@@ -276,20 +284,22 @@ fn after_a_kill_a_new_text_passes_once_and_the_loop_that_resumes_is_stopped_at_i
     let mut other = vec![failing(); 5];
     other.extend(vec![step("deploy", "test", "error: no such place"); 2]);
     assert_eq!(
-        in_steps(&Steps { all: other, begins: vec![5] }, &StepsPolicy::default()),
+        in_steps(&Steps { all: other, begins: begins(&[5]), ..Steps::default() }, &StepsPolicy::default()),
         None,
         "another loop"
     );
     let mut early = vec![failing(); 4];
     early.extend(vec![failing(); 2]);
     assert_eq!(
-        in_steps(&Steps { all: early, begins: vec![4] }, &StepsPolicy::default()),
+        in_steps(&Steps { all: early, begins: begins(&[4]), ..Steps::default() }, &StepsPolicy::default()),
         None,
         "not stopped before"
     );
     // A framework asks again after each kill.
     let all = vec![failing(); 9];
-    let finding = in_steps(&Steps { all, begins: vec![5, 7] }, &StepsPolicy::default()).unwrap();
+    let finding =
+        in_steps(&Steps { all, begins: begins(&[5, 7]), ..Steps::default() }, &StepsPolicy::default())
+            .unwrap();
     assert_eq!(finding.verdict, Verdict::Kill);
 }
 
@@ -297,7 +307,7 @@ fn after_a_kill_a_new_text_passes_once_and_the_loop_that_resumes_is_stopped_at_i
 fn what_the_operator_says_of_a_tool_goes_before_its_kind() {
     use crate::step::Rule;
     let with = |result: &str, rule: Rule| {
-        let mut step = step("tool", "same", result);
+        let mut step = step("tool", "the same", result);
         step.rules = vec![rule];
         let steps = vec![step; 30];
         let first =
@@ -313,7 +323,7 @@ fn what_the_operator_says_of_a_tool_goes_before_its_kind() {
 #[test]
 fn exchanges_are_judged_by_repetition_and_cycles_alone() {
     let found = |exchanges: &[Step<'_>]| {
-        in_exchanges(exchanges, &StepsPolicy::default())
+        in_exchanges(&super::tests::exchanges(exchanges.to_vec()), &StepsPolicy::default())
             .map(|found| (found.verdict, found.signal, found.count))
     };
     let repeated = vec![failing(); 5];
@@ -329,7 +339,8 @@ fn exchanges_are_judged_by_repetition_and_cycles_alone() {
 #[test]
 fn an_exchange_that_resumes_after_a_kill_is_stopped_at_its_second_repetition() {
     let verdict = |exchanges: &[Step]| {
-        in_exchanges(exchanges, &StepsPolicy::default()).map_or(Verdict::Allow, |found| found.verdict)
+        in_exchanges(&super::tests::exchanges(exchanges.to_vec()), &StepsPolicy::default())
+            .map_or(Verdict::Allow, |found| found.verdict)
     };
     let re_ask = |n: usize| step("say", &format!("I was stopped after {n}"), "error: no code");
     let mut run = vec![failing(); 5];
@@ -347,5 +358,261 @@ fn an_exchange_that_resumes_after_a_kill_is_stopped_at_its_second_repetition() {
         run.extend((0..between).map(re_ask));
         run.extend([failing(), failing()]);
         assert_eq!(verdict(&run), Verdict::Hint, "{before}, {between}");
+    }
+}
+
+/// The table of `docs/how-it-decides.md`: from which repetition a hint, and from which a kill.
+#[test]
+fn a_call_and_its_outcome_weigh_together() {
+    let first = |tool: &'static str, arguments: &str, result: &str, verdict| {
+        let steps = vec![step(tool, arguments, result); 30];
+        (1..=30).find(|len| judged(&steps[..*len]).is_some_and(|found| found.0 == verdict))
+    };
+    for (tool, arguments, result, hint, kill) in [
+        ("search_orders", r#"{"query": "order 123"}"#, "No order found", 3, Some(5)),
+        ("execute_code", r#"{"code": "print(6 * 7)"}"#, "42", 3, Some(5)),
+        ("read_file", r#"{"path": "/reports/march.csv"}"#, "locked", 3, Some(5)),
+        ("deploy", "{}", "error: permission denied", 3, Some(5)),
+        (
+            "look",
+            "{}",
+            "A long hall with doors on both sides, and a lamp that hangs over each of them.",
+            3,
+            Some(5),
+        ),
+        ("get_order", r#"{"id": 9}"#, "No order found", 5, Some(10)),
+        ("deploy", r#"{"to": "prod"}"#, "No such place", 5, Some(10)),
+        ("attack", "{}", "You hit the zombie.", 6, None),
+        ("set_volume", r#"{"level": 7}"#, "volume 7", 6, None),
+        ("press_key", r#"{"key": "Down"}"#, "ok", 10, None),
+        ("sleep", r#"{"seconds": 5}"#, "slept", 10, None),
+        ("check_inbox", "{}", "[]", 5, None),
+    ] {
+        assert_eq!(
+            (first(tool, arguments, result, Verdict::Hint), first(tool, arguments, result, Verdict::Kill)),
+            (Some(hint), kill),
+            "{tool} {arguments}: {result}"
+        );
+    }
+}
+
+/// The verdicts on a run as it grows: `a`, `h` or `k` for each step.
+fn letters(steps: &[Step<'_>]) -> String {
+    let letter = |len| match judged(&steps[..len]).map(|found| found.0) {
+        None | Some(Verdict::Allow) => 'a',
+        Some(Verdict::Hint) => 'h',
+        Some(Verdict::Kill) => 'k',
+    };
+    (1..=steps.len()).map(letter).collect()
+}
+
+/// The same call, of which came these, one after the other.
+fn call_of(arguments: &str, results: &[String]) -> String {
+    letters(&results.iter().map(|result| step("run", arguments, result)).collect::<Vec<_>>())
+}
+
+fn twelve(of: fn(usize) -> String) -> Vec<String> {
+    (0..12).map(of).collect()
+}
+
+/// Healthy work that somebody's rule has killed, and its neighbours.
+#[test]
+fn work_is_never_killed() {
+    let coin = ["heads", "tails", "heads", "heads", "heads", "heads", "heads", "heads", "heads"];
+    let coin: Vec<String> = coin.map(str::to_owned).to_vec();
+    let calls: [(&str, &str, Vec<String>); 16] = [
+        (
+            "a place that changes",
+            "look around here",
+            twelve(|n| format!("You stand at ({n}, 4). No monsters here.")),
+        ),
+        ("an error that falls", "train one epoch", twelve(|n| format!("validation error 0.{}", 60 - n))),
+        (
+            "requests that come in",
+            "count the requests",
+            twelve(|n| format!("{} requests, 0 errors", 1_000 + 37 * n)),
+        ),
+        (
+            "an import that goes on",
+            "import the next",
+            twelve(|n| format!("{{\"imported\": {n}, \"errors\": 3}}")),
+        ),
+        (
+            "a place in a queue",
+            "ask for the place",
+            twelve(|n| format!("error: you are number {}", 40 - 2 * n)),
+        ),
+        (
+            "a time to wait",
+            "call the service",
+            twelve(|n| format!("error: retry after {} seconds", 130 - 10 * n)),
+        ),
+        ("a build with fewer errors", "make all", twelve(|n| format!("error: {} errors left", 50 - 3 * n))),
+        ("a line that moves", "python a.py", twelve(|n| format!("SyntaxError: bad, line {}", 3 + n * n))),
+        ("a coin", "flip the coin", coin),
+        ("a sensor", "read register 4", twelve(|n| format!("{}", [17, 18, 17, 17, 19, 17][n % 6]))),
+        ("a price", "ask the price", twelve(|n| format!("EUR 1{}.50", n % 3))),
+        (
+            "a flaky test",
+            "pytest -x tests",
+            twelve(|n| if n % 4 == 1 { "1 failed".into() } else { "3 passed".into() }),
+        ),
+        (
+            "a page that is read on",
+            "open the page",
+            twelve(|n| format!("Text of page {n} of the book, which is long and goes on for many words.")),
+        ),
+        ("keys", r#"{"key":"Down"}"#, twelve(|_| "ok".into())),
+        ("a blow", "{}", twelve(|_| "You hit the zombie.".into())),
+        ("a level", r#"{"level":3}"#, twelve(|_| "set to 3".into())),
+    ];
+    for (what, arguments, results) in calls {
+        let seen = call_of(arguments, &results);
+        assert!(!seen.contains('k') && seen.starts_with("aaaa"), "{what}: {seen}");
+    }
+}
+
+/// Loops that hide their sameness, and their neighbours.
+#[test]
+fn loops_are_stopped_at_the_fifth() {
+    let calls: [(&str, &str, Vec<String>); 12] = [
+        ("an attempt that is counted", "{}", twelve(|n| format!("error: attempt {} failed", n + 1))),
+        (
+            "an id and a time",
+            "{}",
+            twelve(|n| format!("error: reset (id {:012x}, 10:{n:02}:07)", 7_919 * (n + 9_999_999))),
+        ),
+        ("a duration", "{}", twelve(|n| format!("error: timeout after {}.{n} s", [3, 9, 4, 8, 5, 7][n % 6]))),
+        ("a process", "{}", twelve(|n| format!("error: killed (pid {})", 4_100 + 13 * n))),
+        ("colours", "{}", twelve(|n| format!("\u{1b}[3{}mError: broken\u{1b}[0m", n % 7))),
+        (
+            "an address",
+            "{}",
+            twelve(|n| format!("RuntimeError: <Session at 0x7f{:08x}> is closed", 4_096 * n)),
+        ),
+        ("a temporary file", "{}", twelve(|n| format!("error: cannot open /tmp/tmpabcd{n}efg/a.json"))),
+        ("an object in a string", "{}", twelve(|_| r#"{"output":"{\"error\":\"locked\"}"}"#.into())),
+        (
+            "a wrapper's flag",
+            "{}",
+            twelve(|_| r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#.into()),
+        ),
+        ("a program's own words", "{}", twelve(|_| "cat: /a/b.csv: Permission denied".into())),
+        ("a search", "{'query': 'order 123'}", twelve(|_| "Insufficient funds.".into())),
+        ("another language", "Konto 17 belasten", twelve(|_| "Zeitüberschreitung".into())),
+    ];
+    for (what, arguments, results) in calls {
+        assert_eq!(call_of(arguments, &results[..6]), "aahhkk", "{what}");
+    }
+}
+
+/// Failures that no form shows: alike but for what is volatile.
+#[test]
+fn outcomes_that_are_alike_are_hinted_from_the_fifth() {
+    for (what, results) in [
+        ("a duration", twelve(|n| format!("timed out after 30.0{} s", [1, 3, 2, 5, 4, 6][n % 6]))),
+        ("a process", twelve(|n| format!("Killed (pid {})", 4_100 + 13 * n))),
+        (
+            "a time that it took",
+            twelve(|n| {
+                format!("{{\"took\":{},\"hits\":{{\"total\":0}},\"shards\":5}}", [3, 9, 4, 8, 5][n % 5])
+            }),
+        ),
+        (
+            "a test run",
+            twelve(|n| {
+                format!(
+                    "\u{1b}[31mFAIL\u{1b}[39m a.test.js\nTests: 1 failed, 1 total\nTime: 0.{} s",
+                    50 + n % 7
+                )
+            }),
+        ),
+    ] {
+        let seen = call_of("run the tests", &results);
+        assert!(seen.starts_with("aaaah") && !seen.contains('k'), "{what}: {seen}");
+    }
+}
+
+#[test]
+fn the_same_call_in_a_row_is_hinted_whatever_comes_of_it() {
+    let grown =
+        twelve(|n| format!("The file a.py has {} lines now, and the edit is at its end.", 100 + 7 * n));
+    assert_eq!(call_of("edit a.py", &grown[..8]), "aaaaahhh");
+    let progress = twelve(|n| format!("{} of 40 pages printed", 3 * n));
+    assert!(!call_of("print it all", &progress).contains('h'), "it moves towards an end");
+}
+
+#[test]
+fn what_the_user_has_asked_for_is_done_first() {
+    let judged = |task: &str, count: usize| {
+        let all = vec![step("pytest", "tests -x", "1 failed, 3 passed"); count];
+        let steps = Steps { all, task: Task::Text(task.to_owned().into()), ..Steps::default() };
+        in_steps(&steps, &StepsPolicy::default()).map(|found| found.verdict)
+    };
+    let first = |task: &str, verdict| (1..=40).find(|count| judged(task, *count) == Some(verdict));
+    for (task, hint, kill) in [
+        ("Run the tests 10 times.", 12, 14),
+        ("Take twelve samples of register 4.", 14, 16),
+        ("5× please", 7, 9),
+        ("Look at order 9, line 42.", 3, 5),
+        ("Run the tests.", 3, 5),
+        ("Run them twice, or 3 times.", 3, 5),
+    ] {
+        assert_eq!(
+            (first(task, Verdict::Hint), first(task, Verdict::Kill)),
+            (Some(hint), Some(kill)),
+            "{task}"
+        );
+    }
+}
+
+#[test]
+fn a_call_that_does_not_decide_its_outcome_is_killed_at_ten_in_a_row() {
+    let mut results = vec!["3 passed".to_owned()];
+    results.extend(vec!["1 failed".to_owned(); 12]);
+    assert_eq!(call_of("pytest -x tests", &results), "aaaaahhhhhkkk");
+}
+
+#[test]
+fn a_talk_is_hinted_and_never_killed() {
+    let thanks = |n: usize| vec![talk("Thank you very much!", "You are welcome, any time."); n];
+    let verdict = |talk: Vec<Step<'static>>| {
+        in_exchanges(&exchanges(talk), &StepsPolicy::default()).map(|found| found.verdict)
+    };
+    assert_eq!(verdict(thanks(4)), None);
+    assert!((5..=30).all(|n| verdict(thanks(n)) == Some(Verdict::Hint)));
+    // What an agent did before it answered does not count.
+    let run = |n: usize| vec![step("", "ls -la /tmp", "a.txt b.txt"); n];
+    let mut answered = run(4);
+    answered.push(talk("There are two files.", "And now?"));
+    answered.extend(run(2));
+    assert_eq!(verdict(answered), None);
+    assert_eq!(verdict(run(5)), Some(Verdict::Kill));
+}
+
+#[test]
+fn an_agent_that_repairs_its_call_is_no_loop() {
+    let repaired =
+        ["'file_path' is required", "'ranges' is required", "'start' is required", "'end' is required"];
+    let steps: Vec<_> = repaired
+        .iter()
+        .enumerate()
+        .map(|(n, what)| {
+            step("read", &format!("the file /home/u/a.md with {n} options"), &format!("error: {what}"))
+        })
+        .collect();
+    assert_quiet(&steps, "each failure says something else");
+}
+
+#[test]
+fn receipts_in_other_clothes_are_no_outcome() {
+    for receipt in [
+        "INSERT 0 1",
+        r#"{"status":"inserted"}"#,
+        r#"{"output":"Success. Updated the following files:\nM a.rs\n","metadata":{"exit_code":0,"duration_seconds":0.1}}"#,
+        "3 lines written to notes.txt",
+    ] {
+        let steps: Vec<_> = (0..20).map(|n| step("do", &format!("change {n} of all"), receipt)).collect();
+        assert_quiet(&steps, receipt);
     }
 }

@@ -94,7 +94,11 @@ static DEEDS: Known = Known::of(&[
     "copied",
     "renamed",
     "delivered",
+    "appended",
+    "wrote",
 ]);
+/// What a database answers to a statement.
+static STATEMENTS: Known = Known::of(&["insert", "update", "delete", "create", "alter", "drop"]);
 /// Words that end like a deed and are none: names, and what went wrong.
 static NO_DEEDS: Known = Known::of(&[
     "united",
@@ -103,6 +107,23 @@ static NO_DEEDS: Known = Known::of(&[
     "mohamed",
     "mohammed",
     "hundred",
+    "failed",
+    "denied",
+    "refused",
+    "rejected",
+    "declined",
+    "expired",
+    "blocked",
+    "aborted",
+    "crashed",
+    "exceeded",
+    "killed",
+    "locked",
+    "timed",
+    "malformed",
+    "unsupported",
+    "unauthorized",
+    "undefined",
     "limited",
     "unlimited",
     "advanced",
@@ -119,11 +140,7 @@ pub(super) fn says_so(text: &str, count: usize) -> bool {
     let last = all.last();
     let is_done = DONE.has(first) || (first.eq_ignore_ascii_case("got") && second.eq_ignore_ascii_case("it"));
     // "Clicked.", "Scrolled down by 3", "Typed 'abc'".
-    let is_past = first.len() >= 5
-        && first.is_ascii()
-        && first.to_ascii_lowercase().ends_with("ed")
-        && !first.to_ascii_lowercase().ends_with("eed")
-        && !NO_DEEDS.has(first);
+    let is_past = is_past(first);
     let rest_is_done = last.is_some_and(|last| DONE_AT_END.has(last));
     let goes_on = is_done && words(text).any(|word| GO_ON.has(word));
     (is_done && count <= 5)
@@ -133,6 +150,31 @@ pub(super) fn says_so(text: &str, count: usize) -> bool {
         || (count <= 6 && words(text).any(|word| PERMITTED.has(word)))
         || (count <= DEED_WORDS && says_what_was_done(text) && !has_specific_number(text))
         || (count <= DEED_WORDS.saturating_mul(2) && phrases::says(text, Says::Done))
+}
+
+/// A word for what was done.
+fn is_past(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    word.len() >= 5
+        && word.is_ascii()
+        && lower.ends_with("ed")
+        && !lower.ends_with("eed")
+        && !NO_DEEDS.has(word)
+}
+
+/// Whether one of the words says that something was done: "Heading 'Plan' added to a.docx", `INSERT 0 1`.
+pub(super) fn has_deed(text: &str) -> bool {
+    /// Words that are looked at.
+    const WORDS: usize = 60;
+    words(text).take(WORDS).any(|word| DEEDS.has(word) || DONE_AT_END.has(word) || STATEMENTS.has(word))
+}
+
+/// Whether a text of a few words, or a small object, says that something was done.
+pub(super) fn is_receipt(text: &str) -> bool {
+    /// Codex puts its receipt into an object with numbers beside it.
+    const WORDS: usize = 40;
+    let first = words(text).next().unwrap_or_default();
+    words(text).nth(WORDS).is_none() && (has_deed(text) || is_past(first))
 }
 
 /// "Quantity updated", "The element was clicked.", "Your message has been sent to the channel".

@@ -1,37 +1,47 @@
-//! The order in which a result is judged, and the digest by which it is compared.
+//! The order in which a result is judged, and what it is compared by. What the form says comes first; words only protect: they say that
+//! a result waits, is empty or merely acknowledges.
 
 use std::{borrow::Cow, cell::OnceCell};
 
 use sentinel_text::{digest, words};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Kind, Purpose, acknowledging,
-    errors::{has_exit_code, is_explicit_error},
-    failing,
+    Kind, Purpose, Weight, acknowledging, explicit,
     first_words::{ACKNOWLEDGEMENT_WORDS, FirstWords, SHORT_WORDS, is_nothing_new, says_no_output},
+    numbers::Numbers,
     phrases::{self, Says},
     plain,
     structure::Structure,
     volatile, waiting,
 };
-use crate::arguments::canonical;
 
 /// Results are looked into up to this size (bytes); beyond it their digest and their ends must do.
 pub(crate) const MAX_RESULT: usize = 4_096;
 
-/// Failures are compared without accidents up to this size (bytes): a traceback, the output of a test run.
+/// Failures are compared without what is volatile up to this size (bytes): a traceback, the output of a test run.
 pub(super) const MAX_FAILURE: usize = 16_384;
 
-/// A result, and what is known of its call.
+/// A result without what it is wrapped in, and what is known of its call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judged<'a> {
     pub said: &'a str,
     pub purpose: Purpose,
-    /// The call says what is meant: "No order found" is a failure then.
-    pub names_something: bool,
-    /// The client says that it is an error. That it does not say so proves nothing.
+    /// How much the call says.
+    pub weight: Weight,
+    /// The client or a wrapper says that it is an error. That none says so proves nothing.
     pub is_error: bool,
+}
+
+/// What is known of a result, or of all results of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct Facts {
+    pub kind: Kind,
+    pub weight: Weight,
+    /// What it is compared by, numbers aside.
+    pub outcome: u64,
+    /// The numbers of an explicit failure; none of another result.
+    pub numbers: Numbers,
 }
 
 /// Whether a user's text that answers an agent proves nothing when it comes again: "yes", "still running".
@@ -40,145 +50,153 @@ pub(crate) fn is_weak_answer(text: &str) -> bool {
     if text.trim().len() > MAX_RESULT {
         return false;
     }
-    let judged = Judged { said: text, purpose: Purpose::Ask, names_something: true, is_error: false };
+    let judged = Judged { said: text, purpose: Purpose::Any, weight: Weight::Full, is_error: false };
     matches!(judged.kind(), Kind::Acknowledgement | Kind::Empty | Kind::Waiting)
 }
 
-/// Whether a result may be a failure, by what can be seen quickly; where not, it is none, whatever its call was for.
-pub(super) fn may_be_failure(said: &str, is_error: bool) -> bool {
-    let text = said.trim();
-    is_error
-        || text.starts_with('{')
-        || has_exit_code(said)
-        || is_explicit_error(text)
-        || failing::says_so(text)
-        || phrases::says(text, Says::Fails)
-        || (text.len() <= MAX_RESULT && FirstWords::may_say_failure(&plain::of(text)))
-}
-
-/// A failure without what differs from time to time; any other text as it stands.
+/// An explicit failure without what differs from time to time; any other text as it stands.
 pub(crate) fn without_volatile(text: &str) -> Cow<'_, str> {
-    let judged = Judged { said: text, purpose: Purpose::Ask, names_something: true, is_error: false };
-    let is_failure = text.len() <= MAX_RESULT && judged.kind() == Kind::Failure;
+    let is_failure = text.len() <= MAX_RESULT && explicit::is_failure(text);
     if is_failure { Cow::Owned(volatile::without(text)) } else { Cow::Borrowed(text) }
 }
 
-impl Judged<'_> {
-    /// What it is compared by. Failures are compared without what differs from time to time; of what a send returns the id does not
-    /// count.
-    pub fn outcome(self, kind: Kind) -> u64 {
-        if kind == Kind::Failure && self.said.len() <= MAX_FAILURE {
-            return volatile::digest_without(self.said);
+impl<'a> Judged<'a> {
+    /// `told`: what the operator says that the results of the tool amount to.
+    pub fn facts(self, told: Option<Kind>) -> Facts {
+        let text = self.said.trim();
+        let kind = told.unwrap_or_else(|| self.kind());
+        let is_told = matches!(told, Some(Kind::Content | Kind::Failure));
+        let weight = if is_told || kind == Kind::Failure {
+            Weight::Full
+        } else if kind == Kind::Content {
+            self.weight.max(Weight::of_outcome(&self.plain()))
+        } else {
+            self.weight
+        };
+        if kind == Kind::Failure && text.len() <= MAX_FAILURE {
+            let settled = volatile::settled(text);
+            return Facts { kind, weight, outcome: settled.digest, numbers: settled.numbers };
         }
-        if self.said.len() <= MAX_RESULT
-            && self.purpose == Purpose::Send
-            && self.said.trim_start().starts_with(['{', '['])
-            && let Ok(mut value) = serde_json::from_str::<Value>(self.said)
-        {
-            volatile::remove_ids(&mut value);
-            return canonical(&value.to_string()).digest;
-        }
-        digest(self.said.trim().as_bytes())
+        Facts { kind, weight, outcome: digest(text.as_bytes()), numbers: Numbers::default() }
     }
 
-    /// Kind and digest of what a person says, which is compared as it stands unless it is plainly an error: "frame 3: not a
-    /// bird" is no failure of a call.
-    pub fn judge_words(self) -> (u64, Kind) {
-        let kind = self.kind();
-        let is_error = is_explicit_error(self.said.trim()) || failing::says_so(self.said);
-        let outcome = if is_error { self.outcome(kind) } else { digest(self.said.trim().as_bytes()) };
-        (outcome, kind)
+    /// The text without tags and labels.
+    fn plain(&self) -> Cow<'a, str> {
+        if self.said.len() <= MAX_RESULT { plain::of(self.said) } else { Cow::Borrowed(self.said) }
     }
 
     pub fn kind(self) -> Kind {
-        let Self { said, purpose, is_error, .. } = self;
-        if purpose == Purpose::Wait {
-            return Kind::Waiting;
-        }
-        let plain = if said.len() <= MAX_RESULT { plain::of(said) } else { Cow::Borrowed(said) };
-        let words = FirstWords::of(&plain);
-        // Each text is read as JSON once, where anybody asks.
-        let (as_said, as_plain) = (OnceCell::new(), OnceCell::new());
-        let trimmed = said.trim();
-        let structure_of_said = || as_said.get_or_init(|| Structure::of(trimmed)).as_ref();
-        let is_as_said = plain.len() == trimmed.len();
-        let structure = || match is_as_said {
-            true => structure_of_said(),
-            false => as_plain.get_or_init(|| Structure::of(plain.trim())).as_ref(),
-        };
-        let is_error = is_error || has_exit_code(said);
-        // What is sent may stand in a queue: that is its receipt.
-        let may_wait = !is_error && purpose != Purpose::Send;
-        if may_wait
-            && (waiting::is_waiting(&plain, words.count, structure)
-                || (!is_as_said && waiting::is_waiting(said, words.count, structure_of_said)))
-        {
-            return Kind::Waiting;
-        }
-        let says_error =
-            || trimmed.starts_with('{') && structure_of_said().is_some_and(Structure::says_error);
-        // What was waited for has not come in time, and may come yet.
-        if purpose == Purpose::AskState && plain.contains("timed out waiting") {
-            return Kind::Waiting;
-        }
-        if is_error || is_explicit_error(trimmed) || failing::says_so(said) || says_error() {
-            return Kind::Failure;
-        }
-        let acts = matches!(purpose, Purpose::Act | Purpose::Send | Purpose::Advance);
-        let by_structure = || structure().and_then(|structure| structure.kind(acts));
-        let kind = Judged { said: &plain, ..self }.by_text(&words, by_structure);
-        match (purpose, kind) {
-            (Purpose::Advance, Kind::Content | Kind::Empty) => Kind::Acknowledgement,
-            (Purpose::AskState, Kind::Content | Kind::Empty | Kind::Acknowledgement) => Kind::Waiting,
-            // "false", "none": that is how things stand.
-            (Purpose::AskState, Kind::Failure) if !words.is_failure => Kind::Waiting,
-            _ => kind,
-        }
+        let (first, structure, words) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        let looked = Looked { plain: self.plain(), judged: self, first, structure, words };
+        ORDER.iter().find(|row| (row.is_it)(&looked)).map_or(Kind::Content, |row| row.kind)
+    }
+}
+
+/// One line of the order of judging.
+#[cfg_attr(not(test), allow(dead_code, reason = "`when` is for the page, which a test writes"))]
+pub(super) struct Row {
+    /// What it is about, as the page says it.
+    pub when: &'static str,
+    pub kind: Kind,
+    is_it: fn(&Looked<'_>) -> bool,
+}
+
+/// The order in which a result is judged: the first line that fits counts. What the operator says in `steps.tools` goes before all of it.
+/// `docs/how-it-decides.md` has the same table; a test writes it there.
+pub(super) const ORDER: [Row; 8] = [
+    Row {
+        when: "the call lets time pass: `sleep`, `wait`, `poll`, `watch`",
+        kind: Kind::Waiting,
+        is_it: |it| it.judged.purpose == Purpose::Wait,
+    },
+    Row {
+        when: "the result is an explicit failure: see below",
+        kind: Kind::Failure,
+        is_it: |it| it.judged.is_error || explicit::is_failure(it.judged.said),
+    },
+    Row {
+        when: "its words say that something is still to come: \"running\", \"pending\"",
+        kind: Kind::Waiting,
+        is_it: |it| waiting::is_waiting(&it.plain, it.first().count, || it.structure()),
+    },
+    Row {
+        when: "the call asks how something stands: `get_job_status`, `kubectl get`",
+        kind: Kind::Waiting,
+        is_it: |it| it.judged.purpose == Purpose::AskState,
+    },
+    Row {
+        when: "nothing is in it: `[]`, `{\"items\": []}`, `null`, \"no new messages\"",
+        kind: Kind::Empty,
+        is_it: |it| it.by_words() == Kind::Empty,
+    },
+    Row {
+        when: "it merely says that something was done: \"ok\", \"Clicked.\", no text at all",
+        kind: Kind::Acknowledgement,
+        is_it: |it| it.by_words() == Kind::Acknowledgement,
+    },
+    Row {
+        when: "the call moves something on (`press`, `scroll`, `next`, `pop`), and the result is short",
+        kind: Kind::Acknowledgement,
+        is_it: |it| it.judged.purpose == Purpose::MoveOn && Weight::of_outcome(&it.plain) < Weight::Full,
+    },
+    Row { when: "anything else", kind: Kind::Content, is_it: |_| true },
+];
+
+/// A result while it is judged: each part of it is read once, where anybody asks.
+struct Looked<'a> {
+    judged: Judged<'a>,
+    plain: Cow<'a, str>,
+    first: OnceCell<FirstWords>,
+    structure: OnceCell<Option<Structure>>,
+    words: OnceCell<Kind>,
+}
+
+impl Looked<'_> {
+    fn first(&self) -> &FirstWords {
+        self.first.get_or_init(|| FirstWords::of(&self.plain))
     }
 
-    /// What a short text says; a long text tells something whatever it says.
-    fn by_text(self, first: &FirstWords, by_structure: impl FnOnce() -> Option<Kind>) -> Kind {
-        let Self { said, purpose, .. } = self;
-        if said.len() > MAX_RESULT {
-            return Kind::Content;
+    fn structure(&self) -> Option<&Structure> {
+        self.structure.get_or_init(|| Structure::of(self.plain.trim())).as_ref()
+    }
+
+    fn by_words(&self) -> Kind {
+        *self.words.get_or_init(|| {
+            by_words(&self.plain, self.first(), || self.structure().and_then(Structure::kind))
+        })
+    }
+}
+
+/// What a short text says; a long text tells something whatever it says.
+fn by_words(said: &str, first: &FirstWords, by_structure: impl FnOnce() -> Option<Kind>) -> Kind {
+    if said.len() > MAX_RESULT {
+        return Kind::Content;
+    }
+    let trimmed = said.trim();
+    if trimmed.is_empty() {
+        return Kind::Acknowledgement;
+    }
+    if let Some(kind) = by_structure() {
+        return kind;
+    }
+    let is_json = trimmed.starts_with(['{', '[']);
+    match first.count {
+        0 if trimmed.contains(['✅', '✓', '✔', '👍', '👌']) => Kind::Acknowledgement,
+        0 => Kind::Empty,
+        // How something stands, which may stay so for long.
+        1 if ["false", "offline"].iter().any(|state| trimmed.eq_ignore_ascii_case(state)) => Kind::Empty,
+        1 if ["None", "none", "null", "undefined", "nil"].contains(&trimmed) => Kind::Empty,
+        // "[silence]", "(no answer)": nobody said anything.
+        1..=3 if is_stage_direction(trimmed) => Kind::Acknowledgement,
+        1..=ACKNOWLEDGEMENT_WORDS if says_no_output(trimmed) => Kind::Acknowledgement,
+        1..=ACKNOWLEDGEMENT_WORDS if first.is_none && is_nothing_new(trimmed) => Kind::Empty,
+        1..=ACKNOWLEDGEMENT_WORDS if is_nothing_new(trimmed) && first.is_short_empty => Kind::Empty,
+        1..=SHORT_WORDS if phrases::says(trimmed, Says::NothingNew) => Kind::Empty,
+        1..=ACKNOWLEDGEMENT_WORDS if !is_json && acknowledging::says_so(trimmed, first.count) => {
+            Kind::Acknowledgement
         }
-        let trimmed = said.trim();
-        if trimmed.is_empty() {
-            return Kind::Acknowledgement;
-        }
-        if let Some(kind) = by_structure() {
-            return kind;
-        }
-        let acts = matches!(purpose, Purpose::Act | Purpose::Send | Purpose::Advance);
-        let is_json = trimmed.starts_with(['{', '[']);
-        match first.count {
-            0 if trimmed.contains(['✅', '✓', '✔', '👍', '👌']) => Kind::Acknowledgement,
-            0 => Kind::Empty,
-            // What code gave that ran without a value.
-            // How something stands, which may stay so for long.
-            1 if ["false", "offline"].iter().any(|state| trimmed.eq_ignore_ascii_case(state)) => Kind::Empty,
-            // "[silence]", "(no answer)": nobody said anything.
-            1..=3 if is_stage_direction(trimmed) => Kind::Acknowledgement,
-            1 if acts && ["None", "null", "undefined", "nil"].contains(&trimmed) => Kind::Acknowledgement,
-            1..=ACKNOWLEDGEMENT_WORDS if says_no_output(trimmed) => Kind::Acknowledgement,
-            1..=SHORT_WORDS if first.is_failure || phrases::says(trimmed, Says::Fails) => Kind::Failure,
-            1..=SHORT_WORDS if first.is_none => {
-                let is_empty = is_nothing_new(trimmed)
-                    || trimmed.starts_with("You have no ")
-                    || (first.begins_with_none && !self.names_something);
-                if is_empty { Kind::Empty } else { Kind::Failure }
-            }
-            1..=ACKNOWLEDGEMENT_WORDS if is_nothing_new(trimmed) && first.is_short_empty => Kind::Empty,
-            1..=SHORT_WORDS if phrases::says(trimmed, Says::NothingNew) => Kind::Empty,
-            1..=ACKNOWLEDGEMENT_WORDS if !is_json && acknowledging::says_so(trimmed, first.count) => {
-                Kind::Acknowledgement
-            }
-            1..=SHORT_WORDS if acts && !is_json && acknowledging::begins_so(trimmed) => Kind::Acknowledgement,
-            1..=ACKNOWLEDGEMENT_WORDS if acts && !acknowledging::has_specific_number(trimmed) => {
-                Kind::Acknowledgement
-            }
-            _ => Kind::Content,
-        }
+        1..=SHORT_WORDS if !is_json && acknowledging::begins_so(trimmed) => Kind::Acknowledgement,
+        _ => Kind::Content,
     }
 }
 

@@ -3,13 +3,16 @@
 use std::{borrow::Cow, collections::VecDeque};
 
 use sentinel_llm_api::conversation::{Call as WrittenCall, CallRef, ToolResult};
-use sentinel_text::{WordSet, digest, digest_pair};
+use sentinel_text::{digest, digest_pair};
+
+use crate::WordSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Brought, FinishedCall, LENGTH, Purpose, Step, Steps, ToolRule, ToolRules, judge,
+    Begin, Brought, FinishedCall, LENGTH, Memo, Purpose, Step, Steps, Task, ToolRule, ToolRules, Weight,
+    judge,
     outcome::{CallResult, Done, Meaning},
-    shown, text,
+    shown, unwrapped,
 };
 use crate::arguments::{Arguments, canonical};
 
@@ -23,19 +26,29 @@ const REACH: usize = 4;
 const MAX_CANONICAL: usize = 4_096;
 /// So are all arguments after this many bytes of them in one history.
 const MAX_ARGUMENTS: usize = 131_072;
+/// Calls that a model makes at once at most, as far as some of them are equal. Some frameworks keep a whole run as one assistant message:
+/// where all calls of a history stand in one turn and are more, they are read one after the other.
+const LONGEST_FAN_OUT: usize = 6;
+/// Equal calls that such a turn may hold, as if they had been asked for.
+const FAN_OUT: u32 = 5;
 /// Names of tools that are looked through for one that was seen before.
 const NAMES: usize = 32;
 
 /// The turns of one history with their calls and results, oldest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StepLog<'a> {
     pub(crate) turns: VecDeque<Turn<'a>>,
     pub(crate) tools: Vec<Tool>,
-    /// A user has said something new since the last turn.
-    is_spoken_to: bool,
+    /// A user has begun a new count since the last turn.
+    is_spoken_to: Word,
+    /// How often the user's last text wants something done; 0: it does not say.
+    asked: u32,
     /// Bytes of arguments that were read so far.
     #[serde(skip)]
     arguments_read: usize,
+    /// What earlier requests have found out about results.
+    #[serde(skip)]
+    memo: Option<&'a Memo>,
 }
 
 /// A tool that was called. Runs call few tools over and over: each name is read once.
@@ -52,10 +65,23 @@ pub(crate) struct Turn<'a> {
     pub calls: Vec<Call<'a>>,
     /// There were more calls than are read.
     pub is_too_wide: bool,
-    /// A user had said something new before it.
-    pub begins_count: bool,
+    /// A user had begun a new count before it.
+    pub begins_count: Word,
+    /// Sum of the digests of the pictures that came with its results, and in the user's message behind them.
+    pub media: u64,
     /// Results whose calls were looked for here.
     lookups: usize,
+}
+
+/// Whether a user's text begins a new count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub(crate) enum Word {
+    #[default]
+    None,
+    /// It says something new.
+    New,
+    /// The assistant had answered before.
+    Answered,
 }
 
 /// A call, and its result once there is one.
@@ -82,18 +108,34 @@ impl StrayResult {
     /// Nothing where the result says nothing of its call but the tool.
     pub fn of(result: &ToolResult<'_>) -> Option<Self> {
         let CallRef::Id(id) = &result.of else { return None };
-        let said = judge::keep(&text::read(result.content)).into_owned();
-        Some(Self { id: digest(id.as_bytes()), said, is_error: result.is_error })
+        let said = unwrapped::read(result.content);
+        let is_error = said.is_error || result.is_error;
+        Some(Self { id: digest(id.as_bytes()), said: judge::keep(&said.text).into_owned(), is_error })
     }
 }
 
+impl PartialEq for StepLog<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { turns, tools, is_spoken_to, asked, arguments_read, memo: _ } = self;
+        (turns, tools, is_spoken_to, asked, arguments_read)
+            == (&other.turns, &other.tools, &other.is_spoken_to, &other.asked, &other.arguments_read)
+    }
+}
+
+impl Eq for StepLog<'_> {}
+
 impl<'a> StepLog<'a> {
+    /// A log of a history whose results earlier requests may have brought.
+    pub(crate) fn with_memo(memo: Option<&'a Memo>) -> Self {
+        Self { memo, ..Self::default() }
+    }
+
     /// A new assistant turn begins.
     pub fn turn(&mut self) {
         let begins_count = std::mem::take(&mut self.is_spoken_to);
         // A turn without calls is no step and leaves no trace.
         if let Some(turn) = self.turns.back_mut().filter(|turn| turn.calls.is_empty()) {
-            turn.begins_count |= begins_count;
+            turn.begins_count = turn.begins_count.max(begins_count);
             return;
         }
         if self.turns.len() >= LENGTH {
@@ -141,7 +183,7 @@ impl<'a> StepLog<'a> {
             approach: digest_pair(name_digest, form.digest),
             words: form.words,
             meaning: if is_long {
-                Meaning::Known { purpose: Purpose::of(&name, ""), names_something: true }
+                Meaning::Known { purpose: Purpose::of(&name, ""), weight: Weight::Long }
             } else {
                 Meaning::written(name, arguments)
             },
@@ -163,6 +205,7 @@ impl<'a> StepLog<'a> {
     /// The result of a call: of the last such call that has none yet; where only the tool's name is known, of the first
     /// such call of a turn. Other results say nothing.
     pub(crate) fn result(&mut self, result: &ToolResult<'a>) {
+        let memo = self.memo;
         let found = match &result.of {
             CallRef::Id(id) => self.open_call(digest(id.as_bytes()), |call, _, id| call.id == id),
             CallRef::Tool(name) => self.open_call(digest(name.as_bytes()), |call, tools, name| {
@@ -170,14 +213,15 @@ impl<'a> StepLog<'a> {
             }),
         };
         if let Some((call, _)) = found {
-            call.result = Some(CallResult::of_json(result.content, result.is_error));
+            call.result = Some(CallResult::of_json(result.content, result.is_error, memo));
         }
     }
 
     /// The result, as a text, of the call that has this id.
     pub(crate) fn text_result(&mut self, id: &str, said: &str) {
+        let memo = self.memo;
         if let Some((call, _)) = self.open_call(digest(id.as_bytes()), |call, _, id| call.id == id) {
-            call.result = Some(CallResult::of_text(said));
+            call.result = Some(CallResult::of_text(said, memo));
         }
     }
 
@@ -214,9 +258,18 @@ impl<'a> StepLog<'a> {
         Some((call, tool))
     }
 
-    /// A user says something new: what follows is counted afresh.
-    pub(crate) fn word(&mut self) {
-        self.is_spoken_to = true;
+    /// A user's text begins a new count. `asked`: how often it wants something done, 0 where that is not known.
+    pub(crate) fn word(&mut self, is_answered: bool, asked: u32) {
+        let word = if is_answered { Word::Answered } else { Word::New };
+        self.is_spoken_to = self.is_spoken_to.max(word);
+        self.asked = asked;
+    }
+
+    /// A picture came with the results of the last turn, or in the user's message behind them.
+    pub(crate) fn picture(&mut self, picture: u64) {
+        if let Some(turn) = self.turns.back_mut().filter(|turn| !turn.calls.is_empty()) {
+            turn.media = turn.media.wrapping_add(picture);
+        }
     }
 
     /// Whether a call was made.
@@ -224,33 +277,39 @@ impl<'a> StepLog<'a> {
         self.turns.iter().any(|turn| !turn.calls.is_empty())
     }
 
-    /// Whether a call has got its result.
-    pub(crate) fn has_results(&self) -> bool {
-        self.turns.iter().flat_map(|turn| &turn.calls).any(|call| call.result.is_some())
-    }
-
     /// The steps, oldest first. A turn with a call that has no result is none.
     pub fn steps(&self) -> Steps<'_> {
-        let mut steps = Steps::default();
-        for turn in &self.turns {
-            if turn.begins_count {
-                steps.begins.push(steps.all.len());
+        let mut steps = Steps { task: Task::Asked(self.asked), ..Steps::default() };
+        let mut begin = |word: Word, at: usize| {
+            let is_answered = word == Word::Answered;
+            (word > Word::None).then(|| steps.begins.push(Begin { at, is_answered }));
+        };
+        let mut all = Vec::new();
+        if let (1, Some(turn)) = (self.turns.len(), self.turns.front())
+            && turn.calls.len() > LONGEST_FAN_OUT
+            && has_repeats(&turn.calls)
+        {
+            begin(turn.begins_count, 0);
+            all.extend(turn.calls.chunks(1).filter_map(|calls| self.step(turn, calls)));
+            steps.task = Task::Asked(self.asked.max(FAN_OUT));
+        } else {
+            for turn in &self.turns {
+                begin(turn.begins_count, all.len());
+                all.extend(self.step(turn, &turn.calls));
             }
-            steps.all.extend(self.step(turn));
         }
-        if self.is_spoken_to {
-            steps.begins.push(steps.all.len());
-        }
+        begin(self.is_spoken_to, all.len());
+        steps.all = all;
         steps
     }
 
-    fn step<'s>(&'s self, turn: &'s Turn<'a>) -> Option<Step<'s>> {
+    fn step<'s>(&'s self, turn: &'s Turn<'a>, calls: &'s [Call<'a>]) -> Option<Step<'s>> {
         let (mut approach, mut tools) = (0_u64, 0_u64);
         let mut words = WordSet::default();
         let mut first = None;
         let mut rules = Vec::new();
         // Sums, since the order within a turn does not count.
-        for call in &turn.calls {
+        for call in calls {
             let tool = self.tools.get(call.tool)?;
             if tool.rule.ignore {
                 continue;
@@ -265,7 +324,8 @@ impl<'a> StepLog<'a> {
             }
         }
         let tool = &first.filter(|_| !turn.is_too_wide)?.shown;
-        Some(Step { approach, words, tools, tool, rules, brought: Brought::by(&turn.calls, &self.tools) })
+        let brought = Brought::by(calls, &self.tools, turn.media);
+        Some(Step { approach, words, tools, tool, rules, acts: true, brought })
     }
 
     /// The calls of the last turn that have their results. No earlier request can have carried these.
@@ -278,11 +338,12 @@ impl<'a> StepLog<'a> {
 impl Call<'_> {
     fn done(&self, tool: &Tool) -> Option<FinishedCall> {
         let done = Done { call: self, result: self.result.as_ref()?, tool };
+        let facts = done.facts();
         Some(FinishedCall {
             tool: tool.shown.clone(),
             approach: self.approach,
-            outcome: done.outcome(),
-            kind: done.kind(),
+            outcome: facts.outcome,
+            kind: facts.kind,
         })
     }
 
@@ -291,6 +352,12 @@ impl Call<'_> {
         let Self { id, tool, approach, words, .. } = *self;
         Call { id, tool, meaning: self.meaning.known(), approach, words, result: None }
     }
+}
+
+/// Whether some of the calls do the same.
+fn has_repeats(calls: &[Call<'_>]) -> bool {
+    let mut known = std::collections::HashSet::new();
+    !calls.iter().all(|call| known.insert(call.approach))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What a member of a JSON value says, by its name and its value: that something was done, is an error, or tells nothing.
+//! What a member of a JSON value says, by its name and its value: that something was done, or tells nothing.
 
 use sentinel_text::words;
 
-use super::{acknowledging, first_words::SHORT_WORDS, purpose::name_words, volatile};
+use super::{acknowledging, first_words::SHORT_WORDS, known::Known, purpose::name_words};
 
 /// Members of an object that merely acknowledges.
 const ACKNOWLEDGEMENT_MEMBERS: usize = 4;
@@ -15,8 +15,6 @@ pub(super) struct Acknowledgement {
     members: usize,
     /// One of the members tells something.
     tells: bool,
-    /// One is a number that is not large.
-    has_numbers: bool,
     is_done: bool,
     is_exit: bool,
     /// One of the members is more than an exit code and nothing.
@@ -24,11 +22,10 @@ pub(super) struct Acknowledgement {
 }
 
 impl Acknowledgement {
-    pub fn is_one(&self, acts: bool) -> bool {
+    pub fn is_one(&self) -> bool {
         self.is_object
             && self.members <= ACKNOWLEDGEMENT_MEMBERS
             && !self.tells
-            && (acts || !self.has_numbers)
             && (self.is_done || (self.is_exit && !self.is_more_than_exit))
     }
 
@@ -40,15 +37,10 @@ impl Acknowledgement {
         let is_zero = matches!(value, Leaf::Unsigned(0));
         self.tells = match value {
             Leaf::Null | Leaf::Bool(true) => false,
-            Leaf::Unsigned(number) if *number < 10_000 => {
-                self.has_numbers |= !is_zero && !volatile::is_volatile_key(key);
-                false
-            }
-            Leaf::Unsigned(_) | Leaf::Number => !volatile::is_volatile_key(key),
-            Leaf::Text(text) => {
-                !text.is_empty() && !volatile::is_volatile_key(key) && words(text).nth(7).is_some()
-            }
-            Leaf::Bool(false) | Leaf::List { .. } | Leaf::Object { .. } => true,
+            Leaf::Unsigned(number) if *number < 10_000 => false,
+            Leaf::Unsigned(_) | Leaf::Number => !is_passing_key(key),
+            Leaf::Text(text) => !text.is_empty() && !is_passing_key(key) && words(text).nth(7).is_some(),
+            Leaf::Bool(false) | Leaf::List | Leaf::Object => true,
         };
         self.is_done |= match value {
             Leaf::Bool(is) => *is,
@@ -66,6 +58,35 @@ impl Acknowledgement {
     }
 }
 
+/// Whether what stands under the key is of the moment: `request_id`, `timestamp`, `took_ms`, `attempt`.
+fn is_passing_key(key: &str) -> bool {
+    static PARTS: Known = Known::of(&[
+        "id",
+        "ids",
+        "uuid",
+        "guid",
+        "ts",
+        "time",
+        "timestamp",
+        "date",
+        "datetime",
+        "at",
+        "ms",
+        "seconds",
+        "secs",
+        "took",
+        "elapsed",
+        "duration",
+        "latency",
+        "attempt",
+        "attempts",
+        "retry",
+        "trace",
+        "nonce",
+    ]);
+    name_words(key).any(|word| PARTS.has(word))
+}
+
 /// A member's value, as far as it matters.
 pub(super) enum Leaf<'v> {
     Null,
@@ -74,41 +95,8 @@ pub(super) enum Leaf<'v> {
     /// Any other.
     Number,
     Text(&'v str),
-    List {
-        is_empty: bool,
-    },
-    Object {
-        is_empty: bool,
-    },
-}
-
-/// A status or an error that is no success.
-pub(super) fn says_error(key: &str, value: &Leaf<'_>) -> bool {
-    let is = |known: &[&str]| known.iter().any(|one| key.eq_ignore_ascii_case(one));
-    match value {
-        Leaf::Text(text) => {
-            (is(&["error", "errors", "exception", "traceback"]) && !text.trim().is_empty())
-                || (is(&["status", "state", "result", "outcome"])
-                    && ["error", "failed", "failure", "fail"]
-                        .iter()
-                        .any(|word| text.eq_ignore_ascii_case(word)))
-        }
-        Leaf::Object { is_empty } => !is_empty && is(&["error", "errors", "exception"]),
-        Leaf::List { is_empty } => !is_empty && is(&["error", "errors"]),
-        Leaf::Bool(true) => is(&["error", "is_error", "iserror", "failed"]),
-        Leaf::Bool(false) => is(&["success", "succeeded", "ok"]),
-        Leaf::Unsigned(number) => {
-            ((400..600).contains(number)
-                && is(&["status", "statuscode", "status_code", "http_status", "code"]))
-                || (*number != 0 && is_exit_code(key))
-        }
-        Leaf::Number => is_exit_code(key),
-        Leaf::Null => false,
-    }
-}
-
-fn is_exit_code(key: &str) -> bool {
-    ["exit_code", "exitcode", "returncode", "exit_status"].iter().any(|one| key.eq_ignore_ascii_case(one))
+    List,
+    Object,
 }
 
 /// What goes round a list: how it was asked for, how to go on, that all is well.
@@ -119,7 +107,7 @@ pub(super) fn tells_nothing(key: &str, value: &Leaf<'_>) -> bool {
     ];
     let is_round = || {
         name_words(key).any(|word| ROUND.iter().any(|known| word.eq_ignore_ascii_case(known)))
-            || volatile::is_volatile_key(key)
+            || is_passing_key(key)
     };
     let is_ok =
         matches!(value, Leaf::Text(text) if ["ok", "success"].iter().any(|ok| text.eq_ignore_ascii_case(ok)));

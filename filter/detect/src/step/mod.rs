@@ -1,23 +1,34 @@
 //! Steps: what the agent did and what came of it. No signal is judged here, and nothing of a dialect is known.
 
-use sentinel_text::{WordSet, digest};
+use std::borrow::Cow;
+
+use sentinel_text::digest;
+
+use crate::WordSet;
 
 pub(crate) use self::{
-    judge::{Judged, is_weak_answer, without_volatile},
+    asked::asked_number,
+    judge::{Facts, Judged, is_weak_answer, without_volatile},
     log::StrayResult,
+    numbers::{Numbers, Sequence},
     outcome::Brought,
     purpose::Purpose,
+    residue::Residue,
     tool_rules::ToolRule,
+    trend::nears_an_end,
+    unwrapped::{alike as alike_digest, frame as frame_digest},
+    weight::Weight,
 };
 pub use self::{
     kind::Kind,
     log::StepLog,
+    memo::Memo,
     tool_rules::{ToolName, ToolRule as Rule, ToolRules},
 };
 
 mod acknowledging;
-mod errors;
-mod failing;
+mod asked;
+mod explicit;
 mod first_words;
 mod judge;
 mod kind;
@@ -25,16 +36,20 @@ mod known;
 mod log;
 mod member;
 mod memo;
+mod numbers;
 mod outcome;
 mod phrases;
 mod plain;
 mod purpose;
+mod residue;
 mod states;
 mod structure;
-pub(crate) mod text;
 mod tool_rules;
+mod trend;
+mod unwrapped;
 mod volatile;
 mod waiting;
+mod weight;
 
 /// Steps that are remembered: five rounds of the longest cycle, and room for what lies between.
 pub const LENGTH: usize = 48;
@@ -54,6 +69,8 @@ pub struct Step<'a> {
     pub tool: &'a str,
     /// What the operator says of its tools.
     pub(crate) rules: Vec<ToolRule>,
+    /// It does something. An exchange of prose is a talk.
+    pub(crate) acts: bool,
     pub(crate) brought: Brought<'a>,
 }
 
@@ -62,19 +79,76 @@ impl Step<'_> {
         self.brought.kind()
     }
 
-    /// Digest of the multiset of results.
+    /// How much it says.
+    pub(crate) fn weight(&self) -> Weight {
+        self.brought.facts().weight
+    }
+
+    pub(crate) fn numbers(&self) -> Numbers {
+        self.brought.facts().numbers
+    }
+
+    /// Digest of the multiset of results, the numbers of failures aside.
     pub fn outcome(&self) -> u64 {
-        self.brought.outcome()
+        self.brought.facts().outcome
     }
 
-    /// Both brought the same.
-    pub fn brings_like(&self, other: &Self) -> bool {
-        self.brought.is_like(&other.brought)
+    /// Both brought the same; the numbers of a failure may have risen as a counter does since the earlier one.
+    pub fn brings_like(&self, earlier: &Self) -> bool {
+        self.brought.is_like(&earlier.brought)
     }
 
-    /// The same approach with the same outcome.
-    pub fn is_like(&self, other: &Self) -> bool {
-        self.approach == other.approach && self.brings_like(other)
+    /// The same approach with the same outcome as an earlier step.
+    pub fn is_like(&self, earlier: &Self) -> bool {
+        self.approach == earlier.approach && self.brings_like(earlier)
+    }
+
+    /// The earlier step once more: each number of a failure is the same, or one more.
+    pub(crate) fn repeats(&self, earlier: &Self) -> bool {
+        self.approach == earlier.approach && self.brought.follows(&earlier.brought)
+    }
+
+    /// The same approach with an outcome that differs in what is volatile by its shape only.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        self.approach == other.approach && self.brought.is_alike(&other.brought)
+    }
+
+    /// Both brought the same but for what is volatile and for numbers.
+    pub(crate) fn has_frame_of(&self, other: &Self) -> bool {
+        let frame = |step: &Self| step.text().map(|text| frame_digest(&text));
+        self.outcome() == other.outcome() || frame(self).is_some_and(|mine| frame(other) == Some(mine))
+    }
+
+    /// Each call of it moves something on.
+    pub(crate) fn moves_on(&self) -> bool {
+        self.brought.moves_on()
+    }
+
+    /// What its results say; nothing where that is not kept.
+    pub(crate) fn text(&self) -> Option<String> {
+        let texts: Vec<String> = self.brought.texts().collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    /// An old observation that the agent has taken out of its history: "Old output omitted (12 lines)".
+    pub(crate) fn is_cut_out(&self) -> bool {
+        self.brought.texts().any(|text| is_cut_out(&text))
+    }
+
+    /// Its outcome is a few words.
+    pub(crate) fn brings_few_words(&self) -> bool {
+        self.text()
+            .is_some_and(|text| Weight::of_outcome(&text) < Weight::Full && !acknowledging::has_deed(&text))
+    }
+
+    /// Its outcome is a few words that say that something was done.
+    pub(crate) fn is_receipt(&self) -> bool {
+        self.brought.texts().any(|text| acknowledging::is_receipt(&text))
+    }
+
+    /// What is left of a short outcome without the words of its call.
+    pub(crate) fn residue(&self) -> Option<Residue> {
+        self.brought.residue()
     }
 }
 
@@ -82,24 +156,64 @@ impl Step<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct Steps<'a> {
     pub all: Vec<Step<'a>>,
-    /// Places in `all` before which a user said something new; ascending, the number of steps at most.
-    pub begins: Vec<usize>,
+    /// Where new counts begin; ascending, the number of steps at most.
+    pub begins: Vec<Begin>,
+    /// What the user said last, from which a number of repetitions may be read.
+    pub task: Task<'a>,
+}
+
+/// Where a new count begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begin {
+    /// The place in `all` before which a user spoke.
+    pub at: usize,
+    /// The assistant had answered before: what came before is over, and is not taken up again.
+    pub is_answered: bool,
+}
+
+/// The user's last text, as far as it says how often something is to be done.
+#[derive(Clone, Debug)]
+pub enum Task<'a> {
+    /// The number that it asks for; 0: none.
+    Asked(u32),
+    /// As it stands in the body.
+    Text(Cow<'a, str>),
+}
+
+impl Default for Task<'_> {
+    fn default() -> Self {
+        Self::Asked(0)
+    }
+}
+
+impl Task<'_> {
+    /// How often something is to be done; 0: it does not say.
+    pub(crate) fn asked(&self) -> u32 {
+        match self {
+            Self::Asked(number) => *number,
+            // An escape would stand at the word behind it.
+            Self::Text(text) => asked_number(&text.replace("\\n", " ")),
+        }
+    }
 }
 
 impl<'a> Steps<'a> {
-    /// The steps from one new user text to the next, oldest first; the last are those that count now.
-    pub fn counts(&self) -> impl Iterator<Item = &[Step<'a>]> {
-        let ends = self.begins.iter().copied().chain([self.all.len()]);
-        let mut start = 0;
+    /// The steps from one new user text to the next, oldest first; the last are those that count now. With each, whether
+    /// the assistant had answered before it.
+    pub fn counts(&self) -> impl Iterator<Item = (&[Step<'a>], bool)> {
+        let ends = self.begins.iter().copied().map(Some).chain([None]);
+        let (mut start, mut is_answered) = (0, false);
         ends.map(move |end| {
-            let from = std::mem::replace(&mut start, end);
-            self.all.get(from..end).unwrap_or_default()
+            let to = end.map_or(self.all.len(), |begin| begin.at);
+            let from = std::mem::replace(&mut start, to);
+            let answered = std::mem::replace(&mut is_answered, end.is_some_and(|begin| begin.is_answered));
+            (self.all.get(from..to).unwrap_or_default(), answered)
         })
     }
 
     /// The steps since a user said something new.
     pub fn current(&self) -> &[Step<'a>] {
-        self.all.get(self.begins.last().copied().unwrap_or(0)..).unwrap_or_default()
+        self.all.get(self.begins.last().map_or(0, |begin| begin.at)..).unwrap_or_default()
     }
 }
 
@@ -119,6 +233,17 @@ impl FinishedCall {
     pub fn is_evidence(&self) -> bool {
         matches!(self.kind, Kind::Content | Kind::Failure)
     }
+}
+
+fn is_cut_out(text: &str) -> bool {
+    /// Words of such a remark.
+    const MOST: usize = 12;
+    let is_one_of = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
+    let all = || sentinel_text::words(text).take(MOST.saturating_add(1));
+    all().count() <= MOST
+        && all()
+            .any(|word| is_one_of(word, &["omitted", "elided", "cleared", "truncated", "removed", "masked"]))
+        && all().any(|word| is_one_of(word, &["old", "output", "observation", "content", "lines", "context"]))
 }
 
 /// A tool's name as it may stand in a header and a log. Agents that act in text may call anything a tool: what does not

@@ -3,16 +3,17 @@
 
 use std::{borrow::Cow, cell::OnceCell, ops::Range};
 
-use sentinel_llm_api::json;
+use sentinel_llm_api::json::{self, Raw};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::{
-    Kind, Purpose, ToolRule,
-    judge::{Judged, MAX_FAILURE, may_be_failure},
+    Kind, Purpose, ToolRule, Weight, explicit,
+    judge::{Facts, Judged, MAX_FAILURE},
     log::{Call, Tool},
-    memo::{self, Findings, Key},
-    text, volatile,
+    memo::{Key, Memo},
+    numbers::Numbers,
+    residue::{self, Residue},
+    unwrapped, volatile,
 };
 
 /// Characters of a result that are looked at before it is judged: results that differ do so early.
@@ -25,8 +26,7 @@ const NOT_TOLD: u8 = 0x3F;
 pub(crate) enum Meaning<'a> {
     Known {
         purpose: Purpose,
-        /// The arguments say what is meant.
-        names_something: bool,
+        weight: Weight,
     },
     /// As the model wrote it.
     #[serde(skip)]
@@ -53,41 +53,31 @@ impl<'a> Meaning<'a> {
         }
     }
 
-    fn names_something(&self) -> bool {
+    fn weight(&self) -> Weight {
         match self {
-            Self::Known { names_something, .. } => *names_something,
-            Self::Written(call) => names_something(&call.arguments),
+            Self::Known { weight, .. } => *weight,
+            Self::Written(call) => Weight::of_arguments(&call.arguments),
+        }
+    }
+
+    /// As the model wrote them; empty where they are not known.
+    fn arguments(&self) -> &str {
+        match self {
+            Self::Known { .. } => "",
+            Self::Written(call) => &call.arguments,
         }
     }
 
     /// The same without the words.
     pub fn known(&self) -> Meaning<'static> {
-        Meaning::Known { purpose: self.purpose(), names_something: self.names_something() }
+        Meaning::Known { purpose: self.purpose(), weight: self.weight() }
     }
-}
-
-/// Whether one of the arguments is a text: `{"order": "W1"}`, not `{"limit": 10}`. What is no JSON is a text itself.
-pub(super) fn names_something(arguments: &str) -> bool {
-    if !arguments.starts_with(['{', '[', '"']) {
-        return !arguments.trim().is_empty();
-    }
-    let mut after_colon = false;
-    for byte in arguments.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        if after_colon && byte == b'"' {
-            return true;
-        }
-        after_colon = matches!(byte, b':' | b'[');
-    }
-    false
 }
 
 /// A call's result.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) enum CallResult<'a> {
-    Judged {
-        outcome: u64,
-        kind: Kind,
-    },
+    Judged(Facts),
     #[serde(skip)]
     Unread(UnreadResult<'a>),
 }
@@ -96,13 +86,14 @@ pub(crate) enum CallResult<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct UnreadResult<'a> {
     /// As it stands in the body; nothing once it is text.
-    content: Option<&'a RawValue>,
-    text: OnceCell<Text>,
+    content: Option<Raw<'a>>,
+    /// With whether a wrapper says that it is an error.
+    text: OnceCell<(Text, bool)>,
     /// The client says that it is an error.
     is_error: bool,
-    key: OnceCell<Option<Key>>,
-    kind: OnceCell<Kind>,
-    outcome: OnceCell<u64>,
+    /// What earlier requests have found out; `None` for a result that is read once.
+    memo: Option<&'a Memo>,
+    facts: OnceCell<Facts>,
 }
 
 /// What a result says, out of what it is wrapped in.
@@ -114,19 +105,28 @@ enum Text {
 }
 
 impl UnreadResult<'_> {
-    fn text(&self) -> &str {
-        let content = self.content.map_or("", RawValue::get);
-        let text = self.text.get_or_init(|| match text::read(self.content) {
-            Cow::Owned(text) => Text::Owned(text),
-            Cow::Borrowed(part) => {
-                let start = (part.as_ptr() as usize).saturating_sub(content.as_ptr() as usize);
-                Text::Part(start..start.saturating_add(part.len()))
-            }
+    fn said(&self) -> (&str, bool) {
+        let content = self.content.map_or("", Raw::get);
+        let (text, is_error) = self.text.get_or_init(|| {
+            let said = unwrapped::read(self.content);
+            let text = match said.text {
+                Cow::Owned(text) => Text::Owned(text),
+                Cow::Borrowed(part) => {
+                    let start = (part.as_ptr() as usize).saturating_sub(content.as_ptr() as usize);
+                    Text::Part(start..start.saturating_add(part.len()))
+                }
+            };
+            (text, said.is_error)
         });
-        match text {
+        let text = match text {
             Text::Part(range) => content.get(range.clone()).unwrap_or_default(),
             Text::Owned(text) => text,
-        }
+        };
+        (text, *is_error || self.is_error)
+    }
+
+    fn text(&self) -> &str {
+        self.said().0
     }
 }
 
@@ -139,36 +139,32 @@ impl PartialEq for UnreadResult<'_> {
 impl Eq for UnreadResult<'_> {}
 
 impl<'a> CallResult<'a> {
-    pub fn of_json(content: Option<&'a RawValue>, is_error: bool) -> Self {
-        Self::unread(content, OnceCell::new(), is_error)
+    pub fn of_json(content: Option<Raw<'a>>, is_error: bool, memo: Option<&'a Memo>) -> Self {
+        Self::unread(content, OnceCell::new(), is_error, memo)
     }
 
-    pub fn of_text(said: &str) -> Self {
-        Self::unread(None, OnceCell::from(Text::Owned(said.to_owned())), false)
+    pub fn of_text(said: &str, memo: Option<&'a Memo>) -> Self {
+        let said = unwrapped::of_text(said);
+        Self::unread(None, OnceCell::from((Text::Owned(said.text.into_owned()), said.is_error)), false, memo)
     }
 
-    fn unread(content: Option<&'a RawValue>, text: OnceCell<Text>, is_error: bool) -> Self {
-        Self::Unread(UnreadResult {
-            content,
-            text,
-            is_error,
-            key: OnceCell::new(),
-            kind: OnceCell::new(),
-            outcome: OnceCell::new(),
-        })
+    fn unread(
+        content: Option<Raw<'a>>,
+        text: OnceCell<(Text, bool)>,
+        is_error: bool,
+        memo: Option<&'a Memo>,
+    ) -> Self {
+        Self::Unread(UnreadResult { content, text, is_error, memo, facts: OnceCell::new() })
     }
 
     /// `said`: what a result says whose text is not kept.
     pub fn judged(said: &str, is_error: bool, meaning: &Meaning<'_>, rule: ToolRule) -> Self {
-        let result = judged(said, is_error, meaning);
-        let kind = rule.kind.unwrap_or_else(|| result.kind());
-        Self::Judged { outcome: result.outcome(kind), kind }
+        Self::Judged(judged(said, is_error, meaning).facts(rule.kind))
     }
 }
 
 fn judged<'a>(said: &'a str, is_error: bool, meaning: &Meaning<'_>) -> Judged<'a> {
-    let (purpose, names_something) = (meaning.purpose(), meaning.names_something());
-    Judged { said, purpose, names_something, is_error }
+    Judged { said, purpose: meaning.purpose(), weight: meaning.weight(), is_error }
 }
 
 /// A call with its result.
@@ -180,74 +176,76 @@ pub(super) struct Done<'s, 'a> {
 }
 
 impl Done<'_, '_> {
-    pub fn kind(&self) -> Kind {
+    pub fn facts(&self) -> Facts {
         match self.result {
-            CallResult::Judged { kind, .. } => *kind,
-            CallResult::Unread(result) => *result.kind.get_or_init(|| {
-                self.tool.rule.kind.unwrap_or_else(|| {
-                    self.recalled(result, |known| &mut known.kind, || self.judged(result).kind())
+            CallResult::Judged(facts) => *facts,
+            CallResult::Unread(result) => *result.facts.get_or_init(|| {
+                let find = || {
+                    let (said, is_error) = result.said();
+                    judged(said, is_error, &self.call.meaning).facts(self.tool.rule.kind)
+                };
+                let known = result.memo.and_then(|memo| Some((memo, self.key(result, memo)?)));
+                let Some((memo, key)) = known else { return find() };
+                memo.facts(key).unwrap_or_else(|| {
+                    let found = find();
+                    memo.keep(key, found);
+                    found
                 })
             }),
         }
     }
 
-    pub fn outcome(&self) -> u64 {
-        match self.result {
-            CallResult::Judged { outcome, .. } => *outcome,
-            CallResult::Unread(result) => *result.outcome.get_or_init(|| {
-                self.recalled(result, |known| &mut known.outcome, || self.judged(result).outcome(self.kind()))
-            }),
-        }
-    }
-
-    fn judged<'r>(&self, result: &'r UnreadResult<'_>) -> Judged<'r> {
-        judged(result.text(), result.is_error, &self.call.meaning)
-    }
-
-    /// A finding of an earlier request; where there is none, what `find` returns, which is kept for the next request.
-    fn recalled<T: Copy>(
-        &self,
-        result: &UnreadResult<'_>,
-        place: impl Fn(&mut Findings) -> &mut Option<T>,
-        find: impl FnOnce() -> T,
-    ) -> T {
-        let Some(key) = *result.key.get_or_init(|| self.key(result)) else { return find() };
-        if let Some(known) = *place(&mut memo::findings(key)) {
-            return known;
-        }
-        let found = find();
-        memo::keep(key, |findings| *place(findings) = Some(found));
-        found
-    }
-
     /// All that a finding depends on. Nothing where the call's words are not known.
-    fn key(&self, result: &UnreadResult<'_>) -> Option<Key> {
+    fn key(&self, result: &UnreadResult<'_>, memo: &Memo) -> Option<Key> {
         let Meaning::Written(Written { name, arguments, .. }) = &self.call.meaning else { return None };
-        let said = result.content.map_or_else(|| result.text(), RawValue::get);
+        let said = result.content.map_or_else(|| result.text(), Raw::get);
         let told = self.tool.rule.kind.map_or(NOT_TOLD, |kind| kind as u8);
-        let sort = (told << 2) | (u8::from(result.content.is_some()) << 1) | u8::from(result.is_error);
-        Key::of([name, arguments, said], sort)
+        // A text has been taken out of its wrapper, which may have said that it is an error.
+        let is_error = if result.content.is_some() { result.is_error } else { result.said().1 };
+        let sort = (told << 2) | (u8::from(result.content.is_some()) << 1) | u8::from(is_error);
+        Some(memo.key([name, arguments, said], sort))
     }
 
     /// Whether no other text can have the same outcome: it is compared as it stands.
     fn is_apart(&self) -> bool {
         let CallResult::Unread(result) = self.result else { return false };
-        self.recalled(
-            result,
-            |known| &mut known.is_apart,
-            || {
-                let (text, meaning) = (result.text().trim(), &self.call.meaning);
-                let may_be_failure = || match result.kind.get().copied().or(self.tool.rule.kind) {
-                    Some(kind) => kind == Kind::Failure,
-                    None => may_be_failure(result.text(), result.is_error),
-                };
-                // Receipts are compared without their ids.
-                let may_be_receipt = || text.starts_with(['{', '[']) && meaning.purpose() == Purpose::Send;
-                let is_compared_as_said =
-                    text.len() > MAX_FAILURE || (!may_be_failure() && !may_be_receipt());
-                is_compared_as_said && !volatile::may_be_settled(text)
-            },
-        )
+        let (said, is_error) = result.said();
+        let text = said.trim();
+        let is_failure = || match self.tool.rule.kind {
+            Some(kind) => kind == Kind::Failure,
+            None => is_error || explicit::may_be_failure(text),
+        };
+        (text.len() > MAX_FAILURE || !is_failure()) && !volatile::may_be_settled(text)
+    }
+
+    /// Digest of the text without what is volatile by its shape, its numbers kept.
+    fn alike(&self) -> u64 {
+        match self.result {
+            CallResult::Judged(facts) => facts.outcome,
+            CallResult::Unread(result) => {
+                let text = result.text().trim();
+                if text.len() > MAX_FAILURE { self.facts().outcome } else { volatile::settled(text).exact }
+            }
+        }
+    }
+
+    fn residue(&self) -> Option<Residue> {
+        match self.result {
+            CallResult::Judged(facts) => {
+                let is_nothing = matches!(facts.kind, Kind::Failure | Kind::Empty);
+                Some(Residue { digest: facts.outcome, is_nothing })
+            }
+            CallResult::Unread(result) => {
+                residue::of(result.text(), self.call.meaning.arguments(), self.facts().kind)
+            }
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self.result {
+            CallResult::Judged(_) => None,
+            CallResult::Unread(result) => Some(result.text()),
+        }
     }
 
     /// Digest of the beginning of what it says; nothing where it is not known.
@@ -280,51 +278,126 @@ fn beginning(chars: impl Iterator<Item = Option<char>>) -> Option<u64> {
 pub(crate) struct Brought<'a> {
     /// The calls of the turn, all with their results, and the tools of the log.
     turn: (&'a [Call<'a>], &'a [Tool]),
-    kind: OnceCell<Kind>,
-    outcome: OnceCell<u64>,
+    /// Sum of the digests of the pictures that came with the results.
+    media: u64,
+    facts: OnceCell<Facts>,
     is_apart: OnceCell<bool>,
     beginning: OnceCell<Option<u64>>,
+    alike: OnceCell<u64>,
+    residue: OnceCell<Option<Residue>>,
+    /// What it says, where there are no results.
+    said: Option<String>,
 }
 
 impl<'a> Brought<'a> {
-    pub fn by(calls: &'a [Call<'a>], tools: &'a [Tool]) -> Self {
+    pub fn by(calls: &'a [Call<'a>], tools: &'a [Tool], media: u64) -> Self {
         Self {
             turn: (calls, tools),
-            kind: OnceCell::new(),
-            outcome: OnceCell::new(),
+            media,
+            facts: OnceCell::new(),
             is_apart: OnceCell::new(),
             beginning: OnceCell::new(),
+            alike: OnceCell::new(),
+            residue: OnceCell::new(),
+            said: None,
         }
     }
 
-    pub fn known(outcome: u64, kind: Kind) -> Self {
+    /// `alike`: by what it is compared where what is volatile does not count. `said`: the text.
+    pub fn known(facts: Facts, alike: u64, said: String) -> Self {
         Self {
             turn: (&[], &[]),
-            kind: OnceCell::from(kind),
-            outcome: OnceCell::from(outcome),
+            media: 0,
+            facts: OnceCell::from(facts),
             is_apart: OnceCell::from(false),
             beginning: OnceCell::from(None),
+            alike: OnceCell::from(alike),
+            residue: OnceCell::from(None),
+            said: Some(said),
         }
     }
 
-    pub fn kind(&self) -> Kind {
-        *self.kind.get_or_init(|| {
-            self.results().map(|done| done.kind()).reduce(Kind::and).unwrap_or(Kind::Acknowledgement)
+    pub fn facts(&self) -> Facts {
+        *self.facts.get_or_init(|| {
+            let mut sum = Facts {
+                kind: Kind::Acknowledgement,
+                weight: if self.media == 0 { Weight::Nothing } else { Weight::Full },
+                outcome: self.media,
+                numbers: Numbers::default(),
+            };
+            let is_one = self.results().nth(1).is_none();
+            // A sum, since the order within a turn does not count.
+            for facts in self.results().map(|done| done.facts()) {
+                sum.kind = sum.kind.and(facts.kind);
+                sum.weight = sum.weight.max(facts.weight);
+                let numbers = if is_one { 0 } else { facts.numbers.digest() };
+                sum.outcome = sum.outcome.wrapping_add(facts.outcome).wrapping_add(numbers);
+                sum.numbers = if is_one { facts.numbers } else { Numbers::default() };
+            }
+            // An identical picture says something, whatever stands beside it.
+            if self.media != 0 && sum.kind < Kind::Content {
+                sum.kind = Kind::Content;
+            }
+            sum
         })
     }
 
-    /// A sum, since the order within a turn does not count.
-    pub fn outcome(&self) -> u64 {
-        *self.outcome.get_or_init(|| self.results().fold(0_u64, |sum, done| sum.wrapping_add(done.outcome())))
+    pub fn kind(&self) -> Kind {
+        self.facts().kind
     }
 
-    /// Both came to the same.
-    pub fn is_like(&self, other: &Self) -> bool {
+    /// Both came to the same, numbers aside.
+    fn has_frame_of(&self, other: &Self) -> bool {
         // What begins otherwise is another result, unless it is a failure.
         if self.begins_otherwise(other) && (self.is_apart() || other.is_apart()) {
             return false;
         }
-        self.outcome() == other.outcome()
+        self.facts().outcome == other.facts().outcome
+    }
+
+    /// Both came to the same; the numbers of a failure may have risen as a counter does since the earlier one.
+    pub fn is_like(&self, earlier: &Self) -> bool {
+        self.has_frame_of(earlier) && self.facts().numbers.are_like(&earlier.facts().numbers)
+    }
+
+    /// It came to what the earlier one came to; each number of a failure is the same, or one more.
+    pub fn follows(&self, earlier: &Self) -> bool {
+        self.has_frame_of(earlier) && self.facts().numbers.follow(&earlier.facts().numbers)
+    }
+
+    /// Both came to the same but for what is volatile by its shape.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        self.alike() == other.alike()
+    }
+
+    fn alike(&self) -> u64 {
+        *self
+            .alike
+            .get_or_init(|| self.results().fold(self.media, |sum, done| sum.wrapping_add(done.alike())))
+    }
+
+    /// What is left of a short outcome without the words of its call; nothing where it says something of its own.
+    pub fn residue(&self) -> Option<Residue> {
+        *self.residue.get_or_init(|| {
+            let start = Residue { digest: self.media, is_nothing: true };
+            self.results().try_fold(start, |sum, done| {
+                let Residue { digest, is_nothing } = done.residue()?;
+                Some(Residue {
+                    digest: sum.digest.wrapping_add(digest),
+                    is_nothing: sum.is_nothing && is_nothing,
+                })
+            })
+        })
+    }
+
+    /// One of the calls moves something on.
+    pub fn moves_on(&self) -> bool {
+        self.results().any(|done| done.call.meaning.purpose() == Purpose::MoveOn)
+    }
+
+    /// The texts of the results, as far as they are kept.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        self.results().filter_map(|done| done.text().map(str::to_owned)).chain(self.said.clone())
     }
 
     fn begins_otherwise(&self, other: &Self) -> bool {

@@ -1,9 +1,8 @@
-//! What a result says without what agents that act in text put around it: tags, labels, an empty last value.
+//! What a result says without what agents that act in text put around it: tags, lines that are labels, an empty last value.
 
 use std::borrow::Cow;
 
 use memchr::memmem::Finder;
-use serde::Deserialize;
 
 use crate::Sought;
 
@@ -12,45 +11,9 @@ const LABEL_WORDS: usize = 6;
 /// A tag's name is not longer than this (bytes).
 const TAG: usize = 40;
 
-/// The texts of content blocks that a framework has written as JSON: `{"type":"text","text":".."}`, a list of such, or
-/// `{"content":[..]}`.
-fn blocks(text: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Block {
-        #[serde(rename = "type")]
-        kind: String,
-        text: String,
-    }
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        One(Block),
-        List(Vec<Block>),
-        Result { content: Vec<Block> },
-    }
-    static TEXT: Sought = Sought::new(|| Finder::new("\"text\""));
-    static TYPE: Sought = Sought::new(|| Finder::new("\"type\""));
-    if !text.starts_with(['{', '[']) || !TEXT.is_in(text) || !TYPE.is_in(text) {
-        return None;
-    }
-    let blocks = match serde_json::from_str(text).ok()? {
-        Written::One(block) => vec![block],
-        Written::List(blocks) | Written::Result { content: blocks } => blocks,
-    };
-    let is_text = !blocks.is_empty() && blocks.iter().all(|block| block.kind == "text");
-    is_text.then(|| blocks.into_iter().map(|block| block.text).collect::<Vec<_>>().join("\n"))
-}
-
-/// The text without tags, lines that are labels, and a label before it.
+/// The text without tags and lines that are labels.
 pub(crate) fn of(text: &str) -> Cow<'_, str> {
-    match blocks(text.trim()) {
-        Some(said) => Cow::Owned(unlabelled(&said).into_owned()),
-        None => unlabelled(text),
-    }
-}
-
-fn unlabelled(text: &str) -> Cow<'_, str> {
-    let text = without_label(text.trim());
+    let text = text.trim();
     static CLOSING: Sought = Sought::new(|| Finder::new("</"));
     let has_tags = CLOSING.is_in(text);
     let has_labels = text.lines().any(is_label);
@@ -63,15 +26,6 @@ fn unlabelled(text: &str) -> Cow<'_, str> {
     // Below a label, "None" says that there is nothing.
     let kept: Vec<&str> = lines.into_iter().filter(|line| !has_labels || line.trim() != "None").collect();
     Cow::Owned(kept.join("\n").trim().to_owned())
-}
-
-/// `Observation: it rains`.
-fn without_label(text: &str) -> &str {
-    let Some((label, rest)) = text.split_once(':') else { return text };
-    let is_known = ["observation", "output", "result", "response", "stdout"]
-        .iter()
-        .any(|known| label.trim_matches(['*', '#', ' ']).eq_ignore_ascii_case(known));
-    if is_known && !rest.trim().is_empty() { rest.trim_start_matches('*').trim() } else { text }
 }
 
 /// `Execution logs:`
@@ -132,11 +86,6 @@ mod tests {
     fn what_stands_around_a_result_goes() {
         for (text, plain) in [
             ("running", "running"),
-            (r#"{"type":"text","text":"running","annotations":null}"#, "running"),
-            (r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#, "a\nb"),
-            (r#"{"content":[{"type":"text","text":"[]"}],"isError":false}"#, "[]"),
-            (r#"{"type":"image","text":"x"}"#, r#"{"type":"image","text":"x"}"#),
-            ("Observation: running", "running"),
             ("<returncode>0</returncode>\n<output>\nrunning\n</output>", "running"),
             ("<returncode>0</returncode>\n<output>\n</output>", ""),
             ("Observation:\nExecution logs:\nrunning\nLast output from code snippet:\nNone", "running"),

@@ -1,24 +1,21 @@
 //! What a call is for, guessed from the tool's name and, in tools that do many things, from the argument that names the
-//! deed. It decides how a result is read. Nothing else may depend on names.
+//! deed. It protects calls that wait, ask for a state or move on; it makes no verdict stronger.
+
+use std::borrow::Cow;
 
 use memchr::memmem::Finder;
-use sentinel_llm_api::json;
+use sentinel_llm_api::json::{self, Raw};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::Sought;
 
-/// What a call is for.
+/// What a call is for, where that makes its repetition work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) enum Purpose {
-    /// It tells something: what it says is what it was called for, be it a word.
-    Ask,
-    /// It changes something, or runs what it is given: it may say nothing, and say the same of every change.
-    Act,
-    /// It sends something: its receipt has a new id each time.
-    Send,
-    /// Each call moves something on: the same call with the same result is the next step of the work.
-    Advance,
+    /// Anything else.
+    Any,
+    /// Each call moves something on: the same call with the same short result is the next step of the work.
+    MoveOn,
     /// It asks how something stands, which may stay as it is for long.
     AskState,
     /// It lets time pass.
@@ -26,7 +23,7 @@ pub(crate) enum Purpose {
 }
 
 const WAIT: [&str; 7] = ["sleep", "wait", "poll", "watch", "await", "delay", "pause"];
-const ADVANCE: [&str; 10] =
+const MOVE_ON: [&str; 10] =
     ["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
 /// The same, in names that do not begin by reading: "get_step" tells something.
 const MOVES: [&str; 13] = [
@@ -58,39 +55,14 @@ const STATE: [&str; 22] = [
     "position",
     "eta",
 ];
-const SEND: [&str; 8] = ["send", "post", "publish", "notify", "reply", "submit", "email", "message"];
-/// Verbs before which nothing else in a name is one: "read_email", "search_code".
+/// Verbs before which nothing else in a name is one: "read_step".
 const READ: [&str; 14] = [
     "get", "read", "list", "fetch", "search", "find", "view", "load", "retrieve", "lookup", "look",
     "describe", "count", "grep",
 ];
-/// What a person or a program at a screen does.
-const GESTURE: [&str; 12] =
-    ["click", "tap", "toggle", "drag", "hover", "select", "act", "perform", "say", "think", "log", "record"];
 /// Programs that search what they are given: their arguments name no deed.
 const SEARCH_PROGRAMS: [&str; 13] =
     ["grep", "egrep", "rg", "ag", "cat", "less", "find", "sed", "awk", "man", "which", "diff", "ls"];
-const CHANGE: [&str; 24] = [
-    "write", "create", "insert", "append", "add", "update", "upsert", "set", "put", "save", "store",
-    "delete", "remove", "copy", "rename", "edit", "modify", "replace", "patch", "upload", "fill", "type",
-    "make", "move",
-];
-const RUN: [&str; 14] = [
-    "javascript",
-    "repl",
-    "eval",
-    "run",
-    "exec",
-    "execute",
-    "bash",
-    "shell",
-    "terminal",
-    "command",
-    "python",
-    "code",
-    "sql",
-    "cmd",
-];
 /// Programs that print how things stand.
 const STATE_PROGRAMS: [&str; 10] =
     ["ps", "pgrep", "top", "uptime", "jobs", "squeue", "qstat", "df", "free", "date"];
@@ -110,7 +82,7 @@ impl Purpose {
         match (by_name, deed(arguments)) {
             (Self::Wait, _) | (_, None) => by_name,
             // The argument says more than "run" or "computer", and no less than a name that asks for a state.
-            (Self::Ask | Self::Act | Self::AskState, Some(deed)) => deed.purpose().unwrap_or(by_name),
+            (Self::Any | Self::AskState, Some(deed)) => deed.purpose().unwrap_or(by_name),
             _ => by_name,
         }
     }
@@ -119,7 +91,7 @@ impl Purpose {
     pub fn of_saying(said: &str) -> Self {
         const MOST: usize = 4;
         if said.len() > MAX_SAYING || name_words(said).nth(MOST).is_some() {
-            Self::Ask
+            Self::Any
         } else {
             Self::of_words(said)
         }
@@ -127,14 +99,14 @@ impl Purpose {
 
     /// What a command of a shell, or a line of code, is for.
     pub fn of_command(command: &str) -> Self {
-        of_command(command).unwrap_or(Self::Ask)
+        of_command(command).unwrap_or(Self::Any)
     }
 
     fn of_words(name: &str) -> Self {
         let has = |verbs: &[&str]| {
             name_words(name).any(|word| verbs.iter().any(|verb| word.eq_ignore_ascii_case(verb)))
         };
-        // The verb comes first: "get_email" reads, "email_list" sends.
+        // The verb comes first: "get_step" reads.
         let does = |verbs: &[&str]| {
             name_words(name)
                 .take_while(|word| !READ.iter().any(|read| word.eq_ignore_ascii_case(read)))
@@ -144,14 +116,10 @@ impl Purpose {
             Self::Wait
         } else if has(&STATE) {
             Self::AskState
-        } else if does(&SEND) {
-            Self::Send
-        } else if (has(&ADVANCE) || does(&MOVES)) && !has(&["file", "directory", "folder"]) {
-            Self::Advance
-        } else if does(&CHANGE) || does(&RUN) || does(&GESTURE) {
-            Self::Act
+        } else if (has(&MOVE_ON) || does(&MOVES)) && !has(&["file", "directory", "folder"]) {
+            Self::MoveOn
         } else {
-            Self::Ask
+            Self::Any
         }
     }
 }
@@ -169,7 +137,7 @@ impl Deed {
         match self {
             Self::Verb(verb) => match Purpose::of_words(verb) {
                 // That it names no deed we know says nothing.
-                Purpose::Ask => None,
+                Purpose::Any => None,
                 purpose => Some(purpose),
             },
             Self::Command(command) => of_command(command),
@@ -178,21 +146,6 @@ impl Deed {
 }
 
 fn deed(arguments: &str) -> Option<Deed> {
-    #[derive(Deserialize)]
-    struct Arguments<'a> {
-        #[serde(borrow, default)]
-        action: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        operation: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        command: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        cmd: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        code: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        script: Option<&'a RawValue>,
-    }
     // Most calls have none of these, and need not be read again.
     static KEYS: [Sought; 6] = [
         Sought::new(|| Finder::new("\"action\"")),
@@ -208,8 +161,9 @@ fn deed(arguments: &str) -> Option<Deed> {
     {
         return None;
     }
-    let text = |raw: Option<&RawValue>| raw.and_then(text_of).filter(|text| !text.is_empty());
-    let Arguments { action, operation, command, cmd, code, script } = json::read(arguments).ok()?;
+    let text = |raw: Option<Raw<'_>>| raw.and_then(text_of).filter(|text| !text.is_empty());
+    let names = ["action", "operation", "command", "cmd", "code", "script"];
+    let [action, operation, command, cmd, code, script] = json::pick(arguments, names).ok()?;
     if let Some(verb) = text(action).or_else(|| text(operation)) {
         return Some(Deed::Verb(verb));
     }
@@ -217,10 +171,12 @@ fn deed(arguments: &str) -> Option<Deed> {
 }
 
 /// A string, or a list of strings such as `["bash", "-lc", "ls"]`.
-fn text_of(raw: &RawValue) -> Option<String> {
-    json::read(raw.get())
-        .or_else(|_| json::read::<Vec<String>>(raw.get()).map(|words| words.join(" ; ")))
-        .ok()
+fn text_of(raw: Raw<'_>) -> Option<String> {
+    if raw.is_list() {
+        let words: Option<Vec<_>> = raw.elements().map(json::string).collect();
+        return Some(words?.join(" ; "));
+    }
+    json::string(raw).map(Cow::into_owned)
 }
 
 /// What any command of a line waits or asks for.
@@ -291,15 +247,17 @@ mod tests {
     #[test]
     fn a_tool_is_known_by_the_verbs_in_its_name() {
         for (names, meant) in [
-            (&["write_file", "fs.writeFile", "WRITE", "mcp__notes__add", "bash"][..], Purpose::Act),
-            (&["get_settings", "look_up_address", "credit_check", "search"], Purpose::Ask),
-            (&["sendMail", "post_comment"], Purpose::Send),
-            (&["pop_queue", "press_key", "scrollDown", "next_page"], Purpose::Advance),
+            (
+                &["write_file", "fs.writeFile", "bash", "execute_code", "get_settings", "search"][..],
+                Purpose::Any,
+            ),
+            (
+                &["pop_queue", "press_key", "scrollDown", "next_page", "walk_forward", "roll_dice"],
+                Purpose::MoveOn,
+            ),
             (&["get_job_status", "checkHealth", "BashOutput", "read_state"], Purpose::AskState),
             (&["sleep", "wait_for_build", "pollJob"], Purpose::Wait),
-            (&["move_file", "remove", "browser_click", "tap"], Purpose::Act),
-            (&["read_email", "get_message", "search_code", "find_type"], Purpose::Ask),
-            (&["walk_forward", "roll_dice", "load_more"][..2], Purpose::Advance),
+            (&["move_file", "remove", "read_email", "search_code", "find_type"], Purpose::Any),
             (&["read_sensor", "get_metrics", "queue_position", "getEta"], Purpose::AskState),
         ] {
             for name in names {
@@ -312,12 +270,12 @@ mod tests {
     fn in_tools_that_do_many_things_the_argument_names_the_deed() {
         for (name, arguments, meant) in [
             ("computer", r#"{"action":"wait","duration":2}"#, Purpose::Wait),
-            ("computer", r#"{"action":"scroll","coordinate":[1,2]}"#, Purpose::Advance),
-            ("computer", r#"{"action":"left_click","coordinate":[1,2]}"#, Purpose::Act),
+            ("computer", r#"{"action":"scroll","coordinate":[1,2]}"#, Purpose::MoveOn),
+            ("computer", r#"{"action":"left_click","coordinate":[1,2]}"#, Purpose::Any),
             ("bash", r#"{"command":"kubectl wait --for=condition=ready pod/a"}"#, Purpose::Wait),
             ("bash", r#"{"command":"gh run watch 7"}"#, Purpose::Wait),
-            ("bash", r#"{"command":"grep -rn status src/"}"#, Purpose::Act),
-            ("browser", r#"{"action":"screenshot"}"#, Purpose::Ask),
+            ("bash", r#"{"command":"grep -rn status src/"}"#, Purpose::Any),
+            ("browser", r#"{"action":"screenshot"}"#, Purpose::Any),
             ("bash", r#"{"command":"sleep 30; curl -s localhost:80/job/7"}"#, Purpose::Wait),
             ("bash", r#"{"command":"make && sudo sleep 5"}"#, Purpose::Wait),
             ("shell", r#"{"command":["bash","-lc","kubectl get pods"]}"#, Purpose::AskState),
@@ -325,10 +283,10 @@ mod tests {
             ("bash", r#"{"command":"curl -s http://localhost/healthz"}"#, Purpose::AskState),
             ("bash", r#"{"command":"docker ps"}"#, Purpose::AskState),
             ("python", r#"{"code":"import time\ntime.sleep(30)"}"#, Purpose::Wait),
-            ("bash", r#"{"command":"grep -rn sleep src/"}"#, Purpose::Act),
-            ("bash", r#"{"command":"pytest -x"}"#, Purpose::Act),
-            ("bash", r#"{"command":17}"#, Purpose::Act),
-            ("search", r#"{"query":"how to sleep"}"#, Purpose::Ask),
+            ("bash", r#"{"command":"grep -rn sleep src/"}"#, Purpose::Any),
+            ("bash", r#"{"command":"pytest -x"}"#, Purpose::Any),
+            ("bash", r#"{"command":17}"#, Purpose::Any),
+            ("search", r#"{"query":"how to sleep"}"#, Purpose::Any),
         ] {
             assert_eq!(Purpose::of(name, arguments), meant, "{name} {arguments}");
         }

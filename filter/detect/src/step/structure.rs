@@ -1,4 +1,4 @@
-//! What a JSON value says by its structure: that it is empty, merely acknowledges, is an error, or that something is still
+//! What a JSON value says by its structure: that it is empty, merely acknowledges, or that something is still
 //! to come. All of it is taken from one reading, and no value is built.
 
 use std::{borrow::Cow, fmt};
@@ -12,7 +12,7 @@ use serde::{
 use super::{
     Kind,
     judge::MAX_RESULT,
-    member::{Acknowledgement, Leaf, says_error, tells_nothing},
+    member::{Acknowledgement, Leaf, tells_nothing},
     states, waiting,
 };
 
@@ -31,7 +31,6 @@ pub(super) struct Structure {
     waits: bool,
     /// There is nothing in it, and nothing else said.
     is_empty: bool,
-    says_error: bool,
     acknowledgement: Acknowledgement,
 }
 
@@ -47,10 +46,6 @@ impl Structure {
         Some(structure)
     }
 
-    pub fn says_error(&self) -> bool {
-        self.says_error
-    }
-
     /// Of a value of few leaves, for in more a state is one information of many.
     pub fn waits(&self) -> bool {
         self.leaves <= MAX_LEAVES && self.waits
@@ -60,21 +55,19 @@ impl Structure {
         self.leaves <= MAX_LEAVES
     }
 
-    /// Empty or an acknowledgement; nothing where its words must say it. `acts`: the call changed something, and small
-    /// numbers say where or how much.
-    pub fn kind(&self, acts: bool) -> Option<Kind> {
+    /// Empty or an acknowledgement; nothing where its words must say it.
+    pub fn kind(&self) -> Option<Kind> {
         if self.length > MAX_STRUCTURE {
             return None;
         }
         if self.is_empty {
             return Some(Kind::Empty);
         }
-        self.acknowledgement.is_one(acts).then_some(Kind::Acknowledgement)
+        self.acknowledgement.is_one().then_some(Kind::Acknowledgement)
     }
 
-    /// A member of the whole value: an error in it, or an acknowledgement.
+    /// A member of the whole value, which may be an acknowledgement.
     fn member(&mut self, key: &str, value: &Leaf<'_>) {
-        self.says_error |= says_error(key, value);
         if self.length <= MAX_STRUCTURE {
             self.acknowledgement.member(key, value);
         }
@@ -179,7 +172,7 @@ impl<'de> Visitor<'de> for Member<'_> {
             is_empty = false;
         }
         if depth == 1 && structure.acknowledgement.is_object {
-            structure.member(key, &Leaf::List { is_empty });
+            structure.member(key, &Leaf::List);
         }
         Ok(is_empty.then_some(1))
     }
@@ -196,7 +189,7 @@ impl<'de> Visitor<'de> for Member<'_> {
             lists = lists.zip(of_member).map(|(sum, more)| sum.saturating_add(more));
         }
         if depth == 1 && structure.acknowledgement.is_object {
-            structure.member(key, &Leaf::Object { is_empty });
+            structure.member(key, &Leaf::Object);
         }
         Ok(if is_empty { Some(1) } else { lists })
     }
@@ -215,31 +208,6 @@ mod tests {
             ["", "x", "[", "[1,2", r#"{"a":1"#, "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15 and so on", "[] x"]
         {
             assert!(Structure::of(text).is_none(), "{text}");
-        }
-    }
-
-    #[test]
-    fn errors_are_those_of_the_whole_value() {
-        let says_error = |text| Structure::of(text).unwrap().says_error();
-        for text in [
-            r#"{"error":"x"}"#,
-            r#"{"ERROR":{"code":1}}"#,
-            r#"{"errors":[0]}"#,
-            r#"{"ok":false}"#,
-            r#"{"a":[1,2,3,4,5,6,7,8,9,10,11,12,13,14],"status":500}"#,
-            r#"{"exit_code":-1}"#,
-            r#"{"state":"Failed"}"#,
-        ] {
-            assert!(says_error(text), "{text}");
-        }
-        for text in [
-            r#"{"error":""}"#,
-            r#"{"errors":[]}"#,
-            r#"{"a":{"error":"x"}}"#,
-            r#"{"exit_code":0}"#,
-            r#"[{"error":"x"}]"#,
-        ] {
-            assert!(!says_error(text), "{text}");
         }
     }
 }

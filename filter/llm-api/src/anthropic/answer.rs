@@ -1,132 +1,148 @@
-//! Answers: content blocks, whole or in events.
+//! Answers: content blocks, whole or in events. An answer that can be given again has at most one text block, followed
+//! by calls.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use crate::{
+    answer_event::{AnswerEvent, CallStart, Ending, EventSink, Payload, WholeCall},
+    json::{Raw, object::Object},
+    usage::Report,
+};
 
-use crate::{answer::Answer, json, usage::Report};
+const MESSAGE: [&str; 7] = ["id", "type", "role", "model", "content", "stop_reason", "usage"];
 
-#[derive(Deserialize)]
-struct Block {
-    #[serde(default, rename = "type")]
-    kind: String,
-    #[serde(default)]
-    text: String,
-    #[serde(default)]
-    id: String,
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    input: Option<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
-struct Usage {
-    #[serde(default)]
-    input_tokens: Option<u64>,
-    #[serde(default)]
-    output_tokens: Option<u64>,
-    #[serde(default)]
-    cache_read_input_tokens: Option<u64>,
-    #[serde(default)]
-    cache_creation_input_tokens: Option<u64>,
-}
-
-/// The input has neither what was read from the cache nor what was written to it.
-impl From<Usage> for Report {
-    fn from(usage: Usage) -> Self {
-        let written = usage.cache_creation_input_tokens.unwrap_or(0);
-        Self {
-            input: usage.input_tokens.map(|input| input.saturating_add(written)),
-            cached: usage.cache_read_input_tokens.unwrap_or(0),
-            output: usage.output_tokens.unwrap_or(0),
-        }
-    }
-}
-
-pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
-    #[derive(Deserialize)]
-    struct Body<'a> {
-        #[serde(borrow, default)]
-        id: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        model: Option<&'a RawValue>,
-        content: Vec<Block>,
-        #[serde(default)]
-        usage: Option<Usage>,
-    }
-    let body: Body = json::read(json).ok()?;
-    answer.set_id(body.id);
-    answer.set_model(body.model);
-    answer.add_usage(body.usage);
-    for block in body.content {
-        match block.kind.as_str() {
-            "text" => answer.push_text(&block.text),
-            "tool_use" => {
-                answer.add_call(&block.name, block.input.as_deref().map_or("{}", RawValue::get));
-                answer.set_call_id(&block.id);
+pub fn read_answer<'a>(payload: Payload<'a>, sink: &mut EventSink<'_, 'a>) -> Option<()> {
+    let object = Object::read(payload.json())?;
+    sink.require_unique_names(&object);
+    match payload {
+        Payload::Whole(_) => {
+            object.get("content").filter(|content| content.is_list())?;
+            message(&object, sink);
+            for (at, block) in (0..).zip(sink.list(&object, "content")) {
+                whole_block(&block, at, sink);
             }
-            _ => {}
+            ending(&object, sink);
+            sink.emit(AnswerEvent::End);
         }
+        Payload::Event { .. } => event(&object, sink),
     }
     Some(())
 }
 
-/// A call's arguments come as pieces of JSON after the block has started with an empty `input`.
-pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
-    #[derive(Deserialize)]
-    struct Event<'a> {
-        #[serde(rename = "type")]
-        kind: String,
-        #[serde(default)]
-        index: u64,
-        #[serde(default)]
-        content_block: Option<Block>,
-        #[serde(default)]
-        delta: Delta,
-        #[serde(borrow, default)]
-        message: Option<Message<'a>>,
-        #[serde(default)]
-        usage: Option<Usage>,
+fn message<'a>(message: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
+    sink.require_only(message, &MESSAGE);
+    sink.require_if_present(message, "type", "message");
+    sink.require_if_present(message, "role", "assistant");
+    sink.id(message);
+    sink.envelope(message, "model", message.get("usage").map(usage));
+}
+
+fn whole_block<'a>(block: &Object<'a>, at: u64, sink: &mut EventSink<'_, 'a>) {
+    match block.word("type") {
+        "text" => text_begins(block, at, sink),
+        "tool_use" => {
+            sink.require_only(block, &["type", "id", "name", "input", "caller"]);
+            of_the_client(block, sink);
+            let arguments = sink.arguments(block, "input");
+            let (id, name) = (block.get("id"), block.get("name"));
+            sink.emit(AnswerEvent::Call(WholeCall { id, name, arguments }));
+        }
+        _ => sink.emit(AnswerEvent::Other),
     }
-    #[derive(Deserialize)]
-    struct Message<'a> {
-        #[serde(borrow, default)]
-        id: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        model: Option<&'a RawValue>,
-        #[serde(default)]
-        usage: Option<Usage>,
-    }
-    #[derive(Default, Deserialize)]
-    struct Delta {
-        #[serde(default)]
-        text: String,
-        #[serde(default)]
-        partial_json: String,
-    }
-    let event: Event = json::read(json).ok()?;
-    if let Some(message) = event.message {
-        answer.set_id(message.id);
-        answer.set_model(message.model);
-        answer.add_usage(message.usage);
-    }
-    answer.add_usage(event.usage);
-    match event.kind.as_str() {
+}
+
+fn text_begins<'a>(block: &Object<'a>, at: u64, sink: &mut EventSink<'_, 'a>) {
+    sink.require_only(block, &["type", "text"]);
+    sink.emit(AnswerEvent::TextStart);
+    sink.text(block, "text", (at, 0));
+}
+
+fn of_the_client(block: &Object<'_>, sink: &mut EventSink<'_, '_>) {
+    sink.require_id(block, "id", "toolu_");
+    sink.require_direct_call(block);
+}
+
+fn ending(message: &Object<'_>, sink: &mut EventSink<'_, '_>) {
+    sink.emit(match message.word("stop_reason") {
+        "end_turn" => AnswerEvent::Finished(Ending::Done),
+        "tool_use" => AnswerEvent::Finished(Ending::ToCall),
+        _ => AnswerEvent::Other,
+    });
+}
+
+/// A block with a call starts with an empty `input`. The arguments follow as pieces of JSON.
+fn event<'a>(event: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
+    let at = event.number("index").unwrap_or(0);
+    match event.word("type") {
+        "ping" => {}
+        "message_start" => {
+            let begun = sink.object(event, "message");
+            message(&begun, sink);
+            sink.require(begun.says("content").is_none() && begun.says("stop_reason").is_none());
+        }
         "content_block_start" => {
-            let block = event.content_block?;
-            if block.kind == "tool_use" {
-                answer.push_call(event.index, &block.name, "");
-                answer.set_call_id(&block.id);
+            let block = sink.object(event, "content_block");
+            match block.word("type") {
+                "text" => {
+                    sink.require(event.is_first("index"));
+                    text_begins(&block, at, sink);
+                }
+                "tool_use" => {
+                    // The input starts as an empty object, and its text comes in pieces.
+                    sink.require_only(&block, &["type", "id", "name", "caller"]);
+                    of_the_client(&block, sink);
+                    let (id, name) = (block.get("id"), block.get("name"));
+                    sink.emit(AnswerEvent::CallStart(CallStart { at, id, name, is_counted: false }));
+                }
+                _ => sink.emit(AnswerEvent::Other),
             }
         }
         "content_block_delta" => {
-            answer.push_text(&event.delta.text);
-            if !event.delta.partial_json.is_empty() {
-                answer.push_call(event.index, "", &event.delta.partial_json);
+            let delta = sink.object(event, "delta");
+            match delta.word("type") {
+                "input_json_delta" => {
+                    sink.require_only(&delta, &["type", "partial_json"]);
+                    let text = sink.string(&delta, "partial_json");
+                    sink.emit(AnswerEvent::Arguments { at, text });
+                }
+                "text_delta" => {
+                    sink.require(event.is_first("index"));
+                    sink.require_only(&delta, &["type", "text"]);
+                    sink.text(&delta, "text", (at, 0));
+                }
+                _ => sink.emit(AnswerEvent::Other),
             }
         }
-        "message_stop" => answer.has_ended = true,
-        _ => {}
+        "content_block_stop" => {
+            sink.emit(AnswerEvent::TextEnd(Some((at, 0))));
+            sink.emit(AnswerEvent::PartEnd { at, is_first: true });
+        }
+        "message_delta" => {
+            sink.emit(AnswerEvent::TextEnd(None));
+            sink.require_only(event, &["type", "delta", "usage"]);
+            let delta = sink.object(event, "delta");
+            sink.require_only(&delta, &["stop_reason"]);
+            event.get("usage").into_iter().for_each(|raw| sink.emit(AnswerEvent::Usage(usage(raw))));
+            ending(&delta, sink);
+        }
+        "message_stop" => {
+            sink.emit(AnswerEvent::TextEnd(None));
+            sink.emit(AnswerEvent::End);
+        }
+        kind => {
+            if kind == "error" {
+                sink.emit(AnswerEvent::TextEnd(None));
+            }
+            sink.emit(AnswerEvent::Other);
+        }
     }
-    Some(())
+}
+
+/// `input_tokens` counts neither tokens read from the cache nor those written to it.
+fn usage(raw: Raw<'_>) -> Report {
+    let usage = Object::of(raw);
+    let written = usage.number("cache_creation_input_tokens").unwrap_or(0);
+    Report {
+        input: usage.number("input_tokens").map(|input| input.saturating_add(written)),
+        cached: usage.number("cache_read_input_tokens").unwrap_or(0),
+        output: usage.number("output_tokens").unwrap_or(0),
+    }
 }

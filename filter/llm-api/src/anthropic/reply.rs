@@ -1,4 +1,4 @@
-//! Kill responses, written as text: the golden files show that it is what the provider sends.
+//! Kill responses, written as text. The golden files show that they are what the provider sends.
 
 use crate::{
     dialect::{FinalMessage, LocalReply},
@@ -19,6 +19,10 @@ pub fn error(status: u16, message: &str) -> LocalReply {
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
 }
 
+pub fn stream_error(status: u16, message: &str) -> Vec<u8> {
+    [b"event: error\ndata: ".as_slice(), &error(status, message).body, b"\n\n"].concat()
+}
+
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     LocalReply::new(200, message.framing, body(message)).without_stainless_retry()
 }
@@ -36,7 +40,7 @@ event: content_block_stop
 data: {"type":"content_block_stop","index":$at}
 
 "#;
-/// The input begins empty; its text comes in pieces.
+/// The input starts empty; its text comes in pieces.
 const CALL: &str = r#"event: content_block_start
 data: {"type":"content_block_start","index":$at,"content_block":{"type":"tool_use","id":"toolu_$call","name":$name,"input":{}}}
 

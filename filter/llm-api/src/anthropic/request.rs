@@ -1,189 +1,136 @@
-//! Requests: `messages` of the roles user and assistant, and `system`, a string or a list of blocks.
+//! Requests: `messages` of the roles user and assistant, and `system`, a string or a list of blocks. Calls and results
+//! are blocks of a message's content. Results come first in the user message behind the calls.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
+use super::tools;
 use crate::{
-    conversation::{
-        BodyIds, Call, CallRef, Conversation, Kept, Messages, Part, Role, ToolResult, arguments, each_part,
-        model, texts,
-    },
-    edit::{self, Edit},
-    history::{History, MessageList},
-    json::{self, Unreadable},
+    conversation::{BodyIds, Conversation, Kept, Role},
+    dialect::Position,
+    edit::Slot,
+    format::Format,
+    item_part::{Finder, ItemCall, ItemPart, ItemResult, Tool},
+    items::{Body, Item},
+    json::{self, Raw, Unreadable, members::Names, name, quoted},
+    outline::{Form, Placing},
 };
 
-#[derive(Deserialize)]
-struct Request<'a> {
-    #[serde(borrow)]
-    messages: Messages<Message<'a>>,
-    #[serde(borrow, default)]
-    model: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    stream: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    metadata: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    system: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    thread: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    role: Cow<'a, str>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-}
-
-/// A content block, as far as calls and results are concerned.
-#[derive(Deserialize)]
-struct Block<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    id: Cow<'a, str>,
-    #[serde(borrow, default)]
-    name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tool_use_id: Cow<'a, str>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    is_error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-    /// What an image or a document is made of.
-    #[serde(borrow, default)]
-    source: Option<&'a RawValue>,
-}
+const FORMAT: Format = Format {
+    role,
+    content: |item| item.fields.get(1).copied().flatten(),
+    has_calls: |item| {
+        const KEYS: [&str; 2] = ["\"tool_use\"", "\"tool_result\""];
+        let content = item.fields.get(1).copied().flatten();
+        content.is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
+    },
+    find,
+    joint: None,
+    hint,
+    hint_in_result,
+    offer: tools::offer,
+    has_agents: false,
+    keeps_answers: false,
+    takes_objects_as_results: false,
+    form: Form {
+        placing: Placing::Within,
+        has_unique_ids: true,
+        has_results_first: true,
+        may_end_open: false,
+        is_counted: false,
+        result: |id, _, _, text| {
+            format!(r#"{{"type":"tool_result","tool_use_id":{},"content":{}}}"#, quoted(id), quoted(text))
+        },
+        message: |elements| format!(r#"{{"role":"user","content":[{elements}]}}"#),
+        text: |text| format!(r#"{{"type":"text","text":{}}}"#, quoted(text)),
+        content: |_, text| quoted(text),
+    },
+};
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = json::read(body)?;
+    const ONCE: [&str; 5] = ["model", "stream", "metadata", "system", "thread"];
+    let body = Body::read(body, "messages", &["role", "content"], &ONCE)?.with("messages")?;
+    let read = Conversation::of(body, "messages", &FORMAT)?;
+    let metadata = read.top.get("metadata");
+    let user = metadata.and_then(|metadata| metadata.pick(["user_id"]).ok()?[0]);
     Ok(Conversation {
-        model: model(request.model),
-        stream: json::is_true(request.stream),
-        include_usage: false,
-        instructions: request.system,
-        history: History::of(request.messages),
-        kept: kept(request.thread),
-        // `metadata.user_id` is what the other dialects call `user`.
-        ids: BodyIds { user: user_id(request.metadata), safety_identifier: None, metadata: request.metadata },
+        model: read.text("model"),
+        stream: read.is_true("stream"),
+        instructions: read.top.get("system"),
+        kept: kept(read.top.get("thread")),
+        is_part: read.top.has("thread"),
+        // `metadata.user_id` corresponds to `user` in the other dialects.
+        ids: BodyIds { user, safety_identifier: None, metadata },
+        ..read
     })
 }
 
-impl<'a> MessageList<'a> for Messages<Message<'a>> {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn role(&self, at: usize) -> Role {
-        match self.0.get(at).map_or("", |message| message.role.as_ref()) {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "system" => Role::Instruction,
-            _ => Role::Other,
-        }
-    }
-
-    fn content(&self, at: usize) -> Option<&'a RawValue> {
-        self.0.get(at)?.content
-    }
-
-    fn has_calls(&self, at: usize) -> bool {
-        const KEYS: [&str; 2] = ["\"tool_use\"", "\"tool_result\""];
-        self.content(at).is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
-    }
-
-    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-        let Some(Message { role, content: Some(content) }) = self.0.get(at) else { return Ok(()) };
-        let read = parts(content, visit);
-        // What the model itself wrote must not make the rest unreadable.
-        if role == "assistant" { Ok(()) } else { read }
-    }
-}
-
-fn parts<'a>(content: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-    if content.get().starts_with('"') {
-        return texts(content, &[], visit);
-    }
-    each_part(content, visit, &mut |block: Block<'a>, visit| {
-        match block.kind.as_ref() {
-            "text" => visit(Part::Text(block.text.and_then(json::text).ok_or(Unreadable::Shape)?)),
-            "tool_use" => {
-                visit(Part::Call(Call { id: block.id, name: block.name, arguments: arguments(block.input) }))
-            }
-            "tool_result" => visit(Part::Result(ToolResult {
-                of: CallRef::Id(block.tool_use_id),
-                content: block.content,
-                is_error: json::is_true(block.is_error),
-            })),
-            _ => block.source.into_iter().for_each(|source| visit(Part::Media(source))),
-        }
-        Ok(())
+fn role(item: Item<'_, '_>) -> Result<Role, Unreadable> {
+    let role = item.fields.first().copied().flatten().filter(|role| role.is_string());
+    Ok(match &*name(Some(role.ok_or(Unreadable::Shape)?)) {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => Role::Instruction,
+        _ => Role::Other,
     })
 }
 
-/// `thread` asks the provider to keep the conversation under the answer's id, or names the answer that this request follows.
-fn kept(thread: Option<&RawValue>) -> Option<Kept<'_>> {
-    #[derive(Deserialize)]
-    struct Thread<'a> {
-        #[serde(borrow, default)]
-        previous_message_id: Option<&'a RawValue>,
+fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unreadable> {
+    let &[_, Some(content)] = item.fields else { return Ok(()) };
+    if content.is_string() {
+        finder.give(ItemPart::Text(content));
+        return Ok(());
     }
-    let previous = json::object::<Thread>(thread?).ok()?.previous_message_id?;
-    // Each answer has an id of its own: a chain of them names no thread.
-    Some(Kept { thread: None, follows: json::string(previous) })
+    finder.content(content, Names::of(&BLOCK), &mut block)
 }
 
-fn user_id(metadata: Option<&RawValue>) -> Option<&RawValue> {
-    #[derive(Deserialize)]
-    struct Metadata<'a> {
-        #[serde(borrow, default)]
-        user_id: Option<&'a RawValue>,
-    }
-    json::read::<Metadata>(metadata?.get()).ok()?.user_id
-}
+const BLOCK: [&str; 9] =
+    ["type", "text", "id", "name", "input", "tool_use_id", "content", "is_error", "source"];
 
-/// After the tool results of the last message.
-pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        messages: Vec<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    let message: Message = json::object(outer.messages.last().ok_or(Unreadable::Shape)?)?;
-    // The provider takes no message without content: an empty list is no place for a block.
-    let is_filled =
-        |content: &&RawValue| content.get().chars().any(|c| !matches!(c, '[' | ']') && !c.is_whitespace());
-    let content = message.content.filter(|_| message.role == "user").filter(is_filled);
-    edit::extend_text(body, content.ok_or(Unreadable::Shape)?, text, "text")
-}
-
-/// Into `system`: a string is extended, a list of blocks gets one more at its end, after what the cache may hold. A thread has the
-/// `system` that it began with and takes no other: there the hint goes behind what the user says.
-pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow, default, deserialize_with = "json::present")]
-        system: Option<&'a RawValue>,
-        #[serde(borrow, default)]
-        thread: Option<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    if outer.thread.is_some() {
-        return hint_in_result(body, text);
-    }
-    match outer.system {
-        Some(raw) if raw.get().starts_with('[') => {
-            edit::append(body, raw, &format!(r#"{{"type":"text","text":{}}}"#, json::quoted(text)))
+fn block<'a>(
+    finder: &mut Finder<'_, 'a>,
+    block: Raw<'a>,
+    [kind, text, id, called, input, of, content, is_error, source]: [Option<Raw<'a>>; BLOCK.len()],
+) -> Result<(), Unreadable> {
+    let tool = Tool::Function;
+    match &*name(kind) {
+        "text" => finder.give(ItemPart::Text(text.ok_or(Unreadable::Shape)?)),
+        "tool_use" => {
+            finder.give(ItemPart::Call(ItemCall { id, name: name(called), arguments: input, tool }))
         }
-        system => edit::extend_key(body, "system", system, text),
+        "tool_result" => {
+            let is_error = is_error.is_some_and(Raw::is_true);
+            finder.give(ItemPart::Result(ItemResult { id: of, name: None, content, is_error, tool }));
+        }
+        // The words of these stand beside their source.
+        "document" | "search_result" => finder.give(ItemPart::Media(block)),
+        _ => source.into_iter().for_each(|source| finder.give(ItemPart::Media(source))),
+    }
+    Ok(())
+}
+
+/// `thread` asks the provider to keep the conversation under the answer's id, or names the answer that this request
+/// follows.
+fn kept(thread: Option<Raw<'_>>) -> Option<Kept<'_>> {
+    let [previous] = thread?.pick(["previous_message_id"]).ok()?;
+    // Each answer has a new id, so a chain of them does not identify the thread.
+    Some(Kept { thread: None, follows: json::string(previous?) })
+}
+
+/// Behind the tool results of the last message.
+fn hint_in_result(read: &Conversation<'_>) -> Option<Slot> {
+    let (item, role) = read.history.last_item()?;
+    let &[_, Some(content)] = item.fields else { return None };
+    // The provider refuses messages without content, so an empty list gets no block.
+    let is_filled = content.is_string() || content.elements().next().is_some();
+    Slot::after(read.body, Some(content).filter(|_| role == Role::User && is_filled)?, "text")
+}
+
+/// In `system`: a string is extended, and a list gets one more block at its end, behind the blocks that may be cached.
+/// A thread keeps the `system` that it began with, so there the hint goes behind the user's text.
+fn hint(read: &Conversation<'_>, _: Position) -> Option<Slot> {
+    if read.top.has("thread") {
+        return hint_in_result(read);
+    }
+    match read.top.present("system") {
+        Some(system) if system.is_list() => Slot::last(read.body, system, [r#"{"type":"text","text":"#, "}"]),
+        _ => read.text_member("system"),
     }
 }

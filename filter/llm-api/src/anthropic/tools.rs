@@ -1,21 +1,19 @@
-//! The tools of a request: `tools`, and the MCP servers that the provider is to ask by itself.
+//! The tools of a request: `tools`, and the MCP servers that the provider calls by itself.
 
 use crate::{
+    conversation::Conversation,
     json::Unreadable,
-    members::{self, named},
-    tools::{self, Keys, May, Offer},
+    tools::{self, Filtered, Keys, May, Offer},
 };
 
 const KEYS: Keys = Keys { lists: &["tools", "mcp_servers"], choices: &["tool_choice"], with_tools: &[] };
 
-/// A history with calls wants a tool to be defined.
+/// If the history has calls, the provider requires at least one tool.
 const STAND_IN: &str = r#"[{"name":"no_tool_available","description":"No tool can be called.","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"none"}"#;
 
-pub fn offer(body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
-    let whole = members::whole(body)?;
-    let messages = named(&members::members(whole), &["messages"]);
-    let has_calls = messages
-        .iter()
-        .any(|messages| ["\"tool_use\"", "\"tool_result\""].iter().any(|key| messages.get().contains(key)));
-    Ok(tools::restrict(body, whole, &[whole], &KEYS, has_calls.then_some(STAND_IN), may)?.offer)
+pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
+    let history = &read.history;
+    let has_calls = (0..history.len()).any(|at| history.has_calls(at));
+    let (whole, stand_in) = (read.whole, has_calls.then_some(STAND_IN));
+    Ok(tools::restrict(read.body, whole, &[whole], &KEYS, stand_in, Filtered::default(), may)?.offer)
 }

@@ -1,30 +1,20 @@
 //! Amazon Bedrock Converse and ConverseStream.
 
 mod answer;
-mod outline;
-mod repeatable;
 mod reply;
 mod request;
-mod spoken;
 mod tools;
 
-use std::borrow::Cow;
-
 use crate::{
-    answer::Answer,
+    answer_event::{EventSink, Payload},
     conversation::Conversation,
-    dialect::{Dialect, FinalMessage, LocalReply, Position},
-    edit::Edit,
+    dialect::{Dialect, FinalMessage, LocalReply},
     framing::Framing,
     json::Unreadable,
-    outline::Outline,
-    path::{PathFacts, other_method},
-    repeatable::{Repeatable, Said},
-    spoken::Visit,
-    tools::{May, Offer},
+    path::PathFacts,
 };
 
-/// Stands before the model in a path.
+/// Precedes the model in a path.
 const MODEL: &str = "/model/";
 const STREAM: &str = "converse-stream";
 
@@ -44,10 +34,15 @@ impl Dialect for Bedrock {
         let (model, method) = model_and_method(path).unwrap_or_default();
         let framing =
             if method.eq_ignore_ascii_case(STREAM) { Framing::AwsEventStream } else { Framing::Json };
-        PathFacts { framing: Some(framing), model: (!model.is_empty()).then(|| model.to_owned()) }
+        PathFacts {
+            framing: Some(framing),
+            model: (!model.is_empty()).then(|| model.to_owned()),
+            methods: Some([STREAM, "converse"]),
+            ..PathFacts::default()
+        }
     }
 
-    /// `amz-sdk-request: attempt=2; max=3`.
+    /// AWS clients send `amz-sdk-request: attempt=2; max=3`.
     fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
         let attempt = header("amz-sdk-request").and_then(|value| String::from_utf8(value).ok());
         attempt.is_some_and(|value| {
@@ -55,56 +50,20 @@ impl Dialect for Bedrock {
         })
     }
 
-    fn without_stream<'a>(&self, target: &'a str) -> Cow<'a, str> {
-        other_method(target, STREAM, "converse")
-    }
-
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         request::read(body)
     }
 
-    fn hint(&self, body: &str, text: &str, _position: Position) -> Result<Edit, Unreadable> {
-        request::hint(body, text)
-    }
-
-    fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
-        request::hint_in_result(body, text)
-    }
-
-    fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
-        tools::offer(body, may)
-    }
-
-    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
-        outline::outline(body)
-    }
-
-    fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
-        answer::whole(json, answer)
-    }
-
-    fn event(&self, kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
-        answer::event(kind, json, answer)
-    }
-
-    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
-        repeatable::look(said, answer)
-    }
-
-    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
-        spoken::whole(json, visit);
-    }
-
-    fn spoken_in_event<'a>(&self, kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
-        spoken::event(kind, json, visit);
-    }
-
-    fn takes_empty_texts(&self) -> bool {
-        false
+    fn read_answer<'a>(&self, payload: Payload<'a>, sink: &mut EventSink<'_, 'a>) -> Option<()> {
+        answer::read_answer(payload, sink)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {
         reply::error(status, message)
+    }
+
+    fn stream_error(&self, status: u16, message: &str) -> Vec<u8> {
+        reply::stream_error(status, message)
     }
 
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {
@@ -112,7 +71,7 @@ impl Dialect for Bedrock {
     }
 }
 
-/// `/model/MODEL/converse`; the name of an inference profile has slashes of its own.
+/// Splits `/model/MODEL/converse`. The name of an inference profile may contain slashes.
 fn model_and_method(path: &str) -> Option<(&str, &str)> {
     let (before, method) = path.rsplit_once('/')?;
     if !["converse", STREAM].iter().any(|known| method.eq_ignore_ascii_case(known)) {

@@ -1,4 +1,4 @@
-//! Kill responses, written as text: the golden files show that it is what the provider sends.
+//! Kill responses, written as text. The golden files show that they are what the provider sends.
 
 use crate::{
     dialect::{FinalMessage, LocalReply},
@@ -7,7 +7,7 @@ use crate::{
     template::Template,
 };
 
-/// The AWS clients read the kind of an error from a header, and retry none of these.
+/// AWS clients read the type of an error from a header. They retry none of these types.
 pub fn error(status: u16, message: &str) -> LocalReply {
     let kind = match status {
         401 | 403 => "AccessDeniedException",
@@ -16,6 +16,11 @@ pub fn error(status: u16, message: &str) -> LocalReply {
     };
     let body = format!(r#"{{"message":{}}}"#, quoted(message));
     LocalReply::new(status, Framing::Json, body).with_header("x-amzn-errortype", kind)
+}
+
+/// `ConverseStream` knows no other error that is the client's.
+pub fn stream_error(_: u16, message: &str) -> Vec<u8> {
+    event_stream::exception("validationException", &format!(r#"{{"message":{}}}"#, quoted(message)))
 }
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
@@ -37,7 +42,7 @@ pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     for part in out.parts() {
         const START: &str =
             r#"{"contentBlockIndex":$at,"start":{"toolUse":{"toolUseId":"tooluse_$call","name":$name}}}"#;
-        // A text has no start of its own.
+        // A text block has no start event.
         if part.is_call() {
             out.add_part(part, "", START);
             frame("contentBlockStart", &mut out, &mut frames);
@@ -65,7 +70,7 @@ fn add_usage(out: &mut Template<'_>) {
     out.add(r#"},"metrics":{"latencyMs":0}}"#);
 }
 
-/// What was written becomes an event of this kind.
+/// Adds what was written as an event of this type.
 #[inline(never)]
 fn frame(kind: &str, out: &mut Template<'_>, frames: &mut Vec<u8>) {
     frames.extend(event_stream::written(kind, &out.take()));

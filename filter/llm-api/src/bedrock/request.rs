@@ -1,177 +1,114 @@
-//! Requests: `messages` of the roles user and assistant, whose content is a list of blocks told apart by their one key,
-//! and `system`, a list of blocks.
+//! Requests: `messages` of the roles user and assistant, and `system`, a list of blocks. A message's content is a list
+//! of blocks, each with one key that tells its kind.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
+use super::tools;
 use crate::{
-    conversation::{
-        BodyIds, Call, CallRef, Conversation, Messages, Part, Role, ToolResult, arguments, each_part,
-    },
-    edit::{self, Edit},
-    history::{History, MessageList},
-    json::{self, Unreadable},
+    conversation::{BodyIds, Conversation, Role},
+    dialect::Position,
+    edit::Slot,
+    format::Format,
+    item_part::{Finder, ItemCall, ItemPart, ItemResult, Tool},
+    items::{Body, Item},
+    json::{Unreadable, members::Names, name, quoted},
+    outline::{Form, Placing},
 };
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Request<'a> {
-    #[serde(borrow)]
-    messages: Messages<Message<'a>>,
-    #[serde(borrow, default)]
-    system: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    request_metadata: Option<&'a RawValue>,
-}
+const FORMAT: Format = Format {
+    role,
+    content: |item| item.fields.get(1).copied().flatten(),
+    has_calls: |item| {
+        const KEYS: [&str; 2] = ["\"toolUse\"", "\"toolResult\""];
+        let content = item.fields.get(1).copied().flatten();
+        content.is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
+    },
+    find,
+    joint: None,
+    hint,
+    hint_in_result,
+    offer: tools::offer,
+    has_agents: false,
+    keeps_answers: false,
+    takes_objects_as_results: false,
+    form: Form {
+        placing: Placing::Within,
+        has_unique_ids: false,
+        has_results_first: false,
+        may_end_open: false,
+        is_counted: false,
+        result: |id, _, _, text| {
+            let (id, text) = (quoted(id), quoted(text));
+            format!(r#"{{"toolResult":{{"toolUseId":{id},"content":[{{"text":{text}}}]}}}}"#)
+        },
+        message: |elements| format!(r#"{{"role":"user","content":[{elements}]}}"#),
+        text: |text| format!(r#"{{"text":{}}}"#, quoted(text)),
+        content: |_, text| format!(r#"[{{"text":{}}}]"#, quoted(text)),
+    },
+};
 
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    role: Cow<'a, str>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Block<'a> {
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tool_use: Option<ToolUse<'a>>,
-    #[serde(borrow, default)]
-    tool_result: Option<Outcome<'a>>,
-    #[serde(borrow, default)]
-    image: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    document: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    video: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    audio: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolUse<'a> {
-    #[serde(borrow, default)]
-    tool_use_id: Cow<'a, str>,
-    #[serde(borrow, default)]
-    name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    input: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Outcome<'a> {
-    #[serde(borrow, default)]
-    tool_use_id: Cow<'a, str>,
-    /// A list of `{"text": ..}` and `{"json": ..}`.
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    status: Cow<'a, str>,
-}
-
+/// The path names the model and the framing of the answer.
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = json::read(body)?;
+    let body = Body::read(body, "messages", &["role", "content"], &["system", "requestMetadata"])?;
+    let read = Conversation::of(body.with("messages")?, "messages", &FORMAT)?;
     Ok(Conversation {
-        // The path names the model and the form of the answer.
-        model: Cow::Borrowed(""),
-        stream: false,
-        include_usage: false,
-        instructions: request.system,
-        history: History::of(request.messages),
-        kept: None,
-        ids: BodyIds { metadata: request.request_metadata, ..BodyIds::default() },
+        instructions: read.top.get("system"),
+        ids: BodyIds { metadata: read.top.get("requestMetadata"), ..BodyIds::default() },
+        ..read
     })
 }
 
-impl<'a> MessageList<'a> for Messages<Message<'a>> {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
+fn role(item: Item<'_, '_>) -> Result<Role, Unreadable> {
+    let role = item.fields.first().copied().flatten().filter(|role| role.is_string());
+    Ok(match &*name(Some(role.ok_or(Unreadable::Shape)?)) {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        _ => Role::Other,
+    })
+}
 
-    fn role(&self, at: usize) -> Role {
-        match self.0.get(at).map_or("", |message| message.role.as_ref()) {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            _ => Role::Other,
+fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unreadable> {
+    let &[_, Some(content)] = item.fields else { return Ok(()) };
+    // The content of a result is a list of `{"text": ..}` and `{"json": ..}`.
+    const BLOCK: Names<'_> = Names {
+        own: &["text", "image", "document", "video", "audio"],
+        within: &[
+            ("toolUse", &["toolUseId", "name", "input"]),
+            ("toolResult", &["toolUseId", "content", "status"]),
+        ],
+    };
+    finder.content(content, BLOCK, &mut |finder, _, fields| {
+        let [text, image, document, video, audio, id, called, arguments, of, content, status] = fields;
+        text.into_iter().for_each(|text| finder.give(ItemPart::Text(text)));
+        let media = [image, document, video, audio];
+        media.into_iter().flatten().for_each(|media| finder.give(ItemPart::Media(media)));
+        let tool = Tool::Function;
+        if called.is_some() || id.is_some() {
+            finder.give(ItemPart::Call(ItemCall { id, name: name(called), arguments, tool }));
         }
-    }
+        if of.is_some() || content.is_some() {
+            let is_error = name(status) == "error";
+            finder.give(ItemPart::Result(ItemResult { id: of, name: None, content, is_error, tool }));
+        }
+        Ok(())
+    })
+}
 
-    fn content(&self, at: usize) -> Option<&'a RawValue> {
-        self.0.get(at)?.content
-    }
-
-    fn has_calls(&self, at: usize) -> bool {
-        const KEYS: [&str; 2] = ["\"toolUse\"", "\"toolResult\""];
-        self.content(at).is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
-    }
-
-    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-        let Some(content) = self.content(at) else { return Ok(()) };
-        let is_the_models = self.role(at) == Role::Assistant;
-        each_part(content, visit, &mut |block: Block<'a>, visit| {
-            if let Some(text) = block.text {
-                match json::text(text) {
-                    Some(text) => visit(Part::Text(text)),
-                    // What the model itself wrote must not make the rest unreadable.
-                    None if is_the_models => {}
-                    None => return Err(Unreadable::Shape),
-                }
-            }
-            let media = [block.image, block.document, block.video, block.audio];
-            media.into_iter().flatten().for_each(|media| visit(Part::Media(media)));
-            if let Some(call) = block.tool_use {
-                let arguments = arguments(call.input);
-                visit(Part::Call(Call { id: call.tool_use_id, name: call.name, arguments }));
-            }
-            if let Some(result) = block.tool_result {
-                visit(Part::Result(ToolResult {
-                    of: CallRef::Id(result.tool_use_id),
-                    content: result.content,
-                    is_error: result.status == "error",
-                }));
-            }
-            Ok(())
-        })
+/// A new block at the end of `system`.
+fn hint(read: &Conversation<'_>, _: Position) -> Option<Slot> {
+    match read.top.present("system") {
+        Some(system) if !system.is_null() => Slot::last(read.body, system, [r#"{"text":"#, "}"]),
+        _ => read.new_member("system", [r#"[{"text":"#, "}]"]),
     }
 }
 
-/// One more block at the end of `system`.
-pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow, default, deserialize_with = "json::present")]
-        system: Option<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    let block = format!(r#"{{"text":{}}}"#, json::quoted(text));
-    match outer.system {
-        None => edit::insert_key(body, "system", &format!("[{block}]")),
-        Some(raw) if raw.get() == "null" => edit::replace(body, raw, format!("[{block}]")),
-        Some(raw) => edit::append(body, raw, &block),
-    }
-}
-
-/// One more block in the last tool result; where the last message ends with a text, after it.
-pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        messages: Vec<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    let message: Message = json::object(outer.messages.last().ok_or(Unreadable::Shape)?)?;
-    let content = message.content.filter(|_| message.role == "user").ok_or(Unreadable::Shape)?;
-    let blocks: Vec<&RawValue> = json::read(content.get())?;
-    let last: Block = json::object(blocks.last().ok_or(Unreadable::Shape)?)?;
-    match last.tool_result.and_then(|result| result.content) {
-        Some(told) => edit::append(body, told, &format!(r#"{{"text":{}}}"#, json::quoted(text))),
-        None => edit::extend_string(body, last.text.ok_or(Unreadable::Shape)?, text),
+/// A new block in the last tool result. If the last message ends with a text, behind that text.
+fn hint_in_result(read: &Conversation<'_>) -> Option<Slot> {
+    let (item, role) = read.history.last_item()?;
+    let &[_, Some(content)] = item.fields else { return None };
+    let last = content.elements().last().filter(|_| role == Role::User)?;
+    let [text, result] = last.pick(["text", "toolResult"]).ok()?;
+    let told = result.and_then(|result| result.pick(["content"]).ok()?[0]);
+    match told {
+        Some(told) => Slot::last(read.body, told, [r#"{"text":"#, "}"]),
+        None => Slot::end_of(read.body, text?),
     }
 }

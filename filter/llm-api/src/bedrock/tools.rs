@@ -1,34 +1,30 @@
 //! The tools of a request: `toolConfig.tools`.
 
 use crate::{
-    json::Unreadable,
-    members::{self, cut_members, named},
-    tools::{self, Keys, May, Offer},
+    conversation::Conversation,
+    json::{Unreadable, cut::cut_members},
+    tools::{self, Filtered, Keys, May, Offer},
 };
 
 const KEYS: Keys = Keys { lists: &["tools"], choices: &["toolChoice"], with_tools: &[] };
 
-/// A history with calls wants a tool to be defined.
+/// If the history has calls, the provider requires at least one tool.
 const STAND_IN: &str = r#"[{"toolSpec":{"name":"no_tool_available","description":"No tool can be called.","inputSchema":{"json":{"type":"object","properties":{}}}}}]"#;
 
-pub fn offer(body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
-    let whole = members::whole(body)?;
-    let all = members::members(whole);
-    let has_calls = named(&all, &["messages"])
-        .iter()
-        .any(|messages| ["\"toolUse\"", "\"toolResult\""].iter().any(|key| messages.get().contains(key)));
+pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
+    let has_calls = (0..read.history.len()).any(|at| read.history.has_calls(at));
     let (mut offer, mut left) = (Offer::default(), 0_usize);
-    for config in named(&all, &["toolConfig"]) {
+    for config in read.top.all(&["toolConfig"]) {
         let stand_in = has_calls.then_some(STAND_IN);
-        let more = tools::restrict(body, config, &[config], &KEYS, stand_in, may)?;
+        let more = tools::restrict(read.body, config, &[config], &KEYS, stand_in, Filtered::default(), may)?;
         left = left.saturating_add(more.left);
         offer.edits.extend(more.offer.edits);
         offer.denied.extend(more.offer.denied);
         offer.forced = offer.forced.or(more.offer.forced);
     }
-    // Nothing may be left of the configuration where there are no tools.
+    // Without tools, the whole configuration must go.
     if left == 0 && !offer.denied.is_empty() && offer.forced.is_none() && !has_calls {
-        offer.edits = cut_members(body, whole, |member| member.key == "toolConfig")?;
+        offer.edits = cut_members(read.body, read.whole, |key| key.is("toolConfig"))?;
     }
     Ok(offer)
 }

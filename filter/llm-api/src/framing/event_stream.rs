@@ -1,48 +1,48 @@
-//! AWS event stream (`application/vnd.amazon.eventstream`): binary frames of headers and a payload, each with two CRC-32
-//! checksums. A frame is: its length and that of its headers (4 bytes each, big-endian), their checksum, the headers,
-//! the payload, the checksum of all of it.
+//! AWS event stream (`application/vnd.amazon.eventstream`): binary frames of headers and a payload. A frame consists of
+//! its length and the length of its headers (4 bytes each, big-endian), the CRC-32 checksum of both, the headers, the
+//! payload, and the checksum of everything before.
 
 use crc32fast::hash;
 
 pub const CONTENT_TYPE: &str = "application/vnd.amazon.eventstream";
 
-/// Two lengths and their checksum.
+/// The two lengths and their checksum.
 const PRELUDE: usize = 12;
 /// The checksum at the end.
 const CHECKSUM: usize = 4;
-/// The type of a header's value that is a string; no other is read.
+/// The type of a header with a string value. Other types are not read.
 const STRING: u8 = 7;
 
 /// One frame, borrowed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// `:event-type`; empty where there is none.
+    /// `:event-type`; empty if there is no such header.
     pub event_type: &'a str,
     /// `:message-type`: `event` or `exception`.
     pub message_type: &'a str,
-    /// All headers, as they stand there.
+    /// All headers, as they stand in the frame.
     pub headers: &'a [u8],
     pub payload: &'a [u8],
 }
 
-/// The bytes are no event stream, or a frame is too long to be kept.
+/// The bytes are not an event stream, or a frame is too long.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Broken;
 
-/// Puts frames together from the chunks in which they come, with bounded memory.
+/// Assembles frames from chunks, with bounded memory.
 #[derive(Debug, Default)]
 pub struct Frames {
     unfinished: Vec<u8>,
 }
 
 impl Frames {
-    /// Whether nothing has come of a frame that is not whole yet.
+    /// Whether no incomplete frame is held.
     pub fn is_empty(&self) -> bool {
         self.unfinished.is_empty()
     }
 
-    /// Gives each frame that ends in `chunk`. `most`: bytes that a frame may have. After an error nothing can be read
-    /// any more: where the next frame begins is not known.
+    /// Gives each frame that is complete after `chunk`. `most`: bytes that a frame may have. After an error nothing
+    /// more can be read, because it is unknown where the next frame begins.
     pub fn push(&mut self, chunk: &[u8], most: usize, mut read: impl FnMut(Frame<'_>)) -> Result<(), Broken> {
         self.unfinished.extend_from_slice(chunk);
         let mut rest = self.unfinished.as_slice();
@@ -56,7 +56,7 @@ impl Frames {
     }
 }
 
-/// The frame that begins here, and what follows it; nothing where it is not whole yet. `most`: bytes that it may have.
+/// The first frame, and the bytes behind it. Returns `None` when it is incomplete. `most`: bytes that it may have.
 pub fn first(bytes: &[u8], most: usize) -> Result<Option<(Frame<'_>, &[u8])>, Broken> {
     let Some(length) = length(bytes)? else { return Ok(None) };
     if length > most {
@@ -66,7 +66,7 @@ pub fn first(bytes: &[u8], most: usize) -> Result<Option<(Frame<'_>, &[u8])>, Br
     Ok(Some((frame(bytes).ok_or(Broken)?, after)))
 }
 
-/// The length of the frame that begins here, as soon as its prelude is there.
+/// The length of the first frame, if its prelude is complete.
 fn length(bytes: &[u8]) -> Result<Option<usize>, Broken> {
     let Some(prelude) = bytes.first_chunk::<PRELUDE>() else { return Ok(None) };
     let (lengths, checksum) = prelude.split_at(PRELUDE.saturating_sub(CHECKSUM));
@@ -98,7 +98,7 @@ fn frame(bytes: &[u8]) -> Option<Frame<'_>> {
     Some(frame)
 }
 
-/// Name and value of the first header, where it is a string, and what follows it.
+/// The name and value of the first header, if it is a string, and the bytes behind it.
 fn string_header(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let (name_length, rest) = bytes.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*name_length))?;
@@ -108,12 +108,21 @@ fn string_header(bytes: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((name, value, rest))
 }
 
-/// One frame of an event with a JSON payload.
+/// Writes a frame of an event with a JSON payload.
 pub fn written(event_type: &str, payload: &str) -> Vec<u8> {
+    with_headers([(":event-type", event_type), CONTENT, (":message-type", "event")], payload)
+}
+
+/// Writes a frame of an error, which ends the stream.
+pub fn exception(kind: &str, payload: &str) -> Vec<u8> {
+    with_headers([(":exception-type", kind), CONTENT, (":message-type", "exception")], payload)
+}
+
+const CONTENT: (&str, &str) = (":content-type", "application/json");
+
+fn with_headers(pairs: [(&str, &str); 3], payload: &str) -> Vec<u8> {
     let mut headers = Vec::new();
-    for (name, value) in
-        [(":event-type", event_type), (":content-type", "application/json"), (":message-type", "event")]
-    {
+    for (name, value) in pairs {
         headers.push(u8::try_from(name.len()).unwrap_or(0));
         headers.extend_from_slice(name.as_bytes());
         headers.push(STRING);
@@ -123,7 +132,7 @@ pub fn written(event_type: &str, payload: &str) -> Vec<u8> {
     framed(&headers, payload.as_bytes())
 }
 
-/// One frame of these headers and this payload.
+/// Writes a frame of these headers and this payload.
 pub fn framed(headers: &[u8], payload: &[u8]) -> Vec<u8> {
     let length = [PRELUDE, headers.len(), payload.len(), CHECKSUM].into_iter().fold(0, usize::saturating_add);
     let mut frame = Vec::with_capacity(length);
@@ -162,7 +171,7 @@ mod tests {
         }
     }
 
-    /// The example of the format's documentation: no headers, the payload `{'foo':'bar'}`.
+    /// The example in the format's documentation: no headers, the payload `{'foo':'bar'}`.
     #[test]
     fn a_frame_from_elsewhere_is_read() {
         let bytes = b"\x00\x00\x00\x1d\x00\x00\x00\x00\xfd\x52\x8c\x5a{'foo':'bar'}\xc3\x65\x39\x36";

@@ -1,7 +1,8 @@
-//! How an answer is framed on the wire, in any dialect: one JSON text, server-sent events, AWS event stream. This
-//! module finds the frames in the bytes and writes them. What a frame means is known to the dialects.
+//! How an answer is framed on the wire: one JSON text, server-sent events, AWS event stream. This module finds frames
+//! in bytes and writes them. The dialects know what a frame means.
 
 pub mod event_stream;
+pub mod passing;
 pub mod rewrite;
 mod sse;
 mod sse_rewrite;
@@ -30,10 +31,10 @@ impl Framing {
         }
     }
 
-    /// How a response of this content type is framed; nothing where the type is not one that holds an answer.
+    /// The framing of a response of this content type. Returns `None` when that type cannot hold an answer.
     pub fn of(content_type: &[u8]) -> Option<Self> {
         let media = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        // An array is told from one text by its first character.
+        // An array is recognised later, by its first character.
         [Self::Sse, Self::Json, Self::AwsEventStream]
             .into_iter()
             .find(|framing| media.eq_ignore_ascii_case(framing.content_type().as_bytes()))

@@ -1,5 +1,5 @@
-//! An answer that is changed while it passes. A JSON text is held until it is complete; of a stream, one event is held.
-//! Everything else passes at once, byte for byte. The caller decides what is changed, and how.
+//! Changes an answer while it passes. A JSON text is held until it is complete; of a stream, one event is held.
+//! Everything else passes at once, byte for byte. The caller decides what changes.
 
 use super::{Framing, event_stream, sse_rewrite::Events};
 
@@ -7,9 +7,9 @@ use super::{Framing, event_stream, sse_rewrite::Events};
 #[derive(Debug)]
 pub struct Rewriter {
     frames: Frames,
-    /// What has come of a JSON text or of a binary frame that is not whole yet.
+    /// The beginning of a JSON text or of a binary frame that is not complete yet.
     held: Vec<u8>,
-    /// Bytes that may be held.
+    /// Most bytes that may be held.
     most: usize,
     has_given_up: bool,
 }
@@ -18,37 +18,37 @@ pub struct Rewriter {
 enum Frames {
     Json(JsonEnd),
     Sse(Events),
-    /// With the headers of the frames that may be put in.
+    /// With the headers for frames that are inserted.
     AwsEventStream(Vec<u8>),
-    /// Nothing more is to be changed, or a frame was too long to be held.
+    /// Nothing more changes, or a frame was too long to hold.
     Done,
 }
 
-/// What becomes of one event of a stream.
+/// The change of one event of a stream.
 #[derive(Debug, Default)]
 pub struct Changed {
-    /// Events that come before it, as JSON. Their frames are made like that of the last event that was a pattern.
+    /// Events to insert in front of it, as JSON. Their frames are like that of the last event that was a pattern.
     pub before: Vec<String>,
-    /// What stands in its place; nothing where it stays.
+    /// Its new content. `None` if it does not change.
     pub json: Option<String>,
-    /// It does not pass.
+    /// Whether it is dropped.
     pub is_dropped: bool,
     pub is_pattern: bool,
 }
 
-/// What is changed.
+/// The change that is made.
 pub trait Change {
-    /// From a whole JSON answer to what is to stand in its place; nothing where it stays.
+    /// The new content of a whole JSON answer. Returns `None` when it does not change.
     fn whole(&mut self, json: &str) -> Option<String>;
 
-    /// The same of one event of a stream. `kind`: its type where the framing has one.
+    /// The change of one event of a stream. `kind`: the event's type if the framing has one.
     fn event(&mut self, kind: &str, json: &str) -> Changed;
 
-    /// Events that come last, or before all that is not changed any more.
+    /// Events to insert at the end, or in front of everything that no longer changes.
     fn rest(&mut self) -> Vec<String>;
 }
 
-/// The same change of a whole answer and of each event.
+/// Makes the same change to a whole answer and to each event.
 impl<F: FnMut(&str) -> Option<String>> Change for F {
     fn whole(&mut self, json: &str) -> Option<String> {
         self(json)
@@ -64,7 +64,7 @@ impl<F: FnMut(&str) -> Option<String>> Change for F {
 }
 
 impl Rewriter {
-    /// Nothing where answers of this content type are not changed. `most`: bytes that may be held.
+    /// Returns `None` when answers of this content type are not changed. `most`: bytes that may be held.
     pub fn new(content_type: &[u8], most: usize) -> Option<Self> {
         let frames = match Framing::of(content_type)? {
             Framing::Json | Framing::JsonArray => Frames::Json(JsonEnd::default()),
@@ -74,17 +74,18 @@ impl Rewriter {
         Some(Self { frames, held: Vec::new(), most, has_given_up: false })
     }
 
-    /// Whether all of the answer so far is being held.
+    /// Whether all bytes so far are held.
     pub fn holds_all(&self) -> bool {
         matches!(self.frames, Frames::Json(_))
     }
 
-    /// Whether something was too long or broken: from there on the answer is as it came.
+    /// Whether something was too long or broken. From there on the answer is not changed.
     pub fn has_given_up(&self) -> bool {
         self.has_given_up
     }
 
-    /// What passes in the place of this part of the answer; nothing where it passes as it is. `is_last`: no part follows.
+    /// What passes in place of this part of the answer. Returns `None` when the part passes unchanged. `is_last`: no
+    /// part follows.
     pub fn push(&mut self, part: &[u8], is_last: bool, change: &mut dyn Change) -> Option<Vec<u8>> {
         let held_before = self.held_bytes();
         let mut passed = Vec::with_capacity(part.len());
@@ -124,7 +125,7 @@ impl Rewriter {
         }
     }
 
-    /// All that is held passes.
+    /// Lets everything pass that is held.
     fn end(&mut self, is_whole: bool, change: &mut dyn Change, passed: &mut Vec<u8>) {
         match std::mem::replace(&mut self.frames, Frames::Done) {
             Frames::Sse(events) => events.end(is_whole, change, passed),
@@ -139,7 +140,7 @@ impl Rewriter {
     }
 }
 
-/// Takes the binary frames that are whole; false where they cannot be read any further.
+/// Takes the complete binary frames. Returns false when no more can be read.
 fn frames(
     held: &mut Vec<u8>,
     most: usize,
@@ -177,7 +178,7 @@ fn frames(
     is_sound
 }
 
-/// Finds the end of a JSON list or object in the parts in which it comes.
+/// Finds the end of a JSON list or object in the chunks that it comes in.
 #[derive(Debug, Default)]
 struct JsonEnd {
     depth: usize,
@@ -186,7 +187,7 @@ struct JsonEnd {
 }
 
 impl JsonEnd {
-    /// Where it ends in this part.
+    /// Where it ends in this chunk.
     fn find(&mut self, part: &[u8]) -> Option<usize> {
         for (at, byte) in part.iter().enumerate() {
             if self.is_in_string {
@@ -218,7 +219,7 @@ impl JsonEnd {
 mod tests {
     use super::*;
 
-    /// What passes of an answer that comes in parts of this size, and how much of it before the last part.
+    /// What passes of an answer in chunks of this size, and how much of it before the last chunk.
     fn passed(kind: &str, answer: &str, size: usize, most: usize) -> (String, usize) {
         let mut rewriter = Rewriter::new(kind.as_bytes(), most).unwrap();
         let mut change = |json: &str| json.contains("old").then(|| json.replace("old", "new and\nlonger"));

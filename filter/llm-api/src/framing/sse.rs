@@ -1,19 +1,20 @@
-//! Server-sent events. One event is one `data:` line at every provider.
+//! Server-sent events. Every provider sends an event's data as a single `data:` line.
 
-/// Puts lines together from the chunks in which they come, with bounded memory.
+/// Assembles lines from chunks, with bounded memory.
 #[derive(Debug, Default)]
 pub struct Lines {
     unfinished: Vec<u8>,
-    /// The unfinished line was too long to be kept.
+    /// The incomplete line was too long and is dropped.
     is_too_long: bool,
 }
 
-/// A line was longer than it may be and is lost.
+/// A line was too long and is lost.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLong;
 
 impl Lines {
-    /// Gives the data of each event that ends in `chunk`; none where it is no text. `most`: bytes that a line may have.
+    /// Gives the data of each event that is complete after `chunk`, or `None` if it is not UTF-8. `most`: bytes that a
+    /// line may have.
     pub fn push(
         &mut self,
         chunk: &[u8],
@@ -43,7 +44,7 @@ impl Lines {
         result
     }
 
-    /// The last line, where nothing ended it.
+    /// Gives the last line, which may lack its end.
     pub fn end(self, mut event: impl FnMut(Option<&str>)) {
         data(&self.unfinished, &mut event);
     }

@@ -1,20 +1,20 @@
-//! Server-sent events that are changed while they pass. The lines of an event wait for its data; all other lines pass at once.
+//! Changes server-sent events while they pass. The lines of an event wait for its data; all other lines pass at once.
 
 use super::rewrite::Change;
 
 #[derive(Debug, Default)]
 pub(super) struct Events {
-    /// What has come of a line that matters and is not whole.
+    /// The beginning of a line that matters.
     line: Vec<u8>,
     /// The lines of an event before its data.
     fields: Vec<u8>,
     /// A line that does not matter is passing.
     is_mid_line: bool,
-    /// Data have passed, and the empty line that ends the event has not.
+    /// The data of an event have passed, and the empty line behind it has not.
     is_open: bool,
-    /// The empty line of an event that does not pass.
+    /// The empty line of a dropped event is to be dropped.
     drops_end: bool,
-    /// The name of events that may be put in, as a line, and how their lines end.
+    /// The line with the event name for inserted events, and the line ending.
     pattern: Vec<u8>,
     has_returns: bool,
 }
@@ -47,7 +47,7 @@ impl Events {
         }
     }
 
-    /// No more will be changed. Of an answer that is whole the last line need not have an end.
+    /// Nothing more changes. The last line of a whole answer may lack its end.
     pub fn end(mut self, is_whole: bool, change: &mut dyn Change, passed: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
         if is_whole && self.data(&line, change, passed) {
@@ -74,7 +74,7 @@ impl Events {
         }
     }
 
-    /// Whether it is a line of data, and so has passed, or what stands in its place.
+    /// Whether it is a line of data that passes unchanged, or what replaces it.
     fn data(&mut self, line: &[u8], change: &mut dyn Change, passed: &mut Vec<u8>) -> bool {
         let Some(data) = line.strip_prefix(DATA).and_then(|data| std::str::from_utf8(data).ok()) else {
             return false;
@@ -108,7 +108,7 @@ impl Events {
         true
     }
 
-    /// Puts events in.
+    /// Inserts events.
     fn put(&mut self, events: &[String], passed: &mut Vec<u8>) {
         let end: &[u8] = if self.has_returns { b"\r\n" } else { b"\n" };
         for json in events {
@@ -125,12 +125,12 @@ impl Events {
     }
 }
 
-/// Line breaks in JSON are white space: in a line of data they would end it.
+/// Replaces line breaks in JSON, which are white space there, because they would end a line of data.
 fn in_one_line(json: String) -> String {
     if json.contains(['\r', '\n']) { json.replace(['\r', '\n'], " ") } else { json }
 }
 
-/// Whether a line that begins like this may be one of an event with data, or its end.
+/// Whether a line that begins like this may belong to an event with data, or end one.
 fn is_field(line: &[u8]) -> bool {
     let fields: [&[u8]; 4] = [DATA, EVENT, b"id:", b"retry:"];
     line == b"\r" || fields.iter().any(|field| line.starts_with(field) || field.starts_with(line))

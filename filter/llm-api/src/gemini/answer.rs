@@ -1,105 +1,109 @@
-//! Answers: the first candidate's parts; a stream is a row of such answers.
+//! Answers: the parts of each candidate. A stream is a series of such answers. All parts that are not thoughts form one
+//! text. An answer that can be given again has one candidate that stopped normally, with a text followed by calls. No
+//! event announces the end of a stream; the body just ends.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use crate::{
+    answer_event::{AnswerEvent, Block, Ending, EventSink, Payload, Piece, WholeCall, with_other},
+    json::{Raw, object::Object},
+    usage::Report,
+};
 
-use crate::{answer::Answer, json, usage::Report};
+const ENVELOPE: [&str; 5] = ["candidates", "usageMetadata", "modelVersion", "responseId", "createTime"];
+const CANDIDATE: [&str; 5] = ["content", "finishReason", "index", "safetyRatings", "avgLogprobs"];
 
-#[derive(Deserialize)]
-struct Body<'a> {
-    #[serde(borrow, default, rename = "modelVersion")]
-    model: Option<&'a RawValue>,
-    #[serde(default)]
-    candidates: Vec<Candidate>,
-    #[serde(default, rename = "usageMetadata")]
-    usage: Option<Usage>,
-}
-
-#[derive(Deserialize)]
-struct Candidate {
-    #[serde(default)]
-    content: Content,
-    #[serde(default, rename = "finishReason")]
-    finish_reason: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-struct Content {
-    #[serde(default)]
-    parts: Vec<Part>,
-}
-
-#[derive(Deserialize)]
-struct Part {
-    #[serde(default)]
-    text: String,
-    /// The text is the model's thinking, not its answer.
-    #[serde(default)]
-    thought: bool,
-    #[serde(default, rename = "functionCall")]
-    function_call: Option<FunctionCall>,
-}
-
-#[derive(Deserialize)]
-struct FunctionCall {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    args: Option<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Usage {
-    #[serde(default)]
-    prompt_token_count: Option<u64>,
-    #[serde(default)]
-    candidates_token_count: Option<u64>,
-    #[serde(default)]
-    thoughts_token_count: Option<u64>,
-    #[serde(default)]
-    cached_content_token_count: Option<u64>,
-}
-
-/// The input has the cached tokens in it, the output has not the thinking.
-impl From<Usage> for Report {
-    fn from(usage: Usage) -> Self {
-        let cached = usage.cached_content_token_count.unwrap_or(0);
-        let thoughts = usage.thoughts_token_count.unwrap_or(0);
-        Self {
-            input: usage.prompt_token_count.map(|input| input.saturating_sub(cached)),
-            cached,
-            output: usage.candidates_token_count.unwrap_or(0).saturating_add(thoughts),
+/// One answer, or the array of answers that a stream without `alt=sse` is.
+pub fn read_answer<'a>(payload: Payload<'a>, sink: &mut EventSink<'_, 'a>) -> Option<()> {
+    let whole = Raw::read(payload.json()).ok()?;
+    match payload {
+        Payload::Whole(_) if whole.is_list() => {
+            whole.elements().for_each(|body| chunk(&Object::of(body), sink));
         }
+        _ if whole.is_object() => chunk(&Object::of(whole), sink),
+        _ => return None,
     }
-}
-
-/// One answer, or the array of them that a stream without `alt=sse` is.
-pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
-    if json.trim_start().starts_with('[') {
-        let bodies: Vec<Body> = json::read(json).ok()?;
-        bodies.into_iter().for_each(|body| add(body, answer));
-        return Some(());
-    }
-    event(json, answer)
-}
-
-pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
-    add(json::read(json).ok()?, answer);
     Some(())
 }
 
-fn add(body: Body<'_>, answer: &mut Answer) {
-    answer.set_model(body.model);
-    answer.add_usage(body.usage);
-    let Some(candidate) = body.candidates.into_iter().next() else { return };
-    answer.has_ended |= candidate.finish_reason.is_some();
-    for part in candidate.content.parts {
-        if !part.thought {
-            answer.push_text(&part.text);
+fn chunk<'a>(body: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
+    sink.require_only(body, &ENVELOPE);
+    sink.envelope(body, "modelVersion", body.get("usageMetadata").map(usage));
+    let candidates = sink.list(body, "candidates");
+    sink.require(candidates.len() <= 1);
+    for (at, candidate) in (0..).zip(&candidates) {
+        sink.require_only(candidate, &CANDIDATE);
+        sink.require(candidate.is_first("index"));
+        // A safety rating matters only if it blocks.
+        let ratings = sink.list(candidate, "safetyRatings");
+        sink.require(ratings.iter().all(|rating| rating.says("blocked").is_none()));
+        let content = sink.object(candidate, "content");
+        sink.require_only(&content, &["role", "parts"]);
+        sink.require_if_present(&content, "role", "model");
+        let (parts, has_ended) = (sink.list(&content, "parts"), candidate.has("finishReason"));
+        let block = (candidate.number("index").unwrap_or(at), 0);
+        let is_all = candidates.len() == 1 && parts.len() == 1 && !has_ended;
+        for part in &parts {
+            said_in(part, block, is_all, at > 0, sink);
         }
-        if let Some(call) = part.function_call {
-            answer.add_call(&call.name, call.args.as_deref().map_or("{}", RawValue::get));
+        if !has_ended {
+            continue;
+        }
+        sink.emit(AnswerEvent::TextEnd(Some(block)));
+        match candidate.word("finishReason") {
+            "STOP" => sink.emit(AnswerEvent::Finished(Ending::WithBody)),
+            _ => {
+                sink.emit(AnswerEvent::Other);
+                sink.emit(AnswerEvent::End);
+            }
         }
     }
+}
+
+fn said_in<'a>(
+    part: &Object<'a>,
+    block: Block,
+    is_all: bool,
+    is_alternative: bool,
+    sink: &mut EventSink<'_, 'a>,
+) {
+    sink.require_only(part, &["text", "thoughtSignature", "functionCall"]);
+    // A signature of hidden thoughts.
+    if part.says("thoughtSignature").is_some() {
+        sink.emit(AnswerEvent::HiddenReasoning);
+    }
+    let text = part.get("text");
+    sink.require(text.is_none_or(Raw::is_string));
+    // The text is a thought and not part of the answer.
+    let is_thought = part.get("thought").is_some_and(Raw::is_true);
+    if let Some(text) = text.filter(|text| text.is_string() && !is_thought) {
+        sink.emit(AnswerEvent::Text(Piece { block, text, is_all, is_alternative }));
+    }
+    if part.has("functionCall") {
+        let call = sink.object(part, "functionCall");
+        sink.require_only(&call, &["id", "name", "args"]);
+        let arguments = sink.arguments(&call, "args");
+        if !is_alternative {
+            sink.emit(AnswerEvent::Call(WholeCall { id: None, name: call.get("name"), arguments }));
+        }
+    }
+}
+
+/// The input count includes cached tokens. The output count excludes thoughts.
+fn usage(raw: Raw<'_>) -> Report {
+    let usage = Object::of(raw);
+    let count = |name| usage.number(name).unwrap_or(0);
+    let cached = count("cachedContentTokenCount");
+    Report {
+        input: usage.number("promptTokenCount").map(|input| input.saturating_sub(cached)),
+        cached,
+        output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
+    }
+}
+
+/// An event with only this piece of text. The original chunk may hold other candidates, and other parts beside the
+/// text.
+pub fn event_of(like: &str, (index, _): Block, text: &str) -> Option<String> {
+    let candidates = format!(
+        r#""candidates":[{{"content":{{"parts":[{{"text":{text}}}],"role":"model"}},"index":{index}}}]"#
+    );
+    with_other(like, &["candidates", "usageMetadata"], &candidates)
 }

@@ -1,4 +1,4 @@
-//! Kill responses, written as text: the golden files show that it is what the provider sends.
+//! Kill responses, written as text. The golden files show that they are what the provider sends.
 
 use crate::{
     dialect::{FinalMessage, LocalReply},
@@ -15,8 +15,12 @@ pub fn error(status: u16, message: &str) -> LocalReply {
         _ => "INVALID_ARGUMENT",
     };
     let body = format!(r#"{{"error":{{"code":{status},"message":{},"status":"{name}"}}}}"#, quoted(message));
-    // Google's client library retries by status alone; what no client retries says so all the same.
+    // Google's client library decides by the status alone. The header is for other clients.
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
+}
+
+pub fn stream_error(status: u16, message: &str) -> Vec<u8> {
+    [b"data: ".as_slice(), &error(status, message).body, b"\r\n\r\n"].concat()
 }
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {

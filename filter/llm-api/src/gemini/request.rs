@@ -1,176 +1,164 @@
-//! Requests: `contents` of the roles user and model, and `systemInstruction`. Both spellings of a name are read, as
-//! the provider does.
+//! Requests: `contents` of the roles user and model, and `systemInstruction`. Calls and responses are parts of a
+//! content, and there must be as many responses as calls. As the provider does, this accepts both spellings of a name,
+//! and an object in place of a list of one.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
+use super::tools;
 use crate::{
-    conversation::{
-        BodyIds, Call, CallRef, Conversation, Messages, Part, Role, ToolResult, arguments, each_part,
-    },
-    edit::{self, Edit},
-    history::{History, MessageList},
-    json::{self, Unreadable},
+    conversation::{BodyIds, Conversation, Role},
+    dialect::Position,
+    edit::Slot,
+    format::Format,
+    item_part::{Finder, ItemCall, ItemPart, ItemResult, Tool},
+    items::{Body, Item},
+    json::{Raw, Unreadable, members::Names, name, quoted},
+    outline::{Form, Placing},
 };
 
-#[derive(Deserialize)]
-struct Request<'a> {
-    #[serde(borrow)]
-    contents: Messages<Content<'a>>,
-    #[serde(borrow, default)]
-    labels: Option<&'a RawValue>,
-    #[serde(borrow, default, alias = "system_instruction", rename = "systemInstruction")]
-    instruction: Option<&'a RawValue>,
-}
+const INSTRUCTION: [&str; 2] = ["systemInstruction", "system_instruction"];
+const TEXT: [&str; 2] = [r#"{"text":"#, "}"];
 
-#[derive(Deserialize)]
-struct Content<'a> {
-    #[serde(borrow, default)]
-    role: Cow<'a, str>,
-    #[serde(borrow, default)]
-    parts: Option<&'a RawValue>,
-}
+const FORMAT: Format = Format {
+    role,
+    content: |item| item.fields.get(1).copied().flatten(),
+    has_calls: |item| {
+        const KEYS: [&str; 4] = ["unctionCall", "unctionResponse", "function_call", "function_response"];
+        let content = item.fields.get(1).copied().flatten();
+        content.is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
+    },
+    find,
+    joint: None,
+    hint,
+    hint_in_result,
+    offer: tools::offer,
+    has_agents: false,
+    keeps_answers: false,
+    takes_objects_as_results: true,
+    form: Form {
+        placing: Placing::Within,
+        has_unique_ids: false,
+        has_results_first: false,
+        may_end_open: true,
+        is_counted: true,
+        result: |id, name, _, text| {
+            let id = if id.is_empty() { String::new() } else { format!(r#""id":{},"#, quoted(id)) };
+            let (name, text) = (quoted(name), quoted(text));
+            format!(r#"{{"functionResponse":{{{id}"name":{name},"response":{{"output":{text}}}}}}}"#)
+        },
+        message: |elements| format!(r#"{{"role":"user","parts":[{elements}]}}"#),
+        text: |text| format!(r#"{{"text":{}}}"#, quoted(text)),
+        content: |_, text| format!(r#"{{"output":{}}}"#, quoted(text)),
+    },
+};
 
-#[derive(Deserialize)]
-struct RawPart<'a> {
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default, alias = "function_call", rename = "functionCall")]
-    function_call: Option<Function<'a>>,
-    #[serde(borrow, default, alias = "function_response", rename = "functionResponse")]
-    function_response: Option<Function<'a>>,
-    #[serde(borrow, default, alias = "inline_data", rename = "inlineData")]
-    inline_data: Option<&'a RawValue>,
-    #[serde(borrow, default, alias = "file_data", rename = "fileData")]
-    file_data: Option<&'a RawValue>,
-}
-
-/// A call or a response: older ones have no id and are paired by name.
-#[derive(Deserialize)]
-struct Function<'a> {
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    args: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    response: Option<&'a RawValue>,
-}
-
+/// The path names the model and the framing of the answer.
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = json::read(body)?;
+    let mut body = Body::read(body, "contents", &["role", "parts"], &["labels"])?;
+    if let Some(lone) = body.top.get("contents").filter(|contents| contents.is_object()) {
+        body.items.lone(lone)?;
+    }
+    let read = Conversation::of(body.with("contents")?, "contents", &FORMAT)?;
+    let [instruction, cached] =
+        [INSTRUCTION, ["cachedContent", "cached_content"]].map(|names| read.top.either(names));
     Ok(Conversation {
-        // The path names the model and the form of the answer.
-        model: Cow::Borrowed(""),
-        stream: false,
-        include_usage: false,
-        instructions: request.instruction,
-        history: History::of(request.contents),
-        kept: None,
-        ids: BodyIds { metadata: request.labels, ..BodyIds::default() },
+        instructions: instruction?,
+        is_part: cached?.is_some(),
+        ids: BodyIds { metadata: read.top.get("labels"), ..BodyIds::default() },
+        ..read
     })
 }
 
-impl<'a> MessageList<'a> for Messages<Content<'a>> {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
+fn role(item: Item<'_, '_>) -> Result<Role, Unreadable> {
+    Ok(match &*name(item.fields.first().copied().flatten()) {
+        "" | "user" => Role::User,
+        "model" => Role::Assistant,
+        "function" => Role::Tool,
+        _ => Role::Other,
+    })
+}
 
-    fn role(&self, at: usize) -> Role {
-        match self.0.get(at).map(|content| content.role.as_ref()) {
-            Some("" | "user") => Role::User,
-            Some("model") => Role::Assistant,
-            Some("function") => Role::Tool,
-            _ => Role::Other,
+/// A part, in both spellings.
+struct Part<'a> {
+    text: Option<Raw<'a>>,
+    call: Option<Raw<'a>>,
+    response: Option<Raw<'a>>,
+    media: [Option<Raw<'a>>; 4],
+}
+
+const PART: [&str; 9] = [
+    "text",
+    "functionCall",
+    "function_call",
+    "functionResponse",
+    "function_response",
+    "inlineData",
+    "inline_data",
+    "fileData",
+    "file_data",
+];
+
+impl<'a> Part<'a> {
+    fn of(picked: [Option<Raw<'a>>; PART.len()]) -> Result<Self, Unreadable> {
+        let [text, call, call_too, response, response_too, media @ ..] = picked;
+        Ok(Self { text, call: one_of(call, call_too)?, response: one_of(response, response_too)?, media })
+    }
+}
+
+/// The value of a name that may be spelled in two ways. Returns an error when both occur, because readers differ in
+/// which one they take.
+fn one_of<'a>(one: Option<Raw<'a>>, other: Option<Raw<'a>>) -> Result<Option<Raw<'a>>, Unreadable> {
+    if one.is_some() && other.is_some() { Err(Unreadable::Shape) } else { Ok(one.or(other)) }
+}
+
+fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unreadable> {
+    let &[_, Some(parts)] = item.fields else { return Ok(()) };
+    finder.content(parts, Names::of(&PART), &mut |finder, _, picked| {
+        let Part { text, call, response, media } = Part::of(picked)?;
+        text.into_iter().for_each(|text| finder.give(ItemPart::Text(text)));
+        media.into_iter().flatten().for_each(|media| finder.give(ItemPart::Media(media)));
+        let tool = Tool::Function;
+        // Older responses have no id and are paired by name.
+        if let Some(call) = call {
+            let [id, called, arguments] = call.pick(["id", "name", "args"])?;
+            finder.give(ItemPart::Call(ItemCall { id, name: name(called), arguments, tool }));
         }
-    }
+        if let Some(response) = response {
+            let [id, name, content] = response.pick(["id", "name", "response"])?;
+            finder.give(ItemPart::Result(ItemResult { id, name, content, is_error: false, tool }));
+        }
+        Ok(())
+    })
+}
 
-    fn content(&self, at: usize) -> Option<&'a RawValue> {
-        self.0.get(at)?.parts
-    }
-
-    fn has_calls(&self, at: usize) -> bool {
-        const KEYS: [&str; 4] = ["unctionCall", "unctionResponse", "function_call", "function_response"];
-        self.content(at).is_some_and(|content| KEYS.iter().any(|key| content.get().contains(key)))
-    }
-
-    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-        let Some(raw) = self.content(at) else { return Ok(()) };
-        each_part(raw, visit, &mut |part: RawPart<'a>, visit| {
-            if let Some(text) = part.text {
-                visit(Part::Text(json::text(text).ok_or(Unreadable::Shape)?));
-            }
-            let media = [part.inline_data, part.file_data];
-            media.into_iter().flatten().for_each(|media| visit(Part::Media(media)));
-            if let Some(call) = part.function_call {
-                let id = call.id.and_then(json::string).unwrap_or_default();
-                visit(Part::Call(Call { id, name: call.name, arguments: arguments(call.args) }));
-            }
-            if let Some(response) = part.function_response {
-                let id = response.id.and_then(json::string);
-                let of = id.map_or(CallRef::Tool(response.name), CallRef::Id);
-                visit(Part::Result(ToolResult { of, content: response.response, is_error: false }));
-            }
-            Ok(())
-        })
+/// A new member in the last function's response, so that the number of parts stays the same.
+fn hint_in_result(read: &Conversation<'_>) -> Option<Slot> {
+    let (item, _) = read.history.last_item()?;
+    let &[_, Some(parts)] = item.fields else { return None };
+    let last = if parts.is_object() { parts } else { parts.elements().last()? };
+    let Part { text, response, .. } = Part::of(last.pick(PART).ok()?).ok()?;
+    match response.and_then(|response| response.pick(["response"]).ok()?[0]) {
+        Some(response) => Slot::member(read.body, response, "sentinel_hint", ["", ""]),
+        None => Slot::end_of(read.body, text?),
     }
 }
 
-/// Into the last function's response: as one more member, so that the number of parts stays what it was.
-pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        contents: Vec<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    let content: Content = json::object(outer.contents.last().ok_or(Unreadable::Shape)?)?;
-    let parts: Vec<&RawValue> = json::read(content.parts.ok_or(Unreadable::Shape)?.get())?;
-    let last: RawPart = json::object(parts.last().ok_or(Unreadable::Shape)?)?;
-    if let Some(response) = last.function_response.and_then(|function| function.response) {
-        return edit::insert_key_into(body, response, "sentinel_hint", &json::quoted(text));
-    }
-    edit::extend_string(body, last.text.ok_or(Unreadable::Shape)?, text)
-}
-
-/// One more part at the end of `systemInstruction`.
-pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(
-            borrow,
-            default,
-            rename = "systemInstruction",
-            alias = "system_instruction",
-            deserialize_with = "json::present"
-        )]
-        instruction: Option<&'a RawValue>,
-    }
-    #[derive(Deserialize)]
-    struct Instruction<'a> {
-        #[serde(borrow, default, deserialize_with = "json::present")]
-        parts: Option<&'a RawValue>,
-    }
-    let part = format!(r#"{{"text":{}}}"#, json::quoted(text));
-    let whole = format!(r#"{{"parts":[{part}]}}"#);
-    let outer: Outer = json::read(body)?;
-    let Some(raw) = outer.instruction else {
-        return edit::insert_key(body, "systemInstruction", &whole);
+/// A new part at the end of `systemInstruction`.
+fn hint(read: &Conversation<'_>, _: Position) -> Option<Slot> {
+    const WHOLE: [&str; 2] = [r#"{"parts":[{"text":"#, "}]}"];
+    let body = read.body;
+    let Some(raw) = INSTRUCTION.iter().find_map(|name| read.top.present(name)) else {
+        return read.new_member("systemInstruction", WHOLE);
     };
-    if raw.get() == "null" {
-        return edit::replace(body, raw, whole);
+    if raw.is_null() {
+        return Slot::instead_of(body, raw, WHOLE);
     }
-    let instruction: Instruction = json::object(raw)?;
-    match instruction.parts {
-        None => edit::insert_key_into(body, raw, "parts", &format!("[{part}]")),
-        Some(parts) if parts.get() == "null" => edit::replace(body, parts, format!("[{part}]")),
-        // The provider reads a lone part as a list of one.
-        Some(parts) if parts.get().starts_with('{') => {
-            edit::replace(body, parts, format!("[{},{part}]", parts.get()))
+    let parts = raw.is_object().then(|| raw.members().find(|(key, _)| key.is("parts")))?;
+    match parts.map(|(_, parts)| parts) {
+        None => Slot::first(body, raw, [r#""parts":[{"text":"#, "}]"]),
+        Some(parts) if parts.is_null() => Slot::instead_of(body, parts, [r#"[{"text":"#, "}]"]),
+        // The provider accepts a single part in place of a list.
+        Some(parts) if parts.is_object() => {
+            Slot::instead_of(body, parts, [&format!(r#"[{},{{"text":"#, parts.get()), "}]"])
         }
-        Some(parts) => edit::append(body, parts, &part),
+        Some(parts) => Slot::last(body, parts, TEXT),
     }
 }

@@ -1,28 +1,27 @@
-//! The tools of a request: `tools`, each an object of function declarations and tools of the provider, which are called
-//! by their keys (`google_search`), and `toolConfig.functionCallingConfig`.
-
-use serde_json::value::RawValue;
+//! The tools of a request: `tools` and `toolConfig.functionCallingConfig`. Each tool is an object of function
+//! declarations and tools of the provider, which are named by their keys (`google_search`).
 
 use crate::{
-    edit::Edit,
-    json::Unreadable,
-    members::{self, cut_elements, cut_members, elements, members, named},
-    tools::{self, May, Offer, text},
+    conversation::Conversation,
+    edit::{Edit, replace},
+    json::{
+        Raw, Unreadable,
+        cut::{cut_elements, cut_members},
+        object::Object,
+    },
+    tools::{self, May, Offer, listed, text},
 };
 
 const FUNCTIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
 const ALLOWED: [&str; 2] = ["allowedFunctionNames", "allowed_function_names"];
 
-pub fn offer(body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
-    let whole = members::whole(body)?;
-    let all = members(whole);
-    let mut found = Found::default();
-    for list in named(&all, &["tools"]) {
+pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
+    let (body, mut found) = (read.body, Cuts::default());
+    for list in read.top.all(&["tools"]) {
         found.list(body, list, may)?;
     }
-    let configs: Vec<&RawValue> = named(&all, &["toolConfig", "tool_config"]);
-    for config in configs {
-        for calling in named(&members(config), &["functionCallingConfig", "function_calling_config"]) {
+    for config in read.top.all(&["toolConfig", "tool_config"]) {
+        for calling in Object::of(config).all(&["functionCallingConfig", "function_calling_config"]) {
             found.choice(body, config, calling, may)?;
         }
     }
@@ -33,29 +32,29 @@ pub fn offer(body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
 }
 
 #[derive(Default)]
-struct Found {
+struct Cuts {
     edits: Vec<Edit>,
     denied: Vec<String>,
     forced: Option<String>,
-    /// Functions that stay.
+    /// Number of functions that stay.
     functions: usize,
 }
 
-impl Found {
-    fn list(&mut self, body: &str, list: &RawValue, may: May<'_>) -> Result<(), Unreadable> {
-        let list = elements(list);
-        let mut cuts = Vec::with_capacity(list.len());
-        for tool in &list {
-            let all = members(tool);
-            let (mut inner, mut gone) = (Vec::new(), Vec::with_capacity(all.len()));
-            for member in &all {
-                if !FUNCTIONS.contains(&&*member.key) {
-                    let name = snake_case(&member.key);
+impl Cuts {
+    /// A list of tools, or one tool in its place.
+    fn list(&mut self, body: &str, list: Raw<'_>, may: May<'_>) -> Result<(), Unreadable> {
+        let all = if list.is_list() || list.is_object() { listed(list) } else { Vec::new() };
+        let mut cuts = Vec::with_capacity(all.len());
+        for tool in &all {
+            let (mut inner, mut gone) = (Vec::new(), Vec::new());
+            for (key, value) in tool.members() {
+                if !FUNCTIONS.iter().any(|name| key.is(name)) {
+                    let name = snake_case(&key.text());
                     gone.push(!may(&name));
                     self.denied.extend(Some(name).filter(|name| !may(name)));
                     continue;
                 }
-                let filtered = tools::filter(body, member.value, false, may)?;
+                let filtered = tools::filter(body, value, false, may)?;
                 let is_empty = filtered.left == 0 && !filtered.denied.is_empty();
                 self.functions = self.functions.saturating_add(filtered.left);
                 self.denied.extend(filtered.denied);
@@ -69,10 +68,14 @@ impl Found {
             if !is_cut {
                 let mut gone = gone.into_iter();
                 self.edits.extend(inner);
-                self.edits.extend(cut_members(body, tool, |_| gone.next().unwrap_or(false))?);
+                self.edits.extend(cut_members(body, *tool, |_| gone.next().unwrap_or(false))?);
             }
         }
-        self.edits.extend(cut_elements(body, &list, &cuts)?);
+        if list.is_list() {
+            self.edits.extend(cut_elements(body, &all, &cuts)?);
+        } else if cuts.contains(&true) {
+            self.edits.push(replace(body, list, "[]".to_owned())?);
+        }
         Ok(())
     }
 
@@ -80,15 +83,15 @@ impl Found {
     fn choice(
         &mut self,
         body: &str,
-        config: &RawValue,
-        calling: &RawValue,
+        config: Raw<'_>,
+        calling: Raw<'_>,
         may: May<'_>,
     ) -> Result<(), Unreadable> {
-        let all = members(calling);
-        let is_any = |mode: &&RawValue| text(mode).eq_ignore_ascii_case("any") || mode.get() == "2";
-        let must = named(&all, &["mode"]).iter().any(is_any);
+        let all = Object::of(calling);
+        let is_any = |mode: &Raw<'_>| text(*mode).eq_ignore_ascii_case("any") || mode.get() == "2";
+        let must = all.all(&["mode"]).iter().any(is_any);
         let mut is_limited = false;
-        for list in named(&all, &ALLOWED) {
+        for list in all.all(&ALLOWED) {
             let filtered = tools::filter(body, list, false, may)?;
             is_limited |= filtered.left > 0;
             if must && filtered.left == 0 {
@@ -100,9 +103,10 @@ impl Found {
             if must && !is_limited {
                 self.forced = self.forced.take().or_else(|| self.denied.first().cloned());
             }
-            // The provider takes no choice among functions where there are none.
-            let is_choice = |key: &str| matches!(key, "functionCallingConfig" | "function_calling_config");
-            let cuts = cut_members(body, config, |member| is_choice(&member.key))?;
+            // The provider refuses a choice of functions if there are none.
+            let cuts = cut_members(body, config, |key| {
+                key.is("functionCallingConfig") || key.is("function_calling_config")
+            })?;
             let is_within = |edit: &Edit| {
                 cuts.iter().any(|cut| cut.at.start <= edit.at.start && edit.at.end <= cut.at.end)
             };

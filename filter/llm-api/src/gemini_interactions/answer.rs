@@ -1,148 +1,191 @@
-//! Answers: an interaction with its `steps`, whole or in events. Where the client asks for the older form of the API the steps
-//! are `outputs`, and the events have other names for the same things.
+//! Answers: an interaction with its `steps`, whole or in events. In the older form of the API, which a client may ask
+//! for, the steps are called `outputs`, and the events have other names. An answer that can be given again has at most
+//! one output of the model with one text, followed by calls. Answers in the older form cannot, because answers are
+//! written in the newer form.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use crate::{
+    answer_event::{AnswerEvent, CallStart, Ending, EventSink, Payload, WholeCall},
+    json::{Raw, object::Object},
+    usage::Report,
+};
 
-use crate::{answer::Answer, json, usage::Report};
+const INTERACTION: [&str; 9] =
+    ["id", "status", "object", "model", "role", "created", "updated", "usage", "steps"];
 
-#[derive(Deserialize)]
-struct Interaction<'a> {
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    model: Option<&'a RawValue>,
-    #[serde(default)]
-    usage: Option<Usage>,
-}
-
-#[derive(Deserialize)]
-struct Usage {
-    #[serde(default)]
-    total_input_tokens: Option<u64>,
-    #[serde(default)]
-    total_cached_tokens: Option<u64>,
-    #[serde(default)]
-    total_output_tokens: Option<u64>,
-    #[serde(default)]
-    total_thought_tokens: Option<u64>,
-}
-
-/// The input has the cached tokens in it, the output has not the thinking.
-impl From<Usage> for Report {
-    fn from(usage: Usage) -> Self {
-        let cached = usage.total_cached_tokens.unwrap_or(0);
-        let thoughts = usage.total_thought_tokens.unwrap_or(0);
-        Self {
-            input: usage.total_input_tokens.map(|input| input.saturating_sub(cached)),
-            cached,
-            output: usage.total_output_tokens.unwrap_or(0).saturating_add(thoughts),
+pub fn read_answer<'a>(payload: Payload<'a>, sink: &mut EventSink<'_, 'a>) -> Option<()> {
+    if payload.json() == "[DONE]" {
+        sink.emit(AnswerEvent::TextEnd(None));
+        sink.emit(AnswerEvent::End);
+        return Some(());
+    }
+    let object = Object::read(payload.json())?;
+    sink.require_unique_names(&object);
+    match payload {
+        Payload::Whole(_) => {
+            let steps = object.either(["steps", "outputs"]).ok().flatten();
+            steps.filter(|steps| steps.is_list())?;
+            interaction(&object, sink);
+            sink.require(!object.has("outputs"));
+            let (steps, outputs) = (sink.list(&object, "steps"), sink.list(&object, "outputs"));
+            for (at, step) in (0..).zip(steps.iter().chain(&outputs)) {
+                whole_step(step, at, sink);
+            }
+            ending(&object, sink);
+            sink.emit(AnswerEvent::End);
         }
-    }
-}
-
-/// A step, or one piece of its content.
-#[derive(Deserialize)]
-struct Step<'a> {
-    #[serde(default, rename = "type")]
-    kind: String,
-    #[serde(borrow, default)]
-    content: Vec<Step<'a>>,
-    #[serde(default)]
-    text: String,
-    #[serde(default)]
-    id: String,
-    #[serde(default)]
-    name: String,
-    /// An object, or a piece of its text.
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
-}
-
-impl Step<'_> {
-    fn add_text(&self, answer: &mut Answer) {
-        match self.kind.as_str() {
-            "text" => answer.push_text(&self.text),
-            "model_output" => self.content.iter().for_each(|content| content.add_text(answer)),
-            _ => {}
-        }
-    }
-
-    fn is_call(&self) -> bool {
-        self.kind == "function_call"
-    }
-}
-
-pub fn whole(json: &str, answer: &mut Answer) -> Option<()> {
-    #[derive(Deserialize)]
-    struct Steps<'a> {
-        #[serde(borrow, alias = "outputs")]
-        steps: Vec<Step<'a>>,
-    }
-    let said: Steps = json::read(json).ok()?;
-    add_interaction(json::read(json).ok()?, answer);
-    for step in said.steps {
-        step.add_text(answer);
-        if step.is_call() {
-            answer.add_call(&step.name, step.arguments.map_or("{}", RawValue::get));
-            answer.set_call_id(&step.id);
-        }
+        Payload::Event { .. } => event(&object, sink),
     }
     Some(())
 }
 
-/// Text comes in deltas. A call is opened with its id and its name; its arguments come in deltas too.
-pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
-    #[derive(Deserialize)]
-    struct Event<'a> {
-        event_type: String,
-        #[serde(borrow, default)]
-        interaction: Option<Interaction<'a>>,
-        #[serde(default)]
-        index: u64,
-        #[serde(borrow, default, alias = "content")]
-        step: Option<Step<'a>>,
-        #[serde(borrow, default)]
-        delta: Option<Step<'a>>,
-    }
-    let event: Event = json::read(json).ok()?;
-    if let Some(interaction) = event.interaction {
-        add_interaction(interaction, answer);
-    }
-    match event.event_type.as_str() {
-        "interaction.completed" | "interaction.complete" => answer.has_ended = true,
-        "step.start" | "content.start" => {
-            let step = event.step?;
-            step.add_text(answer);
-            if step.is_call() {
-                open_call(event.index, &step, answer);
-            }
-        }
-        "step.delta" | "content.delta" => {
-            let delta = event.delta?;
-            delta.add_text(answer);
-            if delta.is_call() {
-                open_call(event.index, &delta, answer);
-            } else if delta.kind == "arguments_delta" {
-                let piece = delta.arguments.and_then(json::string).unwrap_or_default();
-                answer.push_call(event.index, "", &piece);
-            }
-        }
-        "step.stop" | "content.stop" => answer.end_call(event.index),
-        _ => {}
-    }
-    Some(())
+fn interaction<'a>(interaction: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
+    sink.id(interaction);
+    sink.envelope(interaction, "model", interaction.get("usage").map(usage));
 }
 
-fn add_interaction(interaction: Interaction<'_>, answer: &mut Answer) {
-    answer.set_id(interaction.id);
-    answer.set_model(interaction.model);
-    answer.add_usage(interaction.usage);
+fn ending(interaction: &Object<'_>, sink: &mut EventSink<'_, '_>) {
+    sink.require_only(interaction, &INTERACTION);
+    sink.emit(match interaction.word("status") {
+        "completed" => AnswerEvent::Finished(Ending::Done),
+        "requires_action" => AnswerEvent::Finished(Ending::ToCall),
+        _ => AnswerEvent::Other,
+    });
 }
 
-/// The empty object that a call is opened with stands for what will come.
-fn open_call(index: u64, step: &Step<'_>, answer: &mut Answer) {
-    let arguments = step.arguments.map(RawValue::get).filter(|arguments| *arguments != "{}");
-    answer.push_call(index, &step.name, arguments.unwrap_or_default());
-    answer.set_call_id(&step.id);
+fn whole_step<'a>(step: &Object<'a>, at: u64, sink: &mut EventSink<'_, 'a>) {
+    match step.word("type") {
+        "thought" => hidden(step, sink),
+        "function_call" => {
+            sink.require_only(step, &["type", "id", "name", "arguments"]);
+            let arguments = sink.arguments(step, "arguments");
+            sink.emit(AnswerEvent::Call(WholeCall { id: step.get("id"), name: step.get("name"), arguments }));
+        }
+        kind => {
+            // A text that is not in a content is of the older form.
+            sink.require(kind == "model_output");
+            texts(step, at, sink);
+        }
+    }
+}
+
+/// The model has reasoned, and the answer does not show how.
+fn hidden(step: &Object<'_>, sink: &mut EventSink<'_, '_>) {
+    sink.require_only(step, &["type", "signature"]);
+    sink.emit(AnswerEvent::HiddenReasoning);
+}
+
+/// The texts of a content or of a step.
+fn texts<'a>(said: &Object<'a>, at: u64, sink: &mut EventSink<'_, 'a>) {
+    match said.word("type") {
+        "text" => {
+            sink.require_only(said, &["type", "text"]);
+            sink.text(said, "text", (at, 0));
+        }
+        "model_output" => {
+            sink.require_only(said, &["type", "content"]);
+            sink.emit(AnswerEvent::TextStart);
+            let contents = sink.list(said, "content");
+            sink.require(contents.len() <= 1);
+            for (part, content) in (0..).zip(&contents) {
+                sink.require_only(content, &["type", "text"]);
+                sink.require(content.is("type", "text"));
+                if content.is("type", "text") {
+                    sink.text(content, "text", (at, part));
+                }
+            }
+        }
+        _ => sink.emit(AnswerEvent::Other),
+    }
+}
+
+/// Text comes in deltas. A call starts with its id and name, and its arguments come in deltas. The last event may
+/// repeat all texts.
+fn event<'a>(event: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
+    let at = event.number("index").unwrap_or(0);
+    let told = sink.object(event, "interaction");
+    interaction(&told, sink);
+    match event.word("event_type") {
+        "interaction.created" => {}
+        "interaction.status_update" => {
+            let status = event.word("status");
+            sink.require(matches!(status, "in_progress" | "completed" | "requires_action"));
+        }
+        kind @ ("step.start" | "content.start") => {
+            sink.require(kind == "step.start");
+            let name = if event.has("step") { "step" } else { "content" };
+            let step = sink.object(event, name);
+            match step.word("type") {
+                "thought" => hidden(&step, sink),
+                "function_call" => call_begins(&step, at, sink),
+                _ => texts(&step, at, sink),
+            }
+        }
+        kind @ ("step.delta" | "content.delta") => {
+            sink.require(kind == "step.delta");
+            let delta = sink.object(event, "delta");
+            match delta.word("type") {
+                "text" => texts(&delta, at, sink),
+                "arguments_delta" => {
+                    sink.require_only(&delta, &["type", "arguments"]);
+                    let text = sink.string(&delta, "arguments");
+                    sink.emit(AnswerEvent::Arguments { at, text });
+                }
+                "thought_signature" => hidden(&delta, sink),
+                "function_call" => {
+                    sink.emit(AnswerEvent::Other);
+                    call_begins(&delta, at, sink);
+                }
+                _ => sink.emit(AnswerEvent::Other),
+            }
+        }
+        "step.stop" | "content.stop" => {
+            sink.emit(AnswerEvent::TextEnd(Some((at, 0))));
+            sink.emit(AnswerEvent::PartEnd { at, is_first: false });
+        }
+        "interaction.completed" | "interaction.complete" => {
+            sink.emit(AnswerEvent::TextEnd(None));
+            copies(&told, sink);
+            sink.require(told.says("steps").is_none());
+            ending(&told, sink);
+            sink.emit(AnswerEvent::End);
+        }
+        kind => {
+            if kind == "error" {
+                sink.emit(AnswerEvent::TextEnd(None));
+            }
+            sink.emit(AnswerEvent::Other);
+        }
+    }
+}
+
+/// A call starts with an empty object in place of the arguments that will come.
+fn call_begins<'a>(step: &Object<'a>, at: u64, sink: &mut EventSink<'_, 'a>) {
+    sink.require_only(step, &["type", "id", "name", "arguments"]);
+    let (id, name) = (step.get("id"), step.get("name"));
+    sink.emit(AnswerEvent::CallStart(CallStart { at, id, name, is_counted: false }));
+    if let Some(arguments) = step.says("arguments") {
+        sink.emit(AnswerEvent::Arguments { at, text: arguments.get().into() });
+    }
+}
+
+fn copies<'a>(told: &Object<'a>, sink: &mut EventSink<'_, 'a>) {
+    for step in told.all(&["steps", "outputs"]).into_iter().flat_map(Raw::elements).map(Object::of) {
+        let own = step.is("type", "text").then(|| step.get("text")).flatten();
+        let contents = step.get("content").filter(|_| step.is("type", "model_output"));
+        let contents = contents.into_iter().flat_map(Raw::elements).map(Object::of);
+        let texts = contents.filter(|content| content.is("type", "text")).filter_map(|text| text.get("text"));
+        own.into_iter().chain(texts).for_each(|text| sink.emit(AnswerEvent::WholeText(text)));
+    }
+}
+
+/// The input count includes cached tokens. The output count excludes thoughts.
+fn usage(raw: Raw<'_>) -> Report {
+    let usage = Object::of(raw);
+    let count = |name| usage.number(name).unwrap_or(0);
+    let cached = count("total_cached_tokens");
+    Report {
+        input: usage.number("total_input_tokens").map(|input| input.saturating_sub(cached)),
+        cached,
+        output: count("total_output_tokens").saturating_add(count("total_thought_tokens")),
+    }
 }

@@ -1,24 +1,16 @@
-//! Gemini Interactions: steps, whose history the provider may keep (`previous_interaction_id`), on Google's own API and on
-//! Vertex AI.
+//! Gemini Interactions, on Google's own API and on Vertex AI. A history consists of steps, and the provider may keep it
+//! (`previous_interaction_id`).
 
 mod answer;
-mod outline;
-mod repeatable;
 mod reply;
 mod request;
-mod spoken;
 mod tools;
 
 use crate::{
-    answer::Answer,
+    answer_event::{EventSink, Payload},
     conversation::Conversation,
-    dialect::{Dialect, FinalMessage, LocalReply, Position},
-    edit::Edit,
+    dialect::{Dialect, FinalMessage, LocalReply},
     json::Unreadable,
-    outline::Outline,
-    repeatable::{Repeatable, Said},
-    spoken::Visit,
-    tools::{May, Offer},
 };
 
 #[derive(Debug)]
@@ -37,56 +29,25 @@ impl Dialect for GeminiInteractions {
         is_version || segments.next() == Some("locations")
     }
 
-    fn keeps_answers(&self) -> bool {
-        true
+    /// Its client library does not mark retries.
+    fn is_retry(&self, _header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+        false
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {
         request::read(body)
     }
 
-    fn hint(&self, body: &str, text: &str, _position: Position) -> Result<Edit, Unreadable> {
-        request::hint(body, text)
-    }
-
-    fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
-        request::hint_in_result(body, text)
-    }
-
-    fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
-        tools::offer(body, may)
-    }
-
-    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
-        outline::outline(body)
-    }
-
-    fn takes_objects_as_results(&self) -> bool {
-        true
-    }
-
-    fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
-        answer::whole(json, answer)
-    }
-
-    fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
-        answer::event(json, answer)
-    }
-
-    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
-        repeatable::look(said, answer)
-    }
-
-    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
-        spoken::whole(json, visit);
-    }
-
-    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
-        spoken::event(json, visit);
+    fn read_answer<'a>(&self, payload: Payload<'a>, sink: &mut EventSink<'_, 'a>) -> Option<()> {
+        answer::read_answer(payload, sink)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {
         reply::error(status, message)
+    }
+
+    fn stream_error(&self, status: u16, message: &str) -> Vec<u8> {
+        reply::stream_error(status, message)
     }
 
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {

@@ -1,4 +1,4 @@
-//! Kill responses, written as text: the golden files show that it is what the provider sends.
+//! Kill responses, written as text. The golden files show that they are what the provider sends.
 
 use crate::{
     dialect::{FinalMessage, LocalReply},
@@ -7,7 +7,7 @@ use crate::{
     template::Template,
 };
 
-/// The client library reads a code that is a text, unlike that of `generateContent`.
+/// The client library expects a text as code, unlike that of `generateContent`.
 pub fn error(status: u16, message: &str) -> LocalReply {
     let code = match status {
         401 => "unauthenticated",
@@ -16,15 +16,20 @@ pub fn error(status: u16, message: &str) -> LocalReply {
         _ => "invalid_request",
     };
     let body = format!(r#"{{"error":{{"code":"{code}","message":{}}}}}"#, quoted(message));
-    // The client library repeats by status alone; what no client repeats says so all the same.
+    // The client library decides by the status alone. The header is for other clients.
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
+}
+
+pub fn stream_error(_: u16, message: &str) -> Vec<u8> {
+    let error = format!(r#"{{"code":"permission_denied","message":{}}}"#, quoted(message));
+    format!("event: error\ndata: {{\"event_type\":\"error\",\"error\":{error}}}\n\n").into_bytes()
 }
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     LocalReply::new(200, message.framing, body(message)).without_stainless_retry()
 }
 
-/// An interaction up to its status, and what stands behind it.
+/// An interaction up to its status, and what follows it.
 const START: &str = r#"{"id":$own_id,"status":""#;
 const MODEL: &str = r#"","object":"interaction","model":$model"#;
 const TEXT: &str = r#"event: step.start
@@ -37,7 +42,7 @@ event: step.stop
 data: {"event_type":"step.stop","index":$at}
 
 "#;
-/// The arguments begin empty; their text comes in pieces.
+/// The arguments start empty; their text comes in pieces.
 const CALL: &str = r#"event: step.start
 data: {"event_type":"step.start","index":$at,"step":{"type":"function_call","id":"call_$call","name":$name,"arguments":{}}}
 

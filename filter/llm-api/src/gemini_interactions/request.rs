@@ -1,71 +1,106 @@
-//! Requests: `input`, a string, a content, or a list of contents or steps, and `system_instruction`.
+//! Requests: `system_instruction` and `input`, which is a string, a content, or a list of contents or steps. Calls and
+//! results are steps of their own.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
+use super::tools;
 use crate::{
-    conversation::{
-        BodyIds, Call, CallRef, Conversation, Kept, Messages, Part, Role, ToolResult, arguments, each_part,
-        model,
-    },
-    edit::{self, Edit},
-    history::History,
-    json::{self, Unreadable},
-    turns::{self, OneText, Turns},
+    conversation::{BodyIds, Conversation, Kept, Role},
+    edit::Slot,
+    format::{Format, Joint},
+    item_part::{Finder, ItemCall, ItemPart, ItemResult, Tool},
+    items::{Body, Item},
+    json::{self, Raw, Unreadable, members::Names, name, quoted},
+    outline::{Form, Placing},
 };
 
-#[derive(Deserialize)]
-struct Request<'a> {
-    /// Not there where a long answer is continued.
-    #[serde(borrow, default)]
-    input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    model: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    agent: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    stream: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    system_instruction: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    previous_interaction_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    labels: Option<&'a RawValue>,
+const NAMES: [&str; 12] = [
+    "type",
+    "role",
+    "content",
+    "text",
+    "data",
+    "uri",
+    "id",
+    "name",
+    "arguments",
+    "call_id",
+    "result",
+    "is_error",
+];
+
+const FORMAT: Format = Format {
+    role: |item| Ok(StepFields::of(item).role()),
+    content: |item| {
+        let step = StepFields::of(item);
+        step.content.or(step.text)
+    },
+    has_calls: |item| {
+        let step = StepFields::of(item);
+        step.is_call() || step.is_result()
+    },
+    find,
+    joint: Some(|item| {
+        let step = StepFields::of(item);
+        match &*step.kind {
+            "model_output" | "" => Joint::Text,
+            // Consecutive contents are one message of the user.
+            _ if step.is_content() => Joint::Fragment,
+            _ => Joint::Open,
+        }
+    }),
+    hint: |read, _| read.text_member("system_instruction"),
+    hint_in_result,
+    offer: tools::offer,
+    has_agents: true,
+    keeps_answers: true,
+    takes_objects_as_results: true,
+    form: Form {
+        placing: Placing::Anywhere,
+        has_unique_ids: false,
+        has_results_first: false,
+        may_end_open: true,
+        is_counted: false,
+        result: |id, name, _, text| {
+            let name = if name.is_empty() { String::new() } else { format!(r#""name":{},"#, quoted(name)) };
+            let (id, text) = (quoted(id), quoted(text));
+            format!(r#"{{"type":"function_result",{name}"call_id":{id},"result":{text}}}"#)
+        },
+        message: |elements| format!(r#"{{"type":"user_input","content":[{elements}]}}"#),
+        text: |text| format!(r#"{{"type":"text","text":{}}}"#, quoted(text)),
+        content: |old, text| match old.get().as_bytes().first() {
+            Some(b'{') => format!(r#"{{"output":{}}}"#, quoted(text)),
+            Some(b'[') => format!(r#"[{{"type":"text","text":{}}}]"#, quoted(text)),
+            _ => quoted(text),
+        },
+    },
+};
+
+/// A step, or a content in a list of steps, which is the user's.
+struct StepFields<'a> {
+    kind: std::borrow::Cow<'a, str>,
+    /// Only in the older form of a message, which has no type.
+    role: Option<Raw<'a>>,
+    content: Option<Raw<'a>>,
+    text: Option<Raw<'a>>,
+    media: [Option<Raw<'a>>; 2],
+    id: Option<Raw<'a>>,
+    name: Option<Raw<'a>>,
+    arguments: Option<Raw<'a>>,
+    call_id: Option<Raw<'a>>,
+    result: Option<Raw<'a>>,
+    is_error: Option<Raw<'a>>,
 }
 
-/// A step, or a content that stands in the list of steps as the user's.
-#[derive(Deserialize)]
-struct Step<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Cow<'a, str>,
-    /// In the older form of a message, which has no type.
-    #[serde(borrow, default)]
-    role: Cow<'a, str>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    call_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    is_error: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    data: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    uri: Option<&'a RawValue>,
-}
+impl<'a> StepFields<'a> {
+    fn of(item: Item<'_, 'a>) -> Self {
+        Self::of_fields(item.fields.first_chunk().copied().unwrap_or([None; NAMES.len()]))
+    }
 
-impl<'a> Step<'a> {
+    fn of_fields(fields: [Option<Raw<'a>>; NAMES.len()]) -> Self {
+        let [kind, role, content, text, data, uri, id, called, arguments, call_id, result, is_error] = fields;
+        let (kind, media) = (name(kind), [data, uri]);
+        Self { kind, role, content, text, media, id, name: called, arguments, call_id, result, is_error }
+    }
+
     fn is_call(&self) -> bool {
         self.kind.ends_with("_call")
     }
@@ -75,42 +110,17 @@ impl<'a> Step<'a> {
     }
 
     fn is_content(&self) -> bool {
-        matches!(self.kind.as_ref(), "text" | "image" | "audio" | "video" | "document")
+        matches!(&*self.kind, "text" | "image" | "audio" | "video" | "document")
     }
 
     fn is_user_input(&self) -> bool {
-        self.kind == "user_input" || self.kind.is_empty() && self.role == "user"
+        self.kind == "user_input" || self.kind.is_empty() && name(self.role) == "user"
     }
 
-    fn call(&self) -> Call<'a> {
-        // Tools of the provider have no name beside their type.
-        let kind = || self.kind.strip_suffix("_call").unwrap_or_default().to_owned();
-        Call {
-            id: self.id.and_then(json::string).unwrap_or_default(),
-            name: self.name.and_then(json::string).unwrap_or_else(|| Cow::Owned(kind())),
-            arguments: arguments(self.arguments),
-        }
-    }
-
-    fn told(&self) -> ToolResult<'a> {
-        let id = self.call_id.and_then(json::string).unwrap_or_default();
-        ToolResult { of: CallRef::Id(id), content: self.result, is_error: json::is_true(self.is_error) }
-    }
-
-    fn give_content(&self, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-        if self.kind == "text" {
-            visit(Part::Text(self.text.and_then(json::text).ok_or(Unreadable::Shape)?));
-        }
-        [self.data, self.uri].into_iter().flatten().for_each(|media| visit(Part::Media(media)));
-        Ok(())
-    }
-}
-
-impl<'a> turns::Item<'a> for Step<'a> {
     fn role(&self) -> Role {
-        match self.kind.as_ref() {
+        match &*self.kind {
             "model_output" => Role::Assistant,
-            "" if self.role == "model" => Role::Assistant,
+            "" if name(self.role) == "model" => Role::Assistant,
             _ if self.is_call() => Role::Assistant,
             _ if self.is_result() => Role::Tool,
             _ if self.is_user_input() || self.is_content() => Role::User,
@@ -118,115 +128,87 @@ impl<'a> turns::Item<'a> for Step<'a> {
         }
     }
 
-    fn content(&self) -> Option<&'a RawValue> {
-        self.content.or(self.text)
-    }
-
-    fn parts(&self, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-        if self.is_call() {
-            visit(Part::Call(self.call()));
-        } else if self.is_result() {
-            visit(Part::Result(self.told()));
-        } else if self.is_content() {
-            self.give_content(visit)?;
-        } else if let Some(content) = self.content {
-            let given = contents(content, visit);
-            // What the model itself wrote must not make the rest unreadable.
-            if self.is_user_input() {
-                given?;
-            }
+    fn give_content(&self, finder: &mut Finder<'_, 'a>) -> Result<(), Unreadable> {
+        if self.kind == "text" {
+            finder.give(ItemPart::Text(self.text.ok_or(Unreadable::Shape)?));
         }
+        self.media.into_iter().flatten().for_each(|media| finder.give(ItemPart::Media(media)));
         Ok(())
     }
-
-    fn has_calls(&self) -> bool {
-        self.is_call() || self.is_result()
-    }
-
-    fn is_text(&self) -> bool {
-        self.kind == "model_output" || self.kind.is_empty()
-    }
-
-    /// Contents that follow each other are one message of the user.
-    fn is_fragment(&self) -> bool {
-        self.is_content()
-    }
-}
-
-/// What a message holds: a string, a content, or a list of contents.
-fn contents<'a>(raw: &'a RawValue, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-    if raw.get().starts_with('"') {
-        visit(Part::Text(json::text(raw).ok_or(Unreadable::Shape)?));
-        return Ok(());
-    }
-    if raw.get().starts_with('{') {
-        return json::object::<Step>(raw)?.give_content(visit);
-    }
-    each_part(raw, visit, &mut |part: Step<'a>, visit| part.give_content(visit))
 }
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = json::read(body)?;
+    const ONCE: [&str; 6] =
+        ["model", "agent", "stream", "system_instruction", "previous_interaction_id", "labels"];
+    let mut body = Body::read(body, "input", &NAMES, &ONCE)?;
+    // A request that continues a long answer has no input.
+    match body.top.get("input") {
+        Some(input) if input.is_string() || input.is_object() => body.items.lone(input)?,
+        Some(input) if !input.is_list() => return Err(Unreadable::Shape),
+        _ => {}
+    }
+    let read = Conversation::of(body, "input", &FORMAT)?;
+    let previous = read.top.get("previous_interaction_id");
     Ok(Conversation {
-        model: model(request.model.or(request.agent)),
-        stream: json::is_true(request.stream),
-        include_usage: false,
-        instructions: request.system_instruction,
-        history: history(request.input)?,
-        // Each interaction has an id of its own: a chain of them names no thread.
-        kept: request
-            .previous_interaction_id
-            .map(|previous| Kept { thread: None, follows: json::string(previous) }),
-        ids: BodyIds { metadata: request.labels, ..BodyIds::default() },
+        model: name(read.top.get("model").or(read.top.get("agent"))),
+        stream: read.is_true("stream"),
+        instructions: read.top.get("system_instruction"),
+        // Each interaction has a new id, so a chain of them does not identify the thread.
+        kept: previous.map(|previous| Kept { thread: None, follows: json::string(previous) }),
+        is_part: previous.is_some(),
+        ids: BodyIds { metadata: read.top.get("labels"), ..BodyIds::default() },
+        ..read
     })
 }
 
-fn history<'a>(input: Option<&'a RawValue>) -> Result<History<'a>, Unreadable> {
-    let steps = match input {
-        None => Vec::new(),
-        Some(text) if text.get().starts_with('"') => return Ok(History::of(OneText(text))),
-        Some(lone) if lone.get().starts_with('{') => vec![json::object::<Step>(lone)?],
-        Some(list) => json::read_raw::<Messages<Step>>(list)?.0,
+fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unreadable> {
+    let step = StepFields::of(item);
+    let tool = match &*step.kind {
+        "function_call" | "function_result" => Tool::Function,
+        _ => Tool::Other,
     };
-    Ok(History::of(Turns::of(steps)))
+    if step.is_call() {
+        // Tools of the provider have only a type and no name.
+        let own = || step.kind.strip_suffix("_call").unwrap_or_default().to_owned().into();
+        let called = if step.name.is_some() { name(step.name) } else { own() };
+        finder.give(ItemPart::Call(ItemCall { id: step.id, name: called, arguments: step.arguments, tool }));
+    } else if step.is_result() {
+        let is_error = step.is_error.is_some_and(Raw::is_true);
+        let StepFields { call_id: id, name, result: content, .. } = step;
+        finder.give(ItemPart::Result(ItemResult { id, name, content, is_error, tool }));
+    } else if step.is_content() {
+        step.give_content(finder)?;
+    } else if let Some(content) = step.content {
+        contents(content, finder)?;
+    }
+    Ok(())
 }
 
-/// Into the last tool's result, where the model reads it with the result: at its end where it is a text, as one more
-/// content of a list, as one more member of an object.
-pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        input: &'a RawValue,
+/// The content of a message: a string, a content, or a list of contents.
+fn contents<'a>(raw: Raw<'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unreadable> {
+    if raw.is_string() {
+        finder.give(ItemPart::Text(raw));
+        return Ok(());
     }
-    let outer: Outer = json::read(body)?;
-    let last = if outer.input.get().starts_with('{') {
-        outer.input
-    } else {
-        let steps: Vec<&RawValue> = json::read_raw(outer.input)?;
-        steps.last().copied().ok_or(Unreadable::Shape)?
-    };
-    let step: Step = json::object(last)?;
+    finder.content(raw, Names::of(&NAMES), &mut |finder, _, fields| {
+        StepFields::of_fields(fields).give_content(finder)
+    })
+}
+
+/// In the last tool result: at the end of a text, as a new content of a list, or as a new member of an object.
+fn hint_in_result(read: &Conversation<'_>) -> Option<Slot> {
+    let body = read.body;
+    let (item, _) = read.history.last_item().filter(|(item, _)| !item.raw.is_string())?;
+    let step = StepFields::of(item);
     if step.is_result() {
-        let result = step.result.ok_or(Unreadable::Shape)?;
-        if result.get().starts_with('{') {
-            return edit::insert_key_into(body, result, "sentinel_hint", &json::quoted(text));
-        }
-        return edit::extend_text(body, result, text, "text");
+        return match step.result? {
+            result if result.is_object() => Slot::member(body, result, "sentinel_hint", ["", ""]),
+            result => Slot::after(body, result, "text"),
+        };
     }
     if step.is_user_input() {
-        return edit::extend_text(body, step.content.ok_or(Unreadable::Shape)?, text, "text");
+        Slot::after(body, step.content?, "text")
+    } else {
+        Slot::end_of(body, step.text?)
     }
-    edit::extend_string(body, step.text.ok_or(Unreadable::Shape)?, text)
-}
-
-/// Into `system_instruction`, which each interaction brings anew: extended where there is one.
-pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow, default, deserialize_with = "json::present")]
-        system_instruction: Option<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    edit::extend_key(body, "system_instruction", outer.system_instruction, text)
 }

@@ -1,24 +1,24 @@
-//! The filter's replies to an MCP client, in the place of the server's.
+//! The filter's replies to an MCP client in the server's place.
 
 use serde_json::json;
 
 use super::Request;
 
-/// What a denied call is answered with.
+/// How a denied call is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerAs {
-    /// A tool result that is an error (`isError`): the model reads it.
+    /// With a tool result that is an error (`isError`), which the model reads.
     #[default]
     Result,
-    /// A JSON-RPC error.
+    /// With a JSON-RPC error.
     Error,
 }
 
-/// The JSON-RPC answer to all of `requests`; a list where they came in a batch, even in a batch of one.
+/// The JSON-RPC answer to all of `requests`. A batch is answered with a list, even a batch of one.
 pub fn reply(requests: &[Request<'_>], is_batch: bool, message: &str, answer_as: AnswerAs) -> String {
     let content = match answer_as {
         AnswerAs::Result => {
-            // `resultType` is required since protocol 2026-07-28; older clients pass over it.
+            // `resultType` is required since protocol 2026-07-28. Older clients ignore it.
             let text = json!([{"type": "text", "text": message}]);
             let result = json!({"content": text, "isError": true, "resultType": "complete"});
             format!(r#""result":{result}"#)
@@ -33,7 +33,7 @@ pub fn reply(requests: &[Request<'_>], is_batch: bool, message: &str, answer_as:
     if is_batch { format!("[{answers}]") } else { answers }
 }
 
-/// The JSON-RPC answer to what is no request.
+/// The JSON-RPC answer to a body that is not a request.
 pub fn invalid(message: &str) -> String {
     let error = json!({"code": -32600, "message": message});
     json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string()

@@ -1,18 +1,15 @@
-//! What a client posts to an MCP server: one JSON-RPC message or a batch of them.
+//! Reads what a client posts to an MCP server: one JSON-RPC message or a batch.
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use crate::json::{self, Raw, Unreadable};
 
-use crate::json::{self, Unreadable, must_be_object};
-
-/// A JSON-RPC request: a message that wants an answer.
+/// A JSON-RPC request, which expects an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
     /// The id as it stands in the message.
     pub id: &'a str,
-    /// Present where the method is `tools/call`.
+    /// Present if the method is `tools/call`.
     pub call: Option<ToolCall<'a>>,
 }
 
@@ -23,51 +20,35 @@ pub struct ToolCall<'a> {
     pub arguments: &'a str,
 }
 
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    params: Option<&'a RawValue>,
-}
-
 /// Whether a body is a batch.
 pub fn is_batch(body: &[u8]) -> bool {
     body.trim_ascii_start().starts_with(b"[")
 }
 
-/// The requests in a body. Notifications and responses want no answer and are none.
+/// The requests in a body, without notifications and responses, which expect no answer.
 pub fn requests(body: &[u8]) -> Result<Vec<Request<'_>>, Unreadable> {
     let is_batch = is_batch(body);
     let body = std::str::from_utf8(body).map_err(|_| Unreadable::InvalidUtf8)?;
+    let whole = Raw::read(body)?;
     if !is_batch {
-        return Ok(request(body)?.into_iter().collect());
+        return Ok(request(whole)?.into_iter().collect());
     }
-    let batch: Vec<&RawValue> = json::read(body)?;
-    batch.into_iter().filter_map(|message| request(message.get()).transpose()).collect()
+    whole.elements().filter_map(|message| request(message).transpose()).collect()
 }
 
-fn request(message: &str) -> Result<Option<Request<'_>>, Unreadable> {
-    let Message { id, method, params }: Message<'_> = json::read(message)?;
-    must_be_object(message)?;
+fn request(message: Raw<'_>) -> Result<Option<Request<'_>>, Unreadable> {
+    let [id, method, params] = message.pick(["id", "method", "params"])?;
+    if method.is_some_and(|method| !method.is_string()) {
+        return Err(Unreadable::Shape);
+    }
     let (Some(id), Some(method)) = (id, method) else { return Ok(None) };
-    let call = if method == "tools/call" { params.and_then(call) } else { None };
+    let call = if json::name(Some(method)) == "tools/call" { params.and_then(call) } else { None };
     Ok(Some(Request { id: id.get(), call }))
 }
 
-fn call(params: &RawValue) -> Option<ToolCall<'_>> {
-    #[derive(Deserialize)]
-    struct Params<'a> {
-        #[serde(borrow)]
-        name: Cow<'a, str>,
-        #[serde(borrow, default)]
-        arguments: Option<&'a RawValue>,
-    }
-    must_be_object(params.get()).ok()?;
-    let Params { name, arguments } = json::read(params.get()).ok()?;
-    Some(ToolCall { tool: name, arguments: arguments.map_or("{}", RawValue::get) })
+fn call(params: Raw<'_>) -> Option<ToolCall<'_>> {
+    let [name, arguments] = params.pick(["name", "arguments"]).ok()?;
+    Some(ToolCall { tool: json::string(name?)?, arguments: arguments.map_or("{}", Raw::get) })
 }
 
 #[cfg(test)]

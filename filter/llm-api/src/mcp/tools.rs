@@ -1,54 +1,50 @@
-//! What an MCP client asks of tools. No call can be hidden from it: it reads a key that occurs twice both times, and a
+//! Finds the tools that an MCP client calls. A call cannot be hidden: all values of a duplicate key are read, and a
 //! notification can be a call too.
-
-use serde_json::value::RawValue;
 
 use crate::{
     edit::apply,
-    json,
-    members::{elements, members, named},
-    tools::{May, filter, text},
+    json::{Raw, object::Object},
+    tools::{May, filter, listed, text},
 };
 
-/// What a client's message wants of tools.
+/// What a client's body asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// The tools that are called, whether an answer is awaited or not.
+    /// The tools that are called, with or without an answer.
     pub calls: Vec<String>,
-    /// The list of tools is asked for.
+    /// Whether the list of tools is asked for.
     pub list: bool,
 }
 
-/// What a body wants of tools: of one message or of a batch.
+/// Reads a body, one message or a batch.
 pub fn wanted(body: &[u8]) -> Wanted {
     let mut wanted = Wanted::default();
-    let Some(whole) = std::str::from_utf8(body).ok().and_then(|body| json::read::<&RawValue>(body).ok())
-    else {
+    let Some(whole) = std::str::from_utf8(body).ok().and_then(|body| Raw::read(body).ok()) else {
         return wanted;
     };
-    for message in messages(whole) {
-        let all = members(message);
-        let methods: Vec<String> = named(&all, &["method"]).into_iter().map(text).collect();
+    for message in listed(whole) {
+        let all = Object::of(message);
+        let methods: Vec<String> = all.all(&["method"]).into_iter().map(text).collect();
         wanted.list |= methods.iter().any(|method| method == "tools/list");
         if methods.iter().any(|method| method == "tools/call") {
-            let params = named(&all, &["params"]).into_iter();
-            wanted.calls.extend(params.flat_map(|params| named(&members(params), &["name"])).map(text));
+            let params = all.all(&["params"]).into_iter();
+            wanted.calls.extend(params.flat_map(|params| Object::of(params).all(&["name"])).map(text));
         }
     }
     wanted
 }
 
-/// The answer to `tools/list` without the tools that may not be used, and their names; nothing where it stays as it is.
+/// The answer to `tools/list` without the denied tools, and their names. Returns `None` when it does not change.
 pub fn restricted_list(json: &str, may: May<'_>) -> Option<(String, Vec<String>)> {
-    // Most messages of a stream are none.
+    // Most messages of a stream are not lists of tools.
     if !json.contains("tools") {
         return None;
     }
-    let whole = json::read::<&RawValue>(json).ok()?;
+    let whole = Raw::read(json).ok()?;
     let (mut edits, mut denied) = (Vec::new(), Vec::new());
-    for message in messages(whole) {
-        for result in named(&members(message), &["result"]) {
-            for tools in named(&members(result), &["tools"]) {
+    for message in listed(whole) {
+        for result in Object::of(message).all(&["result"]) {
+            for tools in Object::of(result).all(&["tools"]) {
                 let filtered = filter(json, tools, false, may).ok()?;
                 edits.extend(filtered.edits);
                 denied.extend(filtered.denied);
@@ -59,10 +55,6 @@ pub fn restricted_list(json: &str, may: May<'_>) -> Option<(String, Vec<String>)
         return None;
     }
     Some((String::from_utf8(apply(json, &edits)?).ok()?, denied))
-}
-
-fn messages(whole: &RawValue) -> Vec<&RawValue> {
-    if whole.get().starts_with('[') { elements(whole) } else { vec![whole] }
 }
 
 #[cfg(test)]

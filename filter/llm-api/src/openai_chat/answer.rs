@@ -1,121 +1,134 @@
-//! Answers: the first choice's message, whole or in deltas.
+//! Answers: the message of each choice, whole or in deltas.
 
-use std::borrow::Cow;
+use crate::{
+    answer_event::{AnswerEvent, Block, CallStart, Ending, EventSink, Payload, Piece, WholeCall, with_other},
+    json::{Raw, object::Object},
+    usage::Report,
+};
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+/// Members around the choices: ids, counts, who answered.
+const ENVELOPE: [&str; 10] = [
+    "id",
+    "object",
+    "created",
+    "model",
+    "choices",
+    "usage",
+    "system_fingerprint",
+    "service_tier",
+    // Padding of random length in the chunks of a stream.
+    "obfuscation",
+    "x_groq",
+];
 
-use crate::{answer::Answer, json, usage::Report};
-
-#[derive(Deserialize)]
-struct Body<'a> {
-    #[serde(borrow, default)]
-    model: Option<&'a RawValue>,
-    #[serde(borrow)]
-    choices: Vec<Choice<'a>>,
-    #[serde(default)]
-    usage: Option<Usage>,
-}
-
-#[derive(Deserialize)]
-struct Choice<'a> {
-    #[serde(default)]
-    index: u64,
-    #[serde(borrow, alias = "delta")]
-    message: Message<'a>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(default)]
-    tool_calls: Option<Vec<ToolCall>>,
-}
-
-/// One of the parts that servers of this format put thoughts and texts into.
-#[derive(Deserialize)]
-struct Part<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct ToolCall {
-    #[serde(default)]
-    index: Option<u64>,
-    #[serde(default)]
-    function: Function,
-}
-
-#[derive(Default, Deserialize)]
-struct Function {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    arguments: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Usage {
-    #[serde(default)]
-    prompt_tokens: Option<u64>,
-    #[serde(default)]
-    completion_tokens: Option<u64>,
-    #[serde(default)]
-    prompt_tokens_details: Option<Details>,
-}
-
-#[derive(Default, Deserialize)]
-struct Details {
-    #[serde(default)]
-    cached_tokens: Option<u64>,
-}
-
-/// The input has the cached tokens in it.
-impl From<Usage> for Report {
-    fn from(usage: Usage) -> Self {
-        let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
-        Self {
-            input: usage.prompt_tokens.map(|input| input.saturating_sub(cached)),
-            cached,
-            output: usage.completion_tokens.unwrap_or(0),
-        }
-    }
-}
-
-/// A text, or a list of parts.
-fn push_content(content: &RawValue, answer: &mut Answer) -> Option<()> {
-    if content.get().starts_with('"') {
-        answer.push_text(&json::string(content)?);
+/// A chunk of a stream has `delta` in place of `message`, and is otherwise like a whole answer.
+pub fn read_answer<'a>(payload: Payload<'a>, sink: &mut EventSink<'_, 'a>) -> Option<()> {
+    if payload.json() == "[DONE]" {
+        sink.emit(AnswerEvent::TextEnd(None));
+        sink.emit(AnswerEvent::End);
         return Some(());
     }
-    let parts: Vec<Part<'_>> = json::read_raw(content).ok()?;
-    for part in parts.iter().filter(|part| part.kind == "text") {
-        answer.push_text(&json::string(part.text?)?);
+    let (is_whole, [said_in, other], object) = match payload {
+        Payload::Whole(_) => (true, ["message", "delta"], "chat.completion"),
+        Payload::Event { .. } => (false, ["delta", "message"], "chat.completion.chunk"),
+    };
+    let body = Object::read(payload.json())?;
+    body.get("choices").filter(|choices| choices.is_list())?;
+    sink.require_only(&body, &ENVELOPE);
+    sink.require_if_present(&body, "object", object);
+    sink.envelope(&body, "model", body.get("usage").map(usage));
+    let choices = sink.list(&body, "choices");
+    // The chunk with a stream's usage has no choice.
+    sink.require(if is_whole { choices.len() == 1 } else { choices.len() <= 1 });
+    for (at, choice) in (0_u64..).zip(&choices) {
+        sink.require_only(choice, &["index", said_in, "finish_reason"]);
+        sink.require(choice.is_first("index"));
+        let index = choice.number("index").unwrap_or(at);
+        // Accepts servers that mix up the two names.
+        let said_in = if choice.has(said_in) { said_in } else { other };
+        let message = sink.object(choice, said_in);
+        content(&message, index, sink);
+        let calls = sink.list(&message, "tool_calls");
+        if choice.number("index").unwrap_or(0) == 0 {
+            (0..).zip(&calls).for_each(|(at, made)| call(made, at, sink));
+        }
+        let reason = choice.word("finish_reason");
+        if choice.has("finish_reason") {
+            sink.emit(AnswerEvent::TextEnd(Some((index, 0))));
+        }
+        match reason {
+            "" => sink.require(!is_whole),
+            "stop" => sink.emit(AnswerEvent::Finished(Ending::Done)),
+            "tool_calls" => sink.emit(AnswerEvent::Finished(Ending::ToCall)),
+            _ => sink.emit(AnswerEvent::Other),
+        }
+    }
+    if is_whole {
+        sink.emit(AnswerEvent::End);
     }
     Some(())
 }
 
-/// A whole answer or a chunk of a stream; a chunk has `delta` where a whole answer has `message`, and is otherwise the same.
-pub fn event(json: &str, answer: &mut Answer) -> Option<()> {
-    let body: Body = json::read(json).ok()?;
-    answer.set_model(body.model);
-    answer.add_usage(body.usage);
-    for choice in body.choices.into_iter().filter(|choice| choice.index == 0) {
-        if let Some(content) = choice.message.content {
-            push_content(content, answer)?;
+/// A text, or a list of parts. Some servers that speak this format send thoughts and texts as separate parts.
+fn content<'a>(message: &Object<'a>, index: u64, sink: &mut EventSink<'_, 'a>) {
+    sink.require_only(message, &["role", "content", "tool_calls"]);
+    sink.require_if_present(message, "role", "assistant");
+    let mut piece = |text: Option<Raw<'a>>| {
+        let Some(text) = text.filter(|text| text.is_string()) else { return };
+        let piece = Piece { block: (index, 0), text, is_all: false, is_alternative: index != 0 };
+        sink.emit(AnswerEvent::Text(piece));
+    };
+    match message.get("content") {
+        Some(parts) if parts.is_list() => {
+            let texts = parts.elements().map(Object::of).filter(|part| part.is("type", "text"));
+            texts.for_each(|part| piece(part.get("text")));
+            sink.require(message.says("content").is_none());
         }
-        for call in choice.message.tool_calls.unwrap_or_default() {
-            let name = call.function.name.as_deref().unwrap_or_default();
-            let arguments = call.function.arguments.as_deref().unwrap_or_default();
-            match call.index {
-                Some(index) => answer.push_call(index, name, arguments),
-                None => answer.add_call(name, arguments),
-            }
+        other => {
+            piece(other);
+            sink.require(other.is_none_or(Raw::is_string));
         }
     }
-    Some(())
+}
+
+/// A call or a piece of it. A piece with an id starts a call. A call without an index is whole.
+fn call<'a>(made: &Object<'a>, at: u64, sink: &mut EventSink<'_, 'a>) {
+    sink.require_only(made, &["index", "id", "type", "function"]);
+    sink.require_if_present(made, "type", "function");
+    let function = sink.object(made, "function");
+    sink.require_only(&function, &["name", "arguments"]);
+    let (has_id, name) = (made.says("id").is_some(), function.get("name"));
+    let text = sink.string(&function, "arguments");
+    let index = made.get("index").and_then(|index| index.get().parse().ok());
+    if has_id {
+        sink.require_id(made, "id", "call_");
+    } else {
+        sink.require(function.says("name").is_none() && index.is_some());
+    }
+    let Some(at) = index else {
+        sink.require(at < u64::MAX);
+        return sink.emit(AnswerEvent::Call(WholeCall { id: None, name, arguments: text }));
+    };
+    if has_id || function.says("name").is_some() {
+        sink.emit(AnswerEvent::CallStart(CallStart { at, id: None, name, is_counted: true }));
+    }
+    sink.emit(AnswerEvent::Arguments { at, text });
+}
+
+/// The input count includes cached tokens.
+fn usage(raw: Raw<'_>) -> Report {
+    let usage = Object::of(raw);
+    let cached = usage.object("prompt_tokens_details").number("cached_tokens").unwrap_or(0);
+    Report {
+        input: usage.number("prompt_tokens").map(|input| input.saturating_sub(cached)),
+        cached,
+        output: usage.number("completion_tokens").unwrap_or(0),
+    }
+}
+
+/// An event with only this piece of text. The original chunk may hold other choices, and calls beside the text.
+pub fn event_of(like: &str, (index, _): Block, text: &str) -> Option<String> {
+    let choices =
+        format!(r#""choices":[{{"index":{index},"delta":{{"content":{text}}},"finish_reason":null}}]"#);
+    with_other(like, &["choices", "usage"], &choices)
 }

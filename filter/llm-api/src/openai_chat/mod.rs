@@ -1,26 +1,16 @@
 //! OpenAI chat completions, and the many providers that speak it.
 
 mod answer;
-mod outline;
-mod repeatable;
 mod reply;
 mod request;
-mod spoken;
 mod tools;
 
-pub(crate) use reply::{error, refusal};
-
 use crate::{
-    answer::Answer,
+    answer_event::{Block, EventSink, Payload},
     conversation::Conversation,
-    dialect::{Dialect, FinalMessage, LocalReply, Position},
-    edit::Edit,
+    dialect::{Dialect, FinalMessage, LocalReply},
     json::Unreadable,
-    outline::Outline,
-    path::retry_count,
-    repeatable::{Repeatable, Said},
-    spoken::{Block, Visit},
-    tools::{May, Offer},
+    path::{PathFacts, deployment, retry_count},
 };
 
 #[derive(Debug)]
@@ -35,6 +25,10 @@ impl Dialect for OpenAiChat {
         path.ends_with("/chat/completions")
     }
 
+    fn facts_of_path(&self, path: &str, _query: &str) -> PathFacts {
+        PathFacts { deployment: deployment(path), ..PathFacts::default() }
+    }
+
     fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
         retry_count(header, "x-stainless-retry-count")
     }
@@ -43,44 +37,12 @@ impl Dialect for OpenAiChat {
         request::read(body)
     }
 
-    fn hint(&self, body: &str, text: &str, position: Position) -> Result<Edit, Unreadable> {
-        request::hint(body, text, position)
-    }
-
-    fn hint_in_result(&self, body: &str, text: &str) -> Result<Edit, Unreadable> {
-        request::hint_in_result(body, text)
-    }
-
-    fn offer(&self, body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
-        tools::offer(body, may)
-    }
-
-    fn outline<'a>(&self, body: &'a str) -> Result<Outline<'a>, Unreadable> {
-        outline::outline(body)
-    }
-
-    fn whole_answer(&self, json: &str, answer: &mut Answer) -> Option<()> {
-        answer::event(json, answer)
-    }
-
-    fn event(&self, _kind: &str, json: &str, answer: &mut Answer) -> Option<()> {
-        answer::event(json, answer)
-    }
-
-    fn look(&self, said: Said<'_>, answer: &mut Repeatable) -> Option<()> {
-        repeatable::look(said, answer)
-    }
-
-    fn spoken<'a>(&self, json: &'a str, visit: Visit<'_, 'a>) {
-        spoken::spoken(json, visit);
-    }
-
-    fn spoken_in_event<'a>(&self, _kind: &str, json: &'a str, visit: Visit<'_, 'a>) {
-        spoken::spoken(json, visit);
+    fn read_answer<'a>(&self, payload: Payload<'a>, sink: &mut EventSink<'_, 'a>) -> Option<()> {
+        answer::read_answer(payload, sink)
     }
 
     fn event_of(&self, like: &str, block: Block, text: &str) -> Option<String> {
-        spoken::event_of(like, block, text)
+        answer::event_of(like, block, text)
     }
 
     fn error(&self, status: u16, message: &str) -> LocalReply {
@@ -89,6 +51,10 @@ impl Dialect for OpenAiChat {
 
     fn refusal(&self, status: u16, message: &str) -> LocalReply {
         reply::refusal(status, message)
+    }
+
+    fn stream_error(&self, status: u16, message: &str) -> Vec<u8> {
+        reply::stream_error(status, message)
     }
 
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {

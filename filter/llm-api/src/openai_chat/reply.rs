@@ -1,5 +1,5 @@
-//! Kill responses, written as text: the golden files show that it is what the provider sends. The error form is shared
-//! with Responses.
+//! Kill responses, written as text. The golden files show that they are what the provider sends. Responses uses the
+//! same error.
 
 use crate::{
     dialect::{FinalMessage, LocalReply},
@@ -12,7 +12,7 @@ pub fn error(status: u16, message: &str) -> LocalReply {
     with_code(status, message, "agent_loop", "agent_loop_killed")
 }
 
-/// No loop: the request by itself is one that may not be.
+/// The error type of a request that is refused by itself, and not because of a loop.
 pub fn refusal(status: u16, message: &str) -> LocalReply {
     with_code(status, message, "invalid_request_error", "request_refused")
 }
@@ -23,12 +23,16 @@ fn with_code(status: u16, message: &str, kind: &str, code: &str) -> LocalReply {
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
 }
 
+pub fn stream_error(status: u16, message: &str) -> Vec<u8> {
+    [b"data: ".as_slice(), &error(status, message).body, b"\n\ndata: [DONE]\n\n"].concat()
+}
+
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     LocalReply::new(200, message.framing, body(message)).without_stainless_retry()
 }
 
 const CALL: &str = r#""id":"call_$call","type":"function","function":{"name":$name,"arguments":$quoted}}"#;
-/// A chunk up to its choice's delta, and what stands behind it.
+/// A chunk up to its choice's delta, and what follows it.
 const CHUNK: &str = r#"data: {"id":"chatcmpl-sentinel-$id","object":"chat.completion.chunk","created":$created,"model":$model,"choices":["#;
 const DELTA: &str = r#"{"index":0,"delta":{"#;
 const DELTA_END: &str = "},\"finish_reason\":null}]}\n\n";

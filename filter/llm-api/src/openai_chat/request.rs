@@ -1,192 +1,133 @@
-//! Requests: `messages` with `role` and `content`.
+//! Requests: `messages` with `role` and `content`. A result is a message of the role tool, directly behind the message
+//! with the calls.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
+use super::tools;
 use crate::{
-    conversation::{
-        BodyIds, Call, CallRef, Conversation, Messages, Part, Role, ToolResult, arguments, each_part, model,
-        texts,
-    },
+    conversation::{BodyIds, Conversation, Role},
     dialect::Position,
-    edit::{self, Edit},
-    history::{History, MessageList},
-    json::{self, Unreadable},
+    edit::Slot,
+    format::Format,
+    item_part::{Finder, ItemCall, ItemPart, ItemResult, Tool},
+    items::{Body, Item},
+    json::{Raw, Unreadable, members::Names, name, quoted},
+    outline::{Form, Placing},
 };
 
-#[derive(Deserialize)]
-struct Request<'a> {
-    #[serde(borrow)]
-    messages: Messages<Message<'a>>,
-    #[serde(borrow, default)]
-    model: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    stream: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    stream_options: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    user: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    safety_identifier: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    metadata: Option<&'a RawValue>,
-}
+const NAMES: [&str; 6] = ["role", "content", "tool_calls", "function_call", "tool_call_id", "name"];
 
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    role: Cow<'a, str>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tool_calls: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    function_call: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    tool_call_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    name: Option<&'a RawValue>,
-}
+const CALL: Names<'_> =
+    Names { own: &["id"], within: &[("function", &["name", "arguments"]), ("custom", &["name", "input"])] };
 
-#[derive(Deserialize)]
-struct ToolCall<'a> {
-    #[serde(borrow, default)]
-    id: Cow<'a, str>,
-    #[serde(borrow, default)]
-    function: Function<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Function<'a> {
-    #[serde(borrow, default)]
-    name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
-}
+const FORMAT: Format = Format {
+    role,
+    content: |item| item.fields.get(1).copied().flatten(),
+    has_calls,
+    find,
+    joint: None,
+    hint,
+    hint_in_result,
+    offer: tools::offer,
+    has_agents: false,
+    keeps_answers: false,
+    takes_objects_as_results: false,
+    form: Form {
+        placing: Placing::Behind,
+        has_unique_ids: false,
+        has_results_first: false,
+        may_end_open: false,
+        is_counted: false,
+        result: |id, _, _, text| {
+            format!(r#"{{"role":"tool","tool_call_id":{},"content":{}}}"#, quoted(id), quoted(text))
+        },
+        message: |elements| format!(r#"{{"role":"user","content":[{elements}]}}"#),
+        text: |text| format!(r#"{{"type":"text","text":{}}}"#, quoted(text)),
+        content: |_, text| quoted(text),
+    },
+};
 
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    #[derive(Default, Deserialize)]
-    struct StreamOptions {
-        #[serde(default)]
-        include_usage: bool,
-    }
-    let request: Request = json::read(body)?;
+    const ONCE: [&str; 6] = ["model", "stream", "stream_options", "user", "safety_identifier", "metadata"];
+    let read = Conversation::of(
+        Body::read(body, "messages", &NAMES, &ONCE)?.with("messages")?,
+        "messages",
+        &FORMAT,
+    )?;
     Ok(Conversation {
-        model: model(request.model),
-        stream: json::is_true(request.stream),
-        include_usage: request
-            .stream_options
-            .and_then(json::parsed::<StreamOptions>)
-            .is_some_and(|options| options.include_usage),
-        // System messages stand among the others.
-        instructions: None,
-        history: History::of(request.messages),
-        kept: None,
+        model: read.text("model"),
+        stream: read.is_true("stream"),
+        include_usage: read.top.object("stream_options").get("include_usage").is_some_and(Raw::is_true),
         ids: BodyIds {
-            user: request.user,
-            safety_identifier: request.safety_identifier,
-            metadata: request.metadata,
+            user: read.top.get("user"),
+            safety_identifier: read.top.get("safety_identifier"),
+            metadata: read.top.get("metadata"),
         },
+        ..read
     })
 }
 
-impl<'a> MessageList<'a> for Messages<Message<'a>> {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
+fn role(item: Item<'_, '_>) -> Result<Role, Unreadable> {
+    let role = item.fields.first().copied().flatten().filter(|role| role.is_string());
+    Ok(match &*name(Some(role.ok_or(Unreadable::Shape)?)) {
+        "system" | "developer" => Role::Instruction,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "tool" | "function" => Role::Tool,
+        _ => Role::Other,
+    })
+}
 
-    fn role(&self, at: usize) -> Role {
-        match self.0.get(at).map_or("", |message| message.role.as_ref()) {
-            "system" | "developer" => Role::Instruction,
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "tool" | "function" => Role::Tool,
-            _ => Role::Other,
+fn has_calls(item: Item<'_, '_>) -> bool {
+    let &[role, _, calls, call, ..] = item.fields else { return false };
+    calls.is_some() || call.is_some() || matches!(&*name(role), "tool" | "function")
+}
+
+fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unreadable> {
+    let &[role, content, calls, call, id, tool] = item.fields else { return Ok(()) };
+    let role = name(role);
+    if matches!(&*role, "tool" | "function") {
+        let (id, name) = if role == "tool" { (id, None) } else { (None, tool) };
+        finder.give(ItemPart::Result(ItemResult {
+            id,
+            name,
+            content,
+            is_error: false,
+            tool: Tool::Function,
+        }));
+        return Ok(());
+    }
+    let said = content.map_or(Ok(()), |content| finder.texts(content, &["text"]));
+    if role == "assistant" {
+        // An unreadable call must not hide the text.
+        let _ = calls.map(|calls| {
+            finder.each(calls, CALL, &mut |finder, _, [id, called, arguments, custom, input]| {
+                let tool = if custom.is_some() { Tool::Custom } else { Tool::Function };
+                let (name, arguments) = (name(called.or(custom)), arguments.or(input));
+                finder.give(ItemPart::Call(ItemCall { id, name, arguments, tool }));
+                Ok(())
+            })
+        });
+        // The older form: one call without an id.
+        if let Some(call) = call {
+            let [called, arguments] = call.pick(["name", "arguments"])?;
+            let tool = Tool::Function;
+            finder.give(ItemPart::Call(ItemCall { id: None, name: name(called), arguments, tool }));
         }
     }
-
-    fn content(&self, at: usize) -> Option<&'a RawValue> {
-        self.0.get(at)?.content
-    }
-
-    fn has_calls(&self, at: usize) -> bool {
-        self.0.get(at).is_some_and(|message| {
-            message.tool_calls.is_some()
-                || message.function_call.is_some()
-                || matches!(message.role.as_ref(), "tool" | "function")
-        })
-    }
-
-    fn parts(&self, at: usize, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-        let Some(message) = self.0.get(at) else { return Ok(()) };
-        let of = match message.role.as_ref() {
-            "assistant" => {
-                turn(message, visit);
-                return Ok(());
-            }
-            "tool" => CallRef::Id(message.tool_call_id.and_then(json::string).unwrap_or_default()),
-            "function" => CallRef::Tool(message.name.and_then(json::string).unwrap_or_default()),
-            _ => return message.content.map_or(Ok(()), |content| texts(content, &["text"], visit)),
-        };
-        visit(Part::Result(ToolResult { of, content: message.content, is_error: false }));
-        Ok(())
-    }
+    said
 }
 
-/// What the model itself wrote must not make the rest unreadable.
-fn turn<'a>(message: &Message<'a>, visit: &mut dyn FnMut(Part<'a>)) {
-    if let Some(content) = message.content {
-        let _ = texts(content, &["text"], visit);
-    }
-    let mut call = |call: ToolCall<'a>, visit: &mut dyn FnMut(Part<'a>)| {
-        let ToolCall { id, function } = call;
-        visit(Part::Call(Call { id, name: function.name, arguments: arguments(function.arguments) }));
-        Ok(())
-    };
-    if let Some(calls) = message.tool_calls {
-        // Calls behind those that are read are no texts.
-        let mut visit = |part: Part<'a>| {
-            if matches!(part, Part::Call(_)) {
-                visit(part)
-            }
-        };
-        let _ = each_part(calls, &mut visit, &mut call);
-    }
-    let function = message.function_call.and_then(|raw| json::read::<Function>(raw.get()).ok());
-    if let Some(function) = function {
-        let _ = call(ToolCall { id: Cow::Borrowed(""), function }, visit);
-    }
-}
-
-/// Into the last tool's result, where the model reads it with the result.
-pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        messages: Vec<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    let last = outer.messages.last().ok_or(Unreadable::Shape)?;
-    let message: Message = json::object(last)?;
-    if !matches!(message.role.as_ref(), "tool" | "function" | "user") {
-        return Err(Unreadable::Shape);
-    }
-    edit::extend_text(body, message.content.ok_or(Unreadable::Shape)?, text, "text")
-}
-
-/// A system message, before or after all others.
-pub fn hint(body: &str, text: &str, position: Position) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        messages: &'a RawValue,
-    }
-    let outer: Outer = json::read(body)?;
-    let message = format!(r#"{{"role":"system","content":{}}}"#, json::quoted(text));
+/// A system message in front of or behind all others.
+fn hint(read: &Conversation<'_>, position: Position) -> Option<Slot> {
+    const MESSAGE: [&str; 2] = [r#"{"role":"system","content":"#, "}"];
     match position {
-        Position::Start => edit::prepend(body, outer.messages, &message),
-        Position::End => edit::append(body, outer.messages, &message),
+        Position::Start => Slot::first(read.body, read.list?, MESSAGE),
+        Position::End => Slot::last(read.body, read.list?, MESSAGE),
     }
+}
+
+/// In the last tool result, where the model reads it together with the result.
+fn hint_in_result(read: &Conversation<'_>) -> Option<Slot> {
+    let (item, role) = read.history.last_item()?;
+    let &[_, content, ..] = item.fields else { return None };
+    Slot::after(read.body, content.filter(|_| matches!(role, Role::Tool | Role::User))?, "text")
 }

@@ -1,9 +1,9 @@
 //! The tools of a request: `tools`, or the older `functions`.
 
 use crate::{
+    conversation::Conversation,
     json::Unreadable,
-    members,
-    tools::{self, Keys, May, Offer},
+    tools::{self, Filtered, Keys, May, Offer},
 };
 
 const KEYS: Keys = Keys {
@@ -12,7 +12,7 @@ const KEYS: Keys = Keys {
     with_tools: &["parallel_tool_calls"],
 };
 
-pub fn offer(body: &str, may: May<'_>) -> Result<Offer, Unreadable> {
-    let whole = members::whole(body)?;
-    Ok(tools::restrict(body, whole, &[whole], &KEYS, None, may)?.offer)
+pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
+    let whole = read.whole;
+    Ok(tools::restrict(read.body, whole, &[whole], &KEYS, None, Filtered::default(), may)?.offer)
 }

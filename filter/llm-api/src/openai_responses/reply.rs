@@ -1,4 +1,4 @@
-//! The final message, written as text. The error form is that of chat completions.
+//! The final message, written as text. Errors are those of chat completions.
 
 use crate::{
     dialect::{FinalMessage, LocalReply},
@@ -10,7 +10,7 @@ pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {
     LocalReply::new(200, message.framing, body(message)).without_stainless_retry()
 }
 
-/// A response up to its status, from there to its output, and what stands behind that.
+/// A response up to its status, from there to its output, and what follows.
 const START: &str = r#"{"id":$own_id,"object":"response","created_at":$created,"status":""#;
 const OUTPUT: &str =
     r#"","error":null,"incomplete_details":null,"instructions":null,"metadata":{},"model":$model,"output":["#;

@@ -1,71 +1,110 @@
-//! Requests: `input`, a string or a list of items, and `instructions`.
+//! Requests: `instructions` and `input`, a string or a list of items. Calls and outputs are items of their own, and an
+//! output may stand anywhere behind its call. Calls of tools that the provider runs carry their own output.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
+use super::tools;
 use crate::{
-    conversation::{
-        BodyIds, Call, CallRef, Conversation, Kept, Messages, Part, Role, ToolResult, arguments, model, texts,
-    },
-    edit::{self, Edit},
-    history::History,
-    json::{self, Unreadable},
-    turns::{self, OneText, Turns},
+    conversation::{BodyIds, Conversation, Kept, Role},
+    edit::Slot,
+    format::{Format, Joint},
+    item_part::{Finder, ItemCall, ItemPart, ItemResult, Tool},
+    items::{Body, Item},
+    json::{self, Raw, Unreadable, name, quoted},
+    outline::{Form, Placing},
 };
 
-#[derive(Deserialize)]
-struct Request<'a> {
-    #[serde(borrow)]
-    input: &'a RawValue,
-    #[serde(borrow, default)]
-    model: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    stream: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    instructions: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    conversation: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    previous_response_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    user: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    safety_identifier: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    metadata: Option<&'a RawValue>,
+const NAMES: [&str; 13] = [
+    "type",
+    "role",
+    "content",
+    "call_id",
+    "id",
+    "name",
+    "arguments",
+    "input",
+    "action",
+    "code",
+    "output",
+    "outputs",
+    "error",
+];
+
+const FORMAT: Format = Format {
+    role: |item| Ok(ItemFields::of(item).role()),
+    content: |item| ItemFields::of(item).content,
+    has_calls: |item| {
+        let item = ItemFields::of(item);
+        item.is_call() || item.is_output()
+    },
+    find,
+    joint: Some(|item| {
+        let item = ItemFields::of(item);
+        match item.is_message() {
+            true => Joint::Text,
+            false if item.is_call() && item.told().is_some() => Joint::Closed,
+            false => Joint::Open,
+        }
+    }),
+    hint: |read, _| read.text_member("instructions"),
+    hint_in_result,
+    offer: tools::offer,
+    has_agents: false,
+    keeps_answers: true,
+    takes_objects_as_results: false,
+    form: Form {
+        placing: Placing::Anywhere,
+        has_unique_ids: false,
+        has_results_first: false,
+        may_end_open: false,
+        is_counted: false,
+        result: |id, _, is_custom, text| {
+            let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
+            format!(r#"{{"type":"{kind}","call_id":{},"output":{}}}"#, quoted(id), quoted(text))
+        },
+        message: |elements| format!(r#"{{"role":"user","content":[{elements}]}}"#),
+        text: |text| format!(r#"{{"type":"input_text","text":{}}}"#, quoted(text)),
+        content: |_, text| quoted(text),
+    },
+};
+
+/// The members of an item.
+struct ItemFields<'a> {
+    kind: std::borrow::Cow<'a, str>,
+    role: Option<Raw<'a>>,
+    content: Option<Raw<'a>>,
+    call_id: Option<Raw<'a>>,
+    id: Option<Raw<'a>>,
+    name: Option<Raw<'a>>,
+    /// The arguments of a call: arguments, input, action or code.
+    given: Option<Raw<'a>>,
+    output: Option<Raw<'a>>,
+    outputs: Option<Raw<'a>>,
+    error: Option<Raw<'a>>,
 }
 
-#[derive(Deserialize)]
-struct Item<'a> {
-    #[serde(borrow, default, rename = "type")]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    role: Cow<'a, str>,
-    #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    call_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    input: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    action: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    output: Option<&'a RawValue>,
-}
-
-impl Item<'_> {
-    fn is_message(&self) -> bool {
-        matches!(self.kind.as_ref(), "" | "message")
+impl<'a> ItemFields<'a> {
+    fn of(item: Item<'_, 'a>) -> Self {
+        let fields = item.fields.first_chunk().copied().unwrap_or([None; NAMES.len()]);
+        let [
+            kind,
+            role,
+            content,
+            call_id,
+            id,
+            called,
+            arguments,
+            input,
+            action,
+            code,
+            output,
+            outputs,
+            error,
+        ] = fields;
+        let given = arguments.or(input).or(action).or(code);
+        Self { kind: name(kind), role, content, call_id, id, name: called, given, output, outputs, error }
     }
 
-    fn is_user(&self) -> bool {
-        self.is_message() && self.role == "user"
+    fn is_message(&self) -> bool {
+        matches!(&*self.kind, "" | "message")
     }
 
     fn is_call(&self) -> bool {
@@ -75,127 +114,122 @@ impl Item<'_> {
     fn is_output(&self) -> bool {
         self.kind.ends_with("_call_output")
     }
-}
 
-pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let request: Request = json::read(body)?;
-    let history = if request.input.get().starts_with('"') {
-        History::of(OneText(request.input))
-    } else {
-        History::of(Turns::of(json::read_raw::<Messages<Item>>(request.input)?.0))
-    };
-    let is_kept = request.conversation.is_some() || request.previous_response_id.is_some();
-    Ok(Conversation {
-        model: model(request.model),
-        stream: json::is_true(request.stream),
-        include_usage: false,
-        instructions: request.instructions,
-        history,
-        kept: is_kept.then(|| Kept {
-            thread: request.conversation.map(conversation_id),
-            // Each response has an id of its own: a chain of them names no thread.
-            follows: request.previous_response_id.and_then(json::string),
-        }),
-        ids: BodyIds {
-            user: request.user,
-            safety_identifier: request.safety_identifier,
-            metadata: request.metadata,
-        },
-    })
-}
-
-impl<'a> turns::Item<'a> for Item<'a> {
     fn role(&self) -> Role {
-        match self.role.as_ref() {
-            _ if self.is_call() => Role::Assistant,
-            _ if self.is_output() => Role::Tool,
-            "user" if self.is_message() => Role::User,
-            "assistant" if self.is_message() => Role::Assistant,
-            "system" | "developer" if self.is_message() => Role::Instruction,
+        if self.is_call() {
+            return Role::Assistant;
+        } else if self.is_output() {
+            return Role::Tool;
+        }
+        match &*name(self.role.filter(|_| self.is_message())) {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" | "developer" => Role::Instruction,
             _ => Role::Other,
         }
     }
 
-    fn content(&self) -> Option<&'a RawValue> {
-        self.content
+    /// The output that a call of a provider's tool carries.
+    fn told(&self) -> Option<Raw<'a>> {
+        self.output.or(self.outputs).or(self.error)
     }
 
-    fn has_calls(&self) -> bool {
-        self.is_call() || self.is_output()
-    }
-
-    fn is_text(&self) -> bool {
-        self.is_message()
-    }
-
-    fn parts(&self, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-        parts(self, visit)
+    fn tool(&self) -> Tool {
+        match self.kind.strip_suffix("_output").unwrap_or(&self.kind) {
+            "function_call" => Tool::Function,
+            "custom_tool_call" => Tool::Custom,
+            _ => Tool::Other,
+        }
     }
 }
 
-fn parts<'a>(item: &Item<'a>, visit: &mut dyn FnMut(Part<'a>)) -> Result<(), Unreadable> {
-    let id = || item.call_id.and_then(json::string).unwrap_or_default();
-    let output = || Part::Result(ToolResult { of: CallRef::Id(id()), content: item.output, is_error: false });
+pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
+    const ONCE: [&str; 9] = [
+        "model",
+        "stream",
+        "instructions",
+        "conversation",
+        "previous_response_id",
+        "user",
+        "safety_identifier",
+        "metadata",
+        "store",
+    ];
+    let mut body = Body::read(body, "input", &NAMES, &ONCE)?;
+    let input = body.top.get("input").ok_or(Unreadable::Shape)?;
+    match (input.is_string(), input.is_list()) {
+        (true, _) => body.items.lone(input)?,
+        (_, true) => {}
+        _ => return Err(Unreadable::Shape),
+    }
+    let read = Conversation::of(body, "input", &FORMAT)?;
+    let (thread, previous) = (read.top.get("conversation"), read.top.get("previous_response_id"));
+    let is_kept = thread.is_some() || previous.is_some();
+    Ok(Conversation {
+        model: read.text("model"),
+        stream: read.is_true("stream"),
+        instructions: read.top.get("instructions"),
+        kept: is_kept.then(|| Kept {
+            // An id, or an object with an id.
+            thread: thread.map(|thread| match thread.pick(["id"]) {
+                Ok([Some(id)]) if id.is_string() => name(Some(id)),
+                _ => json::string(thread).unwrap_or_else(|| thread.get().into()),
+            }),
+            // Each response has a new id, so a chain of them does not identify the thread.
+            follows: previous.and_then(json::string),
+        }),
+        is_part: is_kept,
+        ids: BodyIds {
+            user: read.top.get("user"),
+            safety_identifier: read.top.get("safety_identifier"),
+            metadata: read.top.get("metadata"),
+        },
+        ..read
+    })
+}
+
+fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unreadable> {
+    let item = ItemFields::of(item);
+    let tool = item.tool();
     if item.is_call() {
-        let name = item.name.and_then(json::string).unwrap_or_else(|| item.kind.clone());
-        let given = item.arguments.or(item.input).or(item.action);
-        visit(Part::Call(Call { id: id(), name, arguments: arguments(given) }));
-        // Tools that the provider runs bring their output along.
-        if item.output.is_some() {
-            visit(output());
+        let told = item.told();
+        // Items of the provider's own tools have only the id of the item.
+        let id = item.call_id.or(item.id.filter(|_| told.is_some()));
+        let called = if item.name.is_some() { name(item.name) } else { item.kind };
+        finder.give(ItemPart::Call(ItemCall { id, name: called, arguments: item.given, tool }));
+        if told.is_some() {
+            let is_error = item.error.is_some();
+            finder.give(ItemPart::Result(ItemResult {
+                id,
+                name: None,
+                content: told,
+                is_error,
+                tool: Tool::Other,
+            }));
         }
     } else if item.is_output() {
-        visit(output());
+        let content = item.output;
+        finder.give(ItemPart::Result(ItemResult {
+            id: item.call_id,
+            name: None,
+            content,
+            is_error: false,
+            tool,
+        }));
+    } else if matches!(&*item.kind, "item_reference" | "compaction") {
+        finder.give(ItemPart::Reference);
     } else if let Some(content) = item.content {
-        if item.role == "assistant" {
-            // What the model itself wrote must not make the rest unreadable.
-            let _ = texts(content, &["output_text", "text"], visit);
-        } else {
-            texts(content, &["input_text", "text"], visit)?;
-        }
+        let kinds: &[&str] =
+            if item.role() == Role::Assistant { &["output_text", "text"] } else { &["input_text", "text"] };
+        finder.texts(content, kinds)?;
     }
     Ok(())
 }
 
-/// Into the last tool's output, where the model reads it with the output.
-pub fn hint_in_result(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow)]
-        input: Vec<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    let item: Item = json::object(outer.input.last().ok_or(Unreadable::Shape)?)?;
-    let told = if item.is_output() {
-        item.output
-    } else if item.is_user() {
-        item.content
-    } else {
-        None
-    };
-    edit::extend_text(body, told.ok_or(Unreadable::Shape)?, text, "input_text")
-}
-
-/// `conversation` is an id, or an object with an id.
-fn conversation_id(raw: &RawValue) -> Cow<'_, str> {
-    #[derive(Deserialize)]
-    struct Object<'a> {
-        #[serde(borrow)]
-        id: Cow<'a, str>,
-    }
-    match json::read::<Object>(raw.get()) {
-        Ok(object) => object.id,
-        Err(_) => json::string(raw).unwrap_or(Cow::Borrowed(raw.get())),
-    }
-}
-
-/// Into `instructions`: extended where there are some.
-pub fn hint(body: &str, text: &str) -> Result<Edit, Unreadable> {
-    #[derive(Deserialize)]
-    struct Outer<'a> {
-        #[serde(borrow, default, deserialize_with = "json::present")]
-        instructions: Option<&'a RawValue>,
-    }
-    let outer: Outer = json::read(body)?;
-    edit::extend_key(body, "instructions", outer.instructions, text)
+/// In the last tool output, where the model reads it together with the output.
+fn hint_in_result(read: &Conversation<'_>) -> Option<Slot> {
+    let (item, role) = read.history.last_item()?;
+    let item = ItemFields::of(item);
+    let told = if item.is_output() { item.output } else { item.content.filter(|_| role == Role::User) };
+    Slot::after(read.body, told?, "input_text")
 }

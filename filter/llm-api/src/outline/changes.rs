@@ -1,50 +1,51 @@
-//! What is to be changed of a request, and the edits that do it. What is cut with its message is not cut in it: the rule
-//! for edits that meet is in `edit::settled`.
+//! The changes of a request, and the edits that make them. Edits within a message that is cut are dropped with it; the
+//! rule for edits that overlap is in `edit::settled`.
 
 use std::ops::Range;
-
-use serde_json::value::RawValue;
 
 use super::{
     Entry, Outline,
     cutting::{Counted, Cut, cut_texts, list_edits},
     place,
 };
-use crate::edit::{Edit, apply, settled};
+use crate::{
+    edit::{Edit, apply, settled},
+    json::Raw,
+};
 
-/// Stands for a message of which nothing is left, where its place must not be empty.
+/// The text of a message that became empty but must stay.
 pub(super) const DROPPED: &str = "[Tool result dropped -- its call is missing]";
 
-/// Changes of one request. Entries, results and elements go by their numbers in the outline.
+/// The changes of one request. Entries, results and elements are named by their indexes in the outline.
 #[derive(Debug)]
 pub struct Changes<'o, 'a> {
     outline: &'o Outline<'a>,
-    /// By the entry's number.
+    /// One for each entry.
     entries: Vec<Change>,
     /// Edits within entries.
     leaves: Vec<Edit>,
 }
 
-/// What is changed of one entry, its texts apart.
+/// The changes of one entry, without those of its texts.
 #[derive(Debug, Default)]
 struct Change {
     is_dropped: bool,
-    /// For each element of its content whether it is cut; empty where none is.
+    /// For each element of its content, whether it is cut. Empty if no element is cut.
     cut: Vec<bool>,
-    /// What comes first in its content.
+    /// What is inserted in front of its content.
     front: Vec<Piece>,
-    /// What comes behind it in the list.
+    /// What is inserted behind it in the list.
     behind: Vec<Piece>,
 }
 
-/// Something that is put in.
+/// Something that is inserted.
 #[derive(Debug)]
 pub(super) enum Piece {
     /// JSON.
     Made(String),
-    /// A part of the body, with the edits within it.
+    /// A part of the body that is moved, with the edits within it.
     Moved(Range<usize>),
-    /// The same as an element of a user's message of its own.
+    /// The same, wrapped in a user's message of its own.
     Alone(Vec<Piece>),
 }
 
@@ -61,7 +62,7 @@ impl<'o, 'a> Changes<'o, 'a> {
         self.outline
     }
 
-    /// Drops an entry with all that is in it.
+    /// Drops an entry with everything in it.
     pub fn drop_entry(&mut self, at: usize) {
         if let Some(entry) = self.entries.get_mut(at) {
             entry.is_dropped = true;
@@ -72,8 +73,8 @@ impl<'o, 'a> Changes<'o, 'a> {
         self.entries.get(at).is_none_or(|entry| entry.is_dropped)
     }
 
-    /// Cuts the middle out of texts; gives how many bytes fewer they are. Where the cut goes on into another text, a short
-    /// mark stays of it: providers take no empty texts.
+    /// Cuts the middle out of texts. Returns the number of bytes saved. If the cut covers a whole further text, a short
+    /// mark stays of it, because providers accept no empty texts.
     pub fn cut_texts(&mut self, texts: &Counted<'_>, cut: Cut<'_>) -> usize {
         let edits = cut_texts(self.outline.body, texts, cut);
         let removed: usize = edits.iter().map(|edit| edit.at.len()).sum();
@@ -82,14 +83,14 @@ impl<'o, 'a> Changes<'o, 'a> {
         removed.saturating_sub(added)
     }
 
-    /// How many bytes fewer the same would leave, without doing it.
+    /// The number of bytes that `cut_texts` would save.
     pub fn would_cut(&self, texts: &Counted<'_>, cut: Cut<'_>) -> usize {
         let edits = cut_texts(self.outline.body, texts, cut);
         let added: usize = edits.iter().map(|edit| edit.with.len()).sum();
         edits.iter().map(|edit| edit.at.len()).sum::<usize>().saturating_sub(added)
     }
 
-    /// A text in the place of what a result says.
+    /// Replaces the content of a result with a text.
     pub fn clear_result(&mut self, entry: usize, result: usize, text: &str) {
         let Some(result) = self.outline.entries.get(entry).and_then(|entry| entry.results.get(result)) else {
             return;
@@ -100,7 +101,7 @@ impl<'o, 'a> Changes<'o, 'a> {
         }
     }
 
-    /// Bytes of what a result says.
+    /// Bytes of a result's content.
     pub fn bytes_of(&self, entry: usize, result: usize) -> usize {
         let entry = self.outline.entries.get(entry);
         let content = entry.and_then(|entry| entry.results.get(result)?.content);
@@ -108,7 +109,7 @@ impl<'o, 'a> Changes<'o, 'a> {
     }
 
     #[inline(never)]
-    pub(super) fn replace(&mut self, old: &RawValue, with: String) {
+    pub(super) fn replace(&mut self, old: Raw<'_>, with: String) {
         self.leaves.push(Edit { at: place(self.outline.body, old), with });
     }
 
@@ -126,7 +127,7 @@ impl<'o, 'a> Changes<'o, 'a> {
         self.entries.get(entry).is_some_and(|entry| entry.cut.get(element) == Some(&true))
     }
 
-    /// Entries of which nothing is left.
+    /// Entries that became empty.
     pub(super) fn emptied(&self) -> Vec<usize> {
         let is_empty = |change: &Change| {
             !change.cut.is_empty() && change.cut.iter().all(|is_cut| *is_cut) && change.front.is_empty()
@@ -149,12 +150,12 @@ impl<'o, 'a> Changes<'o, 'a> {
         }
     }
 
-    /// Edits of others, which move along with what is moved, and go with what is cut.
+    /// Adds edits from elsewhere. They move with what is moved, and are dropped with what is cut.
     pub fn add(&mut self, edits: Vec<Edit>) {
         self.leaves.extend(edits);
     }
 
-    /// The edits that make all changes, and those of others.
+    /// The edits that make all changes, with those from elsewhere.
     pub fn edits(mut self) -> Vec<Edit> {
         let Self { outline, .. } = self;
         let dropped: Vec<bool> = self.entries.iter().map(|entry| entry.is_dropped).collect();
@@ -179,29 +180,29 @@ impl<'o, 'a> Changes<'o, 'a> {
         settled(&edits)
     }
 
-    /// No provider takes a request without messages.
+    /// Providers accept no request without messages, so one with a notice is left.
     fn nothing_left(&self) -> Vec<Edit> {
         let Outline { body, list: Some(list), form, .. } = self.outline else {
             return self.leaves.clone();
         };
-        let list = place(body, list);
+        let list = place(body, *list);
         let with = (form.message)(&(form.text)(DROPPED));
         let mut edits = self.leaves.clone();
         edits.push(Edit { at: list.start.saturating_add(1)..list.end.saturating_sub(1), with });
         settled(&edits)
     }
 
-    /// What changes of the content of one entry.
+    /// The edits of one entry's content.
     fn content_edits(&self, entry: &Entry<'_>, change: &Change) -> Vec<Edit> {
         let Some(content) = entry.content else { return Vec::new() };
         let front = Some(self.text(&change.front)).filter(|_| !change.front.is_empty());
         let here = place(self.outline.body, content);
-        if content.get().starts_with('"') {
+        if content.is_string() {
             let Some(front) = front else { return Vec::new() };
             if content.get() == "\"\"" {
                 return vec![Edit { at: here, with: format!("[{front}]") }];
             }
-            // The text becomes the list's last element.
+            // The string becomes the last element of a list.
             let text = (self.outline.form.text)("");
             let (before, after) = text.split_once("\"\"").unwrap_or_default();
             let insert = |at: usize, with: String| Edit { at: at..at, with };
@@ -210,7 +211,8 @@ impl<'o, 'a> Changes<'o, 'a> {
                 insert(here.end, format!("{after}]")),
             ];
         }
-        let places: Vec<_> = entry.elements.iter().map(|element| place(self.outline.body, element)).collect();
+        let places: Vec<_> =
+            entry.elements.iter().map(|element| place(self.outline.body, *element)).collect();
         let mut cuts = change.cut.clone();
         cuts.resize(places.len(), false);
         list_edits(&here, &places, &cuts, front.map(|front| (0, front)).into_iter().collect())
@@ -225,7 +227,7 @@ impl<'o, 'a> Changes<'o, 'a> {
         pieces.iter().map(text).collect::<Vec<_>>().join(",")
     }
 
-    /// A part of the body as it stands in another place.
+    /// A part of the body, with its edits, for another place.
     fn moved(&self, at: &Range<usize>) -> String {
         let Some(text) = self.outline.body.get(at.clone()) else { return String::new() };
         let first = self.leaves.partition_point(|edit| edit.at.start < at.start);

@@ -1,36 +1,38 @@
-//! Cuts as edits: of the middle or the end of texts, of elements of a list.
+//! Edits that cut the middle or the end of texts, and elements of a list.
 
 use std::ops::Range;
 
-use serde_json::value::RawValue;
-
 use super::{
     place,
-    strings::{count, inside, offset},
+    strings::{count, offset},
 };
-use crate::{edit::Edit, json::quoted, members::cut};
+use crate::{
+    edit::Edit,
+    json::{Raw, cut::cut, escaped},
+};
 
-/// The texts of a message or a result, with their characters counted.
+/// The texts of a message or a result, and their number of characters.
 #[derive(Debug)]
 pub struct Counted<'a> {
-    texts: Vec<(&'a RawValue, usize)>,
+    texts: Vec<(Raw<'a>, usize)>,
     pub characters: usize,
 }
 
 impl<'a> Counted<'a> {
-    /// Nothing where there are no more than `least` characters for sure.
-    pub fn over(texts: &[&'a RawValue], least: usize) -> Option<Self> {
+    /// Returns `None` when there are no more than `least` characters.
+    pub fn over(texts: &[Raw<'a>], least: usize) -> Option<Self> {
         let bytes: usize = texts.iter().map(|text| text.get().len()).sum();
         if bytes <= least {
             return None;
         }
-        let texts: Vec<_> = texts.iter().map(|text| (*text, count(inside(text)))).collect();
+        let texts: Vec<_> =
+            texts.iter().map(|text| (*text, count(text.inside().unwrap_or_default()))).collect();
         let characters = texts.iter().map(|(_, characters)| characters).sum();
         Some(Self { texts, characters }).filter(|counted| counted.characters > least)
     }
 }
 
-/// What is left of a text, in characters: the first and the last, with a mark between them.
+/// What stays of a text, in characters: the first and the last ones, with a mark between them.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut<'m> {
     pub first: usize,
@@ -38,7 +40,7 @@ pub struct Cut<'m> {
     pub mark: &'m str,
 }
 
-/// The edits that leave of texts what `cut` says.
+/// The edits that cut texts as `cut` says.
 pub(super) fn cut_texts(body: &str, texts: &Counted<'_>, cut: Cut<'_>) -> Vec<Edit> {
     const GOES_ON: &str = "...";
     let (from, to) = (cut.first, texts.characters.saturating_sub(cut.last));
@@ -50,20 +52,19 @@ pub(super) fn cut_texts(body: &str, texts: &Counted<'_>, cut: Cut<'_>) -> Vec<Ed
         if first >= end {
             continue;
         }
-        let said = inside(text);
+        let said = text.inside().unwrap_or_default();
         let start = offset(said, first);
         let length = offset(said.get(start..).unwrap_or_default(), end.saturating_sub(first));
-        let quote = place(body, text).start.saturating_add(1);
+        let quote = place(body, *text).start.saturating_add(1);
         let at = quote.saturating_add(start)..quote.saturating_add(start).saturating_add(length);
-        let mark = quoted(if edits.is_empty() { cut.mark } else { GOES_ON });
-        let mark = mark.strip_prefix('"').and_then(|mark| mark.strip_suffix('"')).unwrap_or_default();
-        edits.push(Edit { at, with: mark.to_owned() });
+        let mark = escaped(if edits.is_empty() { cut.mark } else { GOES_ON });
+        edits.push(Edit { at, with: mark });
     }
     edits
 }
 
-/// Edits of a list: its elements without those of which `cuts` says so, and with texts put in before the elements of these
-/// numbers.
+/// The edits of a list: cuts the elements whose entry in `cuts` is true, and inserts texts before the elements of these
+/// indexes.
 pub(super) fn list_edits(
     list: &Range<usize>,
     places: &[Range<usize>],
@@ -79,7 +80,7 @@ pub(super) fn list_edits(
         return vec![Edit { at, with }];
     };
     let mut edits = cut(places, cuts);
-    // The last element before each that stays.
+    // For each element, the last element before it that stays.
     let mut kept_before: Vec<Option<usize>> = Vec::with_capacity(places.len().saturating_add(1));
     let mut last = None;
     for (at, is_cut) in cuts.iter().enumerate() {

@@ -1,17 +1,18 @@
-//! The outline of a request: where each message, user text, tool call and tool result stands in the body, so that they can
-//! be cut, moved and made (`changes`), and calls and results be paired as the provider wants it (`pairing`). Where these
-//! stand and how they are written is known to the dialects.
+//! The outline of a request: the places of all messages, user texts, tool calls and tool results in the body. It is
+//! used to cut, move and insert them (`changes`) and to pair calls with results as the provider requires (`pairing`).
+//! The dialects know where these stand and how they are written.
 //!
 //! What must not live here: why something is cut.
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use crate::{
-    conversation::Role,
-    json::{self, Unreadable, span},
-    members::{Fields, elements},
+    conversation::{Conversation, Role},
+    format::Format,
+    history::find,
+    item_part::{Finder, ItemCall, ItemPart, Tool},
+    items::Item,
+    json::{self, Raw, Unreadable, span},
 };
 
 mod changes;
@@ -23,51 +24,42 @@ mod strings;
 pub use changes::Changes;
 pub use cutting::{Counted, Cut};
 pub use pairing::{MISSING, Repaired, repair};
-pub use result::Outcome;
+pub use result::EntryResult;
 
 /// One request body, borrowed.
 #[derive(Debug)]
 pub struct Outline<'a> {
-    /// The elements of the list of messages, oldest first; one where a text stands in the list's place.
+    /// The elements of the list of messages, oldest first, or the one string in its place.
     pub entries: Vec<Entry<'a>>,
-    /// The provider keeps some of the history, so that what is here is no whole.
+    /// The provider keeps a part of the history, so this is not all of it.
     pub is_part: bool,
     body: &'a str,
-    list: Option<&'a RawValue>,
+    list: Option<Raw<'a>>,
     form: &'static Form,
 }
 
-/// One message, or one item of a list in which a call, its result and a text are items of their own.
+/// One message, or one item if calls, results and texts are items of their own.
 #[derive(Debug)]
 pub struct Entry<'a> {
     pub role: Role,
-    /// What a user says, as JSON strings. Empty for other roles.
-    pub texts: Vec<&'a RawValue>,
-    pub results: Vec<Outcome<'a>>,
-    /// It holds something beside calls and results.
+    /// The texts of a user, as JSON strings. Empty for other roles.
+    pub texts: Vec<Raw<'a>>,
+    pub results: Vec<EntryResult<'a>>,
+    /// Whether it holds anything besides calls and results.
     pub is_spoken: bool,
-    calls: Vec<MadeCall<'a>>,
-    raw: &'a RawValue,
-    /// A list or a string, where results stand in it.
-    content: Option<&'a RawValue>,
-    elements: Vec<&'a RawValue>,
+    calls: Vec<ItemCall<'a>>,
+    raw: Raw<'a>,
+    /// The content, a list or a string, if results stand within it.
+    content: Option<Raw<'a>>,
+    elements: Vec<Raw<'a>>,
     /// Bytes of images, sounds and files.
     media: usize,
 }
 
-/// A tool call in an entry.
-#[derive(Debug)]
-pub(crate) struct MadeCall<'a> {
-    pub id: Option<&'a RawValue>,
-    pub name: Cow<'a, str>,
-    /// It takes plain text (OpenAI Responses), and so does its result.
-    pub is_custom: bool,
-}
-
-/// Where the provider wants the results of calls.
+/// Where the provider requires the results of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placing {
-    /// As messages right behind the one with the calls.
+    /// As messages directly behind the message with the calls.
     Behind,
     /// Within the user's message that follows.
     Within,
@@ -75,75 +67,86 @@ pub(crate) enum Placing {
     Anywhere,
 }
 
-/// What a dialect wants of calls and results, and how it writes them.
+/// What a dialect requires of calls and results, and how it writes them.
 #[derive(Debug)]
 pub(crate) struct Form {
     pub placing: Placing,
-    /// An id names one call of the whole history, not of its message alone.
+    /// Whether an id must be unique in the whole history, and not only in its message.
     pub has_unique_ids: bool,
-    /// Results come before all else of their message.
+    /// Whether results must come first in their message.
     pub has_results_first: bool,
-    /// The history may end with calls.
+    /// Whether the history may end with calls.
     pub may_end_open: bool,
-    /// Only the number of results must be that of the calls, whatever their ids.
+    /// Whether only the numbers of calls and results must be equal, whatever their ids.
     pub is_counted: bool,
-    /// A result of a call: id, name, whether it is a custom tool's, text.
+    /// Writes a result: the id and name of the call, whether it is a custom tool's, the text.
     pub result: fn(&str, &str, bool, &str) -> String,
-    /// A user's message of these elements.
+    /// Writes a user's message with these elements.
     pub message: fn(&str) -> String,
-    /// A text as an element of a message.
+    /// Writes a text as an element of a message.
     pub text: fn(&str) -> String,
-    /// A text in the place of what a result says.
-    pub content: fn(&RawValue, &str) -> String,
+    /// Writes a text that replaces the given content of a result.
+    pub content: fn(Raw<'_>, &str) -> String,
 }
 
 impl<'a> Outline<'a> {
-    pub(crate) fn new(
-        body: &'a str,
-        list: Option<&'a RawValue>,
-        entries: Vec<Entry<'a>>,
-        form: &'static Form,
-    ) -> Self {
-        Self { entries, is_part: false, body, list, form }
-    }
-
-    /// The same where the provider keeps something of the history.
-    pub(crate) fn kept(mut self, is_part: bool) -> Self {
-        self.is_part |= is_part;
-        self
-    }
-
-    /// Of a list whose elements `read` understands.
-    pub(crate) fn of_list(
-        body: &'a str,
-        list: &'a RawValue,
-        form: &'static Form,
-        read: fn(&'a RawValue) -> Result<Entry<'a>, Unreadable>,
-    ) -> Result<Self, Unreadable> {
-        if !list.get().starts_with('[') {
+    /// Built from the items of a conversation.
+    pub(crate) fn of(conversation: &Conversation<'a>, format: &'static Format) -> Result<Self, Unreadable> {
+        let list = conversation.list.filter(|list| list.is_list());
+        let mut outline = Self {
+            entries: Vec::with_capacity(conversation.history.len()),
+            is_part: conversation.is_part,
+            body: conversation.body,
+            list,
+            form: &format.form,
+        };
+        if conversation.list.is_none() {
             return Err(Unreadable::Shape);
         }
-        let elements = elements(list);
-        let mut entries = Vec::with_capacity(elements.len());
-        for element in elements {
-            entries.push(read(element)?);
+        for (item, role) in conversation.history.items() {
+            let entry = outline.entry(item, role, format)?;
+            outline.entries.push(entry);
         }
-        Ok(Self::new(body, Some(list), entries, form))
+        Ok(outline)
     }
 
-    /// Of a text in the list's place.
-    pub(crate) fn of_text(body: &'a str, text: &'a RawValue, form: &'static Form) -> Self {
-        let mut entry = Entry::new(text, Role::User);
-        entry.say(text);
-        Self::new(body, None, vec![entry], form)
+    fn entry(&mut self, item: Item<'_, 'a>, role: Role, format: &Format) -> Result<Entry<'a>, Unreadable> {
+        let mut entry = Entry::new(item.raw, role);
+        if self.form.placing == Placing::Within
+            && let Some(content) = (format.content)(item)
+        {
+            entry.content = Some(content);
+            entry.elements = content.elements().collect();
+        }
+        let (form, mut is_part) = (self.form, false);
+        let mut give = |element: Option<usize>, found: ItemPart<'a>| match found {
+            ItemPart::Text(text) => entry.say(text),
+            ItemPart::Media(media) => entry.show(media),
+            ItemPart::Call(call) if role == Role::Assistant && call.tool != Tool::Other => {
+                entry.calls.push(call)
+            }
+            ItemPart::Result(made) if matches!(role, Role::User | Role::Tool) && made.tool != Tool::Other => {
+                let element = element.filter(|_| form.placing == Placing::Within);
+                entry.results.push(EntryResult::new(element, made));
+            }
+            ItemPart::Reference => is_part = true,
+            _ => entry.is_spoken = true,
+        };
+        let found = find(item, format, &mut Finder::new(usize::MAX, &mut give));
+        self.is_part |= is_part;
+        // A fault in what the model wrote must not make the whole request unreadable.
+        if !matches!(role, Role::Assistant | Role::Other) {
+            found?;
+        }
+        Ok(entry)
     }
 
-    /// Whether messages can be cut and put in.
+    /// Whether messages can be cut and inserted.
     pub fn is_list(&self) -> bool {
         self.list.is_some()
     }
 
-    /// Bytes of the body beside the messages.
+    /// Bytes of the body outside of the messages.
     pub fn around(&self) -> usize {
         self.body.len().saturating_sub(self.list.map_or(0, |list| list.get().len()))
     }
@@ -151,7 +154,7 @@ impl<'a> Outline<'a> {
 
 impl<'a> Entry<'a> {
     #[inline(never)]
-    pub(crate) fn new(raw: &'a RawValue, role: Role) -> Self {
+    fn new(raw: Raw<'a>, role: Role) -> Self {
         Self {
             role,
             texts: Vec::new(),
@@ -165,90 +168,47 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Bytes, without images, sounds and files.
+    /// Its size in bytes, without images, sounds and files.
     pub fn size(&self) -> usize {
         self.raw.get().len().saturating_sub(self.media)
     }
 
-    /// Where a user takes a turn of his own: not where he brings results.
+    /// Whether a user says something here besides returning results.
     pub fn is_user_turn(&self) -> bool {
         self.role == Role::User && self.is_spoken && self.results.is_empty()
     }
 
-    /// A text of this role. What is no string is something all the same.
+    /// Adds a text. A value that is not a string counts as something said, but not as a text.
     #[inline(never)]
-    pub(crate) fn say(&mut self, text: &'a RawValue) {
+    fn say(&mut self, text: Raw<'a>) {
         self.is_spoken = true;
-        if self.role == Role::User && text.get().starts_with('"') {
+        if self.role == Role::User && text.is_string() {
             self.texts.push(text);
         }
     }
 
-    /// An image, a sound or a file.
-    pub(crate) fn show(&mut self, media: &'a RawValue) {
+    /// Adds an image, a sound or a file.
+    fn show(&mut self, media: Raw<'a>) {
         self.is_spoken = true;
         self.media = self.media.saturating_add(media.get().len());
     }
-
-    /// Something else.
-    pub(crate) fn hold(&mut self) {
-        self.is_spoken = true;
-    }
-
-    #[inline(never)]
-    pub(crate) fn call(&mut self, call: MadeCall<'a>) {
-        self.calls.push(call);
-    }
-
-    #[inline(never)]
-    pub(crate) fn result(&mut self, result: Outcome<'a>) {
-        self.results.push(result);
-    }
-
-    /// What somebody says: a text, a content, or a list of contents, of which those of the types `kinds` are text.
-    pub(crate) fn said(&mut self, content: &'a RawValue, kinds: &[&str]) -> Result<(), Unreadable> {
-        match content.get().as_bytes().first() {
-            Some(b'"') => self.say(content),
-            Some(b'{') => self.part(content, kinds)?,
-            _ => elements(content).into_iter().try_for_each(|element| self.part(element, kinds))?,
-        }
-        Ok(())
-    }
-
-    fn part(&mut self, part: &'a RawValue, kinds: &[&str]) -> Result<(), Unreadable> {
-        let fields = Fields::of(part)?;
-        match fields.get("text").filter(|_| kinds.contains(&&*fields.text("type"))) {
-            Some(text) => self.say(text),
-            None => self.show(part),
-        }
-        Ok(())
-    }
-
-    /// The content, and its elements, each given to `read` with its number.
-    pub(crate) fn each_element(
-        &mut self,
-        content: &'a RawValue,
-        read: fn(&mut Self, usize, &'a RawValue) -> Result<(), Unreadable>,
-    ) -> Result<(), Unreadable> {
-        self.content = Some(content);
-        self.elements = elements(content);
-        for (at, element) in self.elements.clone().into_iter().enumerate() {
-            read(self, at, element)?;
-        }
-        Ok(())
-    }
 }
 
-impl MadeCall<'_> {
-    /// Empty where it has none.
+impl ItemCall<'_> {
+    /// Empty if it has no id.
     #[inline(never)]
     fn id(&self) -> Cow<'_, str> {
-        self.id.and_then(json::string).unwrap_or_default()
+        json::name(self.id)
+    }
+
+    /// Whether it takes and returns plain text (OpenAI).
+    fn is_custom(&self) -> bool {
+        self.tool == Tool::Custom
     }
 }
 
-/// Where a part of the body stands in it.
+/// The place of a part of the body.
 #[inline(never)]
-fn place(body: &str, part: &RawValue) -> std::ops::Range<usize> {
+fn place(body: &str, part: Raw<'_>) -> std::ops::Range<usize> {
     span(body, part).unwrap_or_default()
 }

@@ -1,26 +1,19 @@
-//! Characters of JSON strings as they stand in a body: how many there are, and where one ends. An escape is one character
-//! and so are two escaped surrogates that belong together; a surrogate that stands alone counts as one.
+//! Counts the characters of JSON strings as they stand in a body, and finds their places. An escape is one character.
+//! Two escaped surrogates that form a pair are one character; one that stands alone is one too.
 
-use serde_json::value::RawValue;
+use crate::json::{escape_length, scan::plain_end};
 
-use crate::json_scan::plain_end;
-
-/// What stands between the quotes; empty where `raw` is no string.
-pub fn inside(raw: &RawValue) -> &str {
-    raw.get().strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default()
-}
-
-/// Number of characters.
+/// The number of characters.
 pub fn count(inside: &str) -> usize {
     walk(inside, usize::MAX).1
 }
 
-/// Where the character of this number begins; the end where there are no more.
+/// The place where this character begins, or the end if there are fewer.
 pub fn offset(inside: &str, characters: usize) -> usize {
     walk(inside, characters).0
 }
 
-/// Goes on for so many characters: where that ends, and how many there were.
+/// Skips at most this number of characters. Returns where they end, and how many there were.
 fn walk(inside: &str, characters: usize) -> (usize, usize) {
     let bytes = inside.as_bytes();
     let (mut at, mut left) = (0_usize, characters);
@@ -41,36 +34,15 @@ fn walk(inside: &str, characters: usize) -> (usize, usize) {
     (at, characters.saturating_sub(left))
 }
 
-/// Whether a character begins with this byte (UTF-8).
+/// Whether this byte begins a character (UTF-8).
 fn is_first(byte: u8) -> bool {
     byte & 0xC0 != 0x80
 }
 
-/// Where the character of this number ends in a text without escapes.
+/// Where this character ends in a text without escapes.
 fn after(plain: &[u8], characters: usize) -> usize {
     let mut firsts = plain.iter().enumerate().filter(|(_, byte)| is_first(**byte));
     firsts.nth(characters).map_or(plain.len(), |(at, _)| at)
-}
-
-fn escape_length(bytes: &[u8]) -> usize {
-    match bytes {
-        [
-            b'\\',
-            b'u',
-            b'd' | b'D',
-            b'8'..=b'9' | b'a'..=b'b' | b'A'..=b'B',
-            _,
-            _,
-            b'\\',
-            b'u',
-            b'd' | b'D',
-            b'c'..=b'f' | b'C'..=b'F',
-            ..,
-        ] => 12,
-        [b'\\', b'u', ..] => 6,
-        [b'\\', ..] => 2,
-        _ => 1,
-    }
 }
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! The law of edits for what bounds a history: messages dropped, texts cut, results cleared, calls and results paired, each
-//! alone and all together, with the edits of others.
+//! The law of edits for passes that bound a history: dropped messages, cut texts, cleared results, and paired calls,
+//! each alone and all together, with edits of other passes.
 
 use sentinel_llm_api::{
-    dialect::Dialect,
+    conversation::Conversation,
     edit::{self, Edit},
     outline::{Changes, Counted, Cut, Outline, repair},
 };
 
 use super::only_the_edits::all_at_once;
 
-/// Checks the law for the edits that bound a request, together with edits of others.
-pub fn check(dialect: &dyn Dialect, text: &str, others: &[Edit]) -> Result<(), String> {
-    let Ok(outline) = dialect.outline(text) else { return Ok(()) };
+/// Checks the law for edits that bound a request, together with other edits.
+pub fn check(conversation: &Conversation<'_>, text: &str, others: &[Edit]) -> Result<(), String> {
+    let Ok(outline) = conversation.outline() else { return Ok(()) };
     for what in [1, 2, 4, 8, 11, 15_u8] {
         let mut changes = Changes::of(&outline);
         if what & 1 != 0 {
-            // One message stays.
+            // The first message stays.
             (1..outline.entries.len()).filter(|at| at % 3 != 0).for_each(|at| changes.drop_entry(at));
         }
         if what & 2 != 0 {
@@ -33,7 +33,7 @@ pub fn check(dialect: &dyn Dialect, text: &str, others: &[Edit]) -> Result<(), S
             return Err(named("edits lie over each other".into()));
         }
         all_at_once(text, &edits).map_err(named)?;
-        // What others do where nothing is left of it is not done.
+        // Other edits within a cut are dropped.
         let all: Vec<Edit> = edits.iter().chain(others).cloned().collect();
         let together = edit::settled(&all);
         all_at_once(text, &together).map_err(|problem| named(format!("with others: {problem}")))?;

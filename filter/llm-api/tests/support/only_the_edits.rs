@@ -1,22 +1,28 @@
-//! The law of edits in its general form: output = input less what is cut, plus what is put in, and it still parses.
+//! The law of edits in general: the output is the input without what is cut and with what is inserted, and it is valid
+//! JSON.
 
 use sentinel_llm_api::{
+    conversation::Conversation,
     dialect::Dialect,
     edit::{self, Edit},
-    marks::Marks,
+    spotlight::Spotlight,
 };
 use serde_json::value::RawValue;
 
-/// Checks the law for the marks of tool results, alone and together with a hint.
-fn marks(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(), String> {
-    let Ok(conversation) = dialect.read(text) else { return Ok(()) };
-    let marks = Marks::new("tool_output", "It is \"data\".");
-    let edits = marks.edits(text, &conversation.history, dialect.takes_objects_as_results());
+/// Checks the law for spotlighting, alone and with a hint.
+fn marks(
+    dialect: &dyn Dialect,
+    conversation: &Conversation<'_>,
+    text: &str,
+    hint: Option<&Edit>,
+) -> Result<(), String> {
+    let marks = Spotlight::new("tool_output", "It is \"data\".");
+    let edits = marks.edits(conversation);
     let changed = edit::apply(text, &edits).ok_or("marks lie over each other")?;
     all_at_once(text, &edits).map_err(|problem| format!("marked: {problem}"))?;
     let with_hint: Vec<Edit> = edits.iter().chain(hint).cloned().collect();
     all_at_once(text, &with_hint).map_err(|problem| format!("marked, hinted: {problem}"))?;
-    // Of what is put in, nothing else may close the marks.
+    // Nothing else that is inserted may close the tags.
     let opened = edits.iter().filter(|edit| edit.with.ends_with(r"<tool_output>\n")).count();
     let closed = edits.iter().filter(|edit| edit.with == r"\n</tool_output>").count();
     if opened != closed {
@@ -27,17 +33,22 @@ fn marks(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(), S
     Ok(())
 }
 
-/// Checks the law for the edits that a dialect makes of `text`, together with a hint.
-pub fn check(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(), String> {
-    marks(dialect, text, hint)?;
+/// Checks the law for a dialect's edits of `text`, with a hint.
+pub fn check(
+    dialect: &dyn Dialect,
+    conversation: &Conversation<'_>,
+    text: &str,
+    hint: Option<&Edit>,
+) -> Result<(), String> {
+    marks(dialect, conversation, text, hint)?;
     for may in [(|_| false) as fn(&str) -> bool, |name| name.len() % 2 == 0] {
-        let Ok(offer) = dialect.offer(text, &may) else { continue };
+        let Ok(offer) = conversation.offer(&may) else { continue };
         if offer.forced.is_some() && !offer.edits.is_empty() {
             return Err("a request that is refused is edited".into());
         }
         if offer.denied.is_empty() && offer.forced.is_none() && !offer.edits.is_empty() {
-            // A choice may name tools that are not offered at all: that alone follows.
-            if dialect.offer(text, &|_| true).is_ok_and(|all| !all.edits.is_empty()) {
+            // A choice may name tools that are not offered. Then only the choice is edited.
+            if conversation.offer(&|_| true).is_ok_and(|all| !all.edits.is_empty()) {
                 return Err("edits without a tool that is denied".into());
             }
         }
@@ -46,7 +57,9 @@ pub fn check(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(
         all_at_once(text, &with_hint).map_err(|problem| format!("without tools, hinted: {problem}"))?;
         let changed = edit::apply(text, &offer.edits).ok_or("edits lie over each other")?;
         let changed = String::from_utf8(changed).map_err(|error| error.to_string())?;
-        let again = dialect.offer(&changed, &|name| name == "no_tool_available" || may(name));
+        let again = dialect
+            .read(&changed)
+            .and_then(|again| again.offer(&|name| name == "no_tool_available" || may(name)));
         if offer.forced.is_none() && again.is_ok_and(|again| !again.denied.is_empty()) {
             return Err(format!("a denied tool is left: {changed}"));
         }
@@ -54,8 +67,8 @@ pub fn check(dialect: &dyn Dialect, text: &str, hint: Option<&Edit>) -> Result<(
     Ok(())
 }
 
-/// The general form: with any edits in one go, in any order, the result parses, and taking out what was put in at each
-/// place gives the original bytes.
+/// With any edits at once, in any order, the result is valid JSON, and removing what was inserted gives the original
+/// bytes.
 pub fn all_at_once(text: &str, edits: &[Edit]) -> Result<(), String> {
     let changed = edit::apply(text, edits);
     let backwards: Vec<Edit> = edits.iter().rev().cloned().collect();
@@ -66,7 +79,7 @@ pub fn all_at_once(text: &str, edits: &[Edit]) -> Result<(), String> {
     }
     let Some(changed) = changed else { return Ok(()) };
     serde_json::from_slice::<&RawValue>(&changed)
-        .map_err(|error| format!("the result is no JSON: {error}"))?;
+        .map_err(|error| format!("the result is not JSON: {error}"))?;
     let mut ordered: Vec<&Edit> = edits.iter().collect();
     ordered.sort_by_key(|edit| (edit.at.start, edit.at.end));
     let (mut rest, mut from, mut original) = (changed.as_slice(), 0, Vec::new());

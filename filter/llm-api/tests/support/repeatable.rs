@@ -1,4 +1,4 @@
-//! Answers as they are served, and what is read of answers.
+//! Writes answers as they are served, and reads them.
 #![allow(dead_code, reason = "each program of tests uses some of it")]
 
 use sentinel_llm_api::{
@@ -9,17 +9,21 @@ use sentinel_llm_api::{
     repeatable::{Content, FunctionCall, NotRepeatable, Wanted},
     usage::Usage,
 };
+use sentinel_wire::{Dialect as Wire, Stream};
 
 pub const USAGE: Usage = Usage { input: 40, cached: 60, output: 9 };
 pub const TEXT: &str = "Paris.\n\"Stöp\" \u{1F600}";
 
-/// With the ending of their golden files.
+/// The framings, with the endings of their golden files.
 pub fn framings(dialect: DialectRef) -> Vec<(Framing, &'static str)> {
-    let streamed = match dialect.label() {
-        "bedrock" => vec![(Framing::AwsEventStream, ".eventstream")],
-        "gemini" => vec![(Framing::Sse, ".sse"), (Framing::JsonArray, ".array")],
-        _ => vec![(Framing::Sse, ".sse")],
-    };
+    let streamed = Wire::of_label(dialect.label()).unwrap().streams().iter().map(|stream| {
+        let framing = match stream {
+            Stream::Events => Framing::Sse,
+            Stream::Array => Framing::JsonArray,
+            Stream::Frames => Framing::AwsEventStream,
+        };
+        (framing, stream.ending())
+    });
     [(Framing::Json, "")].into_iter().chain(streamed).collect()
 }
 
@@ -31,7 +35,7 @@ pub fn content(text: &str, calls: &[(&str, &str)]) -> Content {
     Content { text: text.to_owned(), calls: calls.iter().map(call).collect() }
 }
 
-/// Two calls of one function, as models make them at once, and one without arguments.
+/// Two calls of one function, as models make them at once, and one call without arguments.
 pub fn calls() -> Vec<(&'static str, &'static str)> {
     vec![
         ("get_weather", r#"{"city":"St\u00f6p \"x\"","days":[1,2.50]}"#),
@@ -80,7 +84,7 @@ pub fn read_with(
     reader.into_answer()
 }
 
-/// What can be given again where no calls are wanted.
+/// The content that can be given again if no calls are wanted.
 pub fn plain(dialect: DialectRef, content_type: &str, body: &[u8]) -> Option<Result<String, NotRepeatable>> {
     let wanted = Wanted { most: 1_000, with_calls: false };
     let content = read_with(wanted, dialect, content_type, body, 13)?.content?;
@@ -90,7 +94,7 @@ pub fn plain(dialect: DialectRef, content_type: &str, body: &[u8]) -> Option<Res
     }))
 }
 
-/// The same where they are.
+/// The same if calls are wanted.
 pub fn repeatable(
     dialect: DialectRef,
     content_type: &str,

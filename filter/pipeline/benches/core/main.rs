@@ -11,6 +11,7 @@ use std::hint::black_box;
 
 use conversation::{Dice, Ending, SLOT, body, slot_of};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use sentinel_config::Config;
 use sentinel_detect::history::{Reach, Reading};
 use sentinel_detect::signal::StepsPolicy;
 use sentinel_llm_api::{
@@ -18,10 +19,7 @@ use sentinel_llm_api::{
     edit::apply,
     registry::{by_label, read},
 };
-use sentinel_pipeline::{
-    config::Config,
-    in_memory::{ClientRequest, InMemory, ProviderResponse},
-};
+use sentinel_pipeline::in_memory::{ClientRequest, InMemory, ProviderResponse};
 use sentinel_text::{Fingerprint, digest, normalise};
 
 /// Bodies and texts, in kB.
@@ -79,8 +77,9 @@ fn body_digest(criterion: &mut Criterion) {
 
 fn splice(criterion: &mut Criterion) {
     bodies(criterion, "splice", |body| {
-        let edit = chat().hint(body, HINT, Position::Start).expect("a place for the hint");
-        black_box(apply(body, &[edit]).expect("the hint goes in"));
+        let places = read(chat(), body.as_bytes()).expect("a readable body").hint_places();
+        let slot = places.beside(Position::Start).expect("a place for the hint");
+        black_box(apply(body, &[slot.edit(HINT)]).expect("the hint goes in"));
     });
 }
 

@@ -4,10 +4,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use sentinel_pipeline::{
-    config::Config,
-    in_memory::{ClientRequest, InMemory, ProviderResponse},
-};
+use sentinel_config::Config;
+use sentinel_pipeline::in_memory::{ClientRequest, InMemory, ProviderResponse};
 use serde_json::{Value, json};
 
 use crate::{conversation::Dice, run};

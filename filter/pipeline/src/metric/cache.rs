@@ -1,7 +1,10 @@
 //! Labels of what becomes of the response cache's look-ups.
 
+use strum::{IntoStaticStr, VariantNames};
+
 /// What a look-up came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum CacheHit {
     Exact,
     Semantic,
@@ -9,24 +12,25 @@ pub enum CacheHit {
 }
 
 impl CacheHit {
-    pub const ALL: [Self; 3] = [Self::Exact, Self::Semantic, Self::Miss];
-
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Semantic => "semantic",
-            Self::Miss => "miss",
-        }
+        self.into()
     }
 }
 
 /// Why nothing was looked up for a request, or its answer was not kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum CacheBypass {
     /// `cache-control: no-store`.
     NoStore,
     /// `cache-control: no-cache`: the answer is kept all the same.
     NoCache,
+    /// The text asks for now: what time it is, the latest price, one's last order.
+    Now,
+    /// The request is signed (AWS Signature Version 4), and nothing proves by whom.
+    Signed,
+    /// The provider refused this caller's key when it was last asked: its answer is kept all the same.
+    Refused,
     /// A loop was found: the request is hinted, or stopped.
     Loop,
     /// The tool policy changes the request.
@@ -57,9 +61,12 @@ pub enum CacheBypass {
     /// What is stored cannot be read.
     Corrupted,
     /// The model does not answer: only the same text is found.
+    #[strum(serialize = "embedding_unavailable")]
     Embedding,
     /// The answer has another status than 200.
     AnswerStatus,
+    /// The provider forbids to keep the answer: `cache-control: no-store` or `private`.
+    AnswerPrivate,
     /// The answer is compressed, or of another content type than was asked for.
     AnswerForm,
     /// The answer did not come to its end in good order.
@@ -72,34 +79,6 @@ pub enum CacheBypass {
 }
 
 impl CacheBypass {
-    pub const ALL: [Self; 25] = [
-        Self::NoStore,
-        Self::NoCache,
-        Self::Loop,
-        Self::Edited,
-        Self::Tail,
-        Self::Media,
-        Self::Kept,
-        Self::Turns,
-        Self::Temperature,
-        Self::Length,
-        Self::DuplicateKey,
-        Self::Escape,
-        Self::Shape,
-        Self::Service,
-        Self::Disabled,
-        Self::StoreUnavailable,
-        Self::Deadline,
-        Self::Corrupted,
-        Self::Embedding,
-        Self::AnswerStatus,
-        Self::AnswerForm,
-        Self::AnswerIncomplete,
-        Self::AnswerOther,
-        Self::AnswerLength,
-        Self::Store,
-    ];
-
     /// From the service's word for a bypass.
     pub fn of_service(cause: &str) -> Self {
         const SERVICES: [CacheBypass; 6] = [
@@ -114,32 +93,6 @@ impl CacheBypass {
     }
 
     pub fn label(self) -> &'static str {
-        match self {
-            Self::NoStore => "no_store",
-            Self::NoCache => "no_cache",
-            Self::Loop => "loop",
-            Self::Edited => "edited",
-            Self::Tail => "tail",
-            Self::Media => "media",
-            Self::Kept => "kept",
-            Self::Turns => "turns",
-            Self::Temperature => "temperature",
-            Self::Length => "length",
-            Self::DuplicateKey => "duplicate_key",
-            Self::Escape => "escape",
-            Self::Shape => "shape",
-            Self::Service => "service",
-            Self::Disabled => "disabled",
-            Self::StoreUnavailable => "store_unavailable",
-            Self::Deadline => "deadline",
-            Self::Corrupted => "corrupted",
-            Self::Embedding => "embedding_unavailable",
-            Self::AnswerStatus => "answer_status",
-            Self::AnswerForm => "answer_form",
-            Self::AnswerIncomplete => "answer_incomplete",
-            Self::AnswerOther => "answer_other",
-            Self::AnswerLength => "answer_length",
-            Self::Store => "store",
-        }
+        self.into()
     }
 }

@@ -6,34 +6,39 @@ use sentinel_detect::{
     verdict::{Finding, Signal, Verdict},
 };
 
+use super::{Seen, Surroundings};
 use crate::{
     case::Case,
-    config::Config,
-    fail_open,
-    host::{Host, Question, ServiceReply},
+    host::{Question, ServiceReply},
     metric::ServiceOutcome,
+    note::Note,
     passes::cache,
     shared_data::change_window,
-    stored::Lookup,
 };
 
+/// Adds the question, where there is one.
+pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
+    let question = if case.is_open { about_prompt(case, &seen.reading.tail) } else { None };
+    case.question = with_lookup(case, question);
+}
+
 /// The question about a prompt event; nothing where the conversation does not end with one.
-pub fn question(case: &Case, tail: Tail<'_>) -> Option<Question> {
+fn about_prompt(case: &Case, tail: &Tail<'_>) -> Option<Question> {
     let Tail::Prompt(prompt) = tail else { return None };
     let [tenant, agent, mut run] = case.scope.names();
     // Prompts about other material are never compared.
     if let Some(context) = prompt.context.as_ref().filter(|context| context.setting != 0) {
         run.push_str(&format!("{:016x}", context.setting));
     }
-    let prompt = prompt.text.into_owned();
+    let prompt = prompt.text.to_string();
     let (similarity_threshold, repeats) = (case.policy.similarity_threshold, case.policy.semantic_repeats);
     let (cache, cache_only) = (None, false);
     Some(Question { tenant, agent, run, prompt, similarity_threshold, repeats, cache, cache_only })
 }
 
 /// One question for both: what was to be asked about the prompt, and what is looked up for it.
-pub fn with_lookup(case: &Case, question: Option<Question>, lookup: Option<Lookup>) -> Option<Question> {
-    let Some(lookup) = lookup else { return question };
+fn with_lookup(case: &mut Case, question: Option<Question>) -> Option<Question> {
+    let Some(lookup) = case.lookup.take() else { return question };
     let key = case.cache.as_ref().and_then(|cached| cached.key.as_ref())?;
     let [tenant, agent, run] = case.scope.names();
     let question = question.unwrap_or_else(|| Question {
@@ -50,21 +55,16 @@ pub fn with_lookup(case: &Case, question: Option<Question>, lookup: Option<Looku
 }
 
 /// Adds what the service found to the case.
-pub fn run(
-    config: &Config,
-    case: &mut Case,
-    reply: Result<ServiceReply, ServiceOutcome>,
-    host: &mut impl Host,
-) {
+pub fn replied(around: &Surroundings<'_>, case: &mut Case, reply: Result<ServiceReply, ServiceOutcome>) {
     let reply = reply.and_then(|reply| {
         let is_similarity = (0.0..=1.0).contains(&reply.max_similarity);
         if is_similarity { Ok(reply) } else { Err(ServiceOutcome::Garbage) }
     });
     let outcome = reply.as_ref().err().copied().unwrap_or(ServiceOutcome::Ok);
-    fail_open::called(outcome, host);
+    case.notes.push(Note::Called(outcome));
     case.service = Some(outcome);
     let mut reply = reply;
-    cache::give::note(case, reply.as_mut().map(|reply| reply.cache.take()).map_err(|outcome| *outcome));
+    cache::give::found(case, reply.as_mut().map(|reply| reply.cache.take()).map_err(|outcome| *outcome));
     if case.asks_cache_only {
         return;
     }
@@ -73,8 +73,9 @@ pub fn run(
     if !reply.loop_detected && reply.related < score::LEAST_RELATED {
         return;
     }
+    let Surroundings { config, host } = around;
     let policy = &case.policy.prompts.score;
-    let finding = change_window(host, config, &case.scope, case.arrived, |window| {
+    let finding = change_window(*host, config, &case.scope, case.arrived, &mut case.notes, |window| {
         let finding = if reply.loop_detected {
             Some(Finding::of(Signal::Semantic, Verdict::Hint))
         } else {

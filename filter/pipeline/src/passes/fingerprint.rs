@@ -9,7 +9,19 @@ use sentinel_detect::{
 use sentinel_llm_api::answer::Answer;
 use sentinel_text::{Fingerprint, digest, digest_pair};
 
-use crate::{config::Config, host::Host, identity::Scope, shared_data::change_window};
+use super::Surroundings;
+use crate::{case::AnswerCase, identity::Scope, note::Note, shared_data::change_window};
+
+/// Notes in the window of the scope what became of the request.
+pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
+    let AnswerCase { scope, entry: Some(entry), thread, .. } = case else { return };
+    let outcome = if case.has_succeeded {
+        answered(case.answer.as_ref(), &case.policy.steps.tools)
+    } else {
+        Outcome::Failed
+    };
+    remember(around, scope, *entry, *thread, &outcome, &mut case.notes);
+}
 
 /// What a response with a status of success turned out to be. `answer` is none where it could not be read.
 pub fn answered<'a>(answer: Option<&'a Answer>, rules: &ToolRules) -> Outcome<'a> {
@@ -23,15 +35,18 @@ pub fn answered<'a>(answer: Option<&'a Answer>, rules: &ToolRules) -> Outcome<'a
 
 /// Notes in the window of the scope what became of the request of this entry.
 pub fn remember(
-    config: &Config,
+    around: &Surroundings<'_>,
     scope: &Scope,
     entry: u32,
     thread: ThreadRef,
     outcome: &Outcome<'_>,
-    host: &mut impl Host,
+    notes: &mut Vec<Note>,
 ) {
+    let Surroundings { config, host } = around;
     let now = host.now();
-    change_window(host, config, scope, now, |window| window.record(entry, thread, outcome.clone(), now));
+    change_window(*host, config, scope, now, notes, |window| {
+        window.record(entry, thread, outcome.clone(), now);
+    });
 }
 
 fn text(answer: &Answer) -> Fingerprint {

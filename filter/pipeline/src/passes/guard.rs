@@ -1,18 +1,19 @@
 //! Guard: prompt injection in the new part of a request, which is the user texts and tool results after the assistant's
 //! last turn. Earlier texts were checked when they were new.
 
-use sentinel_detect::{
-    injection::{Found, Pattern, Place, Scanner},
-    verdict::{Finding, Signal, Verdict},
+use sentinel_config::{GuardAction, GuardPolicy};
+use sentinel_detect::verdict::{Finding, Signal, Verdict};
+use sentinel_guard::{Matches, Pattern, Place, Scanner};
+use sentinel_llm_api::{
+    conversation::{Conversation, Role},
+    history::Written,
 };
-use sentinel_llm_api::conversation::{Conversation, Part, Role};
 
+use super::Seen;
 use crate::{
     case::Case,
-    config::{GuardAction, GuardPolicy},
-    host::Host,
     metric::Metric,
-    record,
+    note::{Injection, Note},
 };
 
 /// So many bytes of new texts are searched in one request; of a text that is longer than what is left, the beginning and the
@@ -27,20 +28,12 @@ struct Search {
     found: Vec<(Place, Pattern, usize)>,
     /// Bytes that may still be searched.
     left: usize,
+    /// All that was to be read could be.
+    is_whole: bool,
     scanner: Scanner,
 }
 
 impl Search {
-    fn text(&mut self, text: &str, place: Place) {
-        let (head, tail) = self.share(text);
-        let found = self.scanner.scan(head, place);
-        self.add(place, 0, &found);
-        if let Some((start, tail)) = tail {
-            let found = self.scanner.scan(tail, place);
-            self.add(place, start, &found);
-        }
-    }
-
     fn json(&mut self, json: &str, place: Place) {
         let (head, tail) = self.share(json);
         let found = self.scanner.scan_json(head, place);
@@ -68,7 +61,7 @@ impl Search {
         (head, text.get(start..).map(|tail| (start, tail)))
     }
 
-    fn add(&mut self, place: Place, start: usize, patterns: &Found) {
+    fn add(&mut self, place: Place, start: usize, patterns: &Matches) {
         for (pattern, offset) in patterns.iter() {
             if self.found.iter().all(|(known, other, _)| (*known, *other) != (place, pattern)) {
                 self.found.push((place, pattern, start.saturating_add(offset)));
@@ -78,48 +71,42 @@ impl Search {
 }
 
 /// Reads what is new.
-fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Vec<(Place, Pattern, usize)> {
-    let mut search = Search { found: Vec::new(), left: MOST_SEARCHED, scanner: Scanner::default() };
+fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Search {
+    // What is to be blocked must not hide behind other texts.
+    let left = if policy.blocks() { usize::MAX } else { MOST_SEARCHED };
+    let mut search = Search { found: Vec::new(), left, is_whole: true, scanner: Scanner::default() };
     if policy.user == GuardAction::Off && policy.tool == GuardAction::Off {
-        return search.found;
+        return search;
     }
     let history = &conversation.history;
     // The newest come first: the model acts on them.
     let new = (0..history.len()).rev().take_while(|at| history.role(*at) != Role::Assistant);
-    for at in new.filter(|at| matches!(history.role(*at), Role::User | Role::Tool)) {
+    for at in new.filter(|at| history.role(*at) != Role::Instruction) {
         // More is not searched: then it need not be read.
         if search.left == 0 {
             break;
         }
-        // A content that is one string is read whole, with all of its escapes.
-        let whole = history.content(at).filter(|raw| raw.get().starts_with('"'));
-        if let (Role::User, Some(raw)) = (history.role(at), whole) {
-            if policy.user != GuardAction::Off {
-                search.json(raw.get(), Place::User);
-            }
-            continue;
-        }
-        // What cannot be read is nobody's text.
-        let _ = history.parts(at, &mut |part| match part {
-            Part::Text(text) if policy.user != GuardAction::Off => search.text(&text, Place::User),
-            Part::Result(result) if policy.tool != GuardAction::Off => {
-                if let Some(content) = result.content {
-                    search.json(content.get(), Place::Tool);
-                }
-            }
+        let read = history.written(at, &mut |written| match written {
+            Written::Text(json) if policy.user != GuardAction::Off => search.json(json, Place::User),
+            Written::Result(json) if policy.tool != GuardAction::Off => search.json(json, Place::Tool),
             _ => {}
         });
+        search.is_whole &= read.is_ok();
     }
-    search.found
+    search
 }
 
 /// Looks for them and puts them on record; a finding where one is to be blocked.
-pub fn run(case: &mut Case, conversation: &Conversation<'_>, host: &mut impl Host) {
+pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let policy = case.policy.guard;
-    for (place, pattern, offset) in read(conversation, policy) {
-        host.count(Metric::Injections(pattern, place, case.dialect.label()), 1);
+    let Search { found, is_whole, .. } = read(seen.conversation, policy);
+    if !is_whole && policy.blocks() {
+        case.unread();
+    }
+    for (place, pattern, offset) in found {
+        case.notes.push(Note::Count(Metric::Injections(pattern, place, case.dialect.label()), 1));
         let action = policy.action(place);
-        record::injection(case, &record::Injection { pattern, place, offset, action }, host);
+        case.notes.push(Note::Injection(Injection { pattern, place, offset, action }));
         if action == GuardAction::Block {
             let tool = pattern.label().to_owned();
             case.findings.push(Finding { tool, ..Finding::of(Signal::Injection, Verdict::Kill) });

@@ -7,33 +7,24 @@ use sentinel_detect::{
     prompts::{self, Incoming, IncomingPrompt, Observed},
     signal::{self, StepsPolicy},
     step::FinishedCall,
-    verdict::Finding,
+    verdict::{Finding, Signal},
     window::Window,
 };
 use sentinel_text::digest;
 
-use crate::{
-    case::Case, config::Config, fail_open, host::Host, metric::Bypass, shared_data::change_window,
-    span::StepSpans,
-};
+use super::Seen;
+use crate::{case::Case, metric::Bypass, note::Note, shared_data::change_window};
 
-/// Adds what it finds to the case. True where the prompt is new, nothing was found, and the embedding service may know
-/// more.
-pub fn run(
-    config: &Config,
-    case: &mut Case,
-    body: &[u8],
-    reading: &Reading<'_>,
-    trace: Option<&StepSpans>,
-    host: &mut impl Host,
-) -> bool {
-    let Case { policy, scope, arrived, findings, .. } = case;
+/// Adds to the case what it finds, and whether the embedding service may know more.
+pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
+    let Seen { config, reading, body, trace, host, .. } = seen;
+    let Case { policy, scope, arrived, findings, notes, .. } = case;
     findings.extend(signal::in_steps(&reading.steps(), &policy.steps));
     findings.extend(signal::in_exchanges(&reading.exchanges, &policy.steps));
     findings.extend(signal::in_turns(reading.turns_alone, policy.run_limit));
     if !scope.is_identified() {
-        fail_open::bypassed(Bypass::NoIdentity, host);
-        return false;
+        notes.push(Note::Bypassed(Bypass::NoIdentity));
+        return;
     }
     let prompt = IncomingPrompt::of(reading);
     let needs_digest = trace.is_some() || prompt.is_some();
@@ -51,23 +42,24 @@ pub fn run(
     };
     // Looked at only where something is remembered that they could change.
     let new_results = OnceCell::new();
-    let (kept_finding, observed, spans) = change_window(host, config, scope, *arrived, |window| {
+    let (kept_finding, observed, spans) = change_window(*host, config, scope, *arrived, notes, |window| {
         let (kept_finding, kept_results) = in_kept_history(window, reading, &policy.steps);
         let done = || match kept_results.is_empty() {
             true => new_results.get_or_init(|| reading.done()).as_slice(),
             false => kept_results.as_slice(),
         };
-        let spans = trace.map(|trace| trace.of(window, scope, &incoming, done())).unwrap_or_default();
+        let spans =
+            trace.as_ref().map(|trace| trace.of(window, scope, &incoming, done())).unwrap_or_default();
         let observed = prompts::observe(window, &incoming, done, &policy.prompts);
         (kept_finding, observed, spans)
     });
     let Observed { finding, entry, is_open } = observed;
     findings.extend(kept_finding);
     findings.extend(finding);
-    let is_open = is_open && findings.is_empty();
+    // That a context window is almost full says nothing about a loop.
+    case.is_open = is_open && findings.iter().all(|finding| finding.signal == Signal::MemoryFlush);
     case.entry = entry;
     case.spans = spans;
-    is_open
 }
 
 /// What is found in a history that the provider keeps, and its new results. A history in the body needs no memory.

@@ -1,14 +1,129 @@
-//! The passes: each looks at a request or its answer for one purpose and says what it found. None decides, none edits,
-//! and one that is switched off costs nothing. On the way in: `tools`, `guard`, `spotlight`, `bounds`, `loops`, `cache`, then `ask`. On
-//! the way out: `clean` on each part of an answer as it passes, and of what passed `tools` again, `fingerprint`, `usage`, `cache`.
+//! The passes: each looks at a request or its answer for one purpose. It reads what was seen of it, and adds to the case what it
+//! found: findings (evidence for a verdict), edits and notes. None decides, none executes, and one that is switched off costs
+//! nothing. The lists below are the order.
 
 pub mod ask;
 pub mod bounds;
+pub mod breaker;
 pub mod cache;
 pub mod clean;
 pub mod fingerprint;
 pub mod guard;
 pub mod loops;
+pub mod models;
+pub mod report;
 pub mod spotlight;
+pub mod stop;
 pub mod tools;
 pub mod usage;
+
+use sentinel_config::Config;
+use sentinel_detect::history::Reading;
+use sentinel_llm_api::{
+    conversation::Conversation,
+    json::Unreadable,
+    mcp::{Request, Wanted},
+    path::PathFacts,
+};
+
+use crate::{
+    case::{AnswerCase, Case, McpCase},
+    decide::decide,
+    host::Facts,
+    span::StepSpans,
+};
+
+/// What the passes of a request read.
+pub struct Seen<'a, 'c> {
+    pub config: &'a Config,
+    pub path: &'a PathFacts,
+    pub body: &'a [u8],
+    pub conversation: &'a Conversation<'c>,
+    pub reading: &'a Reading<'a>,
+    /// Where the steps of the run are traced.
+    pub trace: Option<StepSpans>,
+    pub host: &'a dyn Facts,
+}
+
+type Pass = fn(&Seen<'_, '_>, &mut Case);
+
+/// Which requests a pass looks at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LooksAt {
+    All,
+    /// Those that are not refused for what they say: these are nobody's evidence.
+    Unrefused,
+}
+
+/// The passes of a request to a model.
+///
+/// * `stop`, `models`, `tools` and `guard` can refuse a request; they come before those that look at requests that are not refused.
+/// * `bounds` comes behind `tools` and `spotlight`: it moves their edits along with what it moves.
+/// * `cache` looks up nothing where something was found or is edited. It comes behind all that finds or edits.
+/// * `ask` puts what `loops` and `cache` want to know into one question.
+/// * `report` counts what the others have noted.
+const OF_A_REQUEST: [(LooksAt, Pass); 10] = [
+    (LooksAt::All, stop::run),
+    (LooksAt::All, models::run),
+    (LooksAt::All, tools::run),
+    (LooksAt::All, guard::run),
+    (LooksAt::Unrefused, spotlight::run),
+    (LooksAt::Unrefused, bounds::run),
+    (LooksAt::Unrefused, loops::run),
+    (LooksAt::All, cache::look_up::run),
+    (LooksAt::All, ask::run),
+    (LooksAt::All, report::run),
+];
+
+/// Runs the passes of a request to a model.
+pub fn of_a_request(seen: &Seen<'_, '_>, case: &mut Case) {
+    for (looks_at, run) in OF_A_REQUEST {
+        if looks_at == LooksAt::All || !decide(&case.findings, &case.policy).kills_by_itself() {
+            run(seen, case);
+        }
+    }
+}
+
+/// What the passes of a request to an MCP server read.
+pub struct McpSeen<'a> {
+    pub config: &'a Config,
+    pub requests: &'a Result<Vec<Request<'a>>, Unreadable>,
+    /// The tools that are called, and whether a list is asked for; nothing where all tools are allowed.
+    pub wanted: &'a Wanted,
+    pub host: &'a dyn Facts,
+}
+
+type McpPass = fn(&McpSeen<'_>, &mut McpCase);
+
+/// The passes of a request to an MCP server. `breaker` counts no calls of a request that `tools` refuses.
+const OF_AN_MCP_REQUEST: [(LooksAt, McpPass); 3] =
+    [(LooksAt::All, stop::of_mcp), (LooksAt::All, tools::called), (LooksAt::Unrefused, breaker::run)];
+
+/// Runs the passes of a request to an MCP server.
+pub fn of_an_mcp_request(seen: &McpSeen<'_>, case: &mut McpCase) {
+    for (looks_at, run) in OF_AN_MCP_REQUEST {
+        if looks_at == LooksAt::All || !decide(&case.findings, &case.policy).kills_by_itself() {
+            run(seen, case);
+        }
+    }
+}
+
+/// What the passes of an answer read, beside the answer itself.
+pub struct Surroundings<'a> {
+    pub config: &'a Config,
+    pub host: &'a dyn Facts,
+}
+
+type AnswerPass = fn(&Surroundings<'_>, &mut AnswerCase);
+
+/// The passes of an answer of a model that is over. `clean` changed its parts as they came. `cache` takes the text that is to be
+/// kept, and no answer that `clean` found to say nothing: it comes last.
+const OF_AN_ANSWER: [AnswerPass; 6] =
+    [usage::run, tools::answered, clean::run, fingerprint::run, cache::keep::run, report::answered];
+
+/// Runs the passes of an answer.
+pub fn of_an_answer(around: &Surroundings<'_>, case: &mut AnswerCase) {
+    for run in OF_AN_ANSWER {
+        run(around, case);
+    }
+}

@@ -1,5 +1,6 @@
 //! Tools: which of them may be offered to the model, and the record of those that are called.
 
+use sentinel_config::Policy;
 use sentinel_detect::{
     arguments::canonical,
     step::shown,
@@ -7,61 +8,67 @@ use sentinel_detect::{
 };
 use sentinel_llm_api::answer::Answer;
 
+use super::{McpSeen, Seen, Surroundings};
 use crate::{
-    case::Case,
-    config::Policy,
-    host::Host,
-    identity::Scope,
-    metric::{DeniedTool, Metric},
-    record::{self, CallDecision, ToolCallRecord},
+    case::{AnswerCase, Case, McpCase},
+    metric::{DeniedTool, MCP, Metric},
+    note::{CallDecision, Note, ToolCall},
 };
 
 /// Adds the edits that take denied tools out of the request, or a finding where it wants one of them to be called.
-pub fn run(case: &mut Case, body: &[u8], host: &mut impl Host) {
+pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let tools = &case.policy.tools;
     if tools.is_open() {
         return;
     }
-    let Ok(body) = std::str::from_utf8(body) else { return };
-    // What cannot be read as tools offers none.
-    let Ok(offer) = case.dialect.offer(body, &|name| tools.may(name)) else { return };
+    let Ok(offer) = seen.conversation.offer(&|name| tools.may(name)) else {
+        // What cannot be read as tools may still be some to the provider.
+        case.unread();
+        return;
+    };
     let label = case.dialect.label();
     if !offer.denied.is_empty() {
         let count = u64::try_from(offer.denied.len()).unwrap_or(0);
-        host.count(Metric::ToolsDenied(DeniedTool::Offered, label), count);
+        case.notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Offered, label), count));
     }
     if let Some(forced) = offer.forced {
-        host.count(Metric::ToolsDenied(DeniedTool::Forced, label), 1);
+        case.notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Forced, label), 1));
         let tool = shown(&forced);
         case.findings.push(Finding { tool, ..Finding::of(Signal::ToolDenied, Verdict::Kill) });
     }
     case.edits.extend(offer.edits);
 }
 
+/// A finding where a request to an MCP server calls a tool that its agent may not use.
+pub fn called(seen: &McpSeen<'_>, case: &mut McpCase) {
+    let denied = seen.wanted.calls.iter().filter(|tool| !case.policy.tools.may(tool));
+    let Some(tool) = denied.clone().next().map(|tool| shown(tool)) else { return };
+    let count = u64::try_from(denied.count()).unwrap_or(0);
+    case.notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Called, MCP), count));
+    case.findings.push(Finding { tool, ..Finding::of(Signal::ToolDenied, Verdict::Kill) });
+}
+
 /// Puts the calls of an answer on record.
-pub fn answered(
-    policy: &Policy,
-    dialect: &'static str,
-    scope: &Scope,
-    answer: &Answer,
-    host: &mut impl Host,
-) {
+pub fn answered(_: &Surroundings<'_>, case: &mut AnswerCase) {
+    if let Some(answer) = &case.answer {
+        note_calls(&case.policy, case.dialect.label(), answer, &mut case.notes);
+    }
+}
+
+/// The same of any answer.
+pub fn note_calls(policy: &Policy, dialect: &'static str, answer: &Answer, notes: &mut Vec<Note>) {
     if !policy.tools.audit && policy.tools.is_open() {
         return;
     }
     for call in &answer.calls {
         let may = policy.tools.may(&call.name);
         if !may {
-            host.count(Metric::ToolsDenied(DeniedTool::Called, dialect), 1);
+            notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Called, dialect), 1));
         }
         if policy.tools.audit {
             let decision = if may { CallDecision::Allow } else { CallDecision::NotOffered };
             let arguments = canonical(&call.arguments).digest;
-            record::tool_call(
-                scope,
-                &ToolCallRecord { dialect, tool: &call.name, arguments, decision },
-                host,
-            );
+            notes.push(Note::ToolCall(ToolCall { tool: call.name.clone(), arguments, decision }));
         }
     }
 }

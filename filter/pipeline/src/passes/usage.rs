@@ -2,25 +2,27 @@
 
 use std::sync::Arc;
 
-use sentinel_llm_api::usage::Usage;
+use sentinel_config::price::OTHER;
 
+use super::Surroundings;
 use crate::{
-    config::Config,
-    host::Host,
+    case::AnswerCase,
     metric::{Metric, Tokens},
-    price::OTHER,
+    note::Note,
 };
 
 /// Counts tokens and their price. The label is the price table's, so that there are no more labels than it has rows.
-pub fn run(config: &Config, model: &str, usage: &Usage, host: &mut impl Host) {
-    let price = config.price(model);
+pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
+    let Some(answer) = &case.answer else { return };
+    let usage = &answer.usage;
+    let price = around.config.price(&case.model);
     let label = price.map_or_else(|| OTHER.into(), |price| Arc::clone(price.model.label()));
     let tokens =
         [(Tokens::Input, usage.input), (Tokens::CachedInput, usage.cached), (Tokens::Output, usage.output)];
     for (kind, count) in tokens.into_iter().filter(|(_, count)| *count > 0) {
-        host.count(Metric::Tokens(kind, Arc::clone(&label)), count);
+        case.notes.push(Note::Count(Metric::Tokens(kind, Arc::clone(&label)), count));
     }
     if let Some(price) = price {
-        host.count(Metric::Costs(label), price.of(usage));
+        case.notes.push(Note::Count(Metric::Costs(label), price.of(usage)));
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use sentinel_detect::injection::{Pattern, Place, scan};
+use sentinel_guard::{Pattern, Place, scan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

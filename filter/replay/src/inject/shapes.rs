@@ -108,3 +108,78 @@ pub(super) fn healthy(
     }
     Some((told, step.end, 1))
 }
+
+/// The call of a tool, and its result.
+fn step(tool: &str, arguments: &str, result: &str, chance: &mut Chance) -> [Told; 2] {
+    let id = call_id(chance);
+    let call = Call { id: id.clone(), name: tool.to_owned(), arguments: arguments.to_owned() };
+    [
+        Told::New(Said::Assistant { text: String::new(), calls: vec![call] }),
+        Told::New(Said::Result { call: id, name: tool.to_owned(), text: result.to_owned() }),
+    ]
+}
+
+/// What is sampled, and what may come of it.
+const SAMPLED: [(&str, &str, &[&str]); 4] = [
+    ("flip_coin", "{}", &["heads", "tails"]),
+    ("read_register", r#"{"register":4}"#, &["17.2", "17.4", "17.1"]),
+    ("run_tests", r#"{"suite":"unit"}"#, &["3 passed", "1 failed, 2 passed"]),
+    ("get_price", r#"{"symbol":"MAR"}"#, &["101.5", "101.7", "101.6", "101.4"]),
+];
+
+/// One call whose outcome is decided by chance, again and again.
+pub(super) fn sampling(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+    let steps = steps(messages);
+    let place = *steps.get(choose(&steps, at, chance)?)?;
+    let mut told = recorded(messages.get(..place.end)?);
+    let (tool, arguments, outcomes) = *chance.pick(&SAMPLED)?;
+    for _ in 0..HEALTHY {
+        let outcome = *chance.pick(outcomes)?;
+        told.extend(step(tool, arguments, outcome, chance));
+    }
+    Some((told, place.end, 1))
+}
+
+/// The user asks for so many repetitions of one step, and gets them.
+pub(super) fn asked_for(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+    const TASKS: [&str; 4] = [
+        "Run the tests {} times and tell me how often they fail.",
+        "Please take {} samples of register 4.",
+        "{}x the same request, to warm the cache up.",
+        "I want to see {} test runs, one after the other.",
+    ];
+    let steps = steps(messages);
+    let place = *steps.get(choose(&steps, at, chance)?)?;
+    let mut told = recorded(messages.get(..place.end)?);
+    let onset = told.len();
+    let number = 6 + chance.below(7);
+    told.push(Told::New(Said::User(chance.pick(&TASKS)?.replace("{}", &number.to_string()))));
+    for _ in 0..number {
+        told.extend(step(
+            "run",
+            r#"{"command":"make check"}"#,
+            "All of the 12 checks have passed on this machine.",
+            chance,
+        ));
+    }
+    Some((told, onset, 1))
+}
+
+/// Two agents that thank each other and find no end.
+pub(super) fn talk(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
+    const TALKS: [(&str, &str); 3] = [
+        ("Thank you very much for your help!", "You are welcome! Have a nice day."),
+        ("Is there any news?", "There is no news yet, but I will tell you as soon as there is."),
+        ("Thanks again, that was all.", "It was a pleasure to help you with this."),
+    ];
+    let steps = steps(messages);
+    let place = *steps.get(choose(&steps, at, chance)?)?;
+    let mut told = recorded(messages.get(..place.end)?);
+    let onset = told.len();
+    let (said, answered) = *chance.pick(&TALKS)?;
+    for _ in 0..HEALTHY {
+        told.push(Told::New(Said::User(said.to_owned())));
+        told.push(Told::New(Said::Assistant { text: answered.to_owned(), calls: Vec::new() }));
+    }
+    Some((told, onset, 1))
+}

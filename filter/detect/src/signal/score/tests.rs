@@ -129,41 +129,22 @@ fn constant_words_to_answers_that_differ_in_numbers_are_work() {
 }
 
 #[test]
-fn without_a_named_run_only_a_history_that_goes_on_is_killed() {
-    let answer = "I cannot find that order anywhere.";
-    let siblings = vec![(prompt(QUESTION), answer); 20];
+fn without_a_named_run_nothing_is_killed() {
+    let siblings = vec![(prompt(QUESTION), "I cannot find that order anywhere."); 20];
     let verdicts = run_of(&siblings, false);
     assert!(verdicts.contains(&Verdict::Hint) && !verdicts.contains(&Verdict::Kill), "{verdicts:?}");
+}
+
+/// What a history says is judged in the history: a text that stands there already is no new prompt.
+#[test]
+fn a_text_that_stands_in_the_history_is_no_new_prompt() {
+    let answer = "I cannot find that order anywhere.";
     let grown = |n: u64| {
         let earlier = (0..n).map(|history| Occurrence { history, answer: Fingerprint::of(answer) }).collect();
         let context = Context { history: n, earlier, ..Context::default() };
         (IncomingPrompt { text: Fingerprint::of(QUESTION), context, ..IncomingPrompt::default() }, answer)
     };
-    let verdicts = run_of(&(0..6).map(grown).collect::<Vec<_>>(), false);
-    assert_eq!(verdicts.iter().position(|verdict| *verdict == Verdict::Kill), Some(4), "{verdicts:?}");
-}
-
-#[test]
-fn a_text_that_stands_in_the_history_counts_only_with_its_answers() {
-    let answers: Vec<String> = (0..12).map(|n| format!("Step {n} was {} and so on", "x".repeat(n))).collect();
-    let exchanges: Vec<_> = answers
-        .iter()
-        .map(|answer| {
-            let known = Occurrence { history: 1, answer: Fingerprint::default() };
-            let context = Context { earlier: vec![known], ..Context::default() };
-            let text = Fingerprint::of("Analyse the result of the tool and go on");
-            (IncomingPrompt { text, context, ..IncomingPrompt::default() }, answer.as_str())
-        })
-        .collect();
-    assert_eq!(run_of(&exchanges, true), [Verdict::Allow; 12]);
-    // The client keeps something else of the answers than the provider said.
-    let kept = |n: u64| {
-        let said = |history| Occurrence { history, answer: Fingerprint::of(&answers[history as usize]) };
-        let context = Context { history: n, earlier: (0..n).map(said).collect(), ..Context::default() };
-        let text = Fingerprint::of("Analyse the result of the tool and go on");
-        (IncomingPrompt { text, context, ..IncomingPrompt::default() }, "I cannot find that order anywhere.")
-    };
-    assert_eq!(run_of(&(0..12).map(kept).collect::<Vec<_>>(), true), [Verdict::Allow; 12]);
+    assert_eq!(run_of(&(0..12).map(grown).collect::<Vec<_>>(), true), [Verdict::Allow; 12]);
 }
 
 #[test]

@@ -5,11 +5,13 @@ fn kind(tool: &str, said: &str) -> Kind {
 }
 
 fn kind_of(tool: &str, arguments: &str, said: &str) -> Kind {
-    let purpose = Purpose::of(tool, arguments);
-    Judged { said, purpose, names_something: arguments.len() > 2, is_error: false }.kind()
+    facts(tool, arguments, said).kind
 }
 
-const NAMED: &str = r#"{"query":"x"}"#;
+fn facts(tool: &str, arguments: &str, said: &str) -> Facts {
+    let purpose = Purpose::of(tool, arguments);
+    Judged { said, purpose, weight: Weight::of_arguments(arguments), is_error: false }.facts(None)
+}
 
 #[test]
 fn an_acknowledgement_is_one_whatever_the_tool_is_called() {
@@ -32,19 +34,17 @@ fn an_acknowledgement_is_one_whatever_the_tool_is_called() {
         r#"{"ok":true,"message":"Key pressed"}"#,
         r#"{"approved":true}"#,
         "Operation successful",
+        r#"{"exit_code": 0, "stdout": ""}"#,
     ] {
         for tool in ["write_file", "look_up", "ui"] {
             assert_eq!(kind(tool, said), Kind::Acknowledgement, "{tool}: {said}");
         }
     }
-    for said in ["3 lines written to notes.txt", "201 Created", r#"{"exit_code": 0, "stdout": ""}"#] {
-        assert_eq!(kind("bash", said), Kind::Acknowledgement, "{said}");
-    }
     assert_eq!(kind("add_voucher", "Voucher 3221322 added"), Kind::Content, "it names one thing");
 }
 
 #[test]
-fn what_is_empty_and_what_is_not_there() {
+fn what_is_empty() {
     for said in [
         "[]",
         "{}",
@@ -52,75 +52,85 @@ fn what_is_empty_and_what_is_not_there() {
         "No new messages",
         "The inbox is empty",
         "no unread mail",
+        "Already up to date.",
+        "null",
+        "None",
     ] {
-        assert_eq!(kind_of("look_up", NAMED, said), Kind::Empty, "{said}");
-    }
-    for said in
-        ["No order found", "No results found for 'x'", "none", "null", "order not found", "unknown city"]
-    {
-        assert_eq!(kind_of("look_up", NAMED, said), Kind::Failure, "{said}");
-    }
-    for said in ["No messages", "nothing", "null"] {
-        assert_eq!(kind("list_mail", said), Kind::Empty, "{said}");
+        assert_eq!(kind("look_up", said), Kind::Empty, "{said}");
     }
 }
 
+/// Words do not make a failure: what looks for one in them accuses good results.
 #[test]
-fn an_error_says_so_in_many_ways() {
+fn what_tells_something_is_content_whatever_its_words() {
+    for said in [
+        "No order found",
+        "No results found for 'x'",
+        "You stand at (3, 4). No monsters here.",
+        "permission denied",
+        "Insufficient funds.",
+        "Zeitüberschreitung nach 3 s",
+        "validation error 0.48",
+        "1037 requests, 0 errors",
+        r#"{"imported": 100, "errors": 3}"#,
+        r#"{"success":false,"hint":"look elsewhere"}"#,
+        "Paris is the capital of France",
+        "17",
+        "42",
+    ] {
+        for tool in ["look_up", "execute_code", "write_file"] {
+            assert_eq!(kind(tool, said), Kind::Content, "{tool}: {said}");
+        }
+    }
+    assert_eq!(kind("write_file", &"word ".repeat(30)), Kind::Content);
+}
+
+#[test]
+fn an_explicit_failure_has_full_weight() {
     let traceback =
         format!("Traceback (most recent call last)\n{}\nValueError: bad", "  File x\n".repeat(900));
-    for said in [
-        "Error: file is locked",
-        "permission denied",
-        r#"{"error":"locked"}"#,
-        r#"{"status":503,"body":"a page of text that is longer than an acknowledgement may be, as pages are"}"#,
-        r#"{"success":false,"hint":"none of the many words that stand here say that it went wrong, but it did"}"#,
-        r#"{"exit_code":1,"stdout":"a"}"#,
-        traceback.as_str(),
-    ] {
-        assert_eq!(kind("bash", said), Kind::Failure, "{said}");
-        assert_eq!(kind("look_up", said), Kind::Failure, "{said}");
+    for said in ["Error: file is locked", r#"{"error":"locked"}"#, r#"{"status":503,"body":"x"}"#, &traceback]
+    {
+        for tool in ["look_up", "pop_queue", "get_order_status"] {
+            let facts = facts(tool, "{}", said);
+            assert_eq!((facts.kind, facts.weight), (Kind::Failure, Weight::Full), "{tool}: {said}");
+        }
     }
-    let judged = Judged { said: "all is well", purpose: Purpose::Ask, names_something: true, is_error: true };
+    let judged =
+        Judged { said: "all is well", purpose: Purpose::Any, weight: Weight::Nothing, is_error: true };
     assert_eq!(judged.kind(), Kind::Failure);
 }
 
 #[test]
-fn what_waits_and_what_advances() {
+fn what_waits_and_what_moves_on() {
     assert_eq!(kind("sleep", "Error: whatever"), Kind::Waiting);
     assert_eq!(kind("get_job_status", "running"), Kind::Waiting);
     assert_eq!(kind("get_job_status", "Battery at 98 percent"), Kind::Waiting);
     assert_eq!(kind("check_ready", "false"), Kind::Waiting);
-    assert_eq!(kind("get_order_status", "Error: no such order"), Kind::Failure);
-    assert_eq!(
-        kind("pop_queue", r#"{"item":"x","kind":"letter to be sent to somebody"}"#),
-        Kind::Acknowledgement
-    );
-    assert_eq!(kind("pop_queue", "Error: queue is gone"), Kind::Failure);
+    assert_eq!(kind("pop_queue", r#"{"item":"x","kind":"a letter"}"#), Kind::Acknowledgement);
     assert_eq!(kind("look_up", "job 7 is still running"), Kind::Waiting);
     assert_eq!(kind_of("bash", r#"{"command":"sleep 5; cat out"}"#, "cat: out: No such file"), Kind::Waiting);
 }
 
 #[test]
-fn the_rest_tells_something() {
-    assert_eq!(kind("write_file", &"word ".repeat(30)), Kind::Content);
-    assert_eq!(kind("write_file", &format!("No {}", "word ".repeat(100))), Kind::Content);
-    assert_eq!(kind("look_up", "Paris is the capital of France"), Kind::Content);
-    assert_eq!(kind("look_up", "17"), Kind::Content);
+fn the_weight_is_that_of_the_call_or_of_the_outcome() {
+    for (arguments, said, weight) in [
+        (r#"{"query":"order 123"}"#, "No order found", Weight::Full),
+        (r#"{"id":9}"#, "No order found", Weight::Token),
+        ("{}", "You hit the zombie.", Weight::Nothing),
+        ("{}", "one two three four five six seven eight nine ten eleven twelve", Weight::Full),
+        (r#"{"code":"print(6 * 7)"}"#, "42", Weight::Full),
+    ] {
+        assert_eq!(facts("tool", arguments, said).weight, weight, "{arguments}: {said}");
+    }
 }
 
 #[test]
-fn failures_are_compared_without_accidents_and_sends_without_ids() {
-    let outcome = |tool: &str, said: &str| {
-        let judged =
-            Judged { said, purpose: Purpose::of(tool, "{}"), names_something: false, is_error: false };
-        judged.outcome(judged.kind())
-    };
-    assert_eq!(outcome("f", "Error 17: locked"), outcome("f", "Error 18: locked"));
-    assert_ne!(outcome("f", "Room 17 is free and open"), outcome("f", "Room 18 is free and open"));
-    let receipt = |id: &str| format!(r#"{{"message_id":"{id}","status":"queued for delivery"}}"#);
-    assert_eq!(outcome("send_mail", &receipt("a1")), outcome("send_mail", &receipt("b2")));
-    assert_ne!(outcome("list_mail", &receipt("a1")), outcome("list_mail", &receipt("b2")));
+fn only_explicit_failures_are_compared_without_what_is_volatile() {
+    let outcome = |said: &str| facts("f", "{}", said).outcome;
+    assert_eq!(outcome("Error 17: locked, took 3 ms"), outcome("Error 18: locked, took 9 ms"));
+    assert_ne!(outcome("Room 17 is free and open"), outcome("Room 18 is free and open"));
+    assert_ne!(outcome("timed out after 30.01 s"), outcome("timed out after 30.02 s"));
 }
 
 #[test]
@@ -131,50 +141,33 @@ fn what_is_wrapped_in_tags_and_labels_is_seen() {
     assert_eq!(kind("bash", &wrapped(0, "")), Kind::Acknowledgement);
     assert_eq!(kind("bash", &wrapped(1, "the service answered 503")), Kind::Failure);
     assert_eq!(kind("look_up", &wrapped(0, "Paris is the capital of France")), Kind::Content);
-    assert_eq!(
-        kind("run", "Process exited with code 2\nsomething long enough to be content of its own"),
-        Kind::Failure
-    );
     let logs =
         |said: &str| format!("Observation:\nExecution logs:\n{said}\nLast output from code snippet:\nNone");
     assert_eq!(kind("look_up", &logs("running")), Kind::Waiting);
     assert_eq!(kind("look_up", &logs("")), Kind::Acknowledgement, "None");
-    let failed = "Call id: call_4\nError:\nCode execution failed at line 'f()' due to: RuntimeError: x\nNow try again: take \
-        care not to repeat previous errors! If you have retried several times, try a completely different approach.";
-    assert_eq!(kind("look_up", failed), Kind::Failure);
-    assert_eq!(
-        kind("look_up", "Error analysis of the census of 1890, a paper about wrong counts"),
-        Kind::Failure
-    );
 }
 
+/// Writes the table into the page with `UPDATE_GOLDEN=1`.
 #[test]
-fn what_is_a_failure_is_seen_quickly_as_one_that_may_be() {
-    for said in [
-        "Error: file is locked",
-        "It was blocked by a rule",
-        "WRONG password",
-        "No order found",
-        "0 results",
-        "404 Not Found",
-        "Exit code: 2\nall of it",
-        "<title>502 Bad Gateway</title> a page",
-        "==== 1 failed, 11 passed in 0.12s ====",
-        "La operación falló",
-        r#"{"error":"locked"}"#,
-        r#"[{"state":"not there"}]"#,
-        r#"["no such file"]"#,
-        "Traceback (most recent call last)\n  File x\nValueError: bad",
-        "<output>\nnot found\n</output>",
-    ] {
-        for tool in ["bash", "look_up", "pop_queue", "send_mail", "get_status"] {
-            if kind_of(tool, NAMED, said) == Kind::Failure {
-                assert!(may_be_failure(said, false), "{tool}: {said}");
-            }
-        }
-        assert_eq!(kind_of("look_up", NAMED, said), Kind::Failure, "{said}");
+fn the_page_has_the_order_of_judging() {
+    const BEGIN: &str = "<!-- order of judging: written by cargo test -p sentinel-detect -->\n";
+    const END: &str = "<!-- end of the order -->";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-it-decides.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let name = |kind| match kind {
+        Kind::Content => "content",
+        Kind::Failure => "failure",
+        Kind::Empty => "empty",
+        Kind::Acknowledgement => "acknowledgement",
+        Kind::Waiting => "waiting",
+    };
+    let rows: String = ORDER.iter().map(|row| format!("| {} | {} |\n", row.when, name(row.kind))).collect();
+    let table = format!("\n| what is found first | kind |\n|---|---|\n{rows}\n");
+    let (before, rest) = page.split_once(BEGIN).expect("the page has a place for the table");
+    let (written, after) = rest.split_once(END).expect("the place has an end");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(path, [before, BEGIN, &table, END, after].concat()).unwrap();
+    } else {
+        assert_eq!(written, table, "the page is out of date: UPDATE_GOLDEN=1 writes it");
     }
-    assert!(may_be_failure("all is well", true));
-    assert!(!may_be_failure("Paris is the capital of France", false));
-    assert!(!may_be_failure(r#"[{"name":"Paris"}]"#, false));
 }

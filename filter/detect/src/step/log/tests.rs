@@ -1,16 +1,13 @@
-use serde_json::value::RawValue;
+use sentinel_llm_api::json::Raw;
 
-use super::{
-    super::{Kind, outcome::names_something},
-    *,
-};
+use super::{super::Kind, *};
 
 /// A text that outlives every log.
-fn raw(text: &str) -> &'static RawValue {
-    Box::leak(RawValue::from_string(serde_json::to_string(text).unwrap()).unwrap())
+fn raw(text: &str) -> Raw<'static> {
+    Raw::read(Box::leak(serde_json::to_string(text).unwrap().into_boxed_str())).unwrap()
 }
 
-fn result<'a>(log: &mut StepLog<'a>, id: &'a str, content: Option<&'a RawValue>) {
+fn result<'a>(log: &mut StepLog<'a>, id: &'a str, content: Option<Raw<'a>>) {
     log.result(&ToolResult { of: CallRef::Id(id.into()), content, is_error: false });
 }
 
@@ -40,7 +37,7 @@ fn step(calls: &[(&str, &str, &str)]) -> Read {
         log.call(id, *name, *arguments, &ToolRules::default());
     }
     for (id, told) in ids.iter().zip(&told) {
-        result(&mut log, id, Some(told));
+        result(&mut log, id, Some(*told));
     }
     only_step(&log)
 }
@@ -82,7 +79,7 @@ fn only_the_last_steps_are_kept_and_a_users_word_begins_a_new_count() {
         log.call(&n.to_string(), "f", n.to_string(), &ToolRules::default());
         log.result(&ToolResult { of: CallRef::Id(n.to_string().into()), content: None, is_error: false });
     }
-    log.word();
+    log.word(false, 0);
     let steps = log.steps();
     assert_eq!((steps.all.len(), steps.current().len()), (LENGTH, 0));
 }
@@ -133,12 +130,37 @@ fn what_the_operator_says_of_a_tool_comes_first() {
     assert_eq!((ignored.tool.as_str(), ignored.kind), ("read", Kind::Content));
 }
 
+/// Some frameworks keep a whole run as one assistant message. A fan-out, even of equal calls, is one step.
 #[test]
-fn arguments_name_something_or_do_not() {
-    for arguments in [r#"{"order":"W1"}"#, r#"["a"]"#, r#"{"q": {"x": "y"}}"#, "look here"] {
-        assert!(names_something(arguments), "{arguments}");
-    }
-    for arguments in ["{}", "", r#"{"limit":10,"all":true}"#] {
-        assert!(!names_something(arguments), "{arguments}");
-    }
+fn a_turn_that_holds_a_whole_run_is_many_steps() {
+    let steps = |calls: usize, turns: usize| {
+        let mut log = StepLog::default();
+        for turn in 0..turns {
+            log.turn();
+            for n in 0..calls {
+                let id = format!("{turn} {n}");
+                log.call(&id, "deploy", r#"{"to":"prod"}"#, &ToolRules::default());
+                log.text_result(&id, "error: locked");
+            }
+        }
+        log.steps().all.len()
+    };
+    assert_eq!([steps(6, 1), steps(7, 1), steps(7, 2)], [1, 7, 2]);
+}
+
+#[test]
+fn a_picture_belongs_to_the_step_before_it() {
+    let steps = |pictures: [u64; 2]| {
+        let mut log = StepLog::default();
+        for picture in pictures {
+            log.turn();
+            log.call("1", "screenshot", "{}", &ToolRules::default());
+            log.text_result("1", "ok");
+            log.picture(picture);
+        }
+        let steps = log.steps();
+        (steps.all[0].is_like(&steps.all[1]), steps.all[1].kind())
+    };
+    assert_eq!(steps([7, 7]), (true, Kind::Content), "an identical picture says something");
+    assert_eq!(steps([7, 8]), (false, Kind::Content));
 }

@@ -6,11 +6,13 @@ use crate::conversation::Role;
 impl Pairing<'_, '_, '_> {
     pub(super) fn anywhere(&mut self) {
         let alive = self.alive();
-        // The last call with an id, and its results. One is enough for an id that names two calls.
-        let (mut called, mut strays) = (ById::default(), Strays::default());
+        // The last call with an id, and its results. If an id is used by two calls, the provider accepts one result as
+        // well as two.
+        let (mut called, mut strays, mut times) = (ById::default(), Strays::default(), ById::default());
         for at in &alive {
             for call in self.calls(*at) {
                 let id = call.id();
+                times.add(&id, (*at, 0));
                 match called.last(&id) {
                     Some((last, _)) => *last = *at,
                     None => called.add(&id, (*at, 0)),
@@ -19,6 +21,10 @@ impl Pairing<'_, '_, '_> {
             for (number, result) in self.results(*at).iter().enumerate() {
                 let of = result.of();
                 match called.last(&of) {
+                    Some((_, results)) if result.is_clients && *results >= times.count(&of) => {
+                        self.done.dropped = self.done.dropped.saturating_add(1);
+                        self.cut((*at, number));
+                    }
                     Some((_, results)) => *results = results.saturating_add(1),
                     None => strays.add(&of, (*at, number)),
                 }
@@ -32,7 +38,7 @@ impl Pairing<'_, '_, '_> {
         let ends = self.ends_of_turns(&alive);
         let last = alive.last().copied();
         let end_of = |at: usize| ends.get(at).copied().unwrap_or(at);
-        // The last calls may wait for their results, all of them or none.
+        // The last calls may all lack their results, but not some of them.
         let has_stray = |at: &usize| self.calls(*at).iter().any(|call| strays.has(&call.id()));
         let may_wait = self.outline.form.may_end_open
             && !missing.iter().any(|at| Some(end_of(*at)) == last && has_stray(at));
@@ -50,7 +56,7 @@ impl Pairing<'_, '_, '_> {
         self.drop_strays(strays);
     }
 
-    /// For each item the last one of the model's turn that it belongs to.
+    /// For each item, the last item of the model's turn that it belongs to.
     fn ends_of_turns(&self, alive: &[usize]) -> Vec<usize> {
         let mut ends: Vec<usize> = (0..self.outline.entries.len()).collect();
         let mut end = None;

@@ -1,16 +1,16 @@
-//! Results are messages of their own, right behind the one with their calls (OpenAI chat).
+//! Results are messages of their own, directly behind the message with their calls (OpenAI chat).
 
 use super::{ById, Pairing, ResultAt, Strays, Wanting};
 
-/// An assistant's calls, and the results right behind.
+/// An assistant's calls, and the results directly behind them.
 struct Group<'p, 'a> {
     calls: Vec<Wanting<'p, 'a>>,
     has_result: Vec<bool>,
-    /// Calls without a result, by the id that results name.
+    /// Calls without a result, by the id that results refer to.
     open: ById,
-    /// The last message that stays of the group.
+    /// The last message of the group that is not dropped.
     last: usize,
-    /// A call has no id: what follows is left alone.
+    /// A call has no id, so the results behind it are left alone.
     is_unpaired: bool,
 }
 
@@ -71,6 +71,8 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         });
         match call {
             Some(call) => self.follow(call, at),
+            // The older form without ids. The provider does not check the pairing.
+            None if of.is_empty() && self.result(at).is_some_and(|result| !result.name.is_empty()) => {}
             None => strays.add(of, at),
         }
     }

@@ -1,37 +1,37 @@
-//! Calls and results paired as the provider wants it, so that a history that was cut or mixed up is taken: a result without
-//! its call is dropped, one in the wrong place is moved, a missing one is made, an id that names two calls is made two.
-//! A history that is in order is not touched.
+//! Repairs a history that was cut or reordered, so that calls and results pair as the provider requires: a result
+//! without its call is dropped, one in the wrong place is moved, a missing one is added, and a duplicate id is
+//! replaced. A history that is in order is not changed.
 
 use std::{
     borrow::Cow,
     collections::{HashMap, VecDeque},
 };
 
-use super::{Changes, MadeCall, Outcome, Outline, Placing, changes::Piece, place};
-use crate::json::quoted;
+use super::{Changes, EntryResult, Outline, Placing, changes::Piece, place};
+use crate::{item_part::ItemCall, json::quoted};
 
 mod anywhere;
 mod behind;
 mod within;
 
-/// Stands for a result that is not there.
+/// The text of a result that was missing.
 pub const MISSING: &str = "[Tool result missing -- session was compacted]";
 
-/// How much was repaired.
+/// The number of repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
     /// Results dropped.
     pub dropped: usize,
-    /// Results put where the provider wants them.
+    /// Results moved to where the provider requires them.
     pub moved: usize,
-    /// Results made up.
+    /// Missing results added.
     pub made: usize,
-    /// Ids that named two calls.
+    /// Duplicate ids replaced.
     pub renamed: usize,
 }
 
-/// Adds what makes calls and results pair. What is dropped already is not there. Nothing where the provider keeps some of
-/// the history.
+/// Adds the changes that make calls and results pair. Entries that are already dropped do not count. Adds nothing if
+/// the provider keeps a part of the history.
 pub fn repair(changes: &mut Changes<'_, '_>) -> Repaired {
     let outline = changes.outline();
     if outline.is_part || !outline.is_list() || outline.entries.iter().all(is_plain) {
@@ -50,26 +50,26 @@ fn is_plain(entry: &super::Entry<'_>) -> bool {
     entry.calls.is_empty() && entry.results.is_empty()
 }
 
-/// A result by its numbers: entry, and result in it.
+/// A result: the index of its entry, and its index in the entry.
 type ResultAt = (usize, usize);
 
 struct Pairing<'c, 'p, 'a> {
     outline: &'p Outline<'a>,
     changes: &'c mut Changes<'p, 'a>,
     done: Repaired,
-    /// Ids that stand anywhere, once that is asked.
+    /// All ids of the request. Collected when first needed.
     taken: Option<ById>,
 }
 
-/// A call that wants a result.
+/// A call that needs a result.
 struct Wanting<'p, 'a> {
-    call: &'p MadeCall<'a>,
-    /// The id that it has from now on.
+    call: &'p ItemCall<'a>,
+    /// Its id, which may be new.
     id: String,
     is_renamed: bool,
 }
 
-/// Places by the id of a call, in their order. One type for all that is looked up by an id: each would be code of its own.
+/// Places by the id of a call, in order. One type serves all lookups by id, to keep the module small.
 #[derive(Default)]
 struct ById(HashMap<String, VecDeque<ResultAt>>);
 
@@ -107,25 +107,25 @@ impl ById {
 type Strays = ById;
 
 impl<'p, 'a> Pairing<'_, 'p, 'a> {
-    /// The entries that stay, in their order.
+    /// The entries that are not dropped, in order.
     fn alive(&self) -> Vec<usize> {
         (0..self.outline.entries.len()).filter(|at| !self.changes.is_dropped(*at)).collect()
     }
 
-    fn calls(&self, entry: usize) -> &'p [MadeCall<'a>] {
+    fn calls(&self, entry: usize) -> &'p [ItemCall<'a>] {
         self.outline.entries.get(entry).map(|entry| entry.calls.as_slice()).unwrap_or_default()
     }
 
-    fn results(&self, entry: usize) -> &'p [Outcome<'a>] {
+    fn results(&self, entry: usize) -> &'p [EntryResult<'a>] {
         self.outline.entries.get(entry).map(|entry| entry.results.as_slice()).unwrap_or_default()
     }
 
-    fn result(&self, (entry, result): ResultAt) -> Option<&'p Outcome<'a>> {
+    fn result(&self, (entry, result): ResultAt) -> Option<&'p EntryResult<'a>> {
         self.results(entry).get(result)
     }
 
-    /// The call, with another id where an earlier one has its id (`seen`).
-    fn wanting(&mut self, call: &'p MadeCall<'a>, seen: &mut ById) -> Wanting<'p, 'a> {
+    /// The call, with a new id if an earlier call (`seen`) has the same one.
+    fn wanting(&mut self, call: &'p ItemCall<'a>, seen: &mut ById) -> Wanting<'p, 'a> {
         let id = call.id().into_owned();
         seen.add(&id, (0, 0));
         let times = seen.count(&id);
@@ -140,7 +140,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         Wanting { call, id, is_renamed: true }
     }
 
-    /// An id like this one that stands nowhere. Providers take at most 64 characters.
+    /// An unused id that is derived from `id`. Providers accept at most 64 characters.
     fn another(&mut self, id: &str, mut times: usize) -> String {
         let outline = self.outline;
         let taken = self.taken.get_or_insert_with(|| {
@@ -162,7 +162,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         }
     }
 
-    /// A result names its call by the id that this now has.
+    /// Gives a result the new id of its call.
     #[inline(never)]
     fn follow(&mut self, wanting: &Wanting<'_, '_>, at: ResultAt) {
         if wanting.is_renamed
@@ -172,7 +172,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         }
     }
 
-    /// What comes where a result is missing: one that stands elsewhere, or one that is made.
+    /// The result for a call that lacks one: a stray result, or a new one.
     #[inline(never)]
     fn supply(&mut self, wanting: &Wanting<'_, '_>, strays: &mut Strays) -> Piece {
         let old = wanting.call.id();
@@ -183,11 +183,11 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
             return self.lift(stray);
         }
         self.done.made = self.done.made.saturating_add(1);
-        let MadeCall { name, is_custom, .. } = wanting.call;
-        Piece::Made((self.outline.form.result)(&wanting.id, name, *is_custom, MISSING))
+        let call = wanting.call;
+        Piece::Made((self.outline.form.result)(&wanting.id, &call.name, call.is_custom(), MISSING))
     }
 
-    /// Takes a result away from where it stands.
+    /// Takes a result away from its place.
     #[inline(never)]
     fn lift(&mut self, (entry, result): ResultAt) -> Piece {
         self.done.moved = self.done.moved.saturating_add(1);
@@ -218,7 +218,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
     }
 }
 
-/// What a result is looked for by: its id, or its tool where it has none.
-fn key<'k>(id: Cow<'k, str>, name: &'k str) -> String {
+/// The key to look up a result: its id, or its tool if it has none.
+fn key(id: Cow<'_, str>, name: &str) -> String {
     if id.is_empty() { format!("\n{name}") } else { id.into_owned() }
 }

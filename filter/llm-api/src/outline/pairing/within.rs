@@ -1,5 +1,5 @@
-//! Results stand in the user's message that follows the one with their calls (Anthropic, Bedrock, Gemini). Messages of one
-//! side that follow each other are one turn.
+//! Results stand in the user's message that follows the message with their calls (Anthropic, Bedrock, Gemini).
+//! Consecutive messages of one side are one turn.
 
 use super::{ById, Pairing, ResultAt, Strays, Wanting, key};
 use crate::{
@@ -7,16 +7,16 @@ use crate::{
     outline::changes::{DROPPED, Piece},
 };
 
-/// The messages that one side has in a row.
+/// Consecutive messages of one side.
 struct Turn {
     is_models: bool,
     entries: Vec<usize>,
 }
 
-/// Calls of a turn that want a result.
+/// Calls of a turn that lack a result.
 struct Group<'p, 'a> {
     missing: Vec<Wanting<'p, 'a>>,
-    /// The last message with the calls, and the first of those that should bring the results.
+    /// The last message with the calls, and the first message that may hold the results.
     last: usize,
     next: Option<usize>,
 }
@@ -29,7 +29,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         let mut turns = turns.iter().peekable();
         while let Some(turn) = turns.next() {
             if !turn.is_models {
-                // No calls before it.
+                // No calls precede these results.
                 self.all_stray(&turn.entries, &mut strays);
                 continue;
             }
@@ -60,7 +60,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
             let pieces = group.missing.iter().map(|call| self.supply(call, &mut strays)).collect();
             self.put(&group, pieces);
         }
-        // Some are dropped, or stand elsewhere by now.
+        // By now, some of them are dropped or moved.
         self.drop_strays(strays);
         for (entry, at) in late {
             let element = self.result(at).and_then(|result| result.element);
@@ -100,7 +100,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         }
     }
 
-    /// Pairs calls with the results in the messages that follow; gives the calls that have none there.
+    /// Pairs calls with the results in the messages that follow. Returns the calls that have none there.
     fn pair(
         &mut self,
         calls: Vec<Wanting<'p, 'a>>,
@@ -111,12 +111,15 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         if self.outline.form.is_counted && results.len() == calls.len() {
             return Vec::new();
         }
-        // By id first; then by the tool, where one of both has no id.
+        // First by id, then by tool if one of the two has no id.
         let (mut by_id, mut by_name) = (ById::default(), ById::default());
         let mut is_paired = vec![false; calls.len()];
+        // Calls may be matched by the tool's name only if ids are optional.
+        let name_of = |name: &'p str| if self.outline.form.is_counted { name } else { "" };
         for (number, call) in calls.iter().enumerate() {
-            by_id.add(&key(call.call.id(), &call.call.name), (number, 0));
-            by_name.add(&call.call.name, (number, 0));
+            let name = name_of(&call.call.name);
+            by_id.add(&key(call.call.id(), name), (number, 0));
+            by_name.add(name, (number, 0));
         }
         for at in results {
             let Some(result) = self.result(at) else { continue };
@@ -147,7 +150,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         calls.into_iter().zip(is_paired).filter(|(_, is_paired)| !is_paired).map(|(call, _)| call).collect()
     }
 
-    /// Results that stand behind something else of their turn, and where they should stand.
+    /// Results behind other content of their turn, and the message that they must be moved to.
     fn late(&self, next: &[usize]) -> Vec<(usize, ResultAt)> {
         let Some(first) = next.first().filter(|at| self.takes(**at)) else { return Vec::new() };
         let (mut late, mut is_late) = (Vec::new(), false);
@@ -166,7 +169,7 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         late
     }
 
-    /// Whether something can be put into the content of a message.
+    /// Whether elements can be inserted into the content of a message.
     fn takes(&self, at: usize) -> bool {
         let content = self.outline.entries.get(at).and_then(|entry| entry.content);
         content.is_some_and(|content| content.get().starts_with(['[', '"']))
@@ -180,8 +183,8 @@ impl<'p, 'a> Pairing<'_, 'p, 'a> {
         }
     }
 
-    /// A message of which nothing is left is dropped where a neighbour speaks for the user, else it gets a text: sides must
-    /// take turns.
+    /// A message that became empty is dropped if a neighbour is the user's too. Otherwise it gets a text, because user
+    /// and model must alternate.
     fn fill_or_drop(&mut self) {
         let emptied = self.changes.emptied();
         if emptied.is_empty() {

@@ -8,10 +8,8 @@ use sentinel_llm_api::{
 };
 
 use super::{CLEARED, TRIMMED, truncation::Truncated};
-use crate::{
-    config::{BoundsPolicy, PruningPolicy},
-    price::BYTES_A_TOKEN,
-};
+use sentinel_config::price::BYTES_A_TOKEN;
+use sentinel_config::{BoundsPolicy, PruningPolicy};
 
 /// Requests from one that moves a cut to the next that may.
 const BLOCK: usize = 10;
@@ -78,11 +76,9 @@ pub struct Follow<'f, 'a> {
     prunable: usize,
 }
 
-impl PruningPolicy {
-    /// What is left of a long result.
-    pub fn cut(&self) -> Cut<'static> {
-        Cut { first: self.head, last: self.tail, mark: TRIMMED }
-    }
+/// What pruning leaves of a long result.
+pub fn trimmed(pruning: &PruningPolicy) -> Cut<'static> {
+    Cut { first: pruning.head, last: pruning.tail, mark: TRIMMED }
 }
 
 impl<'f, 'a> Follow<'f, 'a> {
@@ -231,7 +227,7 @@ impl<'f, 'a> Follow<'f, 'a> {
             Old { entry, number, state: State::Whole, texts, saved: 0, bytes, can_be_cleared, characters };
         if let Some(texts) = old.texts.as_ref().filter(|_| characters > pruning.trim_above) {
             old.state = State::Trimmed;
-            old.saved = self.changes.would_cut(texts, pruning.cut()).saturating_sub(is_long);
+            old.saved = self.changes.would_cut(texts, trimmed(pruning)).saturating_sub(is_long);
             old.bytes = old.bytes.saturating_sub(old.saved);
             old.characters = pruning.head.saturating_add(pruning.tail).saturating_add(TRIMMED.len());
             self.shrink(entry, old.saved);

@@ -12,13 +12,14 @@ use self::{
     follow::{Follow, Followed, State},
     truncation::Truncated,
 };
+use super::Seen;
 use crate::{
     case::Case,
-    config::{BoundsPolicy, Config},
-    host::Host,
     metric::{Bound, Bounding, Metric},
-    price::BYTES_A_TOKEN,
+    note::Note,
 };
+use sentinel_config::price::BYTES_A_TOKEN;
+use sentinel_config::{BoundsPolicy, Config};
 
 mod follow;
 mod truncation;
@@ -28,13 +29,14 @@ const TRIMMED: &str = "...";
 /// Stands for a result that was cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 
-/// Adds the edits to the case; a finding where the model is to be told that its window is almost full.
-pub fn run(config: &Config, case: &mut Case, body: &[u8], host: &mut impl Host) -> Option<Finding> {
+/// Adds the edits to the case, and a finding where the model is to be told that its window is almost full.
+pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
+    let Seen { config, conversation, body, .. } = seen;
     let policy = case.policy.bounds;
     if policy.is_off() || is_short(&policy, body) {
-        return None;
+        return;
     }
-    let outline = case.dialect.outline(std::str::from_utf8(body).ok()?).ok()?;
+    let Ok(outline) = conversation.outline() else { return };
     let window = config.context_window(&case.model).unwrap_or(policy.window);
     let mut changes = Changes::of(&outline);
     let mut tally = Tally::new(&outline);
@@ -44,11 +46,11 @@ pub fn run(config: &Config, case: &mut Case, body: &[u8], host: &mut impl Host) 
     if policy.repair || is_cut {
         tally.repaired(repair(&mut changes));
     }
-    tally.count(config, case, host);
+    tally.note_all(config, case);
     let crosses = followed.crosses;
     changes.add(std::mem::take(&mut case.edits));
     case.edits = changes.edits();
-    crosses.then(|| Finding::of(Signal::MemoryFlush, Verdict::Hint))
+    case.findings.extend(crosses.then(|| Finding::of(Signal::MemoryFlush, Verdict::Hint)));
 }
 
 /// Whether no text can be too long, and nothing else is asked.
@@ -83,7 +85,7 @@ fn apply(
         let saved = old.saved.saturating_add(truncated.saved(old.entry, old.number));
         match (old.state, &old.texts, &policy.pruning) {
             (State::Trimmed, Some(texts), Some(pruning)) => {
-                changes.cut_texts(texts, pruning.cut());
+                changes.cut_texts(texts, follow::trimmed(pruning));
                 tally.add(Bound::ResultTrimmed, old.entry, saved);
             }
             (State::Cleared, ..) => {
@@ -160,10 +162,10 @@ impl Tally {
         }
     }
 
-    fn count(self, config: &Config, case: &Case, host: &mut impl Host) {
+    fn note_all(self, config: &Config, case: &mut Case) {
         let dialect = case.dialect.label();
         for (bound, by) in self.done {
-            host.count(Metric::Bounds(bound, dialect), by);
+            case.notes.push(Note::Count(Metric::Bounds(bound, dialect), by));
         }
         let tokens = |bytes: u64| {
             let bytes_a_token = u64::try_from(BYTES_A_TOKEN).unwrap_or(1);
@@ -176,9 +178,9 @@ impl Tally {
             if all == 0 {
                 continue;
             }
-            host.count(Metric::BoundsTokens(kind, dialect), all);
+            case.notes.push(Note::Count(Metric::BoundsTokens(kind, dialect), all));
             if let Some(price) = config.price(&case.model) {
-                host.count(Metric::BoundsSaved(kind), price.of(&usage));
+                case.notes.push(Note::Count(Metric::BoundsSaved(kind), price.of(&usage)));
             }
         }
     }

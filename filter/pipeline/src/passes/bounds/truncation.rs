@@ -2,7 +2,7 @@
 
 use sentinel_llm_api::outline::{Changes, Counted, Cut, Entry, Outline};
 
-use crate::config::BoundsPolicy;
+use sentinel_config::BoundsPolicy;
 
 /// A text over its bound.
 pub struct Long<'a> {
@@ -27,7 +27,7 @@ pub struct Truncated<'a> {
 
 impl<'a> Truncated<'a> {
     pub fn of(outline: &Outline<'a>, changes: &Changes<'_, 'a>, policy: &BoundsPolicy) -> Self {
-        let long = |texts: &[&'a _], bound: usize, what: &str| {
+        let long = |texts: &[_], bound: usize, what: &str| {
             let texts = Counted::over(texts, bound).filter(|_| bound > 0)?;
             let missing = texts.characters.saturating_sub(bound);
             let mark = format!("\n\n[{what} truncated: {missing} characters are missing]");

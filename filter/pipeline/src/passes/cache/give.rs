@@ -11,17 +11,16 @@ use sentinel_text::digest_pair;
 use super::{Cached, Found, Hit, HitKind};
 use crate::{
     case::Case,
-    config::Config,
     decide::Decision,
-    host::Host,
     metric::{CacheBypass, CacheHit, Metric, ServiceOutcome},
-    passes::{fingerprint, tools},
+    note::{FoundAnswer, Note},
+    passes::{Surroundings, fingerprint, tools},
     record,
     stored::{LookupKind, LookupReply, StoredAnswer},
 };
 
 /// Notes what the service found; `reply` is an error where it was not asked, or has not answered.
-pub fn note(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>) {
+pub fn found(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>) {
     let Some(Cached { key: Some(key), found: found @ Found::Open }) = &mut case.cache else { return };
     let reply = match reply {
         Ok(Some(reply)) => reply,
@@ -35,7 +34,7 @@ pub fn note(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>)
     let similarity = if (0.0..=1.0).contains(&reply.similarity) { reply.similarity } else { 0.0 };
     let kind = match reply.kind {
         LookupKind::Miss => {
-            *found = Found::Miss;
+            *found = Found::Miss(similarity);
             return;
         }
         LookupKind::Bypass => {
@@ -71,7 +70,7 @@ pub fn note(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>)
 }
 
 /// All that will be known is known: what becomes of the look-up beside the verdict. Counts it.
-pub fn settle(case: &mut Case, decision: &Decision, host: &mut impl Host) {
+pub fn settle(around: &Surroundings<'_>, case: &mut Case, decision: &Decision) {
     let Some(cached) = &mut case.cache else { return };
     if decision.verdict != Verdict::Allow && cached.key.is_some() {
         *cached = Cached::bypass(CacheBypass::Loop);
@@ -80,21 +79,25 @@ pub fn settle(case: &mut Case, decision: &Decision, host: &mut impl Host) {
         *cached = Cached::bypass(CacheBypass::Service);
     }
     let sample = case.policy.cache.as_ref().map_or(0.0, |policy| policy.sample);
-    if let Found::Hit(_) = &cached.found {
+    if let Found::Hit(hit) = &cached.found {
+        let similarity = hit.similarity;
         // What is not given is compared with what comes.
         cached.key.iter_mut().for_each(|key| key.compare_only = true);
-        if decision.is_enforced && sample > 0.0 && is_drawn(sample, host.random()) {
-            cached.found = Found::Miss;
+        if decision.is_enforced && sample > 0.0 && is_drawn(sample, around.host.random()) {
+            cached.found = Found::Miss(similarity);
         }
     }
     let metric = match &cached.found {
-        Found::Hit(hit) if hit.kind == HitKind::Exact => Metric::CacheHits(CacheHit::Exact),
-        Found::Hit(_) => Metric::CacheHits(CacheHit::Semantic),
-        Found::Miss => Metric::CacheHits(CacheHit::Miss),
+        Found::Hit(hit) => Metric::CacheHits(hit.kind.metric()),
+        Found::Miss(similarity) => {
+            let partition = cached.key.as_ref().map(|key| key.partition).unwrap_or_default();
+            case.notes.push(Note::CacheMiss { similarity: *similarity, partition });
+            Metric::CacheHits(CacheHit::Miss)
+        }
         Found::Bypass(cause) => Metric::CacheBypasses(*cause),
         Found::Open => Metric::CacheBypasses(CacheBypass::Service),
     };
-    host.count(metric, 1);
+    case.notes.push(Note::Count(metric, 1));
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share needs no more digits")]
@@ -104,9 +107,16 @@ fn is_drawn(share: f64, random: u64) -> bool {
 
 /// The answer in the provider's form, where one is to be given. What it spares is counted, the window remembers it like any
 /// answer, and its calls are on record like any.
-pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host) -> Option<LocalReply> {
+pub fn reply(around: &Surroundings<'_>, case: &mut Case, decision: &Decision) -> Option<LocalReply> {
+    let Surroundings { config, host } = around;
     let Some(Cached { found: Found::Hit(hit), .. }) = &case.cache else { return None };
-    record::cache_hit(case, hit, decision.is_enforced, host);
+    case.notes.push(Note::CacheHit(FoundAnswer {
+        hit: hit.kind.metric(),
+        similarity: hit.similarity,
+        age: hit.age,
+        entry: hit.entry.clone(),
+        is_given: decision.is_enforced,
+    }));
     if !decision.is_enforced {
         return None;
     }
@@ -126,20 +136,20 @@ pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl 
     // That is for errors.
     reply.headers.retain(|(name, _)| *name != "x-should-retry");
     if config.response_headers {
-        reply.headers.extend(record::headers(case, decision));
+        reply.headers.extend(record::headers(config, case, decision));
     }
     reply.headers.push(("age", hit.age.checked_div(1_000).unwrap_or(0).to_string()));
     let usage = &stored.usage;
     let saved = config.price(&case.model).map_or(stored.cost, |price| price.of(usage));
-    host.count(Metric::Saved, saved);
+    case.notes.push(Note::Count(Metric::Saved, saved));
     let tokens = usage.input.saturating_add(usage.cached).saturating_add(usage.output);
-    host.count(Metric::SavedTokens, tokens);
+    case.notes.push(Note::Count(Metric::SavedTokens, tokens));
     let mut answer = Answer::of(&stored.text, &stored.calls, model, stored.usage);
     answer.id.clone_from(&stored.id);
-    tools::answered(&case.policy, case.dialect.label(), &case.scope, &answer, host);
+    tools::note_calls(&case.policy, case.dialect.label(), &answer, &mut case.notes);
     if let Some(entry) = case.entry {
         let outcome = fingerprint::answered(Some(&answer), &case.policy.steps.tools);
-        fingerprint::remember(config, &case.scope, entry, case.thread, &outcome, host);
+        fingerprint::remember(around, &case.scope, entry, case.thread, &outcome, &mut case.notes);
     }
     Some(reply)
 }

@@ -2,7 +2,6 @@
 //! wanted.
 
 use sentinel_llm_api::{
-    answer::Answer,
     answer_reader::AnswerReader,
     framing::Framing,
     repeatable::{Content, NotRepeatable, Wanted},
@@ -10,13 +9,14 @@ use sentinel_llm_api::{
 
 use super::{Cached, Found, Key};
 use crate::{
-    case::Case,
-    config::{CachePolicy, Config},
-    host::Host,
-    identity::Scope,
+    case::{AnswerCase, Case},
+    host::Facts,
     metric::{CacheBypass, Metric},
+    note::Note,
+    passes::Surroundings,
     stored::{StoreOrder, StoredAnswer},
 };
+use sentinel_config::CachePolicy;
 
 /// An answer that is awaited, and may be kept.
 #[derive(Debug)]
@@ -26,16 +26,27 @@ pub struct Awaited {
     framing: Framing,
     wanted: Wanted,
     ttl: u32,
+    /// What the provider says about keeping its answer counts.
+    obeys_provider: bool,
 }
 
 /// Nothing where the answer to this request is not to be kept.
 pub fn awaited(case: &mut Case) -> Option<Awaited> {
     let framing = case.framing;
-    let CachePolicy { wanted, ttl, .. } = *case.policy.cache.as_ref()?;
+    let CachePolicy { wanted, ttl, obeys_provider, .. } = *case.policy.cache.as_ref()?;
     let Cached { key, found } = case.cache.take()?;
     // A hit that was not given is learned from.
     let is_wanted = !matches!(found, Found::Open);
-    key.filter(|_| is_wanted).map(|key| Awaited { key, framing, wanted, ttl })
+    key.filter(|_| is_wanted).map(|key| Awaited { key, framing, wanted, ttl, obeys_provider })
+}
+
+/// Whether the provider forbids to keep its answer for others, or at all.
+fn is_private(host: &dyn Facts) -> bool {
+    let value = host.response_header("cache-control").unwrap_or_default();
+    value.split(|byte| *byte == b',').any(|directive| {
+        let name = directive.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
+        name.eq_ignore_ascii_case(b"no-store") || name.eq_ignore_ascii_case(b"private")
+    })
 }
 
 impl Awaited {
@@ -43,7 +54,8 @@ impl Awaited {
     pub fn headers(
         self,
         reader: Option<AnswerReader>,
-        host: &mut impl Host,
+        host: &dyn Facts,
+        notes: &mut Vec<Note>,
     ) -> (Option<Self>, Option<AnswerReader>) {
         let is_200 = host.response_header(":status").as_deref() == Some(b"200");
         let content_type = host.response_header("content-type").unwrap_or_default();
@@ -51,45 +63,35 @@ impl Awaited {
         let wanted = if self.framing == Framing::JsonArray { Framing::Json } else { self.framing };
         let cause = match &reader {
             _ if !is_200 => CacheBypass::AnswerStatus,
+            _ if self.obeys_provider && is_private(host) => CacheBypass::AnswerPrivate,
             Some(_) if Framing::of(&content_type) == Some(wanted) => {
                 let reader = reader.map(|reader| reader.keeping(self.wanted));
                 return (Some(self), reader);
             }
             _ => CacheBypass::AnswerForm,
         };
-        host.count(Metric::CacheBypasses(cause), 1);
+        notes.push(not_kept(cause));
         (None, reader)
     }
 
-    /// The response is over.
-    pub fn whole(
-        self,
-        config: &Config,
-        model: &str,
-        scope: &Scope,
-        answer: Option<&mut Answer>,
-        host: &mut impl Host,
-    ) {
-        let Some(answer) = answer else {
-            host.count(Metric::CacheBypasses(CacheBypass::AnswerIncomplete), 1);
-            return;
-        };
+    /// What is to be done, now that the answer is over.
+    fn whole(self, around: &Surroundings<'_>, case: &mut AnswerCase) -> Result<StoreOrder, CacheBypass> {
+        // Who gets it from the cache gets no header that says what it is.
+        let answer = case.answer.as_mut().filter(|_| !case.is_silent).ok_or(CacheBypass::AnswerIncomplete)?;
         let Content { text, calls } = match answer.content.take() {
             Some(Ok(content)) => content,
-            Some(Err(NotRepeatable::Other)) => return not_kept(CacheBypass::AnswerOther, host),
-            Some(Err(NotRepeatable::TooLong)) => return not_kept(CacheBypass::AnswerLength, host),
-            Some(Err(NotRepeatable::Incomplete)) | None => {
-                return not_kept(CacheBypass::AnswerIncomplete, host);
-            }
+            Some(Err(NotRepeatable::Other)) => return Err(CacheBypass::AnswerOther),
+            Some(Err(NotRepeatable::TooLong)) => return Err(CacheBypass::AnswerLength),
+            Some(Err(NotRepeatable::Incomplete)) | None => return Err(CacheBypass::AnswerIncomplete),
         };
         let id = if self.key.is_kept { answer.id.clone() } else { String::new() };
         // A result names its call to the provider, who would not know the ids that are given with calls.
         if self.key.is_kept && (id.is_empty() || !calls.is_empty()) {
-            return not_kept(CacheBypass::Kept, host);
+            return Err(CacheBypass::Kept);
         }
-        let [tenant, agent, run] = scope.names();
+        let [tenant, agent, run] = case.scope.names();
         let Key { partition, prompt, candidate, compare_only, .. } = self.key;
-        let order = StoreOrder {
+        Ok(StoreOrder {
             tenant,
             agent,
             run,
@@ -101,23 +103,34 @@ impl Awaited {
                 model: answer.model.clone(),
                 id,
                 usage: answer.usage,
-                cost: config.price(model).map_or(0, |price| price.of(&answer.usage)),
+                cost: around.config.price(&case.model).map_or(0, |price| price.of(&answer.usage)),
             },
             candidate,
             compare_only,
             ttl: self.ttl,
-        };
-        if host.store_answer(order).is_err() {
-            not_kept(CacheBypass::Store, host);
-        }
-    }
-
-    /// The response ended before its end.
-    pub fn cut_off(self, host: &mut impl Host) {
-        not_kept(CacheBypass::AnswerIncomplete, host);
+        })
     }
 }
 
-fn not_kept(cause: CacheBypass, host: &mut impl Host) {
-    host.count(Metric::CacheBypasses(cause), 1);
+/// Has an answer kept that may be, or says why not.
+pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
+    let Some(awaited) = case.awaited.take() else { return };
+    let note = match awaited.whole(around, case) {
+        Ok(order) => Note::Keep(Box::new(order)),
+        Err(cause) => not_kept(cause),
+    };
+    case.notes.push(note);
+}
+
+/// The response ended before its end: says so, where it was to be kept.
+pub fn cut_off(case: &mut AnswerCase) -> bool {
+    let was_awaited = case.awaited.take().is_some();
+    if was_awaited {
+        case.notes.push(not_kept(CacheBypass::AnswerIncomplete));
+    }
+    was_awaited
+}
+
+fn not_kept(cause: CacheBypass) -> Note {
+    Note::Count(Metric::CacheBypasses(cause), 1)
 }

@@ -1,40 +1,44 @@
 //! Whether an answer may be looked up for a request, and under what.
 
+use sentinel_detect::history::Tail;
 use sentinel_llm_api::{
     canonical::Ambiguous,
     conversation::Conversation,
     question::{Question, Unfit},
 };
 
-use super::{Cached, Found, Key};
+use super::{Cached, Found, Key, caller, now::asks_for_now};
 use crate::{
     case::Case,
-    config::{CachePolicy, Config},
-    host::Host,
+    host::Facts,
     metric::CacheBypass,
     partition::{names, partition},
+    passes::Seen,
     stored::Lookup,
 };
+use sentinel_config::{CachePolicy, Config};
 
 /// The temperature of providers where a request names none.
 const DEFAULT_TEMPERATURE: f64 = 1.0;
 
-/// What is looked up for a request that ends in the text `tail`; none where it ends otherwise. Nothing at all where the cache is
-/// off.
-pub fn run<'a>(
-    config: &Config,
-    case: &Case,
-    body: &'a [u8],
-    conversation: &Conversation<'a>,
-    tail: Option<&str>,
-    host: &impl Host,
-) -> Option<(Cached, Option<Lookup>)> {
-    let policy = case.policy.cache.as_ref()?;
+/// Adds what is looked up for a request that ends in a user's text.
+pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
+    let Seen { config, conversation, host, .. } = *seen;
+    let Some(policy) = case.policy.cache.as_ref() else { return };
     let path = host.request_header(":path").unwrap_or_default();
     if !std::str::from_utf8(&path).is_ok_and(|path| policy.holds_on(path)) {
-        return None;
+        return;
     }
-    Some(match key(config, policy, case, body, conversation, tail, host) {
+    let caller = caller::caller(config, host);
+    case.caller = Some(caller);
+    let tail = match &seen.reading.tail {
+        Tail::Prompt(prompt) => Some(&*prompt.text),
+        Tail::Other => None,
+    };
+    let (cached, lookup) = match key(config, policy, case, conversation, tail, host) {
+        Ok((key, true)) if caller::is_refused(caller, host) => {
+            (Cached { key: Some(key), found: Found::Bypass(CacheBypass::Refused) }, None)
+        }
         Ok((key, true)) => {
             let lookup = Lookup {
                 partition: key.partition,
@@ -47,18 +51,18 @@ pub fn run<'a>(
         }
         Ok((key, false)) => (Cached { key: Some(key), found: Found::Bypass(CacheBypass::NoCache) }, None),
         Err(cause) => (Cached::bypass(cause), None),
-    })
+    };
+    (case.cache, case.lookup) = (Some(cached), lookup);
 }
 
 /// Under what an answer may be kept, and whether one that is kept may be given.
-fn key<'a>(
+fn key(
     config: &Config,
     policy: &CachePolicy,
     case: &Case,
-    body: &'a [u8],
-    conversation: &Conversation<'a>,
+    conversation: &Conversation<'_>,
     tail: Option<&str>,
-    host: &impl Host,
+    host: &dyn Facts,
 ) -> Result<(Key, bool), CacheBypass> {
     let wanted = Directives::of(host);
     if wanted.no_store {
@@ -71,11 +75,16 @@ fn key<'a>(
     if !case.edits.is_empty() {
         return Err(CacheBypass::Edited);
     }
+    if !policy.is_shared && caller::is_only_signed(config, host) {
+        return Err(CacheBypass::Signed);
+    }
     let tail = tail.ok_or(CacheBypass::Tail)?;
-    let body = std::str::from_utf8(body).map_err(|_| CacheBypass::Shape)?;
-    let question = Question::of(case.dialect, body, conversation, &names(config, policy))?;
+    let question = Question::of(conversation, &names(config, policy))?;
     if question.prompt != tail || tail.trim().is_empty() {
         return Err(CacheBypass::Tail);
+    }
+    if asks_for_now(tail) {
+        return Err(CacheBypass::Now);
     }
     if question.turns > policy.max_turns {
         return Err(CacheBypass::Turns);
@@ -115,7 +124,7 @@ struct Directives {
 }
 
 impl Directives {
-    fn of(host: &impl Host) -> Self {
+    fn of(host: &dyn Facts) -> Self {
         let mut found = Self::default();
         for value in host.request_header_values("cache-control") {
             for directive in value.split(|byte| *byte == b',') {
@@ -130,7 +139,7 @@ impl Directives {
 }
 
 /// The threshold that the request asks for.
-fn wish(host: &impl Host) -> Option<f64> {
+fn wish(host: &dyn Facts) -> Option<f64> {
     let value = host.request_header("x-sentinel-cache-threshold")?;
     std::str::from_utf8(&value).ok()?.trim().parse().ok()
 }

@@ -2,12 +2,14 @@
 //! (`look_up`), on the service's reply whether it is given (`give`), and on the way out what of the provider's answer is kept
 //! (`keep`). The look-up itself is the service's, and goes along with `ask`.
 
+pub mod caller;
 pub mod give;
 pub mod keep;
 pub mod look_up;
+mod now;
 
 use crate::{
-    metric::CacheBypass,
+    metric::{CacheBypass, CacheHit},
     stored::{Partition, StoredAnswer},
 };
 
@@ -38,7 +40,8 @@ pub enum Found {
     /// It is under way.
     Open,
     Bypass(CacheBypass),
-    Miss,
+    /// How near the nearest question came; 0 where there is none.
+    Miss(f64),
     Hit(Box<Hit>),
 }
 
@@ -69,18 +72,19 @@ impl Cached {
     /// How the client and the records call it.
     pub fn label(&self) -> &'static str {
         match &self.found {
-            Found::Hit(hit) => hit.kind.label(),
-            Found::Miss => "miss",
+            Found::Hit(hit) => hit.kind.metric().label(),
+            Found::Miss(_) => "miss",
             Found::Open | Found::Bypass(_) => "bypass",
         }
     }
 }
 
 impl HitKind {
-    pub fn label(self) -> &'static str {
+    /// How it is counted.
+    pub fn metric(self) -> CacheHit {
         match self {
-            Self::Exact => "exact",
-            Self::Semantic => "semantic",
+            Self::Exact => CacheHit::Exact,
+            Self::Semantic => CacheHit::Semantic,
         }
     }
 }

@@ -3,16 +3,19 @@
 
 mod texts;
 
+use strum::VariantArray;
+
+use crate::clean_text::{Removal, is_no_reply};
 use sentinel_llm_api::{answer::Answer, dialect::DialectRef, framing::rewrite::Rewriter};
-use sentinel_text::clean::{Step, is_no_reply};
 
 use self::texts::Texts;
+use super::Surroundings;
 use crate::{
-    config::{Mode, Policy},
-    fail_open,
-    host::Host,
+    case::AnswerCase,
     metric::{Bypass, CleanKind, Metric},
+    note::Note,
 };
+use sentinel_config::{Mode, Policy};
 
 /// One answer.
 #[derive(Debug)]
@@ -58,18 +61,29 @@ impl Clean {
         (changed != came_with).then_some(changed)
     }
 
-    /// Counts what went, once for each answer.
-    pub fn count(&self, dialect: &'static str, host: &mut impl Host) {
-        for step in Step::ALL.into_iter().filter(|step| self.texts.cuts().has(*step)) {
-            host.count(Metric::Cleaned(CleanKind::Step(step), dialect), 1);
-        }
+    /// What went.
+    fn note(&self, dialect: &'static str, notes: &mut Vec<Note>) {
+        let cut = Removal::VARIANTS.iter().copied().filter(|removal| self.texts.cuts().has(*removal));
+        notes
+            .extend(cut.map(|removal| Note::Count(Metric::Cleaned(CleanKind::Removal(removal), dialect), 1)));
         if self.rewriter.has_given_up() || self.texts.is_partial() {
-            fail_open::bypassed(Bypass::Uncleaned, host);
+            notes.push(Note::Bypassed(Bypass::Uncleaned));
         }
     }
 }
 
+/// Puts on record what went of an answer, and whether it says that there is nothing to say.
+pub fn run(_: &Surroundings<'_>, case: &mut AnswerCase) {
+    let (Some(clean), dialect) = (&case.clean, case.dialect.label()) else { return };
+    clean.note(dialect, &mut case.notes);
+    case.is_silent = case.answer.as_ref().is_some_and(is_silent);
+    if case.is_silent {
+        case.notes.push(Note::Count(Metric::Cleaned(CleanKind::NoReply, dialect), 1));
+        case.notes.push(Note::NoReply { is_marked: case.is_held });
+    }
+}
+
 /// Whether an answer says that there is nothing to say. One with calls goes on.
-pub fn is_silent(answer: &Answer) -> bool {
+fn is_silent(answer: &Answer) -> bool {
     answer.calls.is_empty() && is_no_reply(&answer.text)
 }

@@ -2,22 +2,19 @@
 
 use std::ops::Range;
 
+use crate::clean_text::{Cleaned, Cleaner, Cuts, clean};
 use sentinel_llm_api::{
+    answer_event::{AnswerEvent, Block, EventSink, Payload, Piece},
     dialect::DialectRef,
     edit::{self, Edit},
     framing::rewrite::{Change, Changed},
-    json,
-    spoken::{Block, Spoken},
+    json::{self, Raw},
 };
-use sentinel_text::clean::{Cleaned, Cleaner, Cuts, clean};
-use serde_json::value::RawValue;
 
 /// Texts of one answer that are cleaned.
 const MOST: usize = 64;
 /// Places of texts in one event or whole answer that are looked at: each is looked for among the others.
 const MOST_PLACES: usize = 4_096;
-/// In the place of a text of which nothing is left, where the provider takes no empty one in the history.
-const NOTHING: &str = "...";
 
 #[derive(Debug)]
 pub struct Texts {
@@ -52,6 +49,19 @@ impl Texts {
         self.is_partial
     }
 
+    /// The texts of an answer or an event, and where they end.
+    fn spoken<'a>(&self, payload: Payload<'a>) -> Vec<AnswerEvent<'a>> {
+        let mut spoken = Vec::new();
+        let mut visit = |event| {
+            if matches!(event, AnswerEvent::Text(_) | AnswerEvent::WholeText(_) | AnswerEvent::TextEnd(_)) {
+                spoken.push(event);
+            }
+        };
+        // What is no answer of the dialect has no texts.
+        let _ = self.dialect.read_answer(payload, &mut EventSink::new(&mut visit));
+        spoken
+    }
+
     fn text(&mut self, block: Block) -> Option<&mut Text> {
         let known = self.open.iter().position(|(known, _)| *known == block);
         let at = known.unwrap_or(self.open.len());
@@ -67,12 +77,11 @@ impl Texts {
 
     /// More of a text; what is left of it.
     fn piece(&mut self, block: Block, said: &str, is_last: bool, at: (&str, Range<usize>)) -> Option<String> {
-        let takes_empty = self.dialect.takes_empty_texts();
         let text = self.text(block).filter(|text| !text.is_off)?;
         let mut left = String::with_capacity(said.len());
         text.cleaner.push(said, &mut left);
         if is_last {
-            left.push_str(&text.finish(takes_empty));
+            left.push_str(&text.finish());
         }
         text.has_said |= !left.is_empty();
         let needs_pattern = text.cleaner.holds() || !text.has_said;
@@ -85,9 +94,8 @@ impl Texts {
 
     /// A text is over, or cannot be read on: the event with what is held of it.
     fn end(&mut self, block: Block) -> Option<String> {
-        let takes_empty = self.dialect.takes_empty_texts();
         let text = self.text(block)?;
-        let left = text.finish(takes_empty);
+        let left = text.finish();
         let (event, place) = text.pattern.take().filter(|_| !left.is_empty())?;
         let left = json::quoted(&left);
         self.dialect.event_of(&event, block, &left).or_else(|| {
@@ -119,19 +127,16 @@ impl Texts {
 
 impl Text {
     /// What comes last.
-    fn finish(&mut self, takes_empty: bool) -> String {
+    fn finish(&mut self) -> String {
         let mut left = String::new();
         self.cleaner.finish(&mut left);
-        if left.is_empty() && !self.has_said && !takes_empty && !self.cleaner.cuts().is_empty() {
-            left.push_str(NOTHING);
-        }
         self.has_said = true;
         left
     }
 }
 
 /// The edit that puts `left` in the place of a string; nothing where it says that already.
-fn edited(json: &str, text: &RawValue, said: &str, left: &str) -> Option<Edit> {
+fn edited(json: &str, text: Raw<'_>, said: &str, left: &str) -> Option<Edit> {
     if said == left { None } else { edit::replace(json, text, json::quoted(left)).ok() }
 }
 
@@ -140,10 +145,10 @@ fn applied(json: &str, edits: &[Edit]) -> Option<String> {
 }
 
 /// Whether a text of this block comes among these, or its end.
-fn comes(rest: &[Spoken<'_>], wanted: Block) -> (bool, bool) {
-    let more = |spoken: &Spoken<'_>| matches!(spoken, Spoken::Piece { block, .. } if *block == wanted);
-    let end = |spoken: &Spoken<'_>| match spoken {
-        Spoken::End(block) => block.is_none_or(|block| block == wanted),
+fn comes(rest: &[AnswerEvent<'_>], wanted: Block) -> (bool, bool) {
+    let more = |event: &AnswerEvent<'_>| matches!(event, AnswerEvent::Text(piece) if piece.block == wanted);
+    let end = |event: &AnswerEvent<'_>| match event {
+        AnswerEvent::TextEnd(block) => block.is_none_or(|block| block == wanted),
         _ => false,
     };
     (rest.iter().any(more), rest.iter().any(end))
@@ -152,16 +157,15 @@ fn comes(rest: &[Spoken<'_>], wanted: Block) -> (bool, bool) {
 impl Change for Texts {
     /// A text in one piece goes through all steps.
     fn whole(&mut self, json: &str) -> Option<String> {
-        let mut spoken = Vec::new();
-        self.dialect.spoken(json, &mut |place| spoken.push(place));
+        let spoken = self.spoken(Payload::Whole(json));
         if spoken.len() > MOST_PLACES {
             self.is_partial = true;
             return None;
         }
         let mut edits = Vec::new();
         for (at, place) in spoken.iter().enumerate() {
-            let Spoken::Piece { block, text, .. } = place else { continue };
-            let Some(said) = json::string(text) else {
+            let AnswerEvent::Text(Piece { block, text, .. }) = place else { continue };
+            let Some(said) = json::string(*text) else {
                 self.is_partial = true;
                 continue;
             };
@@ -170,22 +174,18 @@ impl Change for Texts {
             let left = if has_more || self.open.iter().any(|(known, _)| known == block) {
                 self.piece(*block, &said, !has_more, ("", 0..0)).unwrap_or_else(|| said.to_string())
             } else {
-                let Cleaned { mut text, cuts, is_partial } = clean(&said);
+                let Cleaned { text, cuts, is_partial } = clean(&said);
                 self.cuts.join(cuts);
                 self.is_partial |= is_partial;
-                if text.is_empty() && !cuts.is_empty() && !self.dialect.takes_empty_texts() {
-                    text.push_str(NOTHING);
-                }
                 text
             };
-            edits.extend(edited(json, text, &said, &left));
+            edits.extend(edited(json, *text, &said, &left));
         }
         applied(json, &edits)
     }
 
     fn event(&mut self, kind: &str, json: &str) -> Changed {
-        let mut spoken = Vec::new();
-        self.dialect.spoken_in_event(kind, json, &mut |place| spoken.push(place));
+        let spoken = self.spoken(Payload::Event { kind, json });
         let (mut changed, mut edits) = (Changed::default(), Vec::new());
         if spoken.len() > MOST_PLACES {
             self.is_partial = true;
@@ -193,14 +193,14 @@ impl Change for Texts {
         }
         for (at, place) in spoken.iter().enumerate() {
             match place {
-                Spoken::End(block) => changed.before.extend(self.end_all(*block)),
-                Spoken::Copy { text } => {
-                    let Some(said) = json::string(text) else { continue };
+                AnswerEvent::TextEnd(block) => changed.before.extend(self.end_all(*block)),
+                AnswerEvent::WholeText(text) => {
+                    let Some(said) = json::string(*text) else { continue };
                     let left = self.copy(&said);
-                    edits.extend(edited(json, text, &said, &left));
+                    edits.extend(edited(json, *text, &said, &left));
                 }
-                Spoken::Piece { block, text, is_all } => {
-                    let (Some(said), Some(place)) = (json::string(text), json::span(json, text)) else {
+                AnswerEvent::Text(Piece { block, text, is_all, .. }) => {
+                    let (Some(said), Some(place)) = (json::string(*text), json::span(json, *text)) else {
                         // Half a character: what is held goes before it, and the rest as it comes.
                         changed.before.extend(self.end(*block));
                         if let Some(text) = self.text(*block) {
@@ -214,8 +214,9 @@ impl Change for Texts {
                     let Some(left) = self.piece(*block, &said, is_last, (json, place)) else { continue };
                     changed.is_pattern = true;
                     changed.is_dropped = *is_all && left.is_empty() && !said.is_empty();
-                    edits.extend(edited(json, text, &said, &left));
+                    edits.extend(edited(json, *text, &said, &left));
                 }
+                _ => {}
             }
         }
         changed.json = applied(json, &edits);

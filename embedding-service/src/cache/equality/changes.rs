@@ -1,0 +1,355 @@
+//! Applies the rules of `changes.txt`: patterns over the whole text that are written as other patterns.
+
+use std::sync::LazyLock;
+
+use super::{
+    order::as_a_question,
+    token::{Kind, Token},
+    words::{begins_a_question, is_in},
+};
+
+const CHANGES: &str = include_str!("changes.txt");
+
+/// One place of a pattern.
+#[derive(Debug)]
+enum Place {
+    /// One of these words; `is_optional`: or nothing.
+    Words { words: Vec<&'static str>, is_optional: bool },
+    /// What a capital stands for.
+    Any(char),
+}
+
+#[derive(Debug)]
+struct Pattern {
+    places: Vec<Place>,
+    /// What follows, or what comes out, is a question in the order of words of a statement.
+    is_embedded: bool,
+    /// An order has to follow.
+    needs_order: bool,
+    /// It names a verb of which nobody asks how he does it himself.
+    has_verb: bool,
+}
+
+struct Change {
+    from: Pattern,
+    to: Vec<&'static str>,
+    to_embedded: bool,
+}
+
+/// What a pattern's places have found: their name on the right side, and the tokens.
+type Found<'a> = Vec<(&'static str, &'a [Token])>;
+
+struct Rules {
+    courtesy: Vec<Pattern>,
+    changes: Vec<Change>,
+}
+
+static RULES: LazyLock<Rules> = LazyLock::new(|| {
+    let mut rules = Rules { courtesy: Vec::new(), changes: Vec::new() };
+    let mut is_courtesy = true;
+    for line in CHANGES.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        match line {
+            "[courtesy]" => is_courtesy = true,
+            "[changes]" => is_courtesy = false,
+            _ if is_courtesy => rules.courtesy.push(Pattern::of(line)),
+            _ => rules.changes.extend(line.split_once("=>").map(|(from, to)| Change {
+                from: Pattern::of(from),
+                to: to.split_ascii_whitespace().filter(|word| *word != "~").collect(),
+                to_embedded: to.contains('~'),
+            })),
+        }
+    }
+    rules
+});
+
+impl Pattern {
+    fn of(text: &'static str) -> Self {
+        let (mut places, mut is_embedded, mut needs_order) = (Vec::new(), false, false);
+        for word in text.split_ascii_whitespace() {
+            match word {
+                "+" => is_embedded = true,
+                "^A" => needs_order = true,
+                _ => {
+                    let bare = word.strip_suffix('?');
+                    places.push(
+                        match word.chars().next().filter(|first| word.len() == 1 && first.is_uppercase()) {
+                            Some(name) => Place::Any(name),
+                            None => Place::Words {
+                                words: bare.unwrap_or(word).split('|').collect(),
+                                is_optional: bare.is_some(),
+                            },
+                        },
+                    );
+                }
+            }
+        }
+        let has_verb = places.iter().any(|place| matches!(place, Place::Any('V')));
+        Self { places, is_embedded, needs_order, has_verb }
+    }
+}
+
+/// Takes the courtesy from the beginning and the end. Returns whether anything went.
+pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
+    without_thanks(tokens, is_about_words) || without_opening(tokens, is_about_words)
+}
+
+fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
+    // The longest pattern that leaves a question.
+    let taken = RULES.courtesy.iter().filter_map(|pattern| {
+        let len = prefix(&pattern.places, tokens)?;
+        let rest = tokens.get(len..)?;
+        let marks = rest.iter().take_while(|token| token.is_mark()).count();
+        let rest = rest.get(marks..)?;
+        let first = rest.first()?;
+        // "Hi is a word"
+        let is_greeting = !pattern.needs_order && !pattern.is_embedded;
+        let is_open = marks > 0
+            || first.is_plain()
+                && !(is_about_words
+                    && is_greeting
+                    && !tokens.first().is_some_and(|first| first.is("please")));
+        let asks = begins_a_question(first)
+            || pattern.needs_order && order_of_gerund(&first.text).is_some()
+            || is_opening(rest)
+            || pattern.is_embedded && (first.is("if") || first.is("whether"));
+        let is_order = !pattern.needs_order || is_order(rest, tokens);
+        // "Do you know how to swim?" asks for no instructions.
+        let is_skill = pattern.is_embedded
+            && first.is("how")
+            && rest.get(1).is_some_and(|next| next.is("to"))
+            && tokens.first().is_some_and(|first| first.is("do"));
+        (is_open && asks && is_order && !is_skill).then_some((len.saturating_add(marks), pattern))
+    });
+    let Some((len, pattern)) = taken.max_by_key(|(len, _)| *len) else { return false };
+    let is_gerund = pattern.needs_order && tokens.iter().take(len).any(|token| token.is("mind"));
+    tokens.drain(..len);
+    if let Some(first) = tokens.first_mut() {
+        first.is_first = true;
+        if let Some(order) = order_of_gerund(&first.text).filter(|_| is_gerund) {
+            first.text = order;
+        }
+    }
+    super::writing::with_small_starts(tokens);
+    if pattern.is_embedded {
+        as_a_question(tokens);
+    }
+    true
+}
+
+/// Whether another opening follows, or a request for one's own.
+fn is_opening(rest: &[Token]) -> bool {
+    RULES.courtesy.iter().any(|pattern| prefix(&pattern.places, rest).is_some())
+        || rest.first().is_some_and(|first| first.is("i"))
+}
+
+/// "Can you explain X", "could you write a poem", but not "can you write poems" and "could you write as a child".
+fn is_order(rest: &[Token], all: &[Token]) -> bool {
+    let Some(first) = rest.first() else { return false };
+    let is_polite = all
+        .iter()
+        .take_while(|token| **token != *first)
+        .any(|token| token.is("please") || token.is("kindly"));
+    let is = |word: &str| is_in("orders", word) || is_in("orders_with_object", word);
+    let has_object = || {
+        rest.get(1).is_some_and(|next| {
+            next.kind == Kind::Other
+                || next.is_capital() && !is_in("languages", &next.text.to_lowercase())
+                || is_in("objects", &next.text)
+        })
+    };
+    is_in("orders", &first.text)
+        || is(&first.text) && (is_polite || has_object())
+        || order_of_gerund(&first.text).is_some()
+}
+
+/// "explaining" is "explain".
+fn order_of_gerund(word: &str) -> Option<String> {
+    let stem = word.strip_suffix("ing")?;
+    [stem.to_owned(), format!("{stem}e")]
+        .into_iter()
+        .find(|order| is_in("orders", order) || is_in("orders_with_object", order))
+}
+
+/// Thanks behind a mark, and "please" behind a comma.
+fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
+    const THANKS: [&str; 10] = ["thanks", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
+    let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
+    let after = tokens.get(mark.saturating_add(1)..).unwrap_or_default();
+    let word = |token: &Token| token.text.to_lowercase();
+    let is_please = matches!(after, [only] if word(only) == "please");
+    let thanks = after.first().is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank"));
+    // "How do you say, thank you?"
+    let is_meant = is_about_words && tokens.get(mark).is_some_and(|mark| mark.is(","));
+    let is_courtesy = !is_meant
+        && (is_please || thanks && after.iter().all(|token| THANKS.contains(&word(token).as_str())));
+    if is_courtesy {
+        tokens.truncate(mark);
+        while tokens.last().is_some_and(Token::is_mark) {
+            tokens.pop();
+        }
+    }
+    is_courtesy
+}
+
+/// Applies the first change that fits. Returns whether one did. `is_whole`: nothing follows the tokens.
+pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
+    let is_habit = tokens.iter().any(|token| is_in("habits", &token.text));
+    let changed = RULES.changes.iter().find_map(|change| {
+        let mut found = Vec::new();
+        if change.from.has_verb && is_habit || !fits(&change.from.places, tokens, is_whole, &mut found) {
+            return None;
+        }
+        let mut new = written(&change.to, &found);
+        if change.to_embedded {
+            as_a_question(&mut new);
+        }
+        (new != *tokens).then_some(new)
+    });
+    changed.map(|new| *tokens = new).is_some()
+}
+
+/// How many tokens at the beginning a pattern of words alone takes, as many as it can.
+fn prefix(places: &[Place], tokens: &[Token]) -> Option<usize> {
+    let Some((place, places)) = places.split_first() else { return Some(0) };
+    let Place::Words { words, is_optional } = place else { return None };
+    let taken = tokens
+        .split_first()
+        .filter(|(first, _)| words.iter().any(|word| first.is(word)))
+        .and_then(|(_, rest)| prefix(places, rest))
+        .map(|len| len.saturating_add(1));
+    taken.or_else(|| prefix(places, tokens).filter(|_| *is_optional))
+}
+
+fn fits<'a>(places: &[Place], tokens: &'a [Token], is_whole: bool, found: &mut Found<'a>) -> bool {
+    let Some((place, rest)) = places.split_first() else { return tokens.is_empty() };
+    match place {
+        Place::Words { words, is_optional } => {
+            if let Some((first, after)) = tokens.split_first()
+                && words.iter().any(|word| first.is(word))
+            {
+                let before = found.len();
+                if let Some(word) = words.first() {
+                    found.push((word, std::slice::from_ref(first)));
+                }
+                if fits(rest, after, is_whole, found) {
+                    return true;
+                }
+                found.truncate(before);
+            }
+            *is_optional && fits(rest, tokens, is_whole, found)
+        }
+        Place::Any(name) => {
+            let longest = match name {
+                'B' | 'M' | 'R' => tokens.len().min(2),
+                'V' | 'D' | 'P' | 'G' | 'F' | 'W' => tokens.len().min(1),
+                // As short as it can be; to the end of the text where nothing follows.
+                _ => tokens.len(),
+            };
+            let from = if rest.is_empty() { longest.max(1) } else { 1 };
+            (from..=longest).any(|len| {
+                let Some((taken, after)) = tokens.split_at_checked(len) else { return false };
+                let before = found.len();
+                found.push((label(*name), taken));
+                let is_one = can_be(*name, taken, is_whole) && fits(rest, after, is_whole, found);
+                if !is_one {
+                    found.truncate(before);
+                }
+                is_one
+            })
+        }
+    }
+}
+
+fn label(name: char) -> &'static str {
+    match name {
+        'X' => "X",
+        'Y' => "Y",
+        'V' => "V",
+        'B' => "B",
+        'R' => "R",
+        'N' => "N",
+        'G' => "G",
+        'M' => "M",
+        'F' => "F",
+        'D' => "D",
+        'W' => "W",
+        _ => "P",
+    }
+}
+
+fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
+    let word = |token: &Token| token.kind == Kind::Word;
+    match (name, taken) {
+        ('V', [verb]) => is_in("actions", &verb.text),
+        ('W', [word]) => word.is_plain(),
+        ('D', [participle]) => verb_of(&participle.text).is_some(),
+        ('F', [verb]) => is_in("physical", &verb.text),
+        ('G', [gerund]) => gerund.is_plain() && gerund.text.ends_with("ing"),
+        ('N', [first, rest @ ..]) => {
+            (first.is_capital() || first.is("the") && !rest.is_empty()) && rest.iter().all(Token::is_capital)
+        }
+        ('M', words) => words.iter().all(|token| {
+            token.is_plain() && !token.text.ends_with('s') && !is_in("not_explained", &token.text)
+        }),
+        ('P', [owner]) => owner.is_capital() && owner.text.ends_with("'s"),
+        ('R', [noun]) => is_in("possessions", &noun.text),
+        ('R', [adjective, noun]) => {
+            is_in("possession_adjectives", &adjective.text) && is_in("possessions", &noun.text)
+        }
+        ('B', [only]) => is_whole && word(only) && is_noun(&only.text),
+        ('B', [one, two]) => {
+            let is_part = |token: &Token| {
+                word(token) && !is_in("not_explained", &token.text) && !ends(&token.text, "other_endings")
+            };
+            is_whole && is_part(one) && is_part(two)
+        }
+        ('X' | 'Y', [only]) => !is_in("pronouns", &only.text),
+        ('X' | 'Y', _) => true,
+        _ => false,
+    }
+}
+
+/// A name, or a noun by its ending. "What is allowed?" and "what is open?" ask for no explanation of the word.
+fn is_noun(word: &str) -> bool {
+    let is_name = word.chars().count() > 1 && word.chars().next().is_some_and(char::is_uppercase);
+    !is_in("not_explained", word) && (is_name || ends(word, "noun_endings"))
+}
+
+fn ends(word: &str, list: &str) -> bool {
+    (1..word.len()).any(|at| word.get(at..).is_some_and(|end| is_in(list, end)))
+}
+
+/// "removed" is of "remove", if that is a verb of which nobody asks how he does it himself.
+fn verb_of(participle: &str) -> Option<String> {
+    let stem = participle.strip_suffix("ed")?;
+    let single = stem
+        .chars()
+        .next_back()
+        .and_then(|last| stem.strip_suffix(last)?.strip_suffix(last).map(|rest| format!("{rest}{last}")));
+    let y = stem.strip_suffix('i').map(|rest| format!("{rest}y"));
+    [Some(stem.to_owned()), Some(format!("{stem}e")), single, y]
+        .into_iter()
+        .flatten()
+        .find(|verb| is_in("actions", verb))
+}
+
+fn written(to: &[&'static str], found: &Found<'_>) -> Vec<Token> {
+    let mut new = Vec::new();
+    for part in to {
+        // Alternatives on the right are those that begin so on the left.
+        let name = part.split('|').next().unwrap_or(part);
+        let is_named = part.contains('|') || part.chars().all(char::is_uppercase);
+        match found.iter().find(|(label, _)| is_named && *label == name) {
+            Some(("P", [owner])) => {
+                let bare = owner.text.strip_suffix("'s").unwrap_or(&owner.text);
+                new.push(Token { text: bare.to_owned(), ..owner.clone() });
+            }
+            Some(("D", [participle])) => {
+                new.extend(verb_of(&participle.text).map(|verb| Token { text: verb, ..participle.clone() }));
+            }
+            Some((_, tokens)) => new.extend_from_slice(tokens),
+            None => new.push(Token::word(name)),
+        }
+    }
+    new
+}

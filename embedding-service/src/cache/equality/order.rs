@@ -1,0 +1,274 @@
+//! What may stand in two places of a sentence and say the same: phrases that are put at the front, the verb of an embedded question,
+//! "not", and what stands on both sides of a symmetric word.
+
+use super::{
+    token::{Kind, Token},
+    words::{begins_a_question, is_in},
+};
+
+const PREPOSITIONS: &str = "in on at for with without during by as after before from to near";
+/// Verbs that may stand before the subject.
+const AUXILIARIES: &str = "is are am was were can could should will would may must might";
+const WITH_DO: &str = "do does did";
+/// A clause begins, or a second part of one.
+const CLAUSES: &str = "that which who whose whom what where when while because if and or but said say says think thinks know knows told tell";
+const ARTICLES: &str = "the a an my your his her our their its this that these those";
+const PRONOUNS: &str = "i you he she it we they one people";
+
+fn is_one_of(token: &Token, list: &str) -> bool {
+    token.kind == Kind::Word && list.split(' ').any(|word| word == token.text)
+}
+
+fn is_auxiliary(token: &Token) -> bool {
+    is_one_of(token, AUXILIARIES)
+}
+
+/// "what the capital of Norway is" is "what is the capital of Norway"; "whether honey is vegan" is "is honey vegan". Only where one
+/// verb can be meant.
+pub(super) fn as_a_question(tokens: &mut Vec<Token>) {
+    let Some((first, rest)) = tokens.split_first() else { return };
+    let verbs: Vec<usize> =
+        (1_usize..).zip(rest).filter(|(_, token)| is_auxiliary(token)).map(|(at, _)| at).collect();
+    let is_conditional = first.is("if") || first.is("whether");
+    let is_asked = is_in("questions", &first.text) && !is_auxiliary(first) && !is_one_of(first, WITH_DO);
+    if !is_conditional && !is_asked || tokens.iter().any(Token::is_mark) {
+        return;
+    }
+    if is_conditional {
+        if let [verb] = *verbs.as_slice()
+            && verb > 1
+        {
+            let verb = tokens.remove(verb);
+            tokens.splice(..1, [verb]);
+        }
+        return;
+    }
+    let is_pronoun = |at: usize| tokens.get(at).is_some_and(|token| is_one_of(token, PRONOUNS));
+    let subject = subject(tokens);
+    match (verbs.as_slice(), subject) {
+        ([2, ..], _) if is_pronoun(1) => tokens.swap(1, 2),
+        (&[verb], Some(subject)) if verb > subject => {
+            let verb = tokens.remove(verb);
+            tokens.insert(subject, verb);
+        }
+        ([], Some(1)) => {
+            let is_direct = tokens.get(1).is_some_and(|next| is_one_of(next, WITH_DO) || next.is("to"));
+            let asks_how = ["why", "how", "when", "where"]
+                .iter()
+                .any(|word| tokens.first().is_some_and(|first| first.is(word)));
+            if asks_how && !is_direct {
+                let is_singular = tokens.last().is_some_and(|last| last.is("works"));
+                tokens.insert(1, Token::word(if is_singular { "does" } else { "do" }));
+                if let Some(last) = tokens.last_mut().filter(|_| is_singular) {
+                    "work".clone_into(&mut last.text);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Where the subject of an embedded question begins.
+fn subject(tokens: &[Token]) -> Option<usize> {
+    let is_subject =
+        |token: &Token| is_one_of(token, ARTICLES) || is_one_of(token, PRONOUNS) || token.is_capital();
+    let named = (1_usize..).zip(tokens.iter().skip(1)).find(|(_, token)| is_subject(token)).map(|(at, _)| at);
+    match tokens {
+        [first, ..] if ["why", "when", "where", "who"].iter().any(|word| first.is(word)) => Some(1),
+        // Not "how old": there the adjective comes first.
+        [first, second, ..]
+            if first.is("how") && (second.text.ends_with('s') || !tokens.iter().any(is_auxiliary)) =>
+        {
+            Some(1)
+        }
+        [first, second, last] if first.is("what") && second.is_plain() && is_auxiliary(last) => Some(1),
+        _ => named,
+    }
+}
+
+/// "In Python, how do I sort a list?" is "How do I sort a list in Python?", where the phrase can belong to nothing else in the
+/// sentence. Returns whether one was moved.
+pub(super) fn without_front(tokens: &mut Vec<Token>) -> bool {
+    let Some(end) = front(tokens) else { return false };
+    let mut front: Vec<Token> = tokens.drain(..end).collect();
+    front.retain(|token| !token.is_mark());
+    if let Some(first) = front.first_mut() {
+        first.text = first.text.to_lowercase();
+    }
+    if let Some(first) = tokens.first_mut() {
+        first.is_first = true;
+    }
+    super::writing::with_small_starts(tokens);
+    tokens.append(&mut front);
+    true
+}
+
+/// How many tokens at the front, with their comma, belong to a phrase that may stand at the end.
+fn front(tokens: &[Token]) -> Option<usize> {
+    let comma =
+        tokens.iter().position(Token::is_mark).filter(|at| tokens.get(*at).is_some_and(|mark| mark.is(",")));
+    let len = match comma {
+        Some(comma) => comma,
+        // "In Linux how do I"
+        None => 2_usize.min(tokens.iter().position(begins_a_question)?),
+    };
+    let (front, rest) = tokens.split_at_checked(len)?;
+    let rest = rest.get(usize::from(comma.is_some())..)?;
+    let [preposition, phrase @ ..] = front else { return None };
+    let first = rest.first()?;
+    let is_phrase = is_one_of(preposition, PREPOSITIONS) && (1..=6).contains(&phrase.len());
+    let is_plain =
+        !rest.iter().any(Token::is_mark) && rest.iter().skip(1).all(|token| !is_one_of(token, CLAUSES));
+    (is_phrase && is_plain && begins_a_question(first) && may_stand_behind(preposition, phrase, rest))
+        .then(|| len.saturating_add(usize::from(comma.is_some())))
+}
+
+/// Each shape has a reason why the phrase belongs to the verb, wherever it stands.
+fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bool {
+    let is_preposition =
+        |token: &Token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under");
+    let has_preposition = rest.iter().any(is_preposition);
+    let is_verb = |token: &Token| is_auxiliary(token) || is_one_of(token, WITH_DO);
+    let is_bare = |token: &Token| token.kind == Kind::Word && !is_preposition(token);
+    let is_place = is_one_of(preposition, "in on at near");
+    let names = phrase.iter().filter(|token| !is_one_of(token, "a an the")).count();
+    let is_name = names > 0
+        && phrase.iter().all(|token| is_one_of(token, "a an the") || token.is_capital())
+        && !phrase.iter().any(|token| is_in("languages", &token.text.to_lowercase()));
+    let is_pronoun = |token: &Token| is_one_of(token, PRONOUNS);
+    // Nothing else is there that it could belong to: "for a week in Iceland, what should I pack".
+    let is_short = match rest {
+        [wh, verb, subject, last] if is_verb(verb) => !is_verb(wh) && is_bare(subject) && is_bare(last),
+        [wh, noun, verb, last] => !is_verb(wh) && is_bare(noun) && is_verb(verb) && is_bare(last),
+        [wh, noun, verb, subject, last] if is_auxiliary(verb) => {
+            !is_verb(wh) && is_bare(noun) && is_pronoun(subject) && is_bare(last)
+        }
+        [how, verb, subject, _, last] => {
+            how.is("how")
+                && is_verb(verb)
+                && is_pronoun(subject)
+                && last.is_plain()
+                && last.text.ends_with("ing")
+        }
+        _ => false,
+    };
+    // What is there, is there.
+    let is_existence =
+        matches!(rest, [is, there, thing @ ..] if is_verb(is) && there.is("there") && thing.len() <= 4);
+    // The way of travelling: "by train, how do I get from A to B".
+    let is_way = matches!(phrase, [only] if preposition.is("by") && is_one_of(only, "train bus car plane bike boat ferry taxi foot air rail"))
+        && matches!(rest, [how, verb, who, go, ..] if how.is("how") && is_verb(verb) && is_pronoun(who) && is_one_of(go, "get go travel"));
+    // The form of the answer: "in one sentence, explain DNS".
+    let is_form = matches!(phrase, [_, unit] if preposition.is("in") && is_one_of(unit, "sentence sentences words paragraph paragraphs lines"))
+        || matches!(phrase, [bullet, points] if preposition.is("as") && bullet.is("bullet") && points.is("points"));
+    let is_order = matches!(rest, [order, thing @ ..] if (is_in("orders", &order.text) || is_in("orders_with_object", &order.text))
+        && thing.len() <= 4 && !thing.iter().any(|token| is_verb(token) || is_in("questions", &token.text)));
+    // One noun of another: "in children, what are the symptoms of a cold".
+    let is_of = match rest {
+        [wh, be, the, noun, of, owner @ ..] => {
+            let is_one = match owner {
+                [only] => is_bare(only),
+                [article, only] => is_one_of(article, ARTICLES) && is_bare(only),
+                _ => false,
+            };
+            wh.is("what") && is_auxiliary(be) && the.is("the") && of.is("of") && is_bare(noun) && is_one
+        }
+        _ => false,
+    };
+    is_short
+        || is_existence && is_place && !has_preposition
+        // The name of a system or of a place: nothing in the sentence is of it.
+        || is_place && is_name && (rest.first().is_some_and(|first| first.is("how")) || !has_preposition)
+        || is_way
+        || is_form && is_order
+        || is_of && phrase.len() <= 2 && is_one_of(preposition, "in for during")
+}
+
+/// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
+pub(super) fn settled(tokens: &mut Vec<Token>) {
+    with_late_not(tokens);
+    without_article_of_superlative(tokens);
+    with_origin_first(tokens);
+    with_sorted_sides(tokens);
+}
+
+/// "Which planet" is "what planet".
+pub(super) fn with_what(tokens: &mut [Token]) {
+    if let [first, second, ..] = tokens
+        && first.is("which")
+        && second.is_plain()
+        && !is_auxiliary(second)
+        && !is_one_of(second, "one ones of do does did has have")
+    {
+        "what".clone_into(&mut first.text);
+    }
+}
+
+/// "Why does not oil mix" is "why does oil not mix". "Why don't you" and "why don't we" propose something.
+fn with_late_not(tokens: &mut [Token]) {
+    if let [wh, verb, not, subject, ..] = tokens
+        && is_in("questions", &wh.text)
+        && (is_auxiliary(verb) || is_one_of(verb, WITH_DO))
+        && not.is("not")
+        && !is_one_of(subject, "you we")
+        && (is_one_of(subject, PRONOUNS) || subject.is_plain() && is_one_of(verb, WITH_DO))
+    {
+        std::mem::swap(&mut not.text, &mut subject.text);
+    }
+}
+
+/// "is the closest to the sun" is "is closest to the sun".
+fn without_article_of_superlative(tokens: &mut Vec<Token>) {
+    let place = tokens.windows(4).position(|four| match four {
+        [be, the, most, next] => {
+            is_one_of(be, "is are was were")
+                && the.is("the")
+                && most.is_plain()
+                && most.text.ends_with("est")
+                && next.is("to")
+        }
+        _ => false,
+    });
+    if let Some(at) = place {
+        tokens.remove(at.saturating_add(1));
+    }
+}
+
+/// "to Denver from Boston" is "from Boston to Denver".
+fn with_origin_first(tokens: &mut [Token]) {
+    let count = |word: &str| tokens.iter().filter(|token| token.is(word)).count();
+    if count("from") != 1 || count("to") != 1 {
+        return;
+    }
+    let place = tokens.windows(4).position(|four| match four {
+        [to, a, from, b] => to.is("to") && from.is("from") && a.is_capital() && b.is_capital(),
+        _ => false,
+    });
+    if let Some(four) = place.and_then(|at| tokens.get_mut(at..at.saturating_add(4))) {
+        four.rotate_left(2);
+    }
+}
+
+/// "the difference between A and B" is "the difference between B and A", where each is one word. Not of numbers and letters, whose
+/// difference has a sign.
+fn with_sorted_sides(tokens: &mut [Token]) {
+    const BEFORE: [&str; 5] = ["what", "is", "the", "difference", "between"];
+    let Some((before, sides)) = tokens.split_at_mut_checked(BEFORE.len()) else { return };
+    if !before.iter().zip(BEFORE).all(|(token, word)| token.is(word)) {
+        return;
+    }
+    let Some(and) = sides.iter().position(|token| token.is("and")) else { return };
+    let (one, rest) = sides.split_at_mut(and);
+    let Some((_, other)) = rest.split_first_mut() else { return };
+    let is_side = |side: &[Token]| match side {
+        [word] => word.kind == Kind::Word && word.text.chars().count() > 1,
+        [article, word] => {
+            is_one_of(article, "a an the") && word.kind == Kind::Word && word.text.chars().count() > 1
+        }
+        _ => false,
+    };
+    let text = |side: &[Token]| side.iter().map(|token| token.text.clone()).collect::<Vec<_>>();
+    if is_side(one) && is_side(other) && one.len() == other.len() && text(one) > text(other) {
+        one.swap_with_slice(other);
+    }
+}

@@ -1,0 +1,115 @@
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+
+use super::*;
+
+#[derive(Deserialize)]
+struct Pair {
+    a: String,
+    b: String,
+    same_answer: bool,
+}
+
+fn pairs(of: &str) -> Vec<Pair> {
+    of.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn same(a: &str, b: &str) -> bool {
+    // Where no vocabulary is at hand, most slips are mended.
+    asks_the_same(a, b, &|_| false)
+}
+
+/// Whatever the similarity: no trap has the form of its pair. And every rule earns its place: of the true pairs that were written
+/// for them, all are found.
+#[test]
+fn no_trap_is_the_same_question_and_every_change_is_found() {
+    let sets = [
+        (include_str!("../../../tests/pairs/traps.jsonl"), 75, 75),
+        (include_str!("../../../tests/pairs/own.jsonl"), 94, 125),
+        (include_str!("../../../tests/pairs/held_out.jsonl"), 43, 66),
+        (include_str!("../../../tests/pairs/hard_traps.jsonl"), 0, 0),
+    ];
+    for (set, least, all) in sets {
+        let (mut found, mut missed, mut served) = (0_usize, String::new(), String::new());
+        let set = pairs(set);
+        for Pair { a, b, same_answer } in &set {
+            let is_same = same(a, b);
+            assert_eq!(is_same, same(b, a), "symmetric: {a} | {b}");
+            match (same_answer, is_same) {
+                (true, true) => found += 1,
+                (true, false) => writeln!(missed, "{a} | {b}").unwrap(),
+                (false, true) => writeln!(served, "{a} | {b}").unwrap(),
+                (false, false) => {}
+            }
+        }
+        assert!(served.is_empty(), "traps served:\n{served}");
+        assert_eq!(set.iter().filter(|pair| pair.same_answer).count(), all);
+        assert!(found >= least, "{found} found, missed:\n{missed}");
+    }
+}
+
+#[test]
+fn a_slip_is_mended_only_where_one_word_can_be_meant() {
+    let vocabulary = |word: &str| ["effects", "defects", "capital", "candle", "cancel"].contains(&word);
+    let same = |a: &str, b: &str| asks_the_same(a, b, &vocabulary);
+    assert!(same("What is the captial of Peru?", "What is the capital of Peru?"));
+    assert!(!same("How do I cancle an order?", "How do I cancel an order?"), "or a candle");
+    assert!(!same("What are the efects of rain?", "What are the effects of rain?"), "or defects");
+}
+
+#[test]
+fn long_texts_and_odd_ones_equal_only_themselves() {
+    let long = format!("What is {}?", "a very ".repeat(200));
+    assert!(same(&long, &long) && !same(&long, &long.replace('?', "")));
+    let odd = [
+        "",
+        " ",
+        "?",
+        "...",
+        "'",
+        "\"",
+        "``",
+        "I",
+        "a",
+        "The",
+        "please",
+        "thanks",
+        "in , what",
+        "\u{0}",
+        "İ",
+        "ẞ",
+        "🦀",
+        "What is",
+        "how come",
+        "the is what",
+        "tell me",
+        "What is \u{200b}x?",
+        "What is x?",
+        "from A to B from C",
+        ":",
+        "?:",
+    ];
+    for (a, b) in odd.iter().flat_map(|a| odd.iter().map(move |b| (a, b))) {
+        assert_eq!(same(a, b), same(b, a), "{a:?} | {b:?}");
+        assert!(same(a, a));
+    }
+    assert!(!same("What is \u{200b}x?", "What is x?"));
+}
+
+/// A rule that can never fit is a mistake in the file.
+#[test]
+fn every_rule_changes_something() {
+    for line in include_str!("changes.txt").lines().filter(|line| line.contains("=>")) {
+        let (from, to) = line.split_once("=>").unwrap();
+        assert_ne!(from.trim(), to.trim(), "{line}");
+        for place in
+            to.split_whitespace().filter(|place| place.contains('|') || place.chars().all(char::is_uppercase))
+        {
+            assert!(
+                from.split_whitespace().any(|given| given.trim_end_matches('?') == place),
+                "{place} in {line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The lists of `words.txt`, `spellings.txt` and `real_words.txt`.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::LazyLock,
+};
+
+use unicase::UniCase;
+
+use super::token::Token;
+
+const WORDS: &str = include_str!("words.txt");
+const SPELLINGS: &str = include_str!("spellings.txt");
+/// Words that a list of typing slips has, and that are words all the same.
+const REAL_WORDS: &str = include_str!("real_words.txt");
+
+fn entries(file: &'static str) -> impl Iterator<Item = &'static str> {
+    file.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty())
+}
+
+/// Whether `word` stands in the list called `list`.
+pub(super) fn is_in(list: &str, word: &str) -> bool {
+    static LISTS: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock::new(|| {
+        let list = |line: &'static str| {
+            line.split_once(':').map(|(name, words)| (name, words.split_ascii_whitespace().collect()))
+        };
+        entries(WORDS).filter_map(list).collect()
+    });
+    LISTS.get(list).is_some_and(|words| words.contains(word))
+}
+
+pub(super) fn are_about_words(word: &str) -> bool {
+    is_in("about_words", &word.to_lowercase())
+}
+
+/// Whether a text that begins so is a question or an order, with or without a question mark.
+pub(super) fn begins_a_question(token: &Token) -> bool {
+    ["questions", "questions_elsewhere", "orders", "orders_with_object"]
+        .iter()
+        .any(|list| is_in(list, &token.text))
+}
+
+/// Whether a text may begin with this word in either case.
+pub(super) fn is_start(word: &str) -> bool {
+    ["questions", "questions_elsewhere", "orders", "orders_with_object", "starts"]
+        .iter()
+        .any(|list| is_in(list, word))
+}
+
+/// The American spelling of a word that has a British one.
+pub(super) fn american(word: &str) -> Option<&'static str> {
+    static AMERICAN: LazyLock<HashMap<&'static str, &'static str>> =
+        LazyLock::new(|| entries(SPELLINGS).filter_map(|line| line.split_once(' ')).collect());
+    AMERICAN.get(word).copied()
+}
+
+/// The order or question word of which `word` is a slip, where a text begins with it.
+pub(super) fn meant_at_start(word: &str) -> Option<&'static str> {
+    let listed = match word {
+        "wich" => Some("which"),
+        _ => meant(word, &|_| false),
+    };
+    let only = || match typos_dict::WORD.find(&UniCase::ascii(word)).copied() {
+        Some([only]) if is_in("orders", only) || is_in("orders_with_object", only) => Some(*only),
+        _ => None,
+    };
+    listed.filter(|meant| is_start(meant)).or_else(only)
+}
+
+/// The one word of which `word` is a slip of the typist: one letter too many, missing or another, or two exchanged. It must stand
+/// in a list of slips, be no word itself, and have no second word so near (`is_known`: whether a vocabulary has a word).
+pub(super) fn meant(word: &str, is_known: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+    static REAL: LazyLock<HashSet<&'static str>> =
+        LazyLock::new(|| entries(REAL_WORDS).flat_map(str::split_ascii_whitespace).collect());
+    const SHORT: [(&str, &str); 10] = [
+        ("waht", "what"),
+        ("wath", "what"),
+        ("whta", "what"),
+        ("hwat", "what"),
+        ("hwo", "how"),
+        ("whcih", "which"),
+        ("wehn", "when"),
+        ("wyh", "why"),
+        ("teh", "the"),
+        ("taht", "that"),
+    ];
+    if let Some((_, meant)) = SHORT.iter().find(|(slip, _)| *slip == word) {
+        return Some(meant);
+    }
+    if word.len() < 4 || REAL.contains(word) || !is_plain(word) || is_known(word) {
+        return None;
+    }
+    let Some([meant]) = typos_dict::WORD.find(&UniCase::ascii(word)).copied() else { return None };
+    let neighbours = neighbours(word);
+    // A shorter word is one letter away from too many others, but not by two exchanged.
+    let is_long = word.len() > 4 || word.len() == meant.len() && letters(word) == letters(meant);
+    let is_only = neighbours.iter().all(|other| other == meant || !is_known(other));
+    (is_long
+        && meant.len() > 3
+        && is_plain(meant)
+        && is_only
+        && neighbours.iter().any(|other| other == meant))
+    .then_some(*meant)
+}
+
+fn letters(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
+}
+
+fn is_plain(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// All that is one slip away from `word`.
+fn neighbours(word: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in word.char_indices().chain([(word.len(), ' ')]) {
+        let (before, after) = word.split_at_checked(at).unwrap_or_default();
+        let mut chars = after.chars();
+        let first = chars.next();
+        let rest = chars.as_str();
+        if let Some(second) = chars.next() {
+            found.extend(first.map(|first| format!("{before}{second}{first}{}", chars.as_str())));
+        }
+        if first.is_some() {
+            found.push(format!("{before}{rest}"));
+        }
+        for letter in 'a'..='z' {
+            found.push(format!("{before}{letter}{after}"));
+            if first.is_some() {
+                found.push(format!("{before}{letter}{rest}"));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,212 @@
+//! The same word in two ways of writing it: contractions, spellings, slips of the typist, the capital at the beginning of a
+//! sentence, numbers and dates.
+
+use super::{
+    token::{Kind, Token},
+    words::{american, is_in, is_start, meant, meant_at_start},
+};
+
+/// Contractions with their full form, with and without the apostrophe. Not "cant", "wont", "lets" and "ill": these are words.
+const FULL_FORMS: &str = "don't:do not;doesn't:does not;didn't:did not;isn't:is not;aren't:are not;wasn't:was not;weren't:were not;\
+    hasn't:has not;haven't:have not;hadn't:had not;shouldn't:should not;couldn't:could not;wouldn't:would not;can't:can not;\
+    cannot:can not;won't:will not;mustn't:must not;i'm:i am;i've:i have;i'll:i will;you're:you are;we're:we are;they're:they are;\
+    dont:do not;doesnt:does not;didnt:did not;isnt:is not;arent:are not;wasnt:was not;werent:were not;shouldnt:should not;\
+    couldnt:could not;wouldnt:would not;whats:what is;wheres:where is;hows:how is;i'd:i would";
+/// What "'s" stands for "is" behind, unless a participle follows ("what's happened").
+const BEFORE_IS: &str = "what who where when how why that it there here";
+/// How many words begin a question: there, contractions are never what the text is about.
+const BEGINNING: usize = 3;
+
+/// Contractions in full.
+pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) {
+    let given = std::mem::take(tokens);
+    for (at, token) in given.iter().enumerate() {
+        let next = given.get(at.saturating_add(1)).map_or("", |next| next.text.as_str());
+        let is_fixed = token.kind != Kind::Word || only_at_beginning && at >= BEGINNING;
+        match full_form(&token.text, next).filter(|_| !is_fixed) {
+            Some((first, second)) => {
+                tokens.push(Token { text: first, ..token.clone() });
+                tokens.push(Token::word(second));
+            }
+            None => tokens.push(token.clone()),
+        }
+    }
+}
+
+fn full_form(word: &str, next: &str) -> Option<(String, &'static str)> {
+    let lower = word.to_lowercase();
+    let (first, second) = match lower.strip_suffix("'s") {
+        Some(before) if BEFORE_IS.split(' ').any(|known| known == before) => {
+            let is_participle = ["ed", "en"].iter().any(|end| next.ends_with(end))
+                || matches!(
+                    next,
+                    "got" | "gone" | "done" | "come" | "become" | "made" | "left" | "lost" | "won"
+                );
+            (before.to_owned(), if is_participle { return None } else { "is" })
+        }
+        Some(_) => return None,
+        None => {
+            let mut forms = FULL_FORMS.split(';').filter_map(|entry| entry.split_once(':'));
+            let (first, second) = forms.find(|(short, _)| *short == lower)?.1.split_once(' ')?;
+            // "I'd" is "I had" as well.
+            if lower == "i'd" && !matches!(next, "like" | "love" | "prefer") {
+                return None;
+            }
+            (first.to_owned(), second)
+        }
+    };
+    let mut letters = word.chars();
+    let is_capital = letters.next().is_some_and(char::is_uppercase);
+    // "DON'T" in capitals says more.
+    if letters.any(char::is_uppercase) {
+        return None;
+    }
+    Some((if is_capital { capital(&first) } else { first }, second))
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// The capital that only a sentence's beginning gives a word, and that of "I". Only for words that are no names.
+pub(super) fn with_small_starts(tokens: &mut [Token]) {
+    let is_title = tokens.windows(2).next().is_some_and(|two| match two {
+        // "The Trial", but not "The capital".
+        [first, second] => matches!(first.text.as_str(), "The" | "A" | "An") && second.is_capital(),
+        _ => false,
+    });
+    for token in tokens.iter_mut().skip(usize::from(is_title)).filter(|token| token.is_first) {
+        let mut letters = token.text.chars();
+        let is_one = letters.next().is_some_and(char::is_uppercase) && !letters.any(char::is_uppercase);
+        let small = token.text.to_lowercase();
+        // "I" has a rule of its own.
+        if is_one && small != "i" {
+            if let Some(meant) = meant_at_start(&small) {
+                meant.clone_into(&mut token.text);
+            } else if is_start(&small) {
+                token.text = small;
+            }
+        }
+    }
+    for at in 0..tokens.len() {
+        let word =
+            |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.text.as_str());
+        let (before, after) = (word(at.checked_sub(1)).to_owned(), word(at.checked_add(1)).to_owned());
+        let is_pronoun = is_in("before_i", &before) && after.len() > 1 && !is_in("between_values", &after)
+            || is_in("after_i", &after);
+        if let Some(token) = tokens.get_mut(at).filter(|token| token.text == "I" && is_pronoun) {
+            "i".clone_into(&mut token.text);
+        }
+    }
+}
+
+/// One spelling, without slips.
+pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
+    for token in tokens.iter_mut().filter(|token| token.is_plain()) {
+        if let Some(meant) = meant(&token.text, is_known) {
+            meant.clone_into(&mut token.text);
+        }
+        if let Some(american) = american(&token.text) {
+            american.clone_into(&mut token.text);
+        }
+    }
+}
+
+/// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
+pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
+    const SMALL: [&str; 11] =
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    const UNITS: [(&str, &str); 14] = [
+        ("kilometer", "km"),
+        ("kilometers", "km"),
+        ("centimeter", "cm"),
+        ("centimeters", "cm"),
+        ("millimeter", "mm"),
+        ("millimeters", "mm"),
+        ("kilogram", "kg"),
+        ("kilograms", "kg"),
+        ("milligram", "mg"),
+        ("milligrams", "mg"),
+        ("milliliter", "ml"),
+        ("milliliters", "ml"),
+        ("mL", "ml"),
+        ("%", "percent"),
+    ];
+    let mut after_number = false;
+    for token in std::mem::take(tokens) {
+        let small = SMALL.iter().zip(2_u8..).find(|(word, _)| token.is(word));
+        let unit = UNITS.iter().find(|(long, _)| token.text == *long).filter(|_| after_number);
+        after_number = false;
+        if let Some((_, value)) = small {
+            after_number = true;
+            tokens.push(Token { kind: Kind::Other, text: value.to_string(), ..token });
+        } else if let Some((_, short)) = unit {
+            tokens.push(Token::word(short));
+        } else if let Some((number, unit)) = number(&token.text) {
+            after_number = unit.is_empty();
+            tokens.push(Token { text: number, ..token });
+            if !unit.is_empty() {
+                let unit =
+                    UNITS.iter().find(|(long, _)| *long == unit).map_or(unit.as_str(), |(_, short)| short);
+                tokens.push(Token::word(unit));
+            }
+        } else {
+            tokens.push(token);
+        }
+    }
+    with_dates(tokens);
+}
+
+/// A number without the commas of its thousands, and what is written to it.
+fn number(text: &str) -> Option<(String, String)> {
+    let (text, is_dollar) = text.strip_prefix('$').map_or((text, false), |text| (text, true));
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == ',' || c == '.')).unwrap_or(text.len());
+    let (digits, unit) = text.split_at_checked(end)?;
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) || !digits.ends_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let (whole, fraction) =
+        digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let is_grouped = whole.contains(',');
+    let fits = !is_grouped
+        || (1..=3).contains(&first.len()) && !first.starts_with('0') && groups.all(|group| group.len() == 3);
+    let is_plain = fraction.is_none_or(|rest| !rest.contains([',', '.']));
+    let unit = match unit {
+        "" if is_dollar => "dollars",
+        "" | "%" | "km" | "cm" | "mm" | "kg" | "mg" | "ml" if !is_dollar => unit,
+        _ => return None,
+    };
+    (fits && is_plain).then(|| (digits.replace(',', ""), unit.to_owned()))
+}
+
+/// "May 3rd, 1979" is "3 May 1979".
+fn with_dates(tokens: &mut Vec<Token>) {
+    for at in 0..tokens.len() {
+        let text = |by: usize| {
+            at.checked_add(by).and_then(|at| tokens.get(at)).map_or("", |token| token.text.as_str())
+        };
+        let is_month = |text: &str| is_in("months", text);
+        let comma = usize::from(text(2) == ",");
+        let (month, day, year, len) = if is_month(text(0)) {
+            (text(0), text(1), text(comma.saturating_add(2)), comma.saturating_add(3))
+        } else if is_month(text(1)) {
+            (text(1), text(0), text(2), 3)
+        } else if text(1) == "of" && is_month(text(2)) {
+            (text(2), text(0), text(3), 4)
+        } else {
+            continue;
+        };
+        let day = ["st", "nd", "rd", "th"].iter().find_map(|end| day.strip_suffix(end)).unwrap_or(day);
+        let is_date = day.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day))
+            && year.len() == 4
+            && year.parse::<u16>().is_ok();
+        if is_date {
+            let date = [day.to_owned(), month.to_owned(), year.to_owned()];
+            let date = date.map(|text| Token { kind: Kind::Other, ..Token::word(&text) });
+            tokens.splice(at..at.saturating_add(len).min(tokens.len()), date);
+        }
+    }
+}

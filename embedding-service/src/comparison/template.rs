@@ -1,0 +1,156 @@
+//! Telling a batch from a loop: prompts that share one template and differ in the values filled in look alike to any
+//! embedding ("Process order 17", "Process order 18"; "Translate 'tree'", "Translate 'house'"), yet are healthy work.
+
+mod alignment;
+
+use self::alignment::{Alignment, Gap, align};
+use super::wording::{Kind, Word, are_opposites, classified};
+
+/// Prompts are compared over so many words; beyond them they must agree otherwise.
+const WORDS: usize = 256;
+/// Of the longer prompt's words, at least so many in a hundred stand in both, in order.
+const SHARED_PERCENT: usize = 70;
+/// So many where nothing but values may have been exchanged: short templates ("Translate tree"), names.
+const SHARED_PERCENT_OF_FRAME: usize = 50;
+/// In a prompt of so many words a frame has no room for more than its values.
+const SHORT: usize = 8;
+/// Or so many words are the same before the first difference and after the last: instructions around a text. Who rewords a
+/// prompt does not leave so much of it as it was.
+const SHARED_ENDS: usize = 15;
+/// Who rewords a whole prompt exchanges a verb here and there for one that no list has. Other words that say the same are
+/// found in at least so many other places then; a template has none, it stays as it is around its values.
+const REWORDED_PLACES: usize = 2;
+/// The same where what was exchanged may be a noun.
+const REWORDED_PLACES_FOR_NOUNS: usize = 3;
+/// And for each word that was exchanged, so many between the first difference and the last are the same. Of two texts that
+/// are filled into one template hardly any are.
+const SHARED_FOR_EXCHANGED: usize = 3;
+
+/// Whether `a` and `b` are one template with other values: most words are shared in their order, or many at the ends, and
+/// somewhere a name, a number, a noun or a verb of one stands where another stands in the other. The same words throughout are a
+/// repetition. Words that were only added or only left out, other function words, other inflections and words that say the same
+/// are a rewording. Neither is a variant.
+pub fn is_template_variant(a: &str, b: &str) -> bool {
+    if a == b {
+        return false;
+    }
+    let (a, b) = (classified(a, WORDS), classified(b, WORDS));
+    if is_frame_filled_anew(&a, &b) {
+        return true;
+    }
+    let alignment = align(&a, &b);
+    let exchanges: Vec<Exchange<'_>> = alignment.gaps.iter().filter_map(Exchange::in_gap).collect();
+    let alike = alignment.shared.saturating_add(alignment.inexact);
+    let longer = a.len().max(b.len());
+    let reaches = |words: usize, percent| words.saturating_mul(100) >= longer.saturating_mul(percent);
+    if exchanges.is_empty() {
+        return reaches(alike, SHARED_PERCENT_OF_FRAME) && is_turned_round(&alignment);
+    }
+    let is_one_template = reaches(alignment.shared, SHARED_PERCENT)
+        || reaches(alike, SHARED_PERCENT_OF_FRAME) && are_values(&alignment, &exchanges, longer)
+        || alignment.ends >= SHARED_ENDS;
+    is_one_template && !is_reworded_throughout(&alignment, &exchanges)
+}
+
+/// Whether what was exchanged is plainly a value: one noun in a short prompt, or names or bare content and nothing beside it.
+fn are_values(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>], longer: usize) -> bool {
+    let is_noun = |exchange: &Exchange<'_>| exchange.words == 1 && !exchange.is_of_verbs();
+    let is_nothing_beside = alignment.inexact == 0 && alignment.gaps.len() == exchanges.len();
+    longer <= SHORT && exchanges.len() == 1 && exchanges.iter().all(is_noun)
+        || is_nothing_beside && exchanges.iter().all(Exchange::is_of_names)
+        || is_nothing_beside && alignment.gaps.iter().all(has_only_content)
+}
+
+/// Each word stands in its place in the other text, but for content that stands where other content stands: "from Rome to
+/// Paris" and "from Paris to Rome" too.
+fn is_frame_filled_anew(a: &[Word], b: &[Word]) -> bool {
+    let mut same = 0_usize;
+    let fits = |(a, b): (&Word, &Word)| {
+        if a.is_same(b) {
+            same = same.saturating_add(1);
+        }
+        a.is_same(b) || a.kind == Kind::Content && b.kind == Kind::Content && !a.is_like(b)
+    };
+    a.len() == b.len()
+        && a.iter().zip(b).all(fits)
+        && same < a.len()
+        && same.saturating_mul(100) >= a.len().saturating_mul(SHARED_PERCENT_OF_FRAME)
+}
+
+fn has_only_content(gap: &Gap<'_>) -> bool {
+    let all_content =
+        |words: &[Word]| !words.is_empty() && words.iter().all(|word| word.kind == Kind::Content);
+    all_content(gap.a.words) && all_content(gap.b.words)
+}
+
+/// Content of one text that stands where other content stands in the other.
+struct Exchange<'a> {
+    words: usize,
+    /// Whether there is a name among those of the one text, and of the other.
+    names: (bool, bool),
+    /// Each with the word before it.
+    all: Vec<(Option<&'a Word>, &'a Word)>,
+}
+
+impl<'a> Exchange<'a> {
+    fn in_gap(gap: &Gap<'a>) -> Option<Self> {
+        let a = own_content(gap.a.iter(), gap.b.words);
+        let b = own_content(gap.b.iter(), gap.a.words);
+        let words = a.len().max(b.len());
+        let has_name = |words: &[(Option<&Word>, &Word)]| words.iter().any(|(_, word)| word.is_name());
+        let names = (has_name(&a), has_name(&b));
+        let is_exchange = !a.is_empty() && !b.is_empty();
+        is_exchange.then(|| Self { words, names, all: a.into_iter().chain(b).collect() })
+    }
+
+    fn has_name(&self) -> bool {
+        self.names.0 || self.names.1
+    }
+
+    fn is_of_names(&self) -> bool {
+        self.names.0 && self.names.1
+    }
+
+    fn is_of_verbs(&self) -> bool {
+        self.all.iter().all(|(before, word)| word.is_verb_after(*before))
+    }
+}
+
+fn own_content<'a>(
+    words: impl Iterator<Item = (Option<&'a Word>, &'a Word)>,
+    others: &[Word],
+) -> Vec<(Option<&'a Word>, &'a Word)> {
+    words
+        .filter(|(_, word)| word.kind == Kind::Content && !others.iter().any(|other| word.is_like(other)))
+        .collect()
+}
+
+fn is_reworded_throughout(alignment: &Alignment<'_>, exchanges: &[Exchange<'_>]) -> bool {
+    let other_gaps = alignment.gaps.len().saturating_sub(exchanges.len());
+    let reworded = alignment.inexact.saturating_add(other_gaps);
+    let needed =
+        if exchanges.iter().all(Exchange::is_of_verbs) { REWORDED_PLACES } else { REWORDED_PLACES_FOR_NOUNS };
+    let exchanged = exchanges.iter().fold(0_usize, |sum, exchange| sum.saturating_add(exchange.words));
+    reworded >= needed
+        && reworded > exchanges.len()
+        && alignment.shared_content >= exchanged.saturating_mul(SHARED_FOR_EXCHANGED)
+        && !exchanges.iter().any(Exchange::has_name)
+}
+
+/// Nothing but function words differs, but they say the opposite, or ask another question.
+fn is_turned_round(alignment: &Alignment<'_>) -> bool {
+    let has = |words: &[Word], kind| words.iter().any(|word| word.kind == kind);
+    let any_gap = |test: &dyn Fn(&Gap<'_>) -> bool| alignment.gaps.iter().any(test);
+    let only_function_words =
+        !any_gap(&|gap| has(gap.a.words, Kind::Content) || has(gap.b.words, Kind::Content));
+    let a_is_negated = any_gap(&|gap| has(gap.a.words, Kind::Negation));
+    let b_is_negated = any_gap(&|gap| has(gap.b.words, Kind::Negation));
+    only_function_words && a_is_negated != b_is_negated || any_gap(&exchanges_opposites)
+}
+
+fn exchanges_opposites(gap: &Gap<'_>) -> bool {
+    gap.a.words.iter().any(|a| gap.b.words.iter().any(|b| are_opposites(a.key(), b.key())))
+}
+
+#[cfg(test)]
+mod tests;

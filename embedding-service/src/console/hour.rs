@@ -1,0 +1,155 @@
+//! The last hour, minute by minute, from the events of control. They are read when a page asks, from where the last page stopped; while
+//! nobody looks, nothing is read.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Deserialize;
+use tokio::sync::Mutex;
+
+use crate::{
+    control::{
+        prices::Priced,
+        store::{ControlStore, Cursor, Log, Part},
+        turn::{Verdict, VerdictKind},
+    },
+    store::StoreError,
+};
+
+const MINUTES: u64 = 60;
+const MINUTE_MS: u64 = 60_000;
+/// Events that are read at once.
+const AT_ONCE: usize = 2_000;
+/// Runs whose last cost is remembered.
+const MOST_RUNS: usize = 10_000;
+
+/// What happened in a minute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Minute {
+    pub turns: u64,
+    pub hints: u64,
+    pub kills: u64,
+    pub spent_nano_usd: u64,
+    /// What the requests that were ended would have cost, taken as what the turn before cost.
+    pub saved_nano_usd: u64,
+    pub unpriced: u64,
+}
+
+/// The last hour.
+#[derive(Default)]
+pub struct Hour {
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    read: Option<Cursor>,
+    /// By the number of the minute since 1970.
+    minutes: BTreeMap<u64, Minute>,
+    /// When the oldest event that was read happened.
+    since_ms: Option<u64>,
+    /// What the last turn of a run cost.
+    last_cost: HashMap<String, u64>,
+}
+
+/// As much of an event as is counted.
+#[derive(Deserialize)]
+struct Event {
+    at_ms: u64,
+    #[serde(default)]
+    run_id: String,
+    data: Data,
+}
+
+#[derive(Deserialize)]
+struct Data {
+    turn: Turn,
+}
+
+#[derive(Deserialize)]
+struct Turn {
+    cost_nano_usd: u64,
+    priced: Priced,
+    verdict: Verdict,
+}
+
+/// The last hour as it is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// The oldest first, as many as an hour has.
+    pub minutes: Vec<Minute>,
+    /// How many of them are known: events before these are forgotten.
+    pub known: u64,
+}
+
+impl Hour {
+    /// As it stands now.
+    pub async fn read(&self, store: &dyn ControlStore, now_ms: u64) -> Result<Shown, StoreError> {
+        let mut known = self.known.lock().await;
+        loop {
+            let after = known.read.unwrap_or_default();
+            let entries = store.log(&Log::Events, Part::After(after, AT_ONCE)).await?;
+            for entry in &entries {
+                known.read = Some(entry.cursor);
+                // Most events are of other kinds, and need not be read.
+                if entry.data.starts_with(br#"{"kind":"turn""#)
+                    && let Ok(event) = serde_json::from_slice::<Event>(&entry.data)
+                {
+                    known.count(event);
+                }
+            }
+            if entries.len() < AT_ONCE {
+                break;
+            }
+        }
+        Ok(known.shown(now_ms))
+    }
+}
+
+impl Known {
+    fn count(&mut self, event: Event) {
+        let Event { at_ms, run_id, data: Data { turn } } = event;
+        self.since_ms = Some(self.since_ms.map_or(at_ms, |since| since.min(at_ms)));
+        let is_kill = turn.verdict.kind == VerdictKind::Kill;
+        let saved =
+            if is_kill && turn.verdict.enforced { self.last_cost.get(&run_id).copied() } else { None };
+        let minute = self.minutes.entry(at_ms / MINUTE_MS).or_default();
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut minute.turns, 1);
+        add(&mut minute.hints, u64::from(turn.verdict.kind == VerdictKind::Hint));
+        add(&mut minute.kills, u64::from(is_kill));
+        add(&mut minute.spent_nano_usd, turn.cost_nano_usd);
+        add(&mut minute.saved_nano_usd, saved.unwrap_or_default());
+        add(&mut minute.unpriced, u64::from(turn.priced == Priced::Unknown));
+        if turn.cost_nano_usd > 0 {
+            if self.last_cost.len() >= MOST_RUNS {
+                self.last_cost.clear();
+            }
+            self.last_cost.insert(run_id, turn.cost_nano_usd);
+        }
+    }
+
+    fn shown(&mut self, now_ms: u64) -> Shown {
+        let last = now_ms / MINUTE_MS;
+        let first = last.saturating_sub(MINUTES.saturating_sub(1));
+        self.minutes.retain(|minute, _| *minute >= first);
+        let minutes =
+            (first..=last).map(|minute| self.minutes.get(&minute).copied().unwrap_or_default()).collect();
+        let since = self.since_ms.map_or(0, |since| last.saturating_sub(since / MINUTE_MS).saturating_add(1));
+        Shown { minutes, known: since.min(MINUTES) }
+    }
+}
+
+impl Shown {
+    /// One number of all minutes together.
+    #[must_use]
+    pub fn sum(&self, of: fn(&Minute) -> u64) -> u64 {
+        self.minutes.iter().map(of).fold(0, u64::saturating_add)
+    }
+
+    /// One number of each minute, for a chart.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "points of a chart")]
+    pub fn line(&self, of: fn(&Minute) -> u64) -> Vec<f64> {
+        self.minutes.iter().map(|minute| of(minute) as f64).collect()
+    }
+}

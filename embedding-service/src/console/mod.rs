@@ -1,0 +1,95 @@
+//! The console: web pages for operators, over what [`crate::control`] knows. How pages look is in the crate `sentinel-console`; here they
+//! are filled and served, and here it is decided who may see and change what.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`guard`] | who may see a page, who may change something, from which sites |
+//! | [`session`] | cookies and tokens, as functions of the operators' key |
+//! | [`slow_down`] | what a wrong key costs |
+//! | [`pages`], [`actions`], [`settings`] | what is shown, and what is done |
+//! | [`view`] | what control knows, as what a page shows |
+//! | [`hour`] | the last hour, minute by minute |
+//! | [`live`] | tells open pages that something has changed |
+
+mod actions;
+mod guard;
+mod hour;
+mod live;
+mod pages;
+mod session;
+mod settings;
+mod slow_down;
+mod view;
+
+use std::sync::Arc;
+
+use axum::{
+    Router, middleware,
+    routing::{get, post},
+};
+use tokio::sync::watch;
+
+use self::{guard::Guard, hour::Hour, live::Live, slow_down::SlowDown};
+use crate::{
+    control::{Control, api::Access},
+    readiness::Reasons,
+};
+
+/// What all pages share.
+pub struct Console {
+    control: Arc<Control>,
+    not_ready: watch::Receiver<Reasons>,
+    /// Where runs are kept, for people.
+    store: &'static str,
+    hour: Hour,
+    live: Live,
+    slow_down: SlowDown,
+}
+
+impl Console {
+    #[must_use]
+    pub fn new(control: Arc<Control>, not_ready: watch::Receiver<Reasons>, store: &'static str) -> Arc<Self> {
+        let live = Live::new(Arc::clone(&control));
+        Arc::new(Self {
+            control,
+            not_ready,
+            store,
+            hour: Hour::default(),
+            live,
+            slow_down: SlowDown::default(),
+        })
+    }
+}
+
+/// All pages, for those who may reach them so.
+pub fn router(console: Arc<Console>, access: Access) -> Router {
+    let guard = Guard { access };
+    let pages = Router::new()
+        .route("/console", get(pages::now))
+        .route("/console/runs", get(pages::runs))
+        .route("/console/runs/{id}", get(pages::run))
+        .route("/console/agents", get(pages::agents))
+        .route("/console/budgets", get(settings::budgets).post(settings::set_limits))
+        .route("/console/settings", get(settings::settings).post(settings::save))
+        .route("/console/stops", get(pages::stops).post(actions::stop_many))
+        .route("/console/live", get(live::stream))
+        .route("/console/runs/{id}/stop", post(actions::stop_run))
+        .route("/console/stops/ask", post(actions::ask))
+        .route("/console/stops/agent", post(actions::stop_agent))
+        .route("/console/budgets/ask", post(settings::ask_limits))
+        .route("/console/settings/observe", post(settings::observe))
+        .route("/console/settings/rollback", post(settings::roll_back))
+        .route("/console/stops/{id}/lift", post(actions::lift))
+        .route("/console/logout", post(actions::logout))
+        .route_layer(middleware::from_fn_with_state(guard, guard::check));
+    let open = Router::new()
+        .route("/console/login", get(pages::login).post(actions::login))
+        .route("/console/assets/{tag}/{name}", get(pages::asset))
+        .route("/console/{*path}", get(pages::not_found))
+        .route_layer(middleware::from_fn_with_state(guard, guard::check_host));
+    pages
+        .merge(open)
+        .layer(middleware::from_fn(guard::headers))
+        .layer(axum::Extension(guard))
+        .with_state(console)
+}

@@ -1,0 +1,83 @@
+//! What a wrong key costs: time, more with every one, and not many may wait at once. A right key costs nothing.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tokio::sync::Semaphore;
+
+/// What the first wrong key costs; each after it twice as much,
+const FIRST: Duration = Duration::from_millis(300);
+/// up to this.
+const LONGEST: Duration = Duration::from_secs(10);
+/// After so long without a wrong key it begins anew.
+const FORGOTTEN: Duration = Duration::from_secs(120);
+/// How many may try at once.
+const AT_ONCE: usize = 16;
+
+pub struct SlowDown {
+    tries: Semaphore,
+    wrong: Mutex<Option<(Instant, u32)>>,
+}
+
+impl Default for SlowDown {
+    fn default() -> Self {
+        Self { tries: Semaphore::new(AT_ONCE), wrong: Mutex::default() }
+    }
+}
+
+/// What came of a try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tried {
+    Right,
+    Wrong,
+    /// Too many try at once; the key was not looked at.
+    TooMany,
+}
+
+impl SlowDown {
+    /// Tries a key.
+    pub async fn try_key(&self, is_right: impl FnOnce() -> bool) -> Tried {
+        let Ok(_permit) = self.tries.try_acquire() else { return Tried::TooMany };
+        if is_right() {
+            return Tried::Right;
+        }
+        tokio::time::sleep(self.pause(Instant::now())).await;
+        Tried::Wrong
+    }
+
+    /// How long one more wrong key waits.
+    fn pause(&self, now: Instant) -> Duration {
+        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = wrong
+            .filter(|(at, _)| now.saturating_duration_since(*at) < FORGOTTEN)
+            .map_or(0, |(_, count)| count);
+        *wrong = Some((now, before.saturating_add(1)));
+        FIRST.saturating_mul(2_u32.saturating_pow(before)).min(LONGEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wrong_key_costs_more_until_it_is_quiet() {
+        let slow = SlowDown::default();
+        let start = Instant::now();
+        let pauses: Vec<u64> =
+            (0..8).map(|_| u64::try_from(slow.pause(start).as_millis()).unwrap()).collect();
+        assert_eq!(pauses, [300, 600, 1_200, 2_400, 4_800, 9_600, 10_000, 10_000]);
+        assert_eq!(slow.pause(start + FORGOTTEN), FIRST);
+    }
+
+    #[tokio::test]
+    async fn not_many_try_at_once_and_the_right_key_does_not_wait() {
+        let slow = SlowDown::default();
+        assert_eq!(slow.try_key(|| true).await, Tried::Right);
+        assert!(slow.wrong.lock().unwrap().is_none(), "a right key is no reason to slow down");
+        let _waiting = slow.tries.acquire_many(u32::try_from(AT_ONCE).unwrap()).await.unwrap();
+        assert_eq!(slow.try_key(|| panic!("the key is looked at")).await, Tried::TooMany);
+    }
+}

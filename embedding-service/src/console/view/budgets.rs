@@ -1,0 +1,144 @@
+//! Budgets as they are configured, with their accounts.
+
+use sentinel_console::budgets::{Account, Budget, Budgets, Limit, State, Unit, Used};
+use serde_json::Value;
+
+use super::now::count;
+use crate::control::{
+    budgets::{AccountState, AccountView},
+    clock,
+};
+
+/// Billionths of a dollar.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sums are positive, and a cast saturates"
+)]
+pub fn nano_usd(usd: f64) -> u64 {
+    (usd * 1e9).round() as u64
+}
+
+/// The page. `defined`: the entries of `budgets` that act; `accounts`: those first that have spent most, and how many there are.
+pub fn budgets(defined: &[Value], accounts: &(Vec<AccountView>, usize)) -> Budgets {
+    let (accounts, total) = accounts;
+    let of = |name: &str| accounts.iter().filter(|account| account.budget == name).map(account).collect();
+    let mut budgets: Vec<Budget> = defined
+        .iter()
+        .map(|entry| Budget {
+            name: text(entry, "name"),
+            whom: whom(entry),
+            limits: limits(entry),
+            records_only: entry["at_limit"] == "record",
+            is_configured: true,
+            accounts: of(&text(entry, "name")),
+        })
+        .collect();
+    for gone in accounts {
+        if budgets.iter().all(|budget| budget.name != gone.budget) {
+            let accounts = of(&gone.budget);
+            budgets.push(Budget { name: gone.budget.clone(), accounts, ..Budget::default() });
+        }
+    }
+    let more = count(total.saturating_sub(accounts.len()));
+    Budgets { now_ms: clock::now_ms(), budgets, more }
+}
+
+fn text(entry: &Value, field: &str) -> String {
+    entry[field].as_str().unwrap_or_default().to_owned()
+}
+
+/// The limits of an entry.
+pub fn limits(entry: &Value) -> Vec<Limit> {
+    let limits = &entry["limits"];
+    let limit = |unit: Unit| {
+        let most = match unit {
+            Unit::NanoUsd => nano_usd(limits[unit.id()].as_f64()?),
+            _ => limits[unit.id()].as_u64()?,
+        };
+        Some(Limit { unit, most })
+    };
+    Unit::ALL.into_iter().filter_map(limit).collect()
+}
+
+fn whom(entry: &Value) -> String {
+    let per = entry["per"].as_str().unwrap_or("run");
+    let names = [
+        ("tenant", "tenant"),
+        ("client", "client"),
+        ("agent", "agent"),
+        ("agent_prefix", "agents that begin with"),
+    ];
+    let named =
+        names.into_iter().filter_map(|(field, word)| Some(format!(" · {word} {}", entry[field].as_str()?)));
+    let window = match entry["window"].as_str().unwrap_or("run") {
+        "run" => " · as long as it lives".to_owned(),
+        day @ ("day" | "week" | "month") => {
+            format!(" · a calendar {day}, {}", entry["zone"].as_str().unwrap_or("UTC"))
+        }
+        length => format!(" · the last {length}"),
+    };
+    format!("for each {per}{}{window}", named.collect::<String>())
+}
+
+fn account(view: &AccountView) -> Account {
+    let names = [
+        ("tenant", &view.tenant),
+        ("client", &view.client),
+        ("agent", &view.agent),
+        ("run", &view.run),
+        ("history", &view.history),
+    ];
+    Account {
+        whose: names
+            .into_iter()
+            .filter(|(_, name)| !name.is_empty())
+            .map(|(what, name)| (what, name.clone()))
+            .collect(),
+        state: match view.state {
+            AccountState::Fine => State::Fine,
+            AccountState::Close => State::Close,
+            AccountState::Spent => State::Spent,
+        },
+        used: used(view),
+        last_asked_ms: view.last_asked_ms,
+        renews_ms: view.renews_ms,
+    }
+}
+
+fn used(view: &AccountView) -> Vec<Used> {
+    let limits = &view.limits;
+    let most = |unit: Unit| match unit {
+        Unit::NanoUsd => limits.usd.map(nano_usd),
+        Unit::Tokens => limits.tokens,
+        Unit::OutputTokens => limits.output_tokens,
+        Unit::Requests => limits.requests,
+        Unit::ToolCalls => limits.tool_calls,
+        Unit::Seconds => limits.seconds,
+    };
+    let used = |unit: Unit| {
+        let held = if unit == Unit::Seconds { 0 } else { amount(&view.held, unit) };
+        Some(Used { limit: Limit { unit, most: most(unit)? }, spent: spent(view, unit), held })
+    };
+    Unit::ALL.into_iter().filter_map(used).collect()
+}
+
+/// How much an account has spent.
+pub fn spent(view: &AccountView, unit: Unit) -> u64 {
+    match unit {
+        Unit::Seconds => view.last_asked_ms.saturating_sub(view.started_ms) / 1_000,
+        unit => amount(&view.spent, unit),
+    }
+}
+
+fn amount(amounts: &crate::control::budgets::Amounts, unit: Unit) -> u64 {
+    match unit {
+        Unit::NanoUsd => amounts.nano_usd,
+        Unit::Tokens => amounts.tokens,
+        Unit::OutputTokens => amounts.output_tokens,
+        Unit::Requests => amounts.requests,
+        Unit::ToolCalls => amounts.tool_calls,
+        Unit::Seconds => 0,
+    }
+}

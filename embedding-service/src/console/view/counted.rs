@@ -1,0 +1,117 @@
+//! What the signals had counted at the end of a run, from the digests of its steps. The filter reads more than digests (what a call names,
+//! where its user speaks), so its own count may be lower.
+
+use sentinel_console::{
+    run::{Counted, Step, Turn},
+    words::Outcome,
+};
+
+/// Steps that the filter looks at.
+const LOOKED_AT: usize = 20;
+/// Longest period of a cycle.
+const PERIOD: usize = 5;
+
+pub fn counted(turns: &[Turn], threshold: f64) -> Vec<Counted> {
+    let steps: Vec<&Step> = turns.iter().flat_map(|turn| &turn.steps).collect();
+    let steps = steps.get(steps.len().saturating_sub(LOOKED_AT)..).unwrap_or_default();
+    let mut counted = Vec::new();
+    if let Some(last) = steps.last() {
+        let (hint, kill) = limits(last.kind);
+        counted.push(Counted {
+            signal: "repeated_step",
+            what: "the last step, with the same result",
+            count: number(steps.iter().filter(|step| is_same(step, last)).count()),
+            is_above: false,
+            hint: Some(hint),
+            kill,
+        });
+        counted.push(Counted {
+            signal: "cycle",
+            what: "rounds of the same two to five steps, up to the last",
+            count: number(rounds(steps)),
+            is_above: false,
+            hint: Some(hint),
+            kill,
+        });
+        let same = |step: &&&Step| step.tool == last.tool && step.outcome == last.outcome;
+        let says_something = !matches!(last.kind, Outcome::Acknowledgement | Outcome::Waiting);
+        counted.push(Counted {
+            signal: "same_outcome",
+            what: "one tool in a row with one result, whatever it was asked",
+            count: if says_something { number(steps.iter().rev().take_while(same).count()) } else { 0.0 },
+            is_above: false,
+            hint: Some(6.0),
+            kill: None,
+        });
+    }
+    if let Some(nearest) = turns.iter().filter_map(|turn| turn.similarity).reduce(f64::max) {
+        counted.push(Counted {
+            signal: "semantic",
+            what: "how near a prompt came to an earlier one; two earlier ones must be so near",
+            count: nearest,
+            is_above: true,
+            hint: Some(threshold),
+            kill: None,
+        });
+    }
+    counted
+}
+
+/// From which counts a repetition acts, by what came of it.
+fn limits(kind: Outcome) -> (f64, Option<f64>) {
+    match kind {
+        Outcome::Content | Outcome::Failure => (3.0, Some(5.0)),
+        Outcome::Empty => (5.0, None),
+        Outcome::Acknowledgement | Outcome::Waiting => (10.0, None),
+    }
+}
+
+fn is_same(a: &Step, b: &Step) -> bool {
+    a.approach == b.approach && a.outcome == b.outcome
+}
+
+/// Rounds of the cycle that ends the steps; at least one.
+fn rounds(steps: &[&Step]) -> usize {
+    let of = |period: usize| {
+        let Some(last) = steps.rchunks_exact(period).next() else { return 0 };
+        let is_round = |round: &&[&Step]| round.iter().zip(last).all(|(a, b)| is_same(a, b));
+        // The same step again and again is no cycle.
+        let is_cycle = last.iter().any(|step| !last.first().is_some_and(|first| is_same(first, step)));
+        if is_cycle { steps.rchunks_exact(period).take_while(is_round).count() } else { 0 }
+    };
+    (2..=PERIOD).map(of).max().unwrap_or_default().max(1)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most 20")]
+fn number(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turns(steps: &str) -> Vec<Turn> {
+        let step = |letter: char| Step {
+            approach: letter.to_string(),
+            outcome: letter.to_string(),
+            ..Step::default()
+        };
+        steps.chars().map(|letter| Turn { steps: vec![step(letter)], ..Turn::default() }).collect()
+    }
+
+    fn counts(steps: &str) -> Vec<(&'static str, f64)> {
+        counted(&turns(steps), 0.95).iter().map(|one| (one.signal, one.count)).collect()
+    }
+
+    #[test]
+    fn what_ends_a_run_is_counted() {
+        assert_eq!(counts("xabab")[..2], [("repeated_step", 2.0), ("cycle", 2.0)]);
+        assert_eq!(counts("abcabcabc")[..2], [("repeated_step", 3.0), ("cycle", 3.0)]);
+        assert_eq!(counts("aaaa")[..2], [("repeated_step", 4.0), ("cycle", 1.0)]);
+        assert_eq!(counts("abcd")[..2], [("repeated_step", 1.0), ("cycle", 1.0)]);
+        assert_eq!(counts(""), []);
+        let old = format!("a{}", "b".repeat(20));
+        assert_eq!(counts(&old)[0], ("repeated_step", 20.0), "only the last twenty steps count");
+    }
+}

@@ -1,0 +1,84 @@
+//! What control knows, as what a page shows.
+
+pub mod budgets;
+pub mod counted;
+pub mod now;
+pub mod run;
+
+use sentinel_console::{
+    run::{Stop, Who},
+    words::{Finding, Outcome, Status, Verdict},
+};
+
+use crate::control::{
+    names::Names,
+    run::{Run, Status as RunStatus},
+    stops,
+    turn::{Turn, Verdict as TurnVerdict, VerdictKind},
+};
+
+pub fn who(names: &Names) -> Who {
+    let Names { tenant, client, agent, run, .. } = names;
+    Who { tenant: tenant.clone(), client: client.clone(), agent: agent.clone(), run: run.clone() }
+}
+
+pub fn status(status: RunStatus) -> Status {
+    match status {
+        RunStatus::Working => Status::Working,
+        RunStatus::Tools => Status::Tools,
+        RunStatus::Idle => Status::Idle,
+        RunStatus::Done => Status::Done,
+        RunStatus::Killed => Status::Killed,
+        RunStatus::Stopped => Status::Stopped,
+        RunStatus::Failed => Status::Failed,
+    }
+}
+
+/// `None` where the request was let pass.
+pub fn finding(verdict: &TurnVerdict, outcome: Option<Outcome>) -> Option<Finding> {
+    let kind = match verdict.kind {
+        VerdictKind::Allow => return None,
+        VerdictKind::Hint => Verdict::Hint,
+        VerdictKind::Kill => Verdict::Kill,
+    };
+    Some(Finding {
+        verdict: kind,
+        signal: verdict.signal.clone(),
+        count: u64::from(verdict.count),
+        tool: verdict.tool.clone(),
+        enforced: verdict.enforced,
+        outcome,
+    })
+}
+
+/// What the last step of a turn was.
+pub fn last_outcome(turn: &Turn) -> Option<Outcome> {
+    turn.steps.last().map(|step| Outcome::of(&step.kind))
+}
+
+/// The last finding of a run, where how its steps went is not known.
+pub fn last_finding(run: &Run) -> Option<Finding> {
+    finding(run.last_verdict.as_ref()?, None)
+}
+
+pub fn stop(stop: &stops::Stop) -> Stop {
+    let names = [
+        ("tenant", &stop.tenant),
+        ("client", &stop.client),
+        ("agent", &stop.agent),
+        ("run", &stop.run),
+        ("history", &stop.history),
+    ];
+    let is_said = |name: &&String| !name.is_empty();
+    let said = names
+        .into_iter()
+        .filter_map(|(what, name)| Some(format!("{what} {}", name.as_ref().filter(is_said)?)));
+    Stop {
+        id: stop.id.clone(),
+        whom: said.collect::<Vec<_>>().join(", "),
+        reason: stop.reason.clone(),
+        author: stop.author.clone(),
+        set_ms: stop.set_ms,
+        until_ms: stop.until_ms,
+    }
+}

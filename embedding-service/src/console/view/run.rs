@@ -1,0 +1,106 @@
+//! One run with its turns.
+
+use sentinel_console::{
+    run::{End, Run, Step, Turn},
+    words::Outcome,
+};
+
+use super::{counted::counted, finding, last_finding, last_outcome, status, stop, who};
+use crate::control::{
+    runs::{RunView, TurnView},
+    stops::Stop,
+    turn,
+};
+
+/// The page. `turns`: the newest first; `earlier`: the address of those before them.
+pub fn run(
+    now_ms: u64,
+    view: &RunView,
+    turns: &[TurnView],
+    earlier: Option<String>,
+    last_number: u64,
+    stops: &[Stop],
+    threshold: f64,
+) -> Run {
+    let known = &view.run;
+    let numbers = (1..=last_number).rev();
+    let mut shown: Vec<Turn> =
+        turns.iter().zip(numbers).map(|(turn, number)| one(&turn.turn, number)).collect();
+    shown.reverse();
+    let last = shown.iter().rev().find_map(|turn| turn.finding.clone());
+    Run {
+        now_ms,
+        id: view.id.clone(),
+        who: who(&known.names),
+        status: status(view.status),
+        finding: last.or_else(|| last_finding(known)),
+        hints: known.hints,
+        kills: known.kills,
+        models: known.models.clone(),
+        first_seen_ms: known.first_seen_ms,
+        last_seen_ms: known.last_seen_ms,
+        turn_count: known.turns,
+        step_count: known.steps,
+        repeated_steps: known.repeated_steps,
+        input_tokens: known.tokens.input_tokens,
+        cached_tokens: known.tokens.cached_tokens,
+        output_tokens: known.tokens.output_tokens,
+        estimated: known.estimated,
+        cost_nano_usd: known.cost_nano_usd,
+        unpriced_turns: known.unpriced_turns,
+        cache_hits: known.cache_hits,
+        injections: known.injections,
+        counted: counted(&shown, threshold),
+        turns: shown,
+        earlier,
+        stops: stops.iter().map(stop).collect(),
+        threshold,
+        trace: None,
+    }
+}
+
+fn one(turn: &turn::Turn, number: u64) -> Turn {
+    Turn {
+        number,
+        at_ms: turn.at_ms,
+        duration_ms: u64::from(turn.duration_ms),
+        model: turn.model.clone(),
+        status: turn.status,
+        input_tokens: turn.tokens.input_tokens,
+        cached_tokens: turn.tokens.cached_tokens,
+        output_tokens: turn.tokens.output_tokens,
+        cost_nano_usd: turn.cost_nano_usd,
+        cache_hit: turn.cache_hit,
+        steps: turn.steps.iter().map(step).collect(),
+        more_steps: u64::from(turn.more_steps),
+        similarity: turn.similarity,
+        finding: finding(&turn.verdict, last_outcome(turn)),
+        end: match turn.end {
+            turn::End::Unknown => End::Unknown,
+            turn::End::Text => End::Text,
+            turn::End::Calls => End::Calls,
+            turn::End::Limit => End::Limit,
+            turn::End::Error => End::Error,
+            turn::End::ClientGone => End::ClientGone,
+        },
+        injections: u64::from(turn.injections),
+        prompt: turn.prompt.clone(),
+    }
+}
+
+fn step(step: &turn::Step) -> Step {
+    Step {
+        tool: step.tool.clone(),
+        approach: approach(step),
+        outcome: step.outcome_digest.clone(),
+        kind: Outcome::of(&step.kind),
+        bytes: step.bytes,
+        arguments: step.arguments.clone(),
+        result: step.outcome.clone(),
+    }
+}
+
+/// What was called: another tool with the same arguments is another call.
+fn approach(step: &turn::Step) -> String {
+    format!("{} {}", step.tool, step.arguments_digest)
+}

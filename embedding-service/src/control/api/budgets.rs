@@ -1,0 +1,42 @@
+//! Budgets, with what is spent of them.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{
+    Controlled,
+    answer::{Answer, ApiResult, Asked, Problem},
+    runs::page,
+};
+use crate::control::budgets::AccountView;
+
+/// Accounts of a page where nothing else is asked for.
+const PAGE: usize = 100;
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct BudgetQuery {
+    /// The name of a budget.
+    budget: Option<String>,
+    /// 1 to 1000.
+    limit: Option<usize>,
+}
+
+/// Accounts of budgets.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct AccountList {
+    /// Those first that have spent the largest part of a limit.
+    pub accounts: Vec<AccountView>,
+    pub total: usize,
+}
+
+/// What each run, agent, client or tenant with a budget has spent.
+#[utoipa::path(get, path = "/v1/budgets", params(BudgetQuery), responses(
+    (status = 200, body = AccountList), (status = 400, body = Problem)))]
+pub async fn list(State(control): Controlled, Asked(query): Asked<BudgetQuery>) -> ApiResult<AccountList> {
+    let limit = page(query.limit, PAGE)?;
+    let (accounts, total) = control.budgets.list(query.budget.as_deref(), limit).await?;
+    Ok(Answer(AccountList { accounts, total }))
+}

@@ -1,0 +1,488 @@
+//! Budgets: what may be spent is reserved before a request goes on, and put right when its answer has come. An account is a document, so
+//! that all Envoys and all replicas together keep its limits.
+
+mod account;
+mod amounts;
+mod window;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use sentinel_config::{AtLimit, Budget, BudgetPer, Payer, Unpriced, Window};
+use sentinel_proto::v1;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub use self::amounts::Amounts;
+use self::{
+    account::{Account, Answer, Question, Use},
+    amounts::UNITS,
+    window::Period,
+};
+use super::{
+    clock,
+    effective::{Effective, Settled},
+    events::{Event, EventKind},
+    ingest::{append, decode, encode, worker_name},
+    mirror::Mirror,
+    names::{Names, digest, hex, unhex},
+    prices::{Price, Prices, Tokens},
+    runs::usd,
+    store::{Commit, Committed, ControlStore, Document, Key, Kind, Put, Version},
+};
+use crate::store::StoreError;
+
+const ATTEMPTS: u32 = 50;
+/// Budgets that one request can have.
+const MOST_BUDGETS: usize = 64;
+/// How long an account of a run is kept after its last request.
+const RUN_TTL: Duration = Duration::from_secs(7 * 24 * 3_600);
+const CALENDAR_TTL: Duration = Duration::from_secs(40 * 24 * 3_600);
+/// Reservations that are made at once in this process, by account.
+const LOCKS: usize = 64;
+const FRESH: Duration = Duration::from_millis(200);
+
+/// All budgets.
+pub struct Budgets {
+    store: Arc<dyn ControlStore>,
+    prices: Arc<Prices>,
+    effective: Arc<Effective>,
+    accounts: Mirror<Account>,
+    /// About how many events are kept.
+    events: usize,
+    locks: Vec<tokio::sync::Mutex<()>>,
+}
+
+/// Why nothing was reserved.
+#[derive(Debug, thiserror::Error)]
+pub enum ReserveError {
+    #[error("the request names no worker: `worker.envoy` must not be 0")]
+    Nobody,
+    #[error("the worker's configuration is not known here: send it with the next report")]
+    NoConfiguration,
+    #[error("a request has at most {MOST_BUDGETS} budgets")]
+    TooMany,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What became of a reservation, for the metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub refused: bool,
+    pub warned: bool,
+    /// No price is known of the model.
+    pub unpriced: bool,
+}
+
+/// An account as it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AccountView {
+    pub budget: String,
+    /// `run`, `agent`, `client` or `tenant`; empty where no configuration has the budget any more.
+    pub per: String,
+    pub tenant: String,
+    pub client: String,
+    pub agent: String,
+    pub run: String,
+    pub history: String,
+    pub limits: LimitsView,
+    pub spent: Amounts,
+    pub spent_usd: f64,
+    /// What workers hold in leases and have not used yet.
+    pub held: Amounts,
+    /// The largest part of a limit that is spent: 1 is all of it.
+    pub share: f64,
+    /// `fine`, `close` (from `warn_at` on) or `spent`.
+    pub state: AccountState,
+    pub started_ms: u64,
+    pub last_asked_ms: u64,
+    /// When all that is spent now no longer counts; null: never by itself.
+    pub renews_ms: Option<u64>,
+}
+
+/// The limits of an account; null: any amount.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct LimitsView {
+    pub usd: Option<f64>,
+    pub tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+    pub requests: Option<u64>,
+    pub tool_calls: Option<u64>,
+    pub seconds: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AccountState {
+    #[default]
+    Fine,
+    Close,
+    Spent,
+}
+
+/// What a worker says of a lease, or of what passed without one, and then whose and of which budget that was.
+type Told<'a> = (Use, Option<(Names, &'a Budget)>);
+
+fn payer(names: &Names) -> Payer<'_> {
+    Payer {
+        tenant: names.tenant.as_bytes(),
+        client: names.client.as_bytes(),
+        agent: names.agent.as_bytes(),
+        has_run: names.has_run(),
+    }
+}
+
+/// The names that tell accounts of a budget apart. Whoever gives no name has an account all the same: nobody evades a budget by saying
+/// less.
+fn payers_names(budget: &Budget, names: &Names) -> Names {
+    let Names { tenant, client, agent, run, history } = names.clone();
+    match budget.per {
+        BudgetPer::Run => Names { tenant, client, agent, run, history },
+        BudgetPer::Agent => Names { tenant, client, agent, ..Names::default() },
+        BudgetPer::Client => Names { client, ..Names::default() },
+        BudgetPer::Tenant => Names { tenant, ..Names::default() },
+    }
+}
+
+/// The account's number; never 0.
+fn account_of(budget: &Budget, names: &Names) -> u64 {
+    let Names { tenant, client, agent, run, history } = names;
+    let per = format!("{:?}", budget.per);
+    let digits = digest(&[&budget.name, &per, tenant, client, agent, run, history]);
+    digits.get(..16).and_then(unhex).unwrap_or(0).max(1)
+}
+
+fn ttl(window: &Window) -> Duration {
+    match window {
+        Window::Run => RUN_TTL,
+        Window::Sliding(length) => Duration::from_millis(length.saturating_mul(2)),
+        Window::Calendar(..) => CALENDAR_TTL,
+    }
+}
+
+fn told(lease: &v1::LeaseUse) -> Use {
+    Use { id: lease.id, used: Amounts::of(&lease.used), returned: lease.returned }
+}
+
+/// What the model of a request costs, and what the request needs for each way in which a budget takes unknown prices.
+struct Cost {
+    price: Option<Arc<Price>>,
+    dearest: Option<Arc<Price>>,
+    needs: Amounts,
+}
+
+impl Cost {
+    fn needs(&self, unpriced: Unpriced) -> Amounts {
+        let tokens = Tokens {
+            input_tokens: self.needs.tokens.saturating_sub(self.needs.output_tokens),
+            output_tokens: self.needs.output_tokens,
+            ..Tokens::default()
+        };
+        let price = self.price.as_ref().or(self.dearest.as_ref().filter(|_| unpriced == Unpriced::Estimate));
+        let nano_usd = match price {
+            Some(price) if self.needs.nano_usd == 0 => price.of(tokens),
+            _ => self.needs.nano_usd,
+        };
+        Amounts { nano_usd, ..self.needs }
+    }
+}
+
+impl Budgets {
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn ControlStore>,
+        prices: Arc<Prices>,
+        effective: Arc<Effective>,
+        events: usize,
+    ) -> Self {
+        let accounts = Mirror::new(Arc::clone(&store), Kind::Account);
+        let locks = (0..LOCKS).map(|_| tokio::sync::Mutex::default()).collect();
+        Self { store, prices, effective, accounts, events, locks }
+    }
+
+    async fn lock(&self, account: u64) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        let count = u64::try_from(self.locks.len()).unwrap_or(1).max(1);
+        let at = usize::try_from(account.checked_rem(count)?).ok()?;
+        Some(self.locks.get(at)?.lock().await)
+    }
+
+    fn cost(&self, request: &v1::ReserveRequest) -> Cost {
+        let needs = Amounts::of(&request.probable);
+        let is_priced = request.probable.iter().any(|amount| amount.unit() == v1::Unit::NanoUsd);
+        let price = if is_priced { None } else { self.prices.price(&request.provider, &request.model) };
+        let is_known = is_priced || price.is_some();
+        let dearest = if is_known { None } else { self.prices.dearest(&request.provider) };
+        Cost { price, dearest, needs }
+    }
+
+    /// Reserves what a request will take of all of its budgets, or of none.
+    pub async fn reserve(
+        &self,
+        request: v1::ReserveRequest,
+    ) -> Result<(v1::ReserveReply, Outcome), ReserveError> {
+        let worker = worker_name(request.worker).ok_or(ReserveError::Nobody)?;
+        let config = self.effective.of(request.configuration_digest).await?;
+        let config = config.ok_or(ReserveError::NoConfiguration)?;
+        let cost = self.cost(&request);
+        let names = Names::of(request.names.clone().unwrap_or_default());
+        let fitting: Vec<&Budget> =
+            config.budgets.iter().filter(|budget| budget.fits(payer(&names))).collect();
+        let is_priced = cost.dearest.is_none();
+        let counts_usd = |budget: &&Budget| budget.limits.nano_usd.is_some();
+        let unpriced = !is_priced && fitting.iter().any(counts_usd);
+        let estimates = fitting
+            .iter()
+            .filter(|budget| counts_usd(budget))
+            .any(|budget| budget.unpriced == Unpriced::Estimate);
+        let price = match (&cost.price, &cost.dearest) {
+            (Some(price), _) => Some(price.message(false)),
+            (None, Some(dearest)) if estimates => Some(dearest.message(true)),
+            _ => None,
+        };
+        if fitting.is_empty() {
+            let outcome = Outcome { refused: false, warned: false, unpriced };
+            return Ok((v1::ReserveReply { budgets: Vec::new(), price }, outcome));
+        }
+        if fitting.len() > MOST_BUDGETS {
+            return Err(ReserveError::TooMany);
+        }
+        let accounts: Vec<(u64, Names, &Budget)> = fitting
+            .into_iter()
+            .map(|budget| {
+                let names = payers_names(budget, &names);
+                (account_of(budget, &names), names, budget)
+            })
+            .collect();
+        let _turn = self.lock(accounts.iter().map(|(id, ..)| *id).min().unwrap_or(0)).await;
+        let keys: Vec<Key> = accounts.iter().map(|(id, ..)| Key::new(Kind::Account, hex(*id))).collect();
+        for _ in 0..ATTEMPTS {
+            let read = self.store.read(&keys).await?;
+            let now_ms = clock::now_ms();
+            let mut before: Vec<Account> = Vec::new();
+            let mut after: Vec<(Account, Answer, bool)> = Vec::new();
+            for ((id, names, budget), document) in accounts.iter().zip(&read) {
+                let mut account: Account = decode(document);
+                account.budget = budget.name.to_string();
+                account.names = names.clone();
+                let period = Period::of(&budget.window, now_ms);
+                // What is told counts before what was not told in time.
+                for lease in request.leases.iter().filter(|lease| lease.account == *id) {
+                    account.count(told(lease), period, now_ms);
+                }
+                account.advance(period, now_ms);
+                before.push(account.clone());
+                let is_unpriced =
+                    unpriced && budget.limits.nano_usd.is_some() && budget.unpriced == Unpriced::Refuse;
+                let needs = cost.needs(budget.unpriced);
+                let question =
+                    Question { budget, worker: &worker, needs, is_unpriced, new_id: clock::random(), now_ms };
+                let answer = account.reserve(question, period);
+                after.push((account, answer, is_unpriced));
+            }
+            let is_refused = after.iter().zip(&accounts).any(|((_, answer, _), (.., budget))| {
+                answer.refused.is_some() && budget.at_limit == AtLimit::Kill
+            });
+            let mut commit = Commit { expect: expected(&keys, &read), ..Commit::default() };
+            let mut states = Vec::new();
+            let mut warned = false;
+            for (((account, mut answer, is_unpriced), before), (id, _, budget)) in
+                after.into_iter().zip(before).zip(&accounts)
+            {
+                // Where one refuses, none grants.
+                let mut kept = account;
+                if is_refused {
+                    kept.keep_leases_of(&before);
+                    answer.lease = None;
+                }
+                commit.appends.extend(self.told(&answer, budget, &names, now_ms));
+                warned |= answer.warned.is_some();
+                let key = Key::new(Kind::Account, hex(*id));
+                commit.puts.push(Put { key, data: encode(&kept), ttl: Some(ttl(&budget.window)) });
+                states.push(v1::BudgetState {
+                    budget: budget.name.to_string(),
+                    account: *id,
+                    lease: answer.lease,
+                    refused: answer.refused,
+                    warned: answer.warned,
+                    record_only: budget.at_limit == AtLimit::Record,
+                    unpriced: is_unpriced,
+                });
+            }
+            if self.store.commit(&commit).await? != Committed::Conflict {
+                let outcome = Outcome { refused: is_refused, warned, unpriced };
+                return Ok((v1::ReserveReply { budgets: states, price }, outcome));
+            }
+        }
+        Err(StoreError::Contended.into())
+    }
+
+    fn told(
+        &self,
+        answer: &Answer,
+        budget: &Budget,
+        names: &Names,
+        now_ms: u64,
+    ) -> Vec<super::store::Append> {
+        let event = |kind: EventKind, limit: &v1::Limit| {
+            let unit = if limit.seconds { "seconds" } else { limit.unit().as_str_name() };
+            let event = Event::new(kind, now_ms, names).with("budget", &&*budget.name);
+            let event = event.with("unit", &unit.to_ascii_lowercase()).with("limit", &limit.limit);
+            append(&event.with("spent", &limit.spent).with("held", &limit.held), self.events)
+        };
+        let warned = answer.warned.as_ref().filter(|_| answer.tells_warned);
+        let spent = answer.refused.as_ref().filter(|_| answer.tells_spent);
+        let warned = warned.map(|limit| event(EventKind::BudgetWarned, limit));
+        warned.into_iter().chain(spent.map(|limit| event(EventKind::BudgetSpent, limit))).collect()
+    }
+
+    /// Counts what a worker has used of its leases.
+    pub async fn report(
+        &self,
+        worker: &str,
+        configuration: u64,
+        leases: &[v1::LeaseUse],
+    ) -> Result<(), StoreError> {
+        if leases.is_empty() {
+            return Ok(());
+        }
+        let config = self.effective.of(configuration).await?;
+        let budgets: &[Budget] = config.as_ref().map_or(&[], |config| &config.budgets);
+        let mut by_account: BTreeMap<u64, Vec<Told<'_>>> = BTreeMap::new();
+        for lease in leases.iter().filter(|lease| lease.id != 0) {
+            match &lease.outside {
+                None => by_account.entry(lease.account).or_default().push((told(lease), None)),
+                Some(names) => {
+                    let names = Names::of(names.clone());
+                    for budget in budgets.iter().filter(|budget| budget.fits(payer(&names))) {
+                        let names = payers_names(budget, &names);
+                        let account = account_of(budget, &names);
+                        by_account.entry(account).or_default().push((told(lease), Some((names, budget))));
+                    }
+                }
+            }
+        }
+        for (id, uses) in by_account {
+            self.count(worker, id, &uses, budgets).await?;
+        }
+        Ok(())
+    }
+
+    async fn count(
+        &self,
+        worker: &str,
+        id: u64,
+        uses: &[Told<'_>],
+        budgets: &[Budget],
+    ) -> Result<(), StoreError> {
+        let _turn = self.lock(id).await;
+        let key = Key::new(Kind::Account, hex(id));
+        for _ in 0..ATTEMPTS {
+            let read = self.store.read(std::slice::from_ref(&key)).await?;
+            let Some(document) = read.first() else { return Ok(()) };
+            let outside = uses.iter().find_map(|(_, outside)| outside.as_ref());
+            if document.version == 0 && outside.is_none() {
+                return Ok(());
+            }
+            let mut account: Account = decode(document);
+            if let Some((names, budget)) = outside {
+                account.budget = budget.name.to_string();
+                account.names = names.clone();
+            }
+            let budget = budgets.iter().find(|budget| *budget.name == *account.budget);
+            let window = budget.map_or(Window::Run, |budget| budget.window.clone());
+            let now_ms = clock::now_ms();
+            if account.started_ms == 0 {
+                (account.started_ms, account.asked_ms) = (now_ms, now_ms);
+            }
+            let period = Period::of(&window, now_ms);
+            // As in a reservation.
+            for (told, outside) in uses {
+                match outside {
+                    Some(_) => account.count_outside(worker, *told, period, now_ms),
+                    None => account.count(*told, period, now_ms),
+                }
+            }
+            account.advance(period, now_ms);
+            let ttl = Some(budget.map_or(RUN_TTL, |budget| ttl(&budget.window)));
+            let commit = Commit {
+                expect: vec![(key.clone(), document.version)],
+                puts: vec![Put { key: key.clone(), data: encode(&account), ttl }],
+                appends: Vec::new(),
+            };
+            if self.store.commit(&commit).await? != Committed::Conflict {
+                return Ok(());
+            }
+        }
+        Err(StoreError::Contended)
+    }
+
+    /// All accounts, those first that have spent the largest part, and how many there are.
+    pub async fn list(
+        &self,
+        budget: Option<&str>,
+        most: usize,
+    ) -> Result<(Vec<AccountView>, usize), StoreError> {
+        let configs = self.effective.all().await?;
+        self.accounts.refresh(FRESH).await?;
+        let now_ms = clock::now_ms();
+        let oldest = now_ms.saturating_sub(clock::milliseconds(CALENDAR_TTL));
+        self.accounts.forget(|account| account.asked_ms >= oldest);
+        let items = self.accounts.items();
+        let accounts = items.by_id.values().map(|item| &item.value);
+        let accounts = accounts.filter(|account| budget.is_none_or(|budget| budget == account.budget));
+        let mut views: Vec<AccountView> = accounts.map(|account| view(account, &configs, now_ms)).collect();
+        let total = views.len();
+        views.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| b.last_asked_ms.cmp(&a.last_asked_ms)));
+        views.truncate(most);
+        Ok((views, total))
+    }
+}
+
+fn expected(keys: &[Key], read: &[Document]) -> Vec<(Key, Version)> {
+    keys.iter().cloned().zip(read.iter().map(|document| document.version)).collect()
+}
+
+fn view(account: &Account, configs: &[Arc<Settled>], now_ms: u64) -> AccountView {
+    let mut account = account.clone();
+    let mut budgets = configs.iter().flat_map(|config| &config.budgets);
+    let budget = budgets.find(|budget| *budget.name == *account.budget);
+    let period = Period::of(budget.map_or(&Window::Run, |budget| &budget.window), now_ms);
+    account.advance(period, now_ms);
+    let (spent, held) = (account.spent(), account.held());
+    let limits = budget.map(|budget| budget.limits).unwrap_or_default();
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let part = |spent: u64, limit: Option<u64>| limit.map_or(0.0, |limit| spent as f64 / limit.max(1) as f64);
+    let lived = now_ms.saturating_sub(account.started_ms).checked_div(1_000).unwrap_or(0);
+    let parts = UNITS.into_iter().map(|unit| part(spent.get(unit), amounts::limit(&limits, unit)));
+    let share = parts.chain([part(lived, limits.seconds)]).fold(0.0, f64::max);
+    let Names { tenant, client, agent, run, history } = account.names.clone();
+    AccountView {
+        budget: account.budget.clone(),
+        per: budget.map(|budget| format!("{:?}", budget.per).to_lowercase()).unwrap_or_default(),
+        tenant,
+        client,
+        agent,
+        run,
+        history,
+        limits: LimitsView {
+            usd: limits.nano_usd.map(usd),
+            tokens: limits.tokens,
+            output_tokens: limits.output_tokens,
+            requests: limits.requests,
+            tool_calls: limits.tool_calls,
+            seconds: limits.seconds,
+        },
+        spent,
+        spent_usd: usd(spent.nano_usd),
+        held,
+        share,
+        state: match budget {
+            _ if share >= 1.0 => AccountState::Spent,
+            Some(budget) if share >= budget.warn_at => AccountState::Close,
+            _ => AccountState::Fine,
+        },
+        started_ms: account.started_ms,
+        last_asked_ms: account.asked_ms,
+        renews_ms: period.renews_ms,
+    }
+}

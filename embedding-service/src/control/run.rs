@@ -1,0 +1,241 @@
+//! A run: what its turns add up to.
+
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
+use utoipa::ToSchema;
+
+use super::{
+    events::{Event, EventKind},
+    names::Names,
+    prices::{Priced, Tokens},
+    turn::{End, Turn, Verdict, VerdictKind},
+};
+
+/// Models and signals of a run that are named.
+const MOST_NAMED: usize = 16;
+/// Answers of one run that may be under way at once.
+const MOST_UNDER_WAY: usize = 256;
+
+/// A run as it stands.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Run {
+    #[serde(flatten)]
+    pub names: Names,
+    /// By the service's clock, in milliseconds since 1970.
+    pub first_seen_ms: u64,
+    pub last_seen_ms: u64,
+    pub turns: u64,
+    pub steps: u64,
+    pub repeated_steps: u64,
+    #[serde(flatten)]
+    pub tokens: Tokens,
+    /// Whether some of the tokens were counted from bytes.
+    pub estimated: bool,
+    /// Billionths of a US dollar.
+    pub cost_nano_usd: u64,
+    /// Turns whose model has no known price. They are not in the cost.
+    pub unpriced_turns: u64,
+    pub hints: u64,
+    pub kills: u64,
+    pub cache_hits: u64,
+    pub injections: u64,
+    /// At most 16.
+    pub models: Vec<String>,
+    /// The signals of its hints and kills, at most 16.
+    pub signals: Vec<String>,
+    /// Of its last turn.
+    pub dialect: String,
+    /// Of its last turn.
+    pub provider: String,
+    /// HTTP status of its last answer.
+    pub last_status: u32,
+    /// The last verdict that was no `allow`.
+    pub last_verdict: Option<Verdict>,
+    /// How it stood after its last turn.
+    pub outcome: Status,
+    /// Answers that are under way.
+    pub under_way: Vec<UnderWay>,
+}
+
+/// An answer that is under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct UnderWay {
+    pub worker: String,
+    /// Of the turn, within the worker.
+    pub number: u64,
+    pub at_ms: u64,
+}
+
+/// How a run stands.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    ToSchema,
+    EnumString,
+    IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Status {
+    /// An answer is under way.
+    #[default]
+    Working,
+    /// The agent has calls to do.
+    Tools,
+    /// Nothing was heard of it for some time.
+    Idle,
+    /// Its last answer was a text.
+    Done,
+    Killed,
+    /// An operator has stopped it.
+    Stopped,
+    /// Its last answer was an error, or its client went away.
+    Failed,
+}
+
+/// Which report a turn came with.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    pub worker: String,
+    pub number: u64,
+    /// The number under which the turn was told while its answer was under way; 0: it was not.
+    pub begun: u64,
+}
+
+impl Run {
+    /// How it stands at a time, if silence makes it idle after so many milliseconds.
+    #[must_use]
+    pub fn status(&self, now_ms: u64, idle_ms: u64) -> Status {
+        let silent = now_ms.saturating_sub(self.last_seen_ms) >= idle_ms;
+        let status = if self.under_way.is_empty() { self.outcome } else { Status::Working };
+        match status {
+            Status::Working | Status::Tools if silent => Status::Idle,
+            status => status,
+        }
+    }
+
+    /// An answer has begun. Returns what is to be told of it.
+    pub fn begin(&mut self, names: &Names, turn: &Turn, reported: &Reported) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.see(names, turn, &mut events);
+        if self.under_way.len() >= MOST_UNDER_WAY {
+            self.under_way.remove(0);
+        }
+        let Reported { worker, number, .. } = reported.clone();
+        self.under_way.push(UnderWay { worker, number, at_ms: turn.at_ms });
+        events
+    }
+
+    /// A turn has ended. Returns what is to be told of it.
+    pub fn add(&mut self, names: &Names, turn: &Turn, reported: &Reported) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.see(names, turn, &mut events);
+        self.under_way.retain(|one| (&one.worker, one.number) != (&reported.worker, reported.begun));
+        self.turns = self.turns.saturating_add(1);
+        let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        let steps = count(turn.steps.len()).saturating_add(u64::from(turn.more_steps));
+        self.steps = self.steps.saturating_add(steps);
+        let repeated = count(turn.steps.iter().filter(|step| step.repeated).count());
+        self.repeated_steps = self.repeated_steps.saturating_add(repeated);
+        self.tokens = self.tokens.plus(turn.tokens);
+        self.estimated |= turn.estimated;
+        self.cost_nano_usd = self.cost_nano_usd.saturating_add(turn.cost_nano_usd);
+        self.unpriced_turns = self.unpriced_turns.saturating_add(u64::from(turn.priced == Priced::Unknown));
+        self.cache_hits = self.cache_hits.saturating_add(u64::from(turn.cache_hit));
+        self.injections = self.injections.saturating_add(u64::from(turn.injections));
+        self.last_status = turn.status;
+        name(&mut self.models, &turn.model);
+        if turn.verdict.kind != VerdictKind::Allow {
+            name(&mut self.signals, &turn.verdict.signal);
+            self.last_verdict = Some(turn.verdict.clone());
+        }
+        match turn.verdict.kind {
+            VerdictKind::Allow => {}
+            VerdictKind::Hint => self.hints = self.hints.saturating_add(1),
+            VerdictKind::Kill => self.kills = self.kills.saturating_add(1),
+        }
+        let before = std::mem::replace(&mut self.outcome, outcome(turn));
+        self.tell(turn, before, &mut events);
+        events
+    }
+
+    fn see(&mut self, names: &Names, turn: &Turn, events: &mut Vec<Event>) {
+        if self.first_seen_ms == 0 {
+            self.names = names.clone();
+            self.first_seen_ms = turn.at_ms;
+            if names.has_run() {
+                events.push(self.event(EventKind::RunStarted, turn.at_ms));
+            }
+        }
+        self.first_seen_ms = self.first_seen_ms.min(turn.at_ms);
+        let end = turn.at_ms.saturating_add(u64::from(turn.duration_ms));
+        self.last_seen_ms = self.last_seen_ms.max(end);
+        self.dialect.clone_from(&turn.dialect);
+        self.provider.clone_from(&turn.provider);
+    }
+
+    fn event(&self, kind: EventKind, at_ms: u64) -> Event {
+        Event::new(kind, at_ms, &self.names)
+    }
+
+    fn tell(&self, turn: &Turn, before: Status, events: &mut Vec<Event>) {
+        let at = turn.at_ms;
+        events.push(self.event(EventKind::Turn, at).with("turn", &turn.without_steps()));
+        for step in &turn.steps {
+            let call = self.event(EventKind::ToolCall, at).with("tool", &step.tool);
+            events.push(call.with("arguments_digest", &step.arguments_digest));
+            let result = self.event(EventKind::ToolResult, at).with("tool", &step.tool);
+            let result = result.with("outcome_digest", &step.outcome_digest).with("kind", &step.kind);
+            events.push(result.with("bytes", &step.bytes).with("repeated", &step.repeated));
+        }
+        if turn.verdict.kind != VerdictKind::Allow {
+            events.push(self.event(EventKind::Verdict, at).with("verdict", &turn.verdict));
+        }
+        if turn.injections > 0 {
+            events.push(self.event(EventKind::InjectionDetected, at).with("texts", &turn.injections));
+        }
+        let kind = match (self.outcome, turn.end) {
+            (Status::Done, _) => EventKind::RunCompleted,
+            (Status::Failed, End::ClientGone) | (Status::Stopped, _) => EventKind::RunCancelled,
+            (Status::Failed | Status::Killed, _) => EventKind::RunFailed,
+            (Status::Working | Status::Tools | Status::Idle, _) => return,
+        };
+        // An agent that asks on after it was stopped has not ended twice.
+        if self.names.has_run() && (self.outcome == Status::Done || before != self.outcome) {
+            let ended = self.event(kind, at).with("status", &self.outcome);
+            events.push(ended.with("turns", &self.turns).with("cost_nano_usd", &self.cost_nano_usd));
+        }
+    }
+}
+
+impl Turn {
+    fn without_steps(&self) -> Self {
+        Self { steps: Vec::new(), prompt: String::new(), ..self.clone() }
+    }
+}
+
+/// How a run stands after a turn.
+fn outcome(turn: &Turn) -> Status {
+    if turn.verdict.kind == VerdictKind::Kill && turn.verdict.enforced {
+        return if turn.verdict.signal == "stopped" { Status::Stopped } else { Status::Killed };
+    }
+    match turn.end {
+        End::Error | End::ClientGone => Status::Failed,
+        _ if turn.status >= 400 => Status::Failed,
+        End::Calls => Status::Tools,
+        End::Text | End::Limit | End::Unknown => Status::Done,
+    }
+}
+
+fn name(names: &mut Vec<String>, new: &str) {
+    if !new.is_empty() && names.len() < MOST_NAMED && names.iter().all(|name| name != new) {
+        names.push(new.to_owned());
+    }
+}

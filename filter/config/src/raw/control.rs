@@ -1,0 +1,21 @@
+//! Reports to the embedding service.
+
+use serde_json::Value;
+
+use crate::{
+    ConfigError,
+    field::{Field, group, join, wrong_type},
+};
+
+group! {
+    /// Reports to the embedding service, and what its operators say in return: see [Control](control.md).
+    ///
+    /// ```json
+    /// {"control": {"enabled": true}}
+    /// ```
+    struct RawControl {
+        /// Whether each worker of Envoy tells the embedding service about once a second what its agents did, and takes from it what an
+        /// operator has said: stops and live settings. The reports have names, counts and digests, and no prompt, argument or result.
+        enabled: bool = false,
+    }
+}

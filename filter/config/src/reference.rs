@@ -1,0 +1,82 @@
+//! The reference of all configuration fields for `docs/configuration.md`, made from their declarations in `raw`: one section
+//! for each group, with its fields and an example. Never part of the filter.
+
+use crate::{
+    RawConfig,
+    field::{Field, Section},
+};
+
+/// Where a group has no example.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the group `{0}` has no example: put one, as ```json, into the comment of its struct in filter/config/src/raw.rs"
+)]
+pub struct NoExample(String);
+
+/// Markdown: the plain fields first, then a section for each group.
+///
+/// # Errors
+/// A group has no example.
+pub fn reference() -> Result<String, NoExample> {
+    let sections = RawConfig::default().sections();
+    let (groups, plain): (Vec<Section>, Vec<Section>) =
+        sections.into_iter().partition(|section| !section.about.is_empty());
+    let rows: Vec<_> = plain.into_iter().flat_map(|section| section.rows).collect();
+    let mut page = "## Common fields\n\n".to_owned();
+    page.push_str(&table(&rows));
+    page.push_str(&example("the outermost", RawConfig::about())?);
+    for section in groups {
+        let Some(([name, default, meaning], rows)) = section.rows.split_first() else { continue };
+        page.push_str(&format!("\n## `{name}`\n\n{meaning}\n\n"));
+        if !default.is_empty() {
+            page.push_str(&format!("Default: `{default}`.\n\n"));
+        }
+        page.push_str(&table(rows));
+        page.push_str(&example(name, section.about)?);
+    }
+    Ok(page)
+}
+
+/// Field, default, meaning.
+fn table(rows: &[[String; 3]]) -> String {
+    let mut table = "| field | default | meaning |\n|---|---|---|\n".to_owned();
+    for [path, default, meaning] in rows {
+        let default = if default.is_empty() { default.clone() } else { format!("`` {default} ``") };
+        table.push_str(&format!("| `{path}` | {default} | {} |\n", meaning.replace('|', "\\|")));
+    }
+    table
+}
+
+/// The fenced block of a comment.
+fn example(group: &str, about: &[&str]) -> Result<String, NoExample> {
+    let lines = about.iter().map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let fenced: Vec<&str> = lines.skip_while(|line| !line.starts_with("```")).collect();
+    if fenced.is_empty() {
+        return Err(NoExample(group.to_owned()));
+    }
+    Ok(format!("\n{}\n", fenced.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_field_says_what_it_means() {
+        let page = super::reference().unwrap_or_default();
+        for field in [
+            "`enabled`",
+            "`semantic.repeats`",
+            "`kill.status`",
+            "`identity.agent.headers`",
+            "`agents[].settings`",
+        ] {
+            assert!(page.contains(field), "{field} is missing from\n{page}");
+        }
+        assert!(!page.contains("|  |\n"), "a field has no comment:\n{page}");
+    }
+
+    #[test]
+    fn a_group_without_an_example_is_told_by_name() {
+        let error = super::example("kill", &[" The kill response."]).map_err(|error| error.to_string());
+        assert!(error.is_err_and(|said| said.contains("`kill`")));
+    }
+}

@@ -1,0 +1,258 @@
+//! The configuration as the filter works with it: every value checked, names lower-cased, agents' settings merged.
+
+use std::sync::Arc;
+
+use sentinel_detect::signal::Condition;
+use serde_json::{Map, Value};
+
+use self::{
+    agents::agents,
+    identity::{header_name, source},
+    mcp::mcp,
+    paths::path_rule,
+    price::price,
+};
+pub use self::{
+    agents::{AgentMatch, Sender},
+    bounds::{BoundsPolicy, PruningPolicy},
+    budgets::{Budget, CalendarUnit, Limits, Payer, Window},
+    cache::CachePolicy,
+    identity::IdentitySource,
+    mcp::McpPolicy,
+    models::ModelPolicy,
+    paths::{PathMatch, PathRule, PathRuleList},
+    policy::{GuardPolicy, HintPolicy, KillPolicy, Policy},
+    tools::ToolPolicy,
+};
+use crate::{
+    ConfigError,
+    clients::Clients,
+    context_window::{self, ContextWindow},
+    document::parse,
+    duration::parse_millis,
+    field::{Field, unknown, wrong_type},
+    price::Price,
+    raw::{RawConfig, RawIdentity},
+};
+
+mod agents;
+mod bounds;
+mod budgets;
+mod cache;
+mod identity;
+mod mcp;
+mod models;
+mod paths;
+mod policy;
+mod price;
+mod spotlight;
+mod steps;
+mod tools;
+
+/// A checked configuration.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub cluster: String,
+    /// Milliseconds.
+    pub timeout: u64,
+    /// Bytes.
+    pub max_body: usize,
+    pub hold_headers: bool,
+    pub response_headers: bool,
+    pub tenant: IdentitySource,
+    pub agent: IdentitySource,
+    pub run: IdentitySource,
+    /// Whether providers are asked for answers that are not compressed.
+    pub plain_answers: bool,
+    /// Lower-case header name.
+    pub principal: Option<String>,
+    pub clients: Clients,
+    pub paths: PathRuleList,
+    pub mcp: McpPolicy,
+    pub prices: Vec<Price>,
+    context_windows: Vec<ContextWindow>,
+    /// What is known of a request is left where Envoy's tracer and access logs find it.
+    pub annotates: bool,
+    /// Envoy cluster to which tool steps are sent as spans; none where they are not.
+    pub collector: Option<String>,
+    pub buckets: u32,
+    /// Milliseconds.
+    pub state_ttl: u64,
+    /// Workers report to the service, and do what its operators say.
+    pub reports: bool,
+    /// Reports have digests in the place of names.
+    pub hides_names: bool,
+    /// Of the live settings that are in it; 0: none.
+    pub settings_version: u64,
+    /// In the order in which they are written; their names differ.
+    pub budgets: Vec<Budget>,
+    base: Arc<Policy>,
+    agents: Vec<(AgentMatch, Arc<Policy>)>,
+}
+
+impl Config {
+    /// Reads the plugin configuration; nothing at all is the default configuration.
+    pub fn from_json(json: &[u8]) -> Result<Self, ConfigError> {
+        Self::try_from(read(json)?)
+    }
+
+    /// As [`Self::from_json`], with live settings above it: `agents`, `budgets` and `steps.tools`. Each of these that is there stands in
+    /// the place of the configuration's.
+    pub fn with_live_settings(json: &[u8], live: &[u8]) -> Result<Self, ConfigError> {
+        let mut raw = read(json)?;
+        let live = parse(live)?;
+        let members = live.as_object().ok_or_else(|| wrong_type("", "an object, in braces"))?;
+        for (name, value) in members {
+            match name.as_str() {
+                "agents" | "budgets" => {}
+                "steps" => {
+                    let steps = value.as_object().ok_or_else(|| wrong_type(name, "an object, in braces"))?;
+                    if let Some(other) = steps.keys().find(|key| *key != "tools") {
+                        return Err(unknown(format!("steps.{other}"), &["tools"]));
+                    }
+                }
+                _ => return Err(unknown(name.clone(), &["agents", "budgets", "steps"])),
+            }
+        }
+        raw.set(&live, "")?;
+        Self::try_from(raw)
+    }
+
+    /// The price of the model of this name.
+    pub fn price(&self, model: &str) -> Option<&Price> {
+        self.prices.iter().find(|price| price.model.fits(model))
+    }
+
+    /// The tokens that the model of this name reads at most, where that is known.
+    pub fn context_window(&self, model: &str) -> Option<usize> {
+        let own = self.context_windows.iter().find(|window| window.model.fits(model));
+        own.map(|window| window.tokens).or_else(|| context_window::known(model))
+    }
+
+    /// The same with one condition of a kill off, for every agent: what the condition is worth is measured so.
+    #[must_use]
+    pub fn without(mut self, condition: Condition) -> Self {
+        let agents = self.agents.iter_mut().map(|(_, policy)| policy);
+        for policy in agents.chain([&mut self.base]) {
+            Arc::make_mut(policy).steps.off = Some(condition);
+        }
+        self
+    }
+
+    /// The policy for this sender: that of the first entry of `agents[]` that fits, or the common one.
+    pub fn policy(&self, sender: Sender<'_>) -> &Arc<Policy> {
+        self.agents.iter().find(|(entry, _)| entry.fits(sender)).map_or(&self.base, |(_, policy)| policy)
+    }
+}
+
+/// What of a configuration live settings can change, as JSON, and `identity.principal`, which they are checked against. Empty braces where
+/// it has more than `most` bytes.
+pub fn changeable(json: &[u8], most: usize) -> String {
+    let whole = parse(json).unwrap_or_default();
+    let mut parts = Map::new();
+    for (group, field) in
+        [("agents", None), ("budgets", None), ("steps", Some("tools")), ("identity", Some("principal"))]
+    {
+        let Some(known) = whole.get(group) else { continue };
+        let part = match field {
+            None => Some(known.clone()),
+            Some(field) => known
+                .get(field)
+                .map(|part| Value::Object([(field.to_owned(), part.clone())].into_iter().collect())),
+        };
+        parts.extend(part.map(|part| (group.to_owned(), part)));
+    }
+    let json = Value::Object(parts).to_string();
+    if json.len() <= most { json } else { "{}".to_owned() }
+}
+
+fn read(json: &[u8]) -> Result<RawConfig, ConfigError> {
+    let mut raw = RawConfig::default();
+    if !json.iter().all(u8::is_ascii_whitespace) {
+        raw.set(&parse(json)?, "")?;
+    }
+    Ok(raw)
+}
+
+impl TryFrom<RawConfig> for Config {
+    type Error = ConfigError;
+
+    fn try_from(raw: RawConfig) -> Result<Self, ConfigError> {
+        if raw.cluster.is_empty() {
+            return Err(ConfigError::new("cluster", "must name the Envoy cluster of the embedding service"));
+        }
+        if !(1_024..=67_108_864).contains(&raw.max_body_bytes) {
+            return Err(ConfigError::new("max_body_bytes", "must lie between 1024 and 67108864"));
+        }
+        if !(1..=65_536).contains(&raw.state.buckets) {
+            return Err(ConfigError::new("state.buckets", "must lie between 1 and 65536"));
+        }
+        let base = Policy::try_from(&raw)?;
+        let agents = agents(&raw)?;
+        let budgets = budgets::budgets(&raw)?;
+        let RawIdentity { tenant, agent, run, principal, clients, names } = raw.identity;
+        Ok(Self {
+            timeout: millis("timeout", &raw.timeout)?,
+            state_ttl: millis("state.ttl", &raw.state.ttl)?,
+            cluster: raw.cluster,
+            max_body: usize::try_from(raw.max_body_bytes).unwrap_or(usize::MAX),
+            hold_headers: raw.hold_headers,
+            response_headers: raw.response_headers,
+            plain_answers: raw.plain_answers,
+            tenant: source("identity.tenant", tenant)?,
+            agent: source("identity.agent", agent)?,
+            run: source("identity.run", run)?,
+            clients: Clients::of(&clients)?,
+            principal: if principal.is_empty() {
+                None
+            } else {
+                Some(header_name("identity.principal", &principal)?)
+            },
+            paths: PathRuleList(raw.paths.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?),
+            mcp: mcp(raw.mcp)?,
+            prices: raw.prices.iter().enumerate().map(price).collect::<Result<_, _>>()?,
+            context_windows: raw
+                .context_windows
+                .iter()
+                .enumerate()
+                .map(bounds::context_window)
+                .collect::<Result<_, _>>()?,
+            annotates: raw.traces.attributes,
+            collector: Some(raw.traces.cluster).filter(|cluster| !cluster.is_empty()),
+            buckets: raw.state.buckets,
+            reports: raw.control.enabled,
+            hides_names: !names,
+            settings_version: 0,
+            budgets,
+            base: Arc::new(base),
+            agents,
+        })
+    }
+}
+
+fn between(path: &str, number: u32, least: usize, most: usize) -> Result<usize, ConfigError> {
+    let number = usize::try_from(number).unwrap_or(usize::MAX);
+    if (least..=most).contains(&number) {
+        Ok(number)
+    } else {
+        Err(ConfigError::new(path, format!("must lie between {least} and {most}")))
+    }
+}
+
+fn millis(path: &str, text: &str) -> Result<u64, ConfigError> {
+    parse_millis(text).map_err(|problem| ConfigError::new(path, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_live_settings_can_change_is_told_with_what_they_are_checked_against() {
+        let json = br#"{"agents":[{"name":"a"}],"steps":{"window":9,"tools":[]},"identity":{"principal":"x-c","names":false},"run_limit":5}"#;
+        let told = changeable(json, 1_000);
+        assert_eq!(told, r#"{"agents":[{"name":"a"}],"identity":{"principal":"x-c"},"steps":{"tools":[]}}"#);
+        assert!(Config::from_json(told.as_bytes()).is_ok());
+        assert_eq!((changeable(b"", 1_000), changeable(json, 10)), ("{}".to_owned(), "{}".to_owned()));
+    }
+}

@@ -1,0 +1,46 @@
+//! Which tools an agent may use.
+
+use sentinel_detect::step::ToolName;
+
+use crate::{
+    ConfigError,
+    raw::{RawToolName, RawTools},
+};
+
+/// The tool policy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolPolicy {
+    /// Empty: all.
+    allow: Vec<ToolName>,
+    deny: Vec<ToolName>,
+    /// Every call that passes is on record.
+    pub audit: bool,
+}
+
+impl ToolPolicy {
+    /// Whether every tool may be used.
+    pub fn is_open(&self) -> bool {
+        self.allow.is_empty() && self.deny.is_empty()
+    }
+
+    /// Whether the tool of this name may be used.
+    pub fn may(&self, tool: &str) -> bool {
+        let is_in = |list: &[ToolName]| list.iter().any(|name| name.fits(tool));
+        (self.allow.is_empty() || is_in(&self.allow)) && !is_in(&self.deny)
+    }
+}
+
+pub fn tools(raw: &RawTools) -> Result<ToolPolicy, ConfigError> {
+    let list = |field: &str, list: &[RawToolName]| -> Result<Vec<_>, _> {
+        list.iter().enumerate().map(|(at, raw)| name(&format!("tools.{field}[{at}]"), raw)).collect()
+    };
+    Ok(ToolPolicy { allow: list("allow", &raw.allow)?, deny: list("deny", &raw.deny)?, audit: raw.audit })
+}
+
+fn name(path: &str, raw: &RawToolName) -> Result<ToolName, ConfigError> {
+    match (&raw.name, &raw.prefix) {
+        (Some(name), None) => Ok(ToolName::Exact(name.clone())),
+        (None, Some(prefix)) => Ok(ToolName::Prefix(prefix.clone())),
+        _ => Err(ConfigError::new(path, "needs exactly one of `name` and `prefix`")),
+    }
+}

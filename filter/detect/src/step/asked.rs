@@ -1,0 +1,175 @@
+//! How often a user's text wants something done: "run the tests 10 times", "twelve samples", "5×". The number stands before what is
+//! counted: "order 9" and "line 42" are names. It makes verdicts later, never earlier.
+
+use sentinel_text::words;
+
+use super::known::Known;
+
+/// Bytes of a text that are looked at, at its beginning and at its end.
+const REACH: usize = 4_096;
+/// Words between the number and what it counts: "10 more test runs".
+const BETWEEN: usize = 2;
+const LEAST: u32 = 5;
+const MOST: u32 = 100;
+
+/// What a repetition is counted in.
+static REPETITIONS: Known = Known::of(&[
+    "times",
+    "time",
+    "samples",
+    "sample",
+    "runs",
+    "rounds",
+    "tries",
+    "attempts",
+    "repetitions",
+    "repeats",
+    "iterations",
+    "trials",
+    "readings",
+    "measurements",
+    "flips",
+    "rolls",
+    "tosses",
+    "draws",
+    "checks",
+    "calls",
+    "passes",
+    "mal",
+    "male",
+    "fois",
+    "veces",
+    "vezes",
+    "volte",
+]);
+const OTHER_SCRIPTS: [&str; 5] = ["раз", "次", "回", "번", "遍"];
+
+static WORDS: [(&str, u32); 22] = [
+    ("one", 1),
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("fifteen", 15),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("fifty", 50),
+    ("hundred", 100),
+    ("dozen", 12),
+    ("fünf", 5),
+    ("zehn", 10),
+    ("zwanzig", 20),
+];
+
+/// The largest such number of a text; 0 where it has none.
+pub(crate) fn asked_number(text: &str) -> u32 {
+    if text.len() <= REACH.saturating_mul(2) {
+        return in_part(text);
+    }
+    let beginning = text.get(..text.floor_char_boundary(REACH)).unwrap_or_default();
+    let end = text.get(text.ceil_char_boundary(text.len().saturating_sub(REACH))..).unwrap_or_default();
+    in_part(beginning).max(in_part(end))
+}
+
+fn in_part(text: &str) -> u32 {
+    let mut most = 0;
+    // A number that may count what follows, and the words since.
+    let mut open: Option<(u32, usize)> = None;
+    for word in words(text) {
+        let (digits, rest) = word
+            .split_at_checked(word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len()))
+            .unwrap_or((word, ""));
+        let (number, counted) = match digits.parse::<u32>() {
+            Ok(number) => (Some(number), rest),
+            Err(_) => (
+                WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|(_, number)| *number),
+                "",
+            ),
+        };
+        let is_repetition =
+            |word: &str| REPETITIONS.has(word) || OTHER_SCRIPTS.iter().any(|known| word.starts_with(known));
+        // Not a letter somewhere behind a number.
+        let is_sign = |word: &str, between: usize| between == 0 && word.eq_ignore_ascii_case("x");
+        if let Some(number) = number {
+            // "10x", "10次".
+            if !counted.is_empty() {
+                if is_repetition(counted) || is_sign(counted, 0) {
+                    most = most.max(Some(number).filter(in_range).unwrap_or(0));
+                }
+                open = None;
+            } else {
+                open = Some((number, 0));
+            }
+            continue;
+        }
+        if let Some((number, between)) = open {
+            if is_repetition(word) || is_sign(word, between) {
+                most = most.max(Some(number).filter(in_range).unwrap_or(0));
+                open = None;
+            } else {
+                open = (between < BETWEEN).then_some((number, between.saturating_add(1)));
+            }
+        }
+    }
+    // `×` is no word.
+    for (at, sign) in text.match_indices('×') {
+        let before = text.get(..at).unwrap_or_default().trim_end();
+        let digits = before.len().saturating_sub(before.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+        let number = before.get(before.len().saturating_sub(digits)..).and_then(|digits| digits.parse().ok());
+        most = most.max(number.filter(in_range).unwrap_or(0));
+        let _ = sign;
+    }
+    most
+}
+
+fn in_range(number: &u32) -> bool {
+    (LEAST..=MOST).contains(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_before_what_is_counted() {
+        for (text, number) in [
+            ("Run the tests 10 times and tell me how often they fail.", 10),
+            ("Sample register 4 twelve times.", 12),
+            ("Take twelve samples of register 4", 12),
+            ("Flip the coin 20x, please", 20),
+            ("5× please", 5),
+            ("Do 10 more test runs", 10),
+            ("Roll it ten times", 10),
+            ("Führe den Test 10-mal aus", 10),
+            ("把测试运行10次", 10),
+            ("Запусти тесты 10 раз", 10),
+            ("Cancel order 9", 0),
+            ("Look at line 42 of main.rs", 0),
+            ("Find the 10 largest files", 0),
+            ("Try 3 times", 0),
+            ("Cancel order 9 three times", 0),
+            ("Jun 6 10:20 ..\ndrwxr-xr-x 1 root", 0),
+            ("Run it 1000 times", 0),
+            ("In room 12 there are four times", 0),
+            ("", 0),
+            ("×", 0),
+        ] {
+            assert_eq!(asked_number(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_a_long_text_both_ends_are_read() {
+        let long =
+            format!("Run it 10 times. {} Then 12 runs more. {}", "é ".repeat(9_000), "Ende. ".repeat(20));
+        assert_eq!(asked_number(&long), 12);
+    }
+}

@@ -1,0 +1,271 @@
+//! Explicit failures: results whose form says that the call failed, whatever their words mean. Only these are compared without what
+//! is volatile in them.
+
+use memchr::{memchr2, memmem::Finder};
+use sentinel_llm_api::json::{self, Raw};
+
+use super::{judge::MAX_RESULT, volatile};
+use crate::Sought;
+
+/// Lines at the beginning and at the end of a text that can say that it is a failure.
+const LINES: usize = 4;
+/// A line that says so is not longer than this (bytes).
+const LINE: usize = 2_048;
+
+/// Whether a text, without what it is wrapped in, is a failure by its form.
+pub(super) fn is_failure(said: &str) -> bool {
+    let plain = volatile::without_colours(said.trim());
+    let text = plain.as_ref();
+    if text.starts_with(['{', '[']) {
+        return is_json_failure(text);
+    }
+    static TRACEBACK: Sought = Sought::new(|| Finder::new("Traceback (most recent call last)"));
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    is_status_line(first)
+        || has_bad_title(text)
+        || text.starts_with("Traceback (most recent call last)")
+        || text.starts_with("Exception in thread")
+        || text.lines().take(LINES).any(is_failure_line)
+        || text.lines().rev().take(LINES).any(is_failure_line)
+        || (TRACEBACK.is_in(text) && text.lines().next_back().is_some_and(is_exception))
+        || is_log_of_failure(text)
+        || has_exit_code(text)
+}
+
+/// Quickly: whether a text may be a failure by its form. `false` is certain.
+pub(super) fn may_be_failure(said: &str) -> bool {
+    static MARKS: [Sought; 4] = [
+        Sought::new(|| Finder::new("rror")),
+        Sought::new(|| Finder::new("RROR")),
+        Sought::new(|| Finder::new("ception")),
+        Sought::new(|| Finder::new(": ")),
+    ];
+    let text = said.trim_start();
+    text.starts_with(|c: char| {
+        c.is_ascii_digit() || matches!(c, '{' | '[' | '<' | '"' | 'h' | 'H' | 'T' | '\u{1b}')
+    }) || MARKS.iter().any(|mark| mark.is_in(text))
+        || has_exit_code(text)
+}
+
+/// A member of the whole value says so: `{"error": "locked"}`, `{"status": 503}`, `{"exit_code": 1}`. A count of errors does not.
+fn is_json_failure(text: &str) -> bool {
+    let Ok(raw) = Raw::read(text) else { return false };
+    raw.is_object() && members_say_failure(raw)
+}
+
+/// Whether one of the members of an object says that something failed.
+pub(super) fn members_say_failure(object: Raw<'_>) -> bool {
+    /// Members that are looked at.
+    const MEMBERS: usize = 64;
+    object.members().take(MEMBERS).any(|(key, value)| {
+        let name = key.text();
+        let is = |known: &[&str]| known.iter().any(|one| name.eq_ignore_ascii_case(one));
+        let number = || value.get().parse::<i64>().ok();
+        if is(&["error", "errors"]) {
+            return tells(value);
+        }
+        (is(&["isError", "is_error"]) && value.is_true())
+            || (is(&["status", "statusCode", "status_code", "http_status"])
+                && number().is_some_and(|status| (400..600).contains(&status)))
+            || (is(&["exit_code", "exitCode", "exit_status", "returncode", "return_code"])
+                && number().is_some_and(|code| code != 0))
+    })
+}
+
+/// A text, an object, or a list of these, with something in it.
+fn tells(value: Raw<'_>) -> bool {
+    if value.is_string() {
+        return json::string(value).is_none_or(|text| !text.trim().is_empty());
+    }
+    if value.is_object() {
+        return value.members().next().is_some();
+    }
+    value.is_list() && value.elements().next().is_some_and(|first| first.is_string() || first.is_object())
+}
+
+/// `error: x`, `Error 404: x`, `fatal: x`, `cat: a.csv: Permission denied`, `ValueError: x`, `TimeoutException`.
+fn is_failure_line(line: &str) -> bool {
+    let line = line.trim();
+    if line.is_empty() || line.len() > LINE {
+        return false;
+    }
+    if let Some((label, _)) = line.split_once(':') {
+        let label = label.trim_end_matches([']', ')', '*']).trim_start_matches(['[', '(', '*', '`']);
+        let (word, rest) = label.split_once([' ', '[', '(']).unwrap_or((label, ""));
+        let is_number = rest.len() <= 8 && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'E');
+        let is_named = word.eq_ignore_ascii_case("error") || word.eq_ignore_ascii_case("fatal");
+        if is_named && is_number {
+            return true;
+        }
+    }
+    line.eq_ignore_ascii_case("error") || is_exception(line) || is_program_line(line)
+}
+
+/// `prog: path: message`: a program says what is wrong with a path or an option.
+fn is_program_line(line: &str) -> bool {
+    let mut parts = line.splitn(3, ": ");
+    let (Some(program), Some(path), Some(message)) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let is_program = !program.is_empty()
+        && program.len() <= 64
+        && program.bytes().all(|byte| {
+            byte.is_ascii_lowercase()
+                || byte.is_ascii_digit()
+                || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'+')
+        });
+    let path = path.trim_matches(['\'', '"', '`', '‘', '’']);
+    let is_path = !path.is_empty()
+        && path.len() <= 512
+        && (path.contains('/') || path.starts_with('-') || path.starts_with("line ") || has_extension(path));
+    is_program && is_path && message.trim().chars().any(char::is_alphabetic)
+}
+
+/// `report.csv`.
+fn has_extension(path: &str) -> bool {
+    !path.contains(' ')
+        && path.rsplit_once('.').is_some_and(|(stem, end)| {
+            !stem.is_empty()
+                && (1..=5).contains(&end.len())
+                && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+}
+
+/// `ValueError: x`, `java.io.IOException: x`, `requests.exceptions.ConnectTimeout`.
+fn is_exception(line: &str) -> bool {
+    let end = memchr2(b':', b' ', line.as_bytes()).unwrap_or(line.len());
+    let (name, rest) = line.split_at_checked(end).unwrap_or((line, ""));
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$'));
+    let is_class =
+        ["Error", "Exception", "Timeout"].iter().any(|end| name.ends_with(end) && name.len() > end.len());
+    is_name && is_class && (rest.is_empty() || rest.starts_with(':'))
+}
+
+/// `404 Not Found`, `HTTP/1.1 503 Service Unavailable`, `HTTP 500`.
+fn is_status_line(line: &str) -> bool {
+    if !line.trim_start().starts_with(|c: char| c.is_ascii_digit() || matches!(c, 'h' | 'H')) {
+        return false;
+    }
+    let mut all = line.split_whitespace();
+    let Some(first) = all.next() else { return false };
+    let is_named = first.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("http"));
+    let number = if is_named { all.next().unwrap_or_default() } else { first };
+    let is_status =
+        number.trim_end_matches([':', ',']).parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
+    let reason = all.next();
+    is_status && (is_named || reason.is_some_and(|word| word.starts_with(|c: char| c.is_ascii_uppercase())))
+}
+
+/// `<title>502 Bad Gateway</title>`: the page of a status.
+fn has_bad_title(text: &str) -> bool {
+    if !text.starts_with('<') {
+        return false;
+    }
+    let beginning = text.get(..text.floor_char_boundary(MAX_RESULT)).unwrap_or(text);
+    let title = beginning.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
+    title.is_some_and(|(title, _)| is_status_line(title))
+}
+
+/// `10:00:59 ERROR build failed`: the level of the last line of a log.
+fn is_log_of_failure(text: &str) -> bool {
+    let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) else { return false };
+    let mut words = line.split_whitespace().take(4);
+    let Some(first) = words.next() else { return false };
+    let is_time = |word: &str| {
+        let word = word.trim_matches(['[', ']', '(', ')']);
+        word.starts_with(|c: char| c.is_ascii_digit()) && word.contains([':', '-'])
+    };
+    is_time(first)
+        && words.any(|word| matches!(word.trim_matches(['[', ']', ':', '|']), "ERROR" | "FATAL" | "CRITICAL"))
+}
+
+/// `<returncode>1</returncode>`, `Exit code: 2`: a code that is not 0, in a text that is not long.
+pub(super) fn has_exit_code(said: &str) -> bool {
+    const NAMES: [&str; 6] =
+        ["returncode", "return code", "exit code", "exit_code", "exit status", "exited with code"];
+    // Most results have none of these words, and need not be copied.
+    static PARTS: [Sought; 3] = [
+        Sought::new(|| Finder::new("ode")),
+        Sought::new(|| Finder::new("ODE")),
+        Sought::new(|| Finder::new("tatus")),
+    ];
+    let may_hold = || PARTS.iter().any(|part| part.is_in(said));
+    if said.len() > MAX_RESULT || !may_hold() {
+        return false;
+    }
+    let lower = said.to_ascii_lowercase();
+    NAMES.iter().any(|name| {
+        lower.split_once(name).is_some_and(|(_, after)| {
+            let value = after.trim_start_matches(['>', ':', '=', '"', '\'', ' ', '-', '(']);
+            let digits =
+                value.len().saturating_sub(value.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+            // A label stands at the value, not somewhere before a number.
+            let gap = after.len().saturating_sub(value.len());
+            gap <= 4 && value.get(..digits).is_some_and(|code| code.bytes().any(|byte| byte != b'0'))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_by_its_form() {
+        for text in [
+            "error: permission denied",
+            "Error 404: page not found",
+            "ERROR: locked",
+            "fatal: not a git repository",
+            "cat: /reports/march.csv: Permission denied",
+            "find: '/system/folder3': No such file or directory",
+            "/bin/bash: -c: line 1: syntax error near unexpected token `('",
+            "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: x",
+            "some output\nrequests.exceptions.ConnectTimeout: no route",
+            "java.io.IOException: closed",
+            "TimeoutError",
+            "404 Not Found",
+            "HTTP/1.1 503 Service Unavailable\nDate: x",
+            "<html><head><title>502 Bad Gateway</title></head></html>",
+            "2026-03-04 10:00:59 ERROR build failed",
+            "<returncode>1</returncode>\n<output>\n</output>",
+            "Process exited with code 2\nnothing else",
+            r#"{"error":"locked"}"#,
+            r#"{"errors":[{"message":"x"}]}"#,
+            r#"{"error":{"code":1}}"#,
+            r#"{"status":503,"body":"x"}"#,
+            r#"{"exit_code":-1}"#,
+            r#"{"isError":true,"content":[]}"#,
+        ] {
+            assert!(is_failure(text) && may_be_failure(text), "{text}");
+        }
+    }
+
+    /// Each of these was held to be a failure by somebody's list of words.
+    #[test]
+    fn what_only_talks_of_failures() {
+        for text in [
+            "You stand at (3, 4). No monsters here.",
+            "validation error 0.48",
+            "Error rate: 0.48",
+            "1037 requests, 0 errors",
+            r#"{"imported": 100, "errors": 3}"#,
+            r#"{"errors": []}"#,
+            r#"{"error": null, "rows": 3}"#,
+            r#"{"error": ""}"#,
+            r#"{"status": "delivered", "error_rate": 0.1}"#,
+            "Error analysis of the census of 1890, a paper about wrong counts",
+            "meta=None content=[] isError=False",
+            "404 rooms are free",
+            "Zeitüberschreitung nach 3 s",
+            "No order found",
+            "exit code: 0",
+            "The exit codes of the 7 programs are in the table",
+            "host: web-1: healthy",
+            "def f():\n    raise ValueError(\"x\")\n\nprint(1)\n\n\n\nlast",
+        ] {
+            assert!(!is_failure(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What is left of a short outcome without the words of its call: "Could not find [Rome]" and "Could not find [Roma]" say the
+//! same. Calls that differ and whose outcomes leave the same have learned nothing, whatever the outcome means.
+
+use std::collections::HashSet;
+
+use sentinel_text::{digest, digest_pair, words};
+
+use super::{Kind, acknowledging};
+
+/// Longer outcomes say something of their own (words).
+const MOST: usize = 60;
+/// Words that are left of an outcome that is no failure, at least.
+const LEAST: usize = 2;
+/// And at most, where it does not set apart what it gives back.
+const FRAME: usize = 4;
+
+/// What is left of an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Residue {
+    pub digest: u64,
+    /// It stands for an outcome that says nothing of its own: a failure, an empty one, or one that gives back the call in quotes or
+    /// brackets. Any other is a page that tells of what was asked for as well as "No results for rivers in Spain".
+    pub is_nothing: bool,
+}
+
+/// What is left. Of an explicit failure or an empty outcome all words count. Any other outcome must give back what the call named, or it
+/// says something of its own; then its first sentence counts. Where it does not set it apart, calls that differ in numbers are a batch.
+pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
+    let is_plain = matches!(kind, Kind::Failure | Kind::Empty);
+    let tells = || !is_plain && (words(said).nth(MOST).is_some() || acknowledging::has_deed(said));
+    if matches!(kind, Kind::Acknowledgement | Kind::Waiting) || tells() {
+        return None;
+    }
+    let own: HashSet<String> =
+        words(arguments).map(|word| word.trim_end_matches('\'').to_lowercase()).collect();
+    let (mut left, mut sum, mut gives_back, mut is_set_apart) = (0_usize, 0_u64, false, false);
+    let mut end = 0;
+    for word in words(said).take(MOST) {
+        // An apostrophe at the end is a quotation mark.
+        let word = word.trim_end_matches('\'');
+        let start = (word.as_ptr() as usize).saturating_sub(said.as_ptr() as usize);
+        let between = said.get(end..start).unwrap_or_default();
+        end = start.saturating_add(word.len());
+        if own.contains(&word.to_lowercase()) {
+            let is_here = left >= LEAST;
+            gives_back |= is_here;
+            is_set_apart |= is_here && between.ends_with(['"', '\'', '[', '`', '“', '„', '«', '‘']);
+            continue;
+        }
+        let ends_sentence = between.contains('\n') || between.contains(". ");
+        if !is_plain && left >= LEAST && ends_sentence {
+            break;
+        }
+        left = left.saturating_add(1);
+        sum = digest_pair(sum, digest(word.to_lowercase().as_bytes()));
+    }
+    let is_nothing = is_plain || (is_set_apart && left >= LEAST);
+    if !is_nothing {
+        if !gives_back || left > FRAME {
+            return None;
+        }
+        let has_digit = |word: &&str| word.bytes().any(|byte| byte.is_ascii_digit());
+        let numbers = words(arguments).filter(has_digit);
+        sum = numbers.fold(sum, |sum, word| digest_pair(sum, digest(word.as_bytes())));
+    }
+    Some(Residue { digest: sum, is_nothing })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_that_only_gives_back_the_call() {
+        let of = |said: &str, arguments: &str| of(said, arguments, Kind::Content);
+        let one = of("Could not find [Scat]. Similar: ['Scatman John', 'Ultratop']", r#"{"q":"Scat"}"#);
+        let two = of("Could not find [Scatman John]. Similar: []", r#"{"q":"Scatman John"}"#);
+        assert!(one.is_some() && one == two);
+        assert_eq!(
+            of("Paris is in France.", r#"{"q":"Where is Rome?"}"#),
+            None,
+            "it says something of its own"
+        );
+        let date = "Could not find [famous bhavageete by Arun Date]. Similar: ['Indian folk music']";
+        assert!(of(date, r#"{"input": "famous bhavageete by Arun Date"}"#).is_some());
+        let page = |n: u32| of(&format!("The text of page {n}"), &format!(r#"{{"page":{n}}}"#));
+        assert_ne!(page(7), page(8), "pages are a batch");
+        let none = of("No results for the shallows.", r#"{"q":"the shallows"}"#);
+        assert!(
+            none.is_some()
+                && none == of("No results for shallows, the book.", r#"{"q":"shallows, the book"}"#)
+        );
+        assert!(!none.unwrap().is_nothing && one.unwrap().is_nothing);
+        assert_eq!(of("Rome was built", r#"{"q":"Rome"}"#), None);
+        assert_eq!(
+            of("Heading 'Plan' added to a.docx", r#"{"file":"a.docx","text":"Plan"}"#),
+            None,
+            "a receipt"
+        );
+        assert_ne!(
+            super::of("Error: 'file_path' is required", r#"{"path":"a"}"#, Kind::Failure),
+            super::of("Error: 'ranges' is required", r#"{"file_path":"a"}"#, Kind::Failure)
+        );
+        assert_eq!(
+            super::of("Error: no such column: month", r#"{"sql":"where month"}"#, Kind::Failure),
+            super::of("Error: no such column: date", r#"{"sql":"where date"}"#, Kind::Failure)
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! Whether short outcomes of one call move towards an end: a number that falls, or one that rises towards another ("3 of 10", "45 %").
+
+use super::volatile;
+
+/// Longer outcomes are not looked at (bytes).
+const MOST: usize = 1_024;
+/// Nor are more numbers of one.
+const NUMBERS: usize = 16;
+
+/// The texts, the last one first, differ in their numbers only, and one of these moves towards an end.
+pub(crate) fn nears_an_end(texts: &[String]) -> bool {
+    let Some(read) = texts.iter().map(|text| read(text)).collect::<Option<Vec<_>>>() else { return false };
+    if texts.len() < 3 {
+        return false;
+    }
+    let Some(((frame, numbers, has_percent), earlier)) = read.split_first() else { return false };
+    if earlier.iter().any(|(other, values, _)| other != frame || values.len() != numbers.len()) {
+        return false;
+    }
+    let values = |place: usize| {
+        read.iter().rev().filter_map(move |(_, numbers, _)| numbers.get(place).copied()).collect::<Vec<f64>>()
+    };
+    let all: Vec<Vec<f64>> = (0..numbers.len()).map(values).collect();
+    all.iter()
+        .any(|row| falls(row) || (rises(row) && (*has_percent || all.iter().any(|end| is_end_of(row, end)))))
+}
+
+/// It never rises, and falls at least every second time.
+fn falls(row: &[f64]) -> bool {
+    let pairs = || row.iter().zip(row.iter().skip(1));
+    let (falls, all) = (pairs().filter(|(now, next)| next < now).count(), pairs().count());
+    pairs().all(|(now, next)| next <= now) && falls.saturating_mul(2) >= all && falls > 0
+}
+
+/// A whole number that never falls. What has a fraction is a measure: a time that something took.
+fn rises(row: &[f64]) -> bool {
+    row.iter().all(|value| value.fract() == 0.0) && falls(&row.iter().map(|value| -value).collect::<Vec<_>>())
+}
+
+/// A number that stays and lies above all of the row.
+fn is_end_of(row: &[f64], end: &[f64]) -> bool {
+    let Some(first) = end.first() else { return false };
+    end.iter().all(|value| value == first) && row.iter().all(|value| value <= first)
+}
+
+/// A text without its numbers, its numbers, and whether one of them is a percentage.
+fn read(text: &str) -> Option<(String, Vec<f64>, bool)> {
+    if text.len() > MOST {
+        return None;
+    }
+    let (mut frame, mut numbers) = (String::new(), Vec::new());
+    let plain = volatile::without_colours(text);
+    let mut rest = plain.as_ref();
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at_checked(at)?;
+        let end = from.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(from.len());
+        let (number, after) = from.split_at_checked(end)?;
+        frame.push_str(before);
+        frame.push('0');
+        numbers.push(number.trim_end_matches('.').parse().ok()?);
+        rest = after;
+        if numbers.len() > NUMBERS {
+            return None;
+        }
+    }
+    frame.push_str(rest);
+    let has_percent =
+        frame.contains("0%") || frame.contains("0 %") || frame.contains("percent") || frame.contains("0 of ");
+    Some((frame, numbers, has_percent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moves_towards_an_end() {
+        let moves = |of: fn(u32) -> String| nears_an_end(&(0..6).rev().map(of).collect::<Vec<_>>());
+        assert!(moves(|n| format!("you are number {} in the line", 14 - n)));
+        assert!(moves(|n| format!("validation error 0.{}", 48 - 2 * n)));
+        assert!(moves(|n| format!("{} of 40 pages printed", 3 * n)));
+        assert!(moves(|n| format!("{} %", 3 * n)));
+        assert!(moves(|n| format!("{{\"done\":{n},\"total\":90}}")));
+        assert!(!moves(|n| format!("the file has {} lines now", 100 + n)), "it grows towards nothing");
+        assert!(!moves(|n| format!("took {} ms", [3, 9, 2, 7, 1, 8][n as usize])));
+        assert!(!moves(|n| format!("page {}", "x".repeat(n as usize))));
+        assert!(!moves(|_| "the same 3".into()));
+    }
+}

@@ -1,0 +1,190 @@
+//! Weight: how much a repetition says. Pressing one key and hearing "ok" five times is work; sending the same program five
+//! times is not.
+
+use sentinel_text::words;
+use serde::{Deserialize, Serialize};
+
+/// How much a call and its outcome say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub(crate) enum Weight {
+    /// The call names nothing: it has no argument, a number, a flag.
+    #[default]
+    Nothing,
+    /// The call names one token: an id, a word.
+    Token,
+    /// The call names a text of two words, a path or code; or the outcome is long, or an explicit failure.
+    Full,
+    /// The call names a text of a dozen words. Nobody says the same in so many words again and again by chance.
+    Long,
+}
+
+/// Words from which an outcome says something itself.
+const TELLING_WORDS: usize = 12;
+/// Arguments longer than this say something (bytes).
+const LONG: usize = 1_024;
+
+impl Weight {
+    /// Of a call, by its arguments: JSON, a literal of Python, or what the model wrote.
+    pub fn of_arguments(arguments: &str) -> Self {
+        let text = arguments.trim();
+        if text.len() > LONG {
+            return Self::Long;
+        }
+        if !text.starts_with(['{', '[', '"', '\'', '(']) {
+            return if is_bare_value(text) { Self::Nothing } else { Self::of_text(text) };
+        }
+        Values { rest: text, key: "" }.max().unwrap_or_default()
+    }
+
+    /// Of a text that is said or given.
+    pub fn of_text(text: &str) -> Self {
+        let text = text.trim();
+        if text.is_empty() {
+            return Self::Nothing;
+        }
+        if words(text).nth(TELLING_WORDS.saturating_sub(1)).is_some() {
+            return Self::Long;
+        }
+        let has_letter = |word: &str| word.chars().any(char::is_alphabetic);
+        let is_code = |c: char| "/\\(){}[]=;|<>$*&`".contains(c);
+        // Scripts that write no spaces have a word for each character.
+        let is_unspaced = !text.is_ascii() && !text.contains(' ') && words(text).nth(2).is_some();
+        let has_two_words = text.split_whitespace().nth(1).is_some() && has_letter(text);
+        if has_two_words
+            || is_unspaced
+            || (text.len() > 1 && text.contains(is_code) && has_letter(text))
+            || is_file(text)
+        {
+            Self::Full
+        } else {
+            Self::Token
+        }
+    }
+
+    /// Of an outcome.
+    pub fn of_outcome(said: &str) -> Self {
+        if words(said).nth(TELLING_WORDS.saturating_sub(1)).is_some() { Self::Full } else { Self::Nothing }
+    }
+}
+
+/// `17`, `-1.5`, `true`, `null`.
+fn is_bare_value(text: &str) -> bool {
+    text.is_empty()
+        || ["true", "false", "null", "none"].iter().any(|word| text.eq_ignore_ascii_case(word))
+        || text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b',' | b' '))
+}
+
+/// `report.csv`.
+fn is_file(text: &str) -> bool {
+    text.rsplit_once('.').is_some_and(|(stem, end)| {
+        stem.chars().any(char::is_alphabetic)
+            && (1..=5).contains(&end.len())
+            && end.starts_with(|c: char| c.is_ascii_alphabetic())
+            && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+/// The weights of the values in a JSON object or a literal of Python.
+struct Values<'a> {
+    rest: &'a str,
+    /// The last name of a member.
+    key: &'a str,
+}
+
+impl Iterator for Values<'_> {
+    type Item = Weight;
+
+    fn next(&mut self) -> Option<Weight> {
+        loop {
+            let at = self.rest.find(|c: char| matches!(c, '"' | '\'') || c.is_ascii_digit())?;
+            let (_, rest) = self.rest.split_at_checked(at)?;
+            let quote = rest.chars().next()?;
+            if quote.is_ascii_digit() {
+                let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.')).unwrap_or(rest.len());
+                self.rest = rest.get(end..)?;
+                // A number names something where its member is called an id.
+                return Some(if is_id(self.key) { Weight::Token } else { Weight::Nothing });
+            }
+            let inside = rest.get(1..)?;
+            let end = end_of_string(inside, quote);
+            let text = inside.get(..end)?;
+            let after = inside.get(end..)?.get(1..).unwrap_or_default();
+            self.rest = after;
+            if after.trim_start().starts_with(':') {
+                self.key = text;
+                continue;
+            }
+            // JSON in a string.
+            if text.starts_with(['{', '[']) && text.contains('\\') {
+                let inner = text.replace('\\', "");
+                return Values { rest: &inner, key: "" }.max().or(Some(Weight::Nothing));
+            }
+            return Some(Weight::of_text(&text.replace("\\n", "\n")));
+        }
+    }
+}
+
+/// Where a string ends whose beginning has been read.
+fn end_of_string(inside: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    inside
+        .char_indices()
+        .find(|(_, c)| {
+            let ends = *c == quote && !is_escaped;
+            is_escaped = *c == '\\' && !is_escaped;
+            ends
+        })
+        .map_or(inside.len(), |(at, _)| at)
+}
+
+/// `id`, `order_id`, `orderId`.
+fn is_id(key: &str) -> bool {
+    key.eq_ignore_ascii_case("id")
+        || ["_id", "-id", "Id", "ID"].iter().any(|end| key.len() > end.len() && key.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_call_names() {
+        for (arguments, weight) in [
+            ("", Weight::Nothing),
+            ("{}", Weight::Nothing),
+            (r#"{"limit":10,"all":true,"x":null}"#, Weight::Nothing),
+            (r#"{"direction":""}"#, Weight::Nothing),
+            ("17", Weight::Nothing),
+            (r#"{"id":9}"#, Weight::Token),
+            (r#"{"order_id":9}"#, Weight::Token),
+            (r#"{"valid":9}"#, Weight::Nothing),
+            (r#"{"key":"Down"}"#, Weight::Token),
+            (r#"{"from":"BER","to":"CDG"}"#, Weight::Token),
+            (r#"{"at":"10, 20"}"#, Weight::Token),
+            (r#"["a"]"#, Weight::Token),
+            (r#"{"query":"order 123"}"#, Weight::Full),
+            ("{'query': 'order 123'}", Weight::Full),
+            (r#""{\"query\": \"order 123\"}""#, Weight::Full),
+            (r#"{"path":"notes/a"}"#, Weight::Full),
+            (r#"{"path":"a.csv"}"#, Weight::Full),
+            (r#"{"code":"print(1)"}"#, Weight::Full),
+            (r#"{"q":"天気予報"}"#, Weight::Full),
+            ("look here", Weight::Full),
+            ("ls", Weight::Token),
+            (r#"{"a":{"b":["x y"]}}"#, Weight::Full),
+            (
+                r#"{"thought":"I should look at the other page again, since the price is not on this one."}"#,
+                Weight::Long,
+            ),
+        ] {
+            assert_eq!(Weight::of_arguments(arguments), weight, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn odd_arguments_do_no_harm() {
+        for arguments in ["\"", "{\"", "{\"a\":\"\\", "{'é': 'ü", "1.", "\"\\\"", "{\"a\":\"{\\\"b\":1}"] {
+            let _ = Weight::of_arguments(arguments);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What only a chat template, a provider or an operator writes: `<|im_start|>`, `[INST]`, `###(system_message)`, a tag around
+//! the model's input that is closed and was never opened, a line that says that the prompt ends.
+
+use crate::{
+    Matches, Pattern,
+    tokens::{COLON, LINE, QUOTE, SIGN, STOP, Token, kinds_of},
+    words::{AI, CHAT, END, FRAME, IGNORE, INSTRUCTION, MODAL, PROMPT, RULE, SAID, SYSTEM, WITHIN, YOU},
+};
+
+/// Longer tags are none of these (bytes).
+const LONGEST: usize = 40;
+
+/// Judges the tags of a folded text.
+pub fn tags(text: &str, found: &mut Matches) {
+    // Frames that were opened, and the end of the last fenced block that was counted.
+    let (mut opened, mut fences, mut counted) = (0_usize, 0_usize, 0_usize);
+    for at in memchr::memchr3_iter(b'<', b'[', b'#', text.as_bytes()) {
+        let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+        let Some(tag) = Tag::of(before, rest) else { continue };
+        if tag.is_frame() && !tag.is_closing {
+            opened = opened.saturating_add(1);
+        }
+        let pattern = if tag.is_template() {
+            Pattern::SystemTags
+        } else if tag.is_frame() && tag.is_closing {
+            if opened > 0 || !tag.is_used() {
+                opened = opened.saturating_sub(1);
+                continue;
+            }
+            Pattern::DelimiterEscape
+        } else {
+            continue;
+        };
+        let between = text.get(counted..at).unwrap_or_default();
+        fences = fences.saturating_add(memchr::memmem::find_iter(between.as_bytes(), "```").count());
+        counted = at;
+        let is_code = fences % 2 == 1 || is_quoted(before, tag.behind);
+        if !is_code && !found.has(pattern) {
+            found.add(pattern, at);
+        }
+    }
+}
+
+/// A tag in angle brackets or square ones, or behind the marks of a heading.
+struct Tag<'t> {
+    /// Without brackets and bars.
+    name: &'t str,
+    is_closing: bool,
+    /// `<|..|>`, `<<..>>`
+    is_double: bool,
+    is_square: bool,
+    is_heading: bool,
+    begins_line: bool,
+    behind: &'t str,
+}
+
+impl<'t> Tag<'t> {
+    fn of(before: &str, text: &'t str) -> Option<Self> {
+        // Of several in a row, the first. Most are signs of a program or of HTML, and soon passed over.
+        let can_begin = match text.as_bytes() {
+            [b'#', b'#', ..] => !before.ends_with('#'),
+            [b'<', b'a'..=b'z' | b'A'..=b'Z' | b'|' | b'/' | b'<', ..] => !before.ends_with('<'),
+            [b'[', b'A'..=b'Z' | b'/', ..] => true,
+            _ => false,
+        };
+        if !can_begin {
+            return None;
+        }
+        let begins_line =
+            before.trim_end_matches([' ', '\t']).ends_with(['\n', '.', '!', '>']) || before.is_empty();
+        let marks = text.len().saturating_sub(text.trim_start_matches('#').len());
+        let text = text.get(marks..)?.trim_start_matches(' ');
+        let is_heading = marks >= 2;
+        if marks > 0 && !(is_heading && text.starts_with(['(', '[', '<'])) {
+            return None;
+        }
+        let is_square = text.starts_with('[');
+        let inside = text.get(1..)?;
+        let window = inside.get(..inside.floor_char_boundary(LONGEST)).unwrap_or_default();
+        let end = window.bytes().position(|byte| matches!(byte, b'>' | b']' | b')' | b'\n'))?;
+        let (name, behind) = inside.split_at_checked(end)?;
+        let is_double = name.starts_with(['|', '<']);
+        let is_closing = name.trim_start_matches(['|', '<']).starts_with('/');
+        let name = name.trim_matches(['|', '<', '/', ' ']);
+        // Attributes.
+        let name = if name.contains('=') { name.split(' ').next().unwrap_or_default() } else { name };
+        Some(Self {
+            name,
+            is_closing,
+            is_double,
+            is_square,
+            is_heading,
+            begins_line,
+            behind: behind.get(1..)?,
+        })
+    }
+
+    /// The words of its name, and whether it is nothing else.
+    fn words(&self, kinds: u64) -> bool {
+        let mut words = self.name.split(['_', '-', ' ']).filter(|word| !word.is_empty()).peekable();
+        words.peek().is_some() && words.all(|word| kinds_of(word) & kinds != 0)
+    }
+
+    /// A mark of a chat template, used and not only named.
+    fn is_template(&self) -> bool {
+        if self.is_heading {
+            return self.words(SYSTEM | SAID | PROMPT | INSTRUCTION) && self.words_any(SYSTEM);
+        }
+        if self.is_square {
+            let is_loud = !self.name.bytes().any(|byte| byte.is_ascii_lowercase());
+            let is_head =
+                is_loud && self.words(SYSTEM | SAID | PROMPT | INSTRUCTION) && self.words_any(SYSTEM);
+            return (self.name == "INST" || is_head && self.name.contains(' ')) && self.is_used();
+        }
+        let is_mark = match self.is_double {
+            true => self.name == "SYS" || self.words(CHAT),
+            false => matches!(self.name, "start_of_turn" | "end_of_turn"),
+        };
+        is_mark && self.is_used()
+    }
+
+    /// Who uses a tag puts it at the beginning of a line, or goes on right behind it. A placeholder behind it makes a template,
+    /// and the end of a string a program.
+    fn is_used(&self) -> bool {
+        let behind = self.behind.trim_start_matches(['>', ' ', '\n']);
+        let is_filled_in = behind.starts_with(['{', '%', '$', '"', '\'', '`', '\\', '+', '<', ',', ')']);
+        !behind.is_empty()
+            && (self.begins_line || self.behind.starts_with(|c: char| c.is_alphanumeric()))
+            && !is_filled_in
+    }
+
+    fn words_any(&self, kinds: u64) -> bool {
+        self.name.split(['_', '-', ' ']).any(|word| kinds_of(word) & kinds != 0)
+    }
+
+    /// Around what the model is given: its instructions, its input, the result of a tool.
+    fn is_frame(&self) -> bool {
+        !self.is_square
+            && !self.is_heading
+            && !self.is_double
+            && self.words(FRAME)
+            && self.words_any(INSTRUCTION | PROMPT | SYSTEM) | self.name.contains(['_', '-'])
+    }
+}
+
+/// Whether a tag stands in quotation marks, or in a program's text.
+fn is_quoted(before: &str, behind: &str) -> bool {
+    before.ends_with(['"', '\'', '`', '\\', '(', ',']) || behind.starts_with(['"', '\'', '`'])
+}
+
+/// Judges lines such as "--- END OF SYSTEM PROMPT ---" and "SYSTEM: you must ..".
+pub fn lines(tokens: &[Token], found: &mut Matches) {
+    for (at, token) in tokens.iter().enumerate() {
+        if !token.follows(LINE | STOP) || !token.is(SYSTEM | END) {
+            continue;
+        }
+        let after = tokens.get(at.saturating_add(1)..).unwrap_or_default();
+        let words = after.iter().position(|word| word.gap != 0).unwrap_or(after.len());
+        let (line, next) = after.split_at_checked(words.min(6)).unwrap_or_default();
+        let is_about = |kinds: u64| line.iter().any(|word| word.is(kinds));
+        if token.is(END) {
+            let frames = line.iter().filter(|word| word.is(FRAME)).count();
+            let is_prompt =
+                (is_about(SYSTEM | PROMPT) || frames >= 2) && line.iter().all(|word| !word.is_unknown());
+            if is_prompt
+                && (token.is_loud || token.follows(SIGN))
+                && next.first().is_none_or(|next| next.follows(SIGN | LINE | STOP))
+            {
+                found.add(Pattern::DelimiterEscape, token.offset);
+            }
+            continue;
+        }
+        let is_head = line.iter().all(|word| word.is(SAID | PROMPT | INSTRUCTION | RULE | WITHIN | AI));
+        let told = next.get(..next.len().min(8)).unwrap_or_default();
+        // Right behind the tag: `<system-..>` is another.
+        let is_order = match told {
+            [you, must, ..] if you.is(YOU) => must.is(MODAL),
+            [first, ..] => first.is(IGNORE | AI),
+            [] => false,
+        };
+        let signs = next.first().map_or(0, |next| next.gap);
+        let is_tag = token.follows(SIGN) && signs & SIGN != 0 && (token.gap | signs) & QUOTE == 0;
+        let is_line = token.is_loud && signs & COLON != 0 && told.iter().any(|word| word.is(IGNORE | AI));
+        if is_head && (is_tag && is_order || is_line) {
+            found.add(Pattern::SystemTags, token.offset);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Calls of the embedding service and the collector: where they go, what they carry, how long they may take, and what their
+//! replies mean.
+
+use std::time::Duration;
+
+use prost::Message as _;
+use sentinel_config::Config;
+use sentinel_pipeline::{
+    host::{Message, Question, Reply, ServiceReply},
+    metric::ServiceOutcome,
+    stored::StoreOrder,
+    worker::Sent,
+};
+use sentinel_proto::{
+    CHECK_LOOP, CONTROL_SERVICE, REPORT, SERVICE, STORE_ANSWER,
+    v1::{CheckLoopResponse, ReportReply},
+};
+
+use crate::{control, message, spans};
+
+/// The header with the trace that a request is part of (W3C Trace Context).
+pub const TRACE: &str = "traceparent";
+/// What a call is sent by where there are several embedding services: one scope always goes to the same (Envoy cannot see into
+/// the message). All of it is hashed.
+const SCOPE: &str = "x-sentinel-scope";
+
+/// How long the service may take to keep an answer: nobody waits for it.
+const STORE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the collector may take.
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the service may take for a report.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// One unary gRPC call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// The cluster of Envoy.
+    pub cluster: &'a str,
+    pub service: &'static str,
+    pub method: &'static str,
+    pub metadata: Vec<(&'static str, Vec<u8>)>,
+    pub message: Vec<u8>,
+    pub timeout: Duration,
+}
+
+/// Asks the embedding service. `trace`: the request's header `TRACE`, of which a host by itself tells the service nothing.
+pub fn ask(config: &Config, question: Question, trace: Option<Vec<u8>>) -> Call<'_> {
+    let scope = [question.tenant.as_str(), &question.agent, &question.run].join("-");
+    let wait = question.cache.as_ref().map_or(0, |lookup| u64::from(lookup.wait));
+    let mut metadata = vec![(SCOPE, scope.into_bytes())];
+    metadata.extend(trace.map(|trace| (TRACE, trace)));
+    Call {
+        cluster: &config.cluster,
+        service: SERVICE,
+        method: CHECK_LOOP,
+        metadata,
+        message: message::question(question).encode_to_vec(),
+        timeout: Duration::from_millis(config.timeout.saturating_add(wait)),
+    }
+}
+
+/// Has an answer kept.
+pub fn keep(config: &Config, order: StoreOrder) -> Call<'_> {
+    let scope = [order.tenant.as_str(), &order.agent, &order.run].join("-");
+    Call {
+        cluster: &config.cluster,
+        service: SERVICE,
+        method: STORE_ANSWER,
+        metadata: vec![(SCOPE, scope.into_bytes())],
+        message: message::store(order).encode_to_vec(),
+        timeout: STORE_TIMEOUT,
+    }
+}
+
+/// Sends what a worker says outside of any request.
+pub fn background(config: &Config, message: Message) -> (Sent, Call<'_>) {
+    match message {
+        Message::Spans(spans) => {
+            let call = Call {
+                cluster: config.collector.as_deref().unwrap_or_default(),
+                service: spans::SERVICE,
+                method: spans::EXPORT,
+                metadata: Vec::new(),
+                message: spans::export(spans),
+                timeout: EXPORT_TIMEOUT,
+            };
+            (Sent::Spans, call)
+        }
+        Message::Report(report) => {
+            let call = Call {
+                cluster: &config.cluster,
+                service: CONTROL_SERVICE,
+                method: REPORT,
+                metadata: Vec::new(),
+                message: control::report(*report).encode_to_vec(),
+                timeout: REPORT_TIMEOUT,
+            };
+            (Sent::Report, call)
+        }
+    }
+}
+
+/// What the embedding service replied.
+pub fn answered(reply: Result<&[u8], ServiceOutcome>) -> Result<ServiceReply, ServiceOutcome> {
+    let reply = CheckLoopResponse::decode(reply?).map_err(|_| ServiceOutcome::Garbage)?;
+    Ok(message::reply(reply))
+}
+
+/// What came back for what a worker sent.
+pub fn background_reply(
+    sent: Sent,
+    reply: Result<&[u8], ServiceOutcome>,
+) -> Result<Reply, (Sent, ServiceOutcome)> {
+    match (sent, reply) {
+        (_, Err(outcome)) => Err((sent, outcome)),
+        (Sent::Spans, Ok(_)) => Ok(Reply::Spans),
+        (Sent::Report, Ok(bytes)) => match ReportReply::decode(bytes) {
+            Ok(reply) => Ok(Reply::Report(Box::new(control::reply(reply)))),
+            Err(_) => Err((sent, ServiceOutcome::Garbage)),
+        },
+    }
+}

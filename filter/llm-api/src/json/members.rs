@@ -1,0 +1,148 @@
+//! Iterators over the members of an object and the elements of a list, as they stand in a text that was read before.
+//! They know no dialect.
+
+use std::{borrow::Cow, ops::Range};
+
+use super::{
+    Raw, Unreadable,
+    escape::{Halves, unescaped},
+    reader::Reader,
+    span,
+};
+
+/// The names of the members to pick from an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<'n> {
+    pub own: &'n [&'n str],
+    /// Members that are objects, and the names of the members to pick from each of them.
+    pub within: &'n [(&'n str, &'n [&'n str])],
+}
+
+impl<'n> Names<'n> {
+    pub const fn of(own: &'n [&'n str]) -> Self {
+        Self { own, within: &[] }
+    }
+}
+
+/// The name of a member.
+#[derive(Clone, Copy, Debug)]
+pub struct Key<'a> {
+    pub(super) inside: &'a str,
+    pub(super) has_escapes: bool,
+}
+
+impl<'a> Key<'a> {
+    /// Whether this is `name`, with or without escapes.
+    #[inline]
+    pub fn is(&self, name: &str) -> bool {
+        if self.has_escapes {
+            return self.text() == name;
+        }
+        // Most names differ in their length or their last letter.
+        let (inside, name) = (self.inside.as_bytes(), name.as_bytes());
+        inside.len() == name.len() && inside.last() == name.last() && inside == name
+    }
+
+    /// The decoded name. Half of a surrogate pair reads as U+FFFD.
+    pub fn text(&self) -> Cow<'a, str> {
+        self.read(Halves::Replaced).unwrap_or_default()
+    }
+
+    /// The decoded name. Returns `None` when it holds half of a surrogate pair.
+    pub fn exact(&self) -> Option<Cow<'a, str>> {
+        self.read(Halves::Refused)
+    }
+
+    fn read(&self, halves: Halves) -> Option<Cow<'a, str>> {
+        if self.has_escapes {
+            return unescaped(self.inside, halves).map(Cow::Owned);
+        }
+        Some(Cow::Borrowed(self.inside))
+    }
+
+    /// The place of the name in `whole`, with its quotes. Returns `None` when it is not borrowed from it.
+    pub fn span(&self, whole: &str) -> Option<Range<usize>> {
+        let inside = span(whole, Raw { text: self.inside, has_escapes: self.has_escapes })?;
+        Some(inside.start.checked_sub(1)?..inside.end.saturating_add(1))
+    }
+
+    /// The name. Returns `None` when it has escapes, which known names never have.
+    pub fn plain(&self) -> Option<&'a str> {
+        (!self.has_escapes).then_some(self.inside)
+    }
+}
+
+/// The members of an object in order.
+#[derive(Debug)]
+pub struct Members<'a> {
+    reader: Reader<'a>,
+    is_first: bool,
+    /// There are no more.
+    is_over: bool,
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn of(raw: Raw<'a>) -> Self {
+        let mut reader = Reader::of_raw(raw);
+        let is_over = reader.open(b'{').is_err();
+        Self { reader, is_first: true, is_over }
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Key<'a>, Raw<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let key = self.reader.key(&mut self.is_first).ok().flatten();
+        self.is_over = key.is_none();
+        Some((key?, self.reader.raw().ok()?))
+    }
+}
+
+/// The elements of a list in order.
+#[derive(Debug)]
+pub struct Elements<'a> {
+    reader: Reader<'a>,
+    is_first: bool,
+    is_over: bool,
+}
+
+impl<'a> Elements<'a> {
+    pub(super) fn of(raw: Raw<'a>) -> Self {
+        let mut reader = Reader::of_raw(raw);
+        let is_over = reader.open(b'[').is_err();
+        Self { reader, is_first: true, is_over }
+    }
+
+    /// Picks members from the next element, an object, as `Reader::pick` does. Returns `None` at the end of the list.
+    #[inline(never)]
+    pub(crate) fn pick(
+        &mut self,
+        names: Names<'_>,
+        picked: &mut [Option<Raw<'a>>],
+    ) -> Option<Result<Raw<'a>, Unreadable>> {
+        self.is_over = self.is_over || !self.reader.goes_on(b']', &mut self.is_first).unwrap_or(false);
+        (!self.is_over).then(|| self.reader.pick(names, picked))
+    }
+
+    /// The rest of the list, from the next element on, as it stands in the text. Returns `None` when no element
+    /// follows.
+    pub fn rest(mut self) -> Option<&'a str> {
+        let next = self.next()?;
+        self.reader.text_from(self.reader.place().checked_sub(next.get().len())?)
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Raw<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Raw<'a>> {
+        self.is_over = self.is_over || !self.reader.goes_on(b']', &mut self.is_first).unwrap_or(false);
+        if self.is_over { None } else { self.reader.raw().ok() }
+    }
+}

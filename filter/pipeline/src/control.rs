@@ -1,0 +1,255 @@
+//! What a worker and the embedding service tell each other about runs: reports of turns, and the directives of operators in return.
+//! Plain values; sentinel-host makes messages of them.
+
+use std::collections::HashMap;
+
+use sentinel_text::{digest, digest_pair};
+use serde::{Deserialize, Serialize};
+
+use crate::turn::{Names, Turn};
+
+/// Which worker of which process of Envoy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerId {
+    pub envoy: u64,
+    pub number: u32,
+}
+
+/// A batch of turns from one worker.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    pub worker: WorkerId,
+    /// Milliseconds since 1970.
+    pub sent_at: u64,
+    pub turns: Vec<Turn>,
+    /// Turns for which there was no room.
+    pub dropped: u64,
+    pub known: Known,
+    pub configuration_digest: u64,
+    /// Where it was asked for.
+    pub configuration: String,
+    pub unknown_directives: u64,
+}
+
+/// How far a worker has the directives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Known {
+    pub epoch: u64,
+    pub stops: u64,
+    pub settings: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReportReply {
+    /// `None` from a service that says nothing of it.
+    pub known: Option<Known>,
+    /// The stops in `directives` are all that stand.
+    pub all_stops: bool,
+    pub directives: Vec<Directive>,
+    /// Those of a kind that is not known here.
+    pub unknown: u64,
+    pub wants_configuration: bool,
+}
+
+/// What an operator said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Directive {
+    /// `remaining`: milliseconds that it stands; 0: until it is lifted.
+    Stop {
+        stop: Stop,
+        remaining: u64,
+    },
+    Lift(String),
+    Settings(LiveSettings),
+}
+
+/// Requests of these names are answered in the provider's place. Each name that is there must be equal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Stop {
+    pub id: String,
+    pub tenant: Option<String>,
+    pub client: Option<String>,
+    pub agent: Option<String>,
+    pub run: Option<String>,
+    /// Stands for `run` where a run has no name.
+    pub history: Option<u64>,
+    /// The operator's words.
+    pub reason: String,
+    /// Until when it stands (milliseconds since 1970); 0: until it is lifted.
+    pub until: u64,
+}
+
+impl Stop {
+    fn holds(&self, names: &Names, now: u64) -> bool {
+        let is = |wanted: &Option<String>, name: &String| wanted.as_ref().is_none_or(|wanted| wanted == name);
+        let is_history = self.history.is_none_or(|history| names.run.is_empty() && history == names.history);
+        (self.until == 0 || now < self.until)
+            && is(&self.tenant, &names.tenant)
+            && is(&self.client, &names.client)
+            && is(&self.agent, &names.agent)
+            && is(&self.run, &names.run)
+            && is_history
+    }
+
+    /// A digest of one of its names, which all that it holds for have. `None` for a stop without names, which holds for nobody.
+    fn key(&self) -> Option<u64> {
+        let name = |kind: u64, name: &Option<String>| {
+            name.as_ref().filter(|name| !name.is_empty()).map(|name| key(kind, name))
+        };
+        let history =
+            self.history.filter(|history| *history != 0).map(|history| digest_pair(HISTORY, history));
+        name(RUN, &self.run)
+            .or(history)
+            .or_else(|| name(AGENT, &self.agent))
+            .or_else(|| name(CLIENT, &self.client))
+            .or_else(|| name(TENANT, &self.tenant))
+    }
+}
+
+const RUN: u64 = 1;
+const HISTORY: u64 = 2;
+const AGENT: u64 = 3;
+const CLIENT: u64 = 4;
+const TENANT: u64 = 5;
+
+fn key(kind: u64, name: &str) -> u64 {
+    digest_pair(kind, digest(name.as_bytes()))
+}
+
+/// The settings that act on top of the configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct LiveSettings {
+    /// 0: none.
+    pub version: u64,
+    pub json: String,
+}
+
+/// All that operators have said, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Directives {
+    pub known: Known,
+    stops: Vec<Stop>,
+    pub settings: LiveSettings,
+    /// Places of stops, by a digest of one of their names.
+    #[serde(skip)]
+    by_name: HashMap<u64, Vec<usize>>,
+}
+
+impl Directives {
+    /// What is known after a reply.
+    #[must_use]
+    pub fn after(&self, reply: &ReportReply, now: u64) -> Self {
+        let mut changed = Self { by_name: HashMap::new(), ..self.clone() };
+        changed.known = reply.known.unwrap_or(self.known);
+        if reply.all_stops {
+            changed.stops.clear();
+        }
+        for directive in &reply.directives {
+            match directive {
+                Directive::Stop { stop, remaining } => {
+                    let until = if *remaining == 0 { 0 } else { now.saturating_add(*remaining) };
+                    changed.stops.retain(|known| known.id != stop.id);
+                    changed.stops.push(Stop { until, ..stop.clone() });
+                }
+                Directive::Lift(id) => changed.stops.retain(|known| known.id != *id),
+                Directive::Settings(settings) => changed.settings = settings.clone(),
+            }
+        }
+        changed.stops.retain(|stop| stop.until == 0 || now < stop.until);
+        changed.indexed()
+    }
+
+    /// The same, in which stops are found by their names.
+    #[must_use]
+    pub fn indexed(mut self) -> Self {
+        for (at, stop) in self.stops.iter().enumerate() {
+            if let Some(key) = stop.key() {
+                self.by_name.entry(key).or_default().push(at);
+            }
+        }
+        self
+    }
+
+    pub fn has_stops(&self) -> bool {
+        !self.by_name.is_empty()
+    }
+
+    /// The stop that holds for these names.
+    pub fn stop(&self, names: &Names, now: u64) -> Option<&Stop> {
+        let Names { tenant, client, agent, run, history } = names;
+        let keys = [
+            key(RUN, run),
+            digest_pair(HISTORY, *history),
+            key(AGENT, agent),
+            key(CLIENT, client),
+            key(TENANT, tenant),
+        ];
+        let places = keys.iter().filter_map(|key| self.by_name.get(key)).flatten();
+        places.filter_map(|at| self.stops.get(*at)).find(|stop| stop.holds(names, now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stop(id: &str, fill: impl FnOnce(&mut Stop)) -> Directive {
+        let mut stop = Stop { id: id.into(), ..Stop::default() };
+        fill(&mut stop);
+        Directive::Stop { stop, remaining: 0 }
+    }
+
+    fn names(agent: &str, run: &str) -> Names {
+        Names { tenant: "t".into(), agent: agent.into(), run: run.into(), history: 7, ..Names::default() }
+    }
+
+    fn after(directives: Vec<Directive>) -> Directives {
+        Directives::default().after(&ReportReply { directives, ..ReportReply::default() }, 1_000)
+    }
+
+    #[test]
+    fn each_name_of_a_stop_must_be_equal() {
+        let both = |stop: &mut Stop| {
+            (stop.agent, stop.run) = (Some("a".into()), Some("r".into()));
+        };
+        let all = after(vec![stop("1", both)]);
+        assert_eq!(all.stop(&names("a", "r"), 1_000).map(|stop| stop.id.as_str()), Some("1"));
+        for other in [names("a", "s"), names("b", "r"), names("", "r"), names("a", "")] {
+            assert!(all.stop(&other, 1_000).is_none(), "{other:?}");
+        }
+        let agent = after(vec![stop("1", |stop| stop.agent = Some("a".into()))]);
+        assert!(agent.stop(&names("a", "any"), 0).is_some() && agent.stop(&names("b", "any"), 0).is_none());
+        // A history stands for runs without a name only.
+        let history = after(vec![stop("1", |stop| stop.history = Some(7))]);
+        assert!(history.stop(&names("a", ""), 0).is_some() && history.stop(&names("a", "r"), 0).is_none());
+        // A stop without names would hold for everybody.
+        for nobody in [stop("1", |_| {}), stop("1", |stop| stop.agent = Some(String::new()))] {
+            assert!(after(vec![nobody]).stop(&names("", ""), 0).is_none());
+        }
+    }
+
+    #[test]
+    fn a_stop_ends_when_it_is_lifted_or_its_time_is_over_or_it_is_no_longer_among_all() {
+        let agent = |stop: &mut Stop| stop.agent = Some("a".into());
+        let stopped = after(vec![stop("1", agent)]);
+        let reply = |directives, all_stops| ReportReply { directives, all_stops, ..ReportReply::default() };
+        assert!(stopped.after(&reply(vec![], false), 0).stop(&names("a", ""), 0).is_some());
+        assert!(
+            stopped
+                .after(&reply(vec![Directive::Lift("1".into())], false), 0)
+                .stop(&names("a", ""), 0)
+                .is_none()
+        );
+        assert!(stopped.after(&reply(vec![], true), 0).stop(&names("a", ""), 0).is_none());
+        let Directive::Stop { stop, .. } = stop("2", agent) else { panic!() };
+        let timed = after(vec![Directive::Stop { stop, remaining: 500 }]);
+        assert!(timed.stop(&names("a", ""), 1_499).is_some() && timed.stop(&names("a", ""), 1_500).is_none());
+    }
+
+    #[test]
+    fn what_is_stored_for_other_workers_reads_back() {
+        let stopped = after(vec![stop("1", |stop| stop.agent = Some("a".into()))]);
+        let bytes = crate::codec::encode(&stopped);
+        assert_eq!(crate::codec::decode::<Directives>(&bytes).indexed(), stopped);
+    }
+}

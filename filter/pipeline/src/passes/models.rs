@@ -1,0 +1,27 @@
+//! Models: which of them an agent may ask.
+
+use super::Seen;
+use crate::case::Case;
+use sentinel_detect::{
+    step::shown,
+    verdict::{Finding, Signal, Verdict},
+};
+
+/// A finding where the request asks for a model that its agent may not use, or names none where only some may be used.
+pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
+    let models = &case.policy.models;
+    if models.is_open() {
+        return;
+    }
+    // What the path says is what the provider goes by.
+    let mut asked: Vec<_> = match &seen.path.model {
+        Some(model) => vec![model.into()],
+        None => seen.conversation.models(),
+    };
+    asked.extend(seen.path.deployment.iter().map(Into::into));
+    let denied = asked.iter().find(|model| !models.may(model)).map(|model| shown(model));
+    let denied = denied.or_else(|| asked.is_empty().then(String::new));
+    if let Some(tool) = denied {
+        case.findings.push(Finding { tool, ..Finding::of(Signal::ModelDenied, Verdict::Kill) });
+    }
+}

@@ -1,0 +1,127 @@
+//! A turn: one judged request with its answer, as a record for the embedding service. Names, counts and digests; no prompt, argument
+//! or result.
+
+use sentinel_detect::{
+    step::{FinishedCall, Kind, shown},
+    verdict::Verdict,
+};
+use sentinel_llm_api::usage::Usage;
+use serde::{Deserialize, Serialize};
+
+use crate::decide::Decision;
+
+/// Most steps of one turn.
+pub const MOST_STEPS: usize = 32;
+
+/// Who acts, as a request says it. A name that was not sent is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Names {
+    pub tenant: String,
+    pub client: String,
+    pub agent: String,
+    pub run: String,
+    /// Digest of how the history begins, where no run was sent. 0: it is not known.
+    pub history: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Turn {
+    /// The worker's number for it; 0: it has none yet.
+    pub number: u64,
+    /// The answer has not come to its end.
+    pub is_under_way: bool,
+    /// Under which number it was reported as under way; 0: it was not.
+    pub begun: u64,
+    pub names: Names,
+    /// Milliseconds since 1970.
+    pub at: u64,
+    /// Milliseconds.
+    pub duration: u64,
+    pub dialect: &'static str,
+    pub model: String,
+    /// HTTP status of the answer; 0 where there is none.
+    pub status: u16,
+    pub usage: Usage,
+    /// The tokens were counted from bytes.
+    pub is_estimated: bool,
+    /// Billionths of a USD; `None` where the configuration has no price.
+    pub cost: Option<u64>,
+    pub verdict: Verdict,
+    /// Empty where nothing was found.
+    pub signal: &'static str,
+    pub count: u32,
+    pub tool: String,
+    pub is_enforced: bool,
+    /// The answer came from the response cache.
+    pub is_cached: bool,
+    pub steps: Vec<Step>,
+    /// Steps above `MOST_STEPS`.
+    pub more_steps: u32,
+    pub prompt: u64,
+    pub similarity: Option<f64>,
+    pub end: End,
+    pub injections: u32,
+}
+
+/// A call and its outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub tool: String,
+    pub arguments: u64,
+    pub outcome: u64,
+    pub kind: &'static str,
+    pub is_repeated: bool,
+}
+
+/// How an answer ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    #[default]
+    Unknown,
+    Text,
+    Calls,
+    Error,
+    ClientGone,
+}
+
+impl Turn {
+    pub fn add_steps(&mut self, done: &[FinishedCall], is_repeated: bool) {
+        self.steps = done.iter().take(MOST_STEPS).map(|call| Step::of(call, is_repeated)).collect();
+        self.more_steps = u32::try_from(done.len().saturating_sub(MOST_STEPS)).unwrap_or(u32::MAX);
+    }
+
+    pub fn judged(&mut self, decision: &Decision) {
+        (self.verdict, self.is_enforced) = (decision.verdict, decision.is_enforced);
+        if let Some(finding) = &decision.finding {
+            self.signal = finding.signal.label();
+            self.count = finding.count;
+            // Elsewhere it is no tool.
+            if finding.count > 0 {
+                self.tool = finding.tool.clone();
+            }
+        }
+    }
+
+    /// About how many bytes it takes in a report.
+    pub fn size(&self) -> usize {
+        const FIXED: usize = 160;
+        const STEP: usize = 48;
+        let Names { tenant, client, agent, run, .. } = &self.names;
+        let texts = [tenant, client, agent, run, &self.model, &self.tool].map(String::len);
+        let steps = self.steps.iter().map(|step| step.tool.len().saturating_add(STEP));
+        texts.into_iter().chain(steps).fold(FIXED, usize::saturating_add)
+    }
+}
+
+impl Step {
+    fn of(call: &FinishedCall, is_repeated: bool) -> Self {
+        let kind = match call.kind {
+            Kind::Content => "content",
+            Kind::Failure => "failure",
+            Kind::Empty => "empty",
+            Kind::Acknowledgement => "acknowledgement",
+            Kind::Waiting => "waiting",
+        };
+        Self { tool: shown(&call.tool), arguments: call.approach, outcome: call.outcome, kind, is_repeated }
+    }
+}

@@ -1,0 +1,426 @@
+//! One worker of the host, outside of any request: what waits to be sent, and what one request has found out that the next can
+//! use. The host has one for each thread and configuration, and calls it a few times a second.
+//!
+//! Reports: a worker sends its turns about once a second, and keeps them until it has a reply. What the service says in return is
+//! shared with the other workers, so that one without turns of its own need not ask.
+
+use std::{collections::VecDeque, mem, rc::Rc, sync::Arc};
+
+use sentinel_config::{Config, changeable};
+use sentinel_detect::step::Memo;
+use sentinel_text::digest;
+
+use crate::{
+    codec,
+    control::{Directives, Report, ReportReply, WorkerId},
+    host::{Background, Level, Message, Process, Reply, Stored},
+    metric::{Metric, ServiceOutcome},
+    span::Span,
+    turn::Turn,
+};
+
+/// Spans that may wait; what comes above it is lost.
+const ROOM: usize = 2_048;
+/// Turns that may wait, and their bytes.
+const MOST_TURNS: usize = 4_096;
+const MOST_BYTES: usize = 1 << 20;
+/// A report is sent sooner where so many turns wait.
+const MANY_TURNS: usize = 256;
+/// Between two reports, at least, and how much more it may be (milliseconds).
+const PAUSE: u64 = 750;
+const JITTER: u64 = 500;
+/// Bytes of a configuration that is sent.
+const LONGEST_CONFIGURATION: usize = 256 << 10;
+/// After a reply that the service keeps no runs.
+const LONG_PAUSE: u64 = 60_000;
+/// Where the process has its number, its workers theirs, and the directives lie.
+const ENVOY: &str = "sentinel/envoy";
+const WORKERS: &str = "sentinel/workers";
+const DIRECTIVES: &str = "sentinel/directives";
+/// Digest of the directives, and when a worker last had a reply.
+const DIRECTIVES_AGE: &str = "sentinel/directives/age";
+/// Others may write a slot at the same time.
+const TRIES: u8 = 8;
+
+#[derive(Debug)]
+pub struct Worker {
+    memo: Rc<Memo>,
+    /// With the live settings in it.
+    config: Arc<Config>,
+    /// As the host was given it.
+    source: Vec<u8>,
+    spans: Vec<Span>,
+    /// The collector did not take the last spans.
+    is_cut_off: bool,
+    reports: Reports,
+    directives: Rc<Directives>,
+    /// Of the directives that are shared among workers, those that are known here.
+    shared: u64,
+}
+
+/// Turns on their way.
+#[derive(Debug, Default)]
+struct Reports {
+    id: Option<WorkerId>,
+    waiting: VecDeque<Turn>,
+    bytes: usize,
+    /// How many of the first were sent before: they stay as they are.
+    fixed: usize,
+    /// How many are in the report that is under way.
+    under_way: Option<usize>,
+    dropped: u64,
+    /// How many of these the report under way tells.
+    told: u64,
+    last: u64,
+    /// When the next report leaves.
+    due: u64,
+    wants_configuration: bool,
+    unknown: u64,
+}
+
+impl Reports {
+    /// Takes a turn, and gives its number; 0 where there is no room for it.
+    fn add(&mut self, mut turn: Turn) -> u64 {
+        let begun = turn.number;
+        let waiting = self.waiting.binary_search_by_key(&begun, |turn| turn.number);
+        if let Ok(at) = waiting.map(|at| at.max(self.fixed))
+            && let Some(known) = self.waiting.get_mut(at).filter(|known| known.number == begun)
+        {
+            self.bytes = self.bytes.saturating_sub(known.size()).saturating_add(turn.size());
+            *known = turn;
+            return begun;
+        }
+        let size = turn.size();
+        if self.waiting.len() >= MOST_TURNS || self.bytes.saturating_add(size) > MOST_BYTES {
+            self.dropped = self.dropped.saturating_add(1);
+            return 0;
+        }
+        self.bytes = self.bytes.saturating_add(size);
+        self.last = self.last.saturating_add(1);
+        (turn.number, turn.begun) = (self.last, begun);
+        self.waiting.push_back(turn);
+        self.last
+    }
+
+    /// The report under way has its reply.
+    fn taken(&mut self) {
+        let count = self.under_way.take().unwrap_or(0);
+        let gone = self.waiting.drain(..count.min(self.waiting.len()));
+        let bytes = gone.map(|turn| turn.size()).fold(0, usize::saturating_add);
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.fixed = 0;
+        self.dropped = self.dropped.saturating_sub(mem::take(&mut self.told));
+        self.unknown = 0;
+    }
+}
+
+impl Worker {
+    /// `source`: the configuration as the host was given it.
+    pub fn new(config: Arc<Config>, source: &[u8]) -> Self {
+        Self {
+            memo: Rc::default(),
+            config,
+            source: source.to_vec(),
+            spans: Vec::new(),
+            is_cut_off: false,
+            reports: Reports::default(),
+            directives: Rc::default(),
+            shared: 0,
+        }
+    }
+
+    /// How often the worker has to be called, in milliseconds. Returns `None` when it need not be.
+    pub fn tick(&self) -> Option<u64> {
+        match &*self.config {
+            Config { reports: true, .. } => Some(250),
+            Config { collector: Some(_), .. } => Some(1_000),
+            _ => None,
+        }
+    }
+
+    /// What whoever configures the filter has to know.
+    pub fn warning(&self) -> Option<&'static str> {
+        (!self.config.budgets.is_empty()).then_some(
+            "agent sentinel: `budgets` are known to the embedding service, and this version of the filter does not hold anybody to them",
+        )
+    }
+
+    /// What new requests go by.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config)
+    }
+
+    /// What `Facts::memo` gives.
+    pub fn memo(&self) -> Rc<Memo> {
+        Rc::clone(&self.memo)
+    }
+
+    /// What `Facts::directives` gives.
+    pub fn directives(&self) -> Rc<Directives> {
+        Rc::clone(&self.directives)
+    }
+
+    /// What `Host::trace` tells: they are sent together, so that no request waits for it.
+    pub fn trace(&mut self, spans: Vec<Span>) {
+        let room = ROOM.saturating_sub(self.spans.len());
+        self.spans.extend(spans.into_iter().take(room));
+    }
+
+    /// What `Host::report` tells.
+    pub fn report(&mut self, turn: Turn) -> u64 {
+        self.reports.add(turn)
+    }
+
+    /// Some time has passed.
+    pub fn on_tick(&mut self, host: &mut impl Background) {
+        let spans = mem::take(&mut self.spans);
+        if !spans.is_empty() && host.send(Message::Spans(spans)).is_err() {
+            self.exported(false, host);
+        }
+        if self.config.reports {
+            self.share(host);
+            self.send_report(host);
+        }
+    }
+
+    fn send_report(&mut self, host: &mut impl Background) {
+        let (now, random) = (host.process().now(), host.process().random());
+        let waiting = self.reports.waiting.len();
+        let is_due = now >= self.reports.due || self.reports.due > now.saturating_add(LONG_PAUSE);
+        let is_paused = self.reports.due > now.saturating_add(PAUSE.saturating_add(JITTER));
+        if self.reports.under_way.is_some() || !is_due && (waiting < MANY_TURNS || is_paused) {
+            return;
+        }
+        self.reports.due = now.saturating_add(PAUSE).saturating_add(random.checked_rem(JITTER).unwrap_or(0));
+        let is_silent = waiting == 0 && self.reports.dropped == 0 && !self.reports.wants_configuration;
+        if is_silent && now.saturating_sub(age(host.process()).1) < PAUSE {
+            return;
+        }
+        let Some(worker) = self.id(host.process()) else { return };
+        let configuration = changeable(&self.source, LONGEST_CONFIGURATION);
+        let reports = &mut self.reports;
+        let report = Report {
+            worker,
+            sent_at: now,
+            turns: reports.waiting.iter().cloned().collect(),
+            dropped: reports.dropped,
+            known: self.directives.known,
+            configuration_digest: digest(configuration.as_bytes()),
+            configuration: if reports.wants_configuration { configuration } else { String::new() },
+            unknown_directives: reports.unknown,
+        };
+        (reports.fixed, reports.under_way, reports.told) = (waiting, Some(waiting), reports.dropped);
+        if let Err(outcome) = host.send(Message::Report(Box::new(report))) {
+            self.not_reported(outcome, host);
+        }
+    }
+
+    /// What became of a message that was sent.
+    pub fn on_reply(&mut self, reply: Result<Reply, (Sent, ServiceOutcome)>, host: &mut impl Background) {
+        match reply {
+            Ok(Reply::Spans) => self.exported(true, host),
+            Err((Sent::Spans, _)) => self.exported(false, host),
+            Ok(Reply::Report(reply)) => self.reported(&reply, host),
+            Err((Sent::Report, outcome)) => self.not_reported(outcome, host),
+        }
+    }
+
+    fn reported(&mut self, reply: &ReportReply, host: &mut impl Background) {
+        host.count(Metric::Reports(ServiceOutcome::Ok), 1);
+        host.count(Metric::TurnsDropped, self.reports.told);
+        self.reports.taken();
+        self.reports.unknown = reply.unknown;
+        self.reports.wants_configuration = reply.wants_configuration;
+        let now = host.process().now();
+        let has_news = reply.all_stops
+            || !reply.directives.is_empty()
+            || reply.known.is_some_and(|known| known != self.directives.known);
+        if has_news {
+            let after = self.directives.after(reply, now);
+            self.adopt(after, host);
+        }
+        // The others need not ask for what is known now.
+        let stored = codec::encode(&*self.directives);
+        let digest = if has_news { digest(&stored) } else { self.shared };
+        if has_news {
+            put(host.process(), DIRECTIVES, &stored);
+        }
+        self.shared = digest;
+        put(host.process(), DIRECTIVES_AGE, &codec::encode(&(digest, now)));
+    }
+
+    fn not_reported(&mut self, outcome: ServiceOutcome, host: &mut impl Background) {
+        host.count(Metric::Reports(outcome), 1);
+        self.reports.under_way = None;
+        if outcome == ServiceOutcome::Unimplemented {
+            self.reports.due = host.process().now().saturating_add(LONG_PAUSE);
+        }
+    }
+
+    /// Takes what another worker was told.
+    fn share(&mut self, host: &mut impl Background) {
+        let (shared, _) = age(host.process());
+        if shared == self.shared || shared == 0 {
+            return;
+        }
+        let bytes = host.process().load(DIRECTIVES).bytes.unwrap_or_default();
+        // The one who writes it may not be ready.
+        if digest(&bytes) == shared {
+            self.shared = shared;
+            let directives: Directives = codec::decode(&bytes);
+            let (theirs, ours) = (directives.known, self.directives.known);
+            // A worker whose reply came later may have been told sooner.
+            let is_older =
+                theirs.epoch == ours.epoch && (theirs.stops < ours.stops || theirs.settings < ours.settings);
+            if !is_older {
+                self.adopt(directives.indexed(), host);
+            }
+        }
+    }
+
+    fn adopt(&mut self, directives: Directives, host: &mut impl Background) {
+        let settings = &directives.settings;
+        if settings.version != self.config.settings_version {
+            let config = match settings.version {
+                0 => Config::from_json(&self.source),
+                _ => Config::with_live_settings(&self.source, settings.json.as_bytes()),
+            };
+            match config {
+                Ok(mut config) => {
+                    config.settings_version = settings.version;
+                    self.config = Arc::new(config);
+                    if let Some(warning) = self.warning() {
+                        host.log(Level::Warn, warning);
+                    }
+                }
+                // The service checks them by the same rules: it has another version, or another configuration.
+                Err(error) => {
+                    let version = settings.version;
+                    let line =
+                        format!("agent sentinel: live settings {version} do not fit and do not act: {error}");
+                    host.log(Level::Warn, &line);
+                }
+            }
+        }
+        self.directives = Rc::new(directives);
+    }
+
+    /// Which worker this is. Returns `None` while others are faster each time.
+    fn id(&mut self, process: &dyn Process) -> Option<WorkerId> {
+        if self.reports.id.is_none() {
+            let drawn = process.random().max(1);
+            let envoy = swap(process, ENVOY, |envoy: u64| if envoy == 0 { drawn } else { envoy })?;
+            let number = swap(process, WORKERS, |workers: u32| workers.saturating_add(1))?;
+            self.reports.id = Some(WorkerId { envoy, number });
+        }
+        self.reports.id
+    }
+
+    /// Says once, not every second, that spans are lost.
+    fn exported(&mut self, is_taken: bool, host: &mut impl Background) {
+        if !is_taken && !self.is_cut_off {
+            let line = "agent sentinel: the cluster of `traces.cluster` does not take spans; they are lost until it does";
+            host.log(Level::Warn, line);
+        }
+        self.is_cut_off = !is_taken;
+    }
+}
+
+/// Of which kind a message was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    Spans,
+    Report,
+}
+
+/// Digest of the directives that are shared, and when a worker last had a reply.
+fn age(process: &dyn Process) -> (u64, u64) {
+    codec::decode(&process.load(DIRECTIVES_AGE).bytes.unwrap_or_default())
+}
+
+/// Stores the newest word, whoever was before.
+fn put(process: &dyn Process, key: &str, bytes: &[u8]) {
+    for _ in 0..TRIES {
+        let Stored { version, .. } = process.load(key);
+        if process.store(key, bytes, version) {
+            return;
+        }
+    }
+}
+
+fn swap<T: Copy + Default + serde::Serialize + serde::de::DeserializeOwned>(
+    process: &dyn Process,
+    key: &str,
+    change: impl Fn(T) -> T,
+) -> Option<T> {
+    for _ in 0..TRIES {
+        let Stored { bytes, version } = process.load(key);
+        let changed = change(codec::decode(&bytes.unwrap_or_default()));
+        if process.store(key, &codec::encode(&changed), version) {
+            return Some(changed);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(number: u64) -> Turn {
+        Turn { number, ..Turn::default() }
+    }
+
+    fn numbers(reports: &Reports) -> Vec<(u64, u64, bool)> {
+        reports.waiting.iter().map(|turn| (turn.number, turn.begun, turn.is_under_way)).collect()
+    }
+
+    #[test]
+    fn a_turn_that_ends_before_its_report_leaves_comes_once_and_later_a_second_time() {
+        let mut reports = Reports::default();
+        let under_way = || Turn { is_under_way: true, ..turn(0) };
+        assert_eq!((reports.add(under_way()), reports.add(under_way())), (1, 2));
+        assert_eq!(reports.add(turn(1)), 1);
+        assert_eq!(numbers(&reports), [(1, 0, false), (2, 0, true)]);
+        (reports.fixed, reports.under_way) = (2, Some(2));
+        // The second is on its way as it was.
+        assert_eq!(reports.add(turn(2)), 3);
+        assert_eq!(numbers(&reports), [(1, 0, false), (2, 0, true), (3, 2, false)]);
+        reports.taken();
+        assert_eq!(numbers(&reports), [(3, 2, false)]);
+    }
+
+    #[test]
+    fn no_more_turns_wait_than_there_is_room_for() {
+        let mut reports = Reports::default();
+        for _ in 0..MOST_TURNS {
+            assert_ne!(reports.add(turn(0)), 0);
+        }
+        assert_eq!((reports.add(turn(0)), reports.dropped), (0, 1));
+        let long = || Turn { model: "m".repeat(MOST_BYTES / 3), ..turn(0) };
+        let mut reports = Reports::default();
+        assert_eq!([(); 4].map(|()| reports.add(long())), [1, 2, 0, 0]);
+        (reports.fixed, reports.under_way, reports.told) = (2, Some(2), 2);
+        reports.taken();
+        assert_eq!((reports.bytes, reports.dropped, reports.add(long())), (0, 0, 3));
+    }
+
+    #[test]
+    fn no_more_spans_wait_than_there_is_room_for() {
+        let mut worker = Worker::new(Arc::new(Config::from_json(b"{}").unwrap()), b"");
+        let span = Span {
+            trace: 1,
+            id: 2,
+            parent: None,
+            name: "n".into(),
+            began: 0,
+            ended: 1,
+            is_failure: false,
+            attributes: Vec::new(),
+            cause: None,
+        };
+        worker.trace(vec![span.clone(); ROOM]);
+        worker.trace(vec![span]);
+        assert_eq!(worker.spans.len(), ROOM);
+    }
+}

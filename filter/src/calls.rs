@@ -1,0 +1,102 @@
+//! Calls of Envoy that are about no request, or about any: gRPC, the clock, chance, shared data, the log.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::UNIX_EPOCH,
+};
+
+use proxy_wasm::{
+    hostcalls,
+    types::{BufferType, LogLevel, MetricType, Status},
+};
+use sentinel_host::{call::Call, per_worker::PerWorker, shared};
+use sentinel_pipeline::{
+    host::{Level, Process, Stored},
+    metric::{FamilyKind, Metric, ServiceOutcome},
+};
+
+use crate::grpc_status;
+
+/// Sends a call, and gives Envoy's number for it.
+pub fn send(call: &Call<'_>) -> Result<u32, ServiceOutcome> {
+    let metadata = call.metadata.iter().map(|(name, value)| (*name, value.as_slice())).collect();
+    let sent = hostcalls::dispatch_grpc_call(
+        call.cluster,
+        call.service,
+        call.method,
+        metadata,
+        Some(&call.message),
+        call.timeout,
+    );
+    sent.map_err(|status| match status {
+        Status::ParseFailure => ServiceOutcome::UnknownCluster,
+        _ => ServiceOutcome::Error,
+    })
+}
+
+/// The reply to the call that is being handled.
+pub fn reply(status: u32, size: usize) -> Result<Vec<u8>, ServiceOutcome> {
+    if status != 0 {
+        return Err(ServiceOutcome::from_status(status, &grpc_status::message()));
+    }
+    Ok(hostcalls::get_buffer(BufferType::GrpcReceiveBuffer, 0, size).ok().flatten().unwrap_or_default())
+}
+
+pub fn log(level: Level, line: &str) {
+    let level = match level {
+        Level::Info => LogLevel::Info,
+        Level::Warn => LogLevel::Warn,
+    };
+    let _ = hostcalls::log(level, line);
+}
+
+/// This process of Envoy.
+pub struct Envoys;
+
+impl Process for Envoys {
+    fn now(&self) -> u64 {
+        let since = hostcalls::get_current_time().unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH);
+        u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The host's own random numbers are behind it.
+    fn random(&self) -> u64 {
+        RandomState::new().hash_one(0_u8)
+    }
+
+    fn load(&self, key: &str) -> Stored {
+        let (bytes, version) = hostcalls::get_shared_data(key).unwrap_or_default();
+        Stored { bytes, version }
+    }
+
+    fn store(&self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
+        hostcalls::set_shared_data(key, Some(bytes), version).is_ok()
+    }
+}
+
+/// Stores what all workers share before the first request comes.
+pub fn prepare() {
+    let is_there = |key: &str| Envoys.load(key).bytes.is_some();
+    shared::prepare(
+        || Envoys.random(),
+        is_there,
+        |key, bytes| {
+            Envoys.store(key, bytes, None);
+        },
+    );
+}
+
+pub fn define(kind: FamilyKind, name: &str) -> Option<u32> {
+    let kind = match kind {
+        FamilyKind::Counter => MetricType::Counter,
+        FamilyKind::Histogram => MetricType::Histogram,
+    };
+    hostcalls::define_metric(kind, name).ok()
+}
+
+pub fn count(shared: &PerWorker, metric: Metric, by: u64) {
+    // Envoy takes an increment of nothing for an error.
+    if let (Ok(by @ 1..), Some(id)) = (i64::try_from(by), shared.series.counter(metric)) {
+        let _ = hostcalls::increment_metric(id, by);
+    }
+}

@@ -1,0 +1,215 @@
+// Drives the console as somebody would who sees it for the first time, and judges each page with axe-core. What is to happen behind the
+// console it asks for by a line on its output.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import readline from "node:readline";
+
+const { CONSOLE, KEY, CHROMIUM, MODULES, PICTURES } = process.env;
+const require = createRequire(path.join(MODULES, "index.js"));
+const { chromium } = require("playwright-core");
+const axe = fs.readFileSync(path.join(MODULES, "axe-core", "axe.min.js"), "utf8");
+
+const answers = readline.createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+async function behind(what) {
+  console.log(what);
+  return (await answers.next()).value;
+}
+
+process.on("uncaughtException", async (error) => {
+  console.log(`PROBLEM ${error.stack}`);
+  console.log(await page.locator("body").innerText({ timeout: 1000 }).catch(String));
+  process.exit(1);
+});
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+const problems = [];
+
+// A tab whose faults are noted. `bypassCSP` only where axe is to be put into the page.
+async function tab(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light", ...options });
+  const page = await context.newPage();
+  page.on("pageerror", (error) => problems.push(`a script failed: ${error}`));
+  page.on("dialog", (dialog) => { problems.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("console", (message) => {
+    const text = message.text();
+    // The connection is cut on purpose.
+    if (message.type() === "error" && !/ERR_CONNECTION|ERR_INCOMPLETE|status of 40|ERR_EMPTY/.test(text)) problems.push(text);
+  });
+  return page;
+}
+
+async function logIn(page, next) {
+  await page.goto(`${CONSOLE}/console/login?next=${encodeURIComponent(next)}`);
+  await page.getByLabel("Key", { exact: true }).fill(KEY);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.waitForURL(`${CONSOLE}${next}`);
+}
+
+async function judge(page, name) {
+  const found = await page.evaluate(async (source) => {
+    (0, eval)(source);
+    const { violations } = await window.axe.run(document);
+    return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+      .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, any }) => `${html} ${any.map((one) => one.message).join(" ")}`).join(" | ")}`);
+  }, axe);
+  found.forEach((one) => problems.push(`${name}: ${one}`));
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  if (over > 0) problems.push(`${name}: the page is ${over} pixels too wide`);
+}
+
+// Nothing has happened yet; then an agent is stuck, and the page says so by itself.
+const page = await tab();
+await page.goto(`${CONSOLE}/console`);
+await page.getByRole("heading", { name: "Nothing needs you" }).waitFor();
+await page.getByText("● live").or(page.locator("#connection[data-state=live]")).first().waitFor();
+await behind("agents many");
+await behind("agents ended");
+await behind("agents cycle");
+const before = Date.now();
+await behind("agents stuck");
+const sentence = page.getByRole("link", { name: "read_file failed 4 times with the same error; the model was told twice." });
+await sentence.waitFor();
+console.log(`a stuck agent was seen ${Date.now() - before} ms after its report`);
+const costs = await page.locator(".needed .cost").allInnerTexts();
+assert.deepEqual(costs.map((cost) => cost.match(/\$[0-9.]+/)[0]), ["$0.639", "$0.210"], "the most expensive is first");
+
+// It is opened and read. Without the key nothing can be stopped.
+await sentence.click();
+await page.getByRole("heading", { level: 1, name: "read_file failed 4 times" }).waitFor();
+const words = await page.locator(".glance .half:not(.round)").allInnerTexts();
+const repeated = words.filter((word) => word !== "");
+assert.deepEqual(repeated, [0, 1, 0, 1, 0, 1, 0, 1].map((place) => repeated[place]), "A B A B is seen in the marks");
+assert.notEqual(repeated[0], repeated[1]);
+await page.getByText("4 of 4").first().waitFor();
+await page.getByRole("link", { name: "Stop…" }).click();
+await page.getByLabel("Key", { exact: true }).fill("not-the-key-at-all");
+await page.getByRole("button", { name: "Log in" }).click();
+await page.getByRole("alert").filter({ hasText: "This is not the key." }).waitFor();
+await page.getByLabel("Key", { exact: true }).fill(KEY);
+await page.getByRole("button", { name: "Log in" }).click();
+
+// It is stopped by keyboard, and the workers are told.
+await page.getByRole("button", { name: "Stop…" }).focus();
+await page.keyboard.press("Enter");
+await page.getByLabel("Reason").fill("It cannot find its file");
+await page.getByLabel("Your name").fill("Anna");
+await page.keyboard.press("Enter");
+await page.getByText("It cannot find its file").waitFor();
+assert.equal(await behind("agents directives"), "1", "the worker is told of the stop");
+
+// Another is stopped from the list, after its number was shown; the address holds the filter.
+await page.goto(`${CONSOLE}/console/runs`);
+await page.keyboard.press("/");
+await page.keyboard.type("invoice-bot");
+await page.keyboard.press("Enter");
+await page.waitForURL(/agent=invoice-bot/);
+await page.getByText("1 run", { exact: true }).waitFor();
+await page.getByRole("checkbox", { name: "Choose invoice-bot" }).check();
+await page.getByRole("button", { name: "Stop 1…" }).click();
+await page.getByRole("heading", { name: "Stop 1 run?" }).waitFor();
+await page.getByRole("button", { name: "Stop 1 run" }).click();
+await page.waitForURL(/agent=invoice-bot/);
+await page.goto(`${CONSOLE}/console/stops`);
+assert.equal(await page.locator(".banner").count(), 2);
+await page.locator(".banner", { hasText: "invoice-bot" }).getByRole("button", { name: "Lift…" }).click();
+await page.getByRole("button", { name: "Lift the stop" }).locator("visible=true").click();
+await page.waitForURL(`${CONSOLE}/console/stops`);
+await page.locator(".banner").nth(1).waitFor({ state: "detached" });
+
+// A budget is raised, and the run goes on.
+assert.equal(await behind("agents reserve"), "refused");
+await page.goto(`${CONSOLE}/console/budgets`);
+await page.locator("section", { hasText: "each-task" }).getByRole("button", { name: "Change…" }).click();
+await page.getByLabel("US dollars").locator("visible=true").fill("5");
+await page.getByRole("button", { name: "Show what it means" }).locator("visible=true").click();
+await page.getByText("$1.00 → $5.00").waitFor();
+await page.getByLabel("Your name").fill("Anna");
+await page.getByRole("button", { name: "Change the limits" }).click();
+await page.waitForURL(`${CONSOLE}/console/budgets`);
+assert.equal(await behind("agents reserve"), "granted");
+
+// A setting is changed with one click; one that is not valid is refused with its place.
+await page.goto(`${CONSOLE}/console/settings`);
+await page.getByRole("row", { name: /planner/ }).getByRole("button", { name: "Only observe" }).click();
+await page.getByRole("row", { name: /planner.*only observed/ }).waitFor();
+await page.getByLabel("Settings, as JSON").fill('{"agents": [{"name": "planner", "settings": {"mode": "sleep"}}]}');
+await page.getByRole("button", { name: "Save" }).click();
+await page.getByRole("alert").filter({ hasText: "agents[0].settings.mode" }).waitFor();
+await page.goto(`${CONSOLE}/console/settings`);
+
+// Keys lead through rows and pages.
+await page.keyboard.press("g");
+await page.keyboard.press("r");
+await page.waitForURL(`${CONSOLE}/console/runs`);
+await page.keyboard.press("j");
+await page.keyboard.press("j");
+const second = await page.locator("tr[data-row] a").nth(1).getAttribute("href");
+assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), second);
+await page.keyboard.press("Enter");
+await page.waitForURL(`${CONSOLE}${second}`);
+
+// Pictures for the documents.
+await page.goto(`${CONSOLE}/console/runs`);
+const run = await page.getByRole("link", { name: /repo-fixer/ }).first().getAttribute("href");
+const pages = { now: "/console", runs: "/console/runs", run, agents: "/console/agents", budgets: "/console/budgets", settings: "/console/settings" };
+async function pictured(name, address, options = {}) {
+  const look = await tab(options);
+  await logIn(look, "/console");
+  await look.goto(`${CONSOLE}${address}`);
+  await look.locator("#connection:not([data-state=live])").waitFor({ state: "detached" });
+  await look.screenshot({ path: path.join(PICTURES, `console-${name}.png`), fullPage: name !== "runs" });
+  await look.context().close();
+}
+for (const [name, address] of Object.entries(pages)) await pictured(name, address);
+await pictured("run-dark", run, { colorScheme: "dark" });
+await pictured("now-small", "/console", { viewport: { width: 400, height: 800 } });
+
+// What is opened and chosen stays so while the page is kept up to date.
+await page.goto(`${CONSOLE}/console/runs`);
+const box = page.getByRole("checkbox").first();
+await box.check();
+const chosen = await box.getAttribute("value");
+await behind("agents hostile");
+await page.getByText("</title><script>").first().waitFor();
+assert.equal(await page.locator(`input[value="${chosen}"]`).isChecked(), true);
+
+// Each page as others see it.
+const evil = await page.getByRole("link", { name: /<script>/ }).first().getAttribute("href");
+for (const [scheme, width] of [["light", 1280], ["dark", 1280], ["light", 400]]) {
+  const look = await tab({ colorScheme: scheme, viewport: { width, height: 800 }, bypassCSP: true });
+  await logIn(look, "/console");
+  const all = { ...pages, evil, stops: "/console/stops", "not-there": "/console/nothing", login: "/console/login" };
+  for (const [name, address] of Object.entries(all)) {
+    await look.goto(`${CONSOLE}${address}`);
+    await look.locator("main").waitFor();
+    await judge(look, `${name}, ${scheme}, ${width}`);
+    assert.notEqual(await look.title(), "broken", name);
+  }
+  await look.context().close();
+}
+
+// Two tabs; the service goes away and comes back. Both say so, and recover by themselves. The session has outlived the restart.
+await page.goto(`${CONSOLE}/console`);
+const other = await page.context().newPage();
+await other.goto(`${CONSOLE}/console/runs`);
+await other.locator("#connection[data-state=live]").waitFor();
+await page.bringToFront();
+await behind("down");
+await page.getByText("connection lost, trying again").waitFor();
+await behind("up");
+await page.locator("#connection[data-state=live]").waitFor();
+await page.getByRole("heading", { name: "Nothing needs you" }).waitFor();
+await behind("agents stuck");
+await sentence.waitFor();
+await page.getByRole("button", { name: "Log out" }).waitFor();
+await other.bringToFront();
+await other.getByText("repo-fixer").first().waitFor();
+
+// After the log-out nothing can be changed.
+await page.getByRole("button", { name: "Log out" }).click();
+await page.getByRole("link", { name: "Log in" }).waitFor();
+
+await browser.close();
+problems.forEach((problem) => console.log(`PROBLEM ${problem}`));
+process.exit(problems.length === 0 ? 0 : 1);

@@ -1,0 +1,123 @@
+//! Control from end to end: the real service hears what agents did, and a stop of its operator reaches requests and streams under
+//! way; so do live settings.
+
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::{Method, body::Bytes};
+use sentinel_harness::process::eventually;
+use sentinel_harness::provider::{Gate, faithful};
+use sentinel_harness::{Dialect, Stack, client};
+use serde_json::{Value, json};
+
+use crate::support::{CHAT, QUESTION};
+
+const KEY: &str = "a-key-for-the-tests";
+
+struct Operator(SocketAddr);
+
+impl Operator {
+    async fn ask(&self, method: Method, path: &str, body: &Value) -> Value {
+        let key = format!("Bearer {KEY}");
+        let body = Full::new(Bytes::from(body.to_string()));
+        let request = client::request(self.0, method, path, &[("authorization", &key)], body);
+        let answer = client::send(request).await.expect("the service answers");
+        assert!(answer.status < 300, "{path}: {} {:?}", answer.status, answer.body);
+        answer.json()
+    }
+}
+
+/// What `found` gives at last.
+async fn until<T>(what: &str, mut found: impl AsyncFnMut() -> Option<T>) -> T {
+    let mut last = None;
+    eventually(what, async || {
+        last = found().await;
+        last.is_some()
+    })
+    .await;
+    last.expect("it is there")
+}
+
+/// A stack with control on, and its operator.
+fn start() -> (Stack, Operator) {
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
+    let config =
+        json!({"control": {"enabled": true}, "semantic": {"enabled": false}, "score": {"enabled": false}});
+    let settings = [("METRICS_ADDR", free.to_string()), ("CONTROL_KEY", KEY.to_owned())];
+    let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
+    (Stack::builder().config(&config).service_with(&settings).start(), Operator(free))
+}
+
+#[tokio::test]
+async fn the_service_knows_the_runs_and_a_stop_reaches_the_next_request() {
+    let (mut stack, operator) = start();
+    let answer = stack.ask(CHAT, "billing-bot-7", QUESTION).await;
+    assert_eq!(answer.verdict(), "allow");
+    let run = until("the run is known", async || {
+        let runs = operator.ask(Method::GET, "/v1/runs?agent=billing-bot-7", &Value::Null).await;
+        runs["runs"].get(0).filter(|run| run["status"] == "done").cloned()
+    })
+    .await;
+    assert_eq!((&run["turns"], &run["run"]), (&json!(1), &json!("billing-bot-7")), "{run}");
+
+    let stop = json!({"agent": "billing-bot-7", "author": "eve", "reason": "it mails everybody"});
+    operator.ask(Method::POST, "/v1/stops", &stop).await;
+    let stopped = until("the stop holds", async || {
+        let answer = stack.ask(CHAT, "billing-bot-7", QUESTION).await;
+        (answer.verdict() == "kill").then_some(answer)
+    })
+    .await;
+    assert_eq!(stopped.reason(), "stopped");
+    assert!(String::from_utf8_lossy(&stopped.body).contains("it mails everybody"));
+    assert_eq!(stack.ask(CHAT, "another", QUESTION).await.verdict(), "allow");
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn streams_under_way_end_with_an_error_of_their_dialect() {
+    let (mut stack, operator) = start();
+    let gate = Gate::closed();
+    let provider_gate = gate.clone();
+    stack.provider.script(move |request| faithful(request).gated(&provider_gate));
+    let mut answers = Vec::new();
+    for dialect in Dialect::ALL {
+        let body = dialect.ask(QUESTION, true).to_string();
+        let headers = [("x-tenant-id", "acme"), ("x-agent-id", dialect.label())];
+        let mut answer = client::stream(stack.address(), dialect.path(true), &headers, body).await;
+        let first = answer.chunk().await.expect("a first chunk").to_vec();
+        answers.push((dialect, answer, first));
+    }
+    let stop = json!({"tenant": "acme", "author": "eve", "reason": "enough"});
+    operator.ask(Method::POST, "/v1/stops", &stop).await;
+    // The promise for every worker.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    for _ in 0..1_000 {
+        gate.open();
+    }
+    for (dialect, mut answer, mut got) in answers {
+        while let Some(chunk) = answer.chunk().await {
+            got.extend_from_slice(&chunk);
+        }
+        let text = String::from_utf8_lossy(&got);
+        assert!(text.contains("an operator stopped it: enough"), "{dialect:?}: {text}");
+    }
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn live_settings_act_without_a_restart() {
+    let (mut stack, operator) = start();
+    assert_eq!(stack.ask(CHAT, "nightly", QUESTION).await.verdict(), "allow");
+    let only = json!([{"name": "nightly", "settings": {"models": [{"name": "no-such-model"}]}}]);
+    let settings = json!({"version": 0, "author": "eve", "reason": "a test", "settings": {"agents": only}});
+    operator.ask(Method::PUT, "/v1/settings", &settings).await;
+    let refused = until("the settings act", async || {
+        let answer = stack.ask(CHAT, "nightly", QUESTION).await;
+        (answer.verdict() == "kill").then_some(answer)
+    })
+    .await;
+    assert!(refused.reason().starts_with("model_denied"), "{}", refused.reason());
+    assert_eq!(refused.header("x-sentinel-settings-version"), Some("1"));
+    stack.assert_sound();
+}

@@ -1,0 +1,124 @@
+//! A real Redis 8 on a Unix socket in its own folder. It writes nothing to disk.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::parts;
+use crate::process::Process;
+
+pub struct Redis {
+    search: bool,
+    process: Process,
+    socket: PathBuf,
+    // Removed after the process has gone: fields are dropped in this order.
+    _folder: TempDir,
+}
+
+impl Redis {
+    /// Without the search module.
+    pub fn start() -> Self {
+        Self::start_with(false)
+    }
+
+    pub fn start_with_search() -> Self {
+        Self::start_with(true)
+    }
+
+    fn start_with(search: bool) -> Self {
+        let folder = tempfile::Builder::new().prefix("sentinel-redis").tempdir().expect("a temporary folder");
+        let socket = folder.path().join("redis.sock");
+        let process = launch(folder.path(), &socket, search);
+        Self { search, process, socket, _folder: folder }
+    }
+
+    /// The value for `REDIS_URL`.
+    pub fn url(&self) -> String {
+        format!("unix://{}", self.socket.display())
+    }
+
+    /// The number of prompts that it holds.
+    pub fn prompts(&self) -> usize {
+        let count = b"EVAL \"return #redis.call('KEYS', 'loop:{*}:*-*')\" 0\r\n";
+        let answer = ask(&self.socket, count).expect("Redis answers");
+        answer.trim_start_matches(':').trim().parse().expect("a number")
+    }
+
+    /// Counters in it, for use by other threads.
+    pub fn counters(&self) -> Counters {
+        Counters { socket: self.socket.clone() }
+    }
+
+    /// Ends it at once, as a crash would.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// Starts it again on the same socket, without data.
+    pub fn restart(&mut self) {
+        self.kill();
+        let _ = fs::remove_file(&self.socket);
+        let folder = self.socket.parent().expect("a folder").to_path_buf();
+        self.process = launch(&folder, &self.socket, self.search);
+    }
+
+    /// Stops answering, but keeps its connections open.
+    pub fn freeze(&mut self) {
+        self.process.signal(libc::SIGSTOP);
+    }
+
+    pub fn thaw(&mut self) {
+        self.process.signal(libc::SIGCONT);
+    }
+}
+
+/// Counters that expire.
+pub struct Counters {
+    socket: PathBuf,
+}
+
+impl Counters {
+    /// Adds one. Returns the new number, and the seconds until it expires, which start at `seconds`.
+    pub fn hit(&self, name: &str, seconds: i64) -> (u64, i64) {
+        let number = |command: String| -> i64 {
+            let answer = ask(&self.socket, command.as_bytes()).expect("Redis answers");
+            answer.trim_start_matches(':').trim().parse().expect("a number")
+        };
+        let hits = number(format!("INCR {name}\r\n"));
+        if hits == 1 {
+            number(format!("EXPIRE {name} {seconds}\r\n"));
+        }
+        (u64::try_from(hits).expect("a positive number"), number(format!("TTL {name}\r\n")))
+    }
+}
+
+fn launch(folder: &Path, socket: &Path, search: bool) -> Process {
+    let mut command = Command::new(parts::redis_server());
+    command.args(["--port", "0", "--save", "", "--appendonly", "no", "--dir"]).arg(folder);
+    command.arg("--unixsocket").arg(socket);
+    if search {
+        command.arg("--loadmodule").arg(parts::redisearch());
+    }
+    let mut process = Process::start("redis", folder, command);
+    process.wait_for("an answer to PING", |_| ping(socket));
+    process
+}
+
+fn ping(socket: &Path) -> Option<()> {
+    (ask(socket, b"PING\r\n")? == "+PONG\r\n").then_some(())
+}
+
+/// Sends an inline command whose answer is one line.
+fn ask(socket: &Path, command: &[u8]) -> Option<String> {
+    let mut stream = UnixStream::connect(socket).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    stream.write_all(command).ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    Some(line)
+}

@@ -1,0 +1,147 @@
+//! A tool-calling run as it grows, in the words of each dialect.
+//! Written from the providers' documentation, not from the filter's code: it is the other side of the test.
+
+use serde_json::{Value, json};
+
+use crate::{
+    Dialect,
+    text::{answering, call, calling, result_with},
+};
+
+/// One call of a turn. `arguments` is the text of a JSON object. It is sent as it is, with its order and spaces.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub tool: &'a str,
+    pub arguments: &'a str,
+    pub result: &'a str,
+}
+
+/// The history of one run. Every call has an id of its own, as with the real providers.
+#[derive(Clone)]
+pub struct Run {
+    pub dialect: Dialect,
+    items: Vec<String>,
+    calls: usize,
+    /// Results are lists of text blocks, as MCP tools give them; Gemini's are under `result`, as its SDKs write them.
+    in_blocks: bool,
+}
+
+impl Run {
+    /// A run that begins with a question.
+    pub fn new(dialect: Dialect, question: &str) -> Self {
+        let mut run = Self { dialect, items: Vec::new(), calls: 0, in_blocks: false };
+        run.user(question);
+        run
+    }
+
+    pub fn in_blocks(mut self) -> Self {
+        self.in_blocks = true;
+        self
+    }
+
+    pub fn user(&mut self, text: &str) {
+        self.items.push(self.dialect.message("user", text).to_string());
+    }
+
+    /// An assistant's text without a call.
+    pub fn assistant(&mut self, text: &str) {
+        self.items.push(self.dialect.message("assistant", text).to_string());
+    }
+
+    /// A turn with one call, and its result.
+    pub fn step(&mut self, tool: &str, arguments: &str, result: &str) {
+        self.turn(&[Call { tool, arguments, result }]);
+    }
+
+    /// A turn with several calls at once, and their results.
+    pub fn turn(&mut self, calls: &[Call]) {
+        let (dialect, in_blocks, first) = (self.dialect, self.in_blocks, self.calls);
+        self.calls += calls.len();
+        let joined = |write: &dyn Fn(&str, &Call) -> String| {
+            let all =
+                calls.iter().enumerate().map(|(at, call)| write(&format!("call_{:04}", first + at), call));
+            all.collect::<Vec<_>>().join(",")
+        };
+        let asked = joined(&|id, made| call(dialect, id, made.tool, made.arguments));
+        let told = joined(&|id, made| {
+            let content = content(dialect, in_blocks, made.result).to_string();
+            result_with(dialect, id, made.tool, &content)
+        });
+        self.items.extend([calling(dialect, &asked), answering(dialect, &told)]);
+    }
+
+    /// The request that the agent sends now.
+    pub fn body(&self, stream: bool) -> String {
+        let mut body = self.dialect.with_turns(Vec::new(), stream);
+        // Otherwise the provider keeps the history, and it need not be sent again.
+        if matches!(self.dialect, Dialect::OpenaiResponses | Dialect::GeminiInteractions) {
+            body["store"] = json!(false);
+        }
+        body.to_string().replacen("[]", &format!("[{}]", self.items.join(", ")), 1)
+    }
+}
+
+/// A result as the agent's framework writes it.
+fn content(dialect: Dialect, in_blocks: bool, text: &str) -> Value {
+    match (in_blocks, dialect) {
+        (false, Dialect::Gemini) => json!({"output": text}),
+        (true, Dialect::Gemini) => json!({"result": text}),
+        // It knows only lists.
+        (_, Dialect::Bedrock) => json!([{"text": text}]),
+        (false, _) => json!(text),
+        (true, _) => json!([dialect.text_part(text)]),
+    }
+}
+
+/// The text that was added behind the last tool result, where a hint belongs. Empty if nothing was added.
+pub fn told_after_the_last_result(dialect: Dialect, body: &Value, result: &str) -> String {
+    let last = body[dialect.turns()].as_array().and_then(|turns| turns.last()).expect("a history").clone();
+    let (text, of_its_own) = match dialect {
+        Dialect::OpenaiChat => {
+            assert_eq!(last["role"], "tool", "{last}");
+            last_text(&last["content"])
+        }
+        Dialect::OpenaiResponses => {
+            assert_eq!(last["type"], "function_call_output", "{last}");
+            last_text(&last["output"])
+        }
+        Dialect::GeminiInteractions => {
+            assert_eq!(last["type"], "function_result", "{last}");
+            last_text(&last["result"])
+        }
+        Dialect::Bedrock => {
+            let result = last["content"].as_array().and_then(|blocks| blocks.last()).expect("blocks");
+            last_text(&result["toolResult"]["content"])
+        }
+        Dialect::Anthropic | Dialect::VertexAnthropic => {
+            assert_eq!(last["role"], "user", "{last}");
+            let block = last["content"].as_array().and_then(|blocks| blocks.last()).expect("blocks").clone();
+            (block["text"].as_str().unwrap_or_default().to_owned(), true)
+        }
+        Dialect::Gemini => {
+            let part = last["parts"].as_array().and_then(|parts| parts.last()).expect("parts").clone();
+            let response = &part["functionResponse"]["response"];
+            assert_eq!(response["output"], result, "the result itself: {last}");
+            (response["sentinel_hint"].as_str().unwrap_or_default().to_owned(), true)
+        }
+    };
+    if of_its_own {
+        return text;
+    }
+    let added = text.strip_prefix(result).unwrap_or_else(|| panic!("the result does not come first: {text}"));
+    added.trim_start().to_owned()
+}
+
+/// A text, or the last text of a list. Whether the text was added as an element of its own.
+fn last_text(content: &Value) -> (String, bool) {
+    match content {
+        Value::Array(parts) if parts.len() > 1 => {
+            let text = parts.last().and_then(|part| part["text"].as_str()).unwrap_or_default();
+            (text.to_owned(), true)
+        }
+        Value::Array(parts) => {
+            (parts.first().and_then(|part| part["text"].as_str()).unwrap_or_default().to_owned(), false)
+        }
+        other => (other.as_str().unwrap_or_default().to_owned(), false),
+    }
+}
