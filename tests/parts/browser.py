@@ -19,7 +19,8 @@ NODE = REPOSITORY / "tests" / "console" / "node"
 # Finds the libraries and the font beside it, wherever the folder is put.
 START = """#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
-export LD_LIBRARY_PATH="$here/usr/lib/x86_64-linux-gnu:$here/lib/x86_64-linux-gnu"
+libraries="$here/usr/lib/x86_64-linux-gnu"
+export LD_LIBRARY_PATH="$libraries:$here/lib/x86_64-linux-gnu:$libraries/pulseaudio:$libraries/nss"
 export FONTCONFIG_FILE="$here/fonts.conf" FONTCONFIG_SYSROOT="$here"
 exec "$here/usr/lib/chromium/chromium" "$@"
 """

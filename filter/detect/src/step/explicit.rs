@@ -106,8 +106,8 @@ fn is_failure_line(line: &str) -> bool {
 }
 
 /// The value of a field that says that there was no error: `Error: (none)`, `error: null`, `Error: 0`.
-fn is_nothing(value: &str) -> bool {
-    const NOTHING: [&str; 7] = ["none", "null", "nil", "undefined", "n/a", "0", "false"];
+pub(super) fn is_nothing(value: &str) -> bool {
+    const NOTHING: [&str; 8] = ["none", "empty", "null", "nil", "undefined", "n/a", "0", "false"];
     let word = value.trim_matches(|c: char| c.is_whitespace() || c.is_ascii_punctuation());
     let is_empty_sign = word.is_empty() && !value.trim().is_empty();
     is_empty_sign || NOTHING.iter().any(|nothing| word.eq_ignore_ascii_case(nothing))
@@ -197,7 +197,7 @@ pub(super) fn has_exit_code(said: &str) -> bool {
 }
 
 /// Whether one of the exit codes that a text names is not 0. `None` where it names none, or is long.
-fn failed_by_exit_code(said: &str) -> Option<bool> {
+pub(super) fn failed_by_exit_code(said: &str) -> Option<bool> {
     const NAMES: [&str; 6] =
         ["returncode", "return code", "exit code", "exit_code", "exit status", "exited with code"];
     // Most results have none of these words, and need not be copied.

@@ -285,7 +285,7 @@ fn is_decimal(word: &str) -> bool {
     is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none()
 }
 
-fn is_name_of_process(before: &str) -> bool {
+pub(super) fn is_name_of_process(before: &str) -> bool {
     static NAMES: Known = Known::of(&["pid", "pids", "pgid", "ppid", "port", "process", "thread", "tid"]);
     NAMES.has(before.trim_end_matches(':'))
 }
