@@ -196,12 +196,10 @@ fn without_fields(text: &str) -> Option<Said<'_>> {
         let rest = text.get(..end)?;
         end = end.saturating_sub(line.len().saturating_add(1));
         if explicit::failed_by_exit_code(line).is_some() {
-            // Behind the code stands nothing else, or nothing at all.
-            return if rest.len() == text.len() {
-                None
-            } else {
-                printed(Cow::Borrowed(text.get(..end)?), line)
-            };
+            if rest.len() == text.len() {
+                return None;
+            }
+            return printed(Cow::Borrowed(without_empty_fields(text.get(..end)?)), line);
         }
         let (label, value) = line.split_once(':')?;
         if !explicit::is_nothing(value) && !volatile::is_name_of_process(label.rsplit(' ').next()?) {
