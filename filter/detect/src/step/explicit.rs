@@ -34,6 +34,7 @@ pub(super) fn is_failure(said: &str) -> bool {
         || text.lines().rev().take(LINES).any(is_failure_line)
         || (TRACEBACK.is_in(text) && text.lines().next_back().is_some_and(is_exception))
         || is_log_of_failure(text)
+        || ends_with_error(text)
 }
 
 /// Quickly: whether a text may be a failure by its form. `false` is certain.
@@ -103,6 +104,12 @@ fn is_failure_line(line: &str) -> bool {
         }
     }
     line.eq_ignore_ascii_case("error") || is_exception(line) || is_program_line(line)
+}
+
+/// `The tool failed. Please try again. Error: locked`: one line, whose last sentence says what a line of its own could say.
+fn ends_with_error(text: &str) -> bool {
+    static ERROR: Sought = Sought::new(|| Finder::new(". Error: "));
+    text.len() <= LINE && !text.contains('\n') && ERROR.is_in(text)
 }
 
 /// The value of a field that says that there was no error: `Error: (none)`, `error: null`, `Error: 0`.
@@ -246,6 +253,7 @@ mod tests {
             "2026-03-04 10:00:59 ERROR build failed",
             "<returncode>1</returncode>\n<output>\n</output>",
             "Process exited with code 2\nnothing else",
+            "An error occurred while running the tool. Please try again. Error: locked",
             r#"{"error":"locked"}"#,
             r#"{"errors":[{"message":"x"}]}"#,
             r#"{"error":{"code":1}}"#,
