@@ -191,7 +191,7 @@ group! {
         /// How many of the last steps are searched for repetitions: 2 to 48.
         window: u32 = 20,
         /// How often the last step occurs with the same outcome among the last `window` steps, if the repetition says something:
-        /// the outcome is an explicit failure or has a dozen words, or the call names two words, a path or code. In explicit
+        /// the outcome is an explicit failure or has ten words, or the call names two words, a path or code. In explicit
         /// failures ids, times and counters are ignored.
         repeated_step: RawThresholds = thresholds(|steps| steps.repeated_step),
         /// How many rounds of the same 2 to 5 steps with the same outcomes.

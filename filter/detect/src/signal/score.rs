@@ -40,7 +40,7 @@ pub fn judge(
     let verbatim: Vec<&Entry> =
         answered().filter(|entry| entry.prompt.is_verbatim(text) && entry.context == context.whole).collect();
     let similar: Vec<&Entry> = answered()
-        .filter(|entry| entry.prompt.is_similar(text) && !entry.prompt.is_verbatim(text))
+        .filter(|entry| entry.prompt.is_near(text) && !entry.prompt.is_verbatim(text))
         .filter(|entry| entry.setting == context.setting)
         .collect();
     let counts_alone = text.words >= policy.min_words;

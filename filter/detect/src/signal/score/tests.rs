@@ -84,6 +84,26 @@ fn a_batch_with_equal_answers_is_never_killed() {
     assert!(!run(&exchanges).contains(&Verdict::Kill));
 }
 
+/// Beyond what an embedding model reads, where the service does not compare.
+#[test]
+fn a_long_prompt_with_one_other_word_each_time_is_hinted_where_the_answers_are_equal() {
+    let prompt = |word: &str| {
+        let lines: Vec<String> =
+            ('a'..='y').map(|c| format!("the {c}{c} part of the {word}{c} report")).collect();
+        format!("{} and {word}", lines.join(" ").replace(word, "yearly"))
+    };
+    let words = ["orders", "parcels", "letters", "bills", "shelves", "tables", "books"];
+    let prompts: Vec<String> = words.iter().map(|word| prompt(word)).collect();
+    let same: Vec<(&str, &str)> =
+        prompts.iter().map(|text| (text.as_str(), "I may not read that report.")).collect();
+    let verdicts = run(&same);
+    assert!(verdicts.contains(&Verdict::Hint) && !verdicts.contains(&Verdict::Kill), "{verdicts:?}");
+    let answers: Vec<String> = words.iter().map(|word| format!("It is about {word}, as you see.")).collect();
+    let other: Vec<(&str, &str)> =
+        prompts.iter().map(String::as_str).zip(answers.iter().map(String::as_str)).collect();
+    assert_eq!(run(&other), [Verdict::Allow; 7], "a batch");
+}
+
 #[test]
 fn short_texts_count_only_with_their_answers() {
     let answers: Vec<String> =
