@@ -163,6 +163,9 @@ group! {
         enabled: bool = true,
         /// How many of the last 5 prompts must match: 1 to 5. With 1, a question that is asked twice gets a hint.
         repeats: u32 = 2,
+        /// The filter kills from this many matches on, if they all belong to one run that is named: 0 to 5, and not below
+        /// `repeats`. 0 means never. Prompts that are alike prove no loop, so this can stop an agent that is well.
+        kill: u32 = 0,
         /// Prompts with fewer words are not sent to the embedding service. Texts like "continue" and "yes" are no evidence.
         min_words: u16 = 4,
     }
@@ -290,6 +293,9 @@ group! {
         min_words: u16 = 4,
         /// How many prompts of each scope are remembered: 2 to 50.
         window: u32 = 20,
+        /// Whether an agent is killed across its runs, by its name alone. Several runs often share the name of an agent, so this
+        /// can stop one for what another has done.
+        kill_by_agent: bool = false,
     }
 }
 

@@ -8,7 +8,8 @@ use crate::{
     window::Outcome,
 };
 
-const POLICY: ScorePolicy = ScorePolicy { enabled: true, hint: 5.0, kill: 10.0, min_words: 4, window: 20 };
+const POLICY: ScorePolicy =
+    ScorePolicy { enabled: true, hint: 5.0, kill: 10.0, min_words: 4, window: 20, kill_by_agent: false };
 
 fn prompt(text: &str) -> IncomingPrompt {
     IncomingPrompt { text: Fingerprint::of(text), ..IncomingPrompt::default() }
@@ -156,6 +157,22 @@ fn without_a_named_run_nothing_is_killed() {
 }
 
 /// What a history says is judged in the history: a text that stands there already is no new prompt.
+#[test]
+fn an_operator_may_have_an_agent_killed_by_its_name_alone() {
+    let policy = ScorePolicy { kill_by_agent: true, ..POLICY };
+    let mut window = Window::default();
+    let prompt = prompt("What is the status of my order?");
+    let verdicts: Vec<Verdict> = (0..5)
+        .map(|_| {
+            let (verdict, _) = judge(&window, &prompt, false, &policy);
+            let number = window.push(Entry { prompt: prompt.text, ..Entry::default() }, policy.window);
+            window.record(number, ThreadRef::default(), answered("I cannot find that order anywhere."), 0);
+            verdict
+        })
+        .collect();
+    assert_eq!(verdicts.last(), Some(&Verdict::Kill), "{verdicts:?}");
+}
+
 #[test]
 fn a_text_that_stands_in_the_history_is_no_new_prompt() {
     let answer = "I cannot find that order anywhere.";
