@@ -106,3 +106,41 @@ fn every_setting_that_a_document_names_exists() {
         }
     }
 }
+
+/// Paths such as `kill.status`, and of what stands in lists `agents[].name`.
+#[test]
+fn every_field_that_a_document_names_exists() {
+    let page = read("docs/configuration.md");
+    let (_, table) = page.split_once("<!-- configuration: begin -->").expect("the reference");
+    let fields: BTreeSet<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `").or_else(|| line.strip_prefix("## `"))?.split('`').next())
+        .collect();
+    let groups: BTreeSet<&str> =
+        fields.iter().filter(|name| !name.contains('.')).map(|name| name.trim_end_matches("[]")).collect();
+    assert!(fields.len() > 100 && groups.contains("kill"), "{groups:?}");
+    let is_path = |code: &str| {
+        let plain = code.replace("[]", "");
+        plain.contains('.')
+            && plain.split('.').all(|name| {
+                !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+            })
+    };
+    let mut named = 0;
+    for document in documents() {
+        for code in document.code().into_iter().filter(|code| is_path(code)) {
+            let plain = code.replace("[]", "");
+            let group = plain.split('.').next().unwrap_or_default();
+            if !groups.contains(group) || plain.ends_with(".rs") || plain.ends_with(".yaml") {
+                continue;
+            }
+            assert!(
+                fields.iter().any(|field| field.replace("[]", "") == plain),
+                "{} names `{code}`, which is no field of the configuration",
+                document.path
+            );
+            named += 1;
+        }
+    }
+    assert!(named > 50, "{named}");
+}

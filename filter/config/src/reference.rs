@@ -37,12 +37,23 @@ pub fn reference() -> Result<String, NoExample> {
     Ok(page)
 }
 
-/// Field, default, meaning.
+/// What the comment of a number ends with: the values that are possible.
+const RANGE: &str = " Range: ";
+
+/// Field, default, range, meaning. Without a number in it the table has no column for ranges.
 fn table(rows: &[[String; 3]]) -> String {
-    let mut table = "| field | default | meaning |\n|---|---|---|\n".to_owned();
+    let has_ranges = rows.iter().any(|[_, _, meaning]| meaning.contains(RANGE));
+    let mut table = if has_ranges {
+        "| field | default | range | meaning |\n|---|---|---|---|\n".to_owned()
+    } else {
+        "| field | default | meaning |\n|---|---|---|\n".to_owned()
+    };
     for [path, default, meaning] in rows {
         let default = if default.is_empty() { default.clone() } else { format!("`` {default} ``") };
-        table.push_str(&format!("| `{path}` | {default} | {} |\n", meaning.replace('|', "\\|")));
+        let (meaning, range) = meaning.split_once(RANGE).unwrap_or((meaning, ""));
+        let range =
+            if has_ranges { format!(" {} |", range.trim_end_matches('.')) } else { String::new() };
+        table.push_str(&format!("| `{path}` | {default} |{range} {} |\n", meaning.replace('|', "\\|")));
     }
     table
 }
