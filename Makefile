@@ -66,7 +66,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -81,6 +81,20 @@ define while_parts_come
 endef
 # What builds and runs the product, and no client of it.
 PARTS_OF_DEMO := node wasm-opt envoy onnxruntime redis weights model-tools model
+
+# $(1): demo, up or test.
+define check_machine
+@command -v "$(PYTHON)" >/dev/null || { echo 'check: there is no $(PYTHON); install Python 3.11 to 3.13, or say which: make PYTHON=python3.12 ...' >&2; exit 1; }
+@$(PYTHON) tests/parts/check.py $(1)
+endef
+
+check: ## Say all that this machine lacks for `make demo`, `make up` and `make test`
+	$(call check_machine,up)
+	$(call check_machine,test)
+	@echo "check: nothing is missing"
+
+check-up:
+	$(call check_machine,up)
 
 setup: ## Fetch Envoy, ONNX Runtime, Redis, the SDK clients; build the model (all below .parts)
 ifndef PARTS_BY_OTHERS
@@ -116,6 +130,7 @@ size: filter
 
 test: SERVICE := $(TESTED_SERVICE)
 test: ## Set up, check format and lints, build, run every test
+	$(call check_machine,test)
 	@echo "== set-up of the parts; meanwhile format, lints and builds"
 	$(call while_parts_come,all,fmt-check lint-filter size test-programs)
 	@$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 book shipping
@@ -136,6 +151,7 @@ shipping: filter test-programs deny ## Test what is shipped: dependencies, compo
 	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
 
 demo: ## Set up, build and play the main job on the real Envoy
+	$(call check_machine,demo)
 	@echo "== set-up of the parts; meanwhile the builds"
 	$(call while_parts_come,$(PARTS_OF_DEMO),filter demo-programs)
 	@$(RUN) $(CARGO_TARGET_DIR)/release/demo
@@ -144,7 +160,7 @@ demo-programs:
 	@echo "== embedding service and demo"
 	@$(PROGRAMS) --bin embedding-service --bin demo
 
-up: build ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
+up: check-up build ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
 	@echo "== stack"
 	@$(PROGRAMS) --bin up
 	@$(RUN) $(CARGO_TARGET_DIR)/release/up
