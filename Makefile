@@ -102,8 +102,8 @@ ifndef PARTS_BY_OTHERS
 	@$(PYTHON) tests/parts/setup.py
 endif
 
-operations: setup ## Fetch what only the tests of k8s/ use: kubectl, schemas, Prometheus, Alertmanager
-	@$(PYTHON) tests/parts/setup.py kubectl kubernetes-validate kubernetes-types prometheus
+operations: setup ## Fetch what only the tests of k8s/ use: kubectl, Helm, schemas, Prometheus, Alertmanager
+	@$(PYTHON) tests/parts/setup.py kubectl helm kubernetes-validate kubernetes-types prometheus
 
 frameworks: setup ## Fetch the agent frameworks and coding agents that the tests run
 	@$(PYTHON) tests/parts/setup.py frameworks-python frameworks-node coding-agents

@@ -26,7 +26,8 @@ fn page() -> String {
 fn switched_off() -> Vec<(Vec<String>, Value)> {
     let page = page();
     let (_, table) = page.split_once("<!-- signals off: held by a test -->").expect("the table");
-    let rows = table.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
+    let rows =
+        table.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
     let read = |row: &str| {
         let [_, names, settings, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
         let names: Vec<String> = names.split('`').skip(1).step_by(2).map(str::to_owned).collect();
@@ -90,7 +91,8 @@ fn bash(script: &str, folder: &std::path::Path) -> Output {
 fn the_commands_do_what_the_page_says() {
     let folder = tempfile::tempdir().expect("a folder");
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
-    let settings = [("METRICS_ADDR".to_owned(), free.to_string()), ("CONTROL_KEY".to_owned(), KEY.to_owned())];
+    let settings =
+        [("METRICS_ADDR".to_owned(), free.to_string()), ("CONTROL_KEY".to_owned(), KEY.to_owned())];
     let _service = Service::start(folder.path(), &folder.path().join("socket"), &settings);
     fs::write(folder.path().join("control.key"), KEY).expect("the key");
     fs::write(folder.path().join("envoy.log"), "{\"agent\":\"d1f9336f8a335704\",\"event\":\"verdict\"}\n")
@@ -119,7 +121,8 @@ fn the_commands_do_what_the_page_says() {
             parts::service().canonicalize().expect("the program").display()
         );
         let output = bash(&given, folder.path());
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let wanted = if watches { 124 } else { 0 };
         assert_eq!(output.status.code(), Some(wanted), "{}:\n{text}\n{said}", block.place);
         if text.contains("hash ") {
@@ -134,7 +137,8 @@ fn the_commands_do_what_the_page_says() {
 
 #[test]
 fn what_the_page_names_in_a_cluster_is_there() {
-    let golden = fs::read_to_string(parts::root().join("tests/k8s/golden/cluster.yaml")).expect("the overlay");
+    let golden =
+        fs::read_to_string(parts::root().join("tests/k8s/golden/cluster.yaml")).expect("the overlay");
     let objects: Vec<Value> = golden
         .split("\n---\n")
         .map(|object| serde_saphyr::from_str(object).unwrap_or_else(|error| panic!("{error}:\n{object}")))

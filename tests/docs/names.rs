@@ -122,9 +122,9 @@ fn every_field_that_a_document_names_exists() {
     let is_path = |code: &str| {
         let plain = code.replace("[]", "");
         plain.contains('.')
-            && plain.split('.').all(|name| {
-                !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
-            })
+            && plain
+                .split('.')
+                .all(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
     };
     let mut named = 0;
     for document in documents() {

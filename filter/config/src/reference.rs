@@ -51,8 +51,7 @@ fn table(rows: &[[String; 3]]) -> String {
     for [path, default, meaning] in rows {
         let default = if default.is_empty() { default.clone() } else { format!("`` {default} ``") };
         let (meaning, range) = meaning.split_once(RANGE).unwrap_or((meaning, ""));
-        let range =
-            if has_ranges { format!(" {} |", range.trim_end_matches('.')) } else { String::new() };
+        let range = if has_ranges { format!(" {} |", range.trim_end_matches('.')) } else { String::new() };
         table.push_str(&format!("| `{path}` | {default} |{range} {} |\n", meaning.replace('|', "\\|")));
     }
     table

@@ -1,6 +1,6 @@
 //! The fields in docs/configuration.md are those that the types give, and every example there is a valid configuration.
 //! `UPDATE_GOLDEN=1 cargo test -p sentinel-config --test reference` writes them anew.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
 
 use std::{fs, path::Path};
 
@@ -82,7 +82,9 @@ fn beside(path: &str) -> Value {
         "bounds.pruning.soft_trim_ratio" => json!({"bounds": {"pruning": {"hard_clear_ratio": 1}}}),
         "cache.min_threshold" => json!({"cache": {"similarity_threshold": 1}}),
         "cache.max_threshold" => json!({"cache": {"similarity_threshold": 0, "min_threshold": 0}}),
-        "steps.tools[].hint" | "steps.tools[].kill" => json!({"steps": {"tools": [{"name": "t", "kind": "content"}]}}),
+        "steps.tools[].hint" | "steps.tools[].kill" => {
+            json!({"steps": {"tools": [{"name": "t", "kind": "content"}]}})
+        }
         _ if path.starts_with("prices[]") => json!({"prices": [{"name": "m"}]}),
         _ if path.starts_with("context_windows[]") => json!({"context_windows": [{"name": "m"}]}),
         _ if path.starts_with("budgets[]") => json!({"budgets": [{"name": "b", "limits": {"usd": 1}}]}),
@@ -111,13 +113,17 @@ fn is_taken(path: &str, value: &Value) -> bool {
 #[test]
 fn the_ranges_are_those_that_are_checked() {
     let number = |text: &str| text.parse::<f64>().ok();
-    let written = |number: f64| if number.fract() == 0.0 { json!(number as i64) } else { json!(number) };
+    // A whole number is written as one.
+    let written = |number: f64| serde_json::from_str::<Value>(&number.to_string()).unwrap();
     let (mut checked, mut durations) = (0, 0);
     for [path, _, range] in fields() {
         let ends = range.split_once(" to ").map(|(least, most)| (least, Some(most)));
-        let ends = ends.or_else(|| Some((range.strip_suffix(" and more")?.trim_start_matches("0, or "), None)));
+        let ends =
+            ends.or_else(|| Some((range.strip_suffix(" and more")?.trim_start_matches("0, or "), None)));
         let Some((least, most)) = ends else { continue };
-        if let (Some(least), Some(most)) = (least.strip_prefix('`'), most.and_then(|most| most.strip_prefix('`'))) {
+        if let (Some(least), Some(most)) =
+            (least.strip_prefix('`'), most.and_then(|most| most.strip_prefix('`')))
+        {
             for end in [least, most].map(|end| end.trim_end_matches('`')) {
                 if end.starts_with(|c: char| c.is_ascii_digit()) {
                     assert!(is_taken(&path, &json!(end)), "{path}: {end}");
@@ -128,7 +134,11 @@ fn the_ranges_are_those_that_are_checked() {
         }
         if let Some(least) = number(least) {
             assert!(is_taken(&path, &written(least)), "{path}: {least}");
-            assert!(range.starts_with("0, or ") || !is_taken(&path, &written(least - 1.0)), "{path}: {}", least - 1.0);
+            assert!(
+                range.starts_with("0, or ") || !is_taken(&path, &written(least - 1.0)),
+                "{path}: {}",
+                least - 1.0
+            );
             if range.starts_with("0, or ") {
                 assert!(is_taken(&path, &json!(0)) && !is_taken(&path, &json!(1)), "{path}");
             }
