@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -178,6 +179,15 @@ class Archive(unittest.TestCase):
         for name in ["module/sentinel_filter.wasm", "bin/embedding-service", "model/model.onnx", "envoy/production/clients.yaml",
                      "docs/install.md", "sbom/embedding-service.cdx.json", "LICENSE"]:
             self.assertIn(name, summed)
+
+    def test_the_readme_is_the_archives_own_and_names_what_is_in_it(self):
+        text = (self.root / "README.md").read_text()
+        commands = [line for block in text.split("```sh\n")[1:] for line in block.split("```")[0].splitlines()]
+        self.assertFalse([line for line in commands if line.startswith(("make", "cargo"))])
+        named = set(re.findall(r"(?:bin|envoy|docs|module|lib|model|sbom)/[\w./-]*", text))
+        self.assertGreater(len(named), 10)
+        for name in named:
+            self.assertTrue((self.root / name.rstrip(".")).exists(), name)
 
     def test_envoy_takes_every_bootstrap_from_the_unpacked_folder(self):
         for name in dist.BOOTSTRAPS:
