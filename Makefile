@@ -66,7 +66,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help check check-up setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist release containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -169,6 +169,12 @@ dist: setup ## Pack module, service, model, bootstraps and documents into one ar
 	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx
 	@echo "== archive"
 	@$(RUN) $(CYCLONEDX) $(PYTHON) tests/shipping/dist.py --target "$(CARGO_TARGET_DIR)/dist"
+
+release: ## Archive and images of this version: REGISTRY=registry.you.org/team [PUSH=1] [BUILDER=podman]
+	@$(if $(REGISTRY),,echo 'release: say where the images go: make release REGISTRY=registry.you.org/team' >&2; exit 2)
+	@$(MAKE) --no-print-directory dist
+	@echo "== images"
+	@$(PYTHON) tests/shipping/images.py --registry "$(REGISTRY)" $(if $(PUSH),--push) $(if $(BUILDER),--builder "$(BUILDER)")
 
 containers: podman operations dist ## Build the images, run compose.yaml, the pods of k8s/overlays/standalone and the archive (root, podman)
 	@echo "== containers"

@@ -27,6 +27,7 @@ sys.path[:0] = [str(REPOSITORY / "tests/shipping"), os.environ.get("SENTINEL_COM
 import builds  # noqa: E402
 import components  # noqa: E402
 import dist  # noqa: E402
+import images  # noqa: E402
 import yaml  # noqa: E402
 from compose_spec import PyCompose  # noqa: E402
 from refused import Refused  # noqa: E402
@@ -147,6 +148,42 @@ def validate(test: unittest.TestCase, bootstrap: Path, folder: Path) -> None:
     command = [program("ENVOY_BIN", "envoy/envoy"), "--mode", "validate", "--config-path", str(bootstrap)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     test.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Images(unittest.TestCase):
+    """tests/shipping/images.py with a builder that only notes how it is called; `make containers` builds them with podman."""
+
+    def run_with(self, script: str, *options: str) -> tuple[subprocess.CompletedProcess, list[str]]:
+        with tempfile.TemporaryDirectory() as folder:
+            builder = Path(folder, "builder")
+            builder.write_text(f"#!/bin/sh\necho \"$PWD $*\" >> {folder}/calls\n{script}\n")
+            builder.chmod(0o755)
+            done = subprocess.run([sys.executable, str(REPOSITORY / "tests/shipping/images.py"), "--registry", "reg.example.org/team",
+                                   "--builder", str(builder), *options], capture_output=True, text=True)
+            calls = Path(folder, "calls")
+            return done, calls.read_text().splitlines() if calls.exists() else []
+
+    def test_both_images_are_built_with_the_version_and_pushed_only_if_wanted(self):
+        version = dist.version()
+        built = [f"{REPOSITORY} build -f {file} -t reg.example.org/team/{name}:{version} ." for name, file in images.IMAGES.items()]
+        done, calls = self.run_with("exit 0")
+        self.assertEqual((done.returncode, calls), (0, built), done.stderr)
+        self.assertIn("images.registry=reg.example.org/team", done.stdout)
+        done, calls = self.run_with("exit 0", "--push")
+        pushed = [f"{REPOSITORY} push reg.example.org/team/{name}:{version}" for name in images.IMAGES]
+        self.assertEqual(sorted(calls), sorted(built + pushed))
+        self.assertLess(calls.index(built[0]), calls.index(pushed[0]))
+        for file in images.IMAGES.values():
+            self.assertTrue((REPOSITORY / file).is_file())
+
+    def test_a_build_that_fails_ends_it(self):
+        done, calls = self.run_with("exit 3", "--push")
+        self.assertEqual((done.returncode, len(calls)), (1, 1))
+        self.assertIn("failed with 3", done.stderr)
+
+    def test_the_chart_has_the_version_of_the_project(self):
+        chart = yaml.safe_load((REPOSITORY / "k8s/helm/agent-sentinel/Chart.yaml").read_text())
+        self.assertEqual((chart["version"], chart["appVersion"]), (dist.version(), dist.version()))
 
 
 class Archive(unittest.TestCase):
