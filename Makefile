@@ -66,7 +66,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help check check-up setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist release containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up experiment-asked setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist release containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -207,8 +207,10 @@ eval-guard: ## Texts through the input guard: TEXTS=texts.jsonl [OUT=dir]
 	@echo "== input guard"
 	@$(CARGO) run --release -p sentinel-replay --bin eval-guard -- "$(TEXTS)" $(if $(OUT),--out "$(OUT)")
 
-experiment: check-up build ## Ten tasks with a broken tool, with and without the gateway: PROVIDER=https://api.openai.com MODEL=gpt-4o-mini [RUNS=3] [OUT=dir] [ARGS="..."]
+experiment-asked:
 	@$(if $(and $(PROVIDER),$(MODEL)),,echo 'experiment: say which provider and model: make experiment PROVIDER=https://api.openai.com MODEL=gpt-4o-mini' >&2; exit 2)
+
+experiment: experiment-asked check-up build ## Ten tasks with a broken tool, with and without the gateway: PROVIDER=https://api.openai.com MODEL=gpt-4o-mini [RUNS=3] [OUT=dir] [ARGS="..."]
 	@$(PROGRAMS) --bin up
 	@echo "== experiment"
 	@$(RUN) $(PYTHON) tools/experiment/run.py --up "$(CARGO_TARGET_DIR)/release/up" --direct "$(PROVIDER)" --model "$(MODEL)" $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out "$(OUT)") $(ARGS)
