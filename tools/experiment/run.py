@@ -118,7 +118,10 @@ def table(both: dict[str, dict]) -> str:
 
 def started(program: str, provider: str) -> subprocess.Popen:
     """`make up` before this provider, ready for agents."""
-    process = subprocess.Popen([program], env=dict(os.environ, PROVIDER=provider), stdout=subprocess.DEVNULL)
+    try:
+        process = subprocess.Popen([program], env=dict(os.environ, PROVIDER=provider), stdout=subprocess.DEVNULL)
+    except OSError as error:
+        sys.exit(f"{program} cannot be started: {error.strerror}; `make experiment` builds it")
     where = urlsplit(GATEWAY)
     for _ in range(600):
         if process.poll() is not None:
