@@ -78,10 +78,11 @@ group! {
         semantic: RawSemantic = RawSemantic::default(),
         /// The signals from steps. A step is one assistant turn with its tool calls and their results. The filter reads
         /// the steps from the history that the request carries. Only steps after the last user message count, and a loop
-        /// must include the last step.
+        /// must include the last step. The filter hints from the count `hint` on and kills from the count `kill` on, which is not
+        /// below `hint`.
         steps: RawSteps = RawSteps::default(),
         /// The largest number of assistant turns after the last user message. The filter hints at four fifths of this
-        /// number and kills at the number itself. 0 means no limit.
+        /// number and kills at the number itself.
         /// Range: 0 and more.
         run_limit: u32 = 0,
         /// The score: 1.0 for each similar prompt, 2.0 for each similar response, 1.5 for each repeated set of tool calls.
@@ -244,7 +245,7 @@ group! {
         /// Range: 0, or 2 and more.
         hint: u32 = 0,
         /// The filter kills from this count on.
-        /// Range: 0, or `hint` and more.
+        /// Range: 0, or 2 and more.
         kill: u32 = 0,
     }
 }

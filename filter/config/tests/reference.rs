@@ -50,10 +50,16 @@ fn fields() -> Vec<[String; 3]> {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         if cells[0] == "field" {
             has_ranges = cells[2] == "range";
-        } else if let Some(path) = cells[0].strip_prefix('`') {
+        } else if cells[0].starts_with('`') {
             let range = if has_ranges { cells[2] } else { "" };
-            let default = cells[1].trim_matches(['`', ' ']);
-            fields.push([path.trim_end_matches('`'), default, range].map(str::to_owned));
+            // Counts that belong together share a row.
+            let defaults: Vec<&str> = cells[1].split("``, ``").collect();
+            let paths: Vec<&str> = cells[0].split('`').skip(1).step_by(2).collect();
+            assert!(defaults.len() == paths.len() || paths.len() == 1, "{line}");
+            for (at, path) in paths.iter().enumerate() {
+                let default = if paths.len() == 1 { cells[1] } else { defaults[at] };
+                fields.push([*path, default.trim_matches(['`', ' ']), range].map(str::to_owned));
+            }
         }
     }
     fields
@@ -84,6 +90,11 @@ fn beside(path: &str) -> Value {
         "cache.max_threshold" => json!({"cache": {"similarity_threshold": 0, "min_threshold": 0}}),
         "steps.tools[].hint" | "steps.tools[].kill" => {
             json!({"steps": {"tools": [{"name": "t", "kind": "content"}]}})
+        }
+        // A kill must not be below a hint.
+        _ if path.starts_with("steps.") && path.ends_with(".kill") => {
+            let group = path.split('.').nth(1).unwrap();
+            json!({"steps": {group: {"hint": 0}}})
         }
         _ if path.starts_with("prices[]") => json!({"prices": [{"name": "m"}]}),
         _ if path.starts_with("context_windows[]") => json!({"context_windows": [{"name": "m"}]}),

@@ -27,7 +27,7 @@ group! {
         /// wrong place are moved, and missing ones are made: `[Tool result missing -- session was compacted]`.
         repair: bool = false,
         /// How many user turns the model sees, with all that belongs to them. When there are more, the oldest are dropped, apart
-        /// from system messages. 0 means all. The beginning moves at most every 10th request, so up to 9 turns more may
+        /// from system messages. The beginning moves at most every 10th request, so up to 9 turns more may
         /// be seen.
         /// Range: 0 and more.
         history_limit: u32 = 0,
@@ -46,10 +46,10 @@ group! {
     struct RawTruncation {
         /// Whether long messages and tool results are cut.
         enabled: bool = false,
-        /// The characters of a user message that the model sees. 0 means all.
+        /// The characters of a user message that the model sees.
         /// Range: 0 and more.
         max_message_chars: u32 = 32_768,
-        /// The characters of a tool result that the model sees. 0 means all.
+        /// The characters of a tool result that the model sees.
         /// Range: 0 and more.
         max_tool_result_chars: u32 = 100_000,
     }
