@@ -22,6 +22,8 @@ GB = 1000 ** 3
 ROOM = {"demo": 5 * GB, "up": 5 * GB, "test": 12 * GB}
 # What a build takes once there was one.
 ROOM_LATER = 1 * GB
+# PARTS_OF_DEMO in the Makefile.
+OF_DEMO = ["node", "wasm-opt", "envoy", "onnxruntime", "redis", "weights", "model-tools", "model"]
 # Those of envoy/demo.yaml, of the service, and of the mock provider.
 PORTS = {10000: "Envoy", 9901: "Envoy's admin interface", 9464: "the embedding service"}
 MOCK_PORT = 18080
@@ -137,7 +139,7 @@ def is_set_up(purpose):
     import setup
     from store import Store
     store = Store(REPOSITORY / ".parts")
-    parts = setup.PARTS if purpose == "test" else setup.NEEDED_ALWAYS
+    parts = {"test": setup.PARTS, "up": setup.NEEDED_ALWAYS, "demo": setup.chosen(OF_DEMO)}[purpose]
     return all(part.is_replaced() or store.is_ready(part.name, setup.digest(part), part.folders) for part in parts)
 
 

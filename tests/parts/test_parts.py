@@ -300,6 +300,8 @@ class WhatTheMachineLacks(InAFolder):
             recipe = re.search(rf"^{name}: ##.*\n(.*)$", makefile, re.MULTILINE)
             self.assertIn(f"call check_machine,{name}", recipe[1])
         self.assertRegex(makefile, r"(?m)^up: check-up ")
+        of_demo, = re.findall(r"(?m)^PARTS_OF_DEMO := (.*)$", makefile)
+        self.assertEqual(of_demo.split(), check.OF_DEMO)
 
 
 if __name__ == "__main__":
