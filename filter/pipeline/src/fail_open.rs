@@ -14,7 +14,7 @@ use crate::{
 /// Between two lines with one cause (milliseconds).
 const PAUSE: u64 = 60_000;
 
-const BYPASSES: [Bypass; 12] = [
+const BYPASSES: [Bypass; 13] = [
     Bypass::ContentType,
     Bypass::Encoded,
     Bypass::TooLarge,
@@ -25,6 +25,7 @@ const BYPASSES: [Bypass; 12] = [
     Bypass::NoPlace,
     Bypass::Response,
     Bypass::Uncleaned,
+    Bypass::Budget,
     Bypass::Empty,
     Bypass::NoIdentity,
 ];
@@ -119,6 +120,10 @@ fn of_bypass(cause: Bypass) -> Option<&'static str> {
         Bypass::Response => {
             "An answer could not be read: it is compressed, too long or of another type. It passed as it came, and is no \
              evidence."
+        }
+        Bypass::Budget => {
+            "The embedding service did not say within `timeout` what a request may take of its budgets. It passed, and is \
+             reported when the service is back."
         }
         Bypass::Uncleaned => {
             "An answer was to be cleaned and could not be, or only in part: it is compressed, too long or of another type. What \

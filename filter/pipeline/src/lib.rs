@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+pub mod budget;
 mod case;
 pub mod clean_text;
 mod codec;

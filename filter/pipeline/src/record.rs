@@ -182,6 +182,7 @@ fn line(subject: Subject<'_>, decision: &Decision, about: &About, host: &impl Fa
         "scope": subject.scope.label(),
         "count": counted.map(|finding| finding.count),
         "tool": named.map(|finding| finding.tool.as_str()),
+        "budget": finding.and_then(Finding::budget),
         "cause": finding.and_then(Finding::cause),
         "prompts": evidence.map(|evidence| evidence.prompts),
         "responses": evidence.map(|evidence| evidence.responses),
