@@ -12,10 +12,7 @@ use sentinel_pipeline::{
     stored::StoreOrder,
     worker::Sent,
 };
-use sentinel_proto::{
-    CHECK_LOOP, CONTROL_SERVICE, REPORT, RESERVE, SERVICE, STORE_ANSWER,
-    v1,
-};
+use sentinel_proto::{CHECK_LOOP, CONTROL_SERVICE, REPORT, RESERVE, SERVICE, STORE_ANSWER, v1};
 
 use crate::{control, message, spans};
 

@@ -140,7 +140,8 @@ fn look(
             case.has_mark = has_mark;
             case.length = body.len();
             let may_be_hinted = case.spending.as_ref().is_some_and(|spending| spending.has_to_ask());
-            if case.question.is_some() || may_be_hinted || !case.edits.is_empty() || !case.findings.is_empty() {
+            if case.question.is_some() || may_be_hinted || !case.edits.is_empty() || !case.findings.is_empty()
+            {
                 case.body = body.into_owned();
             }
             Ok(Looked::Model(Box::new(case)))
@@ -278,7 +279,11 @@ pub fn spent(
 
 /// The request goes on when nothing is awaited any more.
 fn go_on(config: &Config, case: Box<Case>, host: &mut impl Host) -> Next {
-    if case.waits == Waits::default() { settle(config, *case, host) } else { Next::Await(Waiting::Model(case)) }
+    if case.waits == Waits::default() {
+        settle(config, *case, host)
+    } else {
+        Next::Await(Waiting::Model(case))
+    }
 }
 
 /// The client has gone while the service was asked.

@@ -21,7 +21,7 @@ use crate::{
     host::{Facts, Host},
     identity::Claims,
     inspect::{Next, Waiting, reserve, spent},
-    metric::Bypass,
+    metric::{Bypass, ServiceOutcome},
     note::{CallDecision, Note, ToolCall},
     passes::{self, McpSeen, Surroundings},
     record,

@@ -92,8 +92,20 @@ pub struct PassingResponse {
 impl PassingResponse {
     pub fn new(mut case: Case, headers: Vec<(&'static str, String)>) -> Self {
         let awaited = awaited(&mut case);
-        let Case { dialect, model, policy, scope, names, entry, thread, length, turn, caller: asks, spending, .. } =
-            case;
+        let Case {
+            dialect,
+            model,
+            policy,
+            scope,
+            names,
+            entry,
+            thread,
+            length,
+            turn,
+            caller: asks,
+            spending,
+            ..
+        } = case;
         let case = AnswerCase {
             dialect,
             model,

@@ -156,7 +156,8 @@ impl TryFrom<&RawConfig> for Policy {
         let fallback = text("intervention_message", &raw.intervention_message, placeholders::IN_HINT)?;
         for signal in Signal::ALL.iter().copied() {
             let path = format!("hint.messages.{}", signal.label());
-            let known = if signal == Signal::Budget { placeholders::IN_BUDGET } else { placeholders::IN_HINT };
+            let known =
+                if signal == Signal::Budget { placeholders::IN_BUDGET } else { placeholders::IN_HINT };
             placeholders::check(&path, hint.messages.of(signal), known)?;
         }
         placeholders::check("hint.messages.waiting", &hint.messages.waiting, placeholders::IN_HINT)?;

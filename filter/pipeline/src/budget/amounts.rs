@@ -65,7 +65,11 @@ impl Amounts {
 
     /// Whether it is at least as much of each unit that is limited.
     pub fn covers(self, needed: Self, limited: [bool; 5]) -> bool {
-        self.0.into_iter().zip(needed.0).zip(limited).all(|((has, needs), is_limited)| !is_limited || has >= needs)
+        self.0
+            .into_iter()
+            .zip(needed.0)
+            .zip(limited)
+            .all(|((has, needs), is_limited)| !is_limited || has >= needs)
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::{
     cell::{OnceCell, RefCell},
-    collections::HashMap,
     mem,
 };
 
@@ -13,6 +12,7 @@ use sentinel_text::digest;
 
 use super::{
     amounts::{Amounts, Price},
+    by_key::ByKey,
     past::Past,
 };
 use crate::{
@@ -44,14 +44,14 @@ pub struct Leases {
 
 #[derive(Debug, Default)]
 struct Table {
-    live: HashMap<u64, Lease>,
+    live: ByKey<Box<Lease>>,
     /// Those that serve no new request, until that is told.
     retired: Vec<Lease>,
     /// What the report under way says.
     sent: Vec<(u64, LeaseUse)>,
     sent_at: u64,
-    prices: HashMap<u64, Price>,
-    runs: HashMap<u64, Past>,
+    prices: ByKey<Price>,
+    runs: ByKey<Past>,
     /// The service has the worker's configuration.
     is_known: bool,
 }
@@ -134,12 +134,12 @@ impl Lease {
 
 impl Table {
     fn retire(&mut self, key: u64) {
-        if let Some(lease) = self.live.remove(&key) {
+        if let Some(lease) = self.live.remove(key) {
             if self.retired.len() >= MOST {
                 // The service takes for spent what it does not hear of.
                 self.retired.remove(0);
             }
-            self.retired.push(lease);
+            self.retired.push(*lease);
         }
     }
 
@@ -156,9 +156,15 @@ impl Table {
         })
     }
 
+    #[inline(never)]
     fn find(&mut self, key: u64, id: u64) -> Option<&mut Lease> {
         let retired = self.retired.iter_mut().filter(|lease| lease.key == key);
-        self.live.get_mut(&key).into_iter().chain(retired).find(|lease| lease.id == id)
+        self.live
+            .get_mut(key)
+            .map(|lease| &mut **lease)
+            .into_iter()
+            .chain(retired)
+            .find(|lease| lease.id == id)
     }
 }
 
@@ -190,7 +196,7 @@ impl Leases {
     pub fn take(&self, wanted: &[Wanted], is_asked: bool, now: u64) -> Option<Vec<Take>> {
         self.with(|table| {
             let covers = |wanted: &Wanted| {
-                table.live.get(&wanted.key).is_some_and(|lease| {
+                table.live.get(wanted.key).is_some_and(|lease| {
                     let left = lease.granted.less(lease.used);
                     (is_asked || now < lease.expires) && left.covers(wanted.amounts, wanted.limited)
                 })
@@ -208,7 +214,7 @@ impl Leases {
     }
 
     fn take_what_there_is(table: &mut Table, wanted: &[Wanted], is_sure: bool, now: u64) -> Vec<Take> {
-        let take = |wanted: &Wanted| Some(table.live.get_mut(&wanted.key)?.take(wanted.amounts, is_sure, now));
+        let take = |wanted: &Wanted| Some(table.live.get_mut(wanted.key)?.take(wanted.amounts, is_sure, now));
         wanted.iter().filter_map(take).collect()
     }
 
@@ -216,15 +222,15 @@ impl Leases {
     pub fn take_outside(&self, wanted: Wanted, id: u64, outside: Outside, now: u64) -> Option<Take> {
         let Wanted { key, amounts, .. } = wanted;
         self.with(|table| {
-            if !table.live.contains_key(&key) {
+            if table.live.get(key).is_none() {
                 if !table.make_room() {
                     return None;
                 }
                 let outside = Some(outside);
                 let lease = Lease { key, id, outside, ttl: TTL, idle: IDLE, ..Lease::default() };
-                table.live.insert(key, lease);
+                table.live.insert(key, Box::new(lease));
             }
-            table.live.get_mut(&key).map(|lease| lease.take(amounts, true, now))
+            table.live.get_mut(key).map(|lease| lease.take(amounts, true, now))
         })
     }
 
@@ -243,7 +249,7 @@ impl Leases {
     pub fn known(&self, wanted: &[Wanted]) -> Vec<LeaseUse> {
         let is_wanted = |key: u64| wanted.iter().any(|wanted| wanted.key == key);
         self.with(|table| {
-            let live = wanted.iter().filter_map(|wanted| table.live.get(&wanted.key));
+            let live = wanted.iter().filter_map(|wanted| table.live.get(wanted.key));
             let live = live.map(|lease| lease.said(false));
             let retired = table.retired.iter().filter(|lease| is_wanted(lease.key));
             live.chain(retired.map(|lease| lease.said(lease.under_way == 0))).collect()
@@ -254,17 +260,18 @@ impl Leases {
     pub fn grant(&self, key: u64, account: u64, grant: Grant, is_timed: bool, asked_at: u64) {
         self.with(|table| {
             let Grant { id, granted, ttl, idle } = grant;
-            if table.live.get(&key).is_some_and(|lease| lease.id != id) {
+            if table.live.get(key).is_some_and(|lease| lease.id != id) {
                 table.retire(key);
             }
-            if !table.live.contains_key(&key) {
+            if table.live.get(key).is_none() {
                 if !table.make_room() {
                     return;
                 }
-                let lease = Lease { key, id, account, told_at: asked_at, touched: asked_at, ..Lease::default() };
-                table.live.insert(key, lease);
+                let lease =
+                    Lease { key, id, account, told_at: asked_at, touched: asked_at, ..Lease::default() };
+                table.live.insert(key, Box::new(lease));
             }
-            if let Some(lease) = table.live.get_mut(&key) {
+            if let Some(lease) = table.live.get_mut(key) {
                 lease.granted = lease.granted.or_more(granted);
                 (lease.ttl, lease.idle, lease.is_timed) = (ttl, idle, is_timed);
                 // Of a limited time the last word counts.
@@ -293,8 +300,8 @@ impl Leases {
             for (key, is_outside) in idle {
                 if !is_outside {
                     table.retire(key);
-                } else if table.live.get(&key).is_some_and(|lease| lease.used == lease.told) {
-                    table.live.remove(&key);
+                } else if table.live.get(key).is_some_and(|lease| lease.used == lease.told) {
+                    table.live.remove(key);
                 }
             }
             let live = table.live.values().filter(|lease| lease.has_news(now));
@@ -310,7 +317,7 @@ impl Leases {
 
     /// Whether a report is to be sent for them.
     pub fn has_any(&self) -> bool {
-        self.with(|table| !table.live.is_empty() || !table.retired.is_empty())
+        self.with(|table| table.live.len() > 0 || !table.retired.is_empty())
     }
 
     /// The last report has its reply.
@@ -333,29 +340,25 @@ impl Leases {
 
     /// What the service takes the model of this key to cost.
     pub fn price(&self, model: u64) -> Option<Price> {
-        self.with(|table| table.prices.get(&model).cloned())
+        self.with(|table| table.prices.get(model).cloned())
     }
 
     pub fn set_price(&self, model: u64, price: &Price) {
         self.with(|table| {
-            if table.prices.len() >= MOST_PRICES {
-                table.prices.clear();
-            }
+            table.prices.keep_below(MOST_PRICES);
             table.prices.insert(model, price.clone());
         });
     }
 
     /// What the run's last answers say about the next one.
     pub fn past(&self, run: u64) -> Past {
-        self.with(|table| table.runs.get(&run).copied().unwrap_or_default())
+        self.with(|table| table.runs.get(run).copied().unwrap_or_default())
     }
 
     pub fn learn(&self, run: u64, bytes: usize, usage: &Usage) {
         self.with(|table| {
-            let past = table.runs.get(&run).copied().unwrap_or_default().after(bytes, usage);
-            if table.runs.len() >= MOST_RUNS {
-                table.runs.clear();
-            }
+            let past = table.runs.get(run).copied().unwrap_or_default().after(bytes, usage);
+            table.runs.keep_below(MOST_RUNS);
             table.runs.insert(run, past);
         });
     }

@@ -318,9 +318,8 @@ impl Spending {
 
     /// Keeps what was granted, and forgets budgets of which the service knows nothing. It may know some that are new.
     fn adopt(&mut self, states: &[BudgetState], leases: &Leases) {
-        let granted = |want: &Want| {
-            states.iter().any(|state| state.budget == want.budget && state.lease.is_some())
-        };
+        let granted =
+            |want: &Want| states.iter().any(|state| state.budget == want.budget && state.lease.is_some());
         self.wants.retain(granted);
         let wants = &self.wants;
         let is_kept = |take: &Take| wants.iter().any(|want| want.wanted.key == take.key);
@@ -402,8 +401,10 @@ impl Spending {
         let is_priced = matches!(self.cost, Cost::Own) || model.is_empty();
         let outside = Outside { names: names.clone(), dialect, model: model.clone(), is_priced };
         let wanted = Wanted { key, limited: [false; 5], amounts };
-        self.wants = vec![Want { budget: String::new(), unpriced: Unpriced::Estimate, is_timed: false, wanted }];
-        let take = host.leases().take_outside(wanted, host.random().max(1), outside, host.now());
+        self.wants =
+            vec![Want { budget: String::new(), unpriced: Unpriced::Estimate, is_timed: false, wanted }];
+        let id = digest_pair(key, host.random()).max(1);
+        let take = host.leases().take_outside(wanted, id, outside, host.now());
         self.takes = take.into_iter().collect();
     }
 

@@ -92,13 +92,9 @@ mod tests {
     #[test]
     fn what_is_left_is_said_in_words() {
         let left = |spent| left(&limit(Some(Unit::Tokens), 1_000, spent, 0));
-        assert_eq!([800, 850, 900, 990, 2_000, 500].map(left), [
-            "a fifth",
-            "a fifth",
-            "a tenth",
-            "a small part",
-            "a small part",
-            "half"
-        ]);
+        assert_eq!(
+            [800, 850, 900, 990, 2_000, 500].map(left),
+            ["a fifth", "a fifth", "a tenth", "a small part", "a small part", "half"]
+        );
     }
 }
