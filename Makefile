@@ -33,8 +33,6 @@ PARTS := $(CURDIR)/.parts
 # inline it beyond its limit of size. Link-time optimisation is an option of the last crate alone: as a part of the profile
 # it would have every macro built twice, once for the filter and once for the service.
 FILTER_PROFILE := CARGO_PROFILE_RELEASE_OPT_LEVEL=2 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
-# What runs when a configuration is read, or once a second, is built to be small.
-SMALLER := $(foreach crate,sentinel-config sentinel-proto prost,--config 'profile.release.package.$(crate).opt-level="s"')
 
 # After rustc, Binaryen makes the module a tenth smaller.
 OPTIMISE := $(PYTHON) filter/wasm-opt/optimise.py "$(MODULE)" "$${NODE_BIN:-$(PARTS)/node/bin/node}" "$(PARTS)/wasm-opt/wasm-opt"
@@ -101,7 +99,7 @@ console: setup ## Fetch what the test of the console drives: Chromium, playwrigh
 
 filter: setup ## Build the filter for Envoy (WebAssembly, release)
 	@echo "== filter"
-	@$(FILTER_PROFILE) $(CARGO) rustc $(SMALLER) --release -p sentinel-filter --lib --target $(WASM_TARGET) -- -C lto=fat
+	@$(FILTER_PROFILE) $(CARGO) rustc --release -p sentinel-filter --lib --target $(WASM_TARGET) -- -C lto=fat
 	@$(PYTHON) tests/parts/setup.py node wasm-opt
 	@$(OPTIMISE)
 

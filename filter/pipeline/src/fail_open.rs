@@ -8,6 +8,7 @@ use sentinel_llm_api::json::Unreadable;
 use crate::{
     codec,
     host::{Host, Level, Stored},
+    line::Line,
     metric::{Bypass, Metric, ServiceOutcome},
 };
 
@@ -88,8 +89,8 @@ fn tell(cause: &str, meaning: &str, host: &mut impl Host) {
     if is_fresh || !host.store(&key, &codec::encode(&now), version) {
         return;
     }
-    let line = serde_json::json!({"event": "fail_open", "cause": cause, "meaning": meaning});
-    host.log(Level::Warn, &line.to_string());
+    let line = Line::of("fail_open").text("cause", cause).text("meaning", meaning).end();
+    host.log(Level::Warn, &line);
 }
 
 /// Nothing where it is no fault: nobody is compared without an identity, and an empty body holds nothing to check.

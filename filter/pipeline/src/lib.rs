@@ -19,6 +19,7 @@ pub mod identity;
 #[cfg(feature = "in-memory")]
 pub mod in_memory;
 mod inspect;
+mod line;
 mod mcp;
 mod messages;
 pub mod metric;
