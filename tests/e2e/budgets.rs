@@ -27,8 +27,15 @@ async fn spent(operator: &Operator, budget: &str) -> Option<Value> {
 
 /// Waits until so much is spent.
 async fn until_spent(operator: &Operator, budget: &str, unit: &str, wanted: u64) {
-    until(&format!("{wanted} {unit} of {budget} are spent"), async || {
-        spent(operator, budget).await.filter(|spent| spent[unit] == json!(wanted))
+    let mut last = Value::Null;
+    let what = format!("{wanted} {unit} of {budget} are spent");
+    until(&what, async || {
+        let now = spent(operator, budget).await?;
+        if now != last {
+            println!("spent of {budget}: {now}");
+            last.clone_from(&now);
+        }
+        (now[unit] == json!(wanted)).then_some(())
     })
     .await;
 }
@@ -47,6 +54,13 @@ async fn a_spent_budget_stops_requests_of_every_dialect_and_nobody_elses() {
         let agent = dialect.label();
         assert_eq!(stack.ask(dialect, agent, QUESTION).await.verdict(), "allow", "{dialect:?}");
         assert_eq!(stack.ask_stream(dialect, agent, QUESTION).await.verdict(), "allow", "{dialect:?}");
+        // Until then the other worker's share is reserved, not spent.
+        until("both are counted", async || {
+            let answer = operator.ask(Method::GET, "/v1/budgets?budget=two", &Value::Null).await;
+            let all = answer["accounts"].as_array().cloned().unwrap_or_default();
+            all.iter().any(|one| one["run"] == agent && one["spent"]["requests"] == 2).then_some(())
+        })
+        .await;
         let before = stack.provider.count();
         for answer in
             [stack.ask(dialect, agent, QUESTION).await, stack.ask_stream(dialect, agent, QUESTION).await]
@@ -143,9 +157,10 @@ async fn the_model_is_told_once_that_little_is_left_and_a_raised_limit_lets_the_
     let limit = |requests: u32| json!([{"name": "few", "limits": {"requests": requests}}]);
     let (mut stack, operator) = start_with(&budgets(limit(5)), |b| b);
     let mut verdicts = Vec::new();
-    for _ in 0..6 {
+    for n in 1..=6 {
         let answer = stack.ask(CHAT, "worker", QUESTION).await;
         verdicts.push(answer.verdict().to_owned());
+        until_spent(&operator, "few", "requests", n.min(5)).await;
         if answer.verdict() == "hint" {
             let got = String::from_utf8_lossy(&stack.provider.last().body).into_owned();
             assert!(
@@ -274,10 +289,13 @@ struct Bills {
 fn billed(request: &Received, bills: &Mutex<Bills>) -> Answer {
     let body = request.json();
     let number = body["seed"].as_u64().expect("a number");
-    let input = (request.body.len() as u64).div_ceil(4);
+    let tokens = |bytes: u64| bytes.div_ceil(4);
+    let input = tokens(request.body.len() as u64);
+    // Without the hint that it may have got.
+    let sent = request.header("x-sent").and_then(|bytes| bytes.parse().ok()).expect("how long it was");
     let output = [300, 1_500, 700, 1_100, 40][(number % 5) as usize];
     let bill = input * INPUT + output * OUTPUT;
-    let probable = input * INPUT + FIRST_OUTPUT * OUTPUT;
+    let probable = tokens(sent) * INPUT + FIRST_OUTPUT * OUTPUT;
     {
         let mut bills = bills.lock().expect("nobody panics with it");
         bills.total += bill;
@@ -286,7 +304,7 @@ fn billed(request: &Received, bills: &Mutex<Bills>) -> Answer {
         bills.misjudged.insert(caller, bill.saturating_sub(probable));
     }
     let usage = json!({"prompt_tokens": input, "completion_tokens": output});
-    let (is_stream, says_usage) = (body["stream"] == json!(true), number % 2 == 0);
+    let (is_stream, says_usage) = (body["stream"] == json!(true), number.is_multiple_of(2));
     // Without usage the text itself is what is counted.
     let text = "x".repeat(if says_usage { 20 } else { output as usize * 4 });
     let choice =
@@ -333,8 +351,14 @@ async fn one_dollar_for_an_agent_is_overrun_by_no_more_than_what_was_in_flight_w
                 let mut body = CHAT.ask(QUESTION, number % 4 < 2);
                 (body["model"], body["seed"]) = (json!("mock"), json!(number));
                 let run = format!("{caller}-{n}");
-                let headers = [("x-agent-id", "spender"), ("x-run-id", run.as_str()), ("x-caller", &name)];
-                let answer = client::post(address, CHAT.path(false), &headers, body.to_string()).await;
+                let (body, length) = (body.to_string(), body.to_string().len().to_string());
+                let headers = [
+                    ("x-agent-id", "spender"),
+                    ("x-run-id", run.as_str()),
+                    ("x-caller", name.as_str()),
+                    ("x-sent", length.as_str()),
+                ];
+                let answer = client::post(address, CHAT.path(false), &headers, body).await;
                 match answer.verdict() {
                     "kill" => return answer.reason().to_owned(),
                     _ => assert_eq!(answer.status, 200, "{:?}", answer.body),

@@ -341,6 +341,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
             host.set_request_header("content-length", &body.len().to_string());
         }
         host.replace_request_body(&body);
+        case.length = body.len();
     }
     if let Some(spending) = &mut case.spending {
         spending.go_on(&Surroundings { config, host });

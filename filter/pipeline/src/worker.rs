@@ -239,7 +239,10 @@ impl Worker {
         self.reports.unknown = reply.unknown;
         self.reports.wants_configuration = reply.wants_configuration;
         let now = host.process().now();
-        self.leases.reported(now);
+        // Without the configuration it knows no budgets, and has counted nothing of them.
+        if !reply.wants_configuration {
+            self.leases.reported(now);
+        }
         self.leases.set_known(!reply.wants_configuration);
         let has_news = reply.all_stops
             || !reply.directives.is_empty()

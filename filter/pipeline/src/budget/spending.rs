@@ -90,23 +90,26 @@ pub enum Took {
     AtLeast(Usage),
 }
 
-/// Digest of the names that are there: whose last answers say what the next one takes.
-pub fn run(names: &Names) -> u64 {
-    let Names { tenant, client, agent, run, history } = names;
-    let texts = [tenant, client, agent, run].map(|text| digest(text.as_bytes()));
-    texts.into_iter().fold(*history, digest_pair)
+/// Digest of the names: whose last answers say what the next one takes.
+pub fn run(Names { tenant, client, agent, run, history }: &Names) -> u64 {
+    digest_of([tenant, client, agent, run], *history)
+}
+
+#[inline(never)]
+fn digest_of(names: [&str; 4], history: u64) -> u64 {
+    names.into_iter().fold(history, |all, name| digest_pair(all, digest(name.as_bytes())))
 }
 
 /// What tells accounts of a budget apart, as in the service.
 fn account(budget: &str, per: BudgetPer, names: &Names) -> u64 {
-    let Names { tenant, client, agent, .. } = names.clone();
-    let names = match per {
-        BudgetPer::Run => names.clone(),
-        BudgetPer::Agent => Names { tenant, client, agent, ..Names::default() },
-        BudgetPer::Client => Names { client, ..Names::default() },
-        BudgetPer::Tenant => Names { tenant, ..Names::default() },
+    let Names { tenant, client, agent, .. } = names;
+    let payer = match per {
+        BudgetPer::Run => run(names),
+        BudgetPer::Agent => digest_of([tenant, client, agent, ""], 0),
+        BudgetPer::Client => digest_of(["", client, "", ""], 0),
+        BudgetPer::Tenant => digest_of([tenant, "", "", ""], 0),
     };
-    digest_pair(digest(budget.as_bytes()), run(&names))
+    digest_pair(digest(budget.as_bytes()), payer)
 }
 
 impl Spending {
