@@ -236,6 +236,12 @@ async fn while_the_service_is_away_the_operator_decides_and_what_passed_counts_w
             let verdict = stack.ask(CHAT, "worker", QUESTION).await.verdict().to_owned();
             assert_ne!(verdict, "kill", "{decision} {n}");
         }
+        until("all four are counted", async || {
+            let answer = operator.ask(Method::GET, "/v1/budgets?budget=few", &Value::Null).await;
+            let all = answer["accounts"].as_array().cloned().unwrap_or_default();
+            all.iter().any(|one| one["run"] == "worker" && one["spent"]["requests"] == 4).then_some(())
+        })
+        .await;
         assert_spent(&stack.ask(CHAT, "worker", QUESTION).await, "few", "4 of 4 requests");
         stack.assert_sound();
     }
@@ -255,6 +261,7 @@ async fn calls_of_mcp_tools_are_counted_and_stopped_in_their_form() {
     assert_eq!(post(json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})).await.status, 200);
     assert_eq!(post(call(3)).await.status, 200);
     assert_eq!(stack.provider.count(), 3);
+    until_spent(&operator, "calls", "tool_calls", 3).await;
     let stopped = post(call(4)).await;
     assert_eq!((stopped.verdict(), stopped.reason()), ("kill", "budget; budget=calls"));
     let body = stopped.json();
@@ -264,7 +271,6 @@ async fn calls_of_mcp_tools_are_counted_and_stopped_in_their_form() {
         "{body}"
     );
     assert_eq!(stack.provider.count(), 3);
-    until_spent(&operator, "calls", "tool_calls", 3).await;
     stack.assert_sound();
 }
 
