@@ -162,6 +162,9 @@ group! {
         enabled: bool = true,
         /// How many of the last 5 prompts must match: 1 to 5. With 1, a question that is asked twice gets a hint.
         repeats: u32 = 2,
+        /// The filter kills from this many matches on, if they all belong to one run that is named: 0 to 5, and not below
+        /// `repeats`. 0 means never. Prompts that are alike prove no loop, so this can stop an agent that is well.
+        kill: u32 = 0,
         /// Prompts with fewer words are not sent to the embedding service. Texts like "continue" and "yes" are no evidence.
         min_words: u16 = 4,
     }
@@ -190,7 +193,7 @@ group! {
         /// How many of the last steps are searched for repetitions: 2 to 48.
         window: u32 = 20,
         /// How often the last step occurs with the same outcome among the last `window` steps, if the repetition says something:
-        /// the outcome is an explicit failure or has a dozen words, or the call names two words, a path or code. In explicit
+        /// the outcome is an explicit failure or has ten words, or the call names two words, a path or code. In explicit
         /// failures ids, times and counters are ignored.
         repeated_step: RawThresholds = thresholds(|steps| steps.repeated_step),
         /// How many rounds of the same 2 to 5 steps with the same outcomes.
@@ -289,6 +292,9 @@ group! {
         min_words: u16 = 4,
         /// How many prompts of each scope are remembered: 2 to 50.
         window: u32 = 20,
+        /// Whether an agent is killed across its runs, by its name alone. Several runs often share the name of an agent, so this
+        /// can stop one for what another has done.
+        kill_by_agent: bool = false,
     }
 }
 
