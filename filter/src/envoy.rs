@@ -11,7 +11,8 @@ use sentinel_detect::step::Memo;
 use sentinel_host::{call, pairs::Pairs, per_worker::PerWorker};
 use sentinel_llm_api::dialect::LocalReply;
 use sentinel_pipeline::{
-    control::Directives,
+    budget::leases::Leases,
+    control::{Directives, Reservation},
     host::{Facts, Host, Level, Process, Question, Secret},
     metric::{Metric, ServiceOutcome},
     span::Span,
@@ -38,6 +39,8 @@ pub struct Envoy {
     pub has_replied: bool,
     /// The call of the embedding service that is under way.
     pub call: Option<u32>,
+    /// The one that asks for a share of budgets.
+    pub reservation: Option<u32>,
     /// Length of the response chunk at hand.
     pub chunk: usize,
     /// As they came, once one of them was asked for: they are until the request goes on, and may have gone on before it.
@@ -57,6 +60,7 @@ impl Envoy {
             is_in_callback: false,
             has_replied: false,
             call: None,
+            reservation: None,
             chunk: 0,
             request_headers: OnceCell::new(),
             response_headers: Pairs::default(),
@@ -79,6 +83,10 @@ impl Facts for Envoy {
 
     fn directives(&self) -> Rc<Directives> {
         self.shared.directives()
+    }
+
+    fn leases(&self) -> Rc<Leases> {
+        self.shared.leases()
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
@@ -170,6 +178,11 @@ impl Host for Envoy {
         Ok(())
     }
 
+    fn reserve(&mut self, reservation: Reservation) -> Result<(), ServiceOutcome> {
+        self.reservation = Some(calls::send(&call::reserve(&self.shared.config, reservation))?);
+        Ok(())
+    }
+
     /// From the configuration's context: calls of a request's own end with it.
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome> {
         let call = call::keep(&self.shared.config, order);
@@ -182,7 +195,7 @@ impl Host for Envoy {
     }
 
     fn cancel(&mut self) {
-        if let Some(call) = self.call.take() {
+        for call in [self.call.take(), self.reservation.take()].into_iter().flatten() {
             let _ = hostcalls::cancel_grpc_call(call);
         }
     }

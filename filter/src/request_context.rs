@@ -37,13 +37,18 @@ impl RequestContext {
 
 impl Context for RequestContext {
     fn on_grpc_call_response(&mut self, call: u32, status: u32, size: usize) {
-        if self.envoy.call != Some(call) {
-            return;
+        let Envoy { call: asked, reservation, .. } = &mut self.envoy;
+        if *asked == Some(call) {
+            *asked = None;
+            let reply = calls::reply(status, size);
+            let reply = call::answered(reply.as_deref().map_err(|outcome| *outcome));
+            self.request.on_service_reply(&mut self.envoy, reply);
+        } else if *reservation == Some(call) {
+            *reservation = None;
+            let reply = calls::reply(status, size);
+            let reply = call::reserved(reply.as_deref().map_err(|outcome| *outcome));
+            self.request.on_reservation(&mut self.envoy, reply);
         }
-        self.envoy.call = None;
-        let reply = calls::reply(status, size);
-        let reply = call::answered(reply.as_deref().map_err(|outcome| *outcome));
-        self.request.on_service_reply(&mut self.envoy, reply);
     }
 
     fn on_done(&mut self) -> bool {

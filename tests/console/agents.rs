@@ -174,7 +174,7 @@ impl Agents {
             provider: "openai".to_owned(),
             model: "gpt-5.2".to_owned(),
             probable: vec![amount(v1::Unit::Requests, 1), amount(v1::Unit::NanoUsd, 1_400_000_000)],
-            leases: Vec::new(),
+            ..v1::ReserveRequest::default()
         };
         let reply = self.service().await.reserve(request).await.unwrap().into_inner();
         let is_refused = reply.budgets.iter().any(|budget| budget.refused.is_some());

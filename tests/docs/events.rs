@@ -5,22 +5,28 @@ use std::fs;
 
 use sentinel_harness::parts;
 
-/// The objects of the filter's source that have a field `event`: its value, and the names of all fields.
+/// The lines that the filter's source makes: the event of each, and the names of its other fields.
 fn events() -> Vec<(String, BTreeSet<String>)> {
     let mut found = Vec::new();
     for file in ["record.rs", "fail_open.rs"] {
         let path = parts::root().join("filter/pipeline/src").join(file);
         let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for object in source.split("json!({").skip(1) {
-            let object = object.split("})").next().unwrap_or_default();
-            let strings: Vec<&str> = object.split('"').collect();
-            let fields = strings.chunks(2).zip(strings.iter().skip(2).step_by(2));
-            let names =
-                fields.filter_map(|(pair, after)| after.starts_with(':').then(|| pair.get(1)).flatten());
-            let names: BTreeSet<String> = names.map(|name| (*name).to_owned()).collect();
-            if let Some((_, event)) = object.split_once("\"event\": \"") {
-                found.push((event.split('"').next().unwrap_or_default().to_owned(), names));
+        for line in source.split("Line::of(\"").skip(1) {
+            // To the end of its function.
+            let line = line.split("\n}\n").next().unwrap_or_default();
+            let (event, line) = line.split_once('"').expect("the event's name");
+            let mut names = BTreeSet::new();
+            for add in [".text(\"", ".number(\"", ".float(\"", ".flag(\""] {
+                let added = line.split(add).skip(1).filter_map(|after| after.split('"').next());
+                names.extend(added.map(str::to_owned));
             }
+            if line.contains(".about(subject, ") {
+                names.extend(["scope", "dialect", "request_id"].map(str::to_owned));
+            }
+            if line.contains(".about(subject, true,") {
+                names.insert("agent".to_owned());
+            }
+            found.push((event.to_owned(), names));
         }
     }
     found
@@ -40,7 +46,7 @@ fn the_page_has_every_event_and_every_field() {
             "no row for {event}"
         );
         assert!(!fields.is_empty(), "{event}");
-        for field in fields.iter().filter(|field| *field != "event") {
+        for field in fields {
             let row = rows.iter().find(|row| row.len() == 5 && row[1].contains(&format!("`{field}`")));
             let row =
                 row.unwrap_or_else(|| panic!("docs/events.md has no row for the field `{field}` of {event}"));

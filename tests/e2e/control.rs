@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::{Method, body::Bytes};
+use sentinel_harness::metrics::Metrics;
 use sentinel_harness::process::eventually;
 use sentinel_harness::provider::{Gate, faithful};
+use sentinel_harness::stack::Builder;
 use sentinel_harness::{Dialect, Stack, client};
 use serde_json::{Value, json};
 
@@ -15,10 +17,27 @@ use crate::support::{CHAT, QUESTION};
 
 const KEY: &str = "a-key-for-the-tests";
 
-struct Operator(SocketAddr);
+pub struct Operator(pub SocketAddr);
 
 impl Operator {
-    async fn ask(&self, method: Method, path: &str, body: &Value) -> Value {
+    pub fn on_a_free_port() -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        Self(free.expect("a port"))
+    }
+
+    /// Of the service that this one operates.
+    pub fn settings(&self) -> [(&'static str, String); 2] {
+        [("METRICS_ADDR", self.0.to_string()), ("CONTROL_KEY", KEY.to_owned())]
+    }
+
+    /// The service's metrics.
+    pub async fn metrics(&self) -> Metrics {
+        let request = client::request(self.0, Method::GET, "/metrics", &[], Full::new(Bytes::new()));
+        let answer = client::send(request).await.expect("the service answers");
+        Metrics::parse(&String::from_utf8_lossy(&answer.body))
+    }
+
+    pub async fn ask(&self, method: Method, path: &str, body: &Value) -> Value {
         let key = format!("Bearer {KEY}");
         let body = Full::new(Bytes::from(body.to_string()));
         let request = client::request(self.0, method, path, &[("authorization", &key)], body);
@@ -29,7 +48,7 @@ impl Operator {
 }
 
 /// What `found` gives at last.
-async fn until<T>(what: &str, mut found: impl AsyncFnMut() -> Option<T>) -> T {
+pub async fn until<T>(what: &str, mut found: impl AsyncFnMut() -> Option<T>) -> T {
     let mut last = None;
     eventually(what, async || {
         last = found().await;
@@ -41,12 +60,20 @@ async fn until<T>(what: &str, mut found: impl AsyncFnMut() -> Option<T>) -> T {
 
 /// A stack with control on, and its operator.
 fn start() -> (Stack, Operator) {
-    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
-    let config =
+    start_with(&json!({}), |builder| builder)
+}
+
+/// The same with this above the configuration.
+pub fn start_with(more: &Value, built: impl FnOnce(Builder) -> Builder) -> (Stack, Operator) {
+    let operator = Operator::on_a_free_port();
+    let mut config =
         json!({"control": {"enabled": true}, "semantic": {"enabled": false}, "score": {"enabled": false}});
-    let settings = [("METRICS_ADDR", free.to_string()), ("CONTROL_KEY", KEY.to_owned())];
+    for (name, value) in more.as_object().expect("an object") {
+        config[name] = value.clone();
+    }
+    let settings = operator.settings();
     let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
-    (Stack::builder().config(&config).service_with(&settings).start(), Operator(free))
+    (built(Stack::builder().config(&config).service_with(&settings)).start(), operator)
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod barriers;
 mod bodies;
 mod bootstraps;
 mod bounds;
+mod budgets;
 mod cache_administration;
 mod cached_gateway;
 mod clean_answers;

@@ -89,7 +89,15 @@ impl ControlService for ControlCalls {
     async fn reserve(&self, request: Request<ReserveRequest>) -> Result<Response<ReserveReply>, Status> {
         let control = self.control.as_ref().ok_or_else(switched_off)?;
         let metrics = &self.metrics.control;
-        match control.budgets.reserve(request.into_inner()).await {
+        let request = request.into_inner();
+        if !request.configuration.is_empty() {
+            let (digest, json) = (request.configuration_digest, &request.configuration);
+            control.configurations.report(digest, json).await.map_err(|error| {
+                metrics.reserved(Reserved::Failed);
+                unavailable(error)
+            })?;
+        }
+        match control.budgets.reserve(request).await {
             Ok((reply, outcome)) => {
                 metrics.reserved(match outcome {
                     Outcome { refused: true, .. } => Reserved::Refused,

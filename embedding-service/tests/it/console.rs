@@ -367,7 +367,7 @@ async fn a_budget_is_raised_after_it_was_said_what_that_means() {
         provider: "openai".to_owned(),
         model: "gpt-4o-mini".to_owned(),
         probable: vec![amount(v1::Unit::Requests, 1), amount(v1::Unit::NanoUsd, 600_000_000)],
-        leases: Vec::new(),
+        ..v1::ReserveRequest::default()
     };
     let refused = worker.reserve(reserve.clone()).await.unwrap().into_inner();
     assert!(refused.budgets[0].refused.is_some());

@@ -382,6 +382,22 @@ async fn settings_and_budgets_are_seen_and_changed_over_http() {
         known: Some(v1::Known { settings: version, ..v1::Known::default() }),
         ..report(Vec::new())
     };
+    // A worker that nobody knows yet says with its first reservation how it is configured.
+    let first = v1::ReserveRequest {
+        worker: Some(v1::Worker { envoy: 8, number: 0 }),
+        names: Some(names("b", "r")),
+        configuration_digest: 7,
+        probable: vec![v1::Amount { unit: v1::Unit::Requests.into(), value: 1 }],
+        ..v1::ReserveRequest::default()
+    };
+    let unknown = worker.reserve(first.clone()).await.unwrap_err();
+    assert_eq!(unknown.code(), tonic::Code::FailedPrecondition);
+    let told = v1::ReserveRequest { configuration: configured(0).configuration, lease: 99, ..first };
+    let granted = worker.reserve(told.clone()).await.unwrap().into_inner();
+    assert_eq!(granted.budgets[0].lease.as_ref().unwrap().id, 99);
+    let returned =
+        v1::LeaseUse { id: 99, returned: true, outside: told.names.clone(), ..v1::LeaseUse::default() };
+    worker.report(v1::ReportRequest { leases: vec![returned], ..configured(0) }).await.unwrap();
     worker.report(configured(0)).await.unwrap();
     let mut reserve = async || {
         let request = v1::ReserveRequest {
@@ -393,14 +409,15 @@ async fn settings_and_budgets_are_seen_and_changed_over_http() {
             probable: [(v1::Unit::Requests, 1), (v1::Unit::Tokens, 10)]
                 .map(|(unit, value)| v1::Amount { unit: unit.into(), value })
                 .to_vec(),
-            leases: Vec::new(),
+            ..v1::ReserveRequest::default()
         };
         worker.reserve(request).await
     };
     assert!(reserve().await.unwrap().into_inner().budgets[0].lease.is_some());
     let mut operator = Operator::of(&server).await;
     let budgets = operator.get("/v1/budgets?budget=b&limit=5").await;
-    let account = &budgets["accounts"][0];
+    let accounts = budgets["accounts"].as_array().unwrap();
+    let account = accounts.iter().find(|account| account["agent"] == "a").unwrap();
     assert_eq!(
         (&account["agent"], &account["limits"]["usd"], &account["held"]["requests"]),
         (&json!("a"), &json!(1.5), &json!(1))

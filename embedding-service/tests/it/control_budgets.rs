@@ -56,6 +56,8 @@ suite! {
     a_raised_limit_lets_the_same_run_go_on;
     unknown_prices_are_never_silently_free;
     what_passed_without_a_lease_is_counted_once;
+    what_passed_without_a_lease_and_without_a_price_is_priced;
+    what_a_call_without_a_reply_was_granted_is_given_back;
     accounts_are_told_apart_as_the_budget_says;
     settings_are_checked_kept_and_brought_back;
 }
@@ -81,7 +83,7 @@ fn request(worker: u32, names: v1::Names, probable: Vec<v1::Amount>) -> v1::Rese
         provider: "openai".to_owned(),
         model: "gpt-4o-mini".to_owned(),
         probable,
-        leases: Vec::new(),
+        ..v1::ReserveRequest::default()
     }
 }
 
@@ -102,7 +104,7 @@ impl Worker {
         let Some(state) = &self.lease else { return Vec::new() };
         let id = state.lease.as_ref().unwrap().id;
         let used = vec![amount(Unit::Tokens, self.used)];
-        vec![v1::LeaseUse { id, account: state.account, used, returned, outside: None }]
+        vec![v1::LeaseUse { id, account: state.account, used, returned, ..v1::LeaseUse::default() }]
     }
 
     /// Whether a request that probably takes so much may go on; asks where the lease has too little.
@@ -333,6 +335,53 @@ async fn what_passed_without_a_lease_is_counted_once(store: Store) {
         .report("w", CONFIGURATION, &[v1::LeaseUse { id: 1, account: 99, ..Default::default() }])
         .await
         .unwrap();
+}
+
+async fn what_passed_without_a_lease_and_without_a_price_is_priced(store: Store) {
+    let budget =
+        |name: &str, unpriced: &str| json!({"name": name, "limits": {"usd": 1.0}, "unpriced": unpriced});
+    let control =
+        control(&store, &json!([budget("estimates", "estimate"), budget("ignores", "ignore")])).await;
+    let outside = |id: u64, model: &str, run: &str| v1::LeaseUse {
+        id,
+        used: vec![amount(Unit::Tokens, 1_100), amount(Unit::OutputTokens, 100), amount(Unit::Requests, 1)],
+        outside: Some(names("a", run)),
+        provider: "openai".to_owned(),
+        model: model.to_owned(),
+        ..v1::LeaseUse::default()
+    };
+    let told = [outside(1, "gpt-4o-mini", "known"), outside(2, "my-own", "unknown")];
+    control.budgets.report("w", CONFIGURATION, &told).await.unwrap();
+    let (accounts, _) = control.budgets.list(None, 10).await.unwrap();
+    let spent = |budget: &str, run: &str| {
+        let account = accounts.iter().find(|account| account.budget == budget && account.run == run).unwrap();
+        account.spent.nano_usd
+    };
+    // 1000 input tokens at 0.15 USD a million and 100 of output at 0.60.
+    assert_eq!((spent("estimates", "known"), spent("ignores", "known")), (210_000, 210_000));
+    assert!(spent("estimates", "unknown") > 210_000, "as the dearest");
+    assert_eq!(spent("ignores", "unknown"), 0);
+}
+
+async fn what_a_call_without_a_reply_was_granted_is_given_back(store: Store) {
+    let control = control(&store, &tokens_of_a_run(10_000)).await;
+    let ask =
+        v1::ReserveRequest { lease: 4_711, ..request(0, names("a", "r"), vec![amount(Unit::Tokens, 500)]) };
+    let state = reserve(&control, ask).await.budgets.remove(0);
+    assert_eq!(state.lease.unwrap().id, 4_711, "the worker has chosen it");
+    let given_back =
+        v1::LeaseUse { id: 4_711, returned: true, outside: Some(names("a", "r")), ..v1::LeaseUse::default() };
+    let worker = "0000000000000009-0";
+    for _ in 0..2 {
+        control.budgets.report(worker, CONFIGURATION, std::slice::from_ref(&given_back)).await.unwrap();
+    }
+    let (accounts, _) = control.budgets.list(None, 10).await.unwrap();
+    assert_eq!((accounts[0].spent.tokens, accounts[0].held.tokens), (0, 0));
+    // One that was never heard of leaves nothing behind either.
+    let unheard = v1::LeaseUse { id: 5, ..given_back };
+    control.budgets.report(worker, CONFIGURATION, &[unheard]).await.unwrap();
+    let all = reserve(&control, request(0, names("a", "r"), vec![amount(Unit::Tokens, 10_000)])).await;
+    assert!(all.budgets[0].refused.is_none(), "all of it is free");
 }
 
 async fn accounts_are_told_apart_as_the_budget_says(store: Store) {

@@ -1,7 +1,7 @@
 //! The clients that are counted by name: a closed set, so that metrics have no more labels than the configuration has
 //! names, and none that a request has chosen.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use crate::ConfigError;
 
@@ -17,7 +17,8 @@ const RESERVED: [&str; 12] = [
 
 #[derive(Clone, Debug)]
 pub struct Clients {
-    listed: BTreeSet<Arc<str>>,
+    /// Sorted.
+    listed: Vec<Arc<str>>,
     other: Arc<str>,
     none: Arc<str>,
 }
@@ -39,14 +40,20 @@ impl Clients {
             };
             return Err(ConfigError::new(format!("{path}[{index}]"), problem));
         }
-        let listed = names.iter().map(|name| Arc::from(name.as_str())).collect();
+        let mut listed: Vec<Arc<str>> = Vec::with_capacity(names.len());
+        for name in names {
+            if let Err(place) = listed.binary_search_by(|known| (**known).cmp(name.as_str())) {
+                listed.insert(place, Arc::from(name.as_str()));
+            }
+        }
         Ok(Self { listed, other: Arc::from("other"), none: Arc::from("none") })
     }
 
     /// How the client of this name is counted.
     pub fn label(&self, name: Option<&[u8]>) -> Arc<str> {
         let Some(name) = name.filter(|name| !name.is_empty()) else { return Arc::clone(&self.none) };
-        let listed = std::str::from_utf8(name).ok().and_then(|name| self.listed.get(name));
+        let place = self.listed.binary_search_by(|known| known.as_bytes().cmp(name)).ok();
+        let listed = place.and_then(|place| self.listed.get(place));
         Arc::clone(listed.unwrap_or(&self.other))
     }
 }

@@ -19,8 +19,8 @@ mod reference;
 mod valid;
 
 pub use raw::{
-    AtLimit, BudgetPer, GuardAction, HintPosition, KillMode, McpAnswer, Mode, RawConfig, Unpriced,
-    WhenUnreadable,
+    AtLimit, BudgetPer, GuardAction, HintPosition, KillMode, McpAnswer, Mode, OnUnavailable, RawConfig,
+    Unpriced, WhenUnreadable,
 };
 #[cfg(feature = "reference")]
 pub use reference::reference;

@@ -6,6 +6,8 @@ use crate::ConfigError;
 pub const IN_KILL: &[&str] = &["reason"];
 /// What stands in the texts of hints.
 pub const IN_HINT: &[&str] = &["tool", "count"];
+/// What stands in the text of the hint about a budget.
+pub const IN_BUDGET: &[&str] = &["left"];
 
 /// Refuses a text with a place of another name: most likely it is misspelt, and the model would read it as it stands.
 pub fn check(path: &str, text: &str, known: &[&str]) -> Result<(), ConfigError> {

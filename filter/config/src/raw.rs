@@ -21,7 +21,7 @@ pub use self::{
     budgets::{AtLimit, BudgetPer, RawBudget, RawLimits, Unpriced},
     cache::RawCache,
     clean::RawClean,
-    control::RawControl,
+    control::{OnUnavailable, RawControl},
     guard::{GuardAction, RawGuard},
     spotlight::RawSpotlight,
     tools::{RawToolName, RawTools},
@@ -125,8 +125,7 @@ group! {
         /// `sentinel_verdicts_total`.
         agents: Vec<RawAgent> = Vec::new(),
         /// What may be spent: limits of money, tokens, requests, tool calls and time. The embedding service counts for all Envoys together.
-        /// This version of the filter does not hold anybody to them yet, and says so in Envoy's log.
-        /// See [Control](control.md#budgets).
+        /// They need `control.enabled`. See [Control](control.md#budgets).
         budgets: Vec<RawBudget> = Vec::new(),
         /// The breaker for MCP servers. When an agent calls one tool with the same arguments too often, the filter answers
         /// instead of the server.
@@ -386,6 +385,8 @@ group! {
         run_limit: String = "You have taken {count} turns without a word from the user. Come to an end: sum up what \
             you have and what is missing."
             .into(),
+        /// For the signal `budget`. The filter fills in `{left}`, such as `a fifth`.
+        budget: String = "About {left} of what this task may spend is left: finish, or report what you have.".into(),
         /// For the signal `memory_flush`.
         memory_flush: String = "Store durable memories now: this conversation has almost filled the context window, and what \
             was said first may soon be gone. Keep what you must remember with the tools you have, or sum it up in your \
@@ -413,6 +414,7 @@ impl RawMessages {
             Signal::SameOutcome => &self.same_outcome,
             Signal::RunLimit => &self.run_limit,
             Signal::MemoryFlush => &self.memory_flush,
+            Signal::Budget => &self.budget,
             // These answer the agent, not the model.
             Signal::McpBreaker
             | Signal::ModelDenied

@@ -55,6 +55,8 @@ pub enum Signal {
     ModelDenied = 16,
     /// An operator has stopped the run, agent, client or tenant.
     Stopped = 17,
+    /// What may be spent is spent, or almost.
+    Budget = 18,
 }
 
 impl From<Signal> for u8 {
@@ -88,8 +90,11 @@ pub struct Finding {
     pub signal: Signal,
     /// Steps, rounds of a cycle, turns or calls; 0 where nothing is counted.
     pub count: u32,
-    /// The tool that it is about, or the pattern, or the model, or why the request cannot be read, or an operator's words; empty where it is about none.
+    /// The tool that it is about, or the pattern, or the model, or why the request cannot be read, or an operator's words, or the name of
+    /// a budget; empty where it is about none.
     pub tool: String,
+    /// What is left of a budget, or why it allows no more, in words.
+    pub amount: String,
     /// What is repeated waits for something.
     pub is_waiting: bool,
     /// The call is the same each time, and what came of it was not always.
@@ -106,6 +111,7 @@ impl Finding {
             signal,
             count: 0,
             tool: String::new(),
+            amount: String::new(),
             is_waiting: false,
             is_any_outcome: false,
             evidence: Evidence::default(),
@@ -122,6 +128,11 @@ impl Finding {
         (self.signal == Signal::Unreadable).then_some(self.tool.as_str())
     }
 
+    /// The name of the budget, where it is about one.
+    pub fn budget(&self) -> Option<&str> {
+        (self.signal == Signal::Budget && !self.tool.is_empty()).then_some(self.tool.as_str())
+    }
+
     /// For a header: signal, count and tool, or what the score rests on.
     pub fn reason(&self) -> String {
         let Self { signal, count, tool, evidence, .. } = self;
@@ -130,6 +141,7 @@ impl Finding {
             Signal::Injection => format!("{label}; pattern={tool}"),
             Signal::Unreadable => format!("{label}; cause={tool}"),
             Signal::ModelDenied if !tool.is_empty() => format!("{label}; model={tool}"),
+            Signal::Budget if !tool.is_empty() => format!("{label}; budget={tool}"),
             // The operator's words are for the agent.
             Signal::Stopped => label.to_owned(),
             Signal::Score if evidence.prompts > 0 => format!("{label}; {evidence}"),
@@ -170,6 +182,8 @@ impl Finding {
             Signal::Unreadable => format!("the gateway cannot read it in full ({tool})"),
             Signal::Stopped if tool.is_empty() => "an operator stopped it".to_owned(),
             Signal::Stopped => format!("an operator stopped it: {tool}"),
+            Signal::Budget if tool.is_empty() => self.amount.clone(),
+            Signal::Budget => format!("its budget `{tool}` does not allow more: {}", self.amount),
             Signal::MemoryFlush => "its context window is almost full".to_owned(),
             Signal::Score | Signal::Semantic | Signal::McpBreaker => {
                 "it keeps repeating the same request with the same outcome".to_owned()
@@ -201,7 +215,7 @@ impl Signal {
 
     /// Whether it is about a loop.
     pub fn is_loop(self) -> bool {
-        !self.is_refusal() && !matches!(self, Self::MemoryFlush | Self::Stopped)
+        !self.is_refusal() && !matches!(self, Self::MemoryFlush | Self::Stopped | Self::Budget)
     }
 
     /// Whether it is about what one request says, and not about a loop.

@@ -6,15 +6,13 @@ use std::time::Duration;
 use prost::Message as _;
 use sentinel_config::Config;
 use sentinel_pipeline::{
+    control::{Reservation, ReserveReply},
     host::{Message, Question, Reply, ServiceReply},
     metric::ServiceOutcome,
     stored::StoreOrder,
     worker::Sent,
 };
-use sentinel_proto::{
-    CHECK_LOOP, CONTROL_SERVICE, REPORT, SERVICE, STORE_ANSWER,
-    v1::{CheckLoopResponse, ReportReply},
-};
+use sentinel_proto::{CHECK_LOOP, CONTROL_SERVICE, REPORT, RESERVE, SERVICE, STORE_ANSWER, v1};
 
 use crate::{control, message, spans};
 
@@ -60,6 +58,24 @@ pub fn ask(config: &Config, question: Question, trace: Option<Vec<u8>>) -> Call<
     }
 }
 
+/// Asks for a share of budgets.
+pub fn reserve(config: &Config, reservation: Reservation) -> Call<'_> {
+    Call {
+        cluster: &config.cluster,
+        service: CONTROL_SERVICE,
+        method: RESERVE,
+        metadata: Vec::new(),
+        message: control::reservation(reservation).encode_to_vec(),
+        timeout: Duration::from_millis(config.timeout),
+    }
+}
+
+/// What the embedding service grants.
+pub fn reserved(reply: Result<&[u8], ServiceOutcome>) -> Result<ReserveReply, ServiceOutcome> {
+    let reply = v1::ReserveReply::decode(reply?).map_err(|_| ServiceOutcome::Garbage)?;
+    Ok(control::reserved(reply))
+}
+
 /// Has an answer kept.
 pub fn keep(config: &Config, order: StoreOrder) -> Call<'_> {
     let scope = [order.tenant.as_str(), &order.agent, &order.run].join("-");
@@ -103,7 +119,7 @@ pub fn background(config: &Config, message: Message) -> (Sent, Call<'_>) {
 
 /// What the embedding service replied.
 pub fn answered(reply: Result<&[u8], ServiceOutcome>) -> Result<ServiceReply, ServiceOutcome> {
-    let reply = CheckLoopResponse::decode(reply?).map_err(|_| ServiceOutcome::Garbage)?;
+    let reply = v1::CheckLoopResponse::decode(reply?).map_err(|_| ServiceOutcome::Garbage)?;
     Ok(message::reply(reply))
 }
 
@@ -115,7 +131,7 @@ pub fn background_reply(
     match (sent, reply) {
         (_, Err(outcome)) => Err((sent, outcome)),
         (Sent::Spans, Ok(_)) => Ok(Reply::Spans),
-        (Sent::Report, Ok(bytes)) => match ReportReply::decode(bytes) {
+        (Sent::Report, Ok(bytes)) => match v1::ReportReply::decode(bytes) {
             Ok(reply) => Ok(Reply::Report(Box::new(control::reply(reply)))),
             Err(_) => Err((sent, ServiceOutcome::Garbage)),
         },

@@ -1,7 +1,14 @@
 //! The messages of control, and the pipeline's values that they carry.
 
 use sentinel_pipeline::{
-    control::{Directive, Known, LiveSettings, Report, ReportReply, Stop, WorkerId},
+    budget::{
+        amounts::{Amounts, Price, PriceStep, Unit},
+        leases::Outside,
+    },
+    control::{
+        BudgetState, Directive, Grant, Known, LeaseUse, Limit, LiveSettings, Report, ReportReply,
+        Reservation, ReserveReply, Stop, WorkerId,
+    },
     turn::{End, Names, Step, Turn},
 };
 use sentinel_proto::v1;
@@ -13,11 +20,97 @@ pub fn report(report: Report) -> v1::ReportRequest {
         turns: report.turns.into_iter().map(turn).collect(),
         dropped: report.dropped,
         known: Some(known(report.known)),
-        leases: Vec::new(),
+        leases: report.leases.into_iter().map(lease).collect(),
         configuration_digest: report.configuration_digest,
         configuration: report.configuration,
         unknown_directives: report.unknown_directives,
     }
+}
+
+pub fn reservation(reservation: Reservation) -> v1::ReserveRequest {
+    v1::ReserveRequest {
+        worker: Some(worker(reservation.worker)),
+        names: Some(names(reservation.names)),
+        configuration_digest: reservation.configuration_digest,
+        provider: provider(reservation.dialect).to_owned(),
+        model: reservation.model,
+        probable: amounts(reservation.probable, reservation.is_priced),
+        leases: reservation.leases.into_iter().map(lease).collect(),
+        lease: reservation.lease,
+        configuration: reservation.configuration,
+    }
+}
+
+/// `is_priced`: with the money.
+fn amounts(Amounts(values): Amounts, is_priced: bool) -> Vec<v1::Amount> {
+    let all = (1..).zip(values).skip(usize::from(!is_priced));
+    all.map(|(unit, value)| v1::Amount { unit, value }).collect()
+}
+
+fn lease(lease: LeaseUse) -> v1::LeaseUse {
+    let LeaseUse { id, account, used, is_returned, outside } = lease;
+    let is_priced = outside.as_ref().is_none_or(|outside| outside.is_priced);
+    let Outside { dialect, model, .. } = outside.clone().unwrap_or_default();
+    v1::LeaseUse {
+        id,
+        account,
+        used: amounts(used, is_priced),
+        returned: is_returned,
+        provider: provider(dialect).to_owned(),
+        model,
+        outside: outside.map(|outside| names(outside.names)),
+    }
+}
+
+pub fn reserved(reply: v1::ReserveReply) -> ReserveReply {
+    let step = |step: v1::PriceStep| PriceStep {
+        above: step.above_input_tokens,
+        input: step.input,
+        cached: step.cached,
+        output: step.output,
+    };
+    ReserveReply {
+        budgets: reply.budgets.into_iter().map(budget).collect(),
+        price: reply.price.map(|price| Price {
+            steps: price.steps.into_iter().map(step).collect(),
+            is_estimated: price.estimated,
+        }),
+    }
+}
+
+fn budget(state: v1::BudgetState) -> BudgetState {
+    BudgetState {
+        budget: state.budget,
+        account: state.account,
+        lease: state.lease.map(grant),
+        refused: state.refused.map(limit),
+        warned: state.warned.map(limit),
+        only_records: state.record_only,
+        is_unpriced: state.unpriced,
+    }
+}
+
+fn grant(lease: v1::Lease) -> Grant {
+    let mut granted = Amounts::default();
+    for v1::Amount { unit, value } in lease.granted {
+        let at = usize::try_from(unit).ok().and_then(|unit| unit.checked_sub(1));
+        if let Some(place) = at.and_then(|at| granted.0.get_mut(at)) {
+            *place = value;
+        }
+    }
+    Grant { id: lease.id, granted, ttl: u64::from(lease.ttl_ms), idle: u64::from(lease.idle_ms) }
+}
+
+fn limit(limit: v1::Limit) -> Limit {
+    let unit = match limit.unit() {
+        _ if limit.seconds => None,
+        v1::Unit::NanoUsd => Some(Unit::NanoUsd),
+        v1::Unit::OutputTokens => Some(Unit::OutputTokens),
+        v1::Unit::Requests => Some(Unit::Requests),
+        v1::Unit::ToolCalls => Some(Unit::ToolCalls),
+        v1::Unit::Tokens | v1::Unit::Unspecified => Some(Unit::Tokens),
+    };
+    Limit { unit, limit: limit.limit, spent: limit.spent, held: limit.held }
 }
 
 fn worker(WorkerId { envoy, number }: WorkerId) -> v1::Worker {

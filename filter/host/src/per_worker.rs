@@ -9,6 +9,7 @@ use std::{
 use sentinel_config::Config;
 use sentinel_detect::step::Memo;
 use sentinel_pipeline::{
+    budget::leases::Leases,
     control::Directives,
     host::{Background, Process, Secret},
     span::Span,
@@ -71,6 +72,10 @@ impl PerWorker {
 
     pub fn directives(&self) -> Rc<Directives> {
         self.worker.try_borrow().map(|worker| worker.directives()).unwrap_or_default()
+    }
+
+    pub fn leases(&self) -> Rc<Leases> {
+        self.worker.try_borrow().map(|worker| worker.leases()).unwrap_or_default()
     }
 
     pub fn trace(&self, spans: Vec<Span>) {

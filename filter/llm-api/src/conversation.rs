@@ -74,6 +74,15 @@ impl<'a> Conversation<'a> {
         Some(self.model.clone()).filter(|model| !model.is_empty()).into_iter().chain(named).collect()
     }
 
+    /// The output tokens that the client allows at most, if the body says so.
+    pub fn most_output(&self) -> Option<u64> {
+        const NAMES: [&str; 5] =
+            ["max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens", "maxTokens"];
+        const GROUPS: [&str; 3] = ["generationConfig", "generation_config", "inferenceConfig"];
+        let within = |object: &Object<'_>| NAMES.iter().find_map(|name| object.number(name));
+        within(&self.top).or_else(|| GROUPS.iter().find_map(|group| within(&self.top.object(group))))
+    }
+
     /// Where a hint can be put in. The places hold as long as the body does not change.
     pub fn hint_places(&self) -> HintPlaces {
         HintPlaces {

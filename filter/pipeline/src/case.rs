@@ -15,6 +15,7 @@ use sentinel_llm_api::{
 };
 
 use crate::{
+    budget::spending::Spending,
     content_coding::Coding,
     host::Question,
     identity::Scope,
@@ -85,6 +86,17 @@ pub struct Case {
     pub caller: Option<u64>,
     /// Spans of the steps that the request brings.
     pub spans: Vec<Span>,
+    /// What it takes of budgets; none where none counts it.
+    pub spending: Option<Box<Spending>>,
+    pub waits: Waits,
+}
+
+/// The replies of the service that a request waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// To the question about its prompt.
+    pub answer: bool,
+    pub reservation: bool,
 }
 
 impl Case {
@@ -120,6 +132,8 @@ impl Case {
             cache: None,
             caller: None,
             spans: Vec::new(),
+            spending: None,
+            waits: Waits::default(),
         }
     }
 
@@ -144,12 +158,22 @@ pub struct McpCase {
     pub notes: Vec<Note>,
     /// Tools are called, and their calls were counted.
     pub is_judged: bool,
+    /// What it takes of budgets; none where none counts it.
+    pub spending: Option<Box<Spending>>,
 }
 
 impl McpCase {
     pub fn new(policy: &Arc<Policy>, scope: Scope, names: Option<Names>) -> Self {
         let policy = Arc::clone(policy);
-        Self { policy, scope, names, findings: Vec::new(), notes: Vec::new(), is_judged: false }
+        Self {
+            policy,
+            scope,
+            names,
+            findings: Vec::new(),
+            notes: Vec::new(),
+            is_judged: false,
+            spending: None,
+        }
     }
 }
 
@@ -177,6 +201,8 @@ pub struct AnswerCase {
     /// Where it is reported, and its request was.
     pub turn: Option<Box<Turn>>,
     pub names: Option<Names>,
+    /// What its request took of budgets, until it is known what that really was.
+    pub spending: Option<Box<Spending>>,
     /// Its frames, where it can be ended under way.
     pub frames: Option<PassingFrames>,
     /// It was ended under way: the rest of it does not pass.

@@ -6,7 +6,13 @@ use std::collections::HashMap;
 use sentinel_text::{digest, digest_pair};
 use serde::{Deserialize, Serialize};
 
-use crate::turn::{Names, Turn};
+use crate::{
+    budget::{
+        amounts::{Amounts, Price, Unit},
+        leases::Outside,
+    },
+    turn::{Names, Turn},
+};
 
 /// Which worker of which process of Envoy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +35,83 @@ pub struct Report {
     /// Where it was asked for.
     pub configuration: String,
     pub unknown_directives: u64,
+    pub leases: Vec<LeaseUse>,
+}
+
+/// What is to be reserved of the budgets of a request before it goes on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reservation {
+    pub worker: WorkerId,
+    pub names: Names,
+    pub configuration_digest: u64,
+    /// Where the service may not have it.
+    pub configuration: String,
+    pub dialect: &'static str,
+    pub model: String,
+    pub probable: Amounts,
+    /// `probable` has the money. Otherwise the service prices the tokens.
+    pub is_priced: bool,
+    /// Those that the worker has in accounts of these names.
+    pub leases: Vec<LeaseUse>,
+    /// Id of a lease that is made for it.
+    pub lease: u64,
+}
+
+/// What became of a lease.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeaseUse {
+    pub id: u64,
+    pub account: u64,
+    pub used: Amounts,
+    /// The worker holds it no longer.
+    pub is_returned: bool,
+    /// Whose requests went on without a lease.
+    pub outside: Option<Outside>,
+}
+
+/// What the service grants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReserveReply {
+    pub budgets: Vec<BudgetState>,
+    /// Of the model. `None`: it costs nothing as far as these budgets go.
+    pub price: Option<Price>,
+}
+
+/// A budget, and what the worker may spend of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BudgetState {
+    pub budget: String,
+    pub account: u64,
+    pub lease: Option<Grant>,
+    /// The limit that the request would cross.
+    pub refused: Option<Limit>,
+    /// The limit of which little is left.
+    pub warned: Option<Limit>,
+    pub only_records: bool,
+    /// It is refused because the model has no known price.
+    pub is_unpriced: bool,
+}
+
+/// A lease: a share of what is left of a budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Grant {
+    pub id: u64,
+    /// Since it was granted first.
+    pub granted: Amounts,
+    /// Milliseconds that it stands, and after which it is given back where nothing uses it.
+    pub ttl: u64,
+    pub idle: u64,
+}
+
+/// A limit, and how much of it is gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limit {
+    /// `None`: seconds.
+    pub unit: Option<Unit>,
+    pub limit: u64,
+    pub spent: u64,
+    /// In leases.
+    pub held: u64,
 }
 
 /// How far a worker has the directives.

@@ -34,23 +34,25 @@ pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
 fn rank(signal: Signal) -> u8 {
     match signal {
         // The model is told once that its window is almost full. Other hints come again as long as there is a loop.
+        // So it is with what is left of a budget.
         Signal::MemoryFlush => 0,
         Signal::Stopped => 1,
-        Signal::ModelDenied => 2,
-        Signal::ToolDenied => 3,
-        Signal::Unreadable => 4,
-        Signal::Injection => 5,
-        Signal::RepeatedStep => 6,
-        Signal::Cycle => 7,
-        Signal::Stagnation => 8,
-        Signal::SimilarFailures => 9,
-        Signal::SameOutcome => 10,
-        Signal::Stuck => 11,
-        Signal::RepeatedExchange => 12,
-        Signal::RunLimit => 13,
-        Signal::Score => 14,
-        Signal::Semantic => 15,
-        Signal::McpBreaker => 16,
+        Signal::Budget => 2,
+        Signal::ModelDenied => 3,
+        Signal::ToolDenied => 4,
+        Signal::Unreadable => 5,
+        Signal::Injection => 6,
+        Signal::RepeatedStep => 7,
+        Signal::Cycle => 8,
+        Signal::Stagnation => 9,
+        Signal::SimilarFailures => 10,
+        Signal::SameOutcome => 11,
+        Signal::Stuck => 12,
+        Signal::RepeatedExchange => 13,
+        Signal::RunLimit => 14,
+        Signal::Score => 15,
+        Signal::Semantic => 16,
+        Signal::McpBreaker => 17,
     }
 }
 

@@ -8,13 +8,14 @@ use sentinel_llm_api::json::Unreadable;
 use crate::{
     codec,
     host::{Host, Level, Stored},
+    line::Line,
     metric::{Bypass, Metric, ServiceOutcome},
 };
 
 /// Between two lines with one cause (milliseconds).
 const PAUSE: u64 = 60_000;
 
-const BYPASSES: [Bypass; 12] = [
+const BYPASSES: [Bypass; 13] = [
     Bypass::ContentType,
     Bypass::Encoded,
     Bypass::TooLarge,
@@ -25,6 +26,7 @@ const BYPASSES: [Bypass; 12] = [
     Bypass::NoPlace,
     Bypass::Response,
     Bypass::Uncleaned,
+    Bypass::Budget,
     Bypass::Empty,
     Bypass::NoIdentity,
 ];
@@ -87,8 +89,8 @@ fn tell(cause: &str, meaning: &str, host: &mut impl Host) {
     if is_fresh || !host.store(&key, &codec::encode(&now), version) {
         return;
     }
-    let line = serde_json::json!({"event": "fail_open", "cause": cause, "meaning": meaning});
-    host.log(Level::Warn, &line.to_string());
+    let line = Line::of("fail_open").text("cause", cause).text("meaning", meaning).end();
+    host.log(Level::Warn, &line);
 }
 
 /// Nothing where it is no fault: nobody is compared without an identity, and an empty body holds nothing to check.
@@ -119,6 +121,10 @@ fn of_bypass(cause: Bypass) -> Option<&'static str> {
         Bypass::Response => {
             "An answer could not be read: it is compressed, too long or of another type. It passed as it came, and is no \
              evidence."
+        }
+        Bypass::Budget => {
+            "The embedding service did not say within `timeout` what a request may take of its budgets. It passed, and is \
+             reported when the service is back."
         }
         Bypass::Uncleaned => {
             "An answer was to be cleaned and could not be, or only in part: it is compressed, too long or of another type. What \

@@ -2,7 +2,7 @@
 //!
 //! * `Process` and `Facts`: what a host is asked. It is answered at once.
 //! * `Host`: what it is told to do with one request. One thing is answered later: what the embedding service says, through
-//!   `Request::on_service_reply`.
+//!   `Request::on_service_reply` and `Request::on_reservation`.
 //! * `Background`: what it is told to do outside of any request, by `worker::Worker`, which it calls from time to
 //!   time.
 
@@ -12,7 +12,8 @@ use sentinel_detect::step::Memo;
 use sentinel_llm_api::dialect::LocalReply;
 
 use crate::{
-    control::{Directives, Report, ReportReply},
+    budget::leases::Leases,
+    control::{Directives, Report, ReportReply, Reservation},
     metric::{Metric, ServiceOutcome},
     span::Span,
     stored::{Lookup, LookupReply, StoreOrder},
@@ -65,6 +66,8 @@ pub trait Facts {
     fn memo(&self) -> Rc<Memo>;
     /// What operators have said, as far as this worker knows: `Worker::directives`.
     fn directives(&self) -> Rc<Directives>;
+    /// What this worker holds of budgets: `Worker::leases`.
+    fn leases(&self) -> Rc<Leases>;
 }
 
 /// The host of one request.
@@ -88,9 +91,11 @@ pub trait Host: Facts {
     fn reply(&mut self, reply: LocalReply);
     /// Ask the embedding service. An error where it cannot even be asked; then no reply comes.
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome>;
+    /// Ask the service for a share of budgets; the reply goes to `Request::on_reservation`. An error where it cannot even be asked.
+    fn reserve(&mut self, reservation: Reservation) -> Result<(), ServiceOutcome>;
     /// Have an answer kept, some time. An error where that cannot even be tried.
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome>;
-    /// The service's reply is no longer awaited.
+    /// The service's replies are no longer awaited.
     fn cancel(&mut self);
     /// Adds to a counter. All families of metrics are known beforehand: `metric::FAMILIES`.
     fn count(&mut self, metric: Metric, by: u64);

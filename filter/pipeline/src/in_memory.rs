@@ -15,7 +15,8 @@ use sentinel_detect::step::Memo;
 use sentinel_llm_api::dialect::LocalReply;
 
 use crate::{
-    control::{Directives, Report, ReportReply},
+    budget::leases::Leases,
+    control::{Directives, Report, ReportReply, Reservation, ReserveReply},
     host::{Background, Facts, Host, Level, Message, Process, Question, Reply, Secret, ServiceReply, Stored},
     metric::{FAMILIES, Metric, ServiceOutcome},
     request::Request,
@@ -27,6 +28,9 @@ use crate::{
 
 /// Answers reports in the embedding service's place.
 pub type Control = dyn FnMut(&Report) -> Result<ReportReply, ServiceOutcome>;
+
+/// Grants shares of budgets in the embedding service's place.
+pub type Reserve = dyn FnMut(&Reservation) -> Result<ReserveReply, ServiceOutcome>;
 
 /// Answers questions in the embedding service's place.
 pub type Service = dyn FnMut(&Question) -> Result<ServiceReply, ServiceOutcome>;
@@ -45,6 +49,8 @@ pub struct InMemory {
     pub worker: Worker,
     /// Answers reports in the service's place.
     pub control: Box<Control>,
+    /// Grants shares of budgets in the service's place.
+    pub reserve: Box<Reserve>,
     /// After so many parts of a response some time passes for the worker.
     pub tick_in_response: Option<usize>,
     /// How many of the next stores are lost to another worker.
@@ -163,6 +169,7 @@ impl InMemory {
             spans: Vec::new(),
             worker,
             control: Box::new(|_| Ok(ReportReply::default())),
+            reserve: Box::new(|_| Ok(ReserveReply::default())),
             tick_in_response: None,
             lost_stores: 0,
             service: Box::new(|_| Ok(ServiceReply::default())),
@@ -193,6 +200,7 @@ impl InMemory {
             has_headers: false,
             body: None,
             question: None,
+            reservation: None,
             exchange: Exchange::default(),
         };
         request.on_request_headers(&mut flight, sent.body.is_empty());
@@ -201,6 +209,10 @@ impl InMemory {
             if let Some(question) = flight.question.take() {
                 let reply = (flight.host.service)(&question);
                 request.on_service_reply(&mut flight, reply);
+            }
+            while let Some(reservation) = flight.reservation.take() {
+                let reply = (flight.host.reserve)(&reservation);
+                request.on_reservation(&mut flight, reply);
             }
         }
         if flight.exchange.reply.is_none() && !flight.holds {
@@ -362,6 +374,7 @@ struct Flight<'a> {
     has_headers: bool,
     body: Option<Vec<u8>>,
     question: Option<Question>,
+    reservation: Option<Reservation>,
     exchange: Exchange,
 }
 
@@ -386,6 +399,10 @@ impl Facts for Flight<'_> {
 
     fn directives(&self) -> Rc<Directives> {
         self.host.worker.directives()
+    }
+
+    fn leases(&self) -> Rc<Leases> {
+        self.host.worker.leases()
     }
 
     fn request_header_names(&self) -> Vec<String> {
@@ -474,6 +491,11 @@ impl Host for Flight<'_> {
 
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome> {
         self.question = Some(question);
+        Ok(())
+    }
+
+    fn reserve(&mut self, reservation: Reservation) -> Result<(), ServiceOutcome> {
+        self.reservation = Some(reservation);
         Ok(())
     }
 

@@ -6,15 +6,17 @@ use std::{borrow::Cow, mem};
 use sentinel_config::Config;
 use sentinel_detect::{
     history::{Reach, Reading},
-    verdict::{Finding, Verdict},
+    verdict::{Finding, Signal, Verdict},
 };
 use sentinel_llm_api::{framing::Framing, registry, route::Route};
 
 use crate::{
-    case::Case,
+    budget::spending::Spending,
+    case::{Case, Waits},
+    control::ReserveReply,
     decide::{Decision, decide},
     fail_open,
-    host::{Facts, Host, Question, ServiceReply},
+    host::{Facts, Host, ServiceReply},
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
     note::Note,
@@ -22,13 +24,14 @@ use crate::{
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
+    shared_data,
     span::{Cause, StepSpans},
 };
 
 /// What follows on the look at a request.
 pub enum Next {
     /// The embedding service was asked; the request is held.
-    Await(Box<Case>),
+    Await(Waiting),
     /// The request has gone on, and its response is of interest.
     Pass(Passing),
     /// The request was answered in the provider's place.
@@ -37,6 +40,13 @@ pub enum Next {
     Served,
     /// The request has gone on, and nothing more is to be done.
     End,
+}
+
+/// A request that waits for the embedding service.
+#[derive(Debug)]
+pub enum Waiting {
+    Model(Box<Case>),
+    Mcp(Box<mcp::Judged>),
 }
 
 /// What was seen of a request, before anything is done.
@@ -57,12 +67,9 @@ pub fn whole(config: &Config, mut head: RequestHead, host: &mut impl Host) -> Ne
     match looked {
         Ok(Looked::Model(mut case)) => {
             put_on_record(&mut case, host);
-            match case.question.take() {
-                Some(question) => ask(config, case, question, host),
-                None => settle(config, *case, host),
-            }
+            ask(config, case, host)
         }
-        Ok(Looked::Mcp(judged)) => mcp::settle(config, *judged, host),
+        Ok(Looked::Mcp(judged)) => mcp::ask(config, judged, host),
         Ok(Looked::Off) => {
             host.release();
             Next::End
@@ -132,7 +139,9 @@ fn look(
             let Some(mut case) = look_at_model(config, head, &body, host)? else { return Ok(Looked::Off) };
             case.has_mark = has_mark;
             case.length = body.len();
-            if case.question.is_some() || !case.edits.is_empty() || !case.findings.is_empty() {
+            let may_be_hinted = case.spending.as_ref().is_some_and(|spending| spending.has_to_ask());
+            if case.question.is_some() || may_be_hinted || !case.edits.is_empty() || !case.findings.is_empty()
+            {
                 case.body = body.into_owned();
             }
             Ok(Looked::Model(Box::new(case)))
@@ -181,13 +190,32 @@ fn look_at_model(
     Ok(Some(case))
 }
 
-fn ask(config: &Config, mut case: Box<Case>, question: Question, host: &mut impl Host) -> Next {
-    host.hold();
-    case.asks_cache_only = question.cache_only;
-    match host.ask(question) {
-        Ok(()) => Next::Await(case),
-        Err(outcome) => answered(config, case, Err(outcome), host),
+/// Asks the embedding service what there is to ask, all at once: the request waits as long as for one answer.
+fn ask(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
+    if let Some(question) = case.question.take() {
+        host.hold();
+        case.asks_cache_only = question.cache_only;
+        match host.ask(question) {
+            Ok(()) => case.waits.answer = true,
+            Err(outcome) => ask::replied(&Surroundings { config, host }, &mut case, Err(outcome)),
+        }
     }
+    if let Some(spending) = case.spending.as_mut().filter(|spending| spending.has_to_ask()) {
+        host.hold();
+        let sent = reserve(config, spending, host);
+        if let Err(outcome) = sent {
+            reserved(config, &mut case, Err(outcome), host);
+        } else {
+            case.waits.reservation = true;
+        }
+    }
+    go_on(config, case, host)
+}
+
+/// Asks for what a request takes of its budgets.
+pub fn reserve(config: &Config, spending: &mut Spending, host: &mut impl Host) -> Result<(), ServiceOutcome> {
+    let reservation = spending.ask(config, host).ok_or(ServiceOutcome::Error)?;
+    host.reserve(reservation)
 }
 
 /// The embedding service has replied, or has not.
@@ -197,8 +225,81 @@ pub fn answered(
     reply: Result<ServiceReply, ServiceOutcome>,
     host: &mut impl Host,
 ) -> Next {
+    case.waits.answer = false;
     ask::replied(&Surroundings { config, host }, &mut case, reply);
-    settle(config, *case, host)
+    go_on(config, case, host)
+}
+
+/// It has said what it grants, or has not.
+pub fn granted(
+    config: &Config,
+    waiting: Waiting,
+    reply: Result<ReserveReply, ServiceOutcome>,
+    host: &mut impl Host,
+) -> Next {
+    match waiting {
+        Waiting::Model(mut case) => {
+            case.waits.reservation = false;
+            reserved(config, &mut case, reply, host);
+            go_on(config, case, host)
+        }
+        Waiting::Mcp(judged) => mcp::granted(config, judged, reply, host),
+    }
+}
+
+/// Adds to the case what was granted; where that is not enough, asks again.
+fn reserved(
+    config: &Config,
+    case: &mut Case,
+    reply: Result<ReserveReply, ServiceOutcome>,
+    host: &mut impl Host,
+) {
+    let Case { spending: Some(spending), findings, notes, waits, .. } = case else { return };
+    waits.reservation = spent(config, spending, findings, notes, reply, host);
+}
+
+/// Adds what was granted. Returns whether the service was asked again.
+pub fn spent(
+    config: &Config,
+    spending: &mut Spending,
+    findings: &mut Vec<Finding>,
+    notes: &mut Vec<Note>,
+    mut reply: Result<ReserveReply, ServiceOutcome>,
+    host: &mut impl Host,
+) -> bool {
+    loop {
+        let around = Surroundings { config, host };
+        let Some(again) = spending.replied(&around, reply, findings, notes) else { return false };
+        match host.reserve(again) {
+            Ok(()) => return true,
+            Err(outcome) => reply = Err(outcome),
+        }
+    }
+}
+
+/// The request goes on when nothing is awaited any more.
+fn go_on(config: &Config, case: Box<Case>, host: &mut impl Host) -> Next {
+    if case.waits == Waits::default() {
+        settle(config, *case, host)
+    } else {
+        Next::Await(Waiting::Model(case))
+    }
+}
+
+/// The client has gone while the service was asked.
+pub fn abandoned(waiting: Waiting, host: &mut impl Host) {
+    let spending = match waiting {
+        Waiting::Model(case) => {
+            if case.waits.answer {
+                fail_open::called(ServiceOutcome::Cancelled, host);
+            }
+            case.spending
+        }
+        Waiting::Mcp(judged) => judged.into_spending(),
+    };
+    if let Some(spending) = spending {
+        spending.abandon(host);
+    }
 }
 
 /// All that will be known is known.
@@ -212,6 +313,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         turn.similarity = case.similarity;
     }
     if decision.kills() {
+        release(&mut case, host);
         if !decision.kills_by_itself() {
             let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.length));
             host.count(Metric::Saved, saved);
@@ -223,6 +325,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     let given = cache::give::reply(&Surroundings { config, host }, &mut case, &decision);
     put_on_record(&mut case, host);
     if let Some(reply) = given {
+        release(&mut case, host);
         report(&mut case, reply.status, true, host);
         host.reply(reply);
         return Next::Served;
@@ -238,6 +341,14 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
             host.set_request_header("content-length", &body.len().to_string());
         }
         host.replace_request_body(&body);
+        case.length = body.len();
+    }
+    if let Some(spending) = &mut case.spending {
+        spending.go_on(&Surroundings { config, host });
+        let is_warned = decision.finding.as_ref().is_some_and(|finding| finding.signal == Signal::Budget);
+        if let Some(warning) = spending.warning.filter(|_| is_warned) {
+            shared_data::warned(host, warning, &mut case.notes);
+        }
     }
     host.release();
     let headers = if decision.is_enforced && config.response_headers {
@@ -250,6 +361,13 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         turn.number = host.report((**turn).clone());
     }
     Next::Pass(Passing::Model(Box::new(PassingResponse::new(case, headers))))
+}
+
+/// The request takes nothing of its budgets: it does not go on.
+fn release(case: &mut Case, host: &mut impl Host) {
+    if let Some(spending) = case.spending.take() {
+        spending.release(host);
+    }
 }
 
 /// Answers the request in the provider's place.

@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+pub mod budget;
 mod case;
 pub mod clean_text;
 mod codec;
@@ -18,6 +19,7 @@ pub mod identity;
 #[cfg(feature = "in-memory")]
 pub mod in_memory;
 mod inspect;
+mod line;
 mod mcp;
 mod messages;
 pub mod metric;

@@ -8,17 +8,22 @@ use sentinel_detect::{
     arguments::canonical,
     verdict::{Finding, Signal},
 };
-use sentinel_llm_api::mcp::{Wanted, is_batch, requests, wanted};
+use sentinel_llm_api::{
+    json::Unreadable,
+    mcp::{Request, Wanted, is_batch, requests, wanted},
+};
 
 use crate::{
+    budget::spending::{Spending, Took},
     case::McpCase,
+    control::ReserveReply,
     decide::{Decision, decide},
     host::{Facts, Host},
     identity::Claims,
-    inspect::Next,
-    metric::Bypass,
+    inspect::{Next, Waiting, reserve, spent},
+    metric::{Bypass, ServiceOutcome},
     note::{CallDecision, Note, ToolCall},
-    passes::{self, McpSeen},
+    passes::{self, McpSeen, Surroundings},
     record,
     render::{self, McpAnswer},
     response::Passing,
@@ -26,6 +31,7 @@ use crate::{
 };
 
 /// A request on which all that will be known is known.
+#[derive(Debug)]
 pub struct Judged {
     case: McpCase,
     decision: Decision,
@@ -33,6 +39,14 @@ pub struct Judged {
     answer: Option<McpAnswer>,
     /// A list of tools is asked for, and its agent may not use all.
     wants_list: bool,
+    /// As long as it waits for what its budgets allow.
+    body: Vec<u8>,
+}
+
+impl Judged {
+    pub fn into_spending(self) -> Option<Box<Spending>> {
+        self.case.spending
+    }
 }
 
 fn case(config: &Config, claims: &Claims, host: &dyn Facts) -> McpCase {
@@ -49,11 +63,35 @@ pub fn look(config: &Config, claims: &Claims, body: &[u8], host: &dyn Facts) -> 
     if let (true, Err(error)) = (case.findings.is_empty() && case.policy.refuses_unreadable(), &requests) {
         return Err(Bypass::Unreadable(*error));
     }
+    let wants_list = wanted.list && case.policy.mode == Mode::Enforce;
+    let mut judged = judge(config, case, body, &requests, wants_list);
+    if judged.case.spending.as_ref().is_some_and(|spending| spending.has_to_ask()) {
+        judged.body = body.to_vec();
+    } else {
+        judged.audit(&requests);
+    }
+    Ok(judged)
+}
+
+type Requests<'a> = Result<Vec<Request<'a>>, Unreadable>;
+
+/// Decides, and makes the answer of a request that is stopped.
+fn judge(config: &Config, case: McpCase, body: &[u8], requests: &Requests<'_>, wants_list: bool) -> Judged {
     let decision = decide(&case.findings, &case.policy);
     let stopping = decision.finding.as_ref().filter(|_| decision.kills());
     let answer =
         stopping.map(|finding| McpAnswer::of(config, requests.as_deref().ok(), is_batch(body), finding));
-    if case.policy.tools.audit {
+    Judged { case, decision, answer, wants_list, body: Vec::new() }
+}
+
+impl Judged {
+    /// Notes what became of the calls, where that is wanted.
+    fn audit(&mut self, requests: &Requests<'_>) {
+        let Self { case, decision, .. } = self;
+        if !case.policy.tools.audit {
+            return;
+        }
+        let stopping = decision.finding.as_ref().filter(|_| decision.kills());
         let became = match stopping.map(|finding| finding.signal) {
             None => CallDecision::Allow,
             Some(Signal::McpBreaker) => CallDecision::Break,
@@ -68,13 +106,52 @@ pub fn look(config: &Config, claims: &Claims, body: &[u8], host: &dyn Facts) -> 
             })
         }));
     }
-    let wants_list = wanted.list && case.policy.mode == Mode::Enforce;
-    Ok(Judged { case, decision, answer, wants_list })
+}
+
+/// Asks what its budgets allow, where the worker holds too little of them.
+pub fn ask(config: &Config, mut judged: Box<Judged>, host: &mut impl Host) -> Next {
+    let spending = judged.case.spending.as_mut().filter(|spending| spending.has_to_ask());
+    let Some(spending) = spending else { return settle(config, *judged, host) };
+    host.hold();
+    match reserve(config, spending, host) {
+        Ok(()) => Next::Await(Waiting::Mcp(judged)),
+        Err(outcome) => granted(config, judged, Err(outcome), host),
+    }
+}
+
+/// The service has said what it grants, or has not.
+pub fn granted(
+    config: &Config,
+    mut judged: Box<Judged>,
+    reply: Result<ReserveReply, ServiceOutcome>,
+    host: &mut impl Host,
+) -> Next {
+    let McpCase { spending, findings, notes, .. } = &mut judged.case;
+    if let Some(spending) = spending
+        && spent(config, spending, findings, notes, reply, host)
+    {
+        return Next::Await(Waiting::Mcp(judged));
+    }
+    let Judged { case, wants_list, body, .. } = *judged;
+    let requests = requests(&body);
+    let mut judged = judge(config, case, &body, &requests, wants_list);
+    judged.audit(&requests);
+    settle(config, judged, host)
 }
 
 /// Records what was decided, and lets the request go on or answers it.
 pub fn settle(config: &Config, judged: Judged, host: &mut impl Host) -> Next {
-    let Judged { mut case, decision, answer, wants_list } = judged;
+    let Judged { mut case, decision, answer, wants_list, .. } = judged;
+    if let Some(mut spending) = case.spending.take() {
+        let around = Surroundings { config, host };
+        if answer.is_some() {
+            spending.release(host);
+        } else {
+            spending.go_on(&around);
+            // The server takes nothing besides.
+            spending.settle(&around, Took::Probable);
+        }
+    }
     let notes = std::mem::take(&mut case.notes);
     record::notes(case.subject(), notes, host);
     record::mcp_decision(config, &case, &decision, host);

@@ -9,6 +9,9 @@ use crate::{case::Case, decide::Decision};
 pub fn hint(case: &Case, decision: &Decision) -> String {
     let texts = &case.policy.hint;
     match &decision.finding {
+        Some(finding) if finding.signal == Signal::Budget => {
+            texts.text(finding.signal).replace("{left}", &finding.amount)
+        }
         Some(Finding { signal, tool, count, is_waiting, is_any_outcome, .. }) => {
             let text = match (is_waiting, is_any_outcome) {
                 (true, _) => &texts.waiting,

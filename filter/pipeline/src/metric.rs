@@ -55,6 +55,24 @@ pub enum Metric {
     Reports(ServiceOutcome),
     /// Turns that were not reported, because too many waited.
     TurnsDropped,
+    /// Requests that budgets count, by where what they need came from.
+    Reservations(Reserved),
+}
+
+/// Where what a request needs of its budgets came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
+pub enum Reserved {
+    /// From a lease, without a call.
+    Lease,
+    /// The service granted it.
+    Granted,
+    /// A budget allows no more.
+    Refused,
+    /// A budget allows no more, which is only recorded.
+    Recorded,
+    /// The service did not answer.
+    Unavailable,
 }
 
 /// How a request ended, as far as an error rate needs it.
@@ -226,12 +244,13 @@ static SAVED_TOKENS: Family = counter("sentinel_saved_tokens_total", &[]);
 static CACHE_HITS: Family = counter("sentinel_cache_hits_total", &["type"]);
 static CACHE_BYPASSES: Family = counter("sentinel_cache_bypasses_total", &["cause"]);
 static REPORTS: Family = counter("sentinel_reports_total", &["outcome"]);
+static RESERVATIONS: Family = counter("sentinel_reservations_total", &["outcome"]);
 static TURNS_DROPPED: Family = counter("sentinel_turns_dropped_total", &[]);
 /// The histogram of milliseconds for which requests were held.
 pub static LATENCY: Family = Family { name: "sentinel_latency_ms", labels: &[], kind: FamilyKind::Histogram };
 
 /// All of them. A host declares them when the configuration is read: some hosts allow no new ones later.
-pub static FAMILIES: [&Family; 22] = [
+pub static FAMILIES: [&Family; 23] = [
     &REQUESTS,
     &VERDICTS,
     &MCP_CALLS,
@@ -253,6 +272,7 @@ pub static FAMILIES: [&Family; 22] = [
     &CACHE_BYPASSES,
     &REPORTS,
     &TURNS_DROPPED,
+    &RESERVATIONS,
     &LATENCY,
 ];
 
@@ -280,6 +300,7 @@ impl Metric {
             Self::CacheBypasses(_) => &CACHE_BYPASSES,
             Self::Reports(_) => &REPORTS,
             Self::TurnsDropped => &TURNS_DROPPED,
+            Self::Reservations(_) => &RESERVATIONS,
         }
     }
 
@@ -309,6 +330,7 @@ impl Metric {
             Self::CacheHits(hit) => vec![hit.label()],
             Self::CacheBypasses(cause) => vec![cause.label()],
             Self::Reports(outcome) => vec![outcome.label()],
+            Self::Reservations(outcome) => vec![outcome.into()],
         }
     }
 
@@ -341,6 +363,8 @@ pub enum Bypass {
     Response,
     /// The response was to be cleaned, and it or a part of it could not be.
     Uncleaned,
+    /// The service that counts budgets did not answer.
+    Budget,
 }
 
 impl Bypass {
@@ -358,6 +382,7 @@ impl Bypass {
             Self::NoPlace => "no_place",
             Self::Response => "response",
             Self::Uncleaned => "uncleaned",
+            Self::Budget => "budget",
         }
     }
 }

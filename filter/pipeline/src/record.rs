@@ -7,10 +7,9 @@ use std::sync::Arc;
 use sentinel_config::{Config, GuardAction, Mode, Policy};
 use sentinel_detect::{
     step::shown,
-    verdict::{Finding, Signal, Verdict},
+    verdict::{Evidence, Finding, Signal, Verdict},
 };
 use sentinel_llm_api::answer::Answer;
-use serde_json::json;
 
 use crate::{
     case::{AnswerCase, Case, McpCase},
@@ -18,6 +17,7 @@ use crate::{
     fail_open,
     host::{Facts, Host, Level},
     identity::Scope,
+    line::Line,
     metric::{CacheBypass, MCP, Metric, ServiceOutcome},
     note::{FoundAnswer, Injection, Note, ToolCall},
     passes::cache::{Cached, Found},
@@ -163,65 +163,69 @@ fn annotate(host: &mut impl Host, name: &'static str, value: &str) {
     }
 }
 
+impl Line {
+    /// Of whom a line is: digests, and Envoy's id of the request.
+    fn about(&mut self, subject: Subject<'_>, names_agent: bool, host: &impl Facts) -> String {
+        if names_agent {
+            let [_, agent, _] = subject.scope.names();
+            self.text("agent", agent.as_str());
+        }
+        self.text("scope", subject.scope.label().as_str());
+        self.text("dialect", subject.dialect);
+        self.text("request_id", request_id(host).as_deref());
+        self.end()
+    }
+}
+
 /// The log's line of a hint or a kill: one JSON object.
 fn line(subject: Subject<'_>, decision: &Decision, about: &About, host: &impl Facts) -> String {
     let finding = decision.finding.as_ref();
     let counted = finding.filter(|finding| finding.count > 0);
     let named = finding.filter(|finding| finding.count > 0 || finding.signal == Signal::ToolDenied);
     // A request to an MCP server has no score.
-    let scored = finding.filter(|_| subject.dialect != MCP);
-    let evidence = scored.map(|finding| finding.evidence);
-    let [_, agent, _] = subject.scope.names();
-    json!({
-        "event": "verdict",
-        "verdict": decision.verdict.label(),
-        "signal": finding.map_or("none", |finding| finding.signal.label()),
-        "enforced": decision.is_enforced,
-        "dialect": subject.dialect,
-        "agent": agent,
-        "scope": subject.scope.label(),
-        "count": counted.map(|finding| finding.count),
-        "tool": named.map(|finding| finding.tool.as_str()),
-        "cause": finding.and_then(Finding::cause),
-        "prompts": evidence.map(|evidence| evidence.prompts),
-        "responses": evidence.map(|evidence| evidence.responses),
-        "tools": evidence.map(|evidence| evidence.tools),
-        "score": evidence.map(|evidence| evidence.score()),
-        "similarity": about.similarity,
-        "cache": about.cache,
-        "request_id": request_id(host),
-    })
-    .to_string()
+    let evidence = finding.filter(|_| subject.dialect != MCP).map(|finding| finding.evidence);
+    let counts =
+        evidence.map(|Evidence { prompts, responses, tools }| [prompts, responses, tools].map(u64::from));
+    let [prompts, responses, tools] = match counts {
+        Some(counts) => counts.map(Some),
+        None => [None; 3],
+    };
+    let mut line = Line::of("verdict");
+    line.text("verdict", decision.verdict.label())
+        .text("signal", finding.map_or("none", |finding| finding.signal.label()))
+        .flag("enforced", decision.is_enforced)
+        .number("count", counted.map(|finding| u64::from(finding.count)))
+        .text("tool", named.map(|finding| finding.tool.as_str()))
+        .text("budget", finding.and_then(Finding::budget))
+        .text("cause", finding.and_then(Finding::cause))
+        .number("prompts", prompts)
+        .number("responses", responses)
+        .number("tools", tools)
+        .float("score", evidence.map(|evidence| evidence.score()))
+        .float("similarity", about.similarity)
+        .text("cache", about.cache);
+    line.about(subject, true, host)
 }
 
 /// Puts on record that an answer was found in the cache, whether it is given or not.
 fn cache_hit(subject: Subject<'_>, found: &FoundAnswer, host: &mut impl Host) {
-    let line = json!({
-        "event": "cache_hit",
-        "type": found.hit.label(),
-        "similarity": found.similarity,
-        "age_ms": found.age,
-        "entry": shown_entry(&found.entry),
-        "enforced": found.is_given,
-        "dialect": subject.dialect,
-        "scope": subject.scope.label(),
-        "request_id": request_id(host),
-    });
-    host.log(Level::Info, &line.to_string());
+    let mut line = Line::of("cache_hit");
+    line.text("type", found.hit.label())
+        .float("similarity", Some(found.similarity))
+        .number("age_ms", Some(found.age))
+        .text("entry", shown_entry(&found.entry))
+        .flag("enforced", found.is_given);
+    let line = line.about(subject, false, host);
+    host.log(Level::Info, &line);
 }
 
 /// Puts on record that no stored answer served. The partition says whether two requests could have shared one.
 fn cache_miss(subject: Subject<'_>, similarity: f64, partition: &Partition, host: &mut impl Host) {
     let partition: String = partition.iter().map(|byte| format!("{byte:02x}")).collect();
-    let line = json!({
-        "event": "cache_miss",
-        "similarity": similarity,
-        "partition": partition,
-        "dialect": subject.dialect,
-        "scope": subject.scope.label(),
-        "request_id": request_id(host),
-    });
-    host.log(Level::Info, &line.to_string());
+    let mut line = Line::of("cache_miss");
+    line.float("similarity", Some(similarity)).text("partition", partition.as_str());
+    let line = line.about(subject, false, host);
+    host.log(Level::Info, &line);
 }
 
 /// The service's name of an entry: digests, and nothing else.
@@ -238,50 +242,32 @@ fn injection(subject: Subject<'_>, found: &Injection, host: &mut impl Host) {
         GuardAction::Warn => (Level::Warn, "warn"),
         GuardAction::Block => (Level::Warn, "block"),
     };
-    let [_, agent, _] = subject.scope.names();
-    let line = json!({
-        "event": "security.injection_detected",
-        "pattern": found.pattern.label(),
-        "place": found.place.label(),
-        "offset": found.offset,
-        "action": action,
-        "enforced": subject.policy.mode == Mode::Enforce,
-        "agent": agent,
-        "scope": subject.scope.label(),
-        "dialect": subject.dialect,
-        "request_id": request_id(host),
-    });
-    host.log(level, &line.to_string());
+    let mut line = Line::of("security.injection_detected");
+    line.text("pattern", found.pattern.label())
+        .text("place", found.place.label())
+        .number("offset", u64::try_from(found.offset).ok())
+        .text("action", action)
+        .flag("enforced", subject.policy.mode == Mode::Enforce);
+    let line = line.about(subject, true, host);
+    host.log(level, &line);
 }
 
 /// Puts a tool call on record: one line of JSON, with the agent's name as a digest.
 fn tool_call(subject: Subject<'_>, call: &ToolCall, host: &mut impl Host) {
-    let [_, agent, _] = subject.scope.names();
-    let line = json!({
-        "event": "tool_call",
-        "agent": agent,
-        "scope": subject.scope.label(),
-        "dialect": subject.dialect,
-        "tool": shown(&call.tool),
-        "arguments": format!("{:016x}", call.arguments),
-        "decision": call.decision.label(),
-        "request_id": request_id(host),
-    });
-    host.log(Level::Info, &line.to_string());
+    let mut line = Line::of("tool_call");
+    line.text("tool", shown(&call.tool).as_str())
+        .text("arguments", format!("{:016x}", call.arguments).as_str())
+        .text("decision", call.decision.label());
+    let line = line.about(subject, true, host);
+    host.log(Level::Info, &line);
 }
 
 /// Puts on record that an answer says that there is nothing to say.
 fn no_reply(subject: Subject<'_>, is_marked: bool, host: &mut impl Host) {
-    let [_, agent, _] = subject.scope.names();
-    let line = json!({
-        "event": "no_reply",
-        "agent": agent,
-        "scope": subject.scope.label(),
-        "dialect": subject.dialect,
-        "marked": is_marked,
-        "request_id": request_id(host),
-    });
-    host.log(Level::Info, &line.to_string());
+    let mut line = Line::of("no_reply");
+    line.flag("marked", is_marked);
+    let line = line.about(subject, true, host);
+    host.log(Level::Info, &line);
 }
 
 /// Envoy's request id. A client can send one of its own: what does not look like a UUID stays out of the log.

@@ -9,10 +9,9 @@ use sentinel_config::Config;
 use std::{mem, sync::Arc};
 
 use crate::{
-    case::Case,
-    fail_open,
+    control::ReserveReply,
     host::{Host, ServiceReply},
-    inspect::{self, Next},
+    inspect::{self, Next, Waiting},
     metric::{Bypass, ServiceOutcome, Status},
     request_head::{self, Counted, Opened, RequestHead},
     response::Passing,
@@ -33,7 +32,7 @@ enum Phase {
     /// The body is being held until it is whole.
     Reading(Box<RequestHead>),
     /// The embedding service is thinking; the request is held.
-    Asking(Box<Case>),
+    Asking(Waiting),
     /// The request has gone on; the response is read as it passes.
     Passing(Passing),
     Done,
@@ -48,7 +47,7 @@ impl Phase {
 impl From<Next> for Phase {
     fn from(next: Next) -> Self {
         match next {
-            Next::Await(case) => Self::Asking(case),
+            Next::Await(waiting) => Self::Asking(waiting),
             Next::Pass(response) => Self::Passing(response),
             Next::Answered | Next::Served | Next::End => Self::Done,
         }
@@ -107,8 +106,19 @@ impl Request {
     /// The answer to `Host::ask`.
     pub fn on_service_reply(&mut self, host: &mut impl Host, reply: Result<ServiceReply, ServiceOutcome>) {
         self.phase = match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Asking(case) => {
+            Phase::Asking(Waiting::Model(case)) => {
                 let next = inspect::answered(&self.config, case, reply, host);
+                self.follow(next, host)
+            }
+            other => other,
+        };
+    }
+
+    /// The answer to `Host::reserve`.
+    pub fn on_reservation(&mut self, host: &mut impl Host, reply: Result<ReserveReply, ServiceOutcome>) {
+        self.phase = match mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Asking(waiting) => {
+                let next = inspect::granted(&self.config, waiting, reply, host);
                 self.follow(next, host)
             }
             other => other,
@@ -160,9 +170,9 @@ impl Request {
     pub fn on_closed(&mut self, host: &mut impl Host) {
         self.count(Status::Unanswered, host);
         match mem::replace(&mut self.phase, Phase::Done) {
-            Phase::Asking(_) => {
+            Phase::Asking(waiting) => {
                 host.cancel();
-                fail_open::called(ServiceOutcome::Cancelled, host);
+                inspect::abandoned(waiting, host);
             }
             Phase::Passing(response) => response.cut_off(&self.config, host),
             Phase::Idle | Phase::Reading(_) | Phase::Done => {}

@@ -17,7 +17,7 @@ use crate::{
     metric::Bypass,
     note::Note,
     passes::{
-        self, Surroundings,
+        self, Surroundings, budgets,
         cache::{
             caller,
             keep::{self, awaited},
@@ -92,8 +92,20 @@ pub struct PassingResponse {
 impl PassingResponse {
     pub fn new(mut case: Case, headers: Vec<(&'static str, String)>) -> Self {
         let awaited = awaited(&mut case);
-        let Case { dialect, model, policy, scope, names, entry, thread, length, turn, caller: asks, .. } =
-            case;
+        let Case {
+            dialect,
+            model,
+            policy,
+            scope,
+            names,
+            entry,
+            thread,
+            length,
+            turn,
+            caller: asks,
+            spending,
+            ..
+        } = case;
         let case = AnswerCase {
             dialect,
             model,
@@ -108,6 +120,7 @@ impl PassingResponse {
             length: 0,
             turn,
             names,
+            spending,
             frames: None,
             is_stopped: false,
             answer: None,
@@ -300,6 +313,7 @@ fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host)
         }
     }
     passes::of_an_answer(&Surroundings { config, host }, case);
+    budgets::answered(&Surroundings { config, host }, case, true);
     put_on_record(case, host);
     report(case, host);
     if std::mem::take(&mut case.is_held) {
@@ -337,6 +351,7 @@ fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut
         case.answer = reader.and_then(AnswerReader::into_answer);
         passes::report::answered(&around, case);
     }
+    budgets::answered(&Surroundings { config, host }, case, false);
     if let Some(turn) = &mut case.turn {
         turn.end = end;
     }

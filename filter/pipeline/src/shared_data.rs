@@ -108,12 +108,42 @@ pub fn change_refused(host: &dyn Facts, caller: u64, notes: &mut Vec<Note>, is_r
         let mut callers: Vec<u64> = codec::decode(bytes);
         callers.retain(|known| *known != caller);
         if is_refused {
-            let surplus = callers.len().saturating_sub(REFUSED.saturating_sub(1));
-            callers.drain(..surplus);
-            callers.push(caller);
+            push_bounded(&mut callers, caller, REFUSED);
         }
         ((), codec::encode(&callers))
     });
+}
+
+/// Hints about budgets that are remembered in one bucket.
+const WARNED: usize = 64;
+const WARNED_BUCKETS: u32 = 64;
+
+fn warned_key(warning: u64) -> String {
+    format!("sentinel/warned/{}", bucket(warning, WARNED_BUCKETS))
+}
+
+/// Whether this hint about a budget was given.
+pub fn is_warned(host: &dyn Facts, warning: u64) -> bool {
+    let known: Vec<u64> =
+        host.load(&warned_key(warning)).bytes.map(|bytes| codec::decode(&bytes)).unwrap_or_default();
+    known.contains(&warning)
+}
+
+/// Remembers that it was given. Of very many, the first is forgotten.
+pub fn warned(host: &dyn Facts, warning: u64, notes: &mut Vec<Note>) {
+    swap(host, &warned_key(warning), notes, |bytes| {
+        let mut known: Vec<u64> = codec::decode(bytes);
+        push_bounded(&mut known, warning, WARNED);
+        ((), codec::encode(&known))
+    });
+}
+
+/// The last of the list, which has at most so many.
+fn push_bounded(list: &mut Vec<u64>, last: u64, most: usize) {
+    list.retain(|known| *known != last);
+    let surplus = list.len().saturating_sub(most.saturating_sub(1));
+    list.drain(..surplus);
+    list.push(last);
 }
 
 fn bucket(slot: u64, buckets: u32) -> u64 {

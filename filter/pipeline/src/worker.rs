@@ -6,11 +6,12 @@
 
 use std::{collections::VecDeque, mem, rc::Rc, sync::Arc};
 
-use sentinel_config::{Config, changeable};
+use sentinel_config::Config;
 use sentinel_detect::step::Memo;
 use sentinel_text::digest;
 
 use crate::{
+    budget::leases::Leases,
     codec,
     control::{Directives, Report, ReportReply, WorkerId},
     host::{Background, Level, Message, Process, Reply, Stored},
@@ -29,8 +30,6 @@ const MANY_TURNS: usize = 256;
 /// Between two reports, at least, and how much more it may be (milliseconds).
 const PAUSE: u64 = 750;
 const JITTER: u64 = 500;
-/// Bytes of a configuration that is sent.
-const LONGEST_CONFIGURATION: usize = 256 << 10;
 /// After a reply that the service keeps no runs.
 const LONG_PAUSE: u64 = 60_000;
 /// Where the process has its number, its workers theirs, and the directives lie.
@@ -53,6 +52,7 @@ pub struct Worker {
     /// The collector did not take the last spans.
     is_cut_off: bool,
     reports: Reports,
+    leases: Rc<Leases>,
     directives: Rc<Directives>,
     /// Of the directives that are shared among workers, those that are known here.
     shared: u64,
@@ -61,7 +61,6 @@ pub struct Worker {
 /// Turns on their way.
 #[derive(Debug, Default)]
 struct Reports {
-    id: Option<WorkerId>,
     waiting: VecDeque<Turn>,
     bytes: usize,
     /// How many of the first were sent before: they stay as they are.
@@ -121,6 +120,7 @@ impl Worker {
             memo: Rc::default(),
             config,
             source: source.to_vec(),
+            leases: Rc::new(Leases::new(source)),
             spans: Vec::new(),
             is_cut_off: false,
             reports: Reports::default(),
@@ -140,9 +140,8 @@ impl Worker {
 
     /// What whoever configures the filter has to know.
     pub fn warning(&self) -> Option<&'static str> {
-        (!self.config.budgets.is_empty()).then_some(
-            "agent sentinel: `budgets` are known to the embedding service, and this version of the filter does not hold anybody to them",
-        )
+        let is_off = !self.config.budgets.is_empty() && !self.config.reports;
+        is_off.then_some("agent sentinel: nobody is held to `budgets` while `control.enabled` is false")
     }
 
     /// What new requests go by.
@@ -153,6 +152,11 @@ impl Worker {
     /// What `Facts::memo` gives.
     pub fn memo(&self) -> Rc<Memo> {
         Rc::clone(&self.memo)
+    }
+
+    /// What `Facts::leases` gives.
+    pub fn leases(&self) -> Rc<Leases> {
+        Rc::clone(&self.leases)
     }
 
     /// What `Facts::directives` gives.
@@ -192,12 +196,14 @@ impl Worker {
             return;
         }
         self.reports.due = now.saturating_add(PAUSE).saturating_add(random.checked_rem(JITTER).unwrap_or(0));
-        let is_silent = waiting == 0 && self.reports.dropped == 0 && !self.reports.wants_configuration;
+        let is_silent = waiting == 0
+            && self.reports.dropped == 0
+            && !self.reports.wants_configuration
+            && !self.leases.has_any();
         if is_silent && now.saturating_sub(age(host.process()).1) < PAUSE {
             return;
         }
-        let Some(worker) = self.id(host.process()) else { return };
-        let configuration = changeable(&self.source, LONGEST_CONFIGURATION);
+        let Some(worker) = id(&self.leases, host.process()) else { return };
         let reports = &mut self.reports;
         let report = Report {
             worker,
@@ -205,9 +211,10 @@ impl Worker {
             turns: reports.waiting.iter().cloned().collect(),
             dropped: reports.dropped,
             known: self.directives.known,
-            configuration_digest: digest(configuration.as_bytes()),
-            configuration: if reports.wants_configuration { configuration } else { String::new() },
+            configuration_digest: self.leases.configuration_digest,
+            configuration: self.leases.configuration(reports.wants_configuration),
             unknown_directives: reports.unknown,
+            leases: self.leases.report(now),
         };
         (reports.fixed, reports.under_way, reports.told) = (waiting, Some(waiting), reports.dropped);
         if let Err(outcome) = host.send(Message::Report(Box::new(report))) {
@@ -232,6 +239,11 @@ impl Worker {
         self.reports.unknown = reply.unknown;
         self.reports.wants_configuration = reply.wants_configuration;
         let now = host.process().now();
+        // Without the configuration it knows no budgets, and has counted nothing of them.
+        if !reply.wants_configuration {
+            self.leases.reported(now);
+        }
+        self.leases.set_known(!reply.wants_configuration);
         let has_news = reply.all_stops
             || !reply.directives.is_empty()
             || reply.known.is_some_and(|known| known != self.directives.known);
@@ -305,17 +317,6 @@ impl Worker {
         self.directives = Rc::new(directives);
     }
 
-    /// Which worker this is. Returns `None` while others are faster each time.
-    fn id(&mut self, process: &dyn Process) -> Option<WorkerId> {
-        if self.reports.id.is_none() {
-            let drawn = process.random().max(1);
-            let envoy = swap(process, ENVOY, |envoy: u64| if envoy == 0 { drawn } else { envoy })?;
-            let number = swap(process, WORKERS, |workers: u32| workers.saturating_add(1))?;
-            self.reports.id = Some(WorkerId { envoy, number });
-        }
-        self.reports.id
-    }
-
     /// Says once, not every second, that spans are lost.
     fn exported(&mut self, is_taken: bool, host: &mut impl Background) {
         if !is_taken && !self.is_cut_off {
@@ -324,6 +325,17 @@ impl Worker {
         }
         self.is_cut_off = !is_taken;
     }
+}
+
+/// Which worker this is. Returns `None` while others are faster each time.
+pub fn id(leases: &Leases, process: &dyn Process) -> Option<WorkerId> {
+    if leases.worker.get().is_none() {
+        let drawn = process.random().max(1);
+        let envoy = swap(process, ENVOY, |envoy: u64| if envoy == 0 { drawn } else { envoy })?;
+        let number = swap(process, WORKERS, |workers: u32| workers.saturating_add(1))?;
+        let _ = leases.worker.set(WorkerId { envoy, number });
+    }
+    leases.worker.get().copied()
 }
 
 /// Of which kind a message was.

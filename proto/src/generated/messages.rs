@@ -279,7 +279,8 @@ pub struct ReportRequest {
     /// What the worker has of the directives; absent: nothing.
     #[prost(message, optional, tag = "5")]
     pub known: ::core::option::Option<Known>,
-    /// Each lease that the worker holds, and each that it gave back since its last report that was answered.
+    /// Each lease whose use has changed since the last report that was answered, each that was not told of for half of its time, and each
+    /// that the worker gives back.
     #[prost(message, repeated, tag = "6")]
     pub leases: ::prost::alloc::vec::Vec<LeaseUse>,
     /// Digest of `configuration`.
@@ -562,9 +563,16 @@ pub struct ReserveRequest {
     /// that are new in it. NANO_USD is absent where the worker has no price; the service prices the tokens then.
     #[prost(message, repeated, tag = "6")]
     pub probable: ::prost::alloc::vec::Vec<Amount>,
-    /// The leases that the worker holds in accounts of these names, with what is used of them now.
+    /// The leases that the worker holds in accounts of these names, with what is used of them now, and those that it gives back.
     #[prost(message, repeated, tag = "7")]
     pub leases: ::prost::alloc::vec::Vec<LeaseUse>,
+    /// Id of the lease in each account in which the worker has none yet: 64 random bits, others with each call. So a worker that gets no
+    /// reply can give back what it was granted. 0: the service draws one.
+    #[prost(fixed64, tag = "8")]
+    pub lease: u64,
+    /// As in ReportRequest. Sent until the service is known to have it.
+    #[prost(string, tag = "9")]
+    pub configuration: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ReserveReply {
@@ -675,10 +683,16 @@ pub struct LeaseUse {
     /// The worker holds it no longer: `used` is final, and the rest is free.
     #[prost(bool, tag = "4")]
     pub returned: bool,
-    /// Where the service did not answer and `control.on_unavailable` is `allow`: whose requests went on without a lease. `id` is 64 random
-    /// bits of the worker then, and `account` is 0.
+    /// Whose requests went on without a lease: the service did not answer and `control.on_unavailable` is `allow`, or it refused and the
+    /// mode is `observe`. `id` is 64 random bits of the worker then, and `account` is 0. With `returned` it also gives back what a call
+    /// without a reply may have granted: `id` is the call's `lease` then.
     #[prost(message, optional, tag = "5")]
     pub outside: ::core::option::Option<Names>,
+    /// Where `outside` is there and `used` has no NANO_USD: what the tokens are priced by.
+    #[prost(string, tag = "6")]
+    pub provider: ::prost::alloc::string::String,
+    #[prost(string, tag = "7")]
+    pub model: ::prost::alloc::string::String,
 }
 /// How an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

@@ -89,7 +89,11 @@ pub async fn stream(
     headers: &[(&str, &str)],
     body: impl Into<Bytes>,
 ) -> Streaming {
-    let request = request(to, Method::POST, path, headers, Full::new(body.into()));
+    begin(request(to, Method::POST, path, headers, Full::new(body.into()))).await
+}
+
+/// Sends a request, and returns as soon as the answer's headers have arrived.
+pub async fn begin(request: Request<Full<Bytes>>) -> Streaming {
     let client = legacy::Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
     let (parts, body) = client.request(request).await.expect("an answer").into_parts();
     Streaming { status: parts.status.as_u16(), headers: parts.headers, body }

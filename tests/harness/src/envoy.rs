@@ -57,7 +57,14 @@ impl Envoy {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
-        let mut command = Self::command(folder, bootstrap);
+        fs::write(folder.join("envoy.yaml"), bootstrap.text()).expect("the bootstrap is written");
+        // It takes an argument once.
+        let workers = arguments.iter().position(|argument| *argument == "--concurrency");
+        let (workers, arguments) = match workers {
+            Some(at) => (arguments[at + 1], [&arguments[..at], &arguments[at + 2..]].concat()),
+            None => (WORKERS, arguments.to_vec()),
+        };
+        let mut command = command_of(folder, workers);
         command.args(arguments).envs(environment.iter().copied());
         let mut process = Process::start("envoy", folder, command);
         let admin = wait_until_live(&mut process, folder);
@@ -122,12 +129,19 @@ impl Envoy {
     }
 }
 
-/// Envoy on the file `envoy.yaml` in this folder. Two workers, so that what must be shared between workers is put to the test.
+/// So that what must be shared between workers is put to the test.
+const WORKERS: &str = "2";
+
+/// Envoy on the file `envoy.yaml` in this folder.
 pub(crate) fn command(folder: &Path) -> Command {
+    command_of(folder, WORKERS)
+}
+
+fn command_of(folder: &Path, workers: &str) -> Command {
     let mut command = Command::new(parts::envoy());
     command
         // Many run beside each other; what hot restart needs would be left in /dev/shm by each that is killed.
-        .args(["--concurrency", "2", "--disable-hot-restart", "--log-level", "info", "--config-path"])
+        .args(["--concurrency", workers, "--disable-hot-restart", "--log-level", "info", "--config-path"])
         .arg(folder.join("envoy.yaml"));
     command.arg("--admin-address-path").arg(folder.join(ADMIN_FILE)).current_dir(parts::root());
     for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"] {

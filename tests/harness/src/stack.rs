@@ -56,6 +56,7 @@ pub struct Builder {
     cluster: Option<String>,
     over: Option<String>,
     own_envoy: bool,
+    workers: Option<String>,
 }
 
 /// How long a request may be held in the shipped bootstraps.
@@ -77,6 +78,7 @@ impl Stack {
             cluster: None,
             over: None,
             own_envoy: false,
+            workers: None,
         }
     }
 
@@ -200,6 +202,12 @@ impl Builder {
         self
     }
 
+    /// With a new Envoy that has this many workers.
+    pub fn workers(mut self, workers: u32) -> Self {
+        self.workers = Some(workers.to_string());
+        self
+    }
+
     pub fn start(self) -> Stack {
         let folder = tempfile::Builder::new().prefix("sentinel").tempdir().expect("a temporary folder");
         let socket = socket(folder.path());
@@ -234,7 +242,8 @@ impl Builder {
             Beside::Real(settings) => service = Some(Service::start(folder.path(), &socket, &settings)),
             Beside::Fake(behaviour) => fake = Some(FakeService::start(&socket, *behaviour)),
         }
-        let over = self.over.as_deref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
+        let mut over = self.over.as_deref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
+        over.extend(self.workers.iter().flat_map(|workers| ["--concurrency", workers.as_str()]));
         let envoy = if self.own_envoy || !over.is_empty() {
             Envoy::start_with(folder.path(), &bootstrap, &over)
         } else {

@@ -274,8 +274,8 @@ impl Budgets {
                 let is_unpriced =
                     unpriced && budget.limits.nano_usd.is_some() && budget.unpriced == Unpriced::Refuse;
                 let needs = cost.needs(budget.unpriced);
-                let question =
-                    Question { budget, worker: &worker, needs, is_unpriced, new_id: clock::random(), now_ms };
+                let new_id = if request.lease == 0 { clock::random() } else { request.lease };
+                let question = Question { budget, worker: &worker, needs, is_unpriced, new_id, now_ms };
                 let answer = account.reserve(question, period);
                 after.push((account, answer, is_unpriced));
             }
@@ -356,7 +356,8 @@ impl Budgets {
                     for budget in budgets.iter().filter(|budget| budget.fits(payer(&names))) {
                         let names = payers_names(budget, &names);
                         let account = account_of(budget, &names);
-                        by_account.entry(account).or_default().push((told(lease), Some((names, budget))));
+                        let told = self.told_outside(lease, budget.unpriced);
+                        by_account.entry(account).or_default().push((told, Some((names, budget))));
                     }
                 }
             }
@@ -365,6 +366,24 @@ impl Budgets {
             self.count(worker, id, &uses, budgets).await?;
         }
         Ok(())
+    }
+
+    /// What passed without a lease, with its price where the worker did not know one.
+    fn told_outside(&self, lease: &v1::LeaseUse, unpriced: Unpriced) -> Use {
+        let Use { id, used, returned } = told(lease);
+        let is_priced = lease.used.iter().any(|amount| amount.unit() == v1::Unit::NanoUsd);
+        if is_priced || used.tokens == 0 {
+            return Use { id, used, returned };
+        }
+        let price = self.prices.price(&lease.provider, &lease.model);
+        let dearest = || self.prices.dearest(&lease.provider).filter(|_| unpriced != Unpriced::Ignore);
+        let tokens = Tokens {
+            input_tokens: used.tokens.saturating_sub(used.output_tokens),
+            output_tokens: used.output_tokens,
+            ..Tokens::default()
+        };
+        let nano_usd = price.or_else(dearest).map_or(0, |price| price.of(tokens));
+        Use { id, used: Amounts { nano_usd, ..used }, returned }
     }
 
     async fn count(

@@ -42,10 +42,11 @@ group! {
         window: String = "run".into(),
         /// The time zone of a calendar window: `UTC`, or a name of the IANA database such as `Europe/Zurich`.
         zone: String = "UTC".into(),
-        /// From this share of a limit on, the model gets a hint. With 1 there is no hint.
+        /// From this share of a limit on, the model gets a hint, once in each run. With 1 there is no hint.
         /// Range: above 0, at most 1.
         warn_at: f64 = 0.8,
-        /// What happens at the limit. `kill` stops the agent (signal `budget`). `record` only says so in events, metrics and the API.
+        /// What happens at the limit. `kill` stops the agent (signal `budget`). `record` only says so in events, metrics and the API, and
+        /// there is no hint.
         at_limit: AtLimit = AtLimit::Kill,
         /// How a model without a known price counts, if there is a limit of `usd`. `estimate`: as the dearest known model of its provider.
         /// `refuse`: its requests are refused. `ignore`: it costs nothing.
@@ -65,10 +66,10 @@ group! {
         /// Output tokens.
         /// Range: 1 and more.
         output_tokens: Option<u64> = None,
-        /// Requests to providers.
+        /// Requests to providers, and requests to MCP servers that call tools.
         /// Range: 1 and more.
         requests: Option<u64> = None,
-        /// Tool calls.
+        /// Tool calls: those whose results are new in a request to a provider, and those in requests to MCP servers.
         /// Range: 1 and more.
         tool_calls: Option<u64> = None,
         /// Seconds since the run's first request. Only with `per: run`.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     ConfigError,
-    field::{Field, group, join, wrong_type},
+    field::{Field, choice, group, join, wrong_type},
 };
 
 group! {
@@ -17,5 +17,13 @@ group! {
         /// Whether each worker of Envoy tells the embedding service about once a second what its agents did, and takes from it what an
         /// operator has said: stops and live settings. The reports have names, counts and digests, and no prompt, argument or result.
         enabled: bool = false,
+        /// What happens with a request that has budgets while the service does not answer, if no lease has enough for it. `allow` lets it
+        /// go on; what it took is reported when the service is back. `refuse` stops it with the signal `budget`.
+        on_unavailable: OnUnavailable = OnUnavailable::Allow,
     }
+}
+
+choice! {
+    /// What happens with requests that have budgets while the service does not answer.
+    enum OnUnavailable { Allow = "allow", Refuse = "refuse", }
 }

@@ -1,6 +1,6 @@
 //! What may be spent, by whom. Nothing here counts: the embedding service does.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use super::agents::AgentName;
 use crate::{
@@ -95,16 +95,17 @@ pub fn budgets(raw: &RawConfig) -> Result<Vec<Budget>, ConfigError> {
         return Err(ConfigError::new("budgets", format!("must not have more than {MOST} entries")));
     }
     let has_clients = !raw.identity.principal.is_empty();
-    let mut names = BTreeSet::new();
-    let checked = raw.budgets.iter().zip(0..).map(|(entry, index): (&RawBudget, usize)| {
+    let mut checked: Vec<Budget> = Vec::with_capacity(raw.budgets.len());
+    for (index, entry) in raw.budgets.iter().enumerate() {
         let budget = budget(entry, has_clients).map_err(|error| error.below(&format!("budgets[{index}]")))?;
-        if names.insert(Arc::clone(&budget.name)) {
-            return Ok(budget);
+        // There are few, and this is not done for a request.
+        if checked.iter().any(|known| known.name == budget.name) {
+            let problem = format!("`{}` is the name of another budget too", budget.name);
+            return Err(ConfigError::new(format!("budgets[{index}].name"), problem));
         }
-        let problem = format!("`{}` is the name of another budget too", budget.name);
-        Err(ConfigError::new(format!("budgets[{index}].name"), problem))
-    });
-    checked.collect()
+        checked.push(budget);
+    }
+    Ok(checked)
 }
 
 fn budget(raw: &RawBudget, has_clients: bool) -> Result<Budget, ConfigError> {

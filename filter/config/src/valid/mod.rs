@@ -32,7 +32,7 @@ use crate::{
     duration::parse_millis,
     field::{Field, unknown, wrong_type},
     price::Price,
-    raw::{RawConfig, RawIdentity},
+    raw::{OnUnavailable, RawConfig, RawIdentity},
 };
 
 mod agents;
@@ -80,6 +80,8 @@ pub struct Config {
     pub state_ttl: u64,
     /// Workers report to the service, and do what its operators say.
     pub reports: bool,
+    /// What happens with requests that have budgets while the service does not answer.
+    pub on_unavailable: OnUnavailable,
     /// Reports have digests in the place of names.
     pub hides_names: bool,
     /// Of the live settings that are in it; 0: none.
@@ -221,6 +223,7 @@ impl TryFrom<RawConfig> for Config {
             collector: Some(raw.traces.cluster).filter(|cluster| !cluster.is_empty()),
             buckets: raw.state.buckets,
             reports: raw.control.enabled,
+            on_unavailable: raw.control.on_unavailable,
             hides_names: !names,
             settings_version: 0,
             budgets,

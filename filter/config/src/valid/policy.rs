@@ -164,7 +164,9 @@ impl TryFrom<&RawConfig> for Policy {
         let fallback = text("intervention_message", &raw.intervention_message, placeholders::IN_HINT)?;
         for signal in Signal::ALL.iter().copied() {
             let path = format!("hint.messages.{}", signal.label());
-            placeholders::check(&path, hint.messages.of(signal), placeholders::IN_HINT)?;
+            let known =
+                if signal == Signal::Budget { placeholders::IN_BUDGET } else { placeholders::IN_HINT };
+            placeholders::check(&path, hint.messages.of(signal), known)?;
         }
         placeholders::check("hint.messages.waiting", &hint.messages.waiting, placeholders::IN_HINT)?;
         let message = |own: &str| if own.trim().is_empty() { fallback.clone() } else { own.to_owned() };

@@ -1,8 +1,7 @@
 //! The filter's replies to an MCP client in the server's place.
 
-use serde_json::json;
-
 use super::Request;
+use crate::json::quoted;
 
 /// How a denied call is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,14 +15,13 @@ pub enum AnswerAs {
 
 /// The JSON-RPC answer to all of `requests`. A batch is answered with a list, even a batch of one.
 pub fn reply(requests: &[Request<'_>], is_batch: bool, message: &str, answer_as: AnswerAs) -> String {
+    let message = quoted(message);
     let content = match answer_as {
-        AnswerAs::Result => {
-            // `resultType` is required since protocol 2026-07-28. Older clients ignore it.
-            let text = json!([{"type": "text", "text": message}]);
-            let result = json!({"content": text, "isError": true, "resultType": "complete"});
-            format!(r#""result":{result}"#)
-        }
-        AnswerAs::Error => format!(r#""error":{}"#, json!({"code": -32000, "message": message})),
+        // `resultType` is required since protocol 2026-07-28. Older clients ignore it.
+        AnswerAs::Result => format!(
+            r#""result":{{"content":[{{"text":{message},"type":"text"}}],"isError":true,"resultType":"complete"}}"#
+        ),
+        AnswerAs::Error => format!(r#""error":{{"code":-32000,"message":{message}}}"#),
     };
     let answers: Vec<String> = requests
         .iter()
@@ -35,12 +33,14 @@ pub fn reply(requests: &[Request<'_>], is_batch: bool, message: &str, answer_as:
 
 /// The JSON-RPC answer to a body that is not a request.
 pub fn invalid(message: &str) -> String {
-    let error = json!({"code": -32600, "message": message});
-    json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string()
+    let message = quoted(message);
+    format!(r#"{{"error":{{"code":-32600,"message":{message}}},"id":null,"jsonrpc":"2.0"}}"#)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

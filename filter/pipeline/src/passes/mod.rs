@@ -5,6 +5,7 @@
 pub mod ask;
 pub mod bounds;
 pub mod breaker;
+pub mod budgets;
 pub mod cache;
 pub mod clean;
 pub mod fingerprint;
@@ -61,8 +62,9 @@ enum LooksAt {
 /// * `bounds` comes behind `tools` and `spotlight`: it moves their edits along with what it moves.
 /// * `cache` looks up nothing where something was found or is edited. It comes behind all that finds or edits.
 /// * `ask` puts what `loops` and `cache` want to know into one question.
+/// * `budgets` takes nothing for a request that is stopped anyway. It comes behind all that can stop one.
 /// * `report` counts what the others have noted.
-const OF_A_REQUEST: [(LooksAt, Pass); 10] = [
+const OF_A_REQUEST: [(LooksAt, Pass); 11] = [
     (LooksAt::All, stop::run),
     (LooksAt::All, models::run),
     (LooksAt::All, tools::run),
@@ -72,6 +74,7 @@ const OF_A_REQUEST: [(LooksAt, Pass); 10] = [
     (LooksAt::Unrefused, loops::run),
     (LooksAt::All, cache::look_up::run),
     (LooksAt::All, ask::run),
+    (LooksAt::Unrefused, budgets::run),
     (LooksAt::All, report::run),
 ];
 
@@ -96,8 +99,12 @@ pub struct McpSeen<'a> {
 type McpPass = fn(&McpSeen<'_>, &mut McpCase);
 
 /// The passes of a request to an MCP server. `breaker` counts no calls of a request that `tools` refuses.
-const OF_AN_MCP_REQUEST: [(LooksAt, McpPass); 3] =
-    [(LooksAt::All, stop::of_mcp), (LooksAt::All, tools::called), (LooksAt::Unrefused, breaker::run)];
+const OF_AN_MCP_REQUEST: [(LooksAt, McpPass); 4] = [
+    (LooksAt::All, stop::of_mcp),
+    (LooksAt::All, tools::called),
+    (LooksAt::Unrefused, breaker::run),
+    (LooksAt::Unrefused, budgets::of_mcp),
+];
 
 /// Runs the passes of a request to an MCP server.
 pub fn of_an_mcp_request(seen: &McpSeen<'_>, case: &mut McpCase) {

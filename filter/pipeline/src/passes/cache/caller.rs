@@ -1,13 +1,16 @@
 //! Who asks, as far as the cache is concerned: by what an answer is kept apart from those of others, and whether the provider has
 //! just refused him. What is stored is a digest.
 
+use std::borrow::Cow;
+
 use sentinel_config::Config;
 
 use crate::{host::Facts, note::Note, shared_data};
 
 /// Headers that say who asks, or with what right. Who has another is another client, unless a filter before this one says who it is.
 pub fn credentials(host: &dyn Facts) -> Vec<(String, Vec<Vec<u8>>)> {
-    let mut names = host.request_header_names();
+    // Sorted as other lists of names are, so that the module has the code once.
+    let mut names: Vec<Cow<'_, str>> = host.request_header_names().into_iter().map(Cow::Owned).collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -15,7 +18,7 @@ pub fn credentials(host: &dyn Facts) -> Vec<(String, Vec<Vec<u8>>)> {
         .filter(|name| is_credential(name))
         .map(|name| {
             let values = host.request_header_values(&name);
-            (name, values)
+            (name.into_owned(), values)
         })
         .collect()
 }
