@@ -8,7 +8,7 @@ use sentinel_llm_api::{
 };
 use sentinel_text::{Fingerprint, digest, digest_pair};
 
-use crate::joined::Joined;
+use crate::{joined::Joined, words::english};
 
 /// Earlier occurrences of a prompt that are remembered.
 const OCCURRENCES: usize = 24;
@@ -170,22 +170,17 @@ fn is_clock(word: &[u8]) -> bool {
     }
 }
 
-/// `Monday`, `Nov`, `PM`, `UTC`: what a date or a time is written with.
+/// `Monday`, `Nov`, `PM`: what a date or a time is written with.
 pub(crate) fn is_calendar(word: &[u8]) -> bool {
-    const DAYS: [&[u8]; 7] = [b"mon", b"tue", b"wed", b"thu", b"fri", b"sat", b"sun"];
-    const MONTHS: [&[u8]; 12] =
-        [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
-    const MONTH_ENDS: [&[u8]; 12] =
-        [b"uary", b"ruary", b"ch", b"il", b"", b"e", b"y", b"ust", b"tember", b"ober", b"ember", b"ember"];
-    const DAY_ENDS: [&[u8]; 7] = [b"day", b"sday", b"nesday", b"rsday", b"day", b"urday", b"day"];
     if word.len() <= 2 {
-        return [b"am", b"pm"].iter().any(|half| word.eq_ignore_ascii_case(*half));
+        return english::HALVES_OF_DAY.iter().any(|half| word.eq_ignore_ascii_case(half.as_bytes()));
     }
-    let Some((start, end)) = word.split_at_checked(3).filter(|_| word.len() <= 9) else { return false };
-    let is_named = |(name, rest): (&&[u8], &&[u8])| {
-        start.eq_ignore_ascii_case(name) && (end.is_empty() || end.eq_ignore_ascii_case(rest))
+    // Whole, or its first three letters.
+    let is_named = |name: &&str| {
+        let name = name.as_bytes();
+        word.eq_ignore_ascii_case(if word.len() == 3 { name.get(..3).unwrap_or(name) } else { name })
     };
-    DAYS.iter().zip(&DAY_ENDS).any(is_named) || MONTHS.iter().zip(&MONTH_ENDS).any(is_named)
+    english::CALENDAR.iter().any(is_named)
 }
 
 #[cfg(test)]

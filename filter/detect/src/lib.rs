@@ -19,6 +19,7 @@ mod thresholds;
 pub mod verdict;
 pub mod window;
 mod word_set;
+mod words;
 
 pub use word_set::WordSet;
 

@@ -3,7 +3,7 @@
 
 use memchr::memmem::Finder;
 
-use crate::Sought;
+use crate::{Sought, words::formats};
 
 /// Actions of one text that are read.
 const MAX_ACTIONS: usize = 256;
@@ -239,45 +239,17 @@ fn label(line: &str) -> Option<(Label, usize)> {
                     .all(|(a, b)| a.eq_ignore_ascii_case(&b) || (a == b' ' && b == b'_'))
         })
     };
-    let label = if is(&["action", "act", "function", "tool", "tool_name", "tool_call", "action_name"]) {
+    let label = if is(formats::ACTION) {
         Label::Action
-    } else if is(&[
-        "action_input",
-        "tool_input",
-        "tool_args",
-        "tool_arguments",
-        "action_args",
-        "arguments",
-        "args",
-        "parameters",
-        "input",
-    ]) {
+    } else if is(formats::INPUT) {
         Label::Input
-    } else if is(&[
-        "observation",
-        "observations",
-        "obs",
-        "tool_result",
-        "tool_output",
-        "tool_response",
-        "action_result",
-    ]) {
+    } else if is(formats::OBSERVATION) {
         Label::Observation
-    } else if is(&["output", "result", "response"]) {
+    } else if is(formats::RESULT) {
         Label::Result
-    } else if is(&["command"]) {
+    } else if is(formats::COMMAND) {
         Label::Command
-    } else if is(&[
-        "thought",
-        "thoughts",
-        "reasoning",
-        "final_answer",
-        "answer",
-        "question",
-        "next_thought",
-        "plan",
-        "step",
-    ]) {
+    } else if is(formats::OTHER) {
         Label::Other
     } else {
         return None;

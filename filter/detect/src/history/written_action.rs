@@ -4,7 +4,10 @@
 
 use memchr::memmem;
 
-use crate::reverse_search::{last_place, places, split_at_last};
+use crate::{
+    reverse_search::{last_place, places, split_at_last},
+    words::formats,
+};
 
 /// What begins and ends a block of code.
 const FENCE: &str = "```";
@@ -42,37 +45,15 @@ fn is_line_end(text: &str) -> bool {
 
 /// `<execute_command>..</execute_command>` at the end of the text.
 fn last_element(said: &str) -> Option<&str> {
-    /// Elements of a page, and those that hold what the agent thinks.
-    const NO_ACTIONS: [&str; 22] = [
-        "p",
-        "b",
-        "i",
-        "a",
-        "ul",
-        "ol",
-        "li",
-        "td",
-        "tr",
-        "em",
-        "div",
-        "span",
-        "table",
-        "strong",
-        "body",
-        "html",
-        "think",
-        "thinking",
-        "thought",
-        "reasoning",
-        "analysis",
-        "answer",
-    ];
     let (before, closing) = split_at_last(said, "</")?;
     let (name, tail) = closing.split_once('>')?;
     let is_name = !name.is_empty()
         && name.len() <= NAME
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':' | '.'));
-    if !is_name || tail.len() > TAIL || NO_ACTIONS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+    if !is_name
+        || tail.len() > TAIL
+        || formats::NO_ACTIONS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    {
         return None;
     }
     let starts = |rest: &str| {
@@ -86,8 +67,6 @@ fn last_element(said: &str) -> Option<&str> {
 
 /// JSON at the end of the text, from the member on that names the action: what stands before it is the agent's thought.
 fn last_json(said: &str) -> Option<&str> {
-    const KEYS: [&str; 8] =
-        ["action", "actions", "tool", "tool_name", "tool_call", "function", "command", "tool_calls"];
     let text = said.trim_end_matches(|c: char| c.is_whitespace() || c == '"');
     if !text.ends_with('}') {
         return None;
@@ -100,7 +79,8 @@ fn last_json(said: &str) -> Option<&str> {
         let rest = object.get(at.saturating_add(key.len())..).unwrap_or_default().trim_start_matches('\\');
         opens && rest.strip_prefix('"').is_some_and(|rest| rest.trim_start().starts_with(':'))
     };
-    KEYS.iter()
+    formats::ACTION_MEMBERS
+        .iter()
         .filter_map(|key| memmem::find_iter(object.as_bytes(), key).find(|at| is_key(*at, key)))
         .min()
         .and_then(|at| object.get(at..))
@@ -108,10 +88,7 @@ fn last_json(said: &str) -> Option<&str> {
 
 /// What stands below the last line `## Action`.
 fn under_heading(said: &str) -> Option<&str> {
-    let at = ["# Action", "# ACTION", "# Command", "# Tool"]
-        .iter()
-        .filter_map(|mark| last_place(said, mark))
-        .max()?;
+    let at = formats::ACTION_HEADINGS.iter().filter_map(|mark| last_place(said, mark)).max()?;
     let rest = said.get(at..)?;
     let (_, below) = rest.split_once('\n').or_else(|| rest.split_once("\\n"))?;
     let below = below.trim_matches(|c: char| c.is_whitespace() || c == '"');
@@ -125,7 +102,7 @@ fn behind_label(said: &str) -> Option<&str> {
         before.is_empty() || before.ends_with(['\n', '"']) || before.ends_with("\\n")
     };
     let last = |mark: &str| places(said, mark).take(TAGS).find(begins_line);
-    let at = ["Action:", "ACTION:", "Command:", "COMMAND:"].iter().filter_map(|mark| last(mark)).max()?;
+    let at = formats::ACTION_LABELS.iter().filter_map(|mark| last(mark)).max()?;
     said.get(at..).map(|action| action.trim_matches(|c: char| c.is_whitespace() || c == '"'))
 }
 

@@ -3,134 +3,23 @@
 use sentinel_text::words;
 
 use super::{
-    known::Known,
+    known::{Known, is_one_of},
     phrases::{self, Says},
 };
+use crate::words::{english, programs};
 
 /// A number with so many digits names one thing.
 const SPECIFIC_DIGITS: usize = 5;
 /// Words of a sentence that says what was done.
 const DEED_WORDS: usize = 8;
 
-static DONE: Known = Known::of(&[
-    "ok",
-    "okay",
-    "done",
-    "success",
-    "successful",
-    "successfully",
-    "true",
-    "yes",
-    "y",
-    "sent",
-    "approved",
-    "confirmed",
-    "accepted",
-    "acknowledged",
-    "ack",
-    "sure",
-    "proceed",
-    "continue",
-    "go",
-    "noted",
-    "approve",
-    "accept",
-    "allow",
-    "allowed",
-    "granted",
-    "understood",
-    "roger",
-    "lgtm",
-    "yep",
-]);
-/// Those that may end a few words.
-static DONE_AT_END: Known = Known::of(&["ok", "okay", "done", "success", "successful", "successfully"]);
-/// Words that permit something, wherever they stand in a few words.
-static PERMITTED: Known = Known::of(&["approved", "accepted", "confirmed", "granted", "allowed"]);
-/// Words that tell somebody to go on.
-static GO_ON: Known = Known::of(&["proceed", "continue", "go", "ahead"]);
-/// What was done, in the words of tools: at the end of a sentence, or behind "was" or "been".
-static DEEDS: Known = Known::of(&[
-    "clicked",
-    "pressed",
-    "tapped",
-    "typed",
-    "updated",
-    "performed",
-    "completed",
-    "executed",
-    "sent",
-    "added",
-    "removed",
-    "created",
-    "saved",
-    "deleted",
-    "selected",
-    "registered",
-    "recorded",
-    "logged",
-    "loaded",
-    "toggled",
-    "moved",
-    "increased",
-    "decreased",
-    "enabled",
-    "disabled",
-    "applied",
-    "written",
-    "posted",
-    "published",
-    "uploaded",
-    "stored",
-    "inserted",
-    "changed",
-    "modified",
-    "scrolled",
-    "dispatched",
-    "spoken",
-    "played",
-    "edited",
-    "replaced",
-    "copied",
-    "renamed",
-    "delivered",
-    "appended",
-    "wrote",
-]);
-/// What a database answers to a statement.
-static STATEMENTS: Known = Known::of(&["insert", "update", "delete", "create", "alter", "drop"]);
-/// Words that end like a deed and are none: names, and what went wrong.
-static NO_DEEDS: Known = Known::of(&[
-    "united",
-    "alfred",
-    "ahmed",
-    "mohamed",
-    "mohammed",
-    "hundred",
-    "failed",
-    "denied",
-    "refused",
-    "rejected",
-    "declined",
-    "expired",
-    "blocked",
-    "aborted",
-    "crashed",
-    "exceeded",
-    "killed",
-    "locked",
-    "timed",
-    "malformed",
-    "unsupported",
-    "unauthorized",
-    "undefined",
-    "limited",
-    "unlimited",
-    "advanced",
-    "related",
-    "estimated",
-    "combined",
-]);
+static DONE: Known = Known::of(english::DONE);
+static DONE_AT_END: Known = Known::of(english::DONE_AT_END);
+static PERMITTED: Known = Known::of(english::PERMITTED);
+static GO_ON: Known = Known::of(english::GO_ON);
+static DEEDS: Known = Known::of(english::DEEDS);
+static NO_DEEDS: Known = Known::of(english::NO_DEEDS);
+static STATEMENTS: Known = Known::of(programs::STATEMENTS);
 
 /// `count`: the words of the text, as far as they were counted.
 pub(super) fn says_so(text: &str, count: usize) -> bool {
@@ -182,7 +71,7 @@ fn says_what_was_done(text: &str) -> bool {
     let mut before = "";
     let is_passive = words(text).any(|word| {
         let before = std::mem::replace(&mut before, word);
-        DEEDS.has(word) && ["was", "been", "were"].iter().any(|be| before.eq_ignore_ascii_case(be))
+        DEEDS.has(word) && is_one_of(before, english::WAS)
     });
     is_passive || DEEDS.has(before)
 }

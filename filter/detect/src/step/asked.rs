@@ -4,6 +4,9 @@
 use sentinel_text::words;
 
 use super::known::Known;
+use crate::words::{
+    chinese, english, french, german, italian, japanese, korean, portuguese, russian, spanish,
+};
 
 /// Bytes of a text that are looked at, at its beginning and at its end.
 const REACH: usize = 4_096;
@@ -12,62 +15,18 @@ const BETWEEN: usize = 2;
 const LEAST: u32 = 5;
 const MOST: u32 = 100;
 
-/// What a repetition is counted in.
-static REPETITIONS: Known = Known::of(&[
-    "times",
-    "time",
-    "samples",
-    "sample",
-    "runs",
-    "rounds",
-    "tries",
-    "attempts",
-    "repetitions",
-    "repeats",
-    "iterations",
-    "trials",
-    "readings",
-    "measurements",
-    "flips",
-    "rolls",
-    "tosses",
-    "draws",
-    "checks",
-    "calls",
-    "passes",
-    "mal",
-    "male",
-    "fois",
-    "veces",
-    "vezes",
-    "volte",
-]);
-const OTHER_SCRIPTS: [&str; 5] = ["раз", "次", "回", "번", "遍"];
-
-static WORDS: [(&str, u32); 22] = [
-    ("one", 1),
-    ("two", 2),
-    ("three", 3),
-    ("four", 4),
-    ("five", 5),
-    ("six", 6),
-    ("seven", 7),
-    ("eight", 8),
-    ("nine", 9),
-    ("ten", 10),
-    ("eleven", 11),
-    ("twelve", 12),
-    ("fifteen", 15),
-    ("twenty", 20),
-    ("thirty", 30),
-    ("forty", 40),
-    ("fifty", 50),
-    ("hundred", 100),
-    ("dozen", 12),
-    ("fünf", 5),
-    ("zehn", 10),
-    ("zwanzig", 20),
+static REPETITIONS: [Known; 6] = [
+    Known::of(english::REPETITIONS),
+    Known::of(german::REPETITIONS),
+    Known::of(french::REPETITIONS),
+    Known::of(spanish::REPETITIONS),
+    Known::of(portuguese::REPETITIONS),
+    Known::of(italian::REPETITIONS),
 ];
+/// Other scripts, whose words begin so.
+const BEGINNINGS: [&[&str]; 4] =
+    [russian::REPETITIONS, chinese::REPETITIONS, japanese::REPETITIONS, korean::REPETITIONS];
+const NUMBERS: [&[(&str, u32)]; 2] = [english::NUMBERS, german::NUMBERS];
 
 /// The largest such number of a text; 0 where it has none.
 pub(crate) fn asked_number(text: &str) -> u32 {
@@ -89,13 +48,8 @@ fn in_part(text: &str) -> u32 {
             .unwrap_or((word, ""));
         let (number, counted) = match digits.parse::<u32>() {
             Ok(number) => (Some(number), rest),
-            Err(_) => (
-                WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|(_, number)| *number),
-                "",
-            ),
+            Err(_) => (number_in_words(word), ""),
         };
-        let is_repetition =
-            |word: &str| REPETITIONS.has(word) || OTHER_SCRIPTS.iter().any(|known| word.starts_with(known));
         // Not a letter somewhere behind a number.
         let is_sign = |word: &str, between: usize| between == 0 && word.eq_ignore_ascii_case("x");
         if let Some(number) = number {
@@ -128,6 +82,19 @@ fn in_part(text: &str) -> u32 {
         let _ = sign;
     }
     most
+}
+
+fn is_repetition(word: &str) -> bool {
+    REPETITIONS.iter().any(|known| known.has(word))
+        || BEGINNINGS.into_iter().flatten().any(|beginning| word.starts_with(beginning))
+}
+
+fn number_in_words(word: &str) -> Option<u32> {
+    let is_it = |known: &str| word.eq_ignore_ascii_case(known);
+    let from_one = english::FROM_ONE.iter().zip(1..).find(|(known, _)| is_it(known));
+    from_one
+        .map(|(_, number)| number)
+        .or_else(|| NUMBERS.into_iter().flatten().find(|(known, _)| is_it(known)).map(|(_, number)| *number))
 }
 
 fn in_range(number: &u32) -> bool {

@@ -4,8 +4,11 @@
 use memchr::{memchr2, memmem::Finder};
 use sentinel_llm_api::json::{self, Raw};
 
-use super::{judge::MAX_RESULT, volatile};
-use crate::Sought;
+use super::{MAX_RESULT, known::is_one_of, volatile};
+use crate::{
+    Sought,
+    words::{formats, programs},
+};
 
 /// Lines at the beginning and at the end of a text that can say that it is a failure.
 const LINES: usize = 4;
@@ -64,16 +67,14 @@ pub(super) fn members_say_failure(object: Raw<'_>) -> bool {
     const MEMBERS: usize = 64;
     object.members().take(MEMBERS).any(|(key, value)| {
         let name = key.text();
-        let is = |known: &[&str]| known.iter().any(|one| name.eq_ignore_ascii_case(one));
+        let is = |known: &[&str]| is_one_of(&name, known);
         let number = || value.get().parse::<i64>().ok();
-        if is(&["error", "errors"]) {
+        if is(formats::ERROR) {
             return tells(value);
         }
-        (is(&["isError", "is_error"]) && value.is_true())
-            || (is(&["status", "statusCode", "status_code", "http_status"])
-                && number().is_some_and(|status| (400..600).contains(&status)))
-            || (is(&["exit_code", "exitCode", "exit_status", "returncode", "return_code"])
-                && number().is_some_and(|code| code != 0))
+        (is(formats::IS_ERROR) && value.is_true())
+            || (is(formats::STATUS) && number().is_some_and(|status| (400..600).contains(&status)))
+            || (is(formats::EXIT_CODE) && number().is_some_and(|code| code != 0))
     })
 }
 
@@ -114,10 +115,9 @@ fn ends_with_error(text: &str) -> bool {
 
 /// The value of a field that says that there was no error: `Error: (none)`, `error: null`, `Error: 0`.
 pub(super) fn is_nothing(value: &str) -> bool {
-    const NOTHING: [&str; 8] = ["none", "empty", "null", "nil", "undefined", "n/a", "0", "false"];
     let word = value.trim_matches(|c: char| c.is_whitespace() || c.is_ascii_punctuation());
     let is_empty_sign = word.is_empty() && !value.trim().is_empty();
-    is_empty_sign || NOTHING.iter().any(|nothing| word.eq_ignore_ascii_case(nothing))
+    is_empty_sign || is_one_of(word, programs::NO_VALUE)
 }
 
 /// `prog: path: message`: a program says what is wrong with a path or an option.
@@ -155,8 +155,7 @@ fn is_exception(line: &str) -> bool {
     let end = memchr2(b':', b' ', line.as_bytes()).unwrap_or(line.len());
     let (name, rest) = line.split_at_checked(end).unwrap_or((line, ""));
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$'));
-    let is_class =
-        ["Error", "Exception", "Timeout"].iter().any(|end| name.ends_with(end) && name.len() > end.len());
+    let is_class = programs::EXCEPTIONS.iter().any(|end| name.ends_with(end) && name.len() > end.len());
     is_name && is_class && (rest.is_empty() || rest.starts_with(':'))
 }
 
@@ -195,7 +194,7 @@ fn is_log_of_failure(text: &str) -> bool {
         word.starts_with(|c: char| c.is_ascii_digit()) && word.contains([':', '-'])
     };
     is_time(first)
-        && words.any(|word| matches!(word.trim_matches(['[', ']', ':', '|']), "ERROR" | "FATAL" | "CRITICAL"))
+        && words.any(|word| programs::FAILURE_LEVELS.contains(&word.trim_matches(['[', ']', ':', '|'])))
 }
 
 /// `<returncode>1</returncode>`, `Exit code: 2`: a code that is not 0.
@@ -205,8 +204,6 @@ pub(super) fn has_exit_code(said: &str) -> bool {
 
 /// Whether one of the exit codes that a text names is not 0. `None` where it names none, or is long.
 pub(super) fn failed_by_exit_code(said: &str) -> Option<bool> {
-    const NAMES: [&str; 6] =
-        ["returncode", "return code", "exit code", "exit_code", "exit status", "exited with code"];
     // Most results have none of these words, and need not be copied.
     static PARTS: [Sought; 3] = [
         Sought::new(|| Finder::new("ode")),
@@ -218,7 +215,7 @@ pub(super) fn failed_by_exit_code(said: &str) -> Option<bool> {
         return None;
     }
     let lower = said.to_ascii_lowercase();
-    let codes = NAMES.iter().filter_map(|name| {
+    let codes = programs::EXIT_CODES.iter().filter_map(|name| {
         let (_, after) = lower.split_once(name)?;
         let value = after.trim_start_matches(['>', ':', '=', '"', '\'', ' ', '-', '(']);
         let digits = value.len().saturating_sub(value.trim_start_matches(|c: char| c.is_ascii_digit()).len());

@@ -2,7 +2,11 @@
 
 use sentinel_text::words;
 
-use super::{judge::MAX_RESULT, known::Known};
+use super::{
+    MAX_RESULT,
+    known::{Known, is_one_of},
+};
+use crate::words::english;
 
 /// Acknowledgements ("3 lines written to notes.txt") are not longer than this (words).
 pub(super) const ACKNOWLEDGEMENT_WORDS: usize = 12;
@@ -22,8 +26,8 @@ pub(super) struct FirstWords {
 impl FirstWords {
     /// `said` without what frameworks put around it.
     pub fn of(said: &str) -> Self {
-        static NONE: Known = Known::of(&["no", "none", "nothing", "null"]);
-        static EMPTY: Known = Known::of(&["empty", "unchanged"]);
+        static NONE: Known = Known::of(english::NONE);
+        static EMPTY: Known = Known::of(english::EMPTY);
         let beginning = said.get(..said.floor_char_boundary(MAX_RESULT)).unwrap_or(said);
         let mut first = Self { count: 0, is_none: false, is_short_empty: false };
         for word in words(beginning).take(SHORT_WORDS.saturating_add(1)) {
@@ -36,9 +40,7 @@ impl FirstWords {
             }
         }
         let is_up_to_date = first.count <= ACKNOWLEDGEMENT_WORDS
-            && ["up to date", "up-to-date"]
-                .iter()
-                .any(|phrase| beginning.to_ascii_lowercase().contains(phrase));
+            && english::UP_TO_DATE.iter().any(|phrase| beginning.to_ascii_lowercase().contains(phrase));
         first.is_short_empty |= is_up_to_date;
         first.is_none |= is_up_to_date;
         first
@@ -47,24 +49,12 @@ impl FirstWords {
 
 /// "No new messages", "The inbox is empty", "Already up to date": of what comes by itself nothing has come.
 pub(super) fn is_nothing_new(text: &str) -> bool {
-    static NEW: Known = Known::of(&[
-        "new",
-        "unread",
-        "more",
-        "further",
-        "pending",
-        "changes",
-        "updates",
-        "empty",
-        "left",
-        "remaining",
-        "unchanged",
-    ]);
+    static NEW: Known = Known::of(english::NEW);
     words(text).any(|word| NEW.has(word)) || text.to_ascii_lowercase().contains("to date")
 }
 
 /// "(no output)", "The command ran and did not produce any output": in other words, nothing at all.
 pub(super) fn says_no_output(text: &str) -> bool {
-    let has = |known: &[&str]| words(text).any(|word| known.iter().any(|one| word.eq_ignore_ascii_case(one)));
-    has(&["output"]) && has(&["no", "not", "without", "empty", "none"])
+    let has = |known: &[&str]| words(text).any(|word| is_one_of(word, known));
+    has(&["output"]) && has(english::NO_OUTPUT)
 }

@@ -7,17 +7,16 @@ use sentinel_text::{digest, words};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Kind, Purpose, Weight, acknowledging, explicit,
+    Kind, MAX_RESULT, Purpose, Weight, acknowledging, explicit,
     first_words::{ACKNOWLEDGEMENT_WORDS, FirstWords, SHORT_WORDS, is_nothing_new, says_no_output},
+    known::is_one_of,
     numbers::Numbers,
     phrases::{self, Says},
     plain,
     structure::Structure,
     volatile, waiting,
 };
-
-/// Results are looked into up to this size (bytes); beyond it their digest and their ends must do.
-pub(crate) const MAX_RESULT: usize = 4_096;
+use crate::words::{english, programs};
 
 /// Failures are compared without what is volatile up to this size (bytes): a traceback, the output of a test run.
 pub(super) const MAX_FAILURE: usize = 16_384;
@@ -184,8 +183,8 @@ fn by_words(said: &str, first: &FirstWords, by_structure: impl FnOnce() -> Optio
         0 if trimmed.contains(['✅', '✓', '✔', '👍', '👌']) => Kind::Acknowledgement,
         0 => Kind::Empty,
         // How something stands, which may stay so for long.
-        1 if ["false", "offline"].iter().any(|state| trimmed.eq_ignore_ascii_case(state)) => Kind::Empty,
-        1 if ["None", "none", "null", "undefined", "nil"].contains(&trimmed) => Kind::Empty,
+        1 if is_one_of(trimmed, english::OFF) => Kind::Empty,
+        1 if programs::NOTHING.contains(&trimmed) => Kind::Empty,
         // "[silence]", "(no answer)": nobody said anything.
         1..=3 if is_stage_direction(trimmed) => Kind::Acknowledgement,
         1..=ACKNOWLEDGEMENT_WORDS if says_no_output(trimmed) => Kind::Acknowledgement,
@@ -202,10 +201,9 @@ fn by_words(said: &str, first: &FirstWords, by_structure: impl FnOnce() -> Optio
 
 /// A few words in brackets, which no one has said: "[silence]".
 fn is_stage_direction(text: &str) -> bool {
-    const WORDS: [&str; 7] = ["silence", "inaudible", "noise", "answer", "response", "reply", "speech"];
     let is_in = |open: char, close: char| text.starts_with(open) && text.ends_with(close);
     (is_in('[', ']') || is_in('(', ')') || is_in('<', '>') || is_in('*', '*'))
-        && words(text).any(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
+        && words(text).any(|word| is_one_of(word, english::STAGE_DIRECTIONS))
 }
 
 /// A result as it is kept until its call is known: nothing of it is needed beyond its beginning and its digest.

@@ -1,5 +1,5 @@
 //! Lists of words that are looked for in texts, in any case. Most words of a text are in no list: their first letter and
-//! their length show it. Which lists there are is said where they are used.
+//! their length show it. The lists are those of `words`.
 
 /// Words in ASCII.
 pub(super) struct Known {
@@ -22,6 +22,11 @@ impl Known {
     pub fn has(&self, word: &str) -> bool {
         self.marks.may_have(word) && self.words.iter().any(|known| known.eq_ignore_ascii_case(word))
     }
+}
+
+/// Whether the word is one of a few, for which no marks are worth it.
+pub(super) fn is_one_of(word: &str, known: &[&str]) -> bool {
+    known.iter().any(|one| word.eq_ignore_ascii_case(one))
 }
 
 /// The first letters and lengths of words: a bit for each pair, one half for each second bit of the length.

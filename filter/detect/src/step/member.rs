@@ -2,7 +2,13 @@
 
 use sentinel_text::words;
 
-use super::{acknowledging, first_words::SHORT_WORDS, known::Known, purpose::name_words};
+use super::{
+    acknowledging,
+    first_words::SHORT_WORDS,
+    known::{Known, is_one_of},
+    purpose::name_words,
+};
+use crate::words::formats;
 
 /// Members of an object that merely acknowledges.
 const ACKNOWLEDGEMENT_MEMBERS: usize = 4;
@@ -47,7 +53,7 @@ impl Acknowledgement {
             Leaf::Text(text) => acknowledging::says_so(text, words(text).take(SHORT_WORDS).count()),
             _ => false,
         };
-        let is_exit = matches!(key, "exit_code" | "exitCode" | "returncode" | "code");
+        let is_exit = formats::EXIT_CODE_OF_RECEIPT.contains(&key);
         self.is_exit |= is_exit && is_zero;
         self.is_more_than_exit |= !is_exit
             && match value {
@@ -60,30 +66,7 @@ impl Acknowledgement {
 
 /// Whether what stands under the key is of the moment: `request_id`, `timestamp`, `took_ms`, `attempt`.
 fn is_passing_key(key: &str) -> bool {
-    static PARTS: Known = Known::of(&[
-        "id",
-        "ids",
-        "uuid",
-        "guid",
-        "ts",
-        "time",
-        "timestamp",
-        "date",
-        "datetime",
-        "at",
-        "ms",
-        "seconds",
-        "secs",
-        "took",
-        "elapsed",
-        "duration",
-        "latency",
-        "attempt",
-        "attempts",
-        "retry",
-        "trace",
-        "nonce",
-    ]);
+    static PARTS: Known = Known::of(formats::PASSING);
     name_words(key).any(|word| PARTS.has(word))
 }
 
@@ -101,15 +84,7 @@ pub(super) enum Leaf<'v> {
 
 /// What goes round a list: how it was asked for, how to go on, that all is well.
 pub(super) fn tells_nothing(key: &str, value: &Leaf<'_>) -> bool {
-    const ROUND: [&str; 14] = [
-        "cursor", "token", "next", "page", "offset", "limit", "query", "q", "more", "etag", "ok", "success",
-        "object", "kind",
-    ];
-    let is_round = || {
-        name_words(key).any(|word| ROUND.iter().any(|known| word.eq_ignore_ascii_case(known)))
-            || is_passing_key(key)
-    };
-    let is_ok =
-        matches!(value, Leaf::Text(text) if ["ok", "success"].iter().any(|ok| text.eq_ignore_ascii_case(ok)));
-    is_ok || is_round()
+    let is_round = || name_words(key).any(|word| is_one_of(word, formats::ROUND_A_LIST));
+    let is_ok = matches!(value, Leaf::Text(text) if is_one_of(text, formats::OK));
+    is_ok || is_round() || is_passing_key(key)
 }

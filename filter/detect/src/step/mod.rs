@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use sentinel_text::digest;
 
-use crate::WordSet;
+use self::known::is_one_of;
+use crate::{WordSet, words::english};
 
 pub(crate) use self::{
     asked::asked_number,
@@ -53,6 +54,8 @@ mod weight;
 
 /// Steps that are remembered: five rounds of the longest cycle, and room for what lies between.
 pub const LENGTH: usize = 48;
+/// Results are looked into up to this size (bytes); beyond it their digest and their ends must do.
+const MAX_RESULT: usize = 4_096;
 /// A tool's name is not longer than this (bytes).
 const MAX_NAME: usize = 64;
 
@@ -238,12 +241,10 @@ impl FinishedCall {
 fn is_cut_out(text: &str) -> bool {
     /// Words of such a remark.
     const MOST: usize = 12;
-    let is_one_of = |word: &str, known: &[&str]| known.iter().any(|one| word.eq_ignore_ascii_case(one));
     let all = || sentinel_text::words(text).take(MOST.saturating_add(1));
     all().count() <= MOST
-        && all()
-            .any(|word| is_one_of(word, &["omitted", "elided", "cleared", "truncated", "removed", "masked"]))
-        && all().any(|word| is_one_of(word, &["old", "output", "observation", "content", "lines", "context"]))
+        && all().any(|word| is_one_of(word, english::CUT_OUT))
+        && all().any(|word| is_one_of(word, english::CUT_OUT_THING))
 }
 
 /// A tool's name as it may stand in a header and a log. Agents that act in text may call anything a tool: what does not

@@ -1,11 +1,10 @@
 //! What short results say in languages other than English: that something waits, is done, or that there is
 //! nothing new. Results are short, so a few words of each language do.
 
-use std::cmp::Ordering;
-
 use sentinel_text::words;
 
 use super::known::Marks;
+use crate::words::{chinese, french, german, italian, japanese, korean, portuguese, russian, spanish};
 
 /// Longer texts are not looked at (bytes).
 const MOST: usize = 400;
@@ -20,113 +19,50 @@ pub(super) enum Says {
     NothingNew,
 }
 
-/// The word that must stand before (any where that is empty), and the word itself: "en cours". German, French, Spanish,
-/// Portuguese, Italian, Russian; lower case, sorted by the word.
-const SPACED: [(&str, &str, Says); 66] = [
-    ("", "abgeschlossen", Says::Done),
-    ("", "aguardando", Says::Waits),
-    ("", "aguarde", Says::Waits),
-    ("em", "andamento", Says::Waits),
-    ("in", "arbeit", Says::Waits),
-    ("", "attendere", Says::Waits),
-    ("en", "attente", Says::Waits),
-    ("in", "attesa", Says::Waits),
-    ("", "ausgeführt", Says::Done),
-    ("", "ausstehend", Says::Waits),
-    ("wird", "bearbeitet", Says::Waits),
-    ("in", "bearbeitung", Says::Waits),
-    ("", "completato", Says::Done),
-    ("", "concluído", Says::Done),
-    ("in", "corso", Says::Waits),
-    ("en", "cours", Says::Waits),
-    ("en", "curso", Says::Waits),
-    ("", "effectué", Says::Done),
-    ("in", "elaborazione", Says::Waits),
-    ("", "enregistré", Says::Done),
-    ("", "enviado", Says::Done),
-    ("", "envoyé", Says::Done),
-    ("", "erfolgreich", Says::Done),
-    ("", "erledigt", Says::Done),
-    ("en", "espera", Says::Waits),
-    ("c'est", "fait", Says::Done),
-    ("", "fatto", Says::Done),
-    ("", "feito", Says::Done),
-    ("", "fertig", Says::Done),
-    ("", "gesendet", Says::Done),
-    ("", "gespeichert", Says::Done),
-    ("", "guardado", Says::Done),
-    ("", "hecho", Says::Done),
-    ("", "ja", Says::Done),
-    ("", "listo", Says::Done),
-    ("keine", "neuen", Says::NothingNew),
-    ("nichts", "neues", Says::NothingNew),
-    ("noch", "nicht", Says::Waits),
-    ("läuft", "noch", Says::Waits),
-    ("aucun", "nouveau", Says::NothingNew),
-    ("aucune", "nouvelle", Says::NothingNew),
-    ("hay", "nuevos", Says::NothingNew),
-    ("", "oui", Says::Done),
-    ("", "patienter", Says::Waits),
-    ("", "pendente", Says::Waits),
-    ("", "pendiente", Says::Waits),
-    ("", "procesando", Says::Waits),
-    ("en", "proceso", Says::Waits),
-    ("em", "processamento", Says::Waits),
-    ("", "succès", Says::Done),
-    ("", "sucesso", Says::Done),
-    ("", "sí", Says::Done),
-    ("", "terminé", Says::Done),
-    ("wird", "verarbeitet", Says::Waits),
-    ("wird", "vorbereitet", Says::Waits),
-    ("bitte", "warten", Says::Waits),
-    ("", "warteschlange", Says::Waits),
-    ("", "éxito", Says::Done),
-    ("", "выполнено", Says::Done),
-    ("", "выполняется", Says::Waits),
-    ("", "готово", Says::Done),
-    ("новых", "нет", Says::NothingNew),
-    ("", "обрабатывается", Says::Waits),
-    ("", "ожидание", Says::Waits),
-    ("в", "очереди", Says::Waits),
-    ("", "успешно", Says::Done),
-];
+/// A list of each language.
+type Lists = &'static [&'static [&'static str]];
 
-/// Phrases of languages that write no spaces, and of Korean, whose words take endings.
-const UNSPACED: [(&str, Says); 30] = [
-    // Chinese
-    ("处理中", Says::Waits),
-    ("进行中", Says::Waits),
-    ("运行中", Says::Waits),
-    ("等待", Says::Waits),
-    ("排队", Says::Waits),
-    ("稍候", Says::Waits),
-    ("尚未", Says::Waits),
-    ("處理中", Says::Waits),
-    ("進行中", Says::Waits),
-    ("成功", Says::Done),
-    ("已完成", Says::Done),
-    ("已点击", Says::Done),
-    ("已保存", Says::Done),
-    ("请继续", Says::Done),
-    ("好的", Says::Done),
-    ("没有新", Says::NothingNew),
-    // Japanese
-    ("処理中", Says::Waits),
-    ("実行中", Says::Waits),
-    ("待機", Says::Waits),
-    ("お待ち", Says::Waits),
-    ("保留中", Says::Waits),
-    ("完了", Says::Done),
-    ("成功", Says::Done),
-    ("新着はありません", Says::NothingNew),
-    // Korean
-    ("진행 중", Says::Waits),
-    ("처리 중", Says::Waits),
-    ("실행 중", Says::Waits),
-    ("대기", Says::Waits),
-    ("완료", Says::Done),
-    ("성공", Says::Done),
-];
+impl Says {
+    /// In languages that put spaces between words.
+    fn spaced(self) -> &'static Phrases {
+        static WAITS: Phrases = Phrases::of(&[
+            german::WAITS,
+            french::WAITS,
+            spanish::WAITS,
+            portuguese::WAITS,
+            italian::WAITS,
+            russian::WAITS,
+        ]);
+        static DONE: Phrases = Phrases::of(&[
+            german::DONE,
+            french::DONE,
+            spanish::DONE,
+            portuguese::DONE,
+            italian::DONE,
+            russian::DONE,
+        ]);
+        static NOTHING_NEW: Phrases = Phrases::of(&[
+            german::NOTHING_NEW,
+            french::NOTHING_NEW,
+            spanish::NOTHING_NEW,
+            russian::NOTHING_NEW,
+        ]);
+        match self {
+            Self::Waits => &WAITS,
+            Self::Done => &DONE,
+            Self::NothingNew => &NOTHING_NEW,
+        }
+    }
+
+    /// In languages that put none, and in Korean.
+    const fn unspaced(self) -> Lists {
+        match self {
+            Self::Waits => &[chinese::WAITS, japanese::WAITS, korean::WAITS],
+            Self::Done => &[chinese::DONE, japanese::DONE, korean::DONE],
+            Self::NothingNew => &[chinese::NOTHING_NEW, japanese::NOTHING_NEW],
+        }
+    }
+}
 
 /// Whether a short text has a phrase that says so.
 pub(super) fn says(text: &str, wanted: Says) -> bool {
@@ -135,52 +71,71 @@ pub(super) fn says(text: &str, wanted: Says) -> bool {
     }
     let is_unspaced = |byte: u8| (0xE3..=0xED).contains(&byte);
     if !text.is_ascii() && text.bytes().any(is_unspaced) {
-        return UNSPACED.iter().any(|(phrase, says)| *says == wanted && text.contains(phrase));
+        return wanted.unspaced().iter().copied().flatten().any(|phrase| text.contains(phrase));
     }
-    let marks = match wanted {
-        Says::Waits => const { marks(Says::Waits) },
-        Says::Done => const { marks(Says::Done) },
-        Says::NothingNew => const { marks(Says::NothingNew) },
-    };
+    let phrases = wanted.spaced();
     let mut before = "";
-    words(text).take(WORDS).any(|word| {
-        let before = std::mem::replace(&mut before, word);
-        // What is not ASCII may be another number of bytes in lower case.
-        (marks.may_have(word) || !word.is_ascii()) && is_known(word, before, wanted)
-    })
+    words(text).take(WORDS).any(|word| phrases.ends_with(word, std::mem::replace(&mut before, word)))
 }
 
-/// The marks of the words that say so.
-const fn marks(wanted: Says) -> Marks {
-    let (mut marks, mut rest) = (Marks::NONE, SPACED.as_slice());
-    while let [(_, word, says), after @ ..] = rest {
-        if *says as u8 == wanted as u8 {
-            marks = marks.with(word);
+/// Phrases of one or two words.
+pub(super) struct Phrases {
+    lists: Lists,
+    /// Of the last word of each.
+    marks: Marks,
+}
+
+impl Phrases {
+    pub const fn of(lists: Lists) -> Self {
+        let (mut marks, mut rest) = (Marks::NONE, lists);
+        while let [list, after @ ..] = rest {
+            let mut phrases = *list;
+            while let [phrase, others @ ..] = phrases {
+                marks = marks.with(split(phrase).1);
+                phrases = others;
+            }
+            rest = after;
         }
-        rest = after;
+        Self { lists, marks }
     }
-    marks
+
+    /// Whether one of them ends with the word, behind the one before it.
+    pub fn ends_with(&self, word: &str, before: &str) -> bool {
+        // What is not ASCII may be another number of bytes in lower case.
+        (self.marks.may_have(word) || !word.is_ascii()) && self.has(word, before)
+    }
+
+    #[inline(never)]
+    fn has(&self, word: &str, before: &str) -> bool {
+        self.lists.iter().copied().flatten().any(|phrase| {
+            let (first, last) = split(phrase);
+            is_word(last, word) && (first.is_empty() || is_word(first, before))
+        })
+    }
 }
 
-/// Whether a word says so behind the one before it.
-#[inline(never)]
-fn is_known(word: &str, before: &str, wanted: Says) -> bool {
-    let start = SPACED.partition_point(|(_, known, _)| compared(known, word).is_lt());
-    let mut known = SPACED
-        .get(start..)
-        .unwrap_or_default()
-        .iter()
-        .take_while(|(_, known, _)| compared(known, word).is_eq());
-    known.any(|(first, _, says)| *says == wanted && (first.is_empty() || compared(first, before).is_eq()))
+/// The first word of a phrase, empty where it has but one, and the last one.
+const fn split(phrase: &str) -> (&str, &str) {
+    let mut at = 0_usize;
+    let mut rest = phrase.as_bytes();
+    while let [byte, after @ ..] = rest {
+        if *byte == b' '
+            && let (Some((first, _)), Some((_, last))) =
+                (phrase.split_at_checked(at), phrase.split_at_checked(at.saturating_add(1)))
+        {
+            return (first, last);
+        }
+        (at, rest) = (at.saturating_add(1), after);
+    }
+    ("", phrase)
 }
 
 /// A word in lower case beside one in any case. Each character by itself: no sigma is one of the end of a word.
-fn compared(known: &str, word: &str) -> Ordering {
+fn is_word(known: &str, word: &str) -> bool {
     if word.is_ascii() {
-        // In UTF-8 bytes are in the order of characters.
-        return known.bytes().cmp(word.bytes().map(|byte| byte.to_ascii_lowercase()));
+        return known.eq_ignore_ascii_case(word);
     }
-    known.chars().cmp(word.chars().flat_map(char::to_lowercase))
+    known.chars().eq(word.chars().flat_map(char::to_lowercase))
 }
 
 #[cfg(test)]
@@ -217,9 +172,13 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_sorted() {
-        assert!(SPACED.is_sorted_by_key(|(_, word, _)| *word));
-        assert!(SPACED.iter().all(|(_, word, _)| word.to_lowercase() == *word));
+    fn phrases_are_in_lower_case_and_of_two_words_at_most() {
+        for wanted in [Says::Waits, Says::Done, Says::NothingNew] {
+            for phrase in wanted.spaced().lists.iter().copied().flatten() {
+                assert!(phrase.to_lowercase() == *phrase && words(phrase).count() <= 2, "{phrase}");
+                assert!(says(&phrase.to_uppercase(), wanted), "{phrase}");
+            }
+        }
     }
 
     #[test]

@@ -7,7 +7,11 @@ use memchr::memmem::Finder;
 use sentinel_llm_api::json::{self, Raw};
 use serde::{Deserialize, Serialize};
 
-use crate::Sought;
+use super::known::is_one_of;
+use crate::{
+    Sought,
+    words::{english, programs},
+};
 
 /// What a call is for, where that makes its repetition work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -22,52 +26,6 @@ pub(crate) enum Purpose {
     Wait,
 }
 
-const WAIT: [&str; 7] = ["sleep", "wait", "poll", "watch", "await", "delay", "pause"];
-const MOVE_ON: [&str; 10] =
-    ["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
-/// The same, in names that do not begin by reading: "get_step" tells something.
-const MOVES: [&str; 13] = [
-    "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more",
-    "receive",
-];
-const STATE: [&str; 22] = [
-    "status",
-    "state",
-    "progress",
-    "health",
-    "healthz",
-    "healthcheck",
-    "readiness",
-    "alive",
-    "heartbeat",
-    "ping",
-    "ready",
-    // `is_state_word` knows those before.
-    "output",
-    "background",
-    "sensor",
-    "sensors",
-    "telemetry",
-    "metric",
-    "metrics",
-    "thermometer",
-    "temperature",
-    "position",
-    "eta",
-];
-/// Verbs before which nothing else in a name is one: "read_step".
-const READ: [&str; 14] = [
-    "get", "read", "list", "fetch", "search", "find", "view", "load", "retrieve", "lookup", "look",
-    "describe", "count", "grep",
-];
-/// Programs that search what they are given: their arguments name no deed.
-const SEARCH_PROGRAMS: [&str; 13] =
-    ["grep", "egrep", "rg", "ag", "cat", "less", "find", "sed", "awk", "man", "which", "diff", "ls"];
-/// Programs that print how things stand.
-const STATE_PROGRAMS: [&str; 10] =
-    ["ps", "pgrep", "top", "uptime", "jobs", "squeue", "qstat", "df", "free", "date"];
-/// What a program is told where it is to print how things stand (`kubectl get`, `docker ps`).
-const STATE_COMMANDS: [&str; 5] = ["get", "describe", "inspect", "ps", "top"];
 /// Longer arguments name no deed (bytes).
 const MAX_ARGUMENTS: usize = 4_096;
 /// Nor do longer sayings (bytes).
@@ -103,20 +61,18 @@ impl Purpose {
     }
 
     fn of_words(name: &str) -> Self {
-        let has = |verbs: &[&str]| {
-            name_words(name).any(|word| verbs.iter().any(|verb| word.eq_ignore_ascii_case(verb)))
-        };
+        let has = |verbs: &[&str]| name_words(name).any(|word| is_one_of(word, verbs));
         // The verb comes first: "get_step" reads.
         let does = |verbs: &[&str]| {
             name_words(name)
-                .take_while(|word| !READ.iter().any(|read| word.eq_ignore_ascii_case(read)))
-                .any(|word| verbs.iter().any(|verb| word.eq_ignore_ascii_case(verb)))
+                .take_while(|word| !is_one_of(word, english::READ))
+                .any(|word| is_one_of(word, verbs))
         };
-        if has(&WAIT) {
+        if has(english::WAIT) {
             Self::Wait
-        } else if has(&STATE) {
+        } else if has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME) {
             Self::AskState
-        } else if (has(&MOVE_ON) || does(&MOVES)) && !has(&["file", "directory", "folder"]) {
+        } else if (has(english::MOVE_ON) || does(english::MOVES)) && !has(english::FILES) {
             Self::MoveOn
         } else {
             Self::Any
@@ -186,27 +142,24 @@ fn of_command(line: &str) -> Option<Purpose> {
         // `sudo sleep 5`, `await asyncio.sleep(5)`, `TZ=UTC date`.
         let mut words = command
             .split_whitespace()
-            .skip_while(|word| matches!(*word, "sudo" | "await" | "time" | "nohup") || word.contains('='));
+            .skip_while(|word| programs::BEFORE.contains(word) || word.contains('='));
         let Some(program) = words.next() else { continue };
-        let is = |word: &str, known: &[&str]| {
-            name_words(word).any(|part| known.iter().any(|one| part.eq_ignore_ascii_case(one)))
-        };
         // `time.sleep(30)`, `Start-Sleep 30`: what stands in the brackets is an argument.
         let called = program.split('(').next().unwrap_or(program);
-        if is(called, &WAIT) {
+        if name_words(called).any(|word| is_one_of(word, english::WAIT)) {
             return Some(Purpose::Wait);
         }
         let base = program.rsplit('/').next().unwrap_or(program);
-        if SEARCH_PROGRAMS.contains(&base) {
+        if programs::SEARCH.contains(&base) {
             continue;
         }
         // `kubectl wait`, `gh run watch`.
-        if words.clone().take(2).any(|word| matches!(word, "wait" | "watch")) {
+        if words.clone().take(2).any(|word| programs::WAIT_COMMANDS.contains(&word)) {
             return Some(Purpose::Wait);
         }
-        let asks = STATE_PROGRAMS.contains(&base)
+        let asks = programs::STATE.contains(&base)
             || base.ends_with("-smi")
-            || words.clone().next().is_some_and(|first| STATE_COMMANDS.contains(&first))
+            || words.clone().next().is_some_and(|first| programs::STATE_COMMANDS.contains(&first))
             || words.take(8).any(is_state_word);
         if asks {
             found = Some(Purpose::AskState);
@@ -217,8 +170,7 @@ fn of_command(line: &str) -> Option<Purpose> {
 
 /// `status`, `--health`, `localhost:80/healthz`: one part of the word is a word of state.
 fn is_state_word(word: &str) -> bool {
-    word.split(|c: char| !c.is_ascii_alphabetic())
-        .any(|part| STATE.iter().take(9).any(|state| part.eq_ignore_ascii_case(state)))
+    word.split(|c: char| !c.is_ascii_alphabetic()).any(|part| is_one_of(part, english::ASKS_STATE))
 }
 
 /// The words of `write_file`, `writeFile` and `fs.write`.

@@ -1,77 +1,24 @@
-//! Words for how things stand: states in which something is still to come, and what the members of an object say of it.
+//! How things stand: states in which something is still to come, and what the members of an object say of it.
 
-use super::{known::Known, purpose::name_words};
 use sentinel_text::words;
 
-/// States in which something is still to come.
-static STATES: Known = Known::of(&[
-    "running",
-    "pending",
-    "queued",
-    "waiting",
-    "awaiting",
-    "processing",
-    "preparing",
-    "building",
-    "deploying",
-    "provisioning",
-    "initializing",
-    "initialising",
-    "starting",
-    "stopping",
-    "terminating",
-    "restarting",
-    "rebooting",
-    "resizing",
-    "modifying",
-    "migrating",
-    "restoring",
-    "scaling",
-    "draining",
-    "scheduled",
-    "ongoing",
-    "working",
-    "loading",
-    "creating",
-    "generating",
-    "converting",
-    "encoding",
-    "importing",
-    "exporting",
-    "downloading",
-    "uploading",
-    "syncing",
-    "connecting",
-    "reconnecting",
-    "retrying",
-    "executing",
-    "progress",
-    "progressing",
-    "inprogress",
-    "in_progress",
-    "validating",
-    "verifying",
-    "containercreating",
-    "installing",
-    "compiling",
-    "rendering",
-    "training",
-    "indexing",
-    "busy",
-    "started",
-    "submitted",
-    "paused",
-    "finalizing",
-    "runnable",
-    "retry",
-    "transit",
-]);
-/// Words that end like a state that goes on and are none.
-static NO_STATES: Known = Known::of(&["missing", "failing", "warning", "existing", "nothing", "outstanding"]);
+use super::{
+    known::{Known, is_one_of},
+    phrases::Phrases,
+    purpose::name_words,
+};
+use crate::words::english;
 
-pub(super) fn is_one_of(word: &str, known: &[&str]) -> bool {
-    known.iter().any(|one| word.eq_ignore_ascii_case(one))
-}
+static STATES: Known = Known::of(english::STATES);
+static NO_STATES: Known = Known::of(english::NO_STATES);
+static STILL: Known = Known::of(english::STILL);
+static TO_COME: Known = Known::of(english::TO_COME);
+static WAITS: Phrases = Phrases::of(&[english::WAITS]);
+
+/// A text that says no more than how things stand is not longer than this (words).
+pub(super) const SHORT_WORDS: usize = 20;
+/// Nor is one with a line of its own for the state.
+pub(super) const LINES_WORDS: usize = 60;
 
 pub(super) fn is_state(word: &str) -> bool {
     STATES.has(word)
@@ -98,40 +45,17 @@ pub(super) fn is_flag_of_waiting(key: &str, is: bool) -> bool {
     if is { is_state(name) } else { TO_COME.has(name) }
 }
 
-/// What is to come where it is `false`.
-static TO_COME: Known = Known::of(&[
-    "done",
-    "finished",
-    "ready",
-    "complete",
-    "completed",
-    "exists",
-    "available",
-    "acquired",
-    "online",
-    "present",
-    "changed",
-    "connected",
-    "arrived",
-    "received",
-    "delivered",
-    "updated",
-]);
-
 /// `finished_at`, `completedAt`, `end_time`.
 pub(super) fn is_end(key: &str) -> bool {
-    let is_end =
-        |word: &str| is_one_of(word, &["finished", "completed", "ended", "end", "finish", "completion"]);
-    let is_time = |word: &str| is_one_of(word, &["at", "time", "on", "date"]);
-    name_words(key).any(is_end) && name_words(key).any(is_time)
+    let has = |known: &[&str]| name_words(key).any(|word| is_one_of(word, known));
+    has(english::ENDS) && has(english::TIMES)
 }
 
 /// `progress` that is not the whole, `queue_position`, `eta_seconds`, `retry_after`, the status 202.
 pub(super) fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
     let has = |known: &[&str]| name_words(key).any(|word| is_one_of(word, known));
     let Some(number) = number else { return false };
-    let is_progress =
-        has(&["progress"]) || (has(&["percent", "percentage", "pct"]) && has(&["complete", "done"]));
+    let is_progress = has(&["progress"]) || (has(english::PERCENT) && has(english::WHOLE));
     (is_progress && number != 1.0 && number < 100.0)
         || (number > 0.0
             && (has(&["eta"])
@@ -142,8 +66,43 @@ pub(super) fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
 
 /// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`.
 pub(super) fn is_state_key(key: &str) -> bool {
-    ["status", "state", "phase", "stage", "health"].iter().any(|word| {
+    english::STATE_NAMES.iter().any(|word| {
         let end = key.len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
     })
+}
+
+/// "Job 7 is still running", "not ready yet", "please wait", "running".
+pub(super) fn says_so(text: &str) -> bool {
+    let mut count = 0_usize;
+    let (mut last, mut is_denied) = ("", false);
+    let (mut on_the, mut in_the) = (false, false);
+    let mut waits = false;
+    for word in words(text) {
+        // How far it has come does not count.
+        if word.bytes().any(|byte| byte.is_ascii_digit()) {
+            continue;
+        }
+        count = count.saturating_add(1);
+        waits |= is_state(word) && STILL.has(last);
+        waits |= is_denied && is_one_of(word, english::YET);
+        waits |= WAITS.ends_with(word, last);
+        // "being prepared", "still compiling", "on its way", "in the queue".
+        waits |= is_one_of(last, &["being"]) && word.ends_with("ed");
+        waits |= is_one_of(last, &["still"]) && has_state_word(word);
+        waits |= is_one_of(word, &["way"]) && on_the;
+        waits |= is_one_of(word, &["queue"]) && in_the;
+        waits |= count == 2 && is_one_of(word, &["for"]) && is_one_of(last, &["waiting"]);
+        let is_article = is_one_of(word, english::ARTICLES);
+        (on_the, in_the) = (is_article && is_one_of(last, &["on"]), is_article && is_one_of(last, &["in"]));
+        is_denied |= is_one_of(word, english::NOT);
+        last = word;
+    }
+    waits || (count <= 3 && is_state(last))
+}
+
+/// A member's text says that something is still to come.
+pub(super) fn waits(state: &str) -> bool {
+    let count = words(state).take(LINES_WORDS).count();
+    (count <= 4 && words(state).take(2).any(has_state_word)) || (count <= SHORT_WORDS && says_so(state))
 }

@@ -10,10 +10,9 @@ use serde::{
 };
 
 use super::{
-    Kind,
-    judge::MAX_RESULT,
+    Kind, MAX_RESULT,
     member::{Acknowledgement, Leaf, tells_nothing},
-    states, waiting,
+    states,
 };
 
 /// A JSON value that is empty or merely acknowledges is not longer than this (bytes).
@@ -94,7 +93,7 @@ impl Member<'_> {
         structure.leaves = structure.leaves.saturating_add(usize::from(is_counted));
         if is_counted && !structure.waits {
             structure.waits = match value {
-                Leaf::Text(text) => states::is_state_key(key) && waiting::waits(text),
+                Leaf::Text(text) => states::is_state_key(key) && states::waits(text),
                 Leaf::Bool(is) => states::is_flag_of_waiting(key, *is),
                 Leaf::Null => states::is_end(key),
                 Leaf::Unsigned(number) => {

@@ -1,6 +1,7 @@
 //! Whether short outcomes of one call move towards an end: a number that falls, or one that rises towards another ("3 of 10", "45 %").
 
 use super::volatile;
+use crate::words::english;
 
 /// Longer outcomes are not looked at (bytes).
 const MOST: usize = 1_024;
@@ -64,8 +65,7 @@ fn read(text: &str) -> Option<(String, Vec<f64>, bool)> {
         }
     }
     frame.push_str(rest);
-    let has_percent =
-        frame.contains("0%") || frame.contains("0 %") || frame.contains("percent") || frame.contains("0 of ");
+    let has_percent = english::PART_OF.iter().any(|sign| frame.contains(sign));
     Some((frame, numbers, has_percent))
 }
 

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 use sentinel_llm_api::json::{self, Raw};
 
-use super::{explicit, volatile};
-use crate::Sought;
+use super::{explicit, known::is_one_of, volatile};
+use crate::{Sought, words::formats};
 
 /// Results are taken out of what they are wrapped in up to this size (bytes).
 const MAX_WRAPPED: usize = 65_536;
@@ -226,12 +226,11 @@ fn without_empty_fields(mut text: &str) -> &str {
 
 /// `Observation 3: it rains`, `Output: it rains`.
 fn without_label(text: &str) -> Option<&str> {
-    const LABELS: [&str; 5] = ["observation", "output", "result", "response", "stdout"];
     let (label, rest) = text.split_at_checked(text.bytes().take(40).position(|byte| byte == b':')?)?;
     let label =
         label.trim_matches(['*', '#', ' ']).trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ');
     let rest = rest.get(1..)?.trim_start_matches('*').trim();
-    (!rest.is_empty() && LABELS.iter().any(|known| label.eq_ignore_ascii_case(known))).then_some(rest)
+    (!rest.is_empty() && is_one_of(label, formats::RESULT_LABELS)).then_some(rest)
 }
 
 #[cfg(test)]

@@ -6,10 +6,13 @@ use std::fmt::Write;
 use sentinel_text::digest;
 
 use super::{
-    known::Known,
+    known::{Known, is_one_of},
     numbers::{Number, Numbers},
 };
-use crate::context::is_calendar;
+use crate::{
+    context::is_calendar,
+    words::{english, programs},
+};
 
 /// Letters and digits that look like hexadecimal, so many in a row, are an id ("deadbeef").
 const HEX_WORD: usize = 8;
@@ -233,13 +236,8 @@ fn is_part_of_date(word: &str, before: &str, next: &str) -> bool {
     word.len() <= 4 && word.bytes().all(|byte| byte.is_ascii_digit()) && (is_word(before) || is_word(next))
 }
 
-static UNITS: Known = Known::of(&[
-    "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "h", "hour", "hours",
-    "us", "ns",
-]);
-static NUMBERS: Known = Known::of(&[
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-]);
+static UNITS: Known = Known::of(english::UNITS_OF_TIME);
+static NUMBERS: Known = Known::of(english::FROM_ONE);
 
 /// A number with a unit of time: `950ms`, the number of "30.01 s", "two" in "two seconds", the number behind `took_ms` or
 /// `"elapsed":`. In thousandths.
@@ -265,7 +263,7 @@ fn duration(word: &str, before: &str, next: &str) -> Option<u32> {
 
 /// `took`, `elapsed`, `took_ms`: what stands behind it is how long something took.
 fn is_name_of_duration(name: &str) -> bool {
-    static NAMES: Known = Known::of(&["took", "elapsed", "duration", "latency", "ms", "uptime"]);
+    static NAMES: Known = Known::of(english::DURATIONS);
     let is_name = |part: &str| NAMES.has(part);
     name.trim_end_matches(':').rsplit(['_', '-', '.']).next().is_some_and(is_name)
 }
@@ -286,13 +284,13 @@ fn is_decimal(word: &str) -> bool {
 }
 
 pub(super) fn is_name_of_process(before: &str) -> bool {
-    static NAMES: Known = Known::of(&["pid", "pids", "pgid", "ppid", "port", "process", "thread", "tid"]);
+    static NAMES: Known = Known::of(programs::PROCESSES);
     NAMES.has(before.trim_end_matches(':'))
 }
 
 /// `bash: line 11376`: how many lines a shell has read that stays open.
 fn is_line_of_shell(program: &str, name: &str) -> bool {
-    static SHELLS: Known = Known::of(&["bash", "sh", "zsh", "dash", "ksh"]);
+    static SHELLS: Known = Known::of(programs::SHELLS);
     name == "line" && SHELLS.has(program.trim_end_matches(':'))
 }
 
@@ -321,7 +319,7 @@ fn is_field(text: &str, word: &str) -> bool {
 /// A name that was made for one time: what stands directly below `/tmp/`, and `tmpab12cd.py`.
 fn is_temporary(text: &str, word: &str, before: &str) -> bool {
     let start = (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    let is_below = ["tmp", "temp"].iter().any(|known| before.eq_ignore_ascii_case(known))
+    let is_below = is_one_of(before, programs::TEMPORARY)
         && text.get(..start).is_some_and(|text| text.ends_with(['/', '\\']));
     is_below
         && ((word.len() >= HEX_WORD && !word.contains('.')) || (word.starts_with("tmp") && word.len() > 6))

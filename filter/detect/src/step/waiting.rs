@@ -1,33 +1,19 @@
 //! Whether a result says that what is waited for has not come yet.
 
-use super::{
-    judge::MAX_RESULT,
-    known::Known,
-    phrases,
-    purpose::name_words,
-    states::{has_state_word, is_one_of, is_state},
-    structure::Structure,
-};
 use sentinel_text::words;
 
-/// Words before a state that make it one.
-static STILL: Known = Known::of(&["still", "currently", "is", "are", "being", "now", "in", "status"]);
-/// Words that make a text a failure, whatever else it says.
-static FAILURES: Known = Known::of(&[
-    "error",
-    "failed",
-    "failure",
-    "exception",
-    "denied",
-    "invalid",
-    "cannot",
-    "refused",
-    "unable",
-]);
-/// A text that says no more than how things stand is not longer than this (words).
-const SHORT_WORDS: usize = 20;
-/// Nor is one with a line of its own for the state.
-const LINES_WORDS: usize = 60;
+use super::{
+    MAX_RESULT,
+    known::{Known, is_one_of},
+    phrases::{self, Says},
+    purpose::name_words,
+    states::{LINES_WORDS, SHORT_WORDS, has_state_word, is_state, says_so},
+    structure::Structure,
+};
+use crate::words::{english, programs};
+
+static FAILURES: Known = Known::of(english::FAILURES);
+static PARTS: Known = Known::of(english::PARTS);
 
 /// `count`: the words of `said`, as far as they were counted; `structure`: what it says as JSON.
 pub(super) fn is_waiting<'s>(
@@ -40,7 +26,7 @@ pub(super) fn is_waiting<'s>(
         return false;
     }
     if let Some(structure) = structure() {
-        return structure.waits() || (structure.is_small() && phrases::says(text, phrases::Says::Waits));
+        return structure.waits() || (structure.is_small() && phrases::says(text, Says::Waits));
     }
     if words(text).any(|word| FAILURES.has(word)) {
         return false;
@@ -54,17 +40,6 @@ pub(super) fn is_waiting<'s>(
 
 /// "45%", "3 of 10 steps completed", "2/3 replicas are ready", "Estimated time remaining: 5 minutes", "202 Accepted".
 fn is_how_far(text: &str) -> bool {
-    static DONE: Known = Known::of(&[
-        "completed",
-        "complete",
-        "done",
-        "ready",
-        "available",
-        "finished",
-        "processed",
-        "updated",
-        "healthy",
-    ]);
     if words(text).nth(SHORT_WORDS).is_some() {
         return false;
     }
@@ -82,10 +57,10 @@ fn is_how_far(text: &str) -> bool {
             .or_else(|| text.split_once('/'))
             .unwrap_or_default();
         let (done, all) = (number(words(done).last()), number(words(rest).next()));
-        done.zip(all).is_some_and(|(done, all)| done < all) && words(rest).any(|word| DONE.has(word))
+        done.zip(all).is_some_and(|(done, all)| done < all) && words(rest).any(|word| PARTS.has(word))
     };
     let has = |known: &[&str]| words(text).any(|word| is_one_of(word, known));
-    let takes_time = || has(&["eta"]) || has(&["remaining", "left"]) && has(&["time", "minutes", "seconds"]);
+    let takes_time = || has(&["eta"]) || has(english::LEFT) && has(english::TIME);
     let is_accepted = || {
         let mut all = words(text).filter(|word| !is_one_of(word, &["http", "status"]));
         match all.next() {
@@ -100,46 +75,13 @@ fn is_how_far(text: &str) -> bool {
 /// What programs say that run on in their own time, in a text of any words.
 fn has_phrase(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    ["no new output", "wait longer", "no further output"].iter().any(|phrase| lower.contains(phrase))
-        || phrases::says(text, phrases::Says::Waits)
-}
-
-/// "Job 7 is still running", "not ready yet", "please wait", "running".
-fn says_so(text: &str) -> bool {
-    let mut count = 0_usize;
-    let (mut last, mut is_denied) = ("", false);
-    let (mut on_the, mut in_the) = (false, false);
-    let mut waits = false;
-    for word in words(text) {
-        // How far it has come does not count.
-        if word.bytes().any(|byte| byte.is_ascii_digit()) {
-            continue;
-        }
-        count = count.saturating_add(1);
-        waits |= is_state(word) && STILL.has(last);
-        waits |= is_denied && is_one_of(word, &["yet", "ready", "finished", "complete", "completed", "done"]);
-        waits |= is_one_of(word, &["wait"]) && is_one_of(last, &["please", "must"]);
-        // "being prepared", "still compiling", "on its way", "in the queue", "working on it", "so far".
-        waits |= is_one_of(last, &["being"]) && word.ends_with("ed");
-        waits |= is_one_of(last, &["still"]) && has_state_word(word);
-        waits |= is_one_of(word, &["way"]) && on_the;
-        waits |= is_one_of(word, &["queue"]) && (in_the || is_one_of(last, &["in"]));
-        waits |= is_one_of(word, &["on"]) && is_one_of(last, &["working"]);
-        waits |= is_one_of(word, &["far"]) && is_one_of(last, &["so"]);
-        waits |= count == 2 && is_one_of(word, &["for"]) && is_one_of(last, &["waiting"]);
-        let is_article = is_one_of(word, &["the", "its", "their", "your"]);
-        (on_the, in_the) = (is_article && is_one_of(last, &["on"]), is_article && is_one_of(last, &["in"]));
-        waits |= is_one_of(word, &["later", "back"]) && is_one_of(last, &["again", "check", "try", "come"]);
-        is_denied |= is_one_of(word, &["not", "no", "nothing", "isn't", "hasn't", "haven't"]);
-        last = word;
-    }
-    waits || (count <= 3 && is_state(last))
+    english::RUNS_ON.iter().any(|phrase| lower.contains(phrase)) || phrases::says(text, Says::Waits)
 }
 
 /// `Status: running`, `state=PENDING`, `<status>running</status>`.
 fn has_state(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    ["status", "state", "phase", "stage", "health"].iter().any(|key| {
+    english::STATE_NAMES.iter().any(|key| {
         lower.match_indices(key).take(8).any(|(at, _)| {
             let rest = lower.get(at.saturating_add(key.len())..).unwrap_or_default();
             let value = rest.trim_start_matches(['"', '\'', '*', ' ']);
@@ -157,14 +99,8 @@ fn is_table_of_states(text: &str) -> bool {
         return true;
     }
     let Some((head, rows)) = text.split_once('\n') else { return false };
-    words(head).any(|word| matches!(word, "STATUS" | "STATE" | "PHASE" | "Status" | "State" | "Phase"))
+    words(head).any(|word| programs::STATE_COLUMNS.contains(&word))
         && words(rows).any(|word| is_state(word) || name_words(word).any(is_state))
-}
-
-/// A member's text says that something is still to come.
-pub(super) fn waits(state: &str) -> bool {
-    let count = words(state).take(LINES_WORDS).count();
-    (count <= 4 && words(state).take(2).any(has_state_word)) || (count <= SHORT_WORDS && says_so(state))
 }
 
 #[cfg(test)]

@@ -4,6 +4,9 @@
 use sentinel_text::words;
 use serde::{Deserialize, Serialize};
 
+use super::known::is_one_of;
+use crate::words::programs;
+
 /// How much a call and its outcome say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub(crate) enum Weight {
@@ -72,7 +75,7 @@ impl Weight {
 /// `17`, `-1.5`, `true`, `null`.
 fn is_bare_value(text: &str) -> bool {
     text.is_empty()
-        || ["true", "false", "null", "none"].iter().any(|word| text.eq_ignore_ascii_case(word))
+        || is_one_of(text, programs::BARE_VALUES)
         || text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b',' | b' '))
 }
 

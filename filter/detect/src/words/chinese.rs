@@ -1,0 +1,11 @@
+//! Chinese, in both ways of writing it. It puts no spaces between words: phrases are looked for anywhere in a text.
+
+/// Something is still to come, so asking again is no loop.
+pub const WAITS: &[&str] =
+    &["处理中", "进行中", "运行中", "等待", "排队", "稍候", "尚未", "處理中", "進行中"];
+/// Something was done and nothing else is said, so equal results prove little.
+pub const DONE: &[&str] = &["成功", "已完成", "已点击", "已保存", "请继续", "好的"];
+/// Nothing new has come, as it may for long.
+pub const NOTHING_NEW: &[&str] = &["没有新"];
+/// What a repetition is counted in: who asks for ten runs wants ten.
+pub const REPETITIONS: &[&str] = &["次", "遍"];

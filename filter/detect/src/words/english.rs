@@ -1,0 +1,170 @@
+//! English, which most tools speak whatever the agent's language.
+
+// A result merely says that something was done, or may be done. Equal ones prove little.
+
+/// Words that say so at the beginning of a few words.
+pub const DONE: &[&str] = &[
+    "ok", "okay", "done", "success", "successful", "successfully", "true", "yes", "y", "sent", "approved", "confirmed",
+    "accepted", "acknowledged", "ack", "sure", "proceed", "continue", "go", "noted", "approve", "accept", "allow",
+    "allowed", "granted", "understood", "roger", "lgtm", "yep",
+];
+/// Those that may end a few words.
+pub const DONE_AT_END: &[&str] = &["ok", "okay", "done", "success", "successful", "successfully"];
+/// Words that permit something, wherever they stand in a few words.
+pub const PERMITTED: &[&str] = &["approved", "accepted", "confirmed", "granted", "allowed"];
+/// Words that tell somebody to go on.
+pub const GO_ON: &[&str] = &["proceed", "continue", "go", "ahead"];
+/// What was done, in the words of tools: at the end of a sentence, or behind one of `WAS`.
+pub const DEEDS: &[&str] = &[
+    "clicked", "pressed", "tapped", "typed", "updated", "performed", "completed", "executed", "sent", "added",
+    "removed", "created", "saved", "deleted", "selected", "registered", "recorded", "logged", "loaded", "toggled",
+    "moved", "increased", "decreased", "enabled", "disabled", "applied", "written", "posted", "published", "uploaded",
+    "stored", "inserted", "changed", "modified", "scrolled", "dispatched", "spoken", "played", "edited", "replaced",
+    "copied", "renamed", "delivered", "appended", "wrote",
+];
+/// What makes a deed one that was done.
+pub const WAS: &[&str] = &["was", "been", "were"];
+/// Words that end like a deed and are none: names, and what went wrong. A text that begins with one tells something.
+pub const NO_DEEDS: &[&str] = &[
+    "united", "alfred", "ahmed", "mohamed", "mohammed", "hundred", "failed", "denied", "refused", "rejected",
+    "declined", "expired", "blocked", "aborted", "crashed", "exceeded", "killed", "locked", "timed", "malformed",
+    "unsupported", "unauthorized", "undefined", "limited", "unlimited", "advanced", "related", "estimated", "combined",
+];
+/// A few words in brackets with one of these are what no one has said: "[silence]", "(no answer)".
+pub const STAGE_DIRECTIONS: &[&str] = &["silence", "inaudible", "noise", "answer", "response", "reply", "speech"];
+
+// A result says that nothing is there, or that nothing new has come. It may say so for long.
+
+/// Something is not there.
+pub const NONE: &[&str] = &["no", "none", "nothing", "null"];
+/// Something is empty, or as it was.
+pub const EMPTY: &[&str] = &["empty", "unchanged"];
+/// What has not come, where something is not there: "no new messages".
+pub const NEW: &[&str] = &[
+    "new", "unread", "more", "further", "pending", "changes", "updates", "empty", "left", "remaining", "unchanged",
+];
+/// All that there is is known.
+pub const UP_TO_DATE: &[&str] = &["up to date", "up-to-date"];
+/// Beside "output": the program has printed nothing.
+pub const NO_OUTPUT: &[&str] = &["no", "not", "without", "empty", "none"];
+/// How something stands in one word, which may stay so for long.
+pub const OFF: &[&str] = &["false", "offline"];
+/// An agent has taken an old observation out of its history: it says so with one of these and one of `CUT_OUT_THING`.
+pub const CUT_OUT: &[&str] = &["omitted", "elided", "cleared", "truncated", "removed", "masked"];
+/// What it has taken out.
+pub const CUT_OUT_THING: &[&str] = &["old", "output", "observation", "content", "lines", "context"];
+
+// A result says that something is still to come. Asking again is what the agent should do.
+
+/// States in which something is still to come.
+pub const STATES: &[&str] = &[
+    "running", "pending", "queued", "waiting", "awaiting", "processing", "preparing", "building", "deploying",
+    "provisioning", "initializing", "initialising", "starting", "stopping", "terminating", "restarting", "rebooting",
+    "resizing", "modifying", "migrating", "restoring", "scaling", "draining", "scheduled", "ongoing", "working",
+    "loading", "creating", "generating", "converting", "encoding", "importing", "exporting", "downloading",
+    "uploading", "syncing", "connecting", "reconnecting", "retrying", "executing", "progress", "progressing",
+    "inprogress", "in_progress", "validating", "verifying", "containercreating", "installing", "compiling",
+    "rendering", "training", "indexing", "busy", "started", "submitted", "paused", "finalizing", "runnable", "retry",
+    "transit",
+];
+/// Words that end like a state that goes on and are none: they protect nothing.
+pub const NO_STATES: &[&str] = &["missing", "failing", "warning", "existing", "nothing", "outstanding"];
+/// What holds a state: the end of a member's name, or a label.
+pub const STATE_NAMES: &[&str] = &["status", "state", "phase", "stage", "health"];
+/// Words before a state that make it one.
+pub const STILL: &[&str] = &["still", "currently", "is", "are", "being", "now", "in", "status"];
+/// Words that make a text a failure, whatever else it says: nothing is to come.
+pub const FAILURES: &[&str] =
+    &["error", "failed", "failure", "exception", "denied", "invalid", "cannot", "refused", "unable"];
+/// What is to come where a flag of that name is `false`.
+pub const TO_COME: &[&str] = &[
+    "done", "finished", "ready", "complete", "completed", "exists", "available", "acquired", "online", "present",
+    "changed", "connected", "arrived", "received", "delivered", "updated",
+];
+/// With one of `TIMES`, the name of a member that is `null` until the end: `finished_at`.
+pub const ENDS: &[&str] = &["finished", "completed", "ended", "end", "finish", "completion"];
+/// See `ENDS`.
+pub const TIMES: &[&str] = &["at", "time", "on", "date"];
+/// With one of `WHOLE`, the name of a member that says how far something has come: `percent_done`.
+pub const PERCENT: &[&str] = &["percent", "percentage", "pct"];
+/// See `PERCENT`.
+pub const WHOLE: &[&str] = &["complete", "done"];
+/// What a part of all is: "3 of 10 completed".
+pub const PARTS: &[&str] =
+    &["completed", "complete", "done", "ready", "available", "finished", "processed", "updated", "healthy"];
+/// With one of `TIME`, how long it still takes: "5 minutes left".
+pub const LEFT: &[&str] = &["remaining", "left"];
+/// See `LEFT`.
+pub const TIME: &[&str] = &["time", "minutes", "seconds"];
+/// What has not come behind one of `NOT`: "not ready", "nothing yet".
+pub const YET: &[&str] = &["yet", "ready", "finished", "complete", "completed", "done"];
+/// See `YET`.
+pub const NOT: &[&str] = &["not", "no", "nothing", "isn't", "hasn't", "haven't"];
+/// Between "on" and "way", "in" and "queue": "on its way".
+pub const ARTICLES: &[&str] = &["the", "its", "their", "your"];
+/// Two words that say so wherever they stand in a short text.
+pub const WAITS: &[&str] = &[
+    "please wait", "must wait", "in queue", "working on", "so far", "again later", "check later", "try later",
+    "come later", "again back", "check back", "try back", "come back",
+];
+/// What programs say that run on in their own time, anywhere in a short text.
+pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further output"];
+
+// What a call is for, by the words in its tool's name. Such calls come again and again as part of the work.
+
+/// It lets time pass.
+pub const WAIT: &[&str] = &["sleep", "wait", "poll", "watch", "await", "delay", "pause"];
+/// Each call moves something on.
+pub const MOVE_ON: &[&str] =
+    &["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
+/// The same, in names that do not begin by reading: "get_step" tells something.
+pub const MOVES: &[&str] = &[
+    "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more", "receive",
+];
+/// Verbs behind which nothing in a name moves on: "read_step".
+pub const READ: &[&str] = &[
+    "get", "read", "list", "fetch", "search", "find", "view", "load", "retrieve", "lookup", "look", "describe",
+    "count", "grep",
+];
+/// What can be moved without moving on: "move_file" is a deed like any other.
+pub const FILES: &[&str] = &["file", "directory", "folder"];
+/// It asks how something stands: in a tool's name, and in the words of a command.
+pub const ASKS_STATE: &[&str] = &[
+    "status", "state", "progress", "health", "healthz", "healthcheck", "readiness", "alive", "heartbeat",
+];
+/// The same, in a tool's name only: in a command they are words like others.
+pub const ASKS_STATE_BY_NAME: &[&str] = &[
+    "ping", "ready", "output", "background", "sensor", "sensors", "telemetry", "metric", "metrics", "thermometer",
+    "temperature", "position", "eta",
+];
+
+// Numbers and times: what differs from time to time, and how often a user wants something done.
+
+/// Units of time: a number before one is how long something took.
+pub const UNITS_OF_TIME: &[&str] = &[
+    "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "h", "hour", "hours", "us", "ns",
+];
+/// What stands behind one of these is how long something took.
+pub const DURATIONS: &[&str] = &["took", "elapsed", "duration", "latency", "ms", "uptime"];
+/// The numbers from one on, in their order.
+pub const FROM_ONE: &[&str] =
+    &["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+/// Larger numbers that a user may ask for in words.
+pub const NUMBERS: &[(&str, u32)] = &[
+    ("fifteen", 15), ("twenty", 20), ("thirty", 30), ("forty", 40), ("fifty", 50), ("hundred", 100), ("dozen", 12),
+];
+/// What a repetition is counted in: who asks for ten runs wants ten.
+pub const REPETITIONS: &[&str] = &[
+    "times", "time", "samples", "sample", "runs", "rounds", "tries", "attempts", "repetitions", "repeats",
+    "iterations", "trials", "readings", "measurements", "flips", "rolls", "tosses", "draws", "checks", "calls",
+    "passes",
+];
+/// Before a number in an outcome whose numbers move towards an end.
+pub const PART_OF: &[&str] = &["0%", "0 %", "percent", "0 of "];
+/// Days and months: part of a date beside a number, whole or by their first three letters.
+pub const CALENDAR: &[&str] = &[
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
+    "april", "may", "june", "july", "august", "september", "october", "november", "december",
+];
+/// Halves of a day.
+pub const HALVES_OF_DAY: &[&str] = &["am", "pm"];

@@ -1,0 +1,10 @@
+//! French.
+
+/// Something is still to come, so asking again is no loop.
+pub const WAITS: &[&str] = &["en attente", "en cours", "patienter"];
+/// Something was done and nothing else is said, so equal results prove little.
+pub const DONE: &[&str] = &["effectué", "enregistré", "envoyé", "c'est fait", "oui", "succès", "terminé"];
+/// Nothing new has come, as it may for long.
+pub const NOTHING_NEW: &[&str] = &["aucun nouveau", "aucune nouvelle"];
+/// What a repetition is counted in: who asks for ten runs wants ten.
+pub const REPETITIONS: &[&str] = &["fois"];

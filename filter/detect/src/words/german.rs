@@ -1,0 +1,16 @@
+//! German.
+
+/// Something is still to come, so asking again is no loop.
+pub const WAITS: &[&str] = &[
+    "ausstehend", "wird bearbeitet", "in bearbeitung", "in arbeit", "noch nicht", "läuft noch", "wird verarbeitet",
+    "wird vorbereitet", "bitte warten", "warteschlange",
+];
+/// Something was done and nothing else is said, so equal results prove little.
+pub const DONE: &[&str] =
+    &["abgeschlossen", "ausgeführt", "erfolgreich", "erledigt", "fertig", "gesendet", "gespeichert", "ja"];
+/// Nothing new has come, as it may for long.
+pub const NOTHING_NEW: &[&str] = &["keine neuen", "nichts neues"];
+/// What a repetition is counted in: who asks for ten runs wants ten.
+pub const REPETITIONS: &[&str] = &["mal", "male"];
+/// Numbers that a user may ask for in words.
+pub const NUMBERS: &[(&str, u32)] = &[("fünf", 5), ("zehn", 10), ("zwanzig", 20)];

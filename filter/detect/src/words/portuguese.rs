@@ -1,0 +1,8 @@
+//! Portuguese.
+
+/// Something is still to come, so asking again is no loop.
+pub const WAITS: &[&str] = &["aguardando", "aguarde", "em andamento", "em processamento", "pendente"];
+/// Something was done and nothing else is said, so equal results prove little.
+pub const DONE: &[&str] = &["concluído", "enviado", "feito", "sucesso"];
+/// What a repetition is counted in: who asks for ten runs wants ten.
+pub const REPETITIONS: &[&str] = &["vezes"];

@@ -1,0 +1,10 @@
+//! Russian.
+
+/// Something is still to come, so asking again is no loop.
+pub const WAITS: &[&str] = &["выполняется", "обрабатывается", "ожидание", "в очереди"];
+/// Something was done and nothing else is said, so equal results prove little.
+pub const DONE: &[&str] = &["выполнено", "готово", "успешно"];
+/// Nothing new has come, as it may for long.
+pub const NOTHING_NEW: &[&str] = &["новых нет"];
+/// What a repetition is counted in, by its beginning, for words take endings: who asks for ten runs wants ten.
+pub const REPETITIONS: &[&str] = &["раз"];
