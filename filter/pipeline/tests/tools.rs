@@ -11,7 +11,7 @@
 use sentinel_config::Config;
 use sentinel_pipeline::{
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-    metric::{DeniedTool, MCP, Metric},
+    metric::{DeniedTool, Enforced, MCP, Metric},
 };
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn denied_tools_do_not_reach_the_model() {
     let length = passed.sent.as_ref().unwrap().len().to_string();
     assert_eq!(passed.changed, [("content-length", length)]);
     assert_eq!(passed.verdict(), Some("allow"));
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat")), 2);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat", Enforced(true))), 2);
     assert_eq!(host.exchange(&request, &answer()).sent, passed.sent, "the same request, the same bytes");
     let mut only = self::host(r#"{"tools":{"allow":[{"prefix":"l"}]}}"#);
     assert_eq!(tools_of(&only.exchange(&request, &answer())), ["ls"]);
@@ -112,9 +112,9 @@ fn observe_touches_nothing_and_counts() {
         assert_eq!((passed.sent, passed.received), (Some(request.body), response.body));
         assert!(passed.changed.is_empty() && passed.removed.is_empty());
     }
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat")), 4);
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Forced, "openai_chat")), 1);
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, MCP)), 1);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat", Enforced(false))), 4);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Forced, "openai_chat", Enforced(false))), 1);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, MCP, Enforced(false))), 1);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn every_call_is_on_record_and_nothing_of_what_it_says() {
         host.lines("tool_call").iter().all(|line| !line.contains("secret") && !line.contains("cleaner")),
         "{lines:?}"
     );
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, "openai_chat")), 1);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, "openai_chat", Enforced(false))), 1);
 }
 
 fn call(id: usize, tool: &str) -> Value {

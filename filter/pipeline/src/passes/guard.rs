@@ -12,7 +12,7 @@ use sentinel_llm_api::{
 use super::Seen;
 use crate::{
     case::Case,
-    metric::Metric,
+    metric::{Enforced, Metric},
     note::{Injection, Note},
 };
 
@@ -103,8 +103,9 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     if !is_whole && policy.blocks() {
         case.unread();
     }
+    let enforced = Enforced::of(&case.policy);
     for (place, pattern, offset) in found {
-        case.notes.push(Note::Count(Metric::Injections(pattern, place, case.dialect.label()), 1));
+        case.notes.push(Note::Count(Metric::Injections(pattern, place, case.dialect.label(), enforced), 1));
         let action = policy.action(place);
         case.notes.push(Note::Injection(Injection { pattern, place, offset, action }));
         if action == GuardAction::Block {
