@@ -8,7 +8,10 @@ use sentinel_detect::{
     arguments::canonical,
     verdict::{Finding, Signal},
 };
-use sentinel_llm_api::mcp::{Wanted, is_batch, requests, wanted};
+use sentinel_llm_api::{
+    json::Unreadable,
+    mcp::{Wanted, is_batch, requests, wanted},
+};
 
 use crate::{
     case::McpCase,
@@ -46,8 +49,9 @@ pub fn look(config: &Config, claims: &Claims, body: &[u8], host: &dyn Facts) -> 
     let wanted = if case.policy.tools.is_open() { Wanted::default() } else { wanted(body) };
     let requests = requests(body);
     passes::of_an_mcp_request(&McpSeen { config, requests: &requests, wanted: &wanted, host }, &mut case);
-    if let (true, Err(error)) = (case.findings.is_empty() && case.policy.refuses_unreadable(), &requests) {
-        return Err(Bypass::Unreadable(*error));
+    let error = requests.as_ref().err().copied().or_else(|| wanted.is_disguised.then_some(Unreadable::Shape));
+    if let (true, Some(error)) = (case.findings.is_empty() && case.policy.refuses_unreadable(), error) {
+        return Err(Bypass::Unreadable(error));
     }
     let decision = decide(&case.findings, &case.policy);
     let stopping = decision.finding.as_ref().filter(|_| decision.kills());

@@ -353,6 +353,8 @@ pub enum Bypass {
     Encoded,
     /// The body is larger than `max_body_bytes`, as it came or decoded.
     TooLarge,
+    /// The connection is to speak another protocol than HTTP.
+    Upgrade,
     Empty,
     Unreadable(Unreadable),
     /// No agent and no run: nothing is compared across requests.
@@ -373,6 +375,7 @@ impl Bypass {
             Self::ContentType => "content_type",
             Self::Encoded => "encoded",
             Self::TooLarge => "too_large",
+            Self::Upgrade => "upgrade",
             Self::Empty => "empty",
             Self::Unreadable(Unreadable::InvalidUtf8) => "invalid_utf8",
             Self::Unreadable(Unreadable::NotJson) => "not_json",

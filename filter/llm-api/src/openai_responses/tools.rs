@@ -7,13 +7,13 @@ use crate::{
     tools::{self, Filtered, Keys, May, Offer, filter},
 };
 
-const KEYS: Keys = Keys { lists: &["tools"], choices: &["tool_choice"], with_tools: &[] };
+const KEYS: Keys = Keys { lists: &["tools"], choices: &["tool_choice"], with_tools: &[], switches: &[] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
     let mut loaded = Filtered::default();
     for (item, _) in read.history.items() {
         // Most items load no tools.
-        if item.raw.get().contains("\"tools\"") {
+        if item.raw.get().contains("\"tools\"") || item.raw.get().contains('\\') {
             for list in Object::of(item.raw).all(&["tools"]) {
                 loaded.add(filter(read.body, list, false, may)?);
             }

@@ -79,8 +79,14 @@ fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Search {
         return search;
     }
     let history = &conversation.history;
-    // The newest come first: the model acts on them.
-    let new = (0..history.len()).rev().take_while(|at| history.role(*at) != Role::Assistant);
+    // What a client fills into a prompt that the provider keeps.
+    if policy.user != GuardAction::Off {
+        conversation.variables().for_each(|json| search.json(json, Place::User));
+    }
+    // The newest come first: the model acts on them. The end of a history may be the beginning of an answer, which the model is to
+    // go on with.
+    let is_answer = |at: &usize| history.role(*at) == Role::Assistant;
+    let new = (0..history.len()).rev().skip_while(is_answer).take_while(|at| !is_answer(at));
     for at in new.filter(|at| history.role(*at) != Role::Instruction) {
         // More is not searched: then it need not be read.
         if search.left == 0 {
