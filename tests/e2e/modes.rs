@@ -60,9 +60,8 @@ async fn headers_can_be_switched_off_alone() {
         statuses.push(response.status);
     }
     assert_eq!(statuses, [200, 200, 200, 200, 400]);
-    let kills = |enforced| {
-        stack.count("sentinel_verdicts_total", &[("verdict", "kill"), ("enforced", enforced)])
-    };
+    let kills =
+        |enforced| stack.count("sentinel_verdicts_total", &[("verdict", "kill"), ("enforced", enforced)]);
     assert_eq!((kills("true"), kills("false")), (1, 0));
     stack.assert_sound();
 }

@@ -66,9 +66,11 @@ impl<'a> Conversation<'a> {
     pub fn models(&self) -> Vec<Cow<'a, str>> {
         // OpenRouter reads `models`. LiteLLM reads `fallbacks`, whose elements may be objects.
         let lists = self.top.all(&["models", "fallbacks"]);
-        let others = lists.into_iter().chain(self.models_elsewhere()).flat_map(|list| listed(list)).flat_map(|element| {
-            if element.is_string() { vec![element] } else { Object::of(element).all(&["model"]) }
-        });
+        let others = lists.into_iter().chain(self.models_elsewhere()).flat_map(|list| listed(list)).flat_map(
+            |element| {
+                if element.is_string() { vec![element] } else { Object::of(element).all(&["model"]) }
+            },
+        );
         let agents = if self.format.has_agents { self.top.all(&["agent"]) } else { Vec::new() };
         let named = others.chain(agents).map(|name| Cow::Owned(tools::text(name)));
         Some(self.model.clone()).filter(|model| !model.is_empty()).into_iter().chain(named).collect()

@@ -223,7 +223,8 @@ const fn counter(name: &'static str, labels: &'static [&'static str]) -> Family 
 // The client stands first: what looks like another label behind it is part of no client's name. A model's name has dots of its
 // own: it stands last.
 static REQUESTS: Family = counter("sentinel_requests_total", &["client", "status", "dialect"]);
-static VERDICTS: Family = counter("sentinel_verdicts_total", &["verdict", "signal", "dialect", "enforced", "agent"]);
+static VERDICTS: Family =
+    counter("sentinel_verdicts_total", &["verdict", "signal", "dialect", "enforced", "agent"]);
 static MCP_CALLS: Family = counter("sentinel_mcp_calls_total", &[]);
 static SERVICE_CALLS: Family = counter("sentinel_service_calls_total", &["outcome"]);
 static BYPASSES: Family = counter("sentinel_bypasses_total", &["cause"]);
@@ -304,13 +305,7 @@ impl Metric {
         match self {
             Self::Requests(client, status, dialect) => vec![client, status.label(), dialect],
             Self::Verdicts(verdict, signal, dialect, enforced, agent) => {
-                vec![
-                    verdict.label(),
-                    signal.map_or("none", Signal::label),
-                    dialect,
-                    enforced.label(),
-                    agent,
-                ]
+                vec![verdict.label(), signal.map_or("none", Signal::label), dialect, enforced.label(), agent]
             }
             Self::TurnsDropped
             | Self::McpCalls

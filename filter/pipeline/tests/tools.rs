@@ -265,7 +265,9 @@ fn odd_tools_pass_as_they_are_and_what_has_no_name_is_refused() {
 fn a_denied_name_is_denied_however_it_is_written() {
     for name in ["rm", "RM", " rm", "r\u{200b}m", "ｒｍ", "rм", "DROP_all"] {
         let mut host = host(POLICY);
-        let request = chat(&json!({"tools": [{"type": "function", "function": {"name": name}}, {"type": "function", "function": {"name": "ls"}}]}));
+        let request = chat(
+            &json!({"tools": [{"type": "function", "function": {"name": name}}, {"type": "function", "function": {"name": "ls"}}]}),
+        );
         assert_eq!(tools_of(&host.exchange(&request, &answer())), ["ls"], "{name:?}");
         let mut host = self::host(POLICY);
         let refused = host.exchange(&mcp(&call(1, name)), &answer());
@@ -273,6 +275,8 @@ fn a_denied_name_is_denied_however_it_is_written() {
     }
     // What is allowed is allowed by its own name alone.
     let mut only = host(r#"{"tools":{"allow":[{"name":"ls"}]}}"#);
-    let request = chat(&json!({"tools": [{"type": "function", "function": {"name": "LS"}}, {"type": "function", "function": {"name": "ls"}}]}));
+    let request = chat(
+        &json!({"tools": [{"type": "function", "function": {"name": "LS"}}, {"type": "function", "function": {"name": "ls"}}]}),
+    );
     assert_eq!(tools_of(&only.exchange(&request, &answer())), ["ls"]);
 }

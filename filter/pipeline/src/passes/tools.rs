@@ -44,7 +44,8 @@ pub fn called(seen: &McpSeen<'_>, case: &mut McpCase) {
     let denied = seen.wanted.calls.iter().filter(|tool| !case.policy.tools.may(tool));
     let Some(tool) = denied.clone().next().map(|tool| shown(tool)) else { return };
     let count = u64::try_from(denied.count()).unwrap_or(0);
-    case.notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Called, MCP, Enforced::of(&case.policy)), count));
+    case.notes
+        .push(Note::Count(Metric::ToolsDenied(DeniedTool::Called, MCP, Enforced::of(&case.policy)), count));
     case.findings.push(Finding { tool, ..Finding::of(Signal::ToolDenied, Verdict::Kill) });
 }
 
