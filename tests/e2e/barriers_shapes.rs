@@ -36,7 +36,7 @@ async fn assert_closed(barrier: &Value, cases: &[(Dialect, Value, &str)]) {
             &format!("{dialect:?} {body}"),
         );
         let passed = open.post(*dialect, &[], body.clone()).await;
-        assert_eq!((passed.status, passed.verdict()), (200, "allow"), "{dialect:?} {body}");
+        assert_eq!(passed.verdict(), "allow", "{dialect:?} {body}");
         assert_eq!(open.provider.last().body, body.as_bytes(), "{dialect:?}");
     }
     assert_eq!(closed.provider.count(), 0);
@@ -110,7 +110,7 @@ async fn no_tool_hides_behind_the_shape_of_a_request() {
                 Gemini,
                 body(Gemini, &json!({"extra_body": {"tools": [{"functionDeclarations": [{"name": "rm"}]}]}})),
             ),
-            DENIED,
+            SHAPE,
         ),
     ];
     let cases: Vec<_> = cases.into_iter().map(|((dialect, body), reason)| (dialect, body, reason)).collect();

@@ -80,17 +80,17 @@ async fn served(set: &str, least_true: usize) {
 
 #[tokio::test]
 async fn no_trap_gets_the_answer_of_another_question() {
-    served("traps.jsonl", 65).await;
+    served("traps.jsonl", 73).await;
 }
 
 #[tokio::test]
 async fn no_fresh_trap_does() {
-    served("fresh_traps.jsonl", 12).await;
+    served("fresh_traps.jsonl", 17).await;
     served("hard_traps.jsonl", 0).await;
 }
 
 #[tokio::test]
 async fn rewordings_of_the_own_and_of_the_hidden_fields_are_answered() {
-    served("own.jsonl", 85).await;
-    served("held_out.jsonl", 38).await;
+    served("own.jsonl", 93).await;
+    served("held_out.jsonl", 44).await;
 }
