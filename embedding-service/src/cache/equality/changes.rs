@@ -198,12 +198,15 @@ fn order_of_gerund(word: &str) -> Option<String> {
 
 /// Thanks behind a mark, and "please" behind a comma.
 fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
-    const THANKS: [&str; 10] = ["thanks", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
+    const THANKS: [&str; 12] =
+        ["thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
     let after = tokens.get(mark.saturating_add(1)..).unwrap_or_default();
     let word = |token: &Token| token.text.to_lowercase();
-    let is_please = matches!(after, [only] if word(only) == "please");
-    let thanks = after.first().is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank"));
+    let is_please = matches!(after, [only] if matches!(word(only).as_str(), "please" | "pls" | "plz"));
+    let thanks = after
+        .first()
+        .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers"));
     // "How do you say, thank you?"
     let is_meant = is_about_words && tokens.get(mark).is_some_and(|mark| mark.is(","));
     let is_courtesy = !is_meant

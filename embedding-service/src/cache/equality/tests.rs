@@ -50,6 +50,45 @@ fn no_trap_is_the_same_question_and_every_change_is_found() {
     }
 }
 
+/// What a talk begins and ends with, and contractions: nothing of it asks for something else.
+#[test]
+fn greetings_fillers_thanks_and_contractions_change_nothing() {
+    for (a, b) in [
+        ("Hiya, what is the capital of Peru?", "What is the capital of Peru"),
+        ("Howdy folks, how do magnets work?", "How do magnets work?"),
+        ("Erm, what is the capital of Peru? Cheers", "What is the capital of Peru?"),
+        ("What is the capital of Peru? Thx!", "What is the capital of Peru?"),
+        ("What is the capital of Peru, pls", "What is the capital of Peru?"),
+        ("Pls explain recursion", "Explain recursion"),
+        ("Can someone explain recursion?", "Explain recursion."),
+        ("Could anybody please tell me why cats purr?", "Why do cats purr?"),
+        ("Just wondering, how do magnets work?", "How do magnets work?"),
+        ("Just wondering how magnets work", "How do magnets work?"),
+        ("I've been wondering why cats purr", "Why do cats purr?"),
+        ("Out of curiosity, is honey vegan?", "Is honey vegan?"),
+        ("What're the symptoms of a cold?", "What are the symptoms of a cold?"),
+        ("Why havent we landed on Mars?", "Why haven't we landed on Mars?"),
+        ("What should I do if they've left?", "What should I do if they have left?"),
+        ("What happens if you're late?", "What happens if youre late?"),
+    ] {
+        assert!(same(a, b), "{a} | {b}");
+    }
+    for (a, b) in [
+        ("Can anyone swim?", "Swim"),
+        ("Could someone love me?", "Love me"),
+        ("Can anyone write a novel?", "Write a novel"),
+        ("Hiya is a word", "is a word"),
+        ("Cheers, what is it about?", "What is it about?"),
+        ("What're you?", "What you?"),
+        ("We're late, why?", "Were late, why?"),
+        ("What do you say, thx?", "What do you say"),
+        ("Just how old is it?", "How old is it?"),
+        ("Out of what is it?", "What is it?"),
+    ] {
+        assert!(!same(a, b), "{a} | {b}");
+    }
+}
+
 #[test]
 fn a_slip_is_mended_only_where_one_word_can_be_meant() {
     let vocabulary = |word: &str| ["effects", "defects", "capital", "candle", "cancel"].contains(&word);

@@ -11,7 +11,10 @@ const FULL_FORMS: &str = "don't:do not;doesn't:does not;didn't:did not;isn't:is 
     hasn't:has not;haven't:have not;hadn't:had not;shouldn't:should not;couldn't:could not;wouldn't:would not;can't:can not;\
     cannot:can not;won't:will not;mustn't:must not;i'm:i am;i've:i have;i'll:i will;you're:you are;we're:we are;they're:they are;\
     dont:do not;doesnt:does not;didnt:did not;isnt:is not;arent:are not;wasnt:was not;werent:were not;shouldnt:should not;\
-    couldnt:could not;wouldnt:would not;whats:what is;wheres:where is;hows:how is;i'd:i would";
+    couldnt:could not;wouldnt:would not;havent:have not;hasnt:has not;hadnt:had not;\
+    youve:you have;youre:you are;theyre:they are;im:i am;ive:i have;you've:you have;we've:we have;they've:they have;\
+    you'll:you will;we'll:we will;they'll:they will;it'll:it will;he'll:he will;she'll:she will;that'll:that will;needn't:need not;\
+    what're:what are;who're:who are;how're:how are;where're:where are;whats:what is;wheres:where is;hows:how is;i'd:i would";
 /// What "'s" stands for "is" behind, unless a participle follows ("what's happened").
 const BEFORE_IS: &str = "what who where when how why that it there here";
 /// How many words begin a question: there, contractions are never what the text is about.
