@@ -146,6 +146,11 @@ async fn tools_of_the_provider_are_cut_whatever_they_call_themselves() {
         let got: Value = serde_json::from_slice(&stack.provider.last().body).expect("JSON");
         assert_eq!(got, body(dialect, &left), "{more}");
     }
+    // In a message, as some servers take them.
+    let told = json!([{"role": "system", "content": "Tidy up.", "tools": [ls, function("rm")]}, {"role": "user", "content": "Go on, please."}]);
+    stack.post(chat, &[], body(chat, &json!({"messages": told})).to_string()).await;
+    let got: Value = serde_json::from_slice(&stack.provider.last().body).expect("JSON");
+    assert_eq!(got["messages"][0]["tools"], json!([ls]));
     // Names with escapes in what loads more tools.
     let loaded = body(responses, &json!({})).to_string();
     let item = r#"{"type":"additional_tools","to\u006fls":[{"type":"function","name":"rm"}]}"#;

@@ -2,6 +2,7 @@
 //! choice among them. How a tool is named is read here; the dialects know where the lists stand.
 
 use crate::{
+    conversation::Conversation,
     edit::{Edit, replace},
     json::{
         self, Raw, Unreadable,
@@ -186,6 +187,20 @@ pub(crate) fn filter(
         filtered.edits.push(replace(body, list, "[]".to_owned())?);
     }
     Ok(filtered)
+}
+
+/// The tools that items of the history load.
+pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
+    let mut loaded = Filtered::default();
+    for (item, _) in read.history.items() {
+        // Most items load none. A name with escapes is found only by reading.
+        if item.raw.get().contains("\"tools\"") || item.raw.get().contains('\\') {
+            for list in Object::of(item.raw).all(&["tools"]) {
+                loaded.add(filter(read.body, list, false, may)?);
+            }
+        }
+    }
+    Ok(loaded)
 }
 
 /// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools.

@@ -3,7 +3,7 @@
 use crate::{
     conversation::Conversation,
     json::Unreadable,
-    tools::{self, Filtered, Keys, May, Offer},
+    tools::{self, Keys, May, Offer},
 };
 
 const KEYS: Keys = Keys {
@@ -21,5 +21,7 @@ const KEYS: Keys = Keys {
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
     let whole = read.whole;
-    Ok(tools::restrict(read.body, whole, &[whole], &KEYS, None, Filtered::default(), may)?.offer)
+    // Some servers take tools in a message.
+    let loaded = tools::loaded(read, may)?;
+    Ok(tools::restrict(read.body, whole, &[whole], &KEYS, None, loaded, may)?.offer)
 }
