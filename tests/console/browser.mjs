@@ -19,7 +19,9 @@ async function behind(what) {
 
 process.on("uncaughtException", async (error) => {
   console.log(`PROBLEM ${error.stack}`);
-  console.log(await page.locator("body").innerText({ timeout: 1000 }).catch(String));
+  // There may be no page yet.
+  const shown = async () => page.locator("body").innerText({ timeout: 1000 });
+  console.log(await shown().catch(String));
   process.exit(1);
 });
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });

@@ -39,9 +39,9 @@ fn unreadable(dialect: Dialect) -> Vec<(&'static str, Vec<u8>, &'static str)> {
 fn odd(dialect: Dialect) -> Vec<(&'static str, Vec<u8>)> {
     let ask = |text: &str| dialect.ask(text, false).to_string();
     let plain = ask("What is odd about this one question");
-    let many: Vec<(&str, &str)> = (0..10_000)
-        .map(|n| if n % 2 == 0 { ("user", "go on please") } else { ("assistant", "done") })
-        .collect();
+    let texts: Vec<String> = (0..10_000).map(|n| format!("part {} of it", n / 2)).collect();
+    let many: Vec<(&str, &str)> =
+        texts.iter().enumerate().map(|(n, text)| (["user", "assistant"][n % 2], text.as_str())).collect();
     vec![
         ("no turns", dialect.conversation(&[], false).to_string().into_bytes()),
         ("empty object", b"{}".to_vec()),

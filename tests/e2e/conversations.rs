@@ -4,9 +4,9 @@ use sentinel_harness::{Dialect, Stack};
 
 use crate::support::{QUESTION, assert_allowed};
 
-/// An agent that asks the same thing again and again within one conversation.
+/// Who asks the same thing again and again within one conversation, and is answered in prose, talks: it is told, and never stopped.
 #[tokio::test]
-async fn a_loop_inside_one_conversation() {
+async fn a_talk_that_goes_round_is_hinted_and_never_stopped() {
     let mut stack = Stack::builder().service().start();
     for dialect in Dialect::ALL {
         let mut turns: Vec<(String, String)> = Vec::new();
@@ -17,12 +17,11 @@ async fn a_loop_inside_one_conversation() {
                 turns.iter().map(|(role, text)| (role.as_str(), text.as_str())).collect();
             let response = stack.converse(dialect, &format!("one-run {dialect:?}"), &borrowed).await;
             verdicts.push(response.verdict().to_owned());
-            let answer = if response.status == 200 { dialect.answer_text(&response.body) } else { break };
-            turns.push(("assistant".into(), answer));
+            assert_eq!(response.status, 200, "{dialect:?}: {verdicts:?}");
+            turns.push(("assistant".into(), dialect.answer_text(&response.body)));
         }
-        assert_eq!(verdicts[..2], ["allow", "allow"], "{dialect:?}");
+        assert_eq!(verdicts[..4], ["allow"; 4], "{dialect:?}");
         assert!(verdicts.contains(&"hint".to_owned()), "{dialect:?}: {verdicts:?}");
-        assert_eq!(verdicts.last().map(String::as_str), Some("kill"), "{dialect:?}: {verdicts:?}");
     }
     stack.assert_sound();
 }

@@ -98,7 +98,7 @@ async fn service_that_refuses_or_fails() {
         (3, "error"),
         (4, "timeout"),
         (8, "refused"),
-        (12, "error"),
+        (12, "unimplemented"),
         (13, "error"),
         (14, "unavailable"),
         (99, "error"),

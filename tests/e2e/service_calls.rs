@@ -80,7 +80,7 @@ async fn it_is_asked_once_for_a_run_of_tools() {
         let id = format!("call_{step}");
         messages
             .push(json!({"role": "assistant", "content": null, "tool_calls": [{"id": id, "type": "function",
-            "function": {"name": "look", "arguments": "{}"}}]}));
+            "function": {"name": "look", "arguments": format!("{{\"page\":{step}}}")}}]}));
         messages.push(json!({"role": "tool", "tool_call_id": id, "content": format!("result {step}")}));
     }
     assert_eq!(stack.fake.as_ref().unwrap().calls().len(), 1);

@@ -104,7 +104,11 @@ fn folder() -> std::path::PathBuf {
 /// agent has tools.
 #[test]
 fn packages_read_what_the_cache_gives() {
-    let config = json!({"cache": {"enabled": true, "store_tool_calls": true}});
+    // Who signs is served only where something says who that is.
+    let config = json!({
+        "cache": {"enabled": true, "store_tool_calls": true},
+        "identity": {"principal": "x-client"},
+    });
     for (mut command, checks) in [
         (python("openai_agent.py"), 2 * 4),
         (python("anthropic_agent.py"), 4),

@@ -38,7 +38,8 @@ def client(agent):
     )
     runtime = session.client("bedrock-runtime", endpoint_url=stack.URL, config=Config(proxies={}))
     runtime.meta.events.register(
-        "before-call.bedrock-runtime.*", lambda params, **_: params["headers"].update({"x-agent-id": agent, "x-run-id": agent})
+        "before-call.bedrock-runtime.*",
+        lambda params, **_: params["headers"].update({"x-agent-id": agent, "x-run-id": agent, "x-client": "a"}),
     )
     return runtime
 

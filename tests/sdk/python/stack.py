@@ -101,7 +101,7 @@ def cached(name, api):
     if not hasattr(api, "tool"):
         return
     for check, first, other in (("call stored from JSON", api.tool, api.stream_tool), ("call stored from a stream", api.stream_tool, api.tool)):
-        question = f"What is the weather in Hamburg today ({check} by {name})?"
+        question = f"Where on the map lies Hamburg ({check} by {name})?"
         for call in served(name, check, question, first, other):
             expect(tuple(call) == ("get_weather", {"city": "Hamburg", "unit": "celsius"}), call)
         done(name, check)

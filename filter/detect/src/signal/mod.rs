@@ -436,6 +436,10 @@ fn same_call(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &Steps
     if count < weak.least() {
         return Counted::NOTHING;
     }
+    // A text that answers an agent without tools may be another task, if nothing like it was there before.
+    if signal == Signal::RepeatedExchange && !steps.iter().rev().skip(1).any(|step| step.is_alike(last)) {
+        return Counted::NOTHING;
+    }
     // Where the outcome proves little, the call must say something.
     let is_told = last.weight() >= Weight::Full || matches!(last.kind(), Kind::Content | Kind::Failure);
     let row = if is_told { weak } else { policy.row(last, policy.repeated_step) };

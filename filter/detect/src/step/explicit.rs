@@ -19,6 +19,10 @@ pub(super) fn is_failure(said: &str) -> bool {
     if text.starts_with(['{', '[']) {
         return is_json_failure(text);
     }
+    if let Some(failed) = failed_by_exit_code(text) {
+        // The lines are what a program printed that says itself how it ended.
+        return failed;
+    }
     static TRACEBACK: Sought = Sought::new(|| Finder::new("Traceback (most recent call last)"));
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
@@ -30,7 +34,7 @@ pub(super) fn is_failure(said: &str) -> bool {
         || text.lines().rev().take(LINES).any(is_failure_line)
         || (TRACEBACK.is_in(text) && text.lines().next_back().is_some_and(is_exception))
         || is_log_of_failure(text)
-        || has_exit_code(text)
+        || ends_with_error(text)
 }
 
 /// Quickly: whether a text may be a failure by its form. `false` is certain.
@@ -90,16 +94,30 @@ fn is_failure_line(line: &str) -> bool {
     if line.is_empty() || line.len() > LINE {
         return false;
     }
-    if let Some((label, _)) = line.split_once(':') {
+    if let Some((label, value)) = line.split_once(':') {
         let label = label.trim_end_matches([']', ')', '*']).trim_start_matches(['[', '(', '*', '`']);
         let (word, rest) = label.split_once([' ', '[', '(']).unwrap_or((label, ""));
         let is_number = rest.len() <= 8 && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'E');
         let is_named = word.eq_ignore_ascii_case("error") || word.eq_ignore_ascii_case("fatal");
         if is_named && is_number {
-            return true;
+            return !is_nothing(value);
         }
     }
     line.eq_ignore_ascii_case("error") || is_exception(line) || is_program_line(line)
+}
+
+/// `The tool failed. Please try again. Error: locked`: one line, whose last sentence says what a line of its own could say.
+fn ends_with_error(text: &str) -> bool {
+    static ERROR: Sought = Sought::new(|| Finder::new(". Error: "));
+    text.len() <= LINE && !text.contains('\n') && ERROR.is_in(text)
+}
+
+/// The value of a field that says that there was no error: `Error: (none)`, `error: null`, `Error: 0`.
+pub(super) fn is_nothing(value: &str) -> bool {
+    const NOTHING: [&str; 8] = ["none", "empty", "null", "nil", "undefined", "n/a", "0", "false"];
+    let word = value.trim_matches(|c: char| c.is_whitespace() || c.is_ascii_punctuation());
+    let is_empty_sign = word.is_empty() && !value.trim().is_empty();
+    is_empty_sign || NOTHING.iter().any(|nothing| word.eq_ignore_ascii_case(nothing))
 }
 
 /// `prog: path: message`: a program says what is wrong with a path or an option.
@@ -180,8 +198,13 @@ fn is_log_of_failure(text: &str) -> bool {
         && words.any(|word| matches!(word.trim_matches(['[', ']', ':', '|']), "ERROR" | "FATAL" | "CRITICAL"))
 }
 
-/// `<returncode>1</returncode>`, `Exit code: 2`: a code that is not 0, in a text that is not long.
+/// `<returncode>1</returncode>`, `Exit code: 2`: a code that is not 0.
 pub(super) fn has_exit_code(said: &str) -> bool {
+    failed_by_exit_code(said) == Some(true)
+}
+
+/// Whether one of the exit codes that a text names is not 0. `None` where it names none, or is long.
+pub(super) fn failed_by_exit_code(said: &str) -> Option<bool> {
     const NAMES: [&str; 6] =
         ["returncode", "return code", "exit code", "exit_code", "exit status", "exited with code"];
     // Most results have none of these words, and need not be copied.
@@ -192,19 +215,18 @@ pub(super) fn has_exit_code(said: &str) -> bool {
     ];
     let may_hold = || PARTS.iter().any(|part| part.is_in(said));
     if said.len() > MAX_RESULT || !may_hold() {
-        return false;
+        return None;
     }
     let lower = said.to_ascii_lowercase();
-    NAMES.iter().any(|name| {
-        lower.split_once(name).is_some_and(|(_, after)| {
-            let value = after.trim_start_matches(['>', ':', '=', '"', '\'', ' ', '-', '(']);
-            let digits =
-                value.len().saturating_sub(value.trim_start_matches(|c: char| c.is_ascii_digit()).len());
-            // A label stands at the value, not somewhere before a number.
-            let gap = after.len().saturating_sub(value.len());
-            gap <= 4 && value.get(..digits).is_some_and(|code| code.bytes().any(|byte| byte != b'0'))
-        })
-    })
+    let codes = NAMES.iter().filter_map(|name| {
+        let (_, after) = lower.split_once(name)?;
+        let value = after.trim_start_matches(['>', ':', '=', '"', '\'', ' ', '-', '(']);
+        let digits = value.len().saturating_sub(value.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+        // A label stands at the value, not somewhere before a number.
+        let gap = after.len().saturating_sub(value.len());
+        value.get(..digits).filter(|code| gap <= 4 && !code.is_empty())
+    });
+    codes.map(|code| code.bytes().any(|byte| byte != b'0')).reduce(|one, other| one || other)
 }
 
 #[cfg(test)]
@@ -231,6 +253,7 @@ mod tests {
             "2026-03-04 10:00:59 ERROR build failed",
             "<returncode>1</returncode>\n<output>\n</output>",
             "Process exited with code 2\nnothing else",
+            "An error occurred while running the tool. Please try again. Error: locked",
             r#"{"error":"locked"}"#,
             r#"{"errors":[{"message":"x"}]}"#,
             r#"{"error":{"code":1}}"#,
@@ -261,6 +284,11 @@ mod tests {
             "Zeitüberschreitung nach 3 s",
             "No order found",
             "exit code: 0",
+            "Command: make\nError: (none)\nExit Code: 0\nSignal: (none)",
+            "Error: null",
+            "error: -",
+            "error: a line that grep has found\nProcess exited with code 0",
+            "Directory: /work\nError: 0",
             "The exit codes of the 7 programs are in the table",
             "host: web-1: healthy",
             "def f():\n    raise ValueError(\"x\")\n\nprint(1)\n\n\n\nlast",

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 use sentinel_llm_api::json::{self, Raw};
 
-use super::explicit;
+use super::{explicit, volatile};
 use crate::Sought;
 
 /// Results are taken out of what they are wrapped in up to this size (bytes).
@@ -35,12 +35,12 @@ pub(super) fn read(result: Option<Raw<'_>>) -> Said<'_> {
 
 /// Digest of a text without what is volatile in it by its shape.
 pub(crate) fn alike(text: &str) -> u64 {
-    super::volatile::settled(text).exact
+    volatile::settled(text).exact
 }
 
 /// The same with one sign for every number.
 pub(crate) fn frame(text: &str) -> u64 {
-    super::volatile::settled(text).digest
+    volatile::settled(text).digest
 }
 
 /// A result that is text.
@@ -74,7 +74,7 @@ fn inner(text: &str) -> Option<Said<'_>> {
         }
         b'[' => texts(Raw::read(trimmed).ok()?).map(|text| plain(text.into(), false)),
         b'{' => member(Raw::read(trimmed).ok().filter(|raw| raw.is_object())?),
-        _ => in_python(trimmed).or_else(|| {
+        _ => in_python(trimmed).or_else(|| without_fields(trimmed)).or_else(|| {
             without_label(trimmed).map(|text| Said { text: Cow::Borrowed(text), is_error: false })
         }),
     }
@@ -88,6 +88,9 @@ fn member(object: Raw<'_>) -> Option<Said<'_>> {
     if members.next().is_none() {
         let text = if only.is_string() { json::string(only)? } else { Cow::Borrowed(only.get()) };
         return Some(Said { text, is_error });
+    }
+    if let Some(said) = with_exit_code(object) {
+        return Some(said);
     }
     let [content, kind, text] = object.pick(["content", "type", "text"]).ok()?;
     if let Some(said) = content.filter(|content| content.is_list()).and_then(texts) {
@@ -147,6 +150,80 @@ fn python_string(literal: &str, quote: char) -> Option<String> {
     None
 }
 
+/// What a program has printed, beside how it ended: an exit code that is 0 adds nothing, and another one says that it failed.
+fn printed<'a>(text: Cow<'a, str>, code: &str) -> Option<Said<'a>> {
+    let is_error = explicit::failed_by_exit_code(code)?;
+    // Lines that look like a failure are content where the program went well; only the code tells.
+    let is_whole = is_error || !explicit::is_failure(&text);
+    is_whole.then_some(Said { text, is_error })
+}
+
+/// `{"output": "a.rs", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}`.
+fn with_exit_code(object: Raw<'_>) -> Option<Said<'_>> {
+    let mut members = object.members();
+    let ((_, output), (_, beside)) = (members.next()?, members.next()?);
+    if members.next().is_some() || !output.is_string() || !beside.is_object() {
+        return None;
+    }
+    let mut values = beside.members();
+    if !values.all(|(_, value)| value.get().starts_with(|c: char| c.is_ascii_digit() || c == '-')) {
+        return None;
+    }
+    printed(json::string(output)?, beside.get())
+}
+
+/// The fields that a tool writes around what a program has printed: lines before a line `Output:`, or process numbers behind the
+/// exit code. They differ each time.
+fn without_fields(text: &str) -> Option<Said<'_>> {
+    /// Fields.
+    const MOST: usize = 8;
+    let is_field = |line: &str| line.len() <= 80 && (line.contains(": ") || line.ends_with(char::is_numeric));
+    let mut begin = 0_usize;
+    for line in text.split_inclusive('\n').take(MOST) {
+        let (head, rest) = text.split_at_checked(begin)?;
+        begin = begin.saturating_add(line.len());
+        let line = line.trim();
+        if line.eq_ignore_ascii_case("output:") {
+            let rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
+            return printed(Cow::Borrowed(rest), head);
+        }
+        if !is_field(line) {
+            break;
+        }
+    }
+    let mut end = text.len();
+    for line in text.rsplit('\n').take(MOST) {
+        let rest = text.get(..end)?;
+        end = end.saturating_sub(line.len().saturating_add(1));
+        if explicit::failed_by_exit_code(line).is_some() {
+            if rest.len() == text.len() {
+                return None;
+            }
+            return printed(Cow::Borrowed(without_empty_fields(text.get(..end)?)), line);
+        }
+        let (label, value) = line.split_once(':')?;
+        if !explicit::is_nothing(value) && !volatile::is_name_of_process(label.rsplit(' ').next()?) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Without `Stderr: (empty)` and the like at the end.
+fn without_empty_fields(mut text: &str) -> &str {
+    /// Fields.
+    const MOST: usize = 4;
+    for _ in 0..MOST {
+        let (before, line) = text.rsplit_once('\n').unwrap_or(("", text));
+        let is_empty = line.split_once(':').is_some_and(|(_, value)| explicit::is_nothing(value));
+        if !is_empty {
+            break;
+        }
+        text = before;
+    }
+    text
+}
+
 /// `Observation 3: it rains`, `Output: it rains`.
 fn without_label(text: &str) -> Option<&str> {
     const LABELS: [&str; 5] = ["observation", "output", "result", "response", "stdout"];
@@ -176,6 +253,21 @@ mod tests {
                 "meta=None content=[TextContent(type='text', text='it\\'s\\nwet', annotations=None)] isError=False",
                 "it's\nwet",
             ),
+            (
+                "Chunk ID: f2ac31\nWall time: 0.01 seconds\nProcess exited with code 0\nOutput:\na.rs\n",
+                "a.rs",
+            ),
+            ("Output: a.rs\nExit Code: 0\nProcess Group PGID: 4242", "a.rs"),
+            (
+                "Stdout: a.rs\nError: (none)\nExit Code: 0\nSignal: (none)\nBackground PIDs: (none)",
+                "a.rs\nError: (none)",
+            ),
+            (r#"{"output":"a.rs","metadata":{"exit_code":0,"duration_seconds":0.1}}"#, "a.rs"),
+            ("exit code: 0", "exit code: 0"),
+            ("Rows: 17\nOutput:\na.rs", "Rows: 17\nOutput:\na.rs"),
+            ("a.rs\nExit Code: 0\nRows: 17", "a.rs\nExit Code: 0\nRows: 17"),
+            ("error: in the log\nExit Code: 0\nPGID: 17", "error: in the log\nExit Code: 0\nPGID: 17"),
+            (r#"{"output":"x","rows":{"exit_code":"0"}}"#, r#"{"output":"x","rows":{"exit_code":"0"}}"#),
             (r#"{"a":1,"b":2}"#, r#"{"a":1,"b":2}"#),
             ("[1,2]", "[1,2]"),
             ("[[1]]", "[[1]]"),
@@ -193,6 +285,9 @@ mod tests {
             (r#"{"output":"{\"error\":\"locked\"}"}"#, true),
             (r#"{"content":[{"type":"text","text":"x"}],"isError":true}"#, true),
             ("meta=None content=[TextContent(type='text', text='x')] isError=True", true),
+            ("Chunk ID: f2ac31\nProcess exited with code 1\nOutput:\nx", true),
+            ("Output: x\nExit Code: 1\nProcess Group PGID: 4242", true),
+            (r#"{"output":"x","metadata":{"exit_code":1}}"#, true),
             (r#"{"error":null}"#, false),
             (r#"{"errors":3}"#, false),
             (r#"{"errors":[]}"#, false),

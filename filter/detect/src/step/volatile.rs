@@ -107,6 +107,7 @@ impl<'t> Settler<'t> {
             self.follows_id && (word.len() >= HEX_WORD || word.contains(['_', '-'])) && !is_counter(word);
         if is_id
             || is_hex_word(word)
+            || (self.follows_id && is_field(text, word))
             || is_temporary(text, word, self.before)
             || (has_digit && (is_address(word) || is_time(word)))
             || is_part_of_date(word, self.before, next)
@@ -284,8 +285,8 @@ fn is_decimal(word: &str) -> bool {
     is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none()
 }
 
-fn is_name_of_process(before: &str) -> bool {
-    static NAMES: Known = Known::of(&["pid", "port", "process", "thread", "tid"]);
+pub(super) fn is_name_of_process(before: &str) -> bool {
+    static NAMES: Known = Known::of(&["pid", "pids", "pgid", "ppid", "port", "process", "thread", "tid"]);
     NAMES.has(before.trim_end_matches(':'))
 }
 
@@ -303,6 +304,18 @@ fn ends_with_id(word: &str) -> bool {
             .strip_suffix("Id")
             .or_else(|| last.strip_suffix("ID"))
             .is_some_and(|rest| rest.ends_with(|c: char| c.is_ascii_lowercase()))
+}
+
+/// `Chunk ID: f2ac31`: the value of a line that has no other, and is too long for a count.
+fn is_field(text: &str, word: &str) -> bool {
+    /// Characters.
+    const LONG: usize = 6;
+    let start = (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    let (before, after) = text.split_at_checked(start).unwrap_or((text, ""));
+    let after = after.get(word.len()..).unwrap_or_default();
+    word.len() >= LONG
+        && before.trim_end_matches([' ', '\t']).ends_with(':')
+        && after.trim_start_matches([' ', '\t', '\r']).starts_with('\n')
 }
 
 /// A name that was made for one time: what stands directly below `/tmp/`, and `tmpab12cd.py`.
@@ -360,6 +373,8 @@ mod tests {
             ("\u{1b}[31mFAIL\u{1b}[39m a.test.js (0.52 s)", "FAIL a.test.js (0.61 s)"),
             ("/bin/bash: line 11376: cd: a/: No such file", "/bin/bash: line 11388: cd: a/: No such file"),
             ("cannot reach 10.0.0.17:4711", "cannot reach 10.0.0.18:4712"),
+            ("Chunk ID: f2ac31\nexit code 2", "Chunk ID: 482913\nexit code 2"),
+            ("exit code 2\nProcess Group PGID: 4242", "exit code 2\nProcess Group PGID: 5001"),
         ] {
             assert!(follows(one, other), "{one} | {other}");
         }
@@ -380,6 +395,7 @@ mod tests {
             ("validation error 0.48", "validation error 0.49"),
             ("Error in v1.2.3", "Error in v1.2.9"),
             ("the order 4711 is gone", "the order 4713 is gone"),
+            ("error: order id: 471112 is gone", "error: order id: 471399 is gone"),
         ] {
             assert!(!follows(one, other), "{one} | {other}");
         }
