@@ -123,12 +123,12 @@ fn is_looked_for(tokens: &[Token]) -> bool {
 
 /// Whether a text has one word in two ways of writing it: then it is about how they are written ("replace teh with the").
 fn has_two_ways(tokens: &[Token], is_known: &dyn Fn(&str) -> bool) -> bool {
-    let mut changed = tokens.to_vec();
-    writing::spelt(&mut changed, is_known);
-    writing::with_numbers(&mut changed);
-    let texts = |tokens: &[Token]| -> std::collections::HashSet<String> {
-        tokens.iter().filter(|token| token.kind != Kind::Mark).map(|token| token.text.clone()).collect()
-    };
+    let mut spelt = tokens.to_vec();
+    writing::spelt(&mut spelt, is_known);
+    let has = |text: &str| tokens.iter().any(|token| token.text == text);
+    let is_spelt_twice =
+        tokens.iter().zip(&spelt).any(|(before, after)| before.text != after.text && has(&after.text));
+    let is_counted_twice = tokens.iter().filter_map(writing::small_number).any(|number| has(&number));
     let mut full = tokens.to_vec();
     writing::with_full_forms(&mut full, false);
     let pairs =
@@ -138,7 +138,7 @@ fn has_two_ways(tokens: &[Token], is_known: &dyn Fn(&str) -> bool) -> bool {
         let with_not = tokens.windows(2).filter(|two| matches!(two, [_, not] if not.is("not")));
         with_not.map(|two| two.first().map(|verb| verb.text.to_lowercase())).any(|verb| !seen.insert(verb))
     };
-    texts(&changed).len() < texts(tokens).len() || pairs(&full) > pairs(tokens) && twice(&full)
+    is_spelt_twice || is_counted_twice || pairs(&full) > pairs(tokens) && twice(&full)
 }
 
 #[cfg(test)]

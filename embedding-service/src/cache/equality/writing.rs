@@ -12,7 +12,7 @@ const FULL_FORMS: &str = "don't:do not;doesn't:does not;didn't:did not;isn't:is 
     cannot:can not;won't:will not;mustn't:must not;i'm:i am;i've:i have;i'll:i will;you're:you are;we're:we are;they're:they are;\
     dont:do not;doesnt:does not;didnt:did not;isnt:is not;arent:are not;wasnt:was not;werent:were not;shouldnt:should not;\
     couldnt:could not;wouldnt:would not;havent:have not;hasnt:has not;hadnt:had not;\
-    youve:you have;youre:you are;theyre:they are;im:i am;ive:i have;you've:you have;we've:we have;they've:they have;\
+    youve:you have;youre:you are;theyre:they are;you've:you have;we've:we have;they've:they have;\
     you'll:you will;we'll:we will;they'll:they will;it'll:it will;he'll:he will;she'll:she will;that'll:that will;needn't:need not;\
     what're:what are;who're:who are;how're:how are;where're:where are;whats:what is;wheres:where is;hows:how is;i'd:i would";
 /// What "'s" stands for "is" behind, unless a participle follows ("what's happened").
@@ -140,10 +140,15 @@ fn is_named(tokens: &[Token], at: usize) -> bool {
     beside.filter_map(|at| tokens.get(at)).any(|token| is_in("named", &token.text))
 }
 
-/// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
-pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
+/// "seven" in digits.
+pub(super) fn small_number(token: &Token) -> Option<String> {
     const SMALL: [&str; 11] =
         ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    SMALL.iter().zip(2_u8..).find(|(word, _)| token.is(word)).map(|(_, value)| value.to_string())
+}
+
+/// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
+pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
     const UNITS: [(&str, &str); 14] = [
         ("kilometer", "km"),
         ("kilometers", "km"),
@@ -169,15 +174,15 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
     // "10 % 3" is the rest of a division.
     let rests: Vec<bool> = (1..=given.len()).map(|next| given.get(next).is_some_and(is_number)).collect();
     for (token, before_number) in given.into_iter().zip(rests) {
-        let small = SMALL.iter().zip(2_u8..).find(|(word, _)| token.is(word));
+        let small = small_number(&token);
         let unit = UNITS
             .iter()
             .find(|(long, _)| token.text == *long)
             .filter(|_| after_number && !(token.text == "%" && before_number));
         after_number = false;
-        if let Some((_, value)) = small {
+        if let Some(text) = small {
             after_number = true;
-            tokens.push(Token { kind: Kind::Other, text: value.to_string(), ..token });
+            tokens.push(Token { kind: Kind::Other, text, ..token });
         } else if let Some((_, short)) = unit {
             tokens.push(Token::word(short));
         } else if let Some((number, unit)) =
@@ -243,9 +248,13 @@ fn with_dates(tokens: &mut Vec<Token>) {
             && year.len() == 4
             && year.parse::<u16>().is_ok();
         if is_date {
+            // "On the 3rd of May" is "on 3 May".
+            let is_the = text(1) == "of"
+                && at.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|token| token.is("the"));
+            let from = at.saturating_sub(usize::from(is_the));
             let date = [day.to_owned(), month.to_owned(), year.to_owned()];
             let date = date.map(|text| Token { kind: Kind::Other, ..Token::word(&text) });
-            tokens.splice(at..at.saturating_add(len).min(tokens.len()), date);
+            tokens.splice(from..at.saturating_add(len).min(tokens.len()), date);
         }
     }
 }
