@@ -306,6 +306,7 @@ fn label(name: char) -> &'static str {
         'S' => "S",
         'Q' => "Q",
         'T' => "T",
+        'Z' => "Z",
         'E' => "E",
         _ => "P",
     }
@@ -355,8 +356,9 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
             is_whole && is_part(one) && is_part(two)
         }
         ('X' | 'Y', [only]) => !is_in("pronouns", &only.text),
+        ('Z', [first, ..]) => !is_in("owners", &first.text) && !is_in("pronouns", &first.text),
         // "Some of it" is not "it".
-        ('X' | 'Y', [first, ..]) => !first.is("of"),
+        ('X' | 'Y', [first, ..]) => !first.is("of") && !first.is_mark(),
         _ => false,
     }
 }

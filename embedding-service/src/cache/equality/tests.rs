@@ -92,6 +92,14 @@ fn greetings_fillers_thanks_and_contractions_change_nothing() {
         ("Could somebody define class Foo?", "What is class Foo?"),
         ("Im Westen nichts Neues, wer schrieb es?", "I am Westen nichts Neues, wer schrieb es?"),
         ("What've you done?", "What you done?"),
+        ("How can my account be charged?", "How to charge my account"),
+        ("Are dogs able to enter the park?", "Can dogs enter the park?"),
+        ("My dog, cat and bird, what should I do?", "What should I do if my dog, cat and bird?"),
+        ("How do you say you love me?", "How do I say you love me?"),
+        ("How can you say no?", "How to say no"),
+        ("Explain my dream", "What is my dream?"),
+        ("Define their relation", "What is their relation?"),
+        ("Why doesn't everyone vote?", "Why does everyone not vote?"),
     ] {
         assert!(!same(a, b), "{a} | {b}");
     }
