@@ -269,7 +269,7 @@ fn fits<'a>(places: &[Place], tokens: &'a [Token], is_whole: bool, found: &mut F
         }
         Place::Any(name) => {
             let longest = match name {
-                'B' | 'M' | 'R' => tokens.len().min(2),
+                'B' | 'M' | 'R' | 'K' => tokens.len().min(2),
                 'V' | 'D' | 'P' | 'G' | 'F' | 'W' | 'O' | 'Q' | 'T' => tokens.len().min(1),
                 // As short as it can be; to the end of the text where nothing follows.
                 _ => tokens.len(),
@@ -307,6 +307,7 @@ fn label(name: char) -> &'static str {
         'Q' => "Q",
         'T' => "T",
         'Z' => "Z",
+        'K' => "K",
         'E' => "E",
         _ => "P",
     }
@@ -343,7 +344,14 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
         ('R', [adjective, noun]) => {
             is_in("possession_adjectives", &adjective.text) && is_in("possessions", &noun.text)
         }
-        ('B', [only]) => is_whole && word(only) && is_noun(&only.text),
+        ('K', [one, two]) => {
+            is_whole
+                && one.is_plain()
+                && two.is_plain()
+                && ends(&one.text, "noun_endings")
+                && !is_in("named", &one.text)
+        }
+        ('K' | 'B', [only]) => is_whole && word(only) && is_noun(&only.text),
         // "Define class Person" is an order to a programmer.
         ('B', [one, _]) if is_in("named", &one.text) => false,
         ('B', [one, two]) => {
@@ -369,7 +377,8 @@ fn is_plural(word: &Token) -> bool {
 
 /// A name, or a noun by its ending. "What is allowed?" and "what is open?" ask for no explanation of the word.
 fn is_noun(word: &str) -> bool {
-    let is_name = word.chars().count() > 1 && word.chars().next().is_some_and(char::is_uppercase);
+    // "Explain Monday" wants more than what Monday is.
+    let is_name = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
     !is_in("not_explained", word) && (is_name || ends(word, "noun_endings"))
 }
 
