@@ -66,7 +66,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist containers podman deny advisories bench eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up experiment-asked setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist release containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -82,14 +82,28 @@ endef
 # What builds and runs the product, and no client of it.
 PARTS_OF_DEMO := node wasm-opt envoy onnxruntime redis weights model-tools model
 
+# $(1): demo, up or test.
+define check_machine
+@command -v "$(PYTHON)" >/dev/null || { echo 'check: there is no $(PYTHON); install Python 3.11 to 3.13, or say which: make PYTHON=python3.12 ...' >&2; exit 1; }
+@$(PYTHON) tests/parts/check.py $(1)
+endef
+
+check: ## Say all that this machine lacks for `make demo`, `make up` and `make test`
+	$(call check_machine,up)
+	$(call check_machine,test)
+	@echo "check: nothing is missing"
+
+check-up:
+	$(call check_machine,up)
+
 setup: ## Fetch Envoy, ONNX Runtime, Redis, the SDK clients; build the model (all below .parts)
 ifndef PARTS_BY_OTHERS
 	@echo "== set-up of the parts"
 	@$(PYTHON) tests/parts/setup.py
 endif
 
-operations: setup ## Fetch what only the tests of k8s/ use: kubectl, schemas, Prometheus, Alertmanager
-	@$(PYTHON) tests/parts/setup.py kubectl kubernetes-validate kubernetes-types prometheus
+operations: setup ## Fetch what only the tests of k8s/ use: kubectl, Helm, schemas, Prometheus, Alertmanager
+	@$(PYTHON) tests/parts/setup.py kubectl helm kubernetes-validate kubernetes-types prometheus
 
 frameworks: setup ## Fetch the agent frameworks and coding agents that the tests run
 	@$(PYTHON) tests/parts/setup.py frameworks-python frameworks-node coding-agents
@@ -116,6 +130,7 @@ size: filter
 
 test: SERVICE := $(TESTED_SERVICE)
 test: ## Set up, check format and lints, build, run every test
+	$(call check_machine,test)
 	@echo "== set-up of the parts; meanwhile format, lints and builds"
 	$(call while_parts_come,all,fmt-check lint-filter size test-programs)
 	@$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 book shipping
@@ -136,6 +151,7 @@ shipping: filter test-programs deny ## Test what is shipped: dependencies, compo
 	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
 
 demo: ## Set up, build and play the main job on the real Envoy
+	$(call check_machine,demo)
 	@echo "== set-up of the parts; meanwhile the builds"
 	$(call while_parts_come,$(PARTS_OF_DEMO),filter demo-programs)
 	@$(RUN) $(CARGO_TARGET_DIR)/release/demo
@@ -144,7 +160,7 @@ demo-programs:
 	@echo "== embedding service and demo"
 	@$(PROGRAMS) --bin embedding-service --bin demo
 
-up: build ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
+up: check-up build ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
 	@echo "== stack"
 	@$(PROGRAMS) --bin up
 	@$(RUN) $(CARGO_TARGET_DIR)/release/up
@@ -153,6 +169,12 @@ dist: setup ## Pack module, service, model, bootstraps and documents into one ar
 	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx
 	@echo "== archive"
 	@$(RUN) $(CYCLONEDX) $(PYTHON) tests/shipping/dist.py --target "$(CARGO_TARGET_DIR)/dist"
+
+release: ## Archive and images of this version: REGISTRY=registry.you.org/team [PUSH=1] [BUILDER=podman]
+	@$(if $(REGISTRY),,echo 'release: say where the images go: make release REGISTRY=registry.you.org/team' >&2; exit 2)
+	@$(MAKE) --no-print-directory dist
+	@echo "== images"
+	@$(PYTHON) tests/shipping/images.py --registry "$(REGISTRY)" $(if $(PUSH),--push) $(if $(BUILDER),--builder "$(BUILDER)")
 
 containers: podman operations dist ## Build the images, run compose.yaml, the pods of k8s/overlays/standalone and the archive (root, podman)
 	@echo "== containers"
@@ -184,6 +206,14 @@ eval-guard: ## Texts through the input guard: TEXTS=texts.jsonl [OUT=dir]
 	@$(if $(TEXTS),,echo 'eval-guard: say which texts: make eval-guard TEXTS=texts.jsonl [OUT=dir]' >&2; exit 2)
 	@echo "== input guard"
 	@$(CARGO) run --release -p sentinel-replay --bin eval-guard -- "$(TEXTS)" $(if $(OUT),--out "$(OUT)")
+
+experiment-asked:
+	@$(if $(and $(PROVIDER),$(MODEL)),,echo 'experiment: say which provider and model: make experiment PROVIDER=https://api.openai.com MODEL=gpt-4o-mini' >&2; exit 2)
+
+experiment: experiment-asked check-up build ## Ten tasks with a broken tool, with and without the gateway: PROVIDER=https://api.openai.com MODEL=gpt-4o-mini [RUNS=3] [OUT=dir] [ARGS="..."]
+	@$(PROGRAMS) --bin up
+	@echo "== experiment"
+	@$(RUN) $(PYTHON) tools/experiment/run.py --up "$(CARGO_TARGET_DIR)/release/up" --direct "$(PROVIDER)" --model "$(MODEL)" $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 docs: SERVICE := $(TESTED_SERVICE)
 docs: filter test-programs book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables

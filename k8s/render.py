@@ -20,6 +20,8 @@ ENVOY = KUBERNETES.parent / "envoy"
 MOUNTED = "/etc/sentinel"
 # The Service of the component traces.
 COLLECTOR = "otel-collector.agent-sentinel.svc.cluster.local"
+# The folder of files of the Helm chart.
+CHART = "helm/agent-sentinel/files"
 LIMITS = "envoy/production/limits.yaml"
 PATHS = "envoy/production/paths.yaml"
 # The module as the bootstraps in envoy/ name it.
@@ -103,23 +105,44 @@ class Sources:
         text = replace(text, MODULE, "/module/plugin.wasm", "envoy/production.yaml")
         return replace(text, "path: /tmp/embedding-sidecar.sock", "path: /run/sentinel/embedding.sock", "envoy/production.yaml")
 
-    def cluster(self, traces: bool) -> str:
+    def cluster(self, traces: bool, from_image: bool = False) -> str:
         where = "envoy/production.yaml"
-        text = with_code(self.in_a_pod("cluster", traces), self.read("fragments/module-remote.yaml"), where)
+        text = self.in_a_pod("cluster", traces)
+        if from_image:
+            text = replace(text, MODULE, "/module/plugin.wasm", where)
+        else:
+            text = with_code(text, self.read("fragments/module-remote.yaml"), where)
         text = replace(text, "is: one of the clusters below", "is: in service-cluster.yaml", where)
         # Where Envoy asks comes in its arguments; in its place stands where it fetches the module.
         service = textwrap.indent("- " + textwrap.indent(block(text, "- name: embedding_service", where), "  ").lstrip(), "    ")
-        return replace(text, service, self.read("fragments/modules-cluster.yaml").rstrip() + "\n", where)
+        modules = "" if from_image else self.read("fragments/modules-cluster.yaml").rstrip() + "\n"
+        return replace(text, service, modules, where)
 
-    def cluster_in_arguments(self) -> str:
-        """What the overlay `cluster` does to Envoy's pod: the service's cluster, in two priorities."""
+    def service_cluster(self) -> str:
+        """The service's cluster, in two priorities."""
         where = "fragments/service-cluster.yaml"
         before, endpoints, _ = self.read(where).partition("        endpoints:\n")
         if not endpoints:
             sys.exit(f"k8s/{where}: there are no `endpoints:`; nothing is written")
-        cluster = before + endpoints + self.read("fragments/own-zone-first.yaml")
+        return before + endpoints + self.read("fragments/own-zone-first.yaml")
+
+    def cluster_in_arguments(self) -> str:
+        """What the overlay `cluster` does to Envoy's pod."""
         return (heading("k8s/fragments") + self.read("fragments/cluster-in-arguments.yaml")
-                + textwrap.indent(cluster, "    "))
+                + textwrap.indent(self.service_cluster(), "    "))
+
+    def chart(self) -> dict[str, str]:
+        """What the Helm chart has as files: a chart cannot reach out of its folder either."""
+        arguments = self.read("fragments/cluster-in-arguments.yaml").partition("value: |\n")[2]
+        return {
+            "envoy-standalone.yaml": self.standalone(traces=False),
+            "envoy-cluster-url.yaml": self.cluster(traces=False),
+            "envoy-cluster-image.yaml": self.cluster(traces=False, from_image=True),
+            "service-cluster.yaml": textwrap.dedent(arguments + textwrap.indent(self.service_cluster(), "    ")),
+            "limits.yaml": heading(LIMITS) + self.read(LIMITS),
+            "paths.yaml": heading(PATHS) + self.read(PATHS),
+            "redis.conf": (self.folder / "components" / "redis" / "redis.conf").read_text(),
+        }
 
     def template(self, name: str) -> str:
         """A fragment with lines that include others."""
@@ -159,6 +182,7 @@ def files(folder: Path) -> dict[str, str]:
         "overlays/envoy-gateway/gateway/patch-policy.yaml": sources.template("envoy-gateway-patch-policy.yaml"),
         "overlays/envoy-gateway/gateway/envoy-proxy.yaml": sources.template("envoy-gateway-envoy-proxy.yaml"),
     }
+    made |= {f"{CHART}/{name}": text for name, text in sources.chart().items()}
     for name, traces in (("envoy.yaml", False), ("envoy-traces.yaml", True)):
         made[f"overlays/standalone/{name}"] = sources.standalone(traces)
         made[f"overlays/cluster/{name}"] = sources.cluster(traces)

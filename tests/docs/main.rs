@@ -4,6 +4,7 @@
 mod blocks;
 mod book;
 mod events;
+mod how_do_i;
 mod markdown;
 mod names;
 mod pictures;

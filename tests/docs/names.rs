@@ -106,3 +106,54 @@ fn every_setting_that_a_document_names_exists() {
         }
     }
 }
+
+/// Paths such as `kill.status`, and of what stands in lists `agents[].name`.
+#[test]
+fn every_field_that_a_document_names_exists() {
+    let page = read("docs/configuration.md");
+    let (_, table) = page.split_once("<!-- configuration: begin -->").expect("the reference");
+    let fields: BTreeSet<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("| `") || line.starts_with("## `"))
+        .flat_map(|line| {
+            let first = line.trim_start_matches("| ").split(" | ").next().unwrap_or_default();
+            first.split('`').skip(1).step_by(2)
+        })
+        .collect();
+    let groups: BTreeSet<&str> =
+        fields.iter().filter(|name| !name.contains('.')).map(|name| name.trim_end_matches("[]")).collect();
+    assert!(fields.len() > 100 && groups.contains("kill"), "{groups:?}");
+    let is_path = |code: &str| {
+        let plain = code.replace("[]", "");
+        plain.contains('.')
+            && plain
+                .split('.')
+                .all(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+    };
+    // The Helm chart has values of its own.
+    let values: serde_json::Value =
+        serde_saphyr::from_str(&read("k8s/helm/agent-sentinel/values.yaml")).expect("the values");
+    let is_value = |path: &str| values.pointer(&format!("/{}", path.replace('.', "/"))).is_some();
+    let mut named = 0;
+    for document in documents() {
+        for code in document.code().into_iter().filter(|code| is_path(code)) {
+            let plain = code.replace("[]", "");
+            let group = plain.split('.').next().unwrap_or_default();
+            let is_file = plain.ends_with(".rs") || plain.ends_with(".yaml");
+            if !groups.contains(group) || is_file || is_value(&plain) {
+                continue;
+            }
+            assert!(
+                fields.iter().any(|field| {
+                    let field = field.replace("[]", "");
+                    // A group of fields has no row of its own.
+                    field == plain || field.starts_with(&format!("{plain}."))
+                }),
+                "{} names `{code}`, which is no field of the configuration",
+                document.path
+            );
+            named += 1;
+        }
+    }
+    assert!(named > 50, "{named}");
+}

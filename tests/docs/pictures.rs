@@ -1,5 +1,5 @@
 //! The pictures in docs/images/signal-*.svg, drawn from signals.json. `UPDATE_GOLDEN=1 cargo test -p sentinel-tests --test docs`
-//! draws them anew. That the filter decides as they show is the business of `signals`.
+//! draws them anew. That the filter decides as they show is the business of `signals`. The diagrams are drawn by diagrams.py.
 
 use std::fmt::Write;
 use std::fs;
@@ -142,4 +142,14 @@ fn the_pictures_show_the_examples() {
         let name = entry.expect("a picture").file_name().into_string().expect("a name");
         assert!(!name.starts_with("signal-") || names.contains(&name), "{name} belongs to no example");
     }
+}
+
+#[test]
+fn the_diagrams_are_those_that_are_drawn() {
+    let output = std::process::Command::new("python3")
+        .arg(parts::root().join("tests/docs/diagrams.py"))
+        .arg("--check")
+        .output()
+        .expect("Python starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

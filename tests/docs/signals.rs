@@ -76,7 +76,12 @@ fn send(host: &mut InMemory, request: &ClientRequest, response: &ProviderRespons
 
 /// Plays an example and gives verdict and reason of each request with the verdict that the picture shows.
 fn play(example: &Example) -> Vec<(String, String, String)> {
-    let config = example.config.as_ref().map_or_else(|| "{}".to_owned(), Value::to_string);
+    play_with(example, example.config.as_ref().unwrap_or(&json!({})))
+}
+
+/// The same with another configuration.
+pub fn play_with(example: &Example, config: &Value) -> Vec<(String, String, String)> {
+    let config = config.to_string();
     let mut host = InMemory::new(Config::from_json(config.as_bytes()).expect("a configuration"));
     let mut messages = Vec::new();
     let mut judged = Vec::new();

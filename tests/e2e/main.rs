@@ -18,6 +18,7 @@ mod control;
 mod conversations;
 mod counted_clients;
 mod events;
+mod experiment;
 mod fail_open;
 mod fail_open_log;
 mod foreign_bytes;

@@ -39,6 +39,9 @@ fn a_generated_file_that_was_changed_is_named_and_written_anew() {
         "overlays/envoy-gateway/gateway/envoy-proxy.yaml",
         "gateway/limits.yaml",
         "gateway/paths.yaml",
+        "helm/agent-sentinel/files/envoy-cluster-image.yaml",
+        "helm/agent-sentinel/files/envoy-cluster-url.yaml",
+        "helm/agent-sentinel/files/envoy-standalone.yaml",
     ] {
         let file = copied.join(name);
         let rendered = fs::read_to_string(&file).unwrap();

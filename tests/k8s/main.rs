@@ -4,6 +4,7 @@
 
 mod alerts;
 mod bootstraps;
+mod chart;
 mod components;
 mod golden;
 mod images;

@@ -128,11 +128,11 @@ fn the_wasm_plugin_is_one_that_works_without_held_headers() {
     assert_eq!(spec["sha256"].as_str().unwrap().len(), 64);
     assert_eq!(
         (&spec["failStrategy"], &spec["pluginConfig"]["hold_headers"]),
-        (&json!("FAIL_OPEN"), &json!(false))
+        (&json!("FAIL_RELOAD"), &json!(false))
     );
     let filter = json!({"name": "agent-sentinel", "typed_config": {"@type": WASM, "config": {
         "name": "agent-sentinel",
-        "failure_policy": "FAIL_OPEN",
+        "failure_policy": "FAIL_RELOAD",
         "vm_config": {"runtime": "envoy.wasm.runtime.v8", "code": local_module()},
         "configuration": {
             "@type": "type.googleapis.com/google.protobuf.StringValue",

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use crate::manifests::{OVERLAYS, called, find, objects};
 
 const NAMESPACE: &str = "agent-sentinel";
-/// Secrets that the user makes.
-const SECRETS: [&str; 3] = ["embedding-service-redis", "agent-gateway-clients", "agent-gateway-keys"];
+/// Secrets that the user makes; the last one only with the chart, where its name is a value.
+const SECRETS: [&str; 4] =
+    ["embedding-service-redis", "agent-gateway-clients", "agent-gateway-keys", "control-key"];
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()

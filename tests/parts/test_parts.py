@@ -3,8 +3,12 @@
 Run by `make test`, after the set-up: the parts are there. Nothing here goes to the network.
 """
 
+import contextlib
 import hashlib
+import io
 import os
+import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import catalogue  # noqa: E402
+import check  # noqa: E402
 import debian  # noqa: E402
 import fetch  # noqa: E402
 import first_pip  # noqa: E402
@@ -202,6 +207,101 @@ class TheUsersOwn(unittest.TestCase):
             self.assertFalse(redis.is_replaced())
             os.environ["REDISEARCH_SO"] = "/own/redisearch.so"
             self.assertTrue(redis.is_replaced())
+
+
+class WhatTheMachineLacks(InAFolder):
+    """`tests/parts/check.py`, which names all of it in one list."""
+
+    def test_a_python_that_is_too_old_or_too_new_is_told_what_is_needed(self):
+        for version in [(3, 10, 14), (3, 14, 0)]:
+            said, = check.of_python(version)
+            self.assertIn("Python 3.11 to 3.13", said)
+            self.assertIn(".".join(map(str, version)), said)
+        for version in [(3, 11, 0), (3, 13, 9)]:
+            self.assertEqual(list(check.of_python(version)), [])
+
+    def test_the_file_can_be_read_by_a_python_that_is_too_old(self):
+        import ast
+        ast.parse((HERE / "check.py").read_text(), feature_version=(3, 6))
+        first = (HERE / "check.py").read_text().split("\ndef ")[0]
+        self.assertNotRegex(first, r"(?m)^(import|from) (setup|store|pip_tool|process)")
+
+    def test_each_program_that_is_missing_is_named_once(self):
+        said = list(check.of_programs(lambda _: None))
+        self.assertEqual([sentence.split()[0].rstrip(",.:") for sentence in said], ["gcc", "make", "Rust"])
+        self.assertEqual(list(check.of_programs(lambda name: "/bin/" + name)), [])
+        said, = check.of_programs(lambda name: None if name in ("cargo", "rustc") else name)
+        self.assertIn("cargo and rustc", said)
+        # A toolchain without rustup is enough.
+        self.assertEqual(list(check.of_programs(lambda name: None if name == "rustup" else name)), [])
+
+    def test_what_comes_from_debian_may_be_brought_instead(self):
+        names = ["PROMETHEUS_BIN", "PROMTOOL_BIN", "ALERTMANAGER_BIN", "AMTOOL_BIN"]
+        with mock.patch.dict(os.environ):
+            for name in names:
+                os.environ.pop(name, None)
+            said, = check.of_debian(lambda _: None)
+            self.assertTrue(all(name in said for name in names), said)
+            os.environ.update(dict.fromkeys(names, "/own"))
+            self.assertEqual(list(check.of_debian(lambda _: None)), [])
+
+    def test_a_full_disk_says_how_much_is_free_and_how_much_is_needed(self):
+        said, = check.of_disk("/here", 5 * check.GB, check.GB // 2)
+        self.assertRegex(said, r"/here: 0\.5 GB are free, and 5 GB are needed")
+        self.assertEqual(list(check.of_disk("/here", 5 * check.GB, 5 * check.GB)), [])
+
+    def test_a_port_that_is_taken_is_named_with_whose_it_is(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            with mock.patch.object(check, "PORTS", {port: "Envoy"}), mock.patch.object(check, "MOCK_PORT", port), \
+                    mock.patch.dict(os.environ, {"PROVIDER": "https://api.example.com"}):
+                said, = check.of_ports("up")
+                self.assertIn(f"port {port} for Envoy", said)
+                self.assertEqual(list(check.of_ports("test")), [])
+                del os.environ["PROVIDER"]
+                said, = check.of_ports("up")
+                self.assertIn(f"port {port} for the mock provider", said)
+
+    def test_the_ports_are_those_of_the_bootstrap_and_of_make_up(self):
+        bootstrap = (catalogue.REPOSITORY / "envoy" / "demo.yaml").read_text()
+        up = (catalogue.REPOSITORY / "tools" / "src" / "bin" / "up.rs").read_text()
+        for port in [*check.PORTS, check.MOCK_PORT]:
+            self.assertRegex(bootstrap + up, rf"\b{port}\b")
+        listened = set(map(int, re.findall(r"port_value: (\d+)", bootstrap)))
+        self.assertLessEqual(listened, {*check.PORTS, check.MOCK_PORT})
+
+    def test_a_registry_that_gives_nothing_is_told_with_its_clients_last_words(self):
+        fails = [sys.executable, "-c", "import sys; print('first'); sys.exit('could not resolve the host')"]
+        said, = check.of_client(fails, "the Python packages", self.folder)
+        self.assertRegex(said, r"the Python packages: .*could not resolve the host.*Is there a network")
+        self.assertEqual(list(check.of_client([sys.executable, "-c", ""], "x", self.folder)), [])
+        with mock.patch.object(check, "SECONDS", 0.2):
+            said, = check.of_client([sys.executable, "-c", "import time; time.sleep(9)"], "x", self.folder)
+            self.assertIn("no answer within", said)
+        said, = check.of_client([str(self.folder / "nothing")], "x", self.folder)
+        self.assertIn("nothing", said)
+
+    def test_all_that_is_missing_comes_in_one_list(self):
+        said = io.StringIO()
+        with mock.patch.object(check.shutil, "which", lambda _: None), \
+                mock.patch.object(check.shutil, "disk_usage", lambda _: mock.Mock(free=0)), \
+                mock.patch.object(check, "is_set_up", lambda _: True), contextlib.redirect_stderr(said):
+            self.assertEqual(check.main(["test"]), 1)
+        for word in ["* gcc", "* make", "* Rust", "* apt-get", "* room on the disk"]:
+            self.assertIn(word, said.getvalue())
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.assertEqual(check.main(["nothing-like-that"]), 2)
+
+    def test_each_command_that_sets_up_is_checked_first(self):
+        makefile = (catalogue.REPOSITORY / "Makefile").read_text()
+        for name in ["test", "demo"]:
+            recipe = re.search(rf"^{name}: ##.*\n(.*)$", makefile, re.MULTILINE)
+            self.assertIn(f"call check_machine,{name}", recipe[1])
+        self.assertRegex(makefile, r"(?m)^up: check-up ")
+        of_demo, = re.findall(r"(?m)^PARTS_OF_DEMO := (.*)$", makefile)
+        self.assertEqual(of_demo.split(), check.OF_DEMO)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,9 @@ MODULE = "target/wasm32-wasip1/release/sentinel_filter.wasm"
 MODULE_INSIDE = "module/sentinel_filter.wasm"
 BOOTSTRAPS = ["envoy/demo.yaml", "envoy/providers.yaml", "envoy/production.yaml"]
 MODEL = ["model.onnx", "tokenizer.json", "model.json", "MODEL.md"]
-DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE", "NOTICE"]
+DOCUMENTS = ["CHANGELOG.md", "LICENSE", "NOTICE"]
+# The project's own README is for those who have the sources.
+README = "tests/shipping/archive.md"
 PICTURES = {".md", ".svg", ".png"}
 
 
@@ -66,6 +68,7 @@ def bootstrap(name: str) -> bytes:
 def contents(module: Path, service: Path, onnxruntime: Path, model: Path, lists: dict[str, bytes]) -> dict[str, bytes]:
     """Name in the archive: bytes, for every file but the sums."""
     files = {name: (REPOSITORY / name).read_bytes() for name in DOCUMENTS}
+    files["README.md"] = (REPOSITORY / README).read_bytes()
     for folder in ("docs", "envoy/production"):
         for file in sorted((REPOSITORY / folder).rglob("*")):
             if file.is_file() and (folder != "docs" or file.suffix in PICTURES):

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -26,6 +27,7 @@ sys.path[:0] = [str(REPOSITORY / "tests/shipping"), os.environ.get("SENTINEL_COM
 import builds  # noqa: E402
 import components  # noqa: E402
 import dist  # noqa: E402
+import images  # noqa: E402
 import yaml  # noqa: E402
 from compose_spec import PyCompose  # noqa: E402
 from refused import Refused  # noqa: E402
@@ -148,6 +150,42 @@ def validate(test: unittest.TestCase, bootstrap: Path, folder: Path) -> None:
     test.assertEqual(done.returncode, 0, done.stderr)
 
 
+class Images(unittest.TestCase):
+    """tests/shipping/images.py with a builder that only notes how it is called; `make containers` builds them with podman."""
+
+    def run_with(self, script: str, *options: str) -> tuple[subprocess.CompletedProcess, list[str]]:
+        with tempfile.TemporaryDirectory() as folder:
+            builder = Path(folder, "builder")
+            builder.write_text(f"#!/bin/sh\necho \"$PWD $*\" >> {folder}/calls\n{script}\n")
+            builder.chmod(0o755)
+            done = subprocess.run([sys.executable, str(REPOSITORY / "tests/shipping/images.py"), "--registry", "reg.example.org/team",
+                                   "--builder", str(builder), *options], capture_output=True, text=True)
+            calls = Path(folder, "calls")
+            return done, calls.read_text().splitlines() if calls.exists() else []
+
+    def test_both_images_are_built_with_the_version_and_pushed_only_if_wanted(self):
+        version = dist.version()
+        built = [f"{REPOSITORY} build -f {file} -t reg.example.org/team/{name}:{version} ." for name, file in images.IMAGES.items()]
+        done, calls = self.run_with("exit 0")
+        self.assertEqual((done.returncode, calls), (0, built), done.stderr)
+        self.assertIn("images.registry=reg.example.org/team", done.stdout)
+        done, calls = self.run_with("exit 0", "--push")
+        pushed = [f"{REPOSITORY} push reg.example.org/team/{name}:{version}" for name in images.IMAGES]
+        self.assertEqual(sorted(calls), sorted(built + pushed))
+        self.assertLess(calls.index(built[0]), calls.index(pushed[0]))
+        for file in images.IMAGES.values():
+            self.assertTrue((REPOSITORY / file).is_file())
+
+    def test_a_build_that_fails_ends_it(self):
+        done, calls = self.run_with("exit 3", "--push")
+        self.assertEqual((done.returncode, len(calls)), (1, 1))
+        self.assertIn("failed with 3", done.stderr)
+
+    def test_the_chart_has_the_version_of_the_project(self):
+        chart = yaml.safe_load((REPOSITORY / "k8s/helm/agent-sentinel/Chart.yaml").read_text())
+        self.assertEqual((chart["version"], chart["appVersion"]), (dist.version(), dist.version()))
+
+
 class Archive(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -178,6 +216,15 @@ class Archive(unittest.TestCase):
         for name in ["module/sentinel_filter.wasm", "bin/embedding-service", "model/model.onnx", "envoy/production/clients.yaml",
                      "docs/install.md", "sbom/embedding-service.cdx.json", "LICENSE"]:
             self.assertIn(name, summed)
+
+    def test_the_readme_is_the_archives_own_and_names_what_is_in_it(self):
+        text = (self.root / "README.md").read_text()
+        commands = [line for block in text.split("```sh\n")[1:] for line in block.split("```")[0].splitlines()]
+        self.assertFalse([line for line in commands if line.startswith(("make", "cargo"))])
+        named = set(re.findall(r"(?:bin|envoy|docs|module|lib|model|sbom)/[\w./-]*", text))
+        self.assertGreater(len(named), 10)
+        for name in named:
+            self.assertTrue((self.root / name.rstrip(".")).exists(), name)
 
     def test_envoy_takes_every_bootstrap_from_the_unpacked_folder(self):
         for name in dist.BOOTSTRAPS:

@@ -47,9 +47,11 @@ group! {
         cluster: String = "embedding_service".into(),
         /// The longest time that a request waits for the embedding service. After that time the request goes on
         /// unchanged.
+        /// Range: `1ms` to `8760h`.
         timeout: Duration = "50ms".into(),
         /// A prompt matches an earlier prompt when their similarity is above this value. Similarity is
-        /// `1 − cosine distance / 2` and lies between 0 and 1: 0.95 is a cosine of 0.90.
+        /// `1 − cosine distance / 2`: 0.95 is a cosine of 0.90.
+        /// Range: 0 to 1.
         similarity_threshold: f64 = 0.95,
         /// The text of a hint when `hint.messages` has no text for the signal.
         intervention_message: String = "You seem to be repeating similar requests. Please take a different approach \
@@ -57,6 +59,7 @@ group! {
             .into(),
         /// Request bodies with more bytes than this, as they come or decoded, are not read: see `unreadable`. Keep the value well below Envoy's
         /// `per_connection_buffer_limit_bytes`: Envoy answers a body above that limit with 413.
+        /// Range: 1024 to 67108864.
         max_body_bytes: u64 = 1_048_576,
         /// Whether the filter holds the request's headers until it has a verdict. This needs
         /// `allow_on_headers_stop_iteration: true` in the plugin's configuration in Envoy. Set `false` where you cannot set
@@ -75,10 +78,12 @@ group! {
         semantic: RawSemantic = RawSemantic::default(),
         /// The signals from steps. A step is one assistant turn with its tool calls and their results. The filter reads
         /// the steps from the history that the request carries. Only steps after the last user message count, and a loop
-        /// must include the last step.
+        /// must include the last step. The filter hints from the count `hint` on and kills from the count `kill` on, which is not
+        /// below `hint`.
         steps: RawSteps = RawSteps::default(),
         /// The largest number of assistant turns after the last user message. The filter hints at four fifths of this
-        /// number and kills at the number itself. 0 means no limit.
+        /// number and kills at the number itself.
+        /// Range: 0 and more.
         run_limit: u32 = 0,
         /// The score: 1.0 for each similar prompt, 2.0 for each similar response, 1.5 for each repeated set of tool calls.
         /// Two kinds of prompts count only if their responses repeat too: prompts that differ in numbers, ids or dates, and
@@ -161,9 +166,15 @@ group! {
     struct RawSemantic {
         /// Whether the filter asks the embedding service.
         enabled: bool = true,
-        /// How many of the last 5 prompts must match: 1 to 5. With 1, a question that is asked twice gets a hint.
+        /// How many of the last 5 prompts must match. With 1, a question that is asked twice gets a hint.
+        /// Range: 1 to 5.
         repeats: u32 = 2,
+        /// The filter kills from this many matches on, which may not be below `repeats`, if the request names its run. Prompts
+        /// that are alike prove no loop, so this can stop an agent that is well.
+        /// Range: 0 to 5.
+        kill: u32 = 0,
         /// Prompts with fewer words are not sent to the embedding service. Texts like "continue" and "yes" are no evidence.
+        /// Range: 0 to 65535.
         min_words: u16 = 4,
     }
 }
@@ -188,10 +199,11 @@ group! {
         /// Whether the filter also judges agents that act in text. Their steps are actions with observations
         /// ("Action: …", "Observation: …"), or what the assistant says together with the user text that answers it.
         react: bool = true,
-        /// How many of the last steps are searched for repetitions: 2 to 48.
+        /// How many of the last steps are searched for repetitions.
+        /// Range: 2 to 48.
         window: u32 = 20,
         /// How often the last step occurs with the same outcome among the last `window` steps, if the repetition says something:
-        /// the outcome is an explicit failure or has a dozen words, or the call names two words, a path or code. In explicit
+        /// the outcome is an explicit failure or has ten words, or the call names two words, a path or code. In explicit
         /// failures ids, times and counters are ignored.
         repeated_step: RawThresholds = thresholds(|steps| steps.repeated_step),
         /// How many rounds of the same 2 to 5 steps with the same outcomes.
@@ -233,9 +245,11 @@ group! {
 group! {
     /// Counts from which a signal hints and kills.
     struct RawThresholds {
-        /// The filter hints from this count on. 0 means never.
+        /// The filter hints from this count on.
+        /// Range: 0, or 2 and more.
         hint: u32 = 0,
-        /// The filter kills from this count on. 0 means never.
+        /// The filter kills from this count on.
+        /// Range: 0, or 2 and more.
         kill: u32 = 0,
     }
 }
@@ -243,7 +257,8 @@ group! {
 group! {
     /// A count from which a signal hints.
     struct RawHintOnly {
-        /// The filter hints from this count on. 0 means never.
+        /// The filter hints from this count on.
+        /// Range: 0, or 2 and more.
         hint: u32 = 0,
     }
 }
@@ -257,9 +272,11 @@ group! {
         prefix: Option<String> = None,
         /// The kind of all its results: `content`, `failure`, `empty`, `acknowledgement` or `waiting`.
         kind: Option<String> = None,
-        /// The filter hints from this number of equal outcomes on. 0 means never.
+        /// The filter hints from this number of equal outcomes on.
+        /// Range: 0, or 2 and more.
         hint: Option<u32> = None,
-        /// The filter kills from this number of equal outcomes on. 0 means never.
+        /// The filter kills from this number of equal outcomes on.
+        /// Range: 0, or 2 and more.
         kill: Option<u32> = None,
         /// Whether the filter ignores the calls of this tool.
         ignore: bool = false,
@@ -282,14 +299,21 @@ group! {
         /// Whether the filter remembers and scores prompts and responses.
         enabled: bool = true,
         /// The filter hints from this score on.
+        /// Range: 1 to 1000.
         hint: f64 = 5.0,
         /// The filter kills from this score on, under two conditions. Responses or tool calls repeat as well. And all that
         /// counts belongs to one run: the request names its run, or its history continues the earlier requests.
+        /// Range: `score.hint` to 1000.
         kill: f64 = 10.0,
         /// Prompts with fewer words count only if their responses repeat.
+        /// Range: 0 to 65535.
         min_words: u16 = 4,
-        /// How many prompts of each scope are remembered: 2 to 50.
+        /// How many prompts of each scope are remembered.
+        /// Range: 2 to 50.
         window: u32 = 20,
+        /// Whether an agent is killed across its runs, by its name alone. Several runs often share the name of an agent, so this
+        /// can stop one for what another has done.
+        kill_by_agent: bool = false,
     }
 }
 
@@ -412,12 +436,14 @@ group! {
         /// `error` answers with an error in the provider's own form. `final_message` answers with an assistant message, so
         /// that the run ends normally.
         mode: KillMode = KillMode::Error,
-        /// The HTTP status in mode `error`: 400 to 499, without the statuses that SDKs retry (408, 409, 425, 429).
+        /// The HTTP status in mode `error`. Not one that SDKs retry (408, 409, 425, 429).
+        /// Range: 400 to 499.
         status: u16 = 400,
         /// The text that the agent gets. The filter fills in `{reason}`.
         message: String = "This agent was stopped because {reason}. Send a new user message to go on.".into(),
         /// How long a kill by the score lasts, for a run that names itself. A new user message ends it earlier. Kills by
         /// other signals are not remembered: each request's history is judged afresh.
+        /// Range: `1ms` to `8760h`.
         expires: Duration = "10m".into(),
     }
 }
@@ -550,8 +576,10 @@ group! {
         /// The paths of MCP servers (JSON-RPC over streamable HTTP). Without a path the breaker is off.
         paths: Vec<RawMcpPath> = Vec::new(),
         /// How many calls of one tool with the same arguments pass within `window`, in one session of one agent.
+        /// Range: 1 and more.
         calls: u32 = 20,
         /// The time in which the calls are counted.
+        /// Range: `1ms` to `8760h`.
         window: Duration = "60s".into(),
         /// `result` answers with a tool result that gives the reason (`isError: true`). `error` answers with a JSON-RPC
         /// error.
@@ -593,10 +621,13 @@ group! {
         /// The beginning of the model's name.
         prefix: Option<String> = None,
         /// Price of input tokens.
+        /// Range: 0 to 100000.
         input: f64 = 0.0,
         /// Price of input tokens that come from the provider's prompt cache. Without it they have the price `input`.
+        /// Range: 0 to 100000.
         cached_input: Option<f64> = None,
         /// Price of output tokens.
+        /// Range: 0 to 100000.
         output: f64 = 0.0,
     }
 }
@@ -626,8 +657,10 @@ group! {
     struct RawState {
         /// The number of buckets. Each holds 4 scopes and takes about 6 kB when it is full, and more where providers keep
         /// the histories. When you change the number, the filter forgets what it remembered.
+        /// Range: 1 to 65536.
         buckets: u32 = 4096,
         /// A scope without a request for this time is forgotten.
+        /// Range: `1ms` to `8760h`.
         ttl: Duration = "1h".into(),
     }
 }

@@ -37,14 +37,45 @@ pub fn reference() -> Result<String, NoExample> {
     Ok(page)
 }
 
-/// Field, default, meaning.
+/// What the comment of a number ends with: the values that are possible.
+const RANGE: &str = " Range: ";
+
+/// Field, default, range, meaning. Without a number in it the table has no column for ranges.
 fn table(rows: &[[String; 3]]) -> String {
-    let mut table = "| field | default | meaning |\n|---|---|---|\n".to_owned();
-    for [path, default, meaning] in rows {
-        let default = if default.is_empty() { default.clone() } else { format!("`` {default} ``") };
-        table.push_str(&format!("| `{path}` | {default} | {} |\n", meaning.replace('|', "\\|")));
+    let has_ranges = rows.iter().any(|[_, _, meaning]| meaning.contains(RANGE));
+    let mut table = if has_ranges {
+        "| field | default | range | meaning |\n|---|---|---|---|\n".to_owned()
+    } else {
+        "| field | default | meaning |\n|---|---|---|\n".to_owned()
+    };
+    let code = |default: &str| if default.is_empty() { String::new() } else { format!("`` {default} ``") };
+    let mut rows = rows;
+    while let Some(([path, default, meaning], rest)) = rows.split_first() {
+        let counts = counts_of(path, rest);
+        // What the counts mean is said once, above the table.
+        let range = counts.first().map_or(meaning, |[_, _, meaning]| meaning);
+        let range = range.split_once(RANGE).map_or("", |(_, range)| range.trim_end_matches('.'));
+        let range = if has_ranges { format!(" {range} |") } else { String::new() };
+        let (fields, defaults) = if counts.is_empty() {
+            (format!("`{path}`"), code(default))
+        } else {
+            let fields: Vec<_> = counts.iter().map(|[path, ..]| format!("`{path}`")).collect();
+            let defaults: Vec<_> = counts.iter().map(|[_, default, _]| code(default)).collect();
+            (fields.join(", "), defaults.join(", "))
+        };
+        let meaning = meaning.split_once(RANGE).map_or(meaning.as_str(), |(meaning, _)| meaning);
+        table.push_str(&format!("| {fields} | {defaults} |{range} {} |\n", meaning.replace('|', "\\|")));
+        rows = rest.get(counts.len()..).unwrap_or_default();
     }
     table
+}
+
+/// The counts `hint` and `kill` of a group that has nothing else: they stand in one row with what is counted.
+fn counts_of<'a>(group: &str, rest: &'a [[String; 3]]) -> &'a [[String; 3]] {
+    let inside = rest.iter().take_while(|[path, ..]| path.starts_with(&format!("{group}."))).count();
+    let inside = rest.get(..inside).unwrap_or_default();
+    let is_count = |path: &str| [".hint", ".kill"].iter().any(|name| path == format!("{group}{name}"));
+    if inside.iter().all(|[path, ..]| is_count(path)) { inside } else { &[] }
 }
 
 /// The fenced block of a comment.

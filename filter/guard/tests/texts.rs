@@ -1,5 +1,5 @@
 //! The guard on the texts beside this file: attacks and healthy texts written for it. What it is worth shows on texts that
-//! nobody wrote for it: `docs/passes.md` has those figures. `make eval-guard` shows which texts are judged wrongly.
+//! nobody wrote for it: `docs/evidence.md` has those figures. `make eval-guard` shows which texts are judged wrongly.
 #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "a test may fail")]
 
 use sentinel_guard::{Place, scan, scan_json};

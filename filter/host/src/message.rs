@@ -39,6 +39,7 @@ pub fn reply(reply: CheckLoopResponse) -> ServiceReply {
     ServiceReply {
         loop_detected: reply.loop_detected,
         max_similarity: reply.max_similarity,
+        matches: reply.matches,
         related: reply.related,
         cache: reply.cache.map(found),
     }

@@ -175,6 +175,8 @@ pub struct ServiceReply {
     pub loop_detected: bool,
     /// 0 to 1; anything else is no reply.
     pub max_similarity: f64,
+    /// Earlier prompts that match.
+    pub matches: u32,
     /// Of the last prompts, those that are at least related to this one (cosine 0.85) and no other values in its template.
     pub related: u32,
     /// None where nothing was looked up.

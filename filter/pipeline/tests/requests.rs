@@ -94,6 +94,30 @@ fn the_service_hints_and_a_retry_is_hinted_again_without_asking() {
 }
 
 #[test]
+fn rewordings_kill_a_named_run_where_an_operator_wants_it() {
+    let asked = |config: &str, matches: u32, run: bool| {
+        let mut host = host(config);
+        host.service = Box::new(move |_| {
+            Ok(ServiceReply { loop_detected: true, max_similarity: 0.97, matches, ..ServiceReply::default() })
+        });
+        let mut request = chat(PROMPT);
+        request.headers.retain(|(name, _)| run || name != "x-run-id");
+        host.exchange(&request, &answer(ANSWER)).verdict().map(str::to_owned)
+    };
+    let on = r#"{"semantic":{"kill":4}}"#;
+    for (config, matches, run, verdict) in [
+        ("{}", 5, true, "hint"),
+        (on, 3, true, "hint"),
+        (on, 4, true, "kill"),
+        (on, 5, false, "hint"),
+        (r#"{"semantic":{"kill":4},"score":{"kill_by_agent":true}}"#, 4, false, "kill"),
+        (r#"{"semantic":{"kill":4},"kill":{"enabled":false}}"#, 5, true, "hint"),
+    ] {
+        assert_eq!(asked(config, matches, run).as_deref(), Some(verdict), "{config} {matches} {run}");
+    }
+}
+
+#[test]
 fn whatever_the_service_does_the_request_goes_on_unchanged() {
     for outcome in [
         ServiceOutcome::Timeout,

@@ -59,6 +59,7 @@ impl Asking {
         ServiceReply {
             loop_detected: answer.loop_detected,
             max_similarity: answer.max_similarity,
+            matches: answer.matches,
             related: answer.related,
             cache: None,
         }

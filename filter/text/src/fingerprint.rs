@@ -13,6 +13,10 @@ const WORDS: usize = 256;
 const SHINGLE: usize = 3;
 /// Two SimHashes nearer than this are similar (bits of 64).
 const DISTANCE: u32 = 3;
+/// The same in texts of `LONG` words or more. One word that differs changes three shingles of about a hundred, which turns four bits
+/// on the average; texts that have nothing in common differ in half of them.
+const DISTANCE_OF_LONG: u32 = 10;
+const LONG: u16 = 96;
 
 /// Fingerprint of one text. Holds no word of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -60,7 +64,17 @@ impl Fingerprint {
 
     /// Nearly the same words; numbers, ids and dates may differ.
     pub fn is_similar(&self, other: &Self) -> bool {
-        self.rest == other.rest && hamming_distance(self.simhash, other.simhash) < DISTANCE
+        self.is_within(DISTANCE, other)
+    }
+
+    /// The same, and in long texts a word or two may differ.
+    pub fn is_near(&self, other: &Self) -> bool {
+        let is_long = self.words.min(other.words) >= LONG;
+        self.is_within(if is_long { DISTANCE_OF_LONG } else { DISTANCE }, other)
+    }
+
+    fn is_within(&self, distance: u32, other: &Self) -> bool {
+        self.rest == other.rest && hamming_distance(self.simhash, other.simhash) < distance
     }
 }
 
@@ -131,6 +145,22 @@ mod tests {
             !fingerprint("What is the capital of France?")
                 .is_similar(&fingerprint("How tall is the Eiffel tower?"))
         );
+    }
+
+    #[test]
+    fn a_word_in_a_long_text_leaves_it_near() {
+        let page = |of: fn(usize) -> String| (0..137).map(of).collect::<Vec<_>>().join(" ");
+        let one =
+            page(|n| format!("word{}", char::from(b'a' + (n % 26) as u8).to_string().repeat(n / 26 + 1)));
+        let with = |word: &str| one.replacen(" wordmm ", &format!(" {word} "), 1);
+        for word in ["orders", "parcels", "letters", "bills", "shelves"] {
+            assert!(fingerprint(&with(word)).is_near(&fingerprint(&one)), "{word}");
+        }
+        let other =
+            page(|n| format!("term{}", char::from(b'z' - (n % 26) as u8).to_string().repeat(n / 26 + 1)));
+        assert!(!fingerprint(&one).is_near(&fingerprint(&other)));
+        let short = |word: &str| format!("How many {word} came in during March?");
+        assert!(!fingerprint(&short("orders")).is_near(&fingerprint(&short("letters"))));
     }
 
     #[test]

@@ -115,6 +115,11 @@ pub fn kubectl() -> PathBuf {
     part("kubectl", "KUBECTL_BIN", ".parts/kubectl/kubectl", "make operations")
 }
 
+/// Folder that holds the Python package `helm_python`, with Helm's library.
+pub fn helm() -> PathBuf {
+    part("The folder of Helm", "SENTINEL_HELM", ".parts/helm", "make operations")
+}
+
 /// Folder that holds the Python package `kubernetes-validate`.
 pub fn kubernetes_validate() -> PathBuf {
     part(

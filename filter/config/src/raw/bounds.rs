@@ -27,14 +27,16 @@ group! {
         /// wrong place are moved, and missing ones are made: `[Tool result missing -- session was compacted]`.
         repair: bool = false,
         /// How many user turns the model sees, with all that belongs to them. When there are more, the oldest are dropped, apart
-        /// from system messages. 0 means all. The beginning moves at most every 10th request, so up to 9 turns more may
+        /// from system messages. The beginning moves at most every 10th request, so up to 9 turns more may
         /// be seen.
+        /// Range: 0 and more.
         history_limit: u32 = 0,
         /// Old tool results are cut down when the history takes much of the context window.
         pruning: RawPruning = RawPruning::default(),
         /// A hint to store what matters, shortly before the context window is full.
         memory_flush: RawMemoryFlush = RawMemoryFlush::default(),
         /// The context window of models that neither `context_windows` nor the filter knows, in tokens.
+        /// Range: 1 and more.
         context_window: u32 = 200_000,
     }
 }
@@ -44,9 +46,11 @@ group! {
     struct RawTruncation {
         /// Whether long messages and tool results are cut.
         enabled: bool = false,
-        /// The characters of a user message that the model sees. 0 means all.
+        /// The characters of a user message that the model sees.
+        /// Range: 0 and more.
         max_message_chars: u32 = 32_768,
-        /// The characters of a tool result that the model sees. 0 means all.
+        /// The characters of a tool result that the model sees.
+        /// Range: 0 and more.
         max_tool_result_chars: u32 = 100_000,
     }
 }
@@ -58,19 +62,26 @@ group! {
         /// prompt cache keeps the rest.
         enabled: bool = false,
         /// So many of the last assistant turns, and all that follows them, stay whole.
+        /// Range: 0 and more.
         keep_last_assistants: u32 = 3,
         /// When the request takes this share of the context window, long tool results lose their middle.
+        /// Range: 0 to 1.
         soft_trim_ratio: f64 = 0.3,
         /// When it still takes this share, whole tool results are replaced by `[Old tool result content cleared]`, the oldest
         /// first, until it is less.
+        /// Range: `bounds.pruning.soft_trim_ratio` to 1.
         hard_clear_ratio: f64 = 0.5,
         /// Tool results with more characters than this lose their middle.
+        /// Range: more than `soft_trim_head` and `soft_trim_tail` together.
         soft_trim_chars: u32 = 4_000,
         /// The characters that stay at the beginning of such a result.
+        /// Range: less than `soft_trim_chars`.
         soft_trim_head: u32 = 1_500,
         /// The characters that stay at its end.
+        /// Range: less than `soft_trim_chars`.
         soft_trim_tail: u32 = 1_500,
         /// Whole results are replaced only if those that may be cut have so many characters in all.
+        /// Range: 0 and more.
         min_prunable_tool_chars: u32 = 50_000,
     }
 }
@@ -81,6 +92,7 @@ group! {
         /// Whether there is such a hint. Its text is `hint.messages.memory_flush`.
         enabled: bool = false,
         /// How many tokens of the window are left when it comes.
+        /// Range: 0 and more.
         tokens_left: u32 = 24_000,
     }
 }
@@ -97,6 +109,7 @@ group! {
         /// The beginning of the model's name.
         prefix: Option<String> = None,
         /// The tokens that it reads at most.
+        /// Range: 1 and more.
         tokens: u32 = 0,
     }
 }

@@ -42,7 +42,8 @@ group! {
         window: String = "run".into(),
         /// The time zone of a calendar window: `UTC`, or a name of the IANA database such as `Europe/Zurich`.
         zone: String = "UTC".into(),
-        /// From this share of a limit on, the model gets a hint: above 0, at most 1. With 1 there is no hint.
+        /// From this share of a limit on, the model gets a hint. With 1 there is no hint.
+        /// Range: above 0, at most 1.
         warn_at: f64 = 0.8,
         /// What happens at the limit. `kill` stops the agent (signal `budget`). `record` only says so in events, metrics and the API.
         at_limit: AtLimit = AtLimit::Kill,
@@ -56,16 +57,22 @@ group! {
     /// The limits of a budget.
     struct RawLimits {
         /// US dollars.
+        /// Range: 0.000001 to 1000000000.
         usd: Option<f64> = None,
         /// Input and output tokens.
+        /// Range: 1 and more.
         tokens: Option<u64> = None,
         /// Output tokens.
+        /// Range: 1 and more.
         output_tokens: Option<u64> = None,
         /// Requests to providers.
+        /// Range: 1 and more.
         requests: Option<u64> = None,
         /// Tool calls.
+        /// Range: 1 and more.
         tool_calls: Option<u64> = None,
         /// Seconds since the run's first request. Only with `per: run`.
+        /// Range: 1 and more.
         seconds: Option<u64> = None,
     }
 }

@@ -44,6 +44,8 @@ pub struct Policy {
     pub similarity_threshold: f64,
     /// Earlier prompts that must match.
     pub semantic_repeats: u32,
+    /// Earlier prompts that must match for a kill; 0: never.
+    pub semantic_kill: u32,
     pub steps: StepsPolicy,
     /// 0: none.
     pub run_limit: u32,
@@ -131,6 +133,12 @@ impl TryFrom<&RawConfig> for Policy {
         if !(1..=MAX_REPEATS).contains(&semantic.repeats) {
             return Err(ConfigError::new("semantic.repeats", "must lie between 1 and 5"));
         }
+        if semantic.kill > MAX_REPEATS || (1..semantic.repeats).contains(&semantic.kill) {
+            return Err(ConfigError::new(
+                "semantic.kill",
+                "must be 0, or lie between semantic.repeats and 5",
+            ));
+        }
         let scores = 1.0..=1_000.0;
         if !scores.contains(&score.hint) {
             return Err(ConfigError::new("score.hint", "must lie between 1 and 1000"));
@@ -166,6 +174,7 @@ impl TryFrom<&RawConfig> for Policy {
             mode: raw.mode,
             similarity_threshold: raw.similarity_threshold,
             semantic_repeats: semantic.repeats,
+            semantic_kill: semantic.kill,
             steps: steps(&raw.steps, own_words(&kill.message))?,
             run_limit: raw.run_limit,
             prompts: PromptsPolicy {
@@ -175,6 +184,7 @@ impl TryFrom<&RawConfig> for Policy {
                     kill: score.kill,
                     min_words: score.min_words,
                     window: between("score.window", score.window, 2, window::MAX_LENGTH)?,
+                    kill_by_agent: score.kill_by_agent,
                 },
                 words_to_ask: semantic.enabled.then_some(semantic.min_words),
                 kill_lasts: millis("kill.expires", &kill.expires)?,

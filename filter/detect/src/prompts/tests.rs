@@ -13,7 +13,14 @@ struct Run {
 
 impl Run {
     fn new() -> Self {
-        let score = ScorePolicy { enabled: true, hint: 5.0, kill: 10.0, min_words: 4, window: 20 };
+        let score = ScorePolicy {
+            enabled: true,
+            hint: 5.0,
+            kill: 10.0,
+            min_words: 4,
+            window: 20,
+            kill_by_agent: false,
+        };
         let policy = PromptsPolicy { score, words_to_ask: Some(4), kill_lasts: 600_000 };
         Self { window: Window::default(), policy, now: 1_000, messages: 0, names_run: true }
     }

@@ -3,7 +3,8 @@
 //! A prompt that was sent before to the letter, in the same context, counts by itself. One that differs in numbers, ids,
 //! dates or a word is what a healthy batch sends: it counts only where the response was the same to the letter too, and
 //! never kills. Texts of a few words ("continue", "yes") count only where the response repeats. A text that stands in the same history
-//! already is no new prompt: what the history says of it is judged there. It kills only within a run that has a name.
+//! already is no new prompt: what the history says of it is judged there. It kills only within a run that has a name,
+//! unless the operator wants it to kill by the agent's name alone.
 
 use crate::{
     prompts::IncomingPrompt,
@@ -21,6 +22,8 @@ pub struct ScorePolicy {
     pub min_words: u16,
     /// Prompts that are remembered.
     pub window: usize,
+    /// Whether it kills what is known to be of one agent, and not of one run.
+    pub kill_by_agent: bool,
 }
 
 /// What the window says about a new prompt. With `names_run`, all that it remembers is of the same run.
@@ -40,7 +43,7 @@ pub fn judge(
     let verbatim: Vec<&Entry> =
         answered().filter(|entry| entry.prompt.is_verbatim(text) && entry.context == context.whole).collect();
     let similar: Vec<&Entry> = answered()
-        .filter(|entry| entry.prompt.is_similar(text) && !entry.prompt.is_verbatim(text))
+        .filter(|entry| entry.prompt.is_near(text) && !entry.prompt.is_verbatim(text))
         .filter(|entry| entry.setting == context.setting)
         .collect();
     let counts_alone = text.words >= policy.min_words;
@@ -51,7 +54,7 @@ pub fn judge(
         responses: strict.responses.saturating_add(loose.responses),
         tools: strict.tools.saturating_add(loose.tools),
     };
-    let proven = if names_run { strict } else { Evidence::default() };
+    let proven = if names_run || policy.kill_by_agent { strict } else { Evidence::default() };
     let verdict = if proven.score() >= policy.kill && proven.responses.saturating_add(proven.tools) > 0 {
         Verdict::Kill
     } else if evidence.score() >= policy.hint {

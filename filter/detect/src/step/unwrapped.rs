@@ -258,10 +258,7 @@ mod tests {
                 "a.rs",
             ),
             ("Output: a.rs\nExit Code: 0\nProcess Group PGID: 4242", "a.rs"),
-            (
-                "Stdout: a.rs\nError: (none)\nExit Code: 0\nSignal: (none)\nBackground PIDs: (none)",
-                "a.rs\nError: (none)",
-            ),
+            ("Stdout: a.rs\nError: (none)\nExit Code: 0\nSignal: (none)\nBackground PIDs: (none)", "a.rs"),
             (r#"{"output":"a.rs","metadata":{"exit_code":0,"duration_seconds":0.1}}"#, "a.rs"),
             ("exit code: 0", "exit code: 0"),
             ("Rows: 17\nOutput:\na.rs", "Rows: 17\nOutput:\na.rs"),

@@ -18,8 +18,10 @@ pub(crate) enum Weight {
     Long,
 }
 
-/// Words from which an outcome says something itself.
-const TELLING_WORDS: usize = 12;
+/// Words from which a call says so much that nobody says it again and again by chance.
+const LONG_WORDS: usize = 12;
+/// Words from which an outcome says something itself: two sentences, not "You hit the zombie."
+const TELLING_WORDS: usize = 10;
 /// Arguments longer than this say something (bytes).
 const LONG: usize = 1_024;
 
@@ -42,7 +44,7 @@ impl Weight {
         if text.is_empty() {
             return Self::Nothing;
         }
-        if words(text).nth(TELLING_WORDS.saturating_sub(1)).is_some() {
+        if words(text).nth(LONG_WORDS.saturating_sub(1)).is_some() {
             return Self::Long;
         }
         let has_letter = |word: &str| word.chars().any(char::is_alphabetic);

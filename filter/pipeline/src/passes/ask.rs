@@ -75,9 +75,11 @@ pub fn replied(around: &Surroundings<'_>, case: &mut Case, reply: Result<Service
     }
     let Surroundings { config, host } = around;
     let policy = &case.policy.prompts.score;
+    let kill = case.policy.semantic_kill;
+    let kills = kill > 0 && reply.matches >= kill && (case.scope.names_run() || policy.kill_by_agent);
     let finding = change_window(*host, config, &case.scope, case.arrived, &mut case.notes, |window| {
         let finding = if reply.loop_detected {
-            Some(Finding::of(Signal::Semantic, Verdict::Hint))
+            Some(Finding::of(Signal::Semantic, if kills { Verdict::Kill } else { Verdict::Hint }))
         } else {
             score::judge_related(window, entry, reply.related, policy)
         };

@@ -8,7 +8,8 @@ use crate::{
     window::Outcome,
 };
 
-const POLICY: ScorePolicy = ScorePolicy { enabled: true, hint: 5.0, kill: 10.0, min_words: 4, window: 20 };
+const POLICY: ScorePolicy =
+    ScorePolicy { enabled: true, hint: 5.0, kill: 10.0, min_words: 4, window: 20, kill_by_agent: false };
 
 fn prompt(text: &str) -> IncomingPrompt {
     IncomingPrompt { text: Fingerprint::of(text), ..IncomingPrompt::default() }
@@ -84,6 +85,26 @@ fn a_batch_with_equal_answers_is_never_killed() {
     assert!(!run(&exchanges).contains(&Verdict::Kill));
 }
 
+/// Beyond what an embedding model reads, where the service does not compare.
+#[test]
+fn a_long_prompt_with_one_other_word_each_time_is_hinted_where_the_answers_are_equal() {
+    let prompt = |word: &str| {
+        let lines: Vec<String> =
+            ('a'..='y').map(|c| format!("the {c}{c} part of the {word}{c} report")).collect();
+        format!("{} and {word}", lines.join(" ").replace(word, "yearly"))
+    };
+    let words = ["orders", "parcels", "letters", "bills", "shelves", "tables", "books"];
+    let prompts: Vec<String> = words.iter().map(|word| prompt(word)).collect();
+    let same: Vec<(&str, &str)> =
+        prompts.iter().map(|text| (text.as_str(), "I may not read that report.")).collect();
+    let verdicts = run(&same);
+    assert!(verdicts.contains(&Verdict::Hint) && !verdicts.contains(&Verdict::Kill), "{verdicts:?}");
+    let answers: Vec<String> = words.iter().map(|word| format!("It is about {word}, as you see.")).collect();
+    let other: Vec<(&str, &str)> =
+        prompts.iter().map(String::as_str).zip(answers.iter().map(String::as_str)).collect();
+    assert_eq!(run(&other), [Verdict::Allow; 7], "a batch");
+}
+
 #[test]
 fn short_texts_count_only_with_their_answers() {
     let answers: Vec<String> =
@@ -136,6 +157,22 @@ fn without_a_named_run_nothing_is_killed() {
 }
 
 /// What a history says is judged in the history: a text that stands there already is no new prompt.
+#[test]
+fn an_operator_may_have_an_agent_killed_by_its_name_alone() {
+    let policy = ScorePolicy { kill_by_agent: true, ..POLICY };
+    let mut window = Window::default();
+    let prompt = prompt("What is the status of my order?");
+    let verdicts: Vec<Verdict> = (0..5)
+        .map(|_| {
+            let (verdict, _) = judge(&window, &prompt, false, &policy);
+            let number = window.push(Entry { prompt: prompt.text, ..Entry::default() }, policy.window);
+            window.record(number, ThreadRef::default(), answered("I cannot find that order anywhere."), 0);
+            verdict
+        })
+        .collect();
+    assert_eq!(verdicts.last(), Some(&Verdict::Kill), "{verdicts:?}");
+}
+
 #[test]
 fn a_text_that_stands_in_the_history_is_no_new_prompt() {
     let answer = "I cannot find that order anywhere.";
