@@ -114,6 +114,10 @@ impl Facts for Envoy {
         self.response_headers.get(name).map(<[u8]>::to_vec)
     }
 
+    fn response_header_values(&self, name: &str) -> Vec<Vec<u8>> {
+        self.response_headers.all(name)
+    }
+
     fn response_chunk(&self) -> Option<Cow<'_, [u8]>> {
         hostcalls::get_buffer(BufferType::HttpResponseBody, 0, self.chunk).ok()?.map(Cow::Owned)
     }

@@ -3,11 +3,14 @@
 mod access;
 mod bad_input;
 mod barriers;
+mod barriers_shapes;
 mod bodies;
 mod bootstraps;
 mod bounds;
 mod budgets;
 mod cache_administration;
+mod cache_callers;
+mod cache_traps;
 mod cached_gateway;
 mod clean_answers;
 mod compressed_answers;

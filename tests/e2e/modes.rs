@@ -25,10 +25,11 @@ async fn observe_touches_nothing_and_reports_all() {
         assert_eq!(stack.provider.last().body, sent, "turn {turn}");
     }
     for verdict in ["allow", "hint", "kill"] {
-        assert!(
-            stack.count("sentinel_verdicts_total", &[("verdict", verdict)]) >= 1,
-            "{verdict} was not counted"
-        );
+        let count = |more: &[(&str, &str)]| {
+            stack.count("sentinel_verdicts_total", &[&[("verdict", verdict)], more].concat())
+        };
+        assert!(count(&[]) >= 1, "{verdict} was not counted");
+        assert_eq!(count(&[("enforced", "false")]), count(&[]), "{verdict}: nothing was done");
     }
     stack.assert_sound();
 }
@@ -59,6 +60,9 @@ async fn headers_can_be_switched_off_alone() {
         statuses.push(response.status);
     }
     assert_eq!(statuses, [200, 200, 200, 200, 400]);
+    let kills =
+        |enforced| stack.count("sentinel_verdicts_total", &[("verdict", "kill"), ("enforced", enforced)]);
+    assert_eq!((kills("true"), kills("false")), (1, 0));
     stack.assert_sound();
 }
 

@@ -47,7 +47,10 @@ pub fn stack_for(model: impl Fn(&Received) -> Answer + Send + Sync + 'static) ->
         .map(|status| json!({"prefix": format!("{status}."), "settings": {"kill": {"status": status}}}))
         .collect();
     agents.push(json!({"prefix": "final.", "settings": {"kill": {"mode": "final_message"}}}));
-    let stack = Stack::builder().config(&json!({"semantic": {"enabled": false}, "agents": agents})).start();
+    // What these clients and their prompts say by themselves is no injection: nothing of it may be blocked.
+    let guard = json!({"user": "block", "tool": "block"});
+    let config = json!({"semantic": {"enabled": false}, "guard": guard, "agents": agents});
+    let stack = Stack::builder().config(&config).start();
     stack.provider.script(model);
     stack
 }

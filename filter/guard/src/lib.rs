@@ -81,6 +81,14 @@ impl Matches {
     }
 }
 
+/// A name as a reader sees it, in small letters: no look-alikes, no accents, nothing invisible, no white space around it.
+pub fn folded(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    fold::fold_into(name, &mut folded);
+    folded.make_ascii_lowercase();
+    folded.trim().to_owned()
+}
+
 /// What a text holds.
 pub fn scan(text: &str, place: Place) -> Matches {
     Scanner::default().scan(text, place)

@@ -66,9 +66,11 @@ impl<'a> Conversation<'a> {
     pub fn models(&self) -> Vec<Cow<'a, str>> {
         // OpenRouter reads `models`. LiteLLM reads `fallbacks`, whose elements may be objects.
         let lists = self.top.all(&["models", "fallbacks"]);
-        let others = lists.into_iter().flat_map(|list| listed(list)).flat_map(|element| {
-            if element.is_string() { vec![element] } else { Object::of(element).all(&["model"]) }
-        });
+        let others = lists.into_iter().chain(self.models_elsewhere()).flat_map(|list| listed(list)).flat_map(
+            |element| {
+                if element.is_string() { vec![element] } else { Object::of(element).all(&["model"]) }
+            },
+        );
         let agents = if self.format.has_agents { self.top.all(&["agent"]) } else { Vec::new() };
         let named = others.chain(agents).map(|name| Cow::Owned(tools::text(name)));
         Some(self.model.clone()).filter(|model| !model.is_empty()).into_iter().chain(named).collect()
@@ -92,9 +94,16 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// The tools that the request offers once the denied ones are cut.
+    /// The tools that the request offers once the denied ones are cut. An error where something in their place has no name.
     pub fn offer(&self, may: May<'_>) -> Result<Offer, Unreadable> {
-        (self.format.offer)(self, may)
+        let mut offer = (self.format.offer)(self, may)?;
+        if offer.forced.is_none()
+            && let Some(denied) = self.denied_elsewhere(may)?
+        {
+            // Where nobody knows what it is, nothing can be cut.
+            offer = Offer { edits: Vec::new(), forced: Some(denied), ..offer };
+        }
+        Ok(offer)
     }
 
     /// Its messages, calls and results as places that can be edited.

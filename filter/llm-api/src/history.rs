@@ -123,6 +123,8 @@ impl<'a> History<'a> {
                 ItemPart::Text(raw) if !raw.is_string() => end = Err(Unreadable::Shape),
                 ItemPart::Text(raw) => visit(Written::Text(raw.get())),
                 ItemPart::Rest(rest) => visit(Written::Text(rest)),
+                // What it is, a provider may know.
+                ItemPart::Other(raw) => visit(Written::Text(raw.get())),
                 ItemPart::Media(raw) => texts_of_media(raw, &mut |text| visit(Written::Text(text.get()))),
                 ItemPart::Result(ItemResult { content: Some(content), .. }) => {
                     visit(Written::Result(content.get()));

@@ -21,8 +21,8 @@ pub(crate) enum ItemPart<'a> {
     Result(ItemResult<'a>),
     /// A reference to something that the provider keeps.
     Reference,
-    /// Anything else.
-    Other,
+    /// Anything else, as it stands in the body.
+    Other(Raw<'a>),
 }
 
 /// A tool call.
@@ -73,7 +73,7 @@ impl<'a> ItemPart<'a> {
                 };
                 Part::Result(ToolResult { of, content, is_error })
             }
-            Self::Reference | Self::Other => return None,
+            Self::Reference | Self::Other(_) => return None,
         }))
     }
 }
@@ -133,8 +133,8 @@ impl<'v, 'a> Finder<'v, 'a> {
             let Some(element) = elements.pick(names, &mut picked) else { return Ok(None) };
             (self.element, self.has_given) = (Some(at), false);
             let looked = element.and_then(|element| look(self, element, picked));
-            if !self.has_given {
-                self.give(ItemPart::Other);
+            if let (false, Ok(element)) = (self.has_given, element) {
+                self.give(ItemPart::Other(element));
             }
             self.element = None;
             looked?;

@@ -14,6 +14,7 @@ mod bedrock;
 pub mod canonical;
 pub mod conversation;
 pub mod dialect;
+mod disguise;
 pub mod edit;
 mod format;
 pub mod framing;

@@ -11,14 +11,14 @@ pub struct PathFacts {
     pub framing: Option<Framing>,
     /// `None` if the body names the model.
     pub model: Option<String>,
-    /// The name of a deployment on Azure. Azure uses it whatever model the body names.
-    pub deployment: Option<String>,
+    /// Models that the path or its query names beside that. Whoever reads them uses them whatever model the body names.
+    pub others: Vec<String>,
     /// If the path decides whether the answer is a stream: the end of the path for a stream, and for a whole answer.
     pub methods: Option<[&'static str; 2]>,
 }
 
-/// A request's path in the normal form: without the query, percent-decoded, without `;parameters` and repeated or
-/// closing slashes. Servers treat all these forms as the plain path, so the filter must too.
+/// A request's path in the normal form: without the query, percent-decoded, without `;parameters`, repeated or closing
+/// slashes, `.` and `..`. Servers treat all these forms as the plain path, so the filter must too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPath<'a> {
     pub path: Cow<'a, str>,
@@ -28,15 +28,27 @@ pub struct RequestPath<'a> {
 impl<'a> RequestPath<'a> {
     pub fn of(target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let is_plain = !path.contains(['%', ';']) && !path.contains("//") && !path.ends_with('/');
+        let is_plain = !path.contains(['%', ';', '\\'])
+            && !path.contains("//")
+            && !path.contains("/.")
+            && !path.ends_with('/');
         Self { path: if is_plain { Cow::Borrowed(path) } else { Cow::Owned(plain(path)) }, query }
     }
 }
 
 fn plain(path: &str) -> String {
     let decoded = percent_decoded(path);
-    let segments = decoded.split('/').map(|segment| segment.split(';').next().unwrap_or(segment));
-    segments.filter(|segment| !segment.is_empty()).fold(String::new(), |path, segment| path + "/" + segment)
+    let mut plain = Vec::new();
+    for segment in decoded.split(['/', '\\']) {
+        match segment.split(';').next().unwrap_or(segment) {
+            "" | "." => {}
+            ".." => {
+                plain.pop();
+            }
+            segment => plain.push(segment),
+        }
+    }
+    plain.into_iter().fold(String::new(), |path, segment| path + "/" + segment)
 }
 
 /// Broken escapes, and escapes that do not give UTF-8, stay as they are.
@@ -62,11 +74,18 @@ pub(crate) fn model_before_method(path: &str) -> (Option<String>, &str) {
     (before.rsplit_once('/').map(|(_, model)| model.to_owned()), method)
 }
 
-/// The name of a deployment in a path (`/openai/deployments/NAME/chat/completions`).
-pub(crate) fn deployment(path: &str) -> Option<String> {
+/// The models that a path names as a deployment or an engine (Azure: `/openai/deployments/NAME/chat/completions`), and a query
+/// as `model` (LiteLLM).
+pub(crate) fn named_beside(path: &str, query: &str) -> Vec<String> {
     let mut segments = path.split('/');
-    segments.find(|segment| segment.eq_ignore_ascii_case("deployments"))?;
-    segments.next().map(str::to_owned)
+    let is_before =
+        |segment: &str| ["deployments", "engines"].iter().any(|known| segment.eq_ignore_ascii_case(known));
+    let deployment = segments.find(|segment| is_before(segment)).and_then(|_| segments.next());
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let asked = pairs
+        .filter(|(name, _)| percent_decoded(name) == "model")
+        .map(|(_, model)| percent_decoded(&model.replace('+', " ")));
+    deployment.map(str::to_owned).into_iter().chain(asked).collect()
 }
 
 /// Whether this header, which counts retries, is above 0.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     dialect::DialectRef,
-    path::{PathFacts, RequestPath},
+    path::{PathFacts, RequestPath, named_beside},
     registry::ALL,
 };
 
@@ -30,7 +30,8 @@ impl Route {
             Some(dialect) => dialect?,
             None => by_provider(path)?,
         };
-        Some(Self { dialect, facts: dialect.facts_of_path(path, query) })
+        let facts = PathFacts { others: named_beside(path, query), ..dialect.facts_of_path(path, query) };
+        Some(Self { dialect, facts })
     }
 }
 
@@ -97,6 +98,10 @@ mod tests {
             "/v1;b/chat/completions;a=1/?x",
             "/v1/chat%2Fcompletions",
             "/v1/ch%61t/completions",
+            "/v1/./chat/completions",
+            "/x/../v1/chat/completions/.",
+            "/v1/embeddings/%2e%2e/chat/completions",
+            "/v1\\chat\\completions",
         ] {
             assert_eq!(route(path).map(|route| route.dialect.label()), Some("openai_chat"), "{path}");
         }
@@ -109,6 +114,18 @@ mod tests {
         ] {
             let facts = route(path).unwrap_or_else(|| panic!("{path}")).facts;
             assert_eq!((facts.framing, facts.model.as_deref()), (Some(framing), Some("m")), "{path}");
+        }
+    }
+
+    #[test]
+    fn models_beside_the_body() {
+        for (path, models) in [
+            ("/openai/deployments/big/chat/completions?api-version=1", &["big"][..]),
+            ("/Engines/big/chat/completions", &["big"]),
+            ("/v1/chat/completions?model=a%2Fb&x=1&mod%65l=c+d", &["a/b", "c d"]),
+            ("/v1/chat/completions?models=a&Model=b", &[]),
+        ] {
+            assert_eq!(route(path).unwrap().facts.others, models, "{path}");
         }
     }
 

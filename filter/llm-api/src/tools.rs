@@ -2,6 +2,7 @@
 //! choice among them. How a tool is named is read here; the dialects know where the lists stand.
 
 use crate::{
+    conversation::Conversation,
     edit::{Edit, replace},
     json::{
         self, Raw, Unreadable,
@@ -47,6 +48,8 @@ pub(crate) struct Keys {
     pub choices: &'static [&'static str],
     /// Members that the provider refuses when there are no tools.
     pub with_tools: &'static [&'static str],
+    /// Members that switch on a tool of the provider, and what that tool is called.
+    pub switches: &'static [(&'static str, &'static str)],
 }
 
 /// The result for one list of tools.
@@ -56,6 +59,8 @@ pub(crate) struct Filtered {
     pub denied: Vec<String>,
     /// Number of tools that stay.
     pub left: usize,
+    /// Something in the list has no name: what it is, only the provider knows.
+    pub has_nameless: bool,
 }
 
 impl Filtered {
@@ -63,6 +68,7 @@ impl Filtered {
         self.edits.extend(other.edits);
         self.denied.extend(other.denied);
         self.left = self.left.saturating_add(other.left);
+        self.has_nameless |= other.has_nameless;
     }
 }
 
@@ -79,7 +85,7 @@ pub(crate) fn restrict(
     may: May<'_>,
 ) -> Result<Restricted, Unreadable> {
     let all = Object::of(object);
-    let Filtered { edits, denied, mut left } = further;
+    let Filtered { edits, denied, mut left, mut has_nameless } = further;
     let (mut offer, mut emptied) = (Offer { edits, denied, forced: None }, Vec::new());
     for (at, (key, list)) in all.members().iter().enumerate() {
         if !keys.lists.iter().any(|name| key.is(name)) {
@@ -92,9 +98,16 @@ pub(crate) fn restrict(
             offer.edits.extend(filtered.edits);
         }
         left = left.saturating_add(filtered.left);
+        has_nameless |= filtered.has_nameless;
         offer.denied.extend(filtered.denied);
     }
+    if has_nameless {
+        return Err(Unreadable::Shape);
+    }
+    let is_off = |key: &Key<'_>| keys.switches.iter().find(|(name, tool)| key.is(name) && !may(tool));
     let is_bare = left == 0 && !offer.denied.is_empty();
+    let switched = all.members().iter().filter(|(_, value)| !matches!(value.get(), "null" | "false"));
+    offer.denied.extend(switched.filter_map(|(key, _)| is_off(key)).map(|(_, tool)| (*tool).to_owned()));
     for raw in choosers.iter().flat_map(|chooser| Object::of(*chooser).all(keys.choices)) {
         let choice = Choice::of(raw);
         if let Some(forced) = choice.denied(left, &offer.denied, may) {
@@ -124,7 +137,7 @@ pub(crate) fn restrict(
         let is_emptied = emptied.contains(&at);
         at = at.saturating_add(1);
         let goes_along = is_one_of(key, keys.choices) || is_one_of(key, keys.with_tools);
-        is_emptied || is_bare && goes_along
+        is_emptied || is_bare && goes_along || is_off(key).is_some()
     })?);
     Ok(Restricted { offer, left })
 }
@@ -148,11 +161,13 @@ pub(crate) fn filter(
     let elements = if list.is_object() || list.is_list() { listed(list) } else { Vec::new() };
     let (mut filtered, mut cuts) = (Filtered::default(), Vec::with_capacity(elements.len()));
     for element in &elements {
-        let names = if is_servers { server_names(*element) } else { names(*element) };
+        let names = if is_servers { server_names(*element) } else { element_names(*element) };
+        filtered.has_nameless |= names.iter().any(String::is_empty);
         let mut denied = names.iter().find(|name| !may(name)).cloned();
         let mut inner = Filtered::default();
         if denied.is_none() {
             inner = within(body, *element, may)?;
+            filtered.has_nameless |= inner.has_nameless;
             if inner.left == 0 {
                 denied = inner.denied.pop();
             }
@@ -174,11 +189,26 @@ pub(crate) fn filter(
     Ok(filtered)
 }
 
+/// The tools that items of the history load.
+pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
+    let mut loaded = Filtered::default();
+    for (item, _) in read.history.items() {
+        // Most items load none. A name with escapes is found only by reading.
+        if item.raw.get().contains("\"tools\"") || item.raw.get().contains('\\') {
+            for list in Object::of(item.raw).all(&["tools"]) {
+                loaded.add(filter(read.body, list, false, may)?);
+            }
+        }
+    }
+    Ok(loaded)
+}
+
 /// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools.
 fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
     const LISTS: [&str; 4] = ["\"namespace\"", "allowed_tools", "allowedTools", "tool_configuration"];
     let mut all = Filtered::default();
-    if !LISTS.iter().any(|name| element.get().contains(name)) {
+    // A name with escapes is found only by reading.
+    if !LISTS.iter().any(|name| element.get().contains(name)) && !element.get().contains('\\') {
         return Ok(all);
     }
     let tool = Object::of(element);
@@ -196,9 +226,14 @@ fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unread
     Ok(all)
 }
 
-/// All names of a tool's definition: several if a key occurs twice, and none if the value is not a tool. A tool of the
-/// provider without a name is called by its type.
+/// The names in a choice of tools. A tool of the provider without a name is called by its type.
 fn names(element: Raw<'_>) -> Vec<String> {
+    let names = named(element);
+    if names.is_empty() { Object::of(element).all(&["type"]).into_iter().map(text).collect() } else { names }
+}
+
+/// All names that a tool's definition gives: several if a key occurs twice.
+fn named(element: Raw<'_>) -> Vec<String> {
     if element.is_string() {
         return vec![text(element)];
     }
@@ -222,14 +257,37 @@ fn names(element: Raw<'_>) -> Vec<String> {
     if names.is_empty() || !kinds.iter().any(|kind| kind.starts_with("mcp")) {
         names.extend(all.all(&["name"]).into_iter().map(text));
     }
-    if names.is_empty() && all.present("cachePoint").is_none() {
-        names = if kinds.is_empty() { vec![String::new()] } else { kinds };
+    names
+}
+
+/// The names of a tool in a list; an empty one where it has none. A tool of the provider is what its type says, whatever else it
+/// is called. A dated type (`bash_20250124`) has one name, which the provider insists on.
+fn element_names(element: Raw<'_>) -> Vec<String> {
+    const NO_TOOLS: [&str; 6] = ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server"];
+    let mut names = named(element);
+    let kinds = Object::of(element).all(&["type"]).into_iter().map(text);
+    let kinds: Vec<_> = kinds.filter(|kind| !NO_TOOLS.contains(&kind.as_str())).collect();
+    if names.is_empty() {
+        names = kinds;
+        if names.is_empty() && Object::of(element).present("cachePoint").is_none() {
+            names.push(String::new());
+        }
+    } else {
+        names.extend(kinds.into_iter().filter(|kind| !is_dated(kind)));
     }
     names
 }
 
+/// Whether a type ends in a date.
+fn is_dated(kind: &str) -> bool {
+    let date = kind.rsplit('_').next().unwrap_or_default();
+    date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn server_names(element: Raw<'_>) -> Vec<String> {
-    Object::of(element).all(&["name"]).into_iter().map(|name| format!("{MCP}{}", text(name))).collect()
+    let names = Object::of(element).all(&["name"]).into_iter().map(|name| format!("{MCP}{}", text(name)));
+    let names: Vec<_> = names.collect();
+    if names.is_empty() { vec![String::new()] } else { names }
 }
 
 /// The decoded string. Any other value as it is written, which matches no tool's name.

@@ -15,10 +15,11 @@ use crate::{
 /// Between two lines with one cause (milliseconds).
 const PAUSE: u64 = 60_000;
 
-const BYPASSES: [Bypass; 13] = [
+const BYPASSES: [Bypass; 14] = [
     Bypass::ContentType,
     Bypass::Encoded,
     Bypass::TooLarge,
+    Bypass::Upgrade,
     Bypass::Unreadable(Unreadable::InvalidUtf8),
     Bypass::Unreadable(Unreadable::NotJson),
     Bypass::Unreadable(Unreadable::Shape),
@@ -105,6 +106,9 @@ fn of_bypass(cause: Bypass) -> Option<&'static str> {
         }
         Bypass::TooLarge => {
             "A request's body is larger than max_body_bytes, as it came or decoded. It passed unchecked."
+        }
+        Bypass::Upgrade => {
+            "A request on an inspected path asks for another protocol than HTTP. It passed unchecked."
         }
         Bypass::Unreadable(Unreadable::InvalidUtf8) => "A request's body is not UTF-8. It passed unchecked.",
         Bypass::Unreadable(Unreadable::NotJson) => {

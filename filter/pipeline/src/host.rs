@@ -58,6 +58,8 @@ pub trait Facts {
     fn request_body(&self) -> Option<Cow<'_, [u8]>>;
     /// The first value of a response header.
     fn response_header(&self, name: &str) -> Option<Vec<u8>>;
+    /// All values of a response header.
+    fn response_header_values(&self, name: &str) -> Vec<Vec<u8>>;
     /// The part of the response body that is passing. Lent where the host has it in one piece.
     fn response_chunk(&self) -> Option<Cow<'_, [u8]>>;
     /// What this host has drawn at its start: nobody outside knows it.

@@ -74,7 +74,7 @@ pub struct ClientRequest {
 pub struct ProviderResponse {
     pub status: u16,
     pub content_type: String,
-    pub cache_control: Option<String>,
+    pub cache_control: Vec<String>,
     pub body: Vec<u8>,
     /// The body comes in parts of so many bytes; as one where there is none.
     pub part: Option<usize>,
@@ -127,7 +127,7 @@ impl ProviderResponse {
         Self {
             status: 200,
             content_type: "application/json".into(),
-            cache_control: None,
+            cache_control: Vec::new(),
             body: body.into(),
             part: None,
             is_cut_off: false,
@@ -417,11 +417,19 @@ impl Facts for Flight<'_> {
         Some(Cow::Borrowed(&self.sent.body))
     }
 
+    fn response_header_values(&self, name: &str) -> Vec<Vec<u8>> {
+        match (self.response, name) {
+            (Some(response), "cache-control") => {
+                response.cache_control.iter().map(|value| value.clone().into_bytes()).collect()
+            }
+            _ => self.response_header(name).into_iter().collect(),
+        }
+    }
+
     fn response_header(&self, name: &str) -> Option<Vec<u8>> {
         let response = self.response?;
         match name {
             ":status" => Some(response.status.to_string().into_bytes()),
-            "cache-control" => response.cache_control.clone().map(String::into_bytes),
             "content-type" => Some(response.content_type.clone().into_bytes()),
             // A stream does not know it.
             "content-length" if response.content_type != "text/event-stream" => {

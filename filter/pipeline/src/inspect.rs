@@ -165,6 +165,9 @@ fn look_at_model(
     if !policy.enabled {
         return Ok(None);
     }
+    if policy.refuses_unreadable() {
+        conversation.check_names().map_err(Bypass::Unreadable)?;
+    }
     let reach = Reach::of(&policy.steps, policy.run_limit).with_context(claims.is_identified());
     let memo = host.memo();
     let reading = Reading::remembering(&conversation, reach, &memo).map_err(Bypass::Unreadable)?;

@@ -60,8 +60,9 @@ pub fn look(config: &Config, claims: &Claims, body: &[u8], host: &dyn Facts) -> 
     let wanted = if case.policy.tools.is_open() { Wanted::default() } else { wanted(body) };
     let requests = requests(body);
     passes::of_an_mcp_request(&McpSeen { config, requests: &requests, wanted: &wanted, host }, &mut case);
-    if let (true, Err(error)) = (case.findings.is_empty() && case.policy.refuses_unreadable(), &requests) {
-        return Err(Bypass::Unreadable(*error));
+    let error = requests.as_ref().err().copied().or_else(|| wanted.is_disguised.then_some(Unreadable::Shape));
+    if let (true, Some(error)) = (case.findings.is_empty() && case.policy.refuses_unreadable(), error) {
+        return Err(Bypass::Unreadable(error));
     }
     let wants_list = wanted.list && case.policy.mode == Mode::Enforce;
     let mut judged = judge(config, case, body, &requests, wants_list);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::clean_text::Removal;
+use sentinel_config::{Mode, Policy};
 use sentinel_detect::verdict::{Signal, Verdict};
 use sentinel_guard::{Pattern, Place};
 use sentinel_llm_api::json::Unreadable;
@@ -17,8 +18,9 @@ pub use cache::{CacheBypass, CacheHit};
 pub enum Metric {
     /// Requests in a dialect, whatever became of them. The client as configured, and the dialect's label, or `MCP`.
     Requests(Arc<str>, Status, &'static str),
-    /// With the dialect's label, or `MCP`, and the label of the row of `agents[]` whose settings hold.
-    Verdicts(Verdict, Option<Signal>, &'static str, Arc<str>),
+    /// With the dialect's label, or `MCP`; whether it is carried out, or only recorded; and the label of the row of `agents[]`
+    /// whose settings hold.
+    Verdicts(Verdict, Option<Signal>, &'static str, Enforced, Arc<str>),
     /// Tools called through an MCP route.
     McpCalls,
     ServiceCalls(ServiceOutcome),
@@ -32,9 +34,9 @@ pub enum Metric {
     /// Billionths of a USD that they cost, by model. Envoy counts in whole numbers.
     Costs(Arc<str>),
     /// Tools that an agent may not use, where it met them; with the dialect's label, or `MCP`.
-    ToolsDenied(DeniedTool, &'static str),
+    ToolsDenied(DeniedTool, &'static str, Enforced),
     /// Injections that the guard found, by pattern and place; with the dialect's label.
-    Injections(Pattern, Place, &'static str),
+    Injections(Pattern, Place, &'static str, Enforced),
     /// Changes of requests by their bounds; with the dialect's label.
     Bounds(Bound, &'static str),
     /// Tokens that these cut, a token for four bytes; with the dialect's label.
@@ -73,6 +75,20 @@ pub enum Reserved {
     Recorded,
     /// The service did not answer.
     Unavailable,
+}
+
+/// Whether what was decided is carried out. In mode `observe` it is only recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Enforced(pub bool);
+
+impl Enforced {
+    pub fn of(policy: &Policy) -> Self {
+        Self(policy.mode == Mode::Enforce)
+    }
+
+    pub fn label(self) -> &'static str {
+        if self.0 { "true" } else { "false" }
+    }
 }
 
 /// How a request ended, as far as an error rate needs it.
@@ -225,7 +241,8 @@ const fn counter(name: &'static str, labels: &'static [&'static str]) -> Family 
 // The client stands first: what looks like another label behind it is part of no client's name. A model's name has dots of its
 // own: it stands last.
 static REQUESTS: Family = counter("sentinel_requests_total", &["client", "status", "dialect"]);
-static VERDICTS: Family = counter("sentinel_verdicts_total", &["verdict", "signal", "dialect", "agent"]);
+static VERDICTS: Family =
+    counter("sentinel_verdicts_total", &["verdict", "signal", "dialect", "enforced", "agent"]);
 static MCP_CALLS: Family = counter("sentinel_mcp_calls_total", &[]);
 static SERVICE_CALLS: Family = counter("sentinel_service_calls_total", &["outcome"]);
 static BYPASSES: Family = counter("sentinel_bypasses_total", &["cause"]);
@@ -233,8 +250,8 @@ static EVICTIONS: Family = counter("sentinel_state_evictions_total", &[]);
 static BYTES_INSPECTED: Family = counter("sentinel_bytes_inspected_total", &[]);
 static TOKENS: Family = counter("sentinel_tokens_used_total", &["kind", "model"]);
 static COSTS: Family = counter("sentinel_costs_nanousd_total", &["model"]);
-static TOOLS_DENIED: Family = counter("sentinel_tools_denied_total", &["kind", "dialect"]);
-static INJECTIONS: Family = counter("sentinel_injections_total", &["kind", "place", "dialect"]);
+static TOOLS_DENIED: Family = counter("sentinel_tools_denied_total", &["kind", "dialect", "enforced"]);
+static INJECTIONS: Family = counter("sentinel_injections_total", &["kind", "place", "dialect", "enforced"]);
 static BOUNDS: Family = counter("sentinel_bounds_total", &["kind", "dialect"]);
 static BOUNDS_TOKENS: Family = counter("sentinel_bounds_tokens_total", &["kind", "dialect"]);
 static BOUNDS_SAVED: Family = counter("sentinel_bounds_nanousd_total", &["kind"]);
@@ -308,8 +325,8 @@ impl Metric {
     pub fn values(&self) -> Vec<&str> {
         match self {
             Self::Requests(client, status, dialect) => vec![client, status.label(), dialect],
-            Self::Verdicts(verdict, signal, dialect, agent) => {
-                vec![verdict.label(), signal.map_or("none", Signal::label), dialect, agent]
+            Self::Verdicts(verdict, signal, dialect, enforced, agent) => {
+                vec![verdict.label(), signal.map_or("none", Signal::label), dialect, enforced.label(), agent]
             }
             Self::TurnsDropped
             | Self::McpCalls
@@ -321,8 +338,10 @@ impl Metric {
             Self::Bypasses(cause) => vec![cause.label()],
             Self::Tokens(kind, model) => vec![kind.label(), model],
             Self::Costs(model) => vec![model],
-            Self::ToolsDenied(kind, dialect) => vec![kind.label(), dialect],
-            Self::Injections(pattern, place, dialect) => vec![pattern.label(), place.label(), dialect],
+            Self::ToolsDenied(kind, dialect, enforced) => vec![kind.label(), dialect, enforced.label()],
+            Self::Injections(pattern, place, dialect, enforced) => {
+                vec![pattern.label(), place.label(), dialect, enforced.label()]
+            }
             Self::Bounds(kind, dialect) => vec![kind.label(), dialect],
             Self::BoundsTokens(kind, dialect) => vec![kind.label(), dialect],
             Self::BoundsSaved(kind) => vec![kind.label()],
@@ -351,6 +370,8 @@ pub enum Bypass {
     Encoded,
     /// The body is larger than `max_body_bytes`, as it came or decoded.
     TooLarge,
+    /// The connection is to speak another protocol than HTTP.
+    Upgrade,
     Empty,
     Unreadable(Unreadable),
     /// No agent and no run: nothing is compared across requests.
@@ -373,6 +394,7 @@ impl Bypass {
             Self::ContentType => "content_type",
             Self::Encoded => "encoded",
             Self::TooLarge => "too_large",
+            Self::Upgrade => "upgrade",
             Self::Empty => "empty",
             Self::Unreadable(Unreadable::InvalidUtf8) => "invalid_utf8",
             Self::Unreadable(Unreadable::NotJson) => "not_json",

@@ -18,7 +18,7 @@ use crate::{
     host::{Facts, Host, Level},
     identity::Scope,
     line::Line,
-    metric::{CacheBypass, MCP, Metric, ServiceOutcome},
+    metric::{CacheBypass, Enforced, MCP, Metric, ServiceOutcome},
     note::{FoundAnswer, Injection, Note, ToolCall},
     passes::cache::{Cached, Found},
     stored::Partition,
@@ -125,7 +125,8 @@ struct About {
 fn verdict(config: &Config, subject: Subject<'_>, decision: &Decision, about: &About, host: &mut impl Host) {
     let Subject { dialect, policy, scope } = subject;
     let (verdict, signal) = (decision.verdict, decision.finding.as_ref().map(|finding| finding.signal));
-    host.count(Metric::Verdicts(verdict, signal, dialect, Arc::clone(&policy.agent)), 1);
+    let enforced = Enforced(decision.is_enforced);
+    host.count(Metric::Verdicts(verdict, signal, dialect, enforced, Arc::clone(&policy.agent)), 1);
     if config.annotates {
         annotate_verdict(scope, verdict, signal, host);
     }

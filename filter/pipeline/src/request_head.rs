@@ -68,12 +68,11 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     } else {
         Target::Model(Route::of(&path, &config.paths)?)
     };
-    if host.request_header(":method").as_deref() != Some(b"POST") {
-        return None;
-    }
     let claims = Claims::from_headers(config, host.secret(), |name| host.request_header(name));
     let policy = config.policy(claims.sender());
-    if !policy.enabled {
+    let is_post = host.request_header(":method").as_deref() == Some(b"POST");
+    // Providers read a body only where it is posted. A server that reads others must not be a way around what is forbidden.
+    if !policy.enabled || !is_post && !policy.refuses_unreadable() {
         return None;
     }
     let label = match &target {
@@ -86,6 +85,7 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     let coding = coding(config, host);
     let unfit = match coding {
         Err(cause) => Some(cause),
+        Ok(_) if policy.refuses_unreadable() && becomes_another_protocol(host) => Some(Bypass::Upgrade),
         Ok(_) => unfit(config, policy.refuses_unreadable(), host, length.as_deref()),
     };
     let is_retry = match &target {
@@ -136,6 +136,12 @@ fn coding(config: &Config, host: &impl Facts) -> Result<Option<Coding>, Bypass> 
         Some(_) if !config.hold_headers => Err(Bypass::Encoded),
         coding => Ok(coding),
     }
+}
+
+/// Whether what follows is no HTTP, as in a WebSocket. Servers pass over a wish for HTTP/2.
+fn becomes_another_protocol(host: &impl Facts) -> bool {
+    host.request_header("upgrade").is_some_and(|value| !value.eq_ignore_ascii_case(b"h2c"))
+        || host.request_header(":method").as_deref() == Some(b"CONNECT")
 }
 
 /// Why the body cannot be read, as far as the headers say. `is_barred`: something is forbidden to the agent, and a body of any type

@@ -8,7 +8,7 @@ use sentinel_llm_api::{framing::rewrite::Rewriter, mcp::restricted_list};
 use crate::{
     fail_open,
     host::Host,
-    metric::{Bypass, DeniedTool, MCP, Metric},
+    metric::{Bypass, DeniedTool, Enforced, MCP, Metric},
 };
 
 /// A response that may hold a list of tools.
@@ -61,7 +61,8 @@ impl ToolList {
             host.replace_response_chunk(&passed);
         }
         if denied > 0 {
-            host.count(Metric::ToolsDenied(DeniedTool::Offered, MCP), u64::try_from(denied).unwrap_or(0));
+            let metric = Metric::ToolsDenied(DeniedTool::Offered, MCP, Enforced(true));
+            host.count(metric, u64::try_from(denied).unwrap_or(0));
         }
         (!end_of_stream).then_some(self)
     }

@@ -12,7 +12,7 @@ use sentinel_config::Config;
 use sentinel_guard::{Pattern, Place};
 use sentinel_pipeline::{
     in_memory::{ClientRequest, InMemory, ProviderResponse},
-    metric::Metric,
+    metric::{Enforced, Metric},
 };
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ fn what_is_new_is_looked_at_in_every_dialect_and_what_is_old_is_not() {
         let passed = host.exchange(&request, &answer());
         assert_eq!(passed.sent, Some(request.body), "{label}: the guard edits nothing");
         assert_eq!(found(&host), [("ignore_instructions".to_owned(), "tool".to_owned())], "{label}");
-        let metric = Metric::Injections(Pattern::IgnoreInstructions, Place::Tool, label);
+        let metric = Metric::Injections(Pattern::IgnoreInstructions, Place::Tool, label, Enforced(true));
         assert_eq!(host.counted(metric), 1, "{label}");
     }
     for (label, path, body) in requests(ATTACK, "It is sunny.") {

@@ -11,7 +11,7 @@
 use sentinel_config::Config;
 use sentinel_pipeline::{
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-    metric::{DeniedTool, MCP, Metric},
+    metric::{DeniedTool, Enforced, MCP, Metric},
 };
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn denied_tools_do_not_reach_the_model() {
     let length = passed.sent.as_ref().unwrap().len().to_string();
     assert_eq!(passed.changed, [("content-length", length)]);
     assert_eq!(passed.verdict(), Some("allow"));
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat")), 2);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat", Enforced(true))), 2);
     assert_eq!(host.exchange(&request, &answer()).sent, passed.sent, "the same request, the same bytes");
     let mut only = self::host(r#"{"tools":{"allow":[{"prefix":"l"}]}}"#);
     assert_eq!(tools_of(&only.exchange(&request, &answer())), ["ls"]);
@@ -112,9 +112,9 @@ fn observe_touches_nothing_and_counts() {
         assert_eq!((passed.sent, passed.received), (Some(request.body), response.body));
         assert!(passed.changed.is_empty() && passed.removed.is_empty());
     }
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat")), 4);
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Forced, "openai_chat")), 1);
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, MCP)), 1);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Offered, "openai_chat", Enforced(false))), 4);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Forced, "openai_chat", Enforced(false))), 1);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, MCP, Enforced(false))), 1);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn every_call_is_on_record_and_nothing_of_what_it_says() {
         host.lines("tool_call").iter().all(|line| !line.contains("secret") && !line.contains("cleaner")),
         "{lines:?}"
     );
-    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, "openai_chat")), 1);
+    assert_eq!(host.counted(Metric::ToolsDenied(DeniedTool::Called, "openai_chat", Enforced(false))), 1);
 }
 
 fn call(id: usize, tool: &str) -> Value {
@@ -239,12 +239,44 @@ fn each_agent_has_a_policy_of_its_own() {
 }
 
 #[test]
-fn odd_tools_pass_as_they_are() {
-    for tools in
-        [json!(7), json!("rm"), json!({"rm": 1}), json!([7, null, "x"]), json!([]), json!([{"type": "new"}])]
-    {
+fn odd_tools_pass_as_they_are_and_what_has_no_name_is_refused() {
+    for (tools, passes) in [
+        (json!(7), true),
+        (json!("x"), true),
+        (json!(["x"]), true),
+        (json!([]), true),
+        (json!([{"type": "new"}]), true),
+        (json!({"rm": 1}), false),
+        (json!([7, null, "x"]), false),
+        (json!([{"type": "function", "Function": {"Name": "rm"}}]), false),
+        (json!([{"type": "function", "function": {"Name": "rm"}}]), false),
+    ] {
         let mut host = host(POLICY);
         let request = chat(&json!({ "tools": tools, "tool_choice": [1] }));
-        assert_eq!(host.exchange(&request, &answer()).sent, Some(request.body), "{tools}");
+        let passed = host.exchange(&request, &answer());
+        assert_eq!(passed.sent == Some(request.body), passes, "{tools}");
+        let reason = (!passes).then_some("unreadable; cause=shape");
+        assert_eq!(passed.header("x-sentinel-reason"), reason, "{tools}");
     }
+}
+
+/// A name that only looks like another, or in another case, is denied as that one is.
+#[test]
+fn a_denied_name_is_denied_however_it_is_written() {
+    for name in ["rm", "RM", " rm", "r\u{200b}m", "ｒｍ", "rм", "DROP_all"] {
+        let mut host = host(POLICY);
+        let request = chat(
+            &json!({"tools": [{"type": "function", "function": {"name": name}}, {"type": "function", "function": {"name": "ls"}}]}),
+        );
+        assert_eq!(tools_of(&host.exchange(&request, &answer())), ["ls"], "{name:?}");
+        let mut host = self::host(POLICY);
+        let refused = host.exchange(&mcp(&call(1, name)), &answer());
+        assert_eq!(refused.sent, None, "{name:?}");
+    }
+    // What is allowed is allowed by its own name alone.
+    let mut only = host(r#"{"tools":{"allow":[{"name":"ls"}]}}"#);
+    let request = chat(
+        &json!({"tools": [{"type": "function", "function": {"name": "LS"}}, {"type": "function", "function": {"name": "ls"}}]}),
+    );
+    assert_eq!(tools_of(&only.exchange(&request, &answer())), ["ls"]);
 }

@@ -113,12 +113,14 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
             || is_opening(rest)
             || pattern.is_embedded && (first.is("if") || first.is("whether"));
         let is_order = !pattern.needs_order || is_order(rest, tokens);
+        let is_notice = is_notice(tokens.get(..len).unwrap_or_default(), rest);
         // "Do you know how to swim?" asks for no instructions.
         let is_skill = pattern.is_embedded
             && first.is("how")
             && rest.get(1).is_some_and(|next| next.is("to"))
             && tokens.first().is_some_and(|first| first.is("do"));
-        (is_open && asks && is_order && !is_skill).then_some((len.saturating_add(marks), pattern))
+        (is_open && asks && is_order && !is_skill && !is_notice)
+            .then_some((len.saturating_add(marks), pattern))
     });
     let Some((len, pattern)) = taken.max_by_key(|(len, _)| *len) else { return false };
     let is_gerund = pattern.needs_order && tokens.iter().take(len).any(|token| token.is("mind"));
@@ -136,6 +138,18 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
     true
 }
 
+/// "Tell me when dinner is ready" and "remind me if it is raining" want to be told then.
+fn is_notice(opening: &[Token], rest: &[Token]) -> bool {
+    let says = |word: &str| opening.iter().any(|token| token.is(word));
+    let is = |word: &str| rest.first().is_some_and(|first| first.is(word));
+    // What was, or what is on a day, is no event that is awaited.
+    let is_dated = rest.iter().skip(1).any(|token| {
+        ["was", "were", "did", "on"].iter().any(|word| token.is(word)) || token.kind == Kind::Other
+    });
+    (says("tell") || says("remind")) && is("when") && !is_dated
+        || says("remind") && (is("if") || is("whether"))
+}
+
 /// Whether another opening follows, or a request for one's own.
 fn is_opening(rest: &[Token]) -> bool {
     RULES.courtesy.iter().any(|pattern| prefix(&pattern.places, rest).is_some())
@@ -150,13 +164,25 @@ fn is_order(rest: &[Token], all: &[Token]) -> bool {
         .take_while(|token| **token != *first)
         .any(|token| token.is("please") || token.is("kindly"));
     let is = |word: &str| is_in("orders", word) || is_in("orders_with_object", word);
+    // "Can you write a novel?" may ask for no novel: who wants one says more.
+    let is_skill = rest.get(1).is_some_and(|next| next.is("a") || next.is("an")) && rest.len() < 5;
     let has_object = || {
-        rest.get(1).is_some_and(|next| {
-            next.kind == Kind::Other
-                || next.is_capital() && !is_in("languages", &next.text.to_lowercase())
-                || is_in("objects", &next.text)
-        })
+        !is_skill
+            && rest.get(1).is_some_and(|next| {
+                next.kind == Kind::Other
+                    || next.is_capital() && !is_in("languages", &next.text.to_lowercase())
+                    || is_in("objects", &next.text)
+            })
     };
+    let is_for_reader = rest.get(1).is_some_and(|next| next.is("me") || next.is("us"));
+    let opens = |word: &str| all.first().is_some_and(|first| first.is(word));
+    // "Will you tell the truth?", "would you describe her as kind?"
+    let is_question = !is_polite
+        && !is_for_reader
+        && (first.is("tell") || first.is("remind") || opens("would") && is_in("opinions", &first.text));
+    if is_question {
+        return false;
+    }
     is_in("orders", &first.text)
         || is(&first.text) && (is_polite || has_object())
         || order_of_gerund(&first.text).is_some()
@@ -172,12 +198,15 @@ fn order_of_gerund(word: &str) -> Option<String> {
 
 /// Thanks behind a mark, and "please" behind a comma.
 fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
-    const THANKS: [&str; 10] = ["thanks", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
+    const THANKS: [&str; 12] =
+        ["thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
     let after = tokens.get(mark.saturating_add(1)..).unwrap_or_default();
     let word = |token: &Token| token.text.to_lowercase();
-    let is_please = matches!(after, [only] if word(only) == "please");
-    let thanks = after.first().is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank"));
+    let is_please = matches!(after, [only] if matches!(word(only).as_str(), "please" | "pls" | "plz"));
+    let thanks = after
+        .first()
+        .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers"));
     // "How do you say, thank you?"
     let is_meant = is_about_words && tokens.get(mark).is_some_and(|mark| mark.is(","));
     let is_courtesy = !is_meant
@@ -240,8 +269,8 @@ fn fits<'a>(places: &[Place], tokens: &'a [Token], is_whole: bool, found: &mut F
         }
         Place::Any(name) => {
             let longest = match name {
-                'B' | 'M' | 'R' => tokens.len().min(2),
-                'V' | 'D' | 'P' | 'G' | 'F' | 'W' => tokens.len().min(1),
+                'B' | 'M' | 'R' | 'K' => tokens.len().min(2),
+                'V' | 'D' | 'P' | 'G' | 'F' | 'W' | 'O' | 'Q' | 'T' => tokens.len().min(1),
                 // As short as it can be; to the end of the text where nothing follows.
                 _ => tokens.len(),
             };
@@ -273,6 +302,13 @@ fn label(name: char) -> &'static str {
         'F' => "F",
         'D' => "D",
         'W' => "W",
+        'O' => "O",
+        'S' => "S",
+        'Q' => "Q",
+        'T' => "T",
+        'Z' => "Z",
+        'K' => "K",
+        'E' => "E",
         _ => "P",
     }
 }
@@ -281,7 +317,15 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
     let word = |token: &Token| token.kind == Kind::Word;
     match (name, taken) {
         ('V', [verb]) => is_in("actions", &verb.text),
-        ('W', [word]) => word.is_plain(),
+        ('W', [word]) => is_plural(word),
+        ('O', [word]) => word.is_plain() && !is_in("not_explained", &word.text),
+        ('E', [.., last]) => taken.iter().all(Token::is_capital) && is_in("over", &last.text),
+        ('T', [word]) => word.is_plain() && is_noun(&word.text),
+        ('S', [.., last]) => is_plural(last),
+        ('Q', [quoted]) => {
+            quoted.kind == Kind::Other && quoted.text.starts_with(['"', '\'', '`', '“', '‘', '«'])
+                || word(quoted) && quoted.text.len() > 1 && quoted.text.chars().all(char::is_uppercase)
+        }
         ('D', [participle]) => verb_of(&participle.text).is_some(),
         ('F', [verb]) => is_in("physical", &verb.text),
         ('G', [gerund]) => gerund.is_plain() && gerund.text.ends_with("ing"),
@@ -289,29 +333,52 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
             (first.is_capital() || first.is("the") && !rest.is_empty()) && rest.iter().all(Token::is_capital)
         }
         ('M', words) => words.iter().all(|token| {
-            token.is_plain() && !token.text.ends_with('s') && !is_in("not_explained", &token.text)
+            token.is_plain()
+                && !token.text.ends_with('s')
+                && !is_in("not_explained", &token.text)
+                && !ends(&token.text, "payers")
+                && !is_in("payers", &token.text)
         }),
         ('P', [owner]) => owner.is_capital() && owner.text.ends_with("'s"),
         ('R', [noun]) => is_in("possessions", &noun.text),
         ('R', [adjective, noun]) => {
             is_in("possession_adjectives", &adjective.text) && is_in("possessions", &noun.text)
         }
-        ('B', [only]) => is_whole && word(only) && is_noun(&only.text),
+        ('K', [one, two]) => {
+            is_whole
+                && one.is_plain()
+                && two.is_plain()
+                && ends(&one.text, "noun_endings")
+                && !is_in("named", &one.text)
+        }
+        ('K' | 'B', [only]) => is_whole && word(only) && is_noun(&only.text),
+        // "Define class Person" is an order to a programmer.
+        ('B', [one, _]) if is_in("named", &one.text) => false,
         ('B', [one, two]) => {
             let is_part = |token: &Token| {
-                word(token) && !is_in("not_explained", &token.text) && !ends(&token.text, "other_endings")
+                word(token)
+                    && !token.text.ends_with("'s")
+                    && !is_in("not_explained", &token.text)
+                    && !ends(&token.text, "other_endings")
             };
             is_whole && is_part(one) && is_part(two)
         }
         ('X' | 'Y', [only]) => !is_in("pronouns", &only.text),
-        ('X' | 'Y', _) => true,
+        ('Z', [first, ..]) => !is_in("owners", &first.text) && !is_in("pronouns", &first.text),
+        // "Some of it" is not "it".
+        ('X' | 'Y', [first, ..]) => !first.is("of") && !first.is_mark(),
         _ => false,
     }
 }
 
+fn is_plural(word: &Token) -> bool {
+    word.is_plain() && (word.text.ends_with('s') || is_in("plurals", &word.text))
+}
+
 /// A name, or a noun by its ending. "What is allowed?" and "what is open?" ask for no explanation of the word.
 fn is_noun(word: &str) -> bool {
-    let is_name = word.chars().count() > 1 && word.chars().next().is_some_and(char::is_uppercase);
+    // "Explain Monday" wants more than what Monday is.
+    let is_name = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
     !is_in("not_explained", word) && (is_name || ends(word, "noun_endings"))
 }
 

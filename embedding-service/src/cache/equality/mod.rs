@@ -39,8 +39,12 @@ impl Form {
     /// Returns `None` for a text that only its repetition equals.
     fn of(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<Self> {
         let Text { mut tokens, given, is_about_words } = Text::read(text)?;
-        let is_asked = end_marks(&mut tokens, given.is_empty());
-        writing::with_full_forms(&mut tokens, is_about_words);
+        let end = end_marks(&mut tokens, given.is_empty());
+        let is_matter = is_looked_for(&tokens) || has_two_ways(&tokens, is_known);
+        if !is_matter {
+            writing::with_full_forms(&mut tokens, is_about_words);
+        }
+        let is_about_words = is_about_words || is_matter;
         writing::with_small_starts(&mut tokens);
         if !is_about_words {
             writing::spelt(&mut tokens, is_known);
@@ -59,21 +63,82 @@ impl Form {
         if !is_about_words {
             order::settled(&mut tokens);
         }
-        if is_asked && !tokens.first().is_some_and(words::begins_a_question) {
-            tokens.push(Token { kind: Kind::Mark, ..Token::word("?") });
-        }
+        let is_question = tokens.first().is_some_and(words::begins_a_question);
+        let mark = match end {
+            End::Asked if !is_question => Some("?"),
+            End::Exclaimed if exclaims(&tokens) => Some("!"),
+            _ => None,
+        };
+        tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
         let words = tokens.into_iter().map(|token| token.text).collect();
         Some(Self { words, given })
     }
 }
 
-/// Takes the marks from the end of a text. Returns whether there was a question mark.
-fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> bool {
-    let mut is_asked = false;
+/// How a text ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Plain,
+    Asked,
+    Exclaimed,
+}
+
+/// Takes the marks from the end of a text.
+fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
+    let mut end = End::Plain;
     while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
-        is_asked |= tokens.pop().is_some_and(|mark| mark.text == "?");
+        end = match tokens.pop() {
+            Some(mark) if mark.text == "?" => End::Asked,
+            Some(mark) if mark.text == "!" && end == End::Plain => End::Exclaimed,
+            _ => end,
+        };
     }
-    is_asked
+    end
+}
+
+/// "What a day!", "how big!" and "do it!" are no questions, though they begin as one.
+fn exclaims(tokens: &[Token]) -> bool {
+    match tokens {
+        [what, a, ..] if what.is("what") => a.is("a") || a.is("an"),
+        [how, _] if how.is("how") => true,
+        [first, second, ..] if ["do", "have", "will", "can"].iter().any(|word| first.is(word)) => {
+            !["you", "i", "we", "they"].iter().any(|word| second.is(word))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a word is looked for in a text: "Find seperate in the document", "remove colour from the list".
+fn is_looked_for(tokens: &[Token]) -> bool {
+    let is = |list: &str, token: &Token| words::is_in(list, &token.text.to_lowercase());
+    let has = |list: &str| tokens.iter().any(|token| is(list, token));
+    let is_part = |three: &[Token]| match three {
+        [into, _, whole] => {
+            ["from", "to", "in", "into"].iter().any(|word| into.is(word)) && is("searched", whole)
+        }
+        _ => false,
+    };
+    has("searching") && has("searched") || has("editing") && tokens.windows(3).any(is_part)
+}
+
+/// Whether a text has one word in two ways of writing it: then it is about how they are written ("replace teh with the").
+fn has_two_ways(tokens: &[Token], is_known: &dyn Fn(&str) -> bool) -> bool {
+    let mut spelt = tokens.to_vec();
+    writing::spelt(&mut spelt, is_known);
+    let has = |text: &str| tokens.iter().any(|token| token.text == text);
+    let is_spelt_twice =
+        tokens.iter().zip(&spelt).any(|(before, after)| before.text != after.text && has(&after.text));
+    let is_counted_twice = tokens.iter().filter_map(writing::small_number).any(|number| has(&number));
+    let mut full = tokens.to_vec();
+    writing::with_full_forms(&mut full, false);
+    let pairs =
+        |tokens: &[Token]| tokens.windows(2).filter(|two| matches!(two, [_, not] if not.is("not"))).count();
+    let twice = |tokens: &[Token]| -> bool {
+        let mut seen = std::collections::HashSet::new();
+        let with_not = tokens.windows(2).filter(|two| matches!(two, [_, not] if not.is("not")));
+        with_not.map(|two| two.first().map(|verb| verb.text.to_lowercase())).any(|verb| !seen.insert(verb))
+    };
+    is_spelt_twice || is_counted_twice || pairs(&full) > pairs(tokens) && twice(&full)
 }
 
 #[cfg(test)]

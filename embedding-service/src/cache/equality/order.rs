@@ -211,6 +211,7 @@ fn with_late_not(tokens: &mut [Token]) {
         && (is_auxiliary(verb) || is_one_of(verb, WITH_DO))
         && not.is("not")
         && !is_one_of(subject, "you we")
+        && !is_in("quantities", &subject.text)
         && (is_one_of(subject, PRONOUNS) || subject.is_plain() && is_one_of(verb, WITH_DO))
     {
         std::mem::swap(&mut not.text, &mut subject.text);

@@ -26,9 +26,10 @@ fn same(a: &str, b: &str) -> bool {
 fn no_trap_is_the_same_question_and_every_change_is_found() {
     let sets = [
         (include_str!("../../../tests/pairs/traps.jsonl"), 75, 75),
-        (include_str!("../../../tests/pairs/own.jsonl"), 94, 125),
-        (include_str!("../../../tests/pairs/held_out.jsonl"), 43, 66),
+        (include_str!("../../../tests/pairs/own.jsonl"), 99, 125),
+        (include_str!("../../../tests/pairs/held_out.jsonl"), 46, 66),
         (include_str!("../../../tests/pairs/hard_traps.jsonl"), 0, 0),
+        (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 18, 19),
     ];
     for (set, least, all) in sets {
         let (mut found, mut missed, mut served) = (0_usize, String::new(), String::new());
@@ -46,6 +47,64 @@ fn no_trap_is_the_same_question_and_every_change_is_found() {
         assert!(served.is_empty(), "traps served:\n{served}");
         assert_eq!(set.iter().filter(|pair| pair.same_answer).count(), all);
         assert!(found >= least, "{found} found, missed:\n{missed}");
+    }
+}
+
+/// What a talk begins and ends with, and contractions: nothing of it asks for something else.
+#[test]
+fn greetings_fillers_thanks_and_contractions_change_nothing() {
+    for (a, b) in [
+        ("Hiya, what is the capital of Peru?", "What is the capital of Peru"),
+        ("Howdy folks, how do magnets work?", "How do magnets work?"),
+        ("Erm, what is the capital of Peru? Cheers", "What is the capital of Peru?"),
+        ("What is the capital of Peru? Thx!", "What is the capital of Peru?"),
+        ("What is the capital of Peru, pls", "What is the capital of Peru?"),
+        ("Pls explain recursion", "Explain recursion"),
+        ("Can someone explain recursion?", "Explain recursion."),
+        ("Could anybody please tell me why cats purr?", "Why do cats purr?"),
+        ("Just wondering, how do magnets work?", "How do magnets work?"),
+        ("Just wondering how magnets work", "How do magnets work?"),
+        ("I've been wondering why cats purr", "Why do cats purr?"),
+        ("Out of curiosity, is honey vegan?", "Is honey vegan?"),
+        ("What're the symptoms of a cold?", "What are the symptoms of a cold?"),
+        ("Why havent we landed on Mars?", "Why haven't we landed on Mars?"),
+        ("What should I do if they've left?", "What should I do if they have left?"),
+        ("What happens if you're late?", "What happens if youre late?"),
+        ("What happened on the 3rd of May 1979?", "What happened on May 3, 1979?"),
+    ] {
+        assert!(same(a, b), "{a} | {b}");
+    }
+    for (a, b) in [
+        ("Can anyone swim?", "Swim"),
+        ("Could someone love me?", "Love me"),
+        ("Can anyone write a novel?", "Write a novel"),
+        ("Hiya is a word", "is a word"),
+        ("Cheers, what is it about?", "What is it about?"),
+        ("What're you?", "What you?"),
+        ("We're late, why?", "Were late, why?"),
+        ("What do you say, thx?", "What do you say"),
+        ("Just how old is it?", "How old is it?"),
+        ("Out of what is it?", "What is it?"),
+        ("Is five equal to 5?", "Is 5 equal to 5?"),
+        ("Is colour the same as color?", "Is color the same as color?"),
+        ("What happened on 3 May 1979?", "What happened on 5 March 1979?"),
+        ("Can someone tell me when the train comes?", "When does the train come?"),
+        ("Could somebody define class Foo?", "What is class Foo?"),
+        ("Im Westen nichts Neues, wer schrieb es?", "I am Westen nichts Neues, wer schrieb es?"),
+        ("What've you done?", "What you done?"),
+        ("How can my account be charged?", "How to charge my account"),
+        ("Are dogs able to enter the park?", "Can dogs enter the park?"),
+        ("My dog, cat and bird, what should I do?", "What should I do if my dog, cat and bird?"),
+        ("How do you say you love me?", "How do I say you love me?"),
+        ("How can you say no?", "How to say no"),
+        ("Explain Monday", "What is Monday?"),
+        ("Define project scope", "What is project scope?"),
+        ("What is the capital of a company?", "What is the capital city of a company?"),
+        ("Explain my dream", "What is my dream?"),
+        ("Define their relation", "What is their relation?"),
+        ("Why doesn't everyone vote?", "Why does everyone not vote?"),
+    ] {
+        assert!(!same(a, b), "{a} | {b}");
     }
 }
 

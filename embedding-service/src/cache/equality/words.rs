@@ -60,6 +60,9 @@ pub(super) fn meant_at_start(word: &str) -> Option<&'static str> {
         "wich" => Some("which"),
         _ => meant(word, &|_| false),
     };
+    if listed.is_none() && is_real(word) {
+        return None;
+    }
     let only = || match typos_dict::WORD.find(&UniCase::ascii(word)).copied() {
         Some([only]) if is_in("orders", only) || is_in("orders_with_object", only) => Some(*only),
         _ => None,
@@ -70,8 +73,6 @@ pub(super) fn meant_at_start(word: &str) -> Option<&'static str> {
 /// The one word of which `word` is a slip of the typist: one letter too many, missing or another, or two exchanged. It must stand
 /// in a list of slips, be no word itself, and have no second word so near (`is_known`: whether a vocabulary has a word).
 pub(super) fn meant(word: &str, is_known: &dyn Fn(&str) -> bool) -> Option<&'static str> {
-    static REAL: LazyLock<HashSet<&'static str>> =
-        LazyLock::new(|| entries(REAL_WORDS).flat_map(str::split_ascii_whitespace).collect());
     const SHORT: [(&str, &str); 10] = [
         ("waht", "what"),
         ("wath", "what"),
@@ -87,7 +88,7 @@ pub(super) fn meant(word: &str, is_known: &dyn Fn(&str) -> bool) -> Option<&'sta
     if let Some((_, meant)) = SHORT.iter().find(|(slip, _)| *slip == word) {
         return Some(meant);
     }
-    if word.len() < 4 || REAL.contains(word) || !is_plain(word) || is_known(word) {
+    if word.len() < 4 || is_real(word) || !is_plain(word) || is_known(word) {
         return None;
     }
     let Some([meant]) = typos_dict::WORD.find(&UniCase::ascii(word)).copied() else { return None };
@@ -101,6 +102,12 @@ pub(super) fn meant(word: &str, is_known: &dyn Fn(&str) -> bool) -> Option<&'sta
         && is_only
         && neighbours.iter().any(|other| other == meant))
     .then_some(*meant)
+}
+
+fn is_real(word: &str) -> bool {
+    static REAL: LazyLock<HashSet<&'static str>> =
+        LazyLock::new(|| entries(REAL_WORDS).flat_map(str::split_ascii_whitespace).collect());
+    REAL.contains(word)
 }
 
 fn letters(word: &str) -> Vec<char> {

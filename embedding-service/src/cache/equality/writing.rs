@@ -11,7 +11,10 @@ const FULL_FORMS: &str = "don't:do not;doesn't:does not;didn't:did not;isn't:is 
     hasn't:has not;haven't:have not;hadn't:had not;shouldn't:should not;couldn't:could not;wouldn't:would not;can't:can not;\
     cannot:can not;won't:will not;mustn't:must not;i'm:i am;i've:i have;i'll:i will;you're:you are;we're:we are;they're:they are;\
     dont:do not;doesnt:does not;didnt:did not;isnt:is not;arent:are not;wasnt:was not;werent:were not;shouldnt:should not;\
-    couldnt:could not;wouldnt:would not;whats:what is;wheres:where is;hows:how is;i'd:i would";
+    couldnt:could not;wouldnt:would not;havent:have not;hasnt:has not;hadnt:had not;\
+    youve:you have;youre:you are;theyre:they are;you've:you have;we've:we have;they've:they have;\
+    you'll:you will;we'll:we will;they'll:they will;it'll:it will;he'll:he will;she'll:she will;that'll:that will;needn't:need not;\
+    what're:what are;who're:who are;how're:how are;where're:where are;whats:what is;wheres:where is;hows:how is;i'd:i would";
 /// What "'s" stands for "is" behind, unless a participle follows ("what's happened").
 const BEFORE_IS: &str = "what who where when how why that it there here";
 /// How many words begin a question: there, contractions are never what the text is about.
@@ -20,10 +23,11 @@ const BEGINNING: usize = 3;
 /// Contractions in full.
 pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) {
     let given = std::mem::take(tokens);
+    let last = given.last().map_or("", |last| last.text.as_str());
     for (at, token) in given.iter().enumerate() {
         let next = given.get(at.saturating_add(1)).map_or("", |next| next.text.as_str());
         let is_fixed = token.kind != Kind::Word || only_at_beginning && at >= BEGINNING;
-        match full_form(&token.text, next).filter(|_| !is_fixed) {
+        match full_form(&token.text, next, last).filter(|_| !is_fixed) {
             Some((first, second)) => {
                 tokens.push(Token { text: first, ..token.clone() });
                 tokens.push(Token::word(second));
@@ -33,16 +37,21 @@ pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) 
     }
 }
 
-fn full_form(word: &str, next: &str) -> Option<(String, &'static str)> {
+fn is_participle(word: &str) -> bool {
+    ["ed", "en"].iter().any(|end| word.ends_with(end)) || is_in("participles", word)
+}
+
+/// `next`: the word behind it. `last`: the last word of the text.
+fn full_form(word: &str, next: &str, last: &str) -> Option<(String, &'static str)> {
     let lower = word.to_lowercase();
     let (first, second) = match lower.strip_suffix("'s") {
         Some(before) if BEFORE_IS.split(' ').any(|known| known == before) => {
-            let is_participle = ["ed", "en"].iter().any(|end| next.ends_with(end))
-                || matches!(
-                    next,
-                    "got" | "gone" | "done" | "come" | "become" | "made" | "left" | "lost" | "won"
-                );
-            (before.to_owned(), if is_participle { return None } else { "is" })
+            // "What's she bought" is "what has she bought".
+            let is_somebody = matches!(next, "he" | "she") || next.starts_with(char::is_uppercase);
+            if is_participle(next) || is_somebody && is_participle(last) {
+                return None;
+            }
+            (before.to_owned(), "is")
         }
         Some(_) => return None,
         None => {
@@ -93,8 +102,14 @@ pub(super) fn with_small_starts(tokens: &mut [Token]) {
         let word =
             |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.text.as_str());
         let (before, after) = (word(at.checked_sub(1)).to_owned(), word(at.checked_add(1)).to_owned());
-        let is_pronoun = is_in("before_i", &before) && after.len() > 1 && !is_in("between_values", &after)
-            || is_in("after_i", &after);
+        // "When I increases": a value.
+        let is_value = after.ends_with('s') && !matches!(after.as_str(), "was" | "always" | "perhaps");
+        let is_pronoun = before != "does"
+            && (is_in("before_i", &before)
+                && after.len() > 1
+                && !is_value
+                && !is_in("between_values", &after)
+                || is_in("after_i", &after));
         if let Some(token) = tokens.get_mut(at).filter(|token| token.text == "I" && is_pronoun) {
             "i".clone_into(&mut token.text);
         }
@@ -103,20 +118,37 @@ pub(super) fn with_small_starts(tokens: &mut [Token]) {
 
 /// One spelling, without slips.
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
-    for token in tokens.iter_mut().filter(|token| token.is_plain()) {
+    let named: Vec<bool> = (0..tokens.len()).map(|at| is_named(tokens, at)).collect();
+    let mut is_naming = false;
+    for (token, is_named) in tokens.iter_mut().zip(named) {
+        let follows = std::mem::replace(&mut is_naming, is_in("naming", &token.text));
+        if !token.is_plain() || is_named {
+            continue;
+        }
         if let Some(meant) = meant(&token.text, is_known) {
             meant.clone_into(&mut token.text);
         }
-        if let Some(american) = american(&token.text) {
+        if let Some(american) = american(&token.text).filter(|_| !follows) {
             american.clone_into(&mut token.text);
         }
     }
 }
 
-/// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
-pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
+/// Whether a word is the name of what is called so beside it: "the lenght function".
+fn is_named(tokens: &[Token], at: usize) -> bool {
+    let beside = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten();
+    beside.filter_map(|at| tokens.get(at)).any(|token| is_in("named", &token.text))
+}
+
+/// "seven" in digits.
+pub(super) fn small_number(token: &Token) -> Option<String> {
     const SMALL: [&str; 11] =
         ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    SMALL.iter().zip(2_u8..).find(|(word, _)| token.is(word)).map(|(_, value)| value.to_string())
+}
+
+/// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
+pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
     const UNITS: [(&str, &str); 14] = [
         ("kilometer", "km"),
         ("kilometers", "km"),
@@ -134,16 +166,28 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
         ("%", "percent"),
     ];
     let mut after_number = false;
-    for token in std::mem::take(tokens) {
-        let small = SMALL.iter().zip(2_u8..).find(|(word, _)| token.is(word));
-        let unit = UNITS.iter().find(|(long, _)| token.text == *long).filter(|_| after_number);
+    // Elsewhere a comma begins the fraction.
+    let has = |list: &str| tokens.iter().any(|token| is_in(list, &token.text.to_lowercase()));
+    let is_english = has("english") && !has("programmed");
+    let given = std::mem::take(tokens);
+    let is_number = |token: &Token| token.text.starts_with(|c: char| c.is_ascii_digit());
+    // "10 % 3" is the rest of a division.
+    let rests: Vec<bool> = (1..=given.len()).map(|next| given.get(next).is_some_and(is_number)).collect();
+    for (token, before_number) in given.into_iter().zip(rests) {
+        let small = small_number(&token);
+        let unit = UNITS
+            .iter()
+            .find(|(long, _)| token.text == *long)
+            .filter(|_| after_number && !(token.text == "%" && before_number));
         after_number = false;
-        if let Some((_, value)) = small {
+        if let Some(text) = small {
             after_number = true;
-            tokens.push(Token { kind: Kind::Other, text: value.to_string(), ..token });
+            tokens.push(Token { kind: Kind::Other, text, ..token });
         } else if let Some((_, short)) = unit {
             tokens.push(Token::word(short));
-        } else if let Some((number, unit)) = number(&token.text) {
+        } else if let Some((number, unit)) =
+            number(&token.text).filter(|_| is_english || !token.text.contains(','))
+        {
             after_number = unit.is_empty();
             tokens.push(Token { text: number, ..token });
             if !unit.is_empty() {
@@ -204,9 +248,13 @@ fn with_dates(tokens: &mut Vec<Token>) {
             && year.len() == 4
             && year.parse::<u16>().is_ok();
         if is_date {
+            // "On the 3rd of May" is "on 3 May".
+            let is_the = text(1) == "of"
+                && at.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|token| token.is("the"));
+            let from = at.saturating_sub(usize::from(is_the));
             let date = [day.to_owned(), month.to_owned(), year.to_owned()];
             let date = date.map(|text| Token { kind: Kind::Other, ..Token::word(&text) });
-            tokens.splice(at..at.saturating_add(len).min(tokens.len()), date);
+            tokens.splice(from..at.saturating_add(len).min(tokens.len()), date);
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::{
     tools::{self, Filtered, Keys, May, Offer},
 };
 
-const KEYS: Keys = Keys { lists: &["tools", "mcp_servers"], choices: &["tool_choice"], with_tools: &[] };
+const KEYS: Keys =
+    Keys { lists: &["tools", "mcp_servers"], choices: &["tool_choice"], with_tools: &[], switches: &[] };
 
 /// If the history has calls, the provider requires at least one tool.
 const STAND_IN: &str = r#"[{"name":"no_tool_available","description":"No tool can be called.","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"none"}"#;

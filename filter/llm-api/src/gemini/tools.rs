@@ -55,6 +55,9 @@ impl Cuts {
                     continue;
                 }
                 let filtered = tools::filter(body, value, false, may)?;
+                if filtered.has_nameless {
+                    return Err(Unreadable::Shape);
+                }
                 let is_empty = filtered.left == 0 && !filtered.denied.is_empty();
                 self.functions = self.functions.saturating_add(filtered.left);
                 self.denied.extend(filtered.denied);

@@ -2,6 +2,7 @@
 //! notification can be a call too.
 
 use crate::{
+    disguise::is_disguised,
     edit::apply,
     json::{Raw, object::Object},
     tools::{May, filter, listed, text},
@@ -14,6 +15,8 @@ pub struct Wanted {
     pub calls: Vec<String>,
     /// Whether the list of tools is asked for.
     pub list: bool,
+    /// A name stands there in another case, which only some servers read.
+    pub is_disguised: bool,
 }
 
 /// Reads a body, one message or a batch.
@@ -24,6 +27,8 @@ pub fn wanted(body: &[u8]) -> Wanted {
     };
     for message in listed(whole) {
         let all = Object::of(message);
+        let params = all.all(&["params"]).into_iter().map(Object::of);
+        wanted.is_disguised |= has_disguised(&all) || params.into_iter().any(|params| has_disguised(&params));
         let methods: Vec<String> = all.all(&["method"]).into_iter().map(text).collect();
         wanted.list |= methods.iter().any(|method| method == "tools/list");
         if methods.iter().any(|method| method == "tools/call") {
@@ -34,10 +39,15 @@ pub fn wanted(body: &[u8]) -> Wanted {
     wanted
 }
 
+fn has_disguised(object: &Object<'_>) -> bool {
+    const NAMES: [&str; 3] = ["method", "params", "name"];
+    object.members().iter().any(|(key, _)| is_disguised(key, &NAMES))
+}
+
 /// The answer to `tools/list` without the denied tools, and their names. Returns `None` when it does not change.
 pub fn restricted_list(json: &str, may: May<'_>) -> Option<(String, Vec<String>)> {
     // Most messages of a stream are not lists of tools.
-    if !json.contains("tools") {
+    if !json.contains("tools") && !json.contains('\\') {
         return None;
     }
     let whole = Raw::read(json).ok()?;

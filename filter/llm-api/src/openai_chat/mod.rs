@@ -10,7 +10,7 @@ use crate::{
     conversation::Conversation,
     dialect::{Dialect, FinalMessage, LocalReply},
     json::Unreadable,
-    path::{PathFacts, deployment, retry_count},
+    path::retry_count,
 };
 
 #[derive(Debug)]
@@ -23,10 +23,6 @@ impl Dialect for OpenAiChat {
 
     fn is_served_on(&self, path: &str) -> bool {
         path.ends_with("/chat/completions")
-    }
-
-    fn facts_of_path(&self, path: &str, _query: &str) -> PathFacts {
-        PathFacts { deployment: deployment(path), ..PathFacts::default() }
     }
 
     fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {

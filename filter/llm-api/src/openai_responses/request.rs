@@ -189,6 +189,7 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
 }
 
 fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unreadable> {
+    let raw = item.raw;
     let item = ItemFields::of(item);
     let tool = item.tool();
     if item.is_call() {
@@ -222,6 +223,8 @@ fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unrea
         let kinds: &[&str] =
             if item.role() == Role::Assistant { &["output_text", "text"] } else { &["input_text", "text"] };
         finder.texts(content, kinds)?;
+    } else if item.kind != "reasoning" {
+        finder.give(ItemPart::Other(raw));
     }
     Ok(())
 }

@@ -3,22 +3,14 @@
 
 use crate::{
     conversation::Conversation,
-    json::{Unreadable, object::Object},
-    tools::{self, Filtered, Keys, May, Offer, filter},
+    json::Unreadable,
+    tools::{self, Keys, May, Offer},
 };
 
-const KEYS: Keys = Keys { lists: &["tools"], choices: &["tool_choice"], with_tools: &[] };
+const KEYS: Keys = Keys { lists: &["tools"], choices: &["tool_choice"], with_tools: &[], switches: &[] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
-    let mut loaded = Filtered::default();
-    for (item, _) in read.history.items() {
-        // Most items load no tools.
-        if item.raw.get().contains("\"tools\"") {
-            for list in Object::of(item.raw).all(&["tools"]) {
-                loaded.add(filter(read.body, list, false, may)?);
-            }
-        }
-    }
     let whole = read.whole;
+    let loaded = tools::loaded(read, may)?;
     Ok(tools::restrict(read.body, whole, &[whole], &KEYS, None, loaded, may)?.offer)
 }

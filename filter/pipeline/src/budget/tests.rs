@@ -65,6 +65,9 @@ impl Facts for Worker {
     fn response_header(&self, _name: &str) -> Option<Vec<u8>> {
         None
     }
+    fn response_header_values(&self, _name: &str) -> Vec<Vec<u8>> {
+        Vec::new()
+    }
     fn response_chunk(&self) -> Option<Cow<'_, [u8]>> {
         None
     }

@@ -12,7 +12,7 @@ use sentinel_llm_api::{
 use super::Seen;
 use crate::{
     case::Case,
-    metric::Metric,
+    metric::{Enforced, Metric},
     note::{Injection, Note},
 };
 
@@ -79,8 +79,14 @@ fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Search {
         return search;
     }
     let history = &conversation.history;
-    // The newest come first: the model acts on them.
-    let new = (0..history.len()).rev().take_while(|at| history.role(*at) != Role::Assistant);
+    // What a client fills into a prompt that the provider keeps.
+    if policy.user != GuardAction::Off {
+        conversation.variables().for_each(|json| search.json(json, Place::User));
+    }
+    // The newest come first: the model acts on them. The end of a history may be the beginning of an answer, which the model is to
+    // go on with.
+    let is_answer = |at: &usize| history.role(*at) == Role::Assistant;
+    let new = (0..history.len()).rev().skip_while(is_answer).take_while(|at| !is_answer(at));
     for at in new.filter(|at| history.role(*at) != Role::Instruction) {
         // More is not searched: then it need not be read.
         if search.left == 0 {
@@ -103,8 +109,9 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     if !is_whole && policy.blocks() {
         case.unread();
     }
+    let enforced = Enforced::of(&case.policy);
     for (place, pattern, offset) in found {
-        case.notes.push(Note::Count(Metric::Injections(pattern, place, case.dialect.label()), 1));
+        case.notes.push(Note::Count(Metric::Injections(pattern, place, case.dialect.label(), enforced), 1));
         let action = policy.action(place);
         case.notes.push(Note::Injection(Injection { pattern, place, offset, action }));
         if action == GuardAction::Block {

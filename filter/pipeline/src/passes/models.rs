@@ -18,7 +18,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
         Some(model) => vec![model.into()],
         None => seen.conversation.models(),
     };
-    asked.extend(seen.path.deployment.iter().map(Into::into));
+    asked.extend(seen.path.others.iter().map(Into::into));
     let denied = asked.iter().find(|model| !models.may(model)).map(|model| shown(model));
     let denied = denied.or_else(|| asked.is_empty().then(String::new));
     if let Some(tool) = denied {

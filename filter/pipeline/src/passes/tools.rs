@@ -11,7 +11,7 @@ use sentinel_llm_api::answer::Answer;
 use super::{McpSeen, Seen, Surroundings};
 use crate::{
     case::{AnswerCase, Case, McpCase},
-    metric::{DeniedTool, MCP, Metric},
+    metric::{DeniedTool, Enforced, MCP, Metric},
     note::{CallDecision, Note, ToolCall},
 };
 
@@ -26,13 +26,13 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
         case.unread();
         return;
     };
-    let label = case.dialect.label();
+    let (label, enforced) = (case.dialect.label(), Enforced::of(&case.policy));
     if !offer.denied.is_empty() {
         let count = u64::try_from(offer.denied.len()).unwrap_or(0);
-        case.notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Offered, label), count));
+        case.notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Offered, label, enforced), count));
     }
     if let Some(forced) = offer.forced {
-        case.notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Forced, label), 1));
+        case.notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Forced, label, enforced), 1));
         let tool = shown(&forced);
         case.findings.push(Finding { tool, ..Finding::of(Signal::ToolDenied, Verdict::Kill) });
     }
@@ -44,7 +44,8 @@ pub fn called(seen: &McpSeen<'_>, case: &mut McpCase) {
     let denied = seen.wanted.calls.iter().filter(|tool| !case.policy.tools.may(tool));
     let Some(tool) = denied.clone().next().map(|tool| shown(tool)) else { return };
     let count = u64::try_from(denied.count()).unwrap_or(0);
-    case.notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Called, MCP), count));
+    case.notes
+        .push(Note::Count(Metric::ToolsDenied(DeniedTool::Called, MCP, Enforced::of(&case.policy)), count));
     case.findings.push(Finding { tool, ..Finding::of(Signal::ToolDenied, Verdict::Kill) });
 }
 
@@ -63,7 +64,7 @@ pub fn note_calls(policy: &Policy, dialect: &'static str, answer: &Answer, notes
     for call in &answer.calls {
         let may = policy.tools.may(&call.name);
         if !may {
-            notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Called, dialect), 1));
+            notes.push(Note::Count(Metric::ToolsDenied(DeniedTool::Called, dialect, Enforced(false)), 1));
         }
         if policy.tools.audit {
             let decision = if may { CallDecision::Allow } else { CallDecision::NotOffered };

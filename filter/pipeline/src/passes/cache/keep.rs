@@ -7,7 +7,7 @@ use sentinel_llm_api::{
     repeatable::{Content, NotRepeatable, Wanted},
 };
 
-use super::{Cached, Found, Key};
+use super::{Cached, Found, Key, directives::Directives};
 use crate::{
     case::{AnswerCase, Case},
     host::Facts,
@@ -42,11 +42,8 @@ pub fn awaited(case: &mut Case) -> Option<Awaited> {
 
 /// Whether the provider forbids to keep its answer for others, or at all.
 fn is_private(host: &dyn Facts) -> bool {
-    let value = host.response_header("cache-control").unwrap_or_default();
-    value.split(|byte| *byte == b',').any(|directive| {
-        let name = directive.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
-        name.eq_ignore_ascii_case(b"no-store") || name.eq_ignore_ascii_case(b"private")
-    })
+    let said = Directives::of(&host.response_header_values("cache-control"));
+    said.no_store || said.private
 }
 
 impl Awaited {

@@ -7,7 +7,7 @@ use sentinel_llm_api::{
     question::{Question, Unfit},
 };
 
-use super::{Cached, Found, Key, caller, now::asks_for_now};
+use super::{Cached, Found, Key, caller, directives::Directives, now::asks_for_now};
 use crate::{
     case::Case,
     host::Facts,
@@ -64,7 +64,7 @@ fn key(
     tail: Option<&str>,
     host: &dyn Facts,
 ) -> Result<(Key, bool), CacheBypass> {
-    let wanted = Directives::of(host);
+    let wanted = Directives::of(&host.request_header_values("cache-control"));
     if wanted.no_store {
         return Err(CacheBypass::NoStore);
     }
@@ -113,28 +113,6 @@ impl From<Unfit> for CacheBypass {
             Unfit::Ambiguous(Ambiguous::Escape) => Self::Escape,
             Unfit::Ambiguous(Ambiguous::Shape) => Self::Shape,
         }
-    }
-}
-
-/// What `cache-control` says.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Directives {
-    no_store: bool,
-    no_cache: bool,
-}
-
-impl Directives {
-    fn of(host: &dyn Facts) -> Self {
-        let mut found = Self::default();
-        for value in host.request_header_values("cache-control") {
-            for directive in value.split(|byte| *byte == b',') {
-                let directive = directive.trim_ascii().to_ascii_lowercase();
-                let name = directive.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
-                found.no_store |= name == b"no-store";
-                found.no_cache |= name == b"no-cache" || directive == b"max-age=0";
-            }
-        }
-        found
     }
 }
 

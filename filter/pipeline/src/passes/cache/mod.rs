@@ -3,6 +3,7 @@
 //! (`keep`). The look-up itself is the service's, and goes along with `ask`.
 
 pub mod caller;
+mod directives;
 pub mod give;
 pub mod keep;
 pub mod look_up;

@@ -7,7 +7,7 @@ use sentinel_text::words;
 
 /// Words that point at now, at a day as seen from now, or at what is newest, one language a line.
 const WORDS: &str = "\
-now today tonight tomorrow yesterday currently current nowadays latest newest recent recently lately weather forecast news headlines \
+now today tonight tomorrow yesterday currently current nowadays latest newest recent recently lately ago trending weather forecast news headlines \
 jetzt heute gestern morgen derzeit aktuell aktuelle aktuellen aktueller aktuelles momentan gerade neueste neuesten neuester neuestes kürzlich wetter nachrichten \
 maintenant aujourd'hui demain hier actuellement actuel actuelle actuels actuelles récent récente récents récentes récemment météo actualités \
 ahora hoy mañana ayer actualmente actual actuales reciente recientes recientemente noticias \
@@ -37,6 +37,27 @@ const PHRASES: &[&[&str]] = &[
     &["exchange", "rate"],
     &["stock", "price"],
     &["share", "price"],
+    &["price", "of", "bitcoin"],
+    &["bitcoin", "price"],
+    &["price", "of", "gold"],
+    &["gold", "price"],
+    &["price", "of", "oil"],
+    &["oil", "price"],
+    &["is", "it", "raining"],
+    &["is", "it", "snowing"],
+    &["still", "alive"],
+    &["in", "stock"],
+    &["on", "tv"],
+    &["how", "old", "am"],
+    &["days", "until"],
+    &["days", "left"],
+    &["time", "left"],
+    &["where", "is", "my"],
+    &["where's", "my"],
+    &["status", "of", "my"],
+    &["my", "balance"],
+    &["what", "is", "new"],
+    &["what's", "new"],
     &["wie", "spät"],
     &["wie", "viel", "uhr"],
     &["welcher", "tag"],
@@ -154,6 +175,12 @@ mod tests {
             "Show my open invoices",
             "What is the latest price of gold?",
             "What happened this week?",
+            "What is the price of Bitcoin?",
+            "Is it raining in Oslo?",
+            "Where is my parcel?",
+            "Who left two days ago?",
+            "Is the Queen still alive?",
+            "How many days until Christmas?",
             "Who is the current president?",
             "Summarise today’s news",
             "Wie spät ist es?",

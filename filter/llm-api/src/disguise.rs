@@ -1,0 +1,226 @@
+//! What could hide from a reader of a request, though a server behind the filter may read it: names in another spelling, and
+//! members that a gateway hands on to the provider as they are. Only asked where an operator forbids something.
+
+use crate::{
+    conversation::Conversation,
+    json::{Raw, Unreadable, members::Key},
+    tools::{self, May},
+};
+
+/// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
+const OF_BODIES: [&str; 21] = [
+    "tools",
+    "functions",
+    "tool_choice",
+    "function_call",
+    "toolConfig",
+    "tool_config",
+    "mcp_servers",
+    "messages",
+    "contents",
+    "input",
+    "model",
+    "models",
+    "fallbacks",
+    "system",
+    "prompt",
+    "promptVariables",
+    "agent",
+    "extra_body",
+    "web_search_options",
+    "search_parameters",
+    "plugins",
+];
+/// The same in a message or a call.
+const OF_ITEMS: [&str; 12] = [
+    "role",
+    "type",
+    "content",
+    "parts",
+    "text",
+    "tools",
+    "tool_calls",
+    "function_call",
+    "arguments",
+    "output",
+    "outputs",
+    "result",
+];
+/// Members of a body that every provider reads itself, or whose names are the client's own words: schemas, labels.
+const READ: [&str; 26] = [
+    "messages",
+    "contents",
+    "input",
+    "instructions",
+    "system",
+    "systemInstruction",
+    "system_instruction",
+    "tools",
+    "functions",
+    "tool_choice",
+    "function_call",
+    "toolConfig",
+    "tool_config",
+    "mcp_servers",
+    "prompt",
+    "promptVariables",
+    "response_format",
+    "text",
+    "generationConfig",
+    "generation_config",
+    "output_config",
+    "outputConfig",
+    "output_format",
+    "metadata",
+    "requestMetadata",
+    "labels",
+];
+/// Lists of tools, wherever a provider may look for them.
+const TOOLS: [&str; 5] =
+    ["tools", "functions", "functionDeclarations", "function_declarations", "mcp_servers"];
+const MODELS: [&str; 3] = ["model", "models", "fallbacks"];
+/// Levels of objects and lists that are searched for them.
+const DEEPEST: usize = 8;
+
+/// Whether a member's name is one of these only if the case of its letters says nothing.
+pub(crate) fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
+    // Most names are written as everybody writes them.
+    let plain = key.plain();
+    if plain.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')) {
+        return false;
+    }
+    let name = key.text();
+    !known.contains(&&*name) && known.iter().any(|known| is_alike(&name, known))
+}
+
+/// Whether two names are one where case says nothing. Two letters beyond ASCII have a capital or a small letter in ASCII.
+fn is_alike(name: &str, known: &str) -> bool {
+    let mut known = known.bytes();
+    name.chars().all(|letter| {
+        let letter = match letter {
+            'ſ' => 's',
+            '\u{212A}' => 'k',
+            other => other.to_ascii_lowercase(),
+        };
+        known.next().is_some_and(|byte| char::from(byte.to_ascii_lowercase()) == letter)
+    }) && known.next().is_none()
+}
+
+impl<'a> Conversation<'a> {
+    /// Returns an error where a name that decides something is written in a way that only some servers read.
+    pub fn check_names(&self) -> Result<(), Unreadable> {
+        let body = self.top.members().iter().any(|(key, _)| is_disguised(key, &OF_BODIES));
+        let in_items = || {
+            self.history
+                .items()
+                .any(|(item, _)| item.raw.members().any(|(key, _)| is_disguised(&key, &OF_ITEMS)))
+        };
+        if body || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
+    }
+
+    /// What stands under one of `names` within a member that the provider's format does not know, and that a gateway may hand on
+    /// (`extra_body`, `additionalModelRequestFields`).
+    fn handed_on(&self, names: &[&str]) -> Vec<Raw<'a>> {
+        let mut found = Vec::new();
+        let unknown = self.top.members().iter().filter(|(key, _)| !READ.iter().any(|name| key.is(name)));
+        unknown.for_each(|(_, value)| search(*value, names, DEEPEST, &mut found));
+        found
+    }
+
+    /// A denied tool in such a member.
+    pub(crate) fn denied_elsewhere(&self, may: May<'_>) -> Result<Option<String>, Unreadable> {
+        // Names alone define no tool.
+        let defines = |list: &Raw<'_>| list.is_object() || list.elements().any(Raw::is_object);
+        for list in self.handed_on(&TOOLS).into_iter().filter(defines) {
+            let filtered = tools::filter(self.body, list, false, may)?;
+            if filtered.has_nameless {
+                return Err(Unreadable::Shape);
+            }
+            if let Some(denied) = filtered.denied.into_iter().next() {
+                return Ok(Some(denied));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Models in such a member.
+    pub(crate) fn models_elsewhere(&self) -> Vec<Raw<'a>> {
+        self.handed_on(&MODELS)
+    }
+
+    /// What a client fills into a prompt that the provider keeps.
+    pub fn variables(&self) -> impl Iterator<Item = &'a str> {
+        self.top.all(&["prompt", "promptVariables"]).into_iter().map(Raw::get)
+    }
+}
+
+/// The members of these names in a value, at any depth.
+fn search<'a>(value: Raw<'a>, names: &[&str], left: usize, found: &mut Vec<Raw<'a>>) {
+    let Some(left) = left.checked_sub(1) else { return };
+    for (key, inner) in value.members() {
+        if names.iter().any(|name| key.is(name)) || is_disguised(&key, names) {
+            found.push(inner);
+        } else {
+            search(inner, names, left, found);
+        }
+    }
+    value.elements().for_each(|element| search(element, names, left, found));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry;
+
+    fn read(body: &str) -> Conversation<'_> {
+        registry::read(registry::by_label("openai_chat").unwrap(), body.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_name_in_another_case_is_not_overlooked() {
+        for (more, is_plain) in [
+            (r#""tools":[]"#, true),
+            (r#""t\u006fols":[]"#, true),
+            (r#""Tools":[]"#, false),
+            (r#""tool\u017f":[]"#, false),
+            ("\"toolſ\":[]", false),
+            ("\"too\u{212A}s\":[]", true),
+            (r#""TOOL_CHOICE":"any""#, false),
+            (r#""toolConfig":{}"#, true),
+            (r#""metadata":{"Model":"m"}"#, true),
+        ] {
+            let body = format!(r#"{{"messages":[{{"role":"user","content":"a"}}],{more}}}"#);
+            assert_eq!(read(&body).check_names().is_ok(), is_plain, "{more}");
+        }
+        let item = r#"{"messages":[{"role":"user","Content":"a"}]}"#;
+        assert!(read(item).check_names().is_err());
+    }
+
+    #[test]
+    fn what_is_handed_on_is_searched() {
+        let denied = |more: &str| {
+            let body = format!(r#"{{"messages":[],{more}}}"#);
+            read(&body).denied_elsewhere(&|name| name != "rm")
+        };
+        for more in [
+            r#""extra_body":{"tools":[{"name":"rm"}]}"#,
+            r#""a":[{"b":{"Tools":[{"name":"ls"},{"function":{"name":"rm"}}]}}]"#,
+            r#""a":{"functionDeclarations":{"name":"rm"}}"#,
+        ] {
+            assert_eq!(denied(more), Ok(Some("rm".to_owned())), "{more}");
+        }
+        for more in [
+            r#""extra_body":{"tools":[{"name":"ls"}]}"#,
+            r#""response_format":{"schema":{"properties":{"tools":{"name":"rm"}}}}"#,
+            r#""extra_body":{"tools":"rm"}"#,
+        ] {
+            assert_eq!(denied(more), Ok(None), "{more}");
+        }
+        assert!(denied(r#""x":{"tools":[{"type":"function","Function":{"Name":"rm"}}]}"#).is_err());
+        let deep = format!(r#""x":{}{{"tools":[{{"name":"rm"}}]}}{}"#, "[".repeat(40), "]".repeat(40));
+        assert_eq!(denied(&deep), Ok(None), "deeper than any provider's own");
+        let body = r#"{"messages":[],"extra_body":{"model":"big","y":[{"models":["b"]}]}}"#;
+        let models: Vec<_> = read(body).models_elsewhere().into_iter().map(Raw::get).collect();
+        assert_eq!(models, [r#""big""#, r#"["b"]"#]);
+    }
+}
