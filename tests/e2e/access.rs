@@ -262,7 +262,10 @@ async fn only_an_administrator_reads_the_statistics() {
     assert_eq!(page.header("content-type"), Some("application/json"));
     for (name, value) in [
         ("wasmcustom.sentinel_requests_total.client.other.status.2xx.dialect.openai_chat", 1),
-        ("wasmcustom.sentinel_verdicts_total.verdict.allow.signal.none.dialect.openai_chat.agent.other", 1),
+        (
+            "wasmcustom.sentinel_verdicts_total.verdict.allow.signal.none.dialect.openai_chat.enforced.true.agent.other",
+            1,
+        ),
         ("http.agents.api_key_auth.unauthorized", 0),
         ("cluster.openai.upstream_rq_total", 1),
         ("cluster.openai.upstream_rq_retry", 0),
