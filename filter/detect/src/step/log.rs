@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Begin, Brought, FinishedCall, LENGTH, Memo, Purpose, Step, Steps, Task, ToolRule, ToolRules, Weight,
+    call::{Call, CallResult, Meaning, Tool},
     judge,
-    outcome::{CallResult, Done, Meaning},
+    outcome::Done,
     shown, unwrapped,
 };
 use crate::arguments::{Arguments, canonical};
@@ -51,15 +52,6 @@ pub struct StepLog<'a> {
     memo: Option<&'a Memo>,
 }
 
-/// A tool that was called. Runs call few tools over and over: each name is read once.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct Tool {
-    pub digest: u64,
-    /// The name, for people to read.
-    pub shown: String,
-    pub rule: ToolRule,
-}
-
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Turn<'a> {
     pub calls: Vec<Call<'a>>,
@@ -82,18 +74,6 @@ pub(crate) enum Word {
     New,
     /// The assistant had answered before.
     Answered,
-}
-
-/// A call, and its result once there is one.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct Call<'a> {
-    pub id: u64,
-    /// Place among the tools of the log.
-    pub tool: usize,
-    pub meaning: Meaning<'a>,
-    pub approach: u64,
-    pub words: WordSet,
-    pub result: Option<CallResult<'a>>,
 }
 
 /// A result whose call is not in the same body.
@@ -345,12 +325,6 @@ impl Call<'_> {
             outcome: facts.outcome,
             kind: facts.kind,
         })
-    }
-
-    /// The call without its words and its result.
-    pub fn known(&self) -> Call<'static> {
-        let Self { id, tool, approach, words, .. } = *self;
-        Call { id, tool, meaning: self.meaning.known(), approach, words, result: None }
     }
 }
 

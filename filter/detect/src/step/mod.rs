@@ -29,6 +29,7 @@ pub use self::{
 
 mod acknowledging;
 mod asked;
+mod call;
 mod explicit;
 mod first_words;
 mod judge;

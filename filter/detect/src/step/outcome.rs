@@ -1,171 +1,25 @@
 //! What came of a call and of a whole turn. It is judged when somebody asks, and once: most steps of a healthy run differ
 //! in what they did, or in the first letters of what came of it, and nobody needs to know more of them.
 
-use std::{borrow::Cow, cell::OnceCell, ops::Range};
+use std::cell::OnceCell;
 
 use sentinel_llm_api::json::{self, Raw};
-use serde::{Deserialize, Serialize};
 
 use super::{
-    Kind, Purpose, ToolRule, Weight, explicit,
-    judge::{Facts, Judged, MAX_FAILURE},
-    log::{Call, Tool},
+    Kind, Purpose, Weight,
+    call::{Call, CallResult, Meaning, Tool, UnreadResult, Written, judged},
+    explicit,
+    judge::{Facts, MAX_FAILURE},
     memo::{Key, Memo},
     numbers::Numbers,
     residue::{self, Residue},
-    unwrapped, volatile,
+    volatile,
 };
 
 /// Characters of a result that are looked at before it is judged: results that differ do so early.
 const BEGINNING: usize = 32;
 /// Stands for the kind of a tool's results where the operator has said none; no kind has this number.
 const NOT_TOLD: u8 = 0x3F;
-
-/// What a call was for, as far as it decides how its result is read.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) enum Meaning<'a> {
-    Known {
-        purpose: Purpose,
-        weight: Weight,
-    },
-    /// As the model wrote it.
-    #[serde(skip)]
-    Written(Written<'a>),
-}
-
-/// A call's name and arguments, and what it was for once somebody has asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Written<'a> {
-    name: Cow<'a, str>,
-    arguments: Cow<'a, str>,
-    purpose: OnceCell<Purpose>,
-}
-
-impl<'a> Meaning<'a> {
-    pub fn written(name: Cow<'a, str>, arguments: Cow<'a, str>) -> Self {
-        Self::Written(Written { name, arguments, purpose: OnceCell::new() })
-    }
-
-    fn purpose(&self) -> Purpose {
-        match self {
-            Self::Known { purpose, .. } => *purpose,
-            Self::Written(call) => *call.purpose.get_or_init(|| Purpose::of(&call.name, &call.arguments)),
-        }
-    }
-
-    fn weight(&self) -> Weight {
-        match self {
-            Self::Known { weight, .. } => *weight,
-            Self::Written(call) => Weight::of_arguments(&call.arguments),
-        }
-    }
-
-    /// As the model wrote them; empty where they are not known.
-    fn arguments(&self) -> &str {
-        match self {
-            Self::Known { .. } => "",
-            Self::Written(call) => &call.arguments,
-        }
-    }
-
-    /// The same without the words.
-    pub fn known(&self) -> Meaning<'static> {
-        Meaning::Known { purpose: self.purpose(), weight: self.weight() }
-    }
-}
-
-/// A call's result.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) enum CallResult<'a> {
-    Judged(Facts),
-    #[serde(skip)]
-    Unread(UnreadResult<'a>),
-}
-
-/// A result as it came.
-#[derive(Clone, Debug)]
-pub(crate) struct UnreadResult<'a> {
-    /// As it stands in the body; nothing once it is text.
-    content: Option<Raw<'a>>,
-    /// With whether a wrapper says that it is an error.
-    text: OnceCell<(Text, bool)>,
-    /// The client says that it is an error.
-    is_error: bool,
-    /// What earlier requests have found out; `None` for a result that is read once.
-    memo: Option<&'a Memo>,
-    facts: OnceCell<Facts>,
-}
-
-/// What a result says, out of what it is wrapped in.
-#[derive(Clone, Debug)]
-enum Text {
-    /// A part of its content as it stands.
-    Part(Range<usize>),
-    Owned(String),
-}
-
-impl UnreadResult<'_> {
-    fn said(&self) -> (&str, bool) {
-        let content = self.content.map_or("", Raw::get);
-        let (text, is_error) = self.text.get_or_init(|| {
-            let said = unwrapped::read(self.content);
-            let text = match said.text {
-                Cow::Owned(text) => Text::Owned(text),
-                Cow::Borrowed(part) => {
-                    let start = (part.as_ptr() as usize).saturating_sub(content.as_ptr() as usize);
-                    Text::Part(start..start.saturating_add(part.len()))
-                }
-            };
-            (text, said.is_error)
-        });
-        let text = match text {
-            Text::Part(range) => content.get(range.clone()).unwrap_or_default(),
-            Text::Owned(text) => text,
-        };
-        (text, *is_error || self.is_error)
-    }
-
-    fn text(&self) -> &str {
-        self.said().0
-    }
-}
-
-impl PartialEq for UnreadResult<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.is_error == other.is_error && self.text() == other.text()
-    }
-}
-
-impl Eq for UnreadResult<'_> {}
-
-impl<'a> CallResult<'a> {
-    pub fn of_json(content: Option<Raw<'a>>, is_error: bool, memo: Option<&'a Memo>) -> Self {
-        Self::unread(content, OnceCell::new(), is_error, memo)
-    }
-
-    pub fn of_text(said: &str, memo: Option<&'a Memo>) -> Self {
-        let said = unwrapped::of_text(said);
-        Self::unread(None, OnceCell::from((Text::Owned(said.text.into_owned()), said.is_error)), false, memo)
-    }
-
-    fn unread(
-        content: Option<Raw<'a>>,
-        text: OnceCell<(Text, bool)>,
-        is_error: bool,
-        memo: Option<&'a Memo>,
-    ) -> Self {
-        Self::Unread(UnreadResult { content, text, is_error, memo, facts: OnceCell::new() })
-    }
-
-    /// `said`: what a result says whose text is not kept.
-    pub fn judged(said: &str, is_error: bool, meaning: &Meaning<'_>, rule: ToolRule) -> Self {
-        Self::Judged(judged(said, is_error, meaning).facts(rule.kind))
-    }
-}
-
-fn judged<'a>(said: &'a str, is_error: bool, meaning: &Meaning<'_>) -> Judged<'a> {
-    Judged { said, purpose: meaning.purpose(), weight: meaning.weight(), is_error }
-}
 
 /// A call with its result.
 #[derive(Clone, Copy, Debug)]
@@ -251,8 +105,8 @@ impl Done<'_, '_> {
     /// Digest of the beginning of what it says; nothing where it is not known.
     fn beginning(&self) -> Option<u64> {
         let CallResult::Unread(result) = self.result else { return None };
-        match (result.text.get(), result.content) {
-            (None, Some(content)) if content.get().starts_with('"') => beginning(json::chars(content)?),
+        match (result.is_read(), result.content) {
+            (false, Some(content)) if content.get().starts_with('"') => beginning(json::chars(content)?),
             _ => beginning(result.text().chars().map(Some)),
         }
     }
