@@ -105,7 +105,8 @@ def lent() -> list[str]:
     (cargo / "registry").mkdir(parents=True, exist_ok=True)
     pairs = [(Path(sysroot), f"/usr/local/rustup/toolchains/{pinned}-x86_64-unknown-linux-gnu:ro"), (cargo / "bin", "/usr/local/cargo/bin:ro"),
              (cargo / "registry", "/usr/local/cargo/registry"), (cargo / "config.toml", "/usr/local/cargo/config.toml:ro"),
-             (Path(AUTHORITIES), f"{AUTHORITIES}:ro"), (Path(os.environ.get("PIP_CONFIG_FILE", "/etc/pip.conf")), "/etc/pip.conf:ro")]
+             (Path(AUTHORITIES), f"{AUTHORITIES}:ro"), (Path(os.environ.get("PIP_CONFIG_FILE", "/etc/pip.conf")), "/etc/pip.conf:ro"),
+             (Path("/etc/npmrc"), "/root/.npmrc:ro")]
     return [part for path, place in pairs if path.exists() for part in ("--volume", f"{path.resolve()}:{place}")]
 
 
