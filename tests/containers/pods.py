@@ -135,7 +135,7 @@ def scenes(podman: Podman, pod: Pod) -> None:
     expect("without a key nobody gets in", ask(url, stuck())[0] == 401)
     key = {"authorization": f"Bearer {KEY}", "x-agent-id": "a"}
     status, headers, body = ask(url, stuck(), key)
-    expect("a run that repeats itself is stopped, with no provider in reach", (status, headers.get("x-sentinel-verdict")) == (403, "kill"), (status, body))
+    expect("a run that repeats itself is stopped, with no provider in reach", (status, headers.get("x-sentinel-verdict")) == (400, "kill"), (status, body))
 
     # Each time another question: one that was not answered is no news when it comes again. There is no provider, hence 503.
     questions = iter(range(1000))
