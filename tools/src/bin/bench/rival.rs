@@ -84,9 +84,10 @@ impl Rival {
 fn cut_filter(bootstrap: &mut Bootstrap) {
     let text = bootstrap.text();
     let begin = text.find("                  - name: sentinel\n").expect("the bootstrap has the filter");
-    let end = text
+    // Upgrades have a router of their own before it.
+    let length = text[begin..]
         .find("                  - name: envoy.filters.http.router\n")
         .expect("the bootstrap has a router");
-    let filter = text[begin..end].to_owned();
+    let filter = text[begin..begin + length].to_owned();
     bootstrap.replace(&filter, "");
 }
