@@ -52,7 +52,7 @@ pub(super) fn may_be_failure(said: &str) -> bool {
     text.starts_with(|c: char| {
         c.is_ascii_digit() || matches!(c, '{' | '[' | '<' | '"' | 'h' | 'H' | 'T' | '\u{1b}')
     }) || MARKS.iter().any(|mark| mark.is_in(text))
-        || has_exit_code(text)
+        || failed_by_exit_code(text) == Some(true)
 }
 
 /// A member of the whole value says so: `{"error": "locked"}`, `{"status": 503}`, `{"exit_code": 1}`. A count of errors does not.
@@ -197,12 +197,8 @@ fn is_log_of_failure(text: &str) -> bool {
         && words.any(|word| programs::FAILURE_LEVELS.contains(&word.trim_matches(['[', ']', ':', '|'])))
 }
 
-/// `<returncode>1</returncode>`, `Exit code: 2`: a code that is not 0.
-pub(super) fn has_exit_code(said: &str) -> bool {
-    failed_by_exit_code(said) == Some(true)
-}
-
-/// Whether one of the exit codes that a text names is not 0. `None` where it names none, or is long.
+/// Whether one of the exit codes that a text names is not 0: `<returncode>1</returncode>`, `Exit code: 2`. `None` where it names none,
+/// or is long.
 pub(super) fn failed_by_exit_code(said: &str) -> Option<bool> {
     // Most results have none of these words, and need not be copied.
     static PARTS: [Sought; 3] = [
