@@ -1,7 +1,9 @@
 //! Budgets from end to end: the real Envoy, the real service, and a provider that writes bills.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::{Method, body::Bytes};
@@ -333,6 +335,27 @@ fn billed(request: &Received, bills: &Mutex<Bills>) -> Answer {
     Answer::events(events)
 }
 
+/// Sends the request of this number of a caller. Returns why it was refused, and `None` where it was not.
+async fn spend(address: SocketAddr, caller: usize, n: u64) -> Option<String> {
+    let number = n * 7 + caller as u64;
+    let mut body = CHAT.ask(QUESTION, number % 4 < 2);
+    (body["model"], body["seed"]) = (json!("mock"), json!(number));
+    let (name, run) = (caller.to_string(), format!("{caller}-{n}"));
+    let (body, length) = (body.to_string(), body.to_string().len().to_string());
+    let headers = [
+        ("x-agent-id", "spender"),
+        ("x-run-id", run.as_str()),
+        ("x-caller", name.as_str()),
+        ("x-sent", length.as_str()),
+    ];
+    let answer = client::post(address, CHAT.path(false), &headers, body).await;
+    if answer.verdict() == "kill" {
+        return Some(answer.reason().to_owned());
+    }
+    assert_eq!(answer.status, 200, "{:?}", answer.body);
+    None
+}
+
 /// Each request belongs to a run of its own, so that it is known here what the filter takes for probable. A caller ends with its first
 /// refusal. At the last grant of all, at most the last request of each caller is not yet known to the service with what it really took: the
 /// rest was told, at the latest when the caller's worker asked for the next one. So these make the bound.
@@ -351,23 +374,12 @@ async fn one_dollar_for_an_agent_is_overrun_by_no_more_than_what_was_in_flight_w
     let address = stack.address();
     let callers = (0..CALLERS).map(|caller| {
         tokio::spawn(async move {
-            let name = caller.to_string();
-            for n in 0..10_000_u64 {
-                let number = n * 7 + caller as u64;
-                let mut body = CHAT.ask(QUESTION, number % 4 < 2);
-                (body["model"], body["seed"]) = (json!("mock"), json!(number));
-                let run = format!("{caller}-{n}");
-                let (body, length) = (body.to_string(), body.to_string().len().to_string());
-                let headers = [
-                    ("x-agent-id", "spender"),
-                    ("x-run-id", run.as_str()),
-                    ("x-caller", name.as_str()),
-                    ("x-sent", length.as_str()),
-                ];
-                let answer = client::post(address, CHAT.path(false), &headers, body).await;
-                match answer.verdict() {
-                    "kill" => return answer.reason().to_owned(),
-                    _ => assert_eq!(answer.status, 200, "{:?}", answer.body),
+            for n in 0..10_000 {
+                match spend(address, caller, n).await.as_deref() {
+                    None => {}
+                    // Nobody answered in time, as happens on a busy machine.
+                    Some("budget") => tokio::time::sleep(Duration::from_millis(20)).await,
+                    Some(reason) => return reason.to_owned(),
                 }
             }
             panic!("the budget never ends");
@@ -376,6 +388,16 @@ async fn one_dollar_for_an_agent_is_overrun_by_no_more_than_what_was_in_flight_w
     for caller in callers.collect::<Vec<_>>() {
         assert_eq!(caller.await.expect("it ends"), "budget; budget=dollar");
     }
+    // What was held at that moment and not used can be spent later.
+    let mut n = 10_000;
+    until("the budget is used", async || {
+        while spend(address, 0, n).await.is_none() {
+            n += 1;
+        }
+        n += 1;
+        (bills.lock().expect("nobody panics with it").total > LIMIT * 95 / 100).then_some(())
+    })
+    .await;
     let (total, requests, bound) = {
         let bills = bills.lock().expect("nobody panics with it");
         (bills.total, bills.requests, bills.misjudged.values().sum::<u64>())
@@ -388,7 +410,6 @@ async fn one_dollar_for_an_agent_is_overrun_by_no_more_than_what_was_in_flight_w
         usd(total),
         usd(LIMIT + bound)
     );
-    assert!(total > LIMIT * 7 / 10, "the budget can be used: {} USD", usd(total));
     // All that was billed is known in the end.
     until_spent(&operator, "dollar", "nano_usd", total).await;
     let (asked, served) = (
