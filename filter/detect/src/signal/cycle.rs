@@ -3,16 +3,22 @@
 use super::{LONGEST_CYCLE, number};
 use crate::step::{Sequence, Step};
 
-/// Rounds of the cycle that the steps end with, the most of any period from 2 on, and its last round.
-pub fn rounds<'s, 'a>(steps: &'s [Step<'a>]) -> (u32, &'s [Step<'a>]) {
+/// Rounds of the cycle that the steps end with, the most of any period from 2 on, and its last round. Looked at where they may be
+/// `least` or more.
+pub fn rounds<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> (u32, &'s [Step<'a>]) {
     (2..=LONGEST_CYCLE)
-        .map(|period| rounds_of(steps, period))
+        .map(|period| rounds_of(steps, period, least))
         .fold((0, &[][..]), |most, next| if next.0 > most.0 { next } else { most })
 }
 
-fn rounds_of<'s, 'a>(steps: &'s [Step<'a>], period: usize) -> (u32, &'s [Step<'a>]) {
+fn rounds_of<'s, 'a>(steps: &'s [Step<'a>], period: usize, least: u32) -> (u32, &'s [Step<'a>]) {
     let mut rounds = steps.rchunks_exact(period);
     let Some(last) = rounds.next() else { return (0, &[]) };
+    let does_the_same =
+        |round: &&[Step<'_>]| round.iter().zip(last).all(|(step, last)| step.approach == last.approach);
+    if number(steps.rchunks_exact(period).take_while(does_the_same).count()) < least {
+        return (0, &[]);
+    }
     // One step over and over is a repeated step, not a cycle.
     let is_one_step = last.iter().zip(last.iter().skip(1)).all(|(a, b)| b.is_like(a));
     if is_one_step {
@@ -22,9 +28,7 @@ fn rounds_of<'s, 'a>(steps: &'s [Step<'a>], period: usize) -> (u32, &'s [Step<'a
         last.iter().map(|step| Sequence::ending_with(step.numbers(), period)).collect();
     let equal = rounds.take_while(|round| {
         round.iter().zip(last).zip(&mut sequences).all(|((step, last), sequence)| {
-            step.approach == last.approach
-                && step.outcome() == last.outcome()
-                && sequence.takes(&step.numbers())
+            step.approach == last.approach && step.has_outcome_of(last) && sequence.takes(&step.numbers())
         })
     });
     let count = number(equal.count()).saturating_add(1);

@@ -7,7 +7,7 @@ mod same_outcome;
 pub mod score;
 mod similar_failures;
 
-use self::progress::Streak;
+use self::{progress::Streak, repeated_step::Repeated};
 pub use crate::thresholds::Thresholds;
 use crate::{
     step::{Kind, LENGTH, Step, Steps, Task, ToolRules, Weight},
@@ -378,8 +378,9 @@ fn stale_exchanges(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Counted {
 
 /// Rounds of a cycle. It kills where one of its steps is a proof; each of the others is equal too.
 fn in_rounds(steps: &[Step<'_>], policy: &StepsPolicy) -> Counted {
-    let (rounds, round) = cycle::rounds(steps);
-    if rounds < policy.least(steps, policy.cycle) {
+    let least = policy.least(steps, policy.cycle);
+    let (rounds, round) = cycle::rounds(steps, least);
+    if rounds < least {
         return Counted::NOTHING;
     }
     let row = policy.row_of_all(round, policy.cycle);
@@ -392,9 +393,19 @@ fn in_rounds(steps: &[Step<'_>], policy: &StepsPolicy) -> Counted {
 fn repetition(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> [Counted; 5] {
     let least = policy.least(steps, policy.repeated_step);
     let repeated = repeated_step::repeated(steps, policy, least);
+    let [killing, hinting, across] = if repeated.in_window < least || repeated.nears_an_end {
+        [Counted::NOTHING; 3]
+    } else {
+        repetitions(&repeated, last, signal, policy)
+    };
+    [killing, hinting, across, same_call(steps, last, signal, policy), alike(steps, last, signal, policy)]
+}
+
+/// What is counted of the last step, which is there often enough: for a kill, for a hint, for a hint where new work lies between.
+fn repetitions(repeated: &Repeated, last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> [Counted; 3] {
     let weak = Thresholds::hinting_from(policy.weak);
     // Who waits in every round is polling.
-    let waits = repeated.in_window >= least && repeated.waits >= repeated.in_window.saturating_sub(1).max(1);
+    let waits = repeated.waits >= repeated.in_window.saturating_sub(1).max(1);
     let is_plain = waits || !matches!(last.kind(), Kind::Content | Kind::Failure);
     let kind = if waits { Kind::Waiting } else { last.kind() };
     let row = match waits {
@@ -402,9 +413,7 @@ fn repetition(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &Step
         false => policy.row(last, policy.repeated_step),
     };
     // Counted in the window, whatever lies between: only weak rows do so.
-    let [killing, hinting, across] = if repeated.in_window < least || repeated.nears_an_end {
-        [Counted::NOTHING; 3]
-    } else if is_plain {
+    if is_plain {
         [Counted::of(signal, repeated.in_window, row, kind), Counted::NOTHING, Counted::NOTHING]
     } else if repeated.is_steady {
         [
@@ -425,8 +434,7 @@ fn repetition(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &Step
             Counted::of(signal, repeated.proven, row.hinting(), kind),
             Counted::of(signal, repeated.in_window, weak.lenient(row).hinting(), kind),
         ]
-    };
-    [killing, hinting, across, same_call(steps, last, signal, policy), alike(steps, last, signal, policy)]
+    }
 }
 
 /// The same call in a row, whatever came of it.

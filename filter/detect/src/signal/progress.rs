@@ -63,14 +63,18 @@ pub fn fourth<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Streak<'s, 'a> {
 /// tried one thing. Nothing where the last step succeeded. Looked at where they may be `least` or more.
 pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
     let succeeded = |step: &Step<'_>| matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting);
-    if number(steps.len()) < least || steps.last().is_none_or(succeeded) {
+    // The kind is judged only where it can matter.
+    let is_new =
+        |at: usize, step: &Step<'_>| steps.get(..at).is_some_and(|earlier| !is_tried(step, earlier, 1));
+    let Some((last, earlier)) = steps.split_last() else { return 0 };
+    if number(steps.len()) < least || !is_new(earlier.len(), last) || succeeded(last) {
         return 0;
     }
     let (mut stale, mut acknowledged) = (0_u32, 0_u32);
     let mut later: Option<&Step<'_>> = None;
     for at in (0..steps.len()).rev() {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
-        let is_new = seen(earlier, |other| other.approach == step.approach) == 0;
+        let is_new = is_new(at, step);
         if succeeded(step) {
             if step.kind() == Kind::Acknowledgement {
                 // The tool that fails now has worked here.
@@ -120,12 +124,12 @@ fn repeats(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
     if !is_tried(step, earlier, times) {
         return false;
     }
+    let is_same = |other: &&Step<'_>| other.approach == step.approach && other.has_outcome_of(step);
+    if earlier.iter().filter(is_same).count() < times {
+        return false;
+    }
     let mut sequence = Sequence::ending_with(step.numbers(), LONGEST_CYCLE);
-    let same = earlier
-        .iter()
-        .rev()
-        .filter(|other| other.approach == step.approach && other.outcome() == step.outcome())
-        .take_while(|other| sequence.takes(&other.numbers()));
+    let same = earlier.iter().rev().filter(is_same).take_while(|other| sequence.takes(&other.numbers()));
     same.count() >= times && !sequence.nears_an_end()
 }
 

@@ -34,13 +34,17 @@ pub fn repeated(steps: &[Step<'_>], policy: &StepsPolicy, least: u32) -> Repeate
     if number(recent().filter(|(_, step)| step.approach == last.approach).count()) < least {
         return Repeated::default();
     }
-    let mut sequence = Sequence::ending_with(last.numbers(), 1);
+    let mut sequence = None;
     let mut is_open = true;
     let mut same = vec![steps.len().saturating_sub(1)];
     for (at, step) in earlier.iter().enumerate().rev().take(policy.window.saturating_sub(1)) {
         let has_frame = is_open && is_same(step, last, policy);
         // A number that has moved otherwise ends the sequence.
-        is_open &= !has_frame || policy.off == Some(Condition::Explicit) || sequence.takes(&step.numbers());
+        is_open &= !has_frame
+            || policy.off == Some(Condition::Explicit)
+            || sequence
+                .get_or_insert_with(|| Sequence::ending_with(last.numbers(), 1))
+                .takes(&step.numbers());
         if has_frame && is_open {
             same.push(at);
         }
@@ -66,7 +70,7 @@ pub fn repeated(steps: &[Step<'_>], policy: &StepsPolicy, least: u32) -> Repeate
         in_a_row: since(&|_| true),
         is_steady: policy.off == Some(Condition::CallDecides) || is_steady(steps, last, policy),
         is_chance: is_chance(steps, last, &same),
-        nears_an_end: sequence.nears_an_end(),
+        nears_an_end: sequence.as_ref().is_some_and(Sequence::nears_an_end),
     }
 }
 
@@ -75,7 +79,7 @@ fn is_same(step: &Step<'_>, last: &Step<'_>, policy: &StepsPolicy) -> bool {
     step.approach == last.approach
         && match policy.off {
             Some(Condition::Equal) => step.has_frame_of(last),
-            _ => step.outcome() == last.outcome(),
+            _ => step.has_outcome_of(last),
         }
 }
 
@@ -114,18 +118,15 @@ pub fn alike(steps: &[Step<'_>], window: usize, least: u32) -> u32 {
         steps.get(..at).is_some_and(|earlier| earlier.iter().all(|other| other.approach != step.approach))
     };
     let run = || recent().take_while(|(at, step)| step.approach == last.approach || !is_new_call(*at, step));
+    let is_like =
+        |step: &Step<'_>| step.approach == last.approach && (step.is_alike(last) || step.is_cut_out());
+    let like: Vec<&Step<'_>> = run().map(|(_, step)| step).filter(|step| is_like(step)).collect();
     // Who waits between is polling.
-    if run().any(|(_, step)| step.kind() == Kind::Waiting) {
+    if number(like.len()) < least || run().any(|(_, step)| step.kind() == Kind::Waiting) {
         return 0;
     }
-    let like =
-        |step: &&Step<'_>| step.approach == last.approach && (step.is_alike(last) || step.is_cut_out());
-    let texts: Option<Vec<String>> =
-        run().filter(|(_, step)| like(step)).map(|(_, step)| step.text()).collect();
-    if texts.is_none_or(|texts| nears_an_end(&texts)) {
-        return 0;
-    }
-    number(run().filter(|(_, step)| like(step)).count())
+    let texts: Option<Vec<String>> = like.iter().map(|step| step.text()).collect();
+    if texts.is_none_or(|texts| nears_an_end(&texts)) { 0 } else { number(like.len()) }
 }
 
 /// Repetitions below which a step cannot have been stopped and resumed: one until the kill, and two after it.
@@ -176,7 +177,7 @@ fn is_chance(steps: &[Step<'_>], last: &Step<'_>, same: &[usize]) -> bool {
     let row = (0..steps.len()).rev().take_while(|at| same.contains(at)).count();
     let before = steps.get(..steps.len().saturating_sub(row)).unwrap_or_default();
     let calls = || before.iter().filter(|step| step.approach == last.approach);
-    let equal = calls().filter(|step| step.outcome() == last.outcome()).count();
+    let equal = calls().filter(|step| step.has_outcome_of(last)).count();
     // As if it had had either outcome once more.
     let likely =
         f64::from(number(equal).saturating_add(1)) / f64::from(number(calls().count()).saturating_add(2));

@@ -13,11 +13,11 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     let is_outcome = |step: &&Step<'_>| step.kind() != Kind::Acknowledgement;
     let outcomes = || steps.iter().rev().filter(is_outcome);
     let Some(last) = outcomes().next().filter(|step| step.kind() != Kind::Waiting) else { return 0 };
-    let same_tools = steps.iter().filter(|step| step.tools == last.tools).count();
-    if number(same_tools) < least {
+    let same = |step: &&Step<'_>| step.tools == last.tools && last.brings_like(step);
+    // The kinds of the others are judged only where they can matter.
+    if number(steps.iter().filter(same).count()) < least {
         return 0;
     }
-    let same = |step: &&Step<'_>| step.tools == last.tools && last.brings_like(step);
     let count = number(outcomes().take_while(same).count());
     if count >= least && last.kind() == Kind::Content && last.is_receipt() { 0 } else { count }
 }

@@ -111,7 +111,7 @@ fn cycles_of_every_period() {
         for (rounds, verdict) in [(2, None), (3, Some(Verdict::Hint)), (5, Some(Verdict::Kill))] {
             let steps = vec![round.clone(); rounds].concat();
             assert_eq!(judged(&steps).map(|found| found.0), verdict, "period {period}, {rounds} rounds");
-            assert_eq!(cycle::rounds(&steps).0, number(rounds), "period {period}, {rounds} rounds");
+            assert_eq!(cycle::rounds(&steps, 0).0, number(rounds), "period {period}, {rounds} rounds");
         }
     }
 }

@@ -1,6 +1,10 @@
 //! A call and its result as they came: what the call was for and what the result says are found out when somebody asks.
 
-use std::{borrow::Cow, cell::OnceCell, ops::Range};
+use std::{
+    borrow::Cow,
+    cell::{Cell, OnceCell},
+    ops::Range,
+};
 
 use sentinel_llm_api::json::Raw;
 use serde::{Deserialize, Serialize};
@@ -8,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Purpose, ToolRule, Weight,
     judge::{Facts, Judged},
-    memo::Memo,
+    memo::{Found, Key, Memo},
     unwrapped,
 };
 use crate::WordSet;
@@ -114,7 +118,10 @@ pub(crate) struct UnreadResult<'a> {
     pub is_error: bool,
     /// What earlier requests have found out; `None` for a result that is read once.
     pub memo: Option<&'a Memo>,
-    pub facts: OnceCell<Facts>,
+    /// Its key in the memory, once it was looked for there.
+    pub key: OnceCell<Option<Key>>,
+    /// What is known so far.
+    pub found: Cell<Found>,
 }
 
 /// What a result says, out of what it is wrapped in.
@@ -180,7 +187,14 @@ impl<'a> CallResult<'a> {
         is_error: bool,
         memo: Option<&'a Memo>,
     ) -> Self {
-        Self::Unread(UnreadResult { content, text, is_error, memo, facts: OnceCell::new() })
+        Self::Unread(UnreadResult {
+            content,
+            text,
+            is_error,
+            memo,
+            key: OnceCell::new(),
+            found: Cell::default(),
+        })
     }
 
     /// `said`: what a result says whose text is not kept.

@@ -10,20 +10,32 @@ use std::{
 
 use sentinel_text::seeded_digest;
 
-use super::judge::Facts;
+use super::{judge::Facts, residue::Residue};
 
-/// Results that are kept: those of some forty runs of 100 results each (80 bytes a result).
+/// Results that are kept: those of some forty runs of 100 results each (128 bytes a result).
 const PLACES: usize = 4_096;
 
 /// A call with its result, under the seed of its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key([u64; 2]);
+pub(crate) struct Key([u64; 2]);
 
 /// The memory of one worker. The host has it, and hands it to whoever reads a conversation.
 pub struct Memo {
     seed: u64,
     /// By the low bits of the key; empty until something is kept.
-    places: RefCell<Vec<(Key, Option<Facts>)>>,
+    places: RefCell<Vec<(Key, Found)>>,
+}
+
+/// What was found out about a result; `None` where nobody has asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub facts: Option<Facts>,
+    /// No other text can have the same outcome.
+    pub is_apart: Option<bool>,
+    /// Digest of the text without what is volatile.
+    pub alike: Option<u64>,
+    /// What is left of it without the words of its call; `None` within where it says something of its own.
+    pub residue: Option<Option<Residue>>,
 }
 
 impl Default for Memo {
@@ -57,19 +69,20 @@ impl Memo {
     }
 
     /// What is known of a result; nothing of one that was not seen.
-    pub(super) fn facts(&self, key: Key) -> Option<Facts> {
-        let places = self.places.try_borrow().ok()?;
-        places.get(key.place()).filter(|(kept, _)| *kept == key)?.1
+    pub(super) fn found(&self, key: Key) -> Found {
+        let places = self.places.try_borrow().ok();
+        let kept = places.as_ref().and_then(|places| places.get(key.place()));
+        kept.filter(|(kept, _)| *kept == key).map(|(_, found)| *found).unwrap_or_default()
     }
 
     /// Keeps what was found out about a result.
-    pub(super) fn keep(&self, key: Key, found: Facts) {
+    pub(super) fn keep(&self, key: Key, found: Found) {
         let Ok(mut places) = self.places.try_borrow_mut() else { return };
         if places.is_empty() {
-            *places = vec![(Key([0, 0]), None); PLACES];
+            *places = vec![(Key([0, 0]), Found::default()); PLACES];
         }
         if let Some(place) = places.get_mut(key.place()) {
-            *place = (key, Some(found));
+            *place = (key, found);
         }
     }
 }
@@ -79,22 +92,23 @@ mod tests {
     use super::*;
     use crate::step::{Purpose, Weight, judge::Judged};
 
-    fn facts(said: &str) -> Facts {
-        Judged { said, purpose: Purpose::Any, weight: Weight::Full, is_error: false }.facts(None)
+    fn found(said: &str) -> Found {
+        let facts = Judged { said, purpose: Purpose::Any, weight: Weight::Full, is_error: false }.facts(None);
+        Found { facts: Some(facts), ..Found::default() }
     }
 
     #[test]
     fn what_was_found_out_is_known_of_the_same_call_and_result_alone() {
         let memo = Memo::default();
-        memo.keep(memo.key(["search", "{}", "rain"], 0), facts("rain"));
-        assert_eq!(memo.facts(memo.key(["search", "{}", "rain"], 0)), Some(facts("rain")));
+        memo.keep(memo.key(["search", "{}", "rain"], 0), found("rain"));
+        assert_eq!(memo.found(memo.key(["search", "{}", "rain"], 0)), found("rain"));
         for other in [
             memo.key(["search", "{}", "rain"], 1),
             memo.key(["search", "{}", "snow"], 0),
             memo.key(["search", "{ }", "rain"], 0),
             memo.key(["searc", "h{}", "rain"], 0),
         ] {
-            assert_eq!(memo.facts(other), None);
+            assert_eq!(memo.found(other), Found::default());
         }
     }
 
@@ -102,10 +116,10 @@ mod tests {
     fn what_is_new_takes_the_place_of_what_is_old() {
         let memo = Memo::default();
         let keys: Vec<_> = (0..PLACES * 2).map(|n| memo.key(["t", "", &n.to_string()], 0)).collect();
-        keys.iter().for_each(|key| memo.keep(*key, facts("x")));
-        let known = keys.iter().filter(|key| memo.facts(**key).is_some()).count();
+        keys.iter().for_each(|key| memo.keep(*key, found("x")));
+        let known = keys.iter().filter(|key| memo.found(**key).facts.is_some()).count();
         assert!((PLACES / 2..=PLACES).contains(&known), "{known}");
-        assert_eq!(memo.facts(*keys.last().unwrap()), Some(facts("x")));
+        assert_eq!(memo.found(*keys.last().unwrap()), found("x"));
     }
 
     #[test]

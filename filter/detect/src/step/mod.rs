@@ -97,6 +97,11 @@ impl Step<'_> {
         self.brought.facts().outcome
     }
 
+    /// Both brought the same, the numbers of failures aside.
+    pub(crate) fn has_outcome_of(&self, other: &Self) -> bool {
+        self.brought.has_outcome_of(&other.brought)
+    }
+
     /// Both brought the same; the numbers of a failure may have risen as a counter does since the earlier one.
     pub fn brings_like(&self, earlier: &Self) -> bool {
         self.brought.is_like(&earlier.brought)
@@ -120,7 +125,7 @@ impl Step<'_> {
     /// Both brought the same but for what is volatile and for numbers.
     pub(crate) fn has_frame_of(&self, other: &Self) -> bool {
         let frame = |step: &Self| step.text().map(|text| frame_digest(&text));
-        self.outcome() == other.outcome() || frame(self).is_some_and(|mine| frame(other) == Some(mine))
+        self.has_outcome_of(other) || frame(self).is_some_and(|mine| frame(other) == Some(mine))
     }
 
     /// Each call of it moves something on.

@@ -10,7 +10,7 @@ use super::{
     call::{Call, CallResult, Meaning, Tool, UnreadResult, Written, judged},
     explicit,
     judge::{Facts, MAX_FAILURE},
-    memo::{Key, Memo},
+    memo::{Found, Key},
     numbers::Numbers,
     residue::{self, Residue},
     volatile,
@@ -33,24 +33,45 @@ impl Done<'_, '_> {
     pub fn facts(&self) -> Facts {
         match self.result {
             CallResult::Judged(facts) => *facts,
-            CallResult::Unread(result) => *result.facts.get_or_init(|| {
-                let find = || {
+            CallResult::Unread(result) => self.find(
+                result,
+                |found| &mut found.facts,
+                || {
                     let (said, is_error) = result.said();
                     judged(said, is_error, &self.call.meaning).facts(self.tool.rule.kind)
-                };
-                let known = result.memo.and_then(|memo| Some((memo, self.key(result, memo)?)));
-                let Some((memo, key)) = known else { return find() };
-                memo.facts(key).unwrap_or_else(|| {
-                    let found = find();
-                    memo.keep(key, found);
-                    found
-                })
-            }),
+                },
+            ),
         }
     }
 
-    /// All that a finding depends on. Nothing where the call's words are not known.
-    fn key(&self, result: &UnreadResult<'_>, memo: &Memo) -> Option<Key> {
+    /// What is known of the result from an earlier request or from this one, or else what `find` finds.
+    fn find<T: Copy>(
+        &self,
+        result: &UnreadResult<'_>,
+        place: fn(&mut Found) -> &mut Option<T>,
+        find: impl FnOnce() -> T,
+    ) -> T {
+        let key = *result.key.get_or_init(|| {
+            let key = self.key(result)?;
+            result.found.set(result.memo?.found(key));
+            Some(key)
+        });
+        let known = *place(&mut result.found.get());
+        known.unwrap_or_else(|| {
+            let value = find();
+            let mut found = result.found.get();
+            *place(&mut found) = Some(value);
+            result.found.set(found);
+            if let Some((memo, key)) = result.memo.zip(key) {
+                memo.keep(key, found);
+            }
+            value
+        })
+    }
+
+    /// All that a finding depends on. Nothing where there is no memory, or the call's words are not known.
+    fn key(&self, result: &UnreadResult<'_>) -> Option<Key> {
+        let memo = result.memo?;
         let Meaning::Written(Written { name, arguments, .. }) = &self.call.meaning else { return None };
         let said = result.content.map_or_else(|| result.text(), Raw::get);
         let told = self.tool.rule.kind.map_or(NOT_TOLD, |kind| kind as u8);
@@ -63,23 +84,34 @@ impl Done<'_, '_> {
     /// Whether no other text can have the same outcome: it is compared as it stands.
     fn is_apart(&self) -> bool {
         let CallResult::Unread(result) = self.result else { return false };
-        let (said, is_error) = result.said();
-        let text = said.trim();
-        let is_failure = || match self.tool.rule.kind {
-            Some(kind) => kind == Kind::Failure,
-            None => is_error || explicit::may_be_failure(text),
+        let is_apart = || {
+            let (said, is_error) = result.said();
+            let text = said.trim();
+            let is_failure = || match self.tool.rule.kind {
+                Some(kind) => kind == Kind::Failure,
+                None => is_error || explicit::may_be_failure(text) && explicit::is_failure(said),
+            };
+            (text.len() > MAX_FAILURE || !is_failure()) && !volatile::may_be_settled(text)
         };
-        (text.len() > MAX_FAILURE || !is_failure()) && !volatile::may_be_settled(text)
+        self.find(result, |found| &mut found.is_apart, is_apart)
     }
 
     /// Digest of the text without what is volatile by its shape, its numbers kept.
     fn alike(&self) -> u64 {
         match self.result {
             CallResult::Judged(facts) => facts.outcome,
-            CallResult::Unread(result) => {
-                let text = result.text().trim();
-                if text.len() > MAX_FAILURE { self.facts().outcome } else { volatile::settled(text).exact }
-            }
+            CallResult::Unread(result) => self.find(
+                result,
+                |found| &mut found.alike,
+                || {
+                    let text = result.text().trim();
+                    if text.len() > MAX_FAILURE {
+                        self.facts().outcome
+                    } else {
+                        volatile::settled(text).exact
+                    }
+                },
+            ),
         }
     }
 
@@ -89,9 +121,11 @@ impl Done<'_, '_> {
                 let is_nothing = matches!(facts.kind, Kind::Failure | Kind::Empty);
                 Some(Residue { digest: facts.outcome, is_nothing })
             }
-            CallResult::Unread(result) => {
-                residue::of(result.text(), self.call.meaning.arguments(), self.facts().kind)
-            }
+            CallResult::Unread(result) => self.find(
+                result,
+                |found| &mut found.residue,
+                || residue::of(result.text(), self.call.meaning.arguments(), self.facts().kind),
+            ),
         }
     }
 
@@ -201,22 +235,30 @@ impl<'a> Brought<'a> {
     }
 
     /// Both came to the same, numbers aside.
-    fn has_frame_of(&self, other: &Self) -> bool {
+    pub fn has_outcome_of(&self, other: &Self) -> bool {
         // What begins otherwise is another result, unless it is a failure.
         if self.begins_otherwise(other) && (self.is_apart() || other.is_apart()) {
             return false;
+        }
+        // What is no failure is compared as it stands: nothing else need be known of it.
+        if let (Some(mine), Some(its)) = (self.only_text(), other.only_text())
+            && self.media == other.media
+            && self.is_apart()
+            && other.is_apart()
+        {
+            return mine == its;
         }
         self.facts().outcome == other.facts().outcome
     }
 
     /// Both came to the same; the numbers of a failure may have risen as a counter does since the earlier one.
     pub fn is_like(&self, earlier: &Self) -> bool {
-        self.has_frame_of(earlier) && self.facts().numbers.are_like(&earlier.facts().numbers)
+        self.has_outcome_of(earlier) && self.facts().numbers.are_like(&earlier.facts().numbers)
     }
 
     /// It came to what the earlier one came to; each number of a failure is the same, or one more.
     pub fn follows(&self, earlier: &Self) -> bool {
-        self.has_frame_of(earlier) && self.facts().numbers.follow(&earlier.facts().numbers)
+        self.has_outcome_of(earlier) && self.facts().numbers.follow(&earlier.facts().numbers)
     }
 
     /// Both came to the same but for what is volatile by its shape.
@@ -252,6 +294,13 @@ impl<'a> Brought<'a> {
     /// The texts of the results, as far as they are kept.
     pub fn texts(&self) -> impl Iterator<Item = String> {
         self.results().filter_map(|done| done.text().map(str::to_owned)).chain(self.said.clone())
+    }
+
+    /// The text of its only result.
+    fn only_text(&self) -> Option<&str> {
+        let mut results = self.results();
+        let CallResult::Unread(result) = results.next()?.result else { return None };
+        results.next().is_none().then(|| result.text().trim())
     }
 
     fn begins_otherwise(&self, other: &Self) -> bool {

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::{Raw, Unreadable, members::Key, name};
+use super::{Raw, Unreadable, members::Key, name, reader::Reader};
+
+/// Members that most objects do not exceed.
+const USUAL: usize = 8;
 
 /// The members of an object in order.
 #[derive(Debug, Default)]
@@ -13,7 +16,9 @@ impl<'a> Object<'a> {
     /// Empty if `raw` is not an object.
     #[inline(never)]
     pub fn of(raw: Raw<'a>) -> Self {
-        Self(raw.members().collect())
+        let mut members = Vec::with_capacity(if raw.is_object() { USUAL } else { 0 });
+        members.extend(raw.members());
+        Self(members)
     }
 
     pub fn push(&mut self, key: Key<'a>, value: Raw<'a>) {
@@ -75,7 +80,14 @@ impl<'a> Object<'a> {
     /// Reads a whole text. Returns `None` when it is not an object.
     #[inline(never)]
     pub fn read(json: &'a str) -> Option<Self> {
-        Raw::read(json).ok().filter(|raw| raw.is_object()).map(Self::of)
+        let (mut reader, mut is_first) = (Reader::new(json), true);
+        let mut members = Vec::with_capacity(USUAL);
+        reader.open(b'{').ok()?;
+        while let Some(key) = reader.key(&mut is_first).ok()? {
+            members.push((key, reader.raw().ok()?));
+        }
+        reader.end().ok()?;
+        Some(Self(members))
     }
 
     /// The member of this name. Returns `None` when it is absent or empty, because providers write many empty members.
