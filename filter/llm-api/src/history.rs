@@ -33,6 +33,8 @@ pub struct History<'a> {
     messages: Option<Vec<Range<usize>>>,
     /// The parts of each message, if they were read and are worth caching.
     cache: Box<[OnceCell<Box<ReadParts<'a>>>]>,
+    /// Whether each message may hold calls or results, once somebody has asked.
+    calls: Box<[OnceCell<bool>]>,
     /// A buffer for parts while they are read, before it is known whether they are cached.
     buffer: Cell<Vec<Part<'a>>>,
 }
@@ -62,7 +64,8 @@ impl<'a> History<'a> {
         let messages = format.joint.map(|joint| messages(&items, &roles, joint));
         let length = messages.as_ref().map_or(items.len(), Vec::len);
         let cache = std::iter::repeat_with(OnceCell::new).take(length).collect();
-        Ok(Self { items, format, roles, messages, cache, buffer: Cell::default() })
+        let calls = std::iter::repeat_with(OnceCell::new).take(length).collect();
+        Ok(Self { items, format, roles, messages, cache, calls, buffer: Cell::default() })
     }
 
     /// Number of messages.
@@ -88,7 +91,8 @@ impl<'a> History<'a> {
 
     /// Whether the message may hold calls or results. If this is false, it holds none. Cheaper than reading its parts.
     pub fn has_calls(&self, at: usize) -> bool {
-        self.items_of(at).any(|item| self.items.get(item).is_some_and(self.format.has_calls))
+        let find = || self.items_of(at).any(|item| self.items.get(item).is_some_and(self.format.has_calls));
+        self.calls.get(at).is_some_and(|known| *known.get_or_init(find))
     }
 
     /// Gives the parts of a message to `visit`, in order. Returns an error when a text cannot be read, unless the model wrote it.

@@ -155,7 +155,8 @@ fn seen(earlier: &[Step<'_>], is_it: impl Fn(&Step<'_>) -> bool) -> usize {
 /// the streak, nor does waiting that brings what was seen before. Nothing where they are fewer than `least`.
 fn streak<'s, 'a>(steps: &'s [Step<'a>], times: usize, passes_over: bool, least: u32) -> Streak<'s, 'a> {
     let mut streak = Streak::default();
-    if !reaches(steps, times, passes_over, least) {
+    let begins = || steps.split_last().is_some_and(|(last, earlier)| repeats(last, earlier, times));
+    if !begins() || !reaches(steps, times, passes_over, least) {
         return streak;
     }
     for at in (0..steps.len()).rev() {

@@ -19,7 +19,7 @@ const LINE: usize = 2_048;
 pub(super) fn is_failure(said: &str) -> bool {
     let plain = volatile::without_colours(said.trim());
     let text = plain.as_ref();
-    if text.starts_with(['{', '[']) {
+    if is_json(text) {
         return is_json_failure(text);
     }
     if let Some(failed) = failed_by_exit_code(text) {
@@ -55,10 +55,23 @@ pub(super) fn may_be_failure(said: &str) -> bool {
         || failed_by_exit_code(text) == Some(true)
 }
 
+/// Whether a text is a list or an object, and no line that begins with a bracket: `[10:00:59] ERROR x`. Only a list that a time or a
+/// name could begin as well is read for it.
+fn is_json(text: &str) -> bool {
+    match text.as_bytes() {
+        [b'{', ..] => true,
+        [b'[', rest @ ..] => match rest.trim_ascii_start() {
+            [b'{' | b'[' | b'"' | b']', ..] => true,
+            [b'0'..=b'9' | b'-' | b't' | b'f' | b'n', ..] => Raw::read(text).is_ok(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// A member of the whole value says so: `{"error": "locked"}`, `{"status": 503}`, `{"exit_code": 1}`. A count of errors does not.
 fn is_json_failure(text: &str) -> bool {
-    let Ok(raw) = Raw::read(text) else { return false };
-    raw.is_object() && members_say_failure(raw)
+    text.starts_with('{') && Raw::read(text).is_ok_and(members_say_failure)
 }
 
 /// Whether one of the members of an object says that something failed.
@@ -244,6 +257,9 @@ mod tests {
             "HTTP/1.1 503 Service Unavailable\nDate: x",
             "<html><head><title>502 Bad Gateway</title></head></html>",
             "2026-03-04 10:00:59 ERROR build failed",
+            "[10:00:59] ERROR build failed",
+            "[2026-03-04 10:00:59] ERROR: disk full",
+            "[error]: locked",
             "<returncode>1</returncode>\n<output>\n</output>",
             "Process exited with code 2\nnothing else",
             "An error occurred while running the tool. Please try again. Error: locked",
@@ -266,6 +282,10 @@ mod tests {
             "validation error 0.48",
             "Error rate: 0.48",
             "1037 requests, 0 errors",
+            r#"["error: locked"]"#,
+            r#"[{"error": "locked"}]"#,
+            "[10:00:59] INFO no errors",
+            "[7, 8] errors were found",
             r#"{"imported": 100, "errors": 3}"#,
             r#"{"errors": []}"#,
             r#"{"error": null, "rows": 3}"#,

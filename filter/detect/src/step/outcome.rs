@@ -96,6 +96,18 @@ impl Done<'_, '_> {
         self.find(result, |found| &mut found.is_apart, is_apart)
     }
 
+    /// Digest of the beginning of the text that `alike` is of.
+    fn beginning_alike(&self) -> u64 {
+        match self.result {
+            CallResult::Judged(facts) => facts.outcome,
+            CallResult::Unread(result) => self.find(
+                result,
+                |found| &mut found.beginning_alike,
+                || volatile::beginning(result.text().trim()),
+            ),
+        }
+    }
+
     /// Digest of the text without what is volatile by its shape, its numbers kept.
     fn alike(&self) -> u64 {
         match self.result {
@@ -237,7 +249,7 @@ impl<'a> Brought<'a> {
     /// Both came to the same, numbers aside.
     pub fn has_outcome_of(&self, other: &Self) -> bool {
         // What begins otherwise is another result, unless it is a failure.
-        if self.begins_otherwise(other) && (self.is_apart() || other.is_apart()) {
+        if self.begins_otherwise(other) && self.one_is_apart(other) {
             return false;
         }
         // What is no failure is compared as it stands: nothing else need be known of it.
@@ -263,7 +275,16 @@ impl<'a> Brought<'a> {
 
     /// Both came to the same but for what is volatile by its shape.
     pub fn is_alike(&self, other: &Self) -> bool {
-        self.alike() == other.alike()
+        std::ptr::eq(self, other)
+            || (self.beginning_alike() == other.beginning_alike() && self.alike() == other.alike())
+    }
+
+    /// Those that are alike begin alike, and most others do not.
+    fn beginning_alike(&self) -> u64 {
+        match &self.said {
+            Some(said) => volatile::beginning(said.trim()),
+            None => self.results().fold(self.media, |sum, done| sum.wrapping_add(done.beginning_alike())),
+        }
     }
 
     fn alike(&self) -> u64 {
@@ -315,6 +336,12 @@ impl<'a> Brought<'a> {
 
     fn is_apart(&self) -> bool {
         *self.is_apart.get_or_init(|| self.results().all(|done| done.is_apart()))
+    }
+
+    /// Whether one of them is apart. The one of which that is known is asked first: the other need not be read then.
+    fn one_is_apart(&self, other: &Self) -> bool {
+        let is_known = |one: &Self| one.is_apart.get() == Some(&true);
+        is_known(self) || is_known(other) || self.is_apart() || other.is_apart()
     }
 
     fn results(&self) -> impl Iterator<Item = Done<'a, 'a>> {

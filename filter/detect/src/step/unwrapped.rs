@@ -64,6 +64,9 @@ fn unwrap(said: &mut Said<'_>) {
 
 /// What is in the outermost wrapper; nothing where there is none.
 fn inner(text: &str) -> Option<Said<'_>> {
+    /// A list of blocks has one of these names.
+    static NAMES: [Sought; 2] =
+        [Sought::new(|| Finder::new("\"text\"")), Sought::new(|| Finder::new("\"json\""))];
     let trimmed = text.trim();
     let plain = |text: Cow<'static, str>, is_error| Said { text, is_error };
     match trimmed.bytes().next()? {
@@ -72,6 +75,7 @@ fn inner(text: &str) -> Option<Said<'_>> {
             let raw = Raw::read(trimmed).ok().filter(|raw| raw.is_string())?;
             Some(Said { text: json::string(raw)?, is_error: false })
         }
+        b'[' if !NAMES.iter().any(|name| name.is_in(trimmed)) => None,
         b'[' => texts(Raw::read(trimmed).ok()?).map(|text| plain(text.into(), false)),
         b'{' => member(Raw::read(trimmed).ok().filter(|raw| raw.is_object())?),
         _ => in_python(trimmed).or_else(|| without_fields(trimmed)).or_else(|| {

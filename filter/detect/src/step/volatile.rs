@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use sentinel_text::digest;
+use sentinel_text::{digest, digest_pair};
 
 use super::{
     known::{Known, is_one_of},
@@ -40,6 +40,18 @@ pub(super) fn settled(said: &str) -> Settled {
         }
     }
     Settled { digest: digest(frame.as_bytes()), numbers, exact: digest(exact.as_bytes()) }
+}
+
+/// Digest of the first words of a settled text. Texts that are equal once they are settled begin alike.
+pub(super) fn beginning(said: &str) -> u64 {
+    /// Words.
+    const LENGTH: usize = 8;
+    let plain = without_colours(said);
+    // The last one may still grow.
+    let mut settler = Settler { most: LENGTH.saturating_add(1), ..Settler::default() };
+    settler.read(&plain);
+    let mut all = settler.exact.splitn(LENGTH.saturating_add(1), ' ');
+    all.by_ref().take(LENGTH).fold(0, |sum, word| digest_pair(sum, digest(word.as_bytes())))
 }
 
 /// The text with one sign for all that is volatile; its numbers stay.
@@ -84,6 +96,9 @@ struct Settler<'t> {
     before: &'t str,
     earlier: &'t str,
     follows_id: bool,
+    /// It ends after so many words; 0: it reads all.
+    most: usize,
+    written: usize,
 }
 
 const VOLATILE: char = '#';
@@ -98,6 +113,9 @@ impl<'t> Settler<'t> {
             .peekable();
         while let Some(word) = words.next() {
             let next = words.peek().copied().unwrap_or_default();
+            if self.most > 0 && self.written >= self.most {
+                return;
+            }
             self.word(text, word, next);
             self.follows_id = ends_with_id(word);
             self.earlier = std::mem::replace(&mut self.before, word);
@@ -168,6 +186,7 @@ impl<'t> Settler<'t> {
     }
 
     fn push(&mut self, frame: &str, exact: &str) {
+        self.written = self.written.saturating_add(1);
         for (out, word) in [(&mut self.frame, frame), (&mut self.exact, exact)] {
             if !out.is_empty() {
                 out.push(' ');
@@ -178,6 +197,9 @@ impl<'t> Settler<'t> {
 
     /// One sign for several in a row.
     fn push_volatile(&mut self) {
+        if !self.exact.ends_with(VOLATILE) {
+            self.written = self.written.saturating_add(1);
+        }
         for out in [&mut self.frame, &mut self.exact] {
             if !out.ends_with(VOLATILE) {
                 if !out.is_empty() {
