@@ -250,7 +250,7 @@ type Count<'s, 'a> = (&'s [Step<'a>], bool);
 /// The strongest finding in the last of these counts.
 fn in_last_count(counts: &[Count<'_, '_>], all: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     let ((count, is_answered), before) = counts.split_last()?;
-    let found = in_one_count(count, policy);
+    let found = told_first(count, policy, in_one_count);
     if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) || *is_answered {
         return found;
     }
@@ -277,6 +277,22 @@ fn resumed(
         tool: last.tool.to_owned(),
         ..Finding::of(Signal::RepeatedStep, Verdict::Kill)
     })
+}
+
+/// What `find` finds in `steps`. A kill is a hint where nothing was found one step before: the model is told first, and stopped if the
+/// loop goes on.
+fn told_first(
+    steps: &[Step<'_>],
+    policy: &StepsPolicy,
+    find: fn(&[Step<'_>], &StepsPolicy) -> Option<Finding>,
+) -> Option<Finding> {
+    let found = find(steps, policy)?;
+    let (last, earlier) = steps.split_last()?;
+    let hints = || policy.of_tools(last, policy.repeated_step).hint > 0;
+    if found.verdict == Verdict::Kill && hints() && find(earlier, policy).is_none() {
+        return Some(Finding { verdict: Verdict::Hint, ..found });
+    }
+    Some(found)
 }
 
 /// The strongest finding in the steps of one count. Of equal ones the most telling: in the order below.
@@ -330,23 +346,27 @@ pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Findi
         _ => exchanges.all.iter().rposition(talks).map(|at| at.saturating_add(1)),
     };
     let steps = exchanges.all.get(start.unwrap_or(0)..).unwrap_or_default();
-    unless_asked_for(&exchanges.task, policy, |policy| {
-        let [proven, hinting, across, same_call, alike] =
-            repetition(steps, last, Signal::RepeatedExchange, policy);
-        strongest(
-            last,
-            [
-                proven,
-                hinting,
-                across,
-                in_rounds(steps, policy),
-                resumed_exchange(steps, last, policy),
-                stale_exchanges(steps, policy),
-                alike,
-                same_call,
-            ],
-        )
-    })
+    unless_asked_for(&exchanges.task, policy, |policy| told_first(steps, policy, in_one_row))
+}
+
+/// The strongest finding in exchanges without a talk among them, or with nothing else.
+fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
+    let last = steps.last()?;
+    let [proven, hinting, across, same_call, alike] =
+        repetition(steps, last, Signal::RepeatedExchange, policy);
+    strongest(
+        last,
+        [
+            proven,
+            hinting,
+            across,
+            in_rounds(steps, policy),
+            resumed_exchange(steps, last, policy),
+            stale_exchanges(steps, policy),
+            alike,
+            same_call,
+        ],
+    )
 }
 
 /// An exchange that had been stopped, and goes on after a framework has asked again.
