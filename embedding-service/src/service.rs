@@ -12,7 +12,7 @@ use tracing::{Instrument as _, info_span};
 use crate::{
     cache::{
         flight::Turn,
-        lookup::{Hit, Outcome, Query},
+        lookup::{Hit, LookUpResult, Query},
         options::CacheOptions,
         response_cache::ResponseCache,
     },
@@ -56,7 +56,7 @@ impl LoopService {
             (query, _) => {
                 let off = query.as_ref().map(|_| {
                     self.metrics.answers.bypassed(Bypassed::Disabled);
-                    Outcome::Bypass(Bypassed::Disabled).result()
+                    LookUpResult::Bypass(Bypassed::Disabled).result()
                 });
                 let comparison = if request.cache_only {
                     None
@@ -126,13 +126,13 @@ impl LoopService {
         }
         let (comparison, outcome) = match found {
             Ok(Some(hit)) => {
-                (self.compare_known(request, &hit, deadline).await, Outcome::Exact(Box::new(hit)))
+                (self.compare_known(request, &hit, deadline).await, LookUpResult::Exact(Box::new(hit)))
             }
             found => self.embed_and_look_up(cache, query, request, found.map(drop), deadline).await?,
         };
         let loops = comparison.as_ref().is_some_and(|comparison| comparison.loop_detected);
-        let outcome = if loops { Outcome::Bypass(Bypassed::Loop) } else { outcome };
-        if let (Outcome::Miss { .. }, Some(lead)) = (&outcome, lead) {
+        let outcome = if loops { LookUpResult::Bypass(Bypassed::Loop) } else { outcome };
+        if let (LookUpResult::Miss { .. }, Some(lead)) = (&outcome, lead) {
             lead.goes_on();
         }
         Ok(self.answer(comparison, Some(cache.ended(outcome))))
@@ -191,17 +191,17 @@ impl LoopService {
         request: &ValidRequest,
         exact: Result<(), Bypassed>,
         deadline: Option<Instant>,
-    ) -> Result<(Option<Comparison>, Outcome), CheckError> {
+    ) -> Result<(Option<Comparison>, LookUpResult), CheckError> {
         let is_searched = exact.is_ok() && !query.exact_only;
-        let no_search =
-            exact.map_or_else(Outcome::Bypass, |()| Outcome::Miss { similarity: 0.0, candidate: None });
+        let no_search = exact
+            .map_or_else(LookUpResult::Bypass, |()| LookUpResult::Miss { similarity: 0.0, candidate: None });
         if request.cache_only && !is_searched {
             return Ok((None, no_search));
         }
         let embedded = match self.pool.embed(request.prompt.clone(), deadline).await {
             Ok(embedded) => embedded,
             Err(error) => {
-                let failed = Outcome::Bypass(Bypassed::EmbeddingUnavailable);
+                let failed = LookUpResult::Bypass(Bypassed::EmbeddingUnavailable);
                 if request.cache_only {
                     tracing::debug!(%error, "a prompt was looked up to the letter only");
                     return Ok((None, failed));

@@ -46,7 +46,7 @@ pub struct Hit {
 
 /// What a look-up comes to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum LookUpResult {
     Exact(Box<Hit>),
     Semantic(Box<Hit>),
     Miss {
@@ -107,15 +107,15 @@ impl LookUp {
         prompt: &str,
         embedded: &Embedded,
         deadline: Option<Instant>,
-    ) -> Outcome {
+    ) -> LookUpResult {
         let nearest = self.store.nearest(query.partition, &embedded.vector, NEAREST);
         match in_time(nearest, deadline).await {
             Ok(near) => self.best(query, prompt, embedded, near),
-            Err(cause) => Outcome::Bypass(cause),
+            Err(cause) => LookUpResult::Bypass(cause),
         }
     }
 
-    fn best(&self, query: &Query, prompt: &str, embedded: &Embedded, near: Vec<Near>) -> Outcome {
+    fn best(&self, query: &Query, prompt: &str, embedded: &Embedded, near: Vec<Near>) -> LookUpResult {
         let similarity = near.first().map_or(0.0, |near| near.similarity);
         let mut candidate = None;
         for Near { similarity, entry } in near {
@@ -130,11 +130,11 @@ impl LookUp {
             if entry.observations.allow(similarity, query.bound)
                 && let Some(answer) = answer
             {
-                return Outcome::Semantic(Box::new(Hit { entry, answer, similarity }));
+                return LookUpResult::Semantic(Box::new(Hit { entry, answer, similarity }));
             }
             candidate = candidate.or(Some(Candidate::of(&entry, similarity)));
         }
-        Outcome::Miss { similarity, candidate }
+        LookUpResult::Miss { similarity, candidate }
     }
 
     /// Whether both texts are the same question.
@@ -166,7 +166,7 @@ async fn in_time<T>(
     })
 }
 
-impl Outcome {
+impl LookUpResult {
     /// As the caller gets it.
     #[must_use]
     pub fn result(self) -> CacheResult {

@@ -12,7 +12,7 @@ use super::{
     AnswerStore, Entry, EntryId, Erase, Partition,
     flight::{Flights, Turn},
     keeper::{Answered, Keeper},
-    lookup::{Hit, LookUp, Outcome, Query},
+    lookup::{Hit, LookUp, LookUpResult, Query},
     options::CacheOptions,
 };
 use crate::{
@@ -74,9 +74,9 @@ impl ResponseCache {
         prompt: &str,
         embedded: &Embedded,
         deadline: Option<Instant>,
-    ) -> Outcome {
+    ) -> LookUpResult {
         if query.exact_only || query.bound.max_error <= 0.0 {
-            return Outcome::Miss { similarity: 0.0, candidate: None };
+            return LookUpResult::Miss { similarity: 0.0, candidate: None };
         }
         self.look_up.nearest(query, prompt, embedded, deadline).await
     }
@@ -89,13 +89,13 @@ impl ResponseCache {
 
     /// Counts how a look-up ended, and gives what the caller gets.
     #[must_use]
-    pub fn ended(&self, outcome: Outcome) -> CacheResult {
+    pub fn ended(&self, outcome: LookUpResult) -> CacheResult {
         let counts = &self.metrics.answers;
         match &outcome {
-            Outcome::Exact(hit) => counts.served(LookedUp::Exact, &hit.answer),
-            Outcome::Semantic(hit) => counts.served(LookedUp::Semantic, &hit.answer),
-            Outcome::Miss { .. } => counts.missed(),
-            Outcome::Bypass(cause) => counts.bypassed(*cause),
+            LookUpResult::Exact(hit) => counts.served(LookedUp::Exact, &hit.answer),
+            LookUpResult::Semantic(hit) => counts.served(LookedUp::Semantic, &hit.answer),
+            LookUpResult::Miss { .. } => counts.missed(),
+            LookUpResult::Bypass(cause) => counts.bypassed(*cause),
         }
         outcome.result()
     }

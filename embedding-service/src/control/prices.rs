@@ -56,13 +56,13 @@ const LONGEST_PROMPT: u64 = 4_000_000;
 const PROBE: u64 = 1_000;
 
 /// Prices that were looked up, also in vain.
-type Found<K> = Mutex<HashMap<K, Option<Arc<Price>>>>;
+type PriceCache<K> = Mutex<HashMap<K, Option<Arc<Price>>>>;
 
 /// Prices, remembered by model.
 pub struct Prices {
     calculator: &'static Calculator,
-    known: Found<(String, String)>,
-    dearest: Found<String>,
+    known: PriceCache<(String, String)>,
+    dearest: PriceCache<String>,
 }
 
 /// The prices of one model, rising in the length of prompts from which they hold.

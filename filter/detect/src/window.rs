@@ -74,7 +74,7 @@ pub enum Fate {
 
 /// What a response turned out to be.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome<'a> {
+pub enum AnswerOutcome<'a> {
     /// Text and tools; default and 0 where the response could not be read.
     Answered {
         answer: Fingerprint,
@@ -103,10 +103,10 @@ impl Window {
     }
 
     /// Notes what became of the request that belongs to the entry. `now`: milliseconds since 1970.
-    pub fn record(&mut self, number: u32, thread: ThreadRef, outcome: Outcome<'_>, now: u64) {
+    pub fn record(&mut self, number: u32, thread: ThreadRef, outcome: AnswerOutcome<'_>, now: u64) {
         let Some(entry) = self.entries.iter_mut().find(|entry| entry.number == number) else { return };
         match outcome {
-            Outcome::Answered { answer, tools, id, calls } => {
+            AnswerOutcome::Answered { answer, tools, id, calls } => {
                 self.answered = now;
                 entry.fate = Fate::Answered;
                 if answer.words > 0 {
@@ -116,8 +116,8 @@ impl Window {
                 self.kept.append(thread, id, calls);
             }
             // A later request of the same prompt event may fail after an earlier one was answered.
-            Outcome::Failed if entry.fate == Fate::Pending => entry.fate = Fate::Failed,
-            Outcome::Failed => {}
+            AnswerOutcome::Failed if entry.fate == Fate::Pending => entry.fate = Fate::Failed,
+            AnswerOutcome::Failed => {}
         }
     }
 

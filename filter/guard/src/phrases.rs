@@ -43,7 +43,7 @@ pub fn judge(tokens: &[Token], all: u64, place: Place, found: &mut Matches) {
     if all & (INSTRUCTION | EVERYTHING | RULE | SAID | UNBOUND | LIMIT | AI) == 0 {
         return;
     }
-    let mut marks = Marks::default();
+    let mut marks = RoleMarks::default();
     let mut sentence = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
         if token.follows(STOP) {
@@ -71,7 +71,7 @@ pub fn judge(tokens: &[Token], all: u64, place: Place, found: &mut Matches) {
         if token.is(BEFORE) && place == Place::Tool {
             add(Pattern::InstructionInjection, &|| comes_before_task(view));
         }
-        if let Some(mark) = Marks::of(view)
+        if let Some(mark) = RoleMarks::of(view)
             && let Some(offset) = marks.add(mark, token.offset)
         {
             let pattern = Pattern::RoleOverride;
@@ -244,9 +244,9 @@ fn is_mention(view: View<'_>) -> bool {
     is_quoted || is_told
 }
 
-/// Marks of a text that gives the model a role without limits. Each is harmless alone.
+/// RoleMarks of a text that gives the model a role without limits. Each is harmless alone.
 #[derive(Default)]
-struct Marks([Option<usize>; 7]);
+struct RoleMarks([Option<usize>; 7]);
 
 const PLAYS: usize = 0;
 const FREE: usize = 1;
@@ -260,7 +260,7 @@ const BECOMES: usize = 6;
 const NEAR: usize = 250;
 const SPAN: usize = 1_500;
 
-impl Marks {
+impl RoleMarks {
     fn of(view: View<'_>) -> Option<usize> {
         let View { token, before, after } = view;
         let previous = before.last();

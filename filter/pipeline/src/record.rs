@@ -20,7 +20,7 @@ use crate::{
     line::Line,
     metric::{CacheBypass, Enforced, MCP, Metric, ServiceOutcome},
     note::{FoundAnswer, Injection, Note, ToolCall},
-    passes::cache::{Cached, Found},
+    passes::cache::{Cached, LookUp},
     stored::Partition,
 };
 
@@ -299,7 +299,7 @@ pub fn headers(config: &Config, case: &Case, decision: &Decision) -> Vec<(&'stat
     }
     // To an answer from the cache belongs how near its question came.
     let told = match case.cache.as_ref().map(|cached| &cached.found) {
-        Some(Found::Hit(hit)) => Some(hit.similarity),
+        Some(LookUp::Hit(hit)) => Some(hit.similarity),
         _ => case.similarity,
     };
     headers.extend(told.map(|value| (similarity, format!("{value:.4}"))));

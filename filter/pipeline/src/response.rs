@@ -2,7 +2,7 @@
 //! count its tokens and to remember its fingerprint. Other answers that are changed have modules of their own.
 
 use sentinel_config::Config;
-use sentinel_detect::window::Outcome;
+use sentinel_detect::window::AnswerOutcome;
 use sentinel_llm_api::{
     answer_reader::AnswerReader,
     framing::{Framing, passing::PassingFrames},
@@ -344,7 +344,7 @@ fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut
     let around = Surroundings { config, host };
     if let Some(entry) = case.entry {
         let AnswerCase { scope, thread, notes, .. } = case;
-        fingerprint::remember(&around, scope, entry, *thread, &Outcome::Failed, notes);
+        fingerprint::remember(&around, scope, entry, *thread, &AnswerOutcome::Failed, notes);
     }
     if case.turn.is_some() {
         // What nobody waited for may have been made, and paid for.

@@ -32,12 +32,12 @@ pub struct Group {
     /// Flagged runs in which even a new word of the user did not get through untouched.
     pub flagged_after_user: usize,
     pub checked_after_user: usize,
-    pub found: Found,
+    pub found: Recall,
 }
 
 /// How injected loops fared.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct Recall {
     /// Hinted or killed after the onset.
     pub found: usize,
     /// Ids of the runs whose loop was not found.
@@ -139,7 +139,7 @@ impl Group {
     }
 }
 
-impl Found {
+impl Recall {
     fn add(&mut self, case: &Case, replayed: &Replayed) {
         let Some(injected) = case.injected else { return };
         let loops = |sent: &&Sent| sent.history > injected.onset;

@@ -58,7 +58,7 @@ impl Message {
 
 /// An assistant turn whose calls all have their results right behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct StepSpan {
     /// Message of the assistant turn.
     pub start: usize,
     /// First message behind the results.
@@ -66,7 +66,7 @@ pub struct Step {
 }
 
 /// The steps of a history, in order.
-pub fn steps(messages: &[Message]) -> Vec<Step> {
+pub fn steps(messages: &[Message]) -> Vec<StepSpan> {
     let mut steps = Vec::new();
     for (start, message) in messages.iter().enumerate() {
         let Said::Assistant { calls, .. } = &message.said else { continue };
@@ -76,7 +76,7 @@ pub fn steps(messages: &[Message]) -> Vec<Step> {
         });
         let results: Vec<&String> = results.collect();
         if !calls.is_empty() && calls.iter().all(|call| results.contains(&&call.id)) {
-            steps.push(Step { start, end: start + 1 + results.len() });
+            steps.push(StepSpan { start, end: start + 1 + results.len() });
         }
     }
     steps

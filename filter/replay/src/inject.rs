@@ -8,7 +8,7 @@ use serde_json::Value;
 use strum::IntoStaticStr;
 
 use crate::chance::Chance;
-use crate::history::{Call, Message, Run, Said, Step, steps};
+use crate::history::{Call, Message, Run, Said, StepSpan, steps};
 
 mod shapes;
 
@@ -141,9 +141,9 @@ fn choose<T>(candidates: &[T], at: At, chance: &mut Chance) -> Option<usize> {
 
 /// The recorded step is the first round.
 fn repeat(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
-    let steps: Vec<Step> = steps(messages).into_iter().filter(|step| tells(messages, *step)).collect();
+    let steps: Vec<StepSpan> = steps(messages).into_iter().filter(|step| tells(messages, *step)).collect();
     // A step that the run itself repeats has no known onset.
-    let once: Vec<Step> = steps
+    let once: Vec<StepSpan> = steps
         .iter()
         .filter(|step| {
             let approach = approach(messages, **step);
@@ -162,7 +162,7 @@ fn repeat(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
 /// Some recorded steps that the run takes for the first time, one after the other: what follows them is the loop.
 fn cycle(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
     let mut known = HashSet::new();
-    let new: Vec<Step> = steps(messages)
+    let new: Vec<StepSpan> = steps(messages)
         .into_iter()
         .filter(|step| known.insert(approach(messages, *step)) && tells(messages, *step))
         .collect();
@@ -181,7 +181,7 @@ fn cycle(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
 }
 
 /// Whether what came of a step is more than an acknowledgement, which may well repeat.
-fn tells(messages: &[Message], step: Step) -> bool {
+fn tells(messages: &[Message], step: StepSpan) -> bool {
     let words = |message: &Message| match &message.said {
         Said::Result { text, .. } => text.split_whitespace().count(),
         _ => 0,
@@ -202,7 +202,8 @@ const NOTHING: [&str; 6] = [
 ];
 
 fn same_outcome(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
-    let steps: Vec<Step> = steps(messages).into_iter().filter(|step| step.end == step.start + 2).collect();
+    let steps: Vec<StepSpan> =
+        steps(messages).into_iter().filter(|step| step.end == step.start + 2).collect();
     let step = *steps.get(choose(&steps, at, chance)?)?;
     let Said::Assistant { calls, .. } = &messages[step.start].said else { return None };
     let call = calls.first()?;
@@ -269,7 +270,7 @@ fn paraphrase(messages: &[Message], at: At, chance: &mut Chance) -> Option<Loope
 }
 
 /// What a step does, whatever its ids and its spelling; results aside.
-fn approach(messages: &[Message], step: Step) -> Vec<(String, String)> {
+fn approach(messages: &[Message], step: StepSpan) -> Vec<(String, String)> {
     let Said::Assistant { calls, .. } = &messages[step.start].said else { return Vec::new() };
     let mut approach: Vec<_> = calls
         .iter()
@@ -283,7 +284,7 @@ fn approach(messages: &[Message], step: Step) -> Vec<(String, String)> {
 }
 
 /// The step once more: other ids, another time, another spelling, another order.
-fn again(messages: &[Message], step: Step, chance: &mut Chance) -> Vec<Told> {
+fn again(messages: &[Message], step: StepSpan, chance: &mut Chance) -> Vec<Told> {
     let Said::Assistant { calls, .. } = &messages[step.start].said else { return Vec::new() };
     let mut pairs: Vec<(Call, &str)> = calls
         .iter()

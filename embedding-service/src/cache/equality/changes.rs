@@ -37,7 +37,7 @@ struct Change {
 }
 
 /// What a pattern's places have found: their name on the right side, and the tokens.
-type Found<'a> = Vec<(&'static str, &'a [Token])>;
+type Captures<'a> = Vec<(&'static str, &'a [Token])>;
 
 struct Rules {
     courtesy: Vec<Pattern>,
@@ -249,7 +249,7 @@ fn prefix(places: &[Place], tokens: &[Token]) -> Option<usize> {
     taken.or_else(|| prefix(places, tokens).filter(|_| *is_optional))
 }
 
-fn fits<'a>(places: &[Place], tokens: &'a [Token], is_whole: bool, found: &mut Found<'a>) -> bool {
+fn fits<'a>(places: &[Place], tokens: &'a [Token], is_whole: bool, found: &mut Captures<'a>) -> bool {
     let Some((place, rest)) = places.split_first() else { return tokens.is_empty() };
     match place {
         Place::Words { words, is_optional } => {
@@ -400,7 +400,7 @@ fn verb_of(participle: &str) -> Option<String> {
         .find(|verb| is_in("actions", verb))
 }
 
-fn written(to: &[&'static str], found: &Found<'_>) -> Vec<Token> {
+fn written(to: &[&'static str], found: &Captures<'_>) -> Vec<Token> {
     let mut new = Vec::new();
     for part in to {
         // Alternatives on the right are those that begin so on the left.

@@ -1,7 +1,7 @@
 use sentinel_text::digest;
 
 use super::*;
-use crate::{context::Occurrence, kept_history::ThreadRef, step::Kind, step::StepLog, window::Outcome};
+use crate::{context::Occurrence, kept_history::ThreadRef, step::Kind, step::StepLog, window::AnswerOutcome};
 
 struct Run {
     window: Window,
@@ -55,7 +55,7 @@ impl Run {
     fn answer_with(&mut self, observed: &Observed, text: &str, tools: u64) {
         if let Some(entry) = observed.entry {
             let answer = Fingerprint::of(text);
-            let outcome = Outcome::Answered { answer, tools, id: None, calls: StepLog::default() };
+            let outcome = AnswerOutcome::Answered { answer, tools, id: None, calls: StepLog::default() };
             self.window.record(entry, ThreadRef::default(), outcome, 0);
         }
     }
@@ -89,7 +89,7 @@ fn a_request_that_was_not_answered_comes_again_without_counting() {
     for _ in 0..10 {
         let observed = run.say(PROMPT);
         assert_eq!(observed.verdict(), Verdict::Allow);
-        run.window.record(observed.entry.unwrap(), ThreadRef::default(), Outcome::Failed, 0);
+        run.window.record(observed.entry.unwrap(), ThreadRef::default(), AnswerOutcome::Failed, 0);
     }
     assert_eq!(run.window.entries.len(), 1);
 }

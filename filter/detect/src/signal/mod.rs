@@ -288,8 +288,10 @@ fn told_first(
 ) -> Option<Finding> {
     let found = find(steps, policy)?;
     let (last, earlier) = steps.split_last()?;
-    let hints = || policy.of_tools(last, policy.repeated_step).hint > 0;
-    if found.verdict == Verdict::Kill && hints() && find(earlier, policy).is_none() {
+    // An operator may want no hint, or a kill as soon as a hint.
+    let row = policy.of_tools(last, policy.repeated_step);
+    let hints_first = row.hint > 0 && (row.kill == 0 || row.hint < row.kill);
+    if found.verdict == Verdict::Kill && hints_first && find(earlier, policy).is_none() {
         return Some(Finding { verdict: Verdict::Hint, ..found });
     }
     Some(found)

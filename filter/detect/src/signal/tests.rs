@@ -51,6 +51,23 @@ fn failing() -> Step<'static> {
 }
 
 #[test]
+fn where_nothing_was_said_before_a_kill_is_a_hint_first() {
+    let outcome = "the build stops at the same place as before and prints the whole list of its inputs again";
+    let all: Vec<_> =
+        "xaxbxcdeabcdx".chars().map(|name| step("", &format!("make {name}"), outcome)).collect();
+    let judged = |policy: &StepsPolicy| {
+        let verdicts = (1..=all.len()).map(|len| in_exchanges(&exchanges(all[..len].to_vec()), policy));
+        verdicts.map(|found| found.map(|found| found.verdict)).collect::<Vec<_>>()
+    };
+    let (last, before) = (all.len() - 1, all.len() - 2);
+    let told = judged(&StepsPolicy::default());
+    assert_eq!((told[before], told[last]), (None, Some(Verdict::Hint)));
+    // Who wants no hints gets the kill at once.
+    let no_hints = StepsPolicy { repeated_step: Thresholds { hint: 0, kill: 5 }, ..StepsPolicy::default() };
+    assert_eq!(judged(&no_hints)[last], Some(Verdict::Kill));
+}
+
+#[test]
 fn a_failing_call_is_hinted_at_the_third_time_and_killed_at_the_fifth() {
     use Verdict::{Hint, Kill};
     let steps = vec![failing(); 6];

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Purpose, ToolRule, Weight,
     judge::{Facts, Judged},
-    memo::{Found, Key, Memo},
+    memo::{Key, Memo, Remembered},
     unwrapped,
 };
 use crate::WordSet;
@@ -121,7 +121,7 @@ pub(crate) struct UnreadResult<'a> {
     /// Its key in the memory, once it was looked for there.
     pub key: OnceCell<Option<Key>>,
     /// What is known so far.
-    pub found: Cell<Found>,
+    pub found: Cell<Remembered>,
 }
 
 /// What a result says, out of what it is wrapped in.

@@ -22,6 +22,10 @@ pub(super) fn is_failure(said: &str) -> bool {
     if is_json(text) {
         return is_json_failure(text);
     }
+    if text.starts_with('[') {
+        // What follows a line such as `[File: a.py (300 lines)]` is content, whatever it talks of.
+        return text.lines().next().is_some_and(is_failure_line) || is_log_of_failure(text);
+    }
     if let Some(failed) = failed_by_exit_code(text) {
         // The lines are what a program printed that says itself how it ended.
         return failed;
@@ -286,6 +290,7 @@ mod tests {
             r#"[{"error": "locked"}]"#,
             "[10:00:59] INFO no errors",
             "[7, 8] errors were found",
+            "[File: a.py (300 lines)]\n299: def f():\nerror: is the first word of this line",
             r#"{"imported": 100, "errors": 3}"#,
             r#"{"errors": []}"#,
             r#"{"error": null, "rows": 3}"#,

@@ -4,12 +4,12 @@
 /// Words in ASCII.
 pub(super) struct Known {
     words: &'static [&'static str],
-    marks: Marks,
+    marks: WordShapes,
 }
 
 impl Known {
     pub const fn of(words: &'static [&'static str]) -> Self {
-        let mut marks = Marks::NONE;
+        let mut marks = WordShapes::NONE;
         let mut rest = words;
         while let [word, after @ ..] = rest {
             marks = marks.with(word);
@@ -31,9 +31,9 @@ pub(super) fn is_one_of(word: &str, known: &[&str]) -> bool {
 
 /// The first letters and lengths of words: a bit for each pair, one half for each second bit of the length.
 #[derive(Clone, Copy)]
-pub(super) struct Marks(u64, u64);
+pub(super) struct WordShapes(u64, u64);
 
-impl Marks {
+impl WordShapes {
     pub const NONE: Self = Self(0, 0);
 
     #[must_use]

@@ -23,12 +23,12 @@ pub(crate) struct Key([u64; 2]);
 pub struct Memo {
     seed: u64,
     /// By the low bits of the key; empty until something is kept.
-    places: RefCell<Vec<(Key, Found)>>,
+    places: RefCell<Vec<(Key, Remembered)>>,
 }
 
 /// What was found out about a result; `None` where nobody has asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Remembered {
     pub facts: Option<Facts>,
     /// No other text can have the same outcome.
     pub is_apart: Option<bool>,
@@ -71,17 +71,17 @@ impl Memo {
     }
 
     /// What is known of a result; nothing of one that was not seen.
-    pub(super) fn found(&self, key: Key) -> Found {
+    pub(super) fn found(&self, key: Key) -> Remembered {
         let places = self.places.try_borrow().ok();
         let kept = places.as_ref().and_then(|places| places.get(key.place()));
         kept.filter(|(kept, _)| *kept == key).map(|(_, found)| *found).unwrap_or_default()
     }
 
     /// Keeps what was found out about a result.
-    pub(super) fn keep(&self, key: Key, found: Found) {
+    pub(super) fn keep(&self, key: Key, found: Remembered) {
         let Ok(mut places) = self.places.try_borrow_mut() else { return };
         if places.is_empty() {
-            *places = vec![(Key([0, 0]), Found::default()); PLACES];
+            *places = vec![(Key([0, 0]), Remembered::default()); PLACES];
         }
         if let Some(place) = places.get_mut(key.place()) {
             *place = (key, found);
@@ -94,9 +94,9 @@ mod tests {
     use super::*;
     use crate::step::{Purpose, Weight, judge::Judged};
 
-    fn found(said: &str) -> Found {
+    fn found(said: &str) -> Remembered {
         let facts = Judged { said, purpose: Purpose::Any, weight: Weight::Full, is_error: false }.facts(None);
-        Found { facts: Some(facts), ..Found::default() }
+        Remembered { facts: Some(facts), ..Remembered::default() }
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
             memo.key(["search", "{ }", "rain"], 0),
             memo.key(["searc", "h{}", "rain"], 0),
         ] {
-            assert_eq!(memo.found(other), Found::default());
+            assert_eq!(memo.found(other), Remembered::default());
         }
     }
 

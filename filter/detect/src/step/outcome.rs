@@ -10,7 +10,7 @@ use super::{
     call::{Call, CallResult, Meaning, Tool, UnreadResult, Written, judged},
     explicit,
     judge::{Facts, MAX_FAILURE},
-    memo::{Found, Key},
+    memo::{Key, Remembered},
     numbers::Numbers,
     residue::{self, Residue},
     volatile,
@@ -48,7 +48,7 @@ impl Done<'_, '_> {
     fn find<T: Copy>(
         &self,
         result: &UnreadResult<'_>,
-        place: fn(&mut Found) -> &mut Option<T>,
+        place: fn(&mut Remembered) -> &mut Option<T>,
         find: impl FnOnce() -> T,
     ) -> T {
         let key = *result.key.get_or_init(|| {

@@ -3,7 +3,7 @@
 
 use sentinel_text::words;
 
-use super::known::Marks;
+use super::known::WordShapes;
 use crate::words::{chinese, french, german, italian, japanese, korean, portuguese, russian, spanish};
 
 /// Longer texts are not looked at (bytes).
@@ -82,12 +82,12 @@ pub(super) fn says(text: &str, wanted: Says) -> bool {
 pub(super) struct Phrases {
     lists: Lists,
     /// Of the last word of each.
-    marks: Marks,
+    marks: WordShapes,
 }
 
 impl Phrases {
     pub const fn of(lists: Lists) -> Self {
-        let (mut marks, mut rest) = (Marks::NONE, lists);
+        let (mut marks, mut rest) = (WordShapes::NONE, lists);
         while let [list, after @ ..] = rest {
             let mut phrases = *list;
             while let [phrase, others @ ..] = phrases {

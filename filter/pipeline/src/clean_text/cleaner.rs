@@ -10,7 +10,7 @@ use super::{
     code::Code,
     paragraphs::may_stand_before_a_fence,
     skipped::{Block, Skip, Skipped},
-    tags::{Candidate, Ending, Found, Kind, LONGEST, Name, Tag},
+    tags::{Candidate, Ending, Kind, LONGEST, Name, Tag, Taken},
 };
 
 /// An element longer than this is not taken out (bytes): it would have to be kept until its end comes.
@@ -188,22 +188,22 @@ impl Cleaner {
     fn candidate(&mut self, candidate: Candidate, c: char, left: &mut String) {
         self.held.push(c);
         match candidate.take(&self.held, c) {
-            Found::Maybe(candidate) => self.mode = Mode::Candidate(candidate),
-            Found::No => {
+            Taken::Maybe(candidate) => self.mode = Mode::Candidate(candidate),
+            Taken::No => {
                 self.held.pop();
                 self.mode = Mode::Text;
                 let held = std::mem::take(&mut self.held);
                 self.say(&held, left);
                 self.text(c, left);
             }
-            Found::Tag(tag) => self.tag(tag, left),
+            Taken::Tag(tag) => self.tag(tag, left),
             // An answer may end with the example of a system message.
-            Found::Block(Block::SystemMessage) if self.has_spoken => {
+            Taken::Block(Block::SystemMessage) if self.has_spoken => {
                 self.mode = Mode::Text;
                 let held = std::mem::take(&mut self.held);
                 self.say(&held, left);
             }
-            Found::Block(block) => {
+            Taken::Block(block) => {
                 let held = std::mem::take(&mut self.held);
                 self.set_aside(&held, block.step());
                 self.mode = Mode::Skipping(block, Skip::Line);

@@ -90,7 +90,7 @@ pub enum Candidate {
 
 /// What a character makes of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Taken {
     Maybe(Candidate),
     No,
     Tag(Tag),
@@ -101,33 +101,33 @@ impl Candidate {
     pub const TAG: Self = Self::Name { closes: false, start: 1 };
 
     /// `held`: all of it, with its last character `c`.
-    pub fn take(self, held: &str, c: char) -> Found {
+    pub fn take(self, held: &str, c: char) -> Taken {
         if held.len() > LONGEST {
-            return Found::No;
+            return Taken::No;
         }
         match self {
             Self::Name { closes: false, start: 1 } if held == "</" => {
-                Found::Maybe(Self::Name { closes: true, start: 2 })
+                Taken::Maybe(Self::Name { closes: true, start: 2 })
             }
             Self::Name { closes, start } => {
                 let at = held.len().saturating_sub(c.len_utf8());
-                let Some((before, said)) = held.split_at_checked(at) else { return Found::No };
+                let Some((before, said)) = held.split_at_checked(at) else { return Taken::No };
                 let so_far = held.get(start..).unwrap_or_default();
                 if NAMES.iter().any(|name| begins(name.text, so_far)) {
-                    return Found::Maybe(self);
+                    return Taken::Maybe(self);
                 }
                 let whole = before.get(start..).unwrap_or_default();
                 let Some(name) = NAMES.iter().find(|name| name.text.eq_ignore_ascii_case(whole)) else {
-                    return Found::No;
+                    return Taken::No;
                 };
                 let may_follow = matches!(said, ">" | "/" | " " | "\t") || said == "=" && name.needs_name;
                 let start = before.len();
-                if may_follow { Self::Attributes { name, closes, start }.take(held, c) } else { Found::No }
+                if may_follow { Self::Attributes { name, closes, start }.take(held, c) } else { Taken::No }
             }
             Self::Attributes { name, closes, start } => {
                 let attributes = held.get(start..).unwrap_or_default();
                 match c {
-                    '<' | '`' | '\n' | '[' => Found::No,
+                    '<' | '`' | '\n' | '[' => Taken::No,
                     '>' => {
                         let attributes = attributes.trim_end_matches('>');
                         let is_named =
@@ -137,17 +137,17 @@ impl Candidate {
                         let is_foreign = closes && name.needs_name && name.text != "parameter";
                         let is_bare = closes || name.kind == Kind::Final;
                         if stands_alone || is_foreign || is_bare && !attributes.trim().is_empty() {
-                            return Found::No;
+                            return Taken::No;
                         }
-                        Found::Tag(Tag { name, closes, is_empty: attributes.ends_with('/') })
+                        Taken::Tag(Tag { name, closes, is_empty: attributes.ends_with('/') })
                     }
-                    _ => Found::Maybe(self),
+                    _ => Taken::Maybe(self),
                 }
             }
             Self::Mark => match MARKS.iter().find(|(mark, _)| mark.starts_with(held)) {
-                Some((mark, block)) if mark.len() == held.len() => Found::Block(*block),
-                Some(_) => Found::Maybe(self),
-                None => Found::No,
+                Some((mark, block)) if mark.len() == held.len() => Taken::Block(*block),
+                Some(_) => Taken::Maybe(self),
+                None => Taken::No,
             },
         }
     }

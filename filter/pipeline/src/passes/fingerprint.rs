@@ -4,7 +4,7 @@ use sentinel_detect::{
     arguments::canonical,
     kept_history::ThreadRef,
     step::{StepLog, ToolRules},
-    window::Outcome,
+    window::AnswerOutcome,
 };
 use sentinel_llm_api::answer::Answer;
 use sentinel_text::{Fingerprint, digest, digest_pair};
@@ -18,14 +18,14 @@ pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
     let outcome = if case.has_succeeded {
         answered(case.answer.as_ref(), &case.policy.steps.tools)
     } else {
-        Outcome::Failed
+        AnswerOutcome::Failed
     };
     remember(around, scope, *entry, *thread, &outcome, &mut case.notes);
 }
 
 /// What a response with a status of success turned out to be. `answer` is none where it could not be read.
-pub fn answered<'a>(answer: Option<&'a Answer>, rules: &ToolRules) -> Outcome<'a> {
-    Outcome::Answered {
+pub fn answered<'a>(answer: Option<&'a Answer>, rules: &ToolRules) -> AnswerOutcome<'a> {
+    AnswerOutcome::Answered {
         answer: answer.map(text).unwrap_or_default(),
         tools: answer.map_or(0, tools),
         id: answer.map(|answer| &answer.id).filter(|id| !id.is_empty()).map(|id| digest(id.as_bytes())),
@@ -39,7 +39,7 @@ pub fn remember(
     scope: &Scope,
     entry: u32,
     thread: ThreadRef,
-    outcome: &Outcome<'_>,
+    outcome: &AnswerOutcome<'_>,
     notes: &mut Vec<Note>,
 ) {
     let Surroundings { config, host } = around;

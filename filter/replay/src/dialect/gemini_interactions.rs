@@ -27,7 +27,7 @@ struct Answer<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Step<'a> {
+enum StepItem<'a> {
     UserInput { content: [Content<'a>; 1] },
     ModelOutput { content: [Content<'a>; 1] },
     FunctionCall { id: &'a str, name: &'a str, arguments: Box<RawValue> },
@@ -57,18 +57,18 @@ fn steps(message: &Message) -> Vec<Box<RawValue>> {
     let content = |text| [Content { r#type: "text", text }];
     match &message.said {
         Said::Instruction(_) => Vec::new(),
-        Said::User(text) => vec![raw(&Step::UserInput { content: content(text) })],
+        Said::User(text) => vec![raw(&StepItem::UserInput { content: content(text) })],
         Said::Assistant { text, calls } => {
-            let said = (!text.is_empty()).then(|| raw(&Step::ModelOutput { content: content(text) }));
+            let said = (!text.is_empty()).then(|| raw(&StepItem::ModelOutput { content: content(text) }));
             let calls = calls.iter().map(|call| {
                 let arguments = object(&call.arguments);
-                raw(&Step::FunctionCall { id: &call.id, name: &call.name, arguments })
+                raw(&StepItem::FunctionCall { id: &call.id, name: &call.name, arguments })
             });
             said.into_iter().chain(calls).collect()
         }
         Said::Result { call, name, text } => {
             let result = as_object(text).unwrap_or_else(|| raw(text.as_str()));
-            vec![raw(&Step::FunctionResult { call_id: call, name, result })]
+            vec![raw(&StepItem::FunctionResult { call_id: call, name, result })]
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Loops in the shapes that live agents have, and work that looks like a loop.
 
 use super::{
-    At, Call, Chance, Looped, Message, ROUNDS, Said, Step, Told, again, call_id, choose, recorded, steps,
+    At, Call, Chance, Looped, Message, ROUNDS, Said, StepSpan, Told, again, call_id, choose, recorded, steps,
     tells,
 };
 
 /// Rounds of healthy work.
 const HEALTHY: usize = 20;
 
-fn telling(messages: &[Message]) -> Vec<Step> {
+fn telling(messages: &[Message]) -> Vec<StepSpan> {
     steps(messages).into_iter().filter(|step| tells(messages, *step)).collect()
 }
 

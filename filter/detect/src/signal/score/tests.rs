@@ -5,7 +5,7 @@ use crate::{
     context::{Context, Occurrence},
     kept_history::ThreadRef,
     step::StepLog,
-    window::Outcome,
+    window::AnswerOutcome,
 };
 
 const POLICY: ScorePolicy =
@@ -15,8 +15,8 @@ fn prompt(text: &str) -> IncomingPrompt {
     IncomingPrompt { text: Fingerprint::of(text), ..IncomingPrompt::default() }
 }
 
-fn answered(text: &str) -> Outcome<'static> {
-    Outcome::Answered { answer: Fingerprint::of(text), tools: 0, id: None, calls: StepLog::default() }
+fn answered(text: &str) -> AnswerOutcome<'static> {
+    AnswerOutcome::Answered { answer: Fingerprint::of(text), tools: 0, id: None, calls: StepLog::default() }
 }
 
 /// The verdicts on each of the prompts, each answered in turn.
@@ -120,7 +120,7 @@ fn what_was_not_answered_does_not_count() {
     let prompt = prompt("the very same question again");
     for _ in 0..10 {
         let number = window.push(Entry { prompt: prompt.text, ..Entry::default() }, POLICY.window);
-        window.record(number, ThreadRef::default(), Outcome::Failed, 0);
+        window.record(number, ThreadRef::default(), AnswerOutcome::Failed, 0);
     }
     assert_eq!(judge(&window, &prompt, true, &POLICY), (Verdict::Allow, Evidence::default()));
 }

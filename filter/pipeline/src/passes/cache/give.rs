@@ -8,7 +8,7 @@ use sentinel_llm_api::{
 };
 use sentinel_text::digest_pair;
 
-use super::{Cached, Found, Hit, HitKind};
+use super::{Cached, Hit, HitKind, LookUp};
 use crate::{
     case::Case,
     decide::Decision,
@@ -21,7 +21,7 @@ use crate::{
 
 /// Notes what the service found; `reply` is an error where it was not asked, or has not answered.
 pub fn found(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>) {
-    let Some(Cached { key: Some(key), found: found @ Found::Open }) = &mut case.cache else { return };
+    let Some(Cached { key: Some(key), found: found @ LookUp::Open }) = &mut case.cache else { return };
     let reply = match reply {
         Ok(Some(reply)) => reply,
         // A service of an older version knows no cache.
@@ -34,12 +34,12 @@ pub fn found(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>
     let similarity = if (0.0..=1.0).contains(&reply.similarity) { reply.similarity } else { 0.0 };
     let kind = match reply.kind {
         LookupKind::Miss => {
-            *found = Found::Miss(similarity);
+            *found = LookUp::Miss(similarity);
             return;
         }
         LookupKind::Bypass => {
             let cause = CacheBypass::of_service(&reply.cause);
-            *found = Found::Bypass(cause);
+            *found = LookUp::Bypass(cause);
             // What can be stored without the model is; and what could not be read was erased.
             if !matches!(cause, CacheBypass::Embedding | CacheBypass::Corrupted) {
                 case.cache = Some(Cached::bypass(cause));
@@ -59,13 +59,13 @@ pub fn found(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>
     *found = match reply.answer.filter(is_whole) {
         // Who goes on from the answer names its id or its calls to the provider, who must know them.
         Some(answer) if key.is_kept && (answer.id.is_empty() || !answer.calls.is_empty()) => {
-            Found::Bypass(CacheBypass::Kept)
+            LookUp::Bypass(CacheBypass::Kept)
         }
         Some(answer) => {
             let similarity = if kind == HitKind::Exact { 1.0 } else { similarity };
-            Found::Hit(Box::new(Hit { kind, answer, similarity, age: reply.age, entry: reply.entry }))
+            LookUp::Hit(Box::new(Hit { kind, answer, similarity, age: reply.age, entry: reply.entry }))
         }
-        None => Found::Bypass(CacheBypass::Service),
+        None => LookUp::Bypass(CacheBypass::Service),
     };
 }
 
@@ -75,27 +75,27 @@ pub fn settle(around: &Surroundings<'_>, case: &mut Case, decision: &Decision) {
     if decision.verdict != Verdict::Allow && cached.key.is_some() {
         *cached = Cached::bypass(CacheBypass::Loop);
     }
-    if let Found::Open = cached.found {
+    if let LookUp::Open = cached.found {
         *cached = Cached::bypass(CacheBypass::Service);
     }
     let sample = case.policy.cache.as_ref().map_or(0.0, |policy| policy.sample);
-    if let Found::Hit(hit) = &cached.found {
+    if let LookUp::Hit(hit) = &cached.found {
         let similarity = hit.similarity;
         // What is not given is compared with what comes.
         cached.key.iter_mut().for_each(|key| key.compare_only = true);
         if decision.is_enforced && sample > 0.0 && is_drawn(sample, around.host.random()) {
-            cached.found = Found::Miss(similarity);
+            cached.found = LookUp::Miss(similarity);
         }
     }
     let metric = match &cached.found {
-        Found::Hit(hit) => Metric::CacheHits(hit.kind.metric()),
-        Found::Miss(similarity) => {
+        LookUp::Hit(hit) => Metric::CacheHits(hit.kind.metric()),
+        LookUp::Miss(similarity) => {
             let partition = cached.key.as_ref().map(|key| key.partition).unwrap_or_default();
             case.notes.push(Note::CacheMiss { similarity: *similarity, partition });
             Metric::CacheHits(CacheHit::Miss)
         }
-        Found::Bypass(cause) => Metric::CacheBypasses(*cause),
-        Found::Open => Metric::CacheBypasses(CacheBypass::Service),
+        LookUp::Bypass(cause) => Metric::CacheBypasses(*cause),
+        LookUp::Open => Metric::CacheBypasses(CacheBypass::Service),
     };
     case.notes.push(Note::Count(metric, 1));
 }
@@ -109,7 +109,7 @@ fn is_drawn(share: f64, random: u64) -> bool {
 /// answer, and its calls are on record like any.
 pub fn reply(around: &Surroundings<'_>, case: &mut Case, decision: &Decision) -> Option<LocalReply> {
     let Surroundings { config, host } = around;
-    let Some(Cached { found: Found::Hit(hit), .. }) = &case.cache else { return None };
+    let Some(Cached { found: LookUp::Hit(hit), .. }) = &case.cache else { return None };
     case.notes.push(Note::CacheHit(FoundAnswer {
         hit: hit.kind.metric(),
         similarity: hit.similarity,

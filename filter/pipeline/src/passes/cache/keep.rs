@@ -7,7 +7,7 @@ use sentinel_llm_api::{
     repeatable::{Content, NotRepeatable, Wanted},
 };
 
-use super::{Cached, Found, Key, directives::Directives};
+use super::{Cached, Key, LookUp, directives::Directives};
 use crate::{
     case::{AnswerCase, Case},
     host::Facts,
@@ -36,7 +36,7 @@ pub fn awaited(case: &mut Case) -> Option<Awaited> {
     let CachePolicy { wanted, ttl, obeys_provider, .. } = *case.policy.cache.as_ref()?;
     let Cached { key, found } = case.cache.take()?;
     // A hit that was not given is learned from.
-    let is_wanted = !matches!(found, Found::Open);
+    let is_wanted = !matches!(found, LookUp::Open);
     key.filter(|_| is_wanted).map(|key| Awaited { key, framing, wanted, ttl, obeys_provider })
 }
 

@@ -7,7 +7,7 @@ use sentinel_llm_api::{
     question::{Question, Unfit},
 };
 
-use super::{Cached, Found, Key, caller, directives::Directives, now::asks_for_now};
+use super::{Cached, Key, LookUp, caller, directives::Directives, now::asks_for_now};
 use crate::{
     case::Case,
     host::Facts,
@@ -37,7 +37,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     };
     let (cached, lookup) = match key(config, policy, case, conversation, tail, host) {
         Ok((key, true)) if caller::is_refused(caller, host) => {
-            (Cached { key: Some(key), found: Found::Bypass(CacheBypass::Refused) }, None)
+            (Cached { key: Some(key), found: LookUp::Bypass(CacheBypass::Refused) }, None)
         }
         Ok((key, true)) => {
             let lookup = Lookup {
@@ -47,9 +47,9 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
                 exact_only: !policy.semantic,
                 wait: policy.wait,
             };
-            (Cached { key: Some(key), found: Found::Open }, Some(lookup))
+            (Cached { key: Some(key), found: LookUp::Open }, Some(lookup))
         }
-        Ok((key, false)) => (Cached { key: Some(key), found: Found::Bypass(CacheBypass::NoCache) }, None),
+        Ok((key, false)) => (Cached { key: Some(key), found: LookUp::Bypass(CacheBypass::NoCache) }, None),
         Err(cause) => (Cached::bypass(cause), None),
     };
     (case.cache, case.lookup) = (Some(cached), lookup);

@@ -19,7 +19,7 @@ use crate::{
 pub struct Cached {
     /// Under what an answer may be kept; none where it may not.
     pub key: Option<Key>,
-    pub found: Found,
+    pub found: LookUp,
 }
 
 /// Under what an answer is kept.
@@ -37,7 +37,7 @@ pub struct Key {
 
 /// What a look-up came to.
 #[derive(Debug)]
-pub enum Found {
+pub enum LookUp {
     /// It is under way.
     Open,
     Bypass(CacheBypass),
@@ -67,15 +67,15 @@ pub enum HitKind {
 impl Cached {
     /// Nothing is looked up, and nothing kept.
     fn bypass(cause: CacheBypass) -> Self {
-        Self { key: None, found: Found::Bypass(cause) }
+        Self { key: None, found: LookUp::Bypass(cause) }
     }
 
     /// How the client and the records call it.
     pub fn label(&self) -> &'static str {
         match &self.found {
-            Found::Hit(hit) => hit.kind.metric().label(),
-            Found::Miss(_) => "miss",
-            Found::Open | Found::Bypass(_) => "bypass",
+            LookUp::Hit(hit) => hit.kind.metric().label(),
+            LookUp::Miss(_) => "miss",
+            LookUp::Open | LookUp::Bypass(_) => "bypass",
         }
     }
 }
