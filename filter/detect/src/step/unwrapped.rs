@@ -176,34 +176,42 @@ fn with_exit_code(object: Raw<'_>) -> Option<Said<'_>> {
     printed(json::string(output)?, beside.get())
 }
 
-/// The fields that a tool writes around what a program has printed: lines before a line `Output:`, or process numbers behind the
-/// exit code. They differ each time.
+/// Without the fields that a tool writes around what a program has printed. They differ each time.
 fn without_fields(text: &str) -> Option<Said<'_>> {
-    /// Fields.
-    const MOST: usize = 8;
+    let (output, fields) = output_behind_fields(text).or_else(|| output_before_fields(text))?;
+    printed(Cow::Borrowed(output), fields)
+}
+
+/// Fields before or behind an output that are looked at.
+const MOST_FIELDS: usize = 8;
+
+/// What stands behind a line `Output:`, and the fields before that line.
+fn output_behind_fields(text: &str) -> Option<(&str, &str)> {
     let is_field = |line: &str| line.len() <= 80 && (line.contains(": ") || line.ends_with(char::is_numeric));
     let mut begin = 0_usize;
-    for line in text.split_inclusive('\n').take(MOST) {
-        let (head, rest) = text.split_at_checked(begin)?;
+    for line in text.split_inclusive('\n').take(MOST_FIELDS) {
+        let (fields, rest) = text.split_at_checked(begin)?;
         begin = begin.saturating_add(line.len());
         let line = line.trim();
         if line.eq_ignore_ascii_case("output:") {
-            let rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
-            return printed(Cow::Borrowed(rest), head);
+            return Some((rest.split_once('\n').map_or("", |(_, output)| output), fields));
         }
         if !is_field(line) {
-            break;
+            return None;
         }
     }
+    None
+}
+
+/// What stands before an exit code, and the line with the code. Between the code and the end are fields that are empty, or numbers of
+/// processes.
+fn output_before_fields(text: &str) -> Option<(&str, &str)> {
     let mut end = text.len();
-    for line in text.rsplit('\n').take(MOST) {
-        let rest = text.get(..end)?;
+    for line in text.rsplit('\n').take(MOST_FIELDS) {
+        let is_last = end == text.len();
         end = end.saturating_sub(line.len().saturating_add(1));
         if explicit::failed_by_exit_code(line).is_some() {
-            if rest.len() == text.len() {
-                return None;
-            }
-            return printed(Cow::Borrowed(without_empty_fields(text.get(..end)?)), line);
+            return (!is_last).then_some((without_empty_fields(text.get(..end)?), line));
         }
         let (label, value) = line.split_once(':')?;
         if !explicit::is_nothing(value) && !volatile::is_name_of_process(label.rsplit(' ').next()?) {
