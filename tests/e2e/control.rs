@@ -32,9 +32,13 @@ impl Operator {
 
     /// The service's metrics.
     pub async fn metrics(&self) -> Metrics {
+        Metrics::parse(&self.metrics_text().await)
+    }
+
+    pub async fn metrics_text(&self) -> String {
         let request = client::request(self.0, Method::GET, "/metrics", &[], Full::new(Bytes::new()));
         let answer = client::send(request).await.expect("the service answers");
-        Metrics::parse(&String::from_utf8_lossy(&answer.body))
+        String::from_utf8_lossy(&answer.body).into_owned()
     }
 
     pub async fn ask(&self, method: Method, path: &str, body: &Value) -> Value {

@@ -148,6 +148,8 @@ impl Case {
 /// A request to an MCP server.
 #[derive(Debug)]
 pub struct McpCase {
+    /// Milliseconds since 1970.
+    pub arrived: u64,
     pub policy: Arc<Policy>,
     pub scope: Scope,
     /// Where turns are reported.
@@ -158,20 +160,26 @@ pub struct McpCase {
     pub notes: Vec<Note>,
     /// Tools are called, and their calls were counted.
     pub is_judged: bool,
+    /// How often each request made its call, where that was counted.
+    pub counts: Vec<Option<u32>>,
+    pub turn: Option<Box<Turn>>,
     /// What it takes of budgets; none where none counts it.
     pub spending: Option<Box<Spending>>,
 }
 
 impl McpCase {
-    pub fn new(policy: &Arc<Policy>, scope: Scope, names: Option<Names>) -> Self {
+    pub fn new(policy: &Arc<Policy>, scope: Scope, names: Option<Names>, arrived: u64) -> Self {
         let policy = Arc::clone(policy);
         Self {
+            arrived,
             policy,
             scope,
             names,
             findings: Vec::new(),
             notes: Vec::new(),
             is_judged: false,
+            counts: Vec::new(),
+            turn: None,
             spending: None,
         }
     }

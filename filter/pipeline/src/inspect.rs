@@ -95,13 +95,17 @@ fn put_on_record(case: &mut Case, host: &mut impl Host) {
 /// A request that cannot be read in full. It goes on, unless it could hold what its agent may not do: then it is refused.
 pub fn unread(config: &Config, head: &RequestHead, cause: Bypass, host: &mut impl Host) -> Next {
     let policy = config.policy(head.claims.sender());
-    let stopped = stop::finding(head.claims.names(None).as_ref(), host);
+    let names = match &head.target {
+        Target::Mcp => mcp::names(head, host),
+        Target::Model(_) => head.claims.names(None),
+    };
+    let stopped = stop::finding(names.as_ref(), host);
     if stopped.is_none() && !policy.refuses_unreadable() {
         return uninspected(cause, host);
     }
     let finding = stopped.unwrap_or_else(|| Finding::unreadable(cause.label()));
     let is_refused = match &head.target {
-        Target::Mcp => mcp::refuse(config, &head.claims, finding, host),
+        Target::Mcp => mcp::refuse(config, head, finding, host),
         Target::Model(route) => {
             let mut case = Case::of(route, policy, head);
             case.findings.push(finding);
@@ -132,9 +136,8 @@ fn look(
     if has_mark {
         body.to_mut().drain(..BYTE_ORDER_MARK.len());
     }
-    let RequestHead { target, claims, .. } = head;
-    match target {
-        Target::Mcp => mcp::look(config, claims, &body, host).map(|judged| Looked::Mcp(Box::new(judged))),
+    match &head.target {
+        Target::Mcp => mcp::look(config, head, &body, host).map(|judged| Looked::Mcp(Box::new(judged))),
         Target::Model(_) => {
             let Some(mut case) = look_at_model(config, head, &body, host)? else { return Ok(Looked::Off) };
             case.has_mark = has_mark;

@@ -21,6 +21,7 @@ pub mod in_memory;
 mod inspect;
 mod line;
 mod mcp;
+mod mcp_answer;
 mod messages;
 pub mod metric;
 mod note;

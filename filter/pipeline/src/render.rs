@@ -62,7 +62,7 @@ pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
 
 /// The answer to a request to an MCP server, in the server's place: status and body.
 #[derive(Debug)]
-pub struct McpAnswer(u16, String);
+pub struct McpAnswer(pub u16, String);
 
 impl McpAnswer {
     /// `requests`: those that are answered, each on its own; nothing where they cannot be read.

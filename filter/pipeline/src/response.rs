@@ -13,6 +13,7 @@ use crate::{
     decide::{Decision, decide},
     fail_open,
     host::{Facts, Host},
+    mcp_answer::PassingAnswer,
     messages,
     metric::Bypass,
     note::Note,
@@ -26,7 +27,6 @@ use crate::{
         fingerprint, stop,
     },
     record,
-    tool_list::ToolList,
     turn::End,
 };
 
@@ -34,8 +34,8 @@ use crate::{
 #[derive(Debug)]
 pub enum Passing {
     Model(Box<PassingResponse>),
-    /// An MCP server's list of tools.
-    ToolList(Box<ToolList>),
+    /// An MCP server's.
+    Mcp(Box<PassingAnswer>),
 }
 
 impl Passing {
@@ -43,7 +43,7 @@ impl Passing {
     pub fn reads(&self) -> bool {
         match self {
             Self::Model(response) => response.reads(),
-            Self::ToolList(list) => list.reads(),
+            Self::Mcp(answer) => answer.reads(),
         }
     }
 
@@ -51,7 +51,7 @@ impl Passing {
     pub fn headers(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
             Self::Model(response) => headers(config, response, end_of_stream, host).map(Self::Model),
-            Self::ToolList(list) => list.headers(end_of_stream, host).map(Self::ToolList),
+            Self::Mcp(answer) => answer.headers(end_of_stream, host).map(Self::Mcp),
         }
     }
 
@@ -59,21 +59,23 @@ impl Passing {
     pub fn body(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
             Self::Model(response) => body(config, response, end_of_stream, host).map(Self::Model),
-            Self::ToolList(list) => list.body(end_of_stream, host).map(Self::ToolList),
+            Self::Mcp(answer) => answer.body(end_of_stream, host).map(Self::Mcp),
         }
     }
 
     /// It is over.
     pub fn whole(self, config: &Config, host: &mut impl Host) {
-        if let Self::Model(response) = self {
-            whole(config, *response, host);
+        match self {
+            Self::Model(response) => whole(config, *response, host),
+            Self::Mcp(answer) => (*answer).whole(host),
         }
     }
 
     /// It ended before its end.
     pub fn cut_off(self, config: &Config, host: &mut impl Host) {
-        if let Self::Model(mut response) = self {
-            cut_off(config, &mut response, End::ClientGone, host);
+        match self {
+            Self::Model(mut response) => cut_off(config, &mut response, End::ClientGone, host),
+            Self::Mcp(answer) => (*answer).cut_off(host),
         }
     }
 }

@@ -330,3 +330,41 @@ fn streams_of_others_and_in_observe_pass_to_their_end() {
         assert_eq!(host.exchange(&hello(run), &response).received, response.body);
     }
 }
+
+#[test]
+fn texts_are_reported_where_that_is_wished_with_keys_masked() {
+    let config = ON.replacen(
+        r#"{"control":{"#,
+        r#"{"mcp":{"paths":[{"prefix":"/mcp"}]},"control":{"content":true,"#,
+        1,
+    );
+    let (mut host, told) = host(&config, silent);
+    let ask = |text: &str| request("r", json!([{"role": "user", "content": text}]));
+    host.exchange(&ask(&format!("find it with sk-abcdef123456{}", " word".repeat(1_000))), &answer());
+    let long = "x".repeat(9_000);
+    let sent = request(
+        "r",
+        json!([
+            {"role": "user", "content": "find it"},
+            {"role": "assistant", "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{\"q\":\"ledger\",\"api_key\":\"hunter2\"}"}},
+                {"id": "c2", "type": "function", "function": {"name": "write", "arguments": json!({"text": long}).to_string()}}
+            ]},
+            {"role": "tool", "tool_call_id": "c1", "content": "in the drawer; password: hunter2"},
+            {"role": "tool", "tool_call_id": "c2", "content": "done"}
+        ]),
+    );
+    host.exchange(&sent, &answer());
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"token":"hunter2","n":1}}}"#;
+    host.exchange(&ClientRequest::post("/mcp", call).with("x-agent-id", "a"), &answer());
+    a_second_later(&mut host);
+    let [first, second, mcp] = &turns(&told)[..] else { panic!("{:?}", told.borrow()) };
+    assert!(first.text.starts_with("find it with [masked] word word") && first.text.len() <= 2_048);
+    let [find, write] = &second.steps[..] else { panic!("{second:?}") };
+    assert_eq!(find.texts.arguments, r#"{"q":"ledger","api_key":"[masked]"}"#);
+    assert_eq!((find.texts.outcome.as_str(), find.bytes), ("in the drawer; password: [masked]", 33));
+    assert!(write.texts.arguments.starts_with(r#"{"text":"xxx"#) && write.texts.arguments.len() == 2_048);
+    assert_eq!((second.text.as_str(), write.texts.outcome.as_str()), ("", "done"));
+    assert_eq!(mcp.steps[0].texts.arguments, r#"{"token":"[masked]","n":1}"#);
+    assert!(host.log.is_empty(), "{:?}", host.log);
+}
