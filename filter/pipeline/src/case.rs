@@ -25,6 +25,7 @@ use crate::{
         cache::{Cached, keep::Awaited},
         clean::Clean,
     },
+    render::Asked,
     request_head::RequestHead,
     span::Span,
     stored::Lookup,
@@ -52,6 +53,12 @@ pub struct Case {
     pub length: usize,
     /// The request tells its length, and it can still be changed.
     pub has_length: bool,
+    /// It cannot be read, and goes on unless its agent is stopped or has spent its budgets.
+    pub is_unread: bool,
+    /// It goes on while the service is asked.
+    pub has_gone_on: bool,
+    /// Its bytes are counted as they pass: nobody knows yet how many there are.
+    pub is_open_ended: bool,
     /// How the body came compressed. `body` is what it says.
     pub coding: Option<Coding>,
     /// A byte order mark stood before it.
@@ -115,6 +122,9 @@ impl Case {
             body: Vec::new(),
             length: 0,
             has_length: head.has_length,
+            is_unread: false,
+            has_gone_on: false,
+            is_open_ended: false,
             coding: head.coding,
             has_mark: false,
             findings: Vec::new(),
@@ -134,6 +144,18 @@ impl Case {
             spans: Vec::new(),
             spending: None,
             waits: Waits::default(),
+        }
+    }
+
+    pub fn asked(&self) -> Asked<'_> {
+        Asked {
+            dialect: self.dialect,
+            policy: &self.policy,
+            scope: &self.scope,
+            model: &self.model,
+            framing: self.framing,
+            include_usage: self.include_usage,
+            arrived: self.arrived,
         }
     }
 
@@ -188,7 +210,12 @@ impl McpCase {
 /// The answer of a model, from the moment its request has gone on until it is over.
 #[derive(Debug)]
 pub struct AnswerCase {
+    /// When its request came (milliseconds since 1970).
+    pub arrived: u64,
     pub dialect: DialectRef,
+    /// How the client expects it.
+    pub framing: Framing,
+    pub include_usage: bool,
     /// As the request named it.
     pub model: String,
     pub policy: Arc<Policy>,
@@ -213,6 +240,10 @@ pub struct AnswerCase {
     pub spending: Option<Box<Spending>>,
     /// Its frames, where it can be ended under way.
     pub frames: Option<PassingFrames>,
+    /// Its request could not be read.
+    pub is_unread: bool,
+    /// The bytes of its request are counted as they pass.
+    pub is_open_ended: bool,
     /// It was ended under way: the rest of it does not pass.
     pub is_stopped: bool,
     /// What it says, once it is over; none where it could not be read.
@@ -227,4 +258,19 @@ pub struct AnswerCase {
     pub is_held: bool,
     /// What the passes want on record, until it is.
     pub notes: Vec<Note>,
+}
+
+impl AnswerCase {
+    /// Its request.
+    pub fn asked(&self) -> Asked<'_> {
+        Asked {
+            dialect: self.dialect,
+            policy: &self.policy,
+            scope: &self.scope,
+            model: &self.model,
+            framing: self.framing,
+            include_usage: self.include_usage,
+            arrived: self.arrived,
+        }
+    }
 }

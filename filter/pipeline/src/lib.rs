@@ -37,4 +37,5 @@ pub mod span;
 pub mod stored;
 mod tool_list;
 pub mod turn;
+mod unread;
 pub mod worker;

@@ -50,6 +50,19 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     case.turn = Some(Box::new(turn));
 }
 
+/// Begins the turn of a request that cannot be read.
+pub fn begin_unread(case: &mut Case) {
+    let Some(names) = &case.names else { return };
+    let turn = Turn {
+        names: names.clone(),
+        at: case.arrived,
+        dialect: case.dialect.label(),
+        model: case.model.clone(),
+        ..Turn::default()
+    };
+    case.turn = Some(Box::new(turn));
+}
+
 /// Adds texts: what is new in the request.
 fn add_content(seen: &Seen<'_, '_>, turn: &mut Turn) {
     if let Tail::Prompt(prompt) = &seen.reading.tail {
