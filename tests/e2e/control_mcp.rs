@@ -26,7 +26,7 @@ async fn run_of(operator: &Operator, agent: &str, turns: usize) -> Value {
 #[tokio::test]
 async fn calls_of_mcp_tools_are_turns_of_a_run_and_it_can_be_stopped() {
     let config = json!({"mcp": {"paths": [{"prefix": "/mcp"}]}});
-    let (mut stack, operator) = start_with(&config, |builder| builder);
+    let (mut stack, operator) = start_with(&config, |builder| builder.workers(1));
     // Of protocol 2026-07-28, which has no sessions; and of those before it.
     let without_sessions: &[_] = &[
         ("x-agent-id", "new-client"),

@@ -497,6 +497,20 @@ async fn lists_are_filtered_sorted_and_paged(store: Store) {
     }
     let (agents, total) = control.runs.agents(Some("t"), 3).await.unwrap();
     assert_eq!((agents.len(), total), (3, 10));
+    // All of them were seen in one moment.
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = control.runs.agents_after(Some("t"), after.as_ref(), 3).await.unwrap();
+        assert_eq!(page.total, 10);
+        seen.extend(page.agents.into_iter().map(|agent| (agent.client, agent.agent)));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 10);
     assert_eq!(agents[0].runs, 25);
 }
 

@@ -157,7 +157,7 @@ fn credential(text: &str) -> Option<Secret> {
 /// The value of a name that says that it is secret: `password: ...`, `"api_key": "..."`, `--token ...`.
 fn named(text: &str, before: &str) -> Option<Secret> {
     let (name, rest) = text.split_at_checked(run(text, |c| is_word(c) || c == '-'))?;
-    let lower = name.to_lowercase();
+    let lower = name.to_ascii_lowercase();
     let is_secret =
         SECRET_ENDS.iter().any(|end| lower.ends_with(end)) || SECRET_NAMES.contains(&lower.as_str());
     if !is_secret {
