@@ -26,6 +26,7 @@ use crate::{
     response::{Passing, PassingResponse},
     shared_data,
     span::{Cause, StepSpans},
+    turn::Turn,
     unread::{Unread, unread},
 };
 
@@ -101,6 +102,7 @@ pub fn whole(config: &Config, mut head: RequestHead, host: &mut impl Host) -> Ne
 /// Stands before a text in UTF-8 to say that it is one. Providers pass over it.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+#[inline(never)]
 pub fn uninspected(cause: Bypass, host: &mut impl Host) -> Next {
     fail_open::bypassed(cause, host);
     host.release();
@@ -188,6 +190,7 @@ fn look_at_model(
 }
 
 /// Asks the embedding service what there is to ask, all at once: the request waits as long as for one answer, where it is to wait.
+#[inline(never)]
 pub fn ask(config: &Config, mut case: Box<Case>, holds: bool, host: &mut impl Host) -> Next {
     if let Some(question) = case.question.take() {
         host.hold();
@@ -230,6 +233,7 @@ pub fn answered(
 }
 
 /// It has said what it grants, or has not.
+#[inline(never)]
 pub fn granted(
     config: &Config,
     waiting: Waiting,
@@ -308,6 +312,7 @@ pub fn abandoned(waiting: Waiting, host: &mut impl Host) {
 }
 
 /// All that will be known is known.
+#[inline(never)]
 fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     if case.is_unread {
         // There is no place for a hint: a later request gets it.
@@ -368,10 +373,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     } else {
         Vec::new()
     };
-    if let Some(turn) = &mut case.turn {
-        turn.is_under_way = true;
-        turn.number = host.report((**turn).clone());
-    }
+    begun(&mut case.turn, host);
     Next::Pass(Passing::Model(Box::new(PassingResponse::new(case, headers))))
 }
 
@@ -383,6 +385,7 @@ fn release(case: &mut Case, host: &mut impl Host) {
 }
 
 /// Answers the request in the provider's place.
+#[inline(never)]
 pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host) -> u16 {
     let mut reply = render::kill(case.asked(), decision);
     if config.response_headers {
@@ -393,7 +396,17 @@ pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl 
     status
 }
 
+/// Reports a turn whose answer is awaited.
+#[inline(never)]
+pub fn begun(turn: &mut Option<Box<Turn>>, host: &mut impl Host) {
+    if let Some(turn) = turn {
+        turn.is_under_way = true;
+        turn.number = host.report((**turn).clone());
+    }
+}
+
 /// Reports a turn that is over without the provider.
+#[inline(never)]
 pub fn report(case: &mut Case, status: u16, is_cached: bool, host: &mut impl Host) {
     if let Some(mut turn) = case.turn.take() {
         turn.duration = host.now().saturating_sub(turn.at);

@@ -20,6 +20,7 @@ pub mod identity;
 pub mod in_memory;
 mod inspect;
 mod line;
+mod mask;
 mod mcp;
 mod mcp_answer;
 mod messages;

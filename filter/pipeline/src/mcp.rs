@@ -19,7 +19,7 @@ use crate::{
     control::ReserveReply,
     decide::{Decision, decide},
     host::{Facts, Host},
-    inspect::{Next, Waiting, reserve, spent},
+    inspect::{Next, Waiting, begun, reserve, spent},
     mcp_answer::PassingAnswer,
     metric::{Bypass, ServiceOutcome},
     note::{CallDecision, Note, ToolCall},
@@ -184,10 +184,7 @@ pub fn settle(config: &Config, judged: Judged, host: &mut impl Host) -> Next {
         host.remove_request_header("accept-encoding");
     }
     host.release();
-    if let Some(turn) = &mut turn {
-        turn.is_under_way = true;
-        turn.number = host.report((**turn).clone());
-    }
+    begun(&mut turn, host);
     let list = wants_list.then(|| Box::new(ToolList::new(Arc::clone(&case.policy), config.max_body)));
     match PassingAnswer::of(list, turn) {
         Some(answer) => Next::Pass(Passing::Mcp(Box::new(answer))),
@@ -196,6 +193,7 @@ pub fn settle(config: &Config, judged: Judged, host: &mut impl Host) -> Next {
 }
 
 /// Reports a turn that is over without the server.
+#[inline(never)]
 fn end(turn: Option<Box<Turn>>, answer: &McpAnswer, host: &mut impl Host) {
     let Some(mut turn) = turn else { return };
     turn.duration = host.now().saturating_sub(turn.at);

@@ -38,6 +38,7 @@ impl PassingAnswer {
         self.goes_on(end_of_stream, host)
     }
 
+    #[inline(never)]
     fn goes_on(mut self: Box<Self>, end_of_stream: bool, host: &mut impl Host) -> Option<Box<Self>> {
         if end_of_stream {
             self.end(host);
@@ -58,6 +59,7 @@ impl PassingAnswer {
         self.end(host);
     }
 
+    #[inline(never)]
     fn end(&mut self, host: &mut impl Host) {
         let Some(mut turn) = self.turn.take() else { return };
         turn.duration = host.now().saturating_sub(turn.at);

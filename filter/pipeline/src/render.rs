@@ -52,6 +52,7 @@ pub struct Asked<'a> {
 }
 
 /// What the agent gets in the answer's place.
+#[inline(never)]
 pub fn kill(asked: Asked<'_>, decision: &Decision) -> LocalReply {
     let Asked { dialect, scope, model, framing, include_usage, arrived, .. } = asked;
     let policy = &asked.policy.kill;

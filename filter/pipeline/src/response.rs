@@ -294,6 +294,7 @@ fn pass(response: &mut PassingResponse, is_last: bool, host: &mut impl Host) -> 
 }
 
 /// Why the answer does not go on, where an operator has stopped whose it is.
+#[inline(never)]
 fn stop_finding(case: &AnswerCase, host: &impl Host) -> Option<Decision> {
     let finding = stop::finding(case.names.as_ref(), host)?;
     Some(decide(&[finding], &case.policy)).filter(Decision::kills)
@@ -330,6 +331,7 @@ fn stop(case: &mut AnswerCase, part: &[u8], host: &impl Host) -> Option<(Vec<u8>
 }
 
 /// The answer was ended under way.
+#[inline(never)]
 fn stopped(config: &Config, response: &mut PassingResponse, decision: &Decision, host: &mut impl Host) {
     response.case.is_stopped = true;
     record::stopped(config, &response.case, decision, host);
@@ -348,6 +350,7 @@ fn whole(config: &Config, mut response: PassingResponse, host: &mut impl Host) {
 }
 
 /// Puts on record what the response said, once, and lets it go on where it is held.
+#[inline(never)]
 fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host) {
     if std::mem::replace(&mut response.is_recorded, true) {
         return;
@@ -378,6 +381,7 @@ fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host)
 }
 
 /// The response ended before its end.
+#[inline(never)]
 fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut impl Host) {
     if std::mem::replace(&mut response.is_recorded, true) {
         return;

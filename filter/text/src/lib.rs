@@ -4,11 +4,9 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod fingerprint;
-mod mask;
 mod normalise;
 mod words;
 
 pub use fingerprint::{Fingerprint, digest, digest_pair, seeded_digest};
-pub use mask::masked;
 pub use normalise::normalise;
 pub use words::words;

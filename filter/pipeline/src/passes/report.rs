@@ -9,11 +9,12 @@ use sentinel_llm_api::{
     json::{self, Raw},
     usage::Usage,
 };
-use sentinel_text::{digest, digest_pair, masked};
+use sentinel_text::{digest, digest_pair};
 
 use super::{McpSeen, Seen, Surroundings};
 use crate::{
     case::{AnswerCase, Case, McpCase},
+    mask::masked,
     metric::MCP,
     note::Note,
     turn::{End, MOST_STEPS, Step, StepTexts, Turn},

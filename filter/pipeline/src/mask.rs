@@ -81,7 +81,7 @@ pub fn masked(text: &str, most: usize) -> String {
             rest = rest.get(shown.saturating_add(hidden)..).unwrap_or_default();
             continue;
         }
-        let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let word = run(rest, is_word);
         let first = rest.chars().next().map_or(1, char::len_utf8);
         let (passed, behind) = rest.split_at_checked(word.max(first)).unwrap_or((rest, ""));
         out.push_str(passed);
@@ -103,15 +103,17 @@ fn is_word(c: char) -> bool {
 
 /// Characters of keys.
 fn is_of_key(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "_-.+/=~".contains(c)
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '=' | '~')
 }
 
-fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !is_part(c)).unwrap_or(text.len())
+/// Length of the beginning that is of such characters. Not generic: this is looked at seldom, and its code need not be there often.
+#[inline(never)]
+fn run(text: &str, is_part: fn(char) -> bool) -> usize {
+    text.char_indices().find(|(_, c)| !is_part(*c)).map_or(text.len(), |(at, _)| at)
 }
 
 fn blanks(text: &str) -> usize {
-    run(text, |c| c == ' ' || c == '\t')
+    run(text, |c| matches!(c, ' ' | '\t'))
 }
 
 /// A secret at the beginning of a word.
@@ -236,7 +238,11 @@ fn unquoted(text: &str, is_line: bool) -> usize {
 fn address(text: &str) -> Option<Secret> {
     const SIGN: &str = "://";
     let behind = text.strip_prefix(SIGN)?;
-    let whole = behind.get(..run(behind, |c| !c.is_whitespace() && !"/?#\"'<>\\".contains(c)))?;
+    let whole = behind.get(
+        ..run(behind, |c| {
+            !c.is_whitespace() && !matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '\\')
+        }),
+    )?;
     let at = whole.rfind('@')?;
     let colon = whole.get(..at)?.find(':')?;
     let shown = SIGN.len().saturating_add(colon).saturating_add(1);
