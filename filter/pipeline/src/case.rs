@@ -53,8 +53,8 @@ pub struct Case {
     pub length: usize,
     /// The request tells its length, and it can still be changed.
     pub has_length: bool,
-    /// It cannot be read, and goes on unless its agent is stopped or has spent its budgets.
-    pub is_unread: bool,
+    /// Why it cannot be read. It goes on unless its agent is stopped or has spent its budgets.
+    pub unread: Option<Bypass>,
     /// It goes on while the service is asked.
     pub has_gone_on: bool,
     /// Its bytes are counted as they pass: nobody knows yet how many there are.
@@ -122,7 +122,7 @@ impl Case {
             body: Vec::new(),
             length: 0,
             has_length: head.has_length,
-            is_unread: false,
+            unread: None,
             has_gone_on: false,
             is_open_ended: false,
             coding: head.coding,

@@ -314,7 +314,7 @@ pub fn abandoned(waiting: Waiting, host: &mut impl Host) {
 /// All that will be known is known.
 #[inline(never)]
 fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
-    if case.is_unread {
+    if case.unread.is_some() {
         // There is no place for a hint: a later request gets it.
         case.findings.retain(|finding| finding.verdict == Verdict::Kill);
     }
@@ -322,7 +322,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     cache::give::settle(&Surroundings { config, host }, &mut case, &decision);
     put_on_record(&mut case, host);
     // What was not read was not judged, apart from its budgets.
-    if !case.is_unread || decision.finding.is_some() {
+    if case.unread.is_none() || decision.finding.is_some() {
         record::decision(config, &mut case, &decision, host);
         if let Some(turn) = &mut case.turn {
             turn.judged(&decision);
@@ -338,6 +338,9 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         let status = reply(config, &case, &decision, host);
         report(&mut case, status, false, host);
         return Next::Answered;
+    }
+    if let Some(cause) = case.unread {
+        fail_open::bypassed(cause, host);
     }
     let given = cache::give::reply(&Surroundings { config, host }, &mut case, &decision);
     put_on_record(&mut case, host);
@@ -368,7 +371,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         }
     }
     host.release();
-    let headers = if decision.is_enforced && config.response_headers && !case.is_unread {
+    let headers = if decision.is_enforced && config.response_headers && case.unread.is_none() {
         record::headers(config, &case, &decision)
     } else {
         Vec::new()

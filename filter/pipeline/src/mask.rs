@@ -97,8 +97,9 @@ struct Secret {
     hidden: usize,
 }
 
+/// Letters of other scripts are none: they may stand before a key without a space between.
 fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// Characters of keys.

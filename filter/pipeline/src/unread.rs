@@ -9,7 +9,6 @@ use std::sync::Arc;
 use crate::{
     case::Case,
     decide::decide,
-    fail_open,
     host::{Facts, Host},
     inspect::{self, Next, uninspected},
     mcp,
@@ -65,7 +64,7 @@ fn model(
         Unread::Whole(length) | Unread::Part(length) => length,
     };
     let is_whole = matches!(body, Unread::Whole(_));
-    case.is_unread = true;
+    case.unread = Some(cause);
     case.length = if is_whole { come } else { told.unwrap_or(0).max(come) };
     if let Some(finding) = finding {
         let decision = decide(&[finding], policy);
@@ -84,7 +83,6 @@ fn model(
     if case.spending.is_none() {
         return uninspected(cause, host);
     }
-    fail_open::bypassed(cause, host);
     report::begin_unread(&mut case);
     if !is_whole {
         (case.has_gone_on, case.is_open_ended) = (true, told.is_none());

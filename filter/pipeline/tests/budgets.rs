@@ -605,6 +605,7 @@ fn a_request_that_cannot_be_read_counts_by_its_bytes_and_its_answers_usage_and_i
         a_second_later(&mut host);
         let killed = host.exchange(&sent, &usage(1, 1));
         assert_eq!(killed.header("x-sentinel-reason"), Some("budget; budget=each-task"), "{cause:?}");
+        assert_eq!(host.counted(Metric::Bypasses(cause)), 2, "what is refused passes nobody");
         assert!(host.exchange(&ask(), &usage(1, 1)).reply.is_some(), "as one that can be read");
     }
 }
