@@ -37,6 +37,8 @@ pub struct Envoy {
     /// We are in a callback whose return value says so; elsewhere Envoy must be told to resume.
     pub is_in_callback: bool,
     pub has_replied: bool,
+    /// We are in a callback about the response: a reply stands in its place, and nothing of it goes on.
+    pub is_in_response: bool,
     /// The call of the embedding service that is under way.
     pub call: Option<u32>,
     /// The one that asks for a share of budgets.
@@ -59,6 +61,7 @@ impl Envoy {
             holds_response: false,
             is_in_callback: false,
             has_replied: false,
+            is_in_response: false,
             call: None,
             reservation: None,
             chunk: 0,
@@ -129,9 +132,9 @@ impl Host for Envoy {
     }
 
     fn release(&mut self) {
-        self.holds = false;
+        let was_held = std::mem::take(&mut self.holds);
         self.request_headers.take();
-        if !self.is_in_callback {
+        if was_held && !self.is_in_callback {
             let _ = hostcalls::resume_http_request();
         }
     }
@@ -170,6 +173,7 @@ impl Host for Envoy {
 
     fn reply(&mut self, reply: LocalReply) {
         self.holds = false;
+        self.holds_response = self.is_in_response;
         self.has_replied = true;
         self.request_headers.take();
         let headers = reply.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();

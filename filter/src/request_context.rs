@@ -30,6 +30,12 @@ impl RequestContext {
         if self.envoy.holds || self.envoy.has_replied { Action::Pause } else { Action::Continue }
     }
 
+    fn in_response(&mut self, event: impl FnOnce(&mut Request, &mut Envoy)) {
+        self.envoy.is_in_response = true;
+        event(&mut self.request, &mut self.envoy);
+        self.envoy.is_in_response = false;
+    }
+
     fn response_goes_on(&self) -> Action {
         if self.envoy.holds_response { Action::Pause } else { Action::Continue }
     }
@@ -73,7 +79,7 @@ impl HttpContext for RequestContext {
     fn on_http_response_headers(&mut self, _count: usize, end_of_stream: bool) -> Action {
         if self.request.awaits_response() {
             self.envoy.response_headers = headers(MapType::HttpResponseHeaders);
-            self.request.on_response_headers(&mut self.envoy, end_of_stream);
+            self.in_response(|request, envoy| request.on_response_headers(envoy, end_of_stream));
             if !self.envoy.holds_response {
                 self.envoy.response_headers = Default::default();
             }
@@ -83,7 +89,7 @@ impl HttpContext for RequestContext {
 
     fn on_http_response_body(&mut self, size: usize, end_of_stream: bool) -> Action {
         self.envoy.chunk = size;
-        self.request.on_response_body(&mut self.envoy, end_of_stream);
+        self.in_response(|request, envoy| request.on_response_body(envoy, end_of_stream));
         self.response_goes_on()
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http_body_util::Full;
 use hyper::{Method, body::Bytes};
 use sentinel_harness::client::Response;
-use sentinel_harness::provider::{Answer, Received, Reply, answer::event, speak};
+use sentinel_harness::provider::{Answer, Gate, Received, Reply, answer::event, faithful, speak};
 use sentinel_harness::service::Service;
 use sentinel_harness::stack::in_run;
 use sentinel_harness::{Dialect, Stack, client};
@@ -273,6 +273,47 @@ async fn calls_of_mcp_tools_are_counted_and_stopped_in_their_form() {
         "{body}"
     );
     assert_eq!(stack.provider.count(), 3);
+    stack.assert_sound();
+}
+
+#[tokio::test]
+async fn requests_that_cannot_be_read_count_and_are_stopped_at_the_limit() {
+    const LIMIT: usize = 20_000;
+    let limits = json!({"tokens": 1_000_000, "requests": 2});
+    let mut config = budgets(json!([{"name": "both", "per": "agent", "window": "day", "limits": limits}]));
+    config["max_body_bytes"] = json!(LIMIT);
+    let (mut stack, operator) = start_with(&config, |builder| builder.workers(1));
+    let mut large = CHAT.ask(QUESTION, false);
+    large["note"] = json!("x".repeat(3 * LIMIT));
+    let garbage = format!("{{not json{}", "x".repeat(391));
+    for (agent, body) in [("large", large.to_string()), ("garbage", garbage)] {
+        let ask = async || {
+            client::post(stack.address(), CHAT.path(false), &[("x-agent-id", agent)], body.clone()).await
+        };
+        let mut tokens = 0;
+        for _ in 0..2 {
+            let answer = ask().await;
+            assert_eq!(
+                (answer.status, answer.verdict(), answer.header("x-sentinel-reason")),
+                (200, "", None)
+            );
+            // The mock provider says that it took 12 and 9 tokens, where it can read what it is asked.
+            let by_bytes = body.len().div_ceil(4) + answer.body.len().div_ceil(4);
+            tokens += if answer.json().get("usage").is_some() { 21 } else { by_bytes };
+        }
+        until("both are counted", async || {
+            let answer = operator.ask(Method::GET, "/v1/budgets?budget=both", &Value::Null).await;
+            let all = answer["accounts"].as_array().cloned().unwrap_or_default();
+            let spent = all.iter().find(|one| one["agent"] == agent)?["spent"].clone();
+            (spent["requests"] == 2 && spent["tokens"] == json!(tokens)).then_some(())
+        })
+        .await;
+        // A provider that answers late, as models do: what is too large goes on while the service is asked.
+        stack.provider.script(|request| faithful(request).head_gated(&Gate::closed()));
+        assert_spent(&ask().await, "both", "2 of 2 requests");
+        stack.provider.script(faithful);
+    }
+    assert_eq!(stack.count("sentinel_bypasses_total", &[("cause", "not_json")]), 2);
     stack.assert_sound();
 }
 

@@ -8,7 +8,7 @@ use http_body_util::Full;
 use hyper::{Method, body::Bytes};
 use sentinel_harness::metrics::Metrics;
 use sentinel_harness::process::eventually;
-use sentinel_harness::provider::{Gate, faithful};
+use sentinel_harness::provider::{Answer, Gate, Piece, faithful};
 use sentinel_harness::stack::Builder;
 use sentinel_harness::{Dialect, Stack, client};
 use serde_json::{Value, json};
@@ -32,9 +32,13 @@ impl Operator {
 
     /// The service's metrics.
     pub async fn metrics(&self) -> Metrics {
+        Metrics::parse(&self.metrics_text().await)
+    }
+
+    pub async fn metrics_text(&self) -> String {
         let request = client::request(self.0, Method::GET, "/metrics", &[], Full::new(Bytes::new()));
         let answer = client::send(request).await.expect("the service answers");
-        Metrics::parse(&String::from_utf8_lossy(&answer.body))
+        String::from_utf8_lossy(&answer.body).into_owned()
     }
 
     pub async fn ask(&self, method: Method, path: &str, body: &Value) -> Value {
@@ -129,6 +133,74 @@ async fn streams_under_way_end_with_an_error_of_their_dialect() {
         let text = String::from_utf8_lossy(&got);
         assert!(text.contains("an operator stopped it: enough"), "{dialect:?}: {text}");
     }
+    stack.assert_sound();
+}
+
+/// The stop comes while the provider thinks: nothing of its answer has begun.
+#[tokio::test]
+async fn an_answer_whose_headers_have_not_gone_is_not_given() {
+    let (mut stack, operator) = start();
+    let gate = Gate::closed();
+    let provider_gate = gate.clone();
+    stack.provider.script(move |request| faithful(request).head_gated(&provider_gate));
+    let mut asked = Vec::new();
+    for dialect in Dialect::ALL {
+        for stream in [false, true] {
+            let (address, body) = (stack.address(), dialect.ask(QUESTION, stream).to_string());
+            let path = dialect.path(stream).to_owned();
+            asked.push(tokio::spawn(async move {
+                let headers = [("x-tenant-id", "acme"), ("x-agent-id", dialect.label())];
+                (dialect, stream, client::post(address, &path, &headers, body).await)
+            }));
+        }
+    }
+    eventually("the provider thinks about all", async || stack.provider.count() == asked.len()).await;
+    let stop = json!({"tenant": "acme", "author": "eve", "reason": "enough"});
+    operator.ask(Method::POST, "/v1/stops", &stop).await;
+    // The promise for every worker.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    for _ in 0..asked.len() {
+        gate.open();
+    }
+    for asked in asked {
+        let (dialect, stream, answer) = asked.await.expect("it is answered");
+        let body = String::from_utf8_lossy(&answer.body).into_owned();
+        assert_eq!(
+            (answer.status, answer.verdict(), answer.reason()),
+            (400, "kill", "stopped"),
+            "{dialect:?}, stream: {stream}: {body}"
+        );
+        assert!(body.contains("an operator stopped it: enough"), "{dialect:?}, stream: {stream}: {body}");
+    }
+    stack.assert_sound();
+}
+
+/// What is kept back whole can still be another answer, however much of it has come.
+#[tokio::test]
+async fn an_answer_that_is_kept_back_to_be_cleaned_is_not_given() {
+    let (mut stack, operator) = start_with(&json!({"clean": {"enabled": true}}), |builder| builder);
+    let gate = Gate::closed();
+    let provider_gate = gate.clone();
+    stack.provider.script(move |request| {
+        let whole = faithful(request);
+        let Some(Piece::Bytes(body)) = whole.pieces.first().cloned() else { panic!("{whole:?}") };
+        let halves = [body.slice(..body.len() / 2), body.slice(body.len() / 2..)].map(Piece::Bytes);
+        Answer { pieces: halves.into(), ..whole }
+            .with("content-length", &body.len().to_string())
+            .gated(&provider_gate)
+    });
+    let (address, body) = (stack.address(), CHAT.ask(QUESTION, false).to_string());
+    let asked = tokio::spawn(async move {
+        client::post(address, CHAT.path(false), &[("x-agent-id", "cleaned")], body).await
+    });
+    eventually("the provider answers", async || stack.provider.count() == 1).await;
+    let stop = json!({"agent": "cleaned", "author": "eve", "reason": "enough"});
+    operator.ask(Method::POST, "/v1/stops", &stop).await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    gate.open();
+    let answer = asked.await.expect("it is answered");
+    assert_eq!((answer.status, answer.verdict(), answer.reason()), (400, "kill", "stopped"));
+    assert!(String::from_utf8_lossy(&answer.body).contains("an operator stopped it: enough"));
     stack.assert_sound();
 }
 

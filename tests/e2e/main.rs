@@ -16,6 +16,8 @@ mod clean_answers;
 mod compressed_answers;
 mod connections;
 mod control;
+mod control_content;
+mod control_mcp;
 mod conversations;
 mod counted_clients;
 mod events;

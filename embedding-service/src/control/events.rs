@@ -82,6 +82,12 @@ impl Event {
         Self { kind, at_ms, names: names.clone(), run_id, data: Map::new() }
     }
 
+    /// With a text, where it is not empty.
+    #[must_use]
+    pub fn with_text(self, name: &str, text: &str) -> Self {
+        if text.is_empty() { self } else { self.with(name, &text) }
+    }
+
     /// With one more thing to say.
     #[must_use]
     pub fn with(mut self, name: &str, value: &impl Serialize) -> Self {

@@ -43,9 +43,9 @@ pub struct Run {
     pub models: Vec<String>,
     /// The signals of its hints and kills, at most 16.
     pub signals: Vec<String>,
-    /// Of its last turn.
+    /// Of its last turn; that of a model, where it has one.
     pub dialect: String,
-    /// Of its last turn.
+    /// Of the same turn.
     pub provider: String,
     /// HTTP status of its last answer.
     pub last_status: u32,
@@ -177,8 +177,10 @@ impl Run {
         self.first_seen_ms = self.first_seen_ms.min(turn.at_ms);
         let end = turn.at_ms.saturating_add(u64::from(turn.duration_ms));
         self.last_seen_ms = self.last_seen_ms.max(end);
-        self.dialect.clone_from(&turn.dialect);
-        self.provider.clone_from(&turn.provider);
+        if self.dialect.is_empty() || turn.end != End::Results {
+            self.dialect.clone_from(&turn.dialect);
+            self.provider.clone_from(&turn.provider);
+        }
     }
 
     fn event(&self, kind: EventKind, at_ms: u64) -> Event {
@@ -190,10 +192,15 @@ impl Run {
         events.push(self.event(EventKind::Turn, at).with("turn", &turn.without_steps()));
         for step in &turn.steps {
             let call = self.event(EventKind::ToolCall, at).with("tool", &step.tool);
-            events.push(call.with("arguments_digest", &step.arguments_digest));
+            let call = call.with("arguments_digest", &step.arguments_digest);
+            events.push(call.with_text("arguments", &step.arguments));
+            if step.outcome_digest.is_empty() {
+                continue;
+            }
             let result = self.event(EventKind::ToolResult, at).with("tool", &step.tool);
             let result = result.with("outcome_digest", &step.outcome_digest).with("kind", &step.kind);
-            events.push(result.with("bytes", &step.bytes).with("repeated", &step.repeated));
+            let result = result.with("bytes", &step.bytes).with("repeated", &step.repeated);
+            events.push(result.with_text("outcome", &step.outcome));
         }
         if turn.verdict.kind != VerdictKind::Allow {
             events.push(self.event(EventKind::Verdict, at).with("verdict", &turn.verdict));
@@ -217,16 +224,22 @@ impl Run {
 
 impl Turn {
     fn without_steps(&self) -> Self {
-        Self { steps: Vec::new(), prompt: String::new(), ..self.clone() }
+        Self { steps: Vec::new(), ..self.clone() }
     }
 }
 
 /// How a run stands after a turn.
 fn outcome(turn: &Turn) -> Status {
     if turn.verdict.kind == VerdictKind::Kill && turn.verdict.enforced {
-        return if turn.verdict.signal == "stopped" { Status::Stopped } else { Status::Killed };
+        match turn.verdict.signal.as_str() {
+            "stopped" => return Status::Stopped,
+            // An agent that is denied one call of an MCP server goes on without it.
+            signal if turn.end == End::Results && signal != "budget" => {}
+            _ => return Status::Killed,
+        }
     }
     match turn.end {
+        End::Results => Status::Tools,
         End::Error | End::ClientGone => Status::Failed,
         _ if turn.status >= 400 => Status::Failed,
         End::Calls => Status::Tools,

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use super::{
     clock,
     mirror::Mirror,
+    names::digest,
     prices::Tokens,
     run::{Run, Status},
     store::{ControlStore, Cursor, Entry, Key, Kind, Log, Part},
@@ -105,6 +106,16 @@ pub struct RunQuery {
 pub struct Page {
     pub runs: Vec<RunView>,
     /// How many fit in all.
+    pub total: usize,
+    /// Where the next page begins.
+    pub next: Option<(u64, String)>,
+}
+
+/// A page of agents.
+#[derive(Clone, Debug, Default)]
+pub struct AgentPage {
+    pub agents: Vec<AgentView>,
+    /// How many there are in all.
     pub total: usize,
     /// Where the next page begins.
     pub next: Option<(u64, String)>,
@@ -235,6 +246,17 @@ impl Runs {
         tenant: Option<&str>,
         most: usize,
     ) -> Result<(Vec<AgentView>, usize), StoreError> {
+        let page = self.agents_after(tenant, None, most).await?;
+        Ok((page.agents, page.total))
+    }
+
+    /// A page of agents, behind the last of the page before.
+    pub async fn agents_after(
+        &self,
+        tenant: Option<&str>,
+        after: Option<&(u64, String)>,
+        most: usize,
+    ) -> Result<AgentPage, StoreError> {
         self.mirror.refresh(Duration::ZERO).await?;
         let items = self.mirror.items();
         let now = clock::now_ms();
@@ -258,10 +280,21 @@ impl Runs {
                 cost_usd: usd(cost),
                 ..view
             };
-        let mut agents: Vec<AgentView> = agents.into_iter().map(view).collect();
-        agents.sort_unstable_by_key(|agent| Reverse(agent.last_seen_ms));
-        agents.truncate(most.clamp(1, LARGEST_PAGE));
-        Ok((agents, total))
+        // Names alone tell agents apart that were seen in one moment.
+        let placed = agents.into_iter().map(view).map(|agent| {
+            let id = digest(&[&agent.tenant, &agent.client, &agent.agent]);
+            ((Reverse(agent.last_seen_ms), id), agent)
+        });
+        let start = after.map(|(seen, id)| (Reverse(*seen), id.clone()));
+        let mut placed: Vec<_> =
+            placed.filter(|(place, _)| start.as_ref().is_none_or(|start| place > start)).collect();
+        placed.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let most = most.clamp(1, LARGEST_PAGE);
+        let more = placed.len() > most;
+        placed.truncate(most);
+        let last = placed.last().map(|((Reverse(seen), id), _)| (*seen, id.clone()));
+        let agents = placed.into_iter().map(|(_, agent)| agent).collect();
+        Ok(AgentPage { agents, total, next: last.filter(|_| more) })
     }
 }
 

@@ -78,8 +78,9 @@ pub enum VerdictKind {
 pub struct Step {
     pub tool: String,
     pub arguments_digest: String,
+    /// Empty where the outcome is not known: calls of an MCP server.
     pub outcome_digest: String,
-    /// `content`, `failure`, `empty`, `acknowledgement` or `waiting`.
+    /// `content`, `failure`, `empty`, `acknowledgement` or `waiting`; empty where the outcome is not known.
     pub kind: String,
     /// Of the outcome.
     pub bytes: u64,
@@ -101,6 +102,8 @@ pub enum End {
     Text,
     /// With calls: the agent has tools to run.
     Calls,
+    /// With what an MCP server says: the agent goes on.
+    Results,
     /// At a limit of tokens.
     Limit,
     Error,
@@ -149,6 +152,7 @@ impl Turn {
                 v1::End::Unspecified => End::Unknown,
                 v1::End::Text => End::Text,
                 v1::End::Calls => End::Calls,
+                v1::End::Results => End::Results,
                 v1::End::Limit => End::Limit,
                 v1::End::Error => End::Error,
                 v1::End::ClientGone => End::ClientGone,
@@ -180,7 +184,7 @@ impl Step {
         Self {
             tool: bounded(step.tool),
             arguments_digest: hex(step.arguments_digest),
-            outcome_digest: hex(step.outcome_digest),
+            outcome_digest: if step.outcome_digest == 0 { String::new() } else { hex(step.outcome_digest) },
             kind: bounded(step.kind),
             bytes: step.bytes,
             repeated: step.repeated,

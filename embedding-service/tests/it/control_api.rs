@@ -204,7 +204,11 @@ async fn what_workers_report_operators_see_and_what_operators_stop_workers_are_t
     let before = run["next"].as_str().unwrap();
     let older = operator.get(&format!("/v1/runs/{id}?limit=5&before={before}")).await;
     assert_eq!((older["turns"].as_array().unwrap().len(), &older["next"]), (1, &Value::Null));
-    assert_eq!(operator.get("/v1/agents?tenant=t").await["total"], 2);
+    let agents = operator.get("/v1/agents?tenant=t&limit=1").await;
+    let next = agents["next"].as_str().unwrap();
+    let more = operator.get(&format!("/v1/agents?tenant=t&limit=1&cursor={next}")).await;
+    assert_eq!((&agents["total"], &more["total"], &more["next"]), (&json!(2), &json!(2), &Value::Null));
+    assert_ne!(agents["agents"][0]["agent"], more["agents"][0]["agent"]);
 
     let reason = json!({"reason": "it spends too much", "author": "eve"});
     let (status, stop) = operator.post(&format!("/v1/runs/{id}/stop"), &reason).await;
@@ -240,6 +244,10 @@ async fn what_cannot_be_answered_is_refused_with_a_sentence() {
         ("GET", "/v1/runs?limit=1001", "", 400, "limit: give"),
         ("GET", "/v1/runs?limit=many", "", 400, "limit"),
         ("GET", "/v1/runs?cursor=x", "", 400, "cursor: give"),
+        ("GET", "/v1/agents?cursor=x", "", 400, "cursor: give"),
+        ("GET", "/v1/agents?cursor=x-y", "", 400, "cursor: give"),
+        ("GET", "/v1/budgets?cursor=1-2", "", 400, "cursor: give"),
+        ("GET", "/v1/budgets?cursor=x-2-a", "", 400, "cursor: give"),
         ("GET", "/v1/runs?agnet=a", "", 400, "agnet"),
         ("GET", "/v1/runs/x?before=y", "", 400, "before: give"),
         ("POST", "/v1/stops", "{}", 400, "name a tenant"),

@@ -327,6 +327,11 @@ async fn what_passed_without_a_lease_is_counted_once(store: Store) {
         assert_eq!(total, 2);
         assert!(accounts.iter().all(|account| account.spent.tokens == tokens), "{accounts:?}");
     }
+    let first = control.budgets.list_after(None, None, 1).await.unwrap();
+    let second = control.budgets.list_after(None, first.next.as_ref(), 1).await.unwrap();
+    let shown = [&first.accounts[0].budget, &second.accounts[0].budget];
+    assert!(shown[0] != shown[1] && first.next.is_some() && second.next.is_none(), "{shown:?}");
+    assert_eq!((first.total, second.total), (2, 2));
     let state = reserve(&control, request(0, names("a", "r"), vec![amount(Unit::Tokens, 200)])).await.budgets;
     assert!(state.iter().all(|state| state.refused.is_some()));
     control.budgets.report("w", 12_345, &[outside(5)]).await.unwrap();

@@ -74,6 +74,7 @@ suite! {
     a_clock_that_is_off_does_no_harm;
     an_answer_under_way_is_seen_and_counts_when_it_has_ended;
     a_run_ends_as_its_last_turn_did;
+    texts_are_kept_and_told_where_they_come;
     lists_are_filtered_sorted_and_paged;
     what_belongs_to_no_run_counts_for_its_agent;
     workers_are_told_of_stops_and_of_lifted_ones;
@@ -244,6 +245,7 @@ pub fn turn(number: u64, names: v1::Names) -> v1::Turn {
         steps: vec![v1::Step {
             tool: "read_file".to_owned(),
             kind: "content".to_owned(),
+            outcome_digest: 9,
             ..v1::Step::default()
         }],
         ..v1::Turn::default()
@@ -381,6 +383,13 @@ async fn a_run_ends_as_its_last_turn_did(store: Store) {
         (v1::Turn { verdict: kill("repeated_step", true), status: 403, ..base() }, Status::Killed),
         (v1::Turn { verdict: kill("repeated_step", false), ..base() }, Status::Tools),
         (v1::Turn { verdict: kill("stopped", true), status: 403, ..base() }, Status::Stopped),
+        // An agent goes on whatever an MCP server says, unless nothing more is allowed to it.
+        (v1::Turn { end: v1::End::Results.into(), status: 404, ..base() }, Status::Tools),
+        (
+            v1::Turn { end: v1::End::Results.into(), verdict: kill("mcp_breaker", true), ..base() },
+            Status::Tools,
+        ),
+        (v1::Turn { end: v1::End::Results.into(), verdict: kill("budget", true), ..base() }, Status::Killed),
         (v1::Turn { end: v1::End::Calls.into(), ..base() }, Status::Tools),
     ]
     .into_iter()
@@ -406,8 +415,36 @@ async fn a_run_ends_as_its_last_turn_did(store: Store) {
         })
         .filter(|kind| kind.starts_with("run."))
         .collect();
-    let wanted = ["started", "completed", "failed", "failed", "cancelled"].map(|end| format!("run.{end}"));
+    let wanted =
+        ["started", "completed", "failed", "failed", "cancelled", "failed"].map(|end| format!("run.{end}"));
     assert_eq!(kinds, wanted);
+}
+
+async fn texts_are_kept_and_told_where_they_come(store: Store) {
+    let control = control(&store);
+    let step = v1::Step {
+        arguments: "{\"path\":\"a.txt\"}".to_owned(),
+        outcome: "x".repeat(5_000),
+        ..turn(0, v1::Names::default()).steps[0].clone()
+    };
+    let with = v1::Turn { prompt: "find it".to_owned(), steps: vec![step], ..turn(1, names("a", "r")) };
+    count(&control, "w", vec![with, turn(2, names("a", "r"))]).await;
+    let turns = control.runs.turns(&id(names("a", "r")), None, 10).await.unwrap();
+    let (without, with) = (&turns[0].turn, &turns[1].turn);
+    assert_eq!((with.prompt.as_str(), with.steps[0].arguments.as_str()), ("find it", r#"{"path":"a.txt"}"#));
+    assert_eq!((with.steps[0].outcome.len(), without.prompt.as_str()), (2_048, ""));
+    let events = store.log(&Log::Events, Part::After(Cursor::default(), 1_000)).await.unwrap();
+    let data = |kind: &str| -> Vec<serde_json::Value> {
+        let events =
+            events.iter().map(|entry| serde_json::from_slice::<serde_json::Value>(&entry.data).unwrap());
+        events.filter(|event| event["kind"] == kind).map(|event| event["data"].clone()).collect()
+    };
+    assert_eq!(data("turn")[0]["turn"]["prompt"], "find it");
+    assert_eq!(data("tool.call")[0]["arguments"], r#"{"path":"a.txt"}"#);
+    assert_eq!(data("tool.result")[0]["outcome"].as_str().map(str::len), Some(2_048));
+    assert!(
+        data("tool.call")[1].get("arguments").is_none() && data("tool.result")[1].get("outcome").is_none()
+    );
 }
 
 async fn lists_are_filtered_sorted_and_paged(store: Store) {
@@ -460,6 +497,20 @@ async fn lists_are_filtered_sorted_and_paged(store: Store) {
     }
     let (agents, total) = control.runs.agents(Some("t"), 3).await.unwrap();
     assert_eq!((agents.len(), total), (3, 10));
+    // All of them were seen in one moment.
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = control.runs.agents_after(Some("t"), after.as_ref(), 3).await.unwrap();
+        assert_eq!(page.total, 10);
+        seen.extend(page.agents.into_iter().map(|agent| (agent.client, agent.agent)));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 10);
     assert_eq!(agents[0].runs, 25);
 }
 

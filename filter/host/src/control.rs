@@ -136,6 +136,7 @@ fn turn(turn: Turn) -> v1::Turn {
         End::Unknown => v1::End::Unspecified,
         End::Text => v1::End::Text,
         End::Calls => v1::End::Calls,
+        End::Results => v1::End::Results,
         End::Error => v1::End::Error,
         End::ClientGone => v1::End::ClientGone,
     };
@@ -170,7 +171,7 @@ fn turn(turn: Turn) -> v1::Turn {
         similarity: turn.similarity,
         end: end.into(),
         injections: turn.injections,
-        prompt: String::new(),
+        prompt: turn.text,
         leases: Vec::new(),
     }
 }
@@ -192,10 +193,10 @@ fn step(step: Step) -> v1::Step {
         arguments_digest: step.arguments,
         outcome_digest: step.outcome,
         kind: step.kind.to_owned(),
-        bytes: 0,
+        bytes: u64::try_from(step.bytes).unwrap_or(u64::MAX),
         repeated: step.is_repeated,
-        arguments: String::new(),
-        outcome: String::new(),
+        arguments: step.texts.arguments,
+        outcome: step.texts.outcome,
     }
 }
 

@@ -25,6 +25,7 @@ use crate::{
         cache::{Cached, keep::Awaited},
         clean::Clean,
     },
+    render::Asked,
     request_head::RequestHead,
     span::Span,
     stored::Lookup,
@@ -52,6 +53,12 @@ pub struct Case {
     pub length: usize,
     /// The request tells its length, and it can still be changed.
     pub has_length: bool,
+    /// Why it cannot be read. It goes on unless its agent is stopped or has spent its budgets.
+    pub unread: Option<Bypass>,
+    /// It goes on while the service is asked.
+    pub has_gone_on: bool,
+    /// Its bytes are counted as they pass: nobody knows yet how many there are.
+    pub is_open_ended: bool,
     /// How the body came compressed. `body` is what it says.
     pub coding: Option<Coding>,
     /// A byte order mark stood before it.
@@ -115,6 +122,9 @@ impl Case {
             body: Vec::new(),
             length: 0,
             has_length: head.has_length,
+            unread: None,
+            has_gone_on: false,
+            is_open_ended: false,
             coding: head.coding,
             has_mark: false,
             findings: Vec::new(),
@@ -137,6 +147,18 @@ impl Case {
         }
     }
 
+    pub fn asked(&self) -> Asked<'_> {
+        Asked {
+            dialect: self.dialect,
+            policy: &self.policy,
+            scope: &self.scope,
+            model: &self.model,
+            framing: self.framing,
+            include_usage: self.include_usage,
+            arrived: self.arrived,
+        }
+    }
+
     /// Something in the body cannot be read. A finding where it could be what the agent may not do.
     pub fn unread(&mut self) {
         if self.policy.refuses_unreadable() {
@@ -148,6 +170,8 @@ impl Case {
 /// A request to an MCP server.
 #[derive(Debug)]
 pub struct McpCase {
+    /// Milliseconds since 1970.
+    pub arrived: u64,
     pub policy: Arc<Policy>,
     pub scope: Scope,
     /// Where turns are reported.
@@ -158,20 +182,26 @@ pub struct McpCase {
     pub notes: Vec<Note>,
     /// Tools are called, and their calls were counted.
     pub is_judged: bool,
+    /// How often each request made its call, where that was counted.
+    pub counts: Vec<Option<u32>>,
+    pub turn: Option<Box<Turn>>,
     /// What it takes of budgets; none where none counts it.
     pub spending: Option<Box<Spending>>,
 }
 
 impl McpCase {
-    pub fn new(policy: &Arc<Policy>, scope: Scope, names: Option<Names>) -> Self {
+    pub fn new(policy: &Arc<Policy>, scope: Scope, names: Option<Names>, arrived: u64) -> Self {
         let policy = Arc::clone(policy);
         Self {
+            arrived,
             policy,
             scope,
             names,
             findings: Vec::new(),
             notes: Vec::new(),
             is_judged: false,
+            counts: Vec::new(),
+            turn: None,
             spending: None,
         }
     }
@@ -180,7 +210,12 @@ impl McpCase {
 /// The answer of a model, from the moment its request has gone on until it is over.
 #[derive(Debug)]
 pub struct AnswerCase {
+    /// When its request came (milliseconds since 1970).
+    pub arrived: u64,
     pub dialect: DialectRef,
+    /// How the client expects it.
+    pub framing: Framing,
+    pub include_usage: bool,
     /// As the request named it.
     pub model: String,
     pub policy: Arc<Policy>,
@@ -205,6 +240,10 @@ pub struct AnswerCase {
     pub spending: Option<Box<Spending>>,
     /// Its frames, where it can be ended under way.
     pub frames: Option<PassingFrames>,
+    /// Its request could not be read.
+    pub is_unread: bool,
+    /// The bytes of its request are counted as they pass.
+    pub is_open_ended: bool,
     /// It was ended under way: the rest of it does not pass.
     pub is_stopped: bool,
     /// What it says, once it is over; none where it could not be read.
@@ -219,4 +258,19 @@ pub struct AnswerCase {
     pub is_held: bool,
     /// What the passes want on record, until it is.
     pub notes: Vec<Note>,
+}
+
+impl AnswerCase {
+    /// Its request.
+    pub fn asked(&self) -> Asked<'_> {
+        Asked {
+            dialect: self.dialect,
+            policy: &self.policy,
+            scope: &self.scope,
+            model: &self.model,
+            framing: self.framing,
+            include_usage: self.include_usage,
+            arrived: self.arrived,
+        }
+    }
 }

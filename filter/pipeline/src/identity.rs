@@ -156,6 +156,11 @@ impl Claims {
 }
 
 impl Claims {
+    /// The names of a client of an MCP server, as for `names`: where it names no run, its session is its run.
+    pub fn mcp_names(&self, session: Option<&[u8]>) -> Option<Names> {
+        self.names(session.map(digest))
+    }
+
     /// The scope of a client of an MCP server: its session is its run.
     pub fn mcp_scope(&self, session: Option<&[u8]>) -> Scope {
         let session = session.map(|id| Id::of(self.secret, id));

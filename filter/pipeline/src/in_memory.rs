@@ -51,7 +51,7 @@ pub struct InMemory {
     pub control: Box<Control>,
     /// Grants shares of budgets in the service's place.
     pub reserve: Box<Reserve>,
-    /// After so many parts of a response some time passes for the worker.
+    /// After so many parts of a response some time passes for the worker; 0: before its headers come.
     pub tick_in_response: Option<usize>,
     /// How many of the next stores are lost to another worker.
     pub lost_stores: u32,
@@ -219,15 +219,25 @@ impl InMemory {
             flight.exchange.sent = Some(flight.body.take().unwrap_or_else(|| sent.body.clone()));
             flight.response = Some(response);
             flight.has_headers = true;
+            if flight.host.tick_in_response == Some(0) {
+                flight.host.tick_on(flight.process.slots);
+            }
             request.on_response_headers(&mut flight, response.body.is_empty());
             flight.has_headers = flight.holds_response;
             let parts: Vec<&[u8]> =
                 response.body.chunks(response.part.unwrap_or(usize::MAX).max(1)).collect();
             for (at, part) in (1_usize..).zip(&parts) {
+                // Nothing more comes of an answer that has another in its place.
+                if flight.exchange.reply.is_some() {
+                    break;
+                }
                 flight.part = part;
                 let is_last = at == parts.len() && !response.is_cut_off;
                 // As Envoy does, where nobody reads.
                 request.on_response_body(&mut flight, is_last);
+                if flight.exchange.reply.is_some() {
+                    break;
+                }
                 if flight.host.tick_in_response == Some(at) {
                     flight.host.tick_on(flight.process.slots);
                 }
@@ -495,6 +505,9 @@ impl Host for Flight<'_> {
 
     fn reply(&mut self, reply: LocalReply) {
         self.exchange.reply = Some(reply);
+        // What was to go on the answer that it replaces does not go on it.
+        self.exchange.headers.clear();
+        (self.holds, self.holds_response) = (false, false);
     }
 
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome> {

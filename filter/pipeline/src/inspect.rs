@@ -20,12 +20,14 @@ use crate::{
     mcp,
     metric::{Bypass, Metric, ServiceOutcome},
     note::Note,
-    passes::{self, Seen, Surroundings, ask, cache, stop},
+    passes::{self, Seen, Surroundings, ask, cache},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
     shared_data,
     span::{Cause, StepSpans},
+    turn::Turn,
+    unread::{Unread, unread},
 };
 
 /// What follows on the look at a request.
@@ -49,6 +51,22 @@ pub enum Waiting {
     Mcp(Box<mcp::Judged>),
 }
 
+impl Waiting {
+    /// It does not wait itself: it goes on meanwhile.
+    pub fn has_gone_on(&self) -> bool {
+        matches!(self, Self::Model(case) if case.has_gone_on)
+    }
+
+    /// So many more bytes of it pass.
+    pub fn passes(&mut self, bytes: usize) {
+        if let Self::Model(case) = self
+            && case.is_open_ended
+        {
+            case.length = case.length.saturating_add(bytes);
+        }
+    }
+}
+
 /// What was seen of a request, before anything is done.
 enum Looked {
     Model(Box<Case>),
@@ -67,21 +85,25 @@ pub fn whole(config: &Config, mut head: RequestHead, host: &mut impl Host) -> Ne
     match looked {
         Ok(Looked::Model(mut case)) => {
             put_on_record(&mut case, host);
-            ask(config, case, host)
+            ask(config, case, true, host)
         }
         Ok(Looked::Mcp(judged)) => mcp::ask(config, judged, host),
         Ok(Looked::Off) => {
             host.release();
             Next::End
         }
-        Err(cause) => unread(config, &head, cause, host),
+        Err(cause) => {
+            let length = host.request_body().map_or(0, |body| body.len());
+            unread(config, &head, cause, Unread::Whole(length), host)
+        }
     }
 }
 
 /// Stands before a text in UTF-8 to say that it is one. Providers pass over it.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-fn uninspected(cause: Bypass, host: &mut impl Host) -> Next {
+#[inline(never)]
+pub fn uninspected(cause: Bypass, host: &mut impl Host) -> Next {
     fail_open::bypassed(cause, host);
     host.release();
     Next::End
@@ -90,31 +112,6 @@ fn uninspected(cause: Bypass, host: &mut impl Host) -> Next {
 fn put_on_record(case: &mut Case, host: &mut impl Host) {
     let notes = mem::take(&mut case.notes);
     record::notes(case.subject(), notes, host);
-}
-
-/// A request that cannot be read in full. It goes on, unless it could hold what its agent may not do: then it is refused.
-pub fn unread(config: &Config, head: &RequestHead, cause: Bypass, host: &mut impl Host) -> Next {
-    let policy = config.policy(head.claims.sender());
-    let stopped = stop::finding(head.claims.names(None).as_ref(), host);
-    if stopped.is_none() && !policy.refuses_unreadable() {
-        return uninspected(cause, host);
-    }
-    let finding = stopped.unwrap_or_else(|| Finding::unreadable(cause.label()));
-    let is_refused = match &head.target {
-        Target::Mcp => mcp::refuse(config, &head.claims, finding, host),
-        Target::Model(route) => {
-            let mut case = Case::of(route, policy, head);
-            case.findings.push(finding);
-            let decision = decide(&case.findings, &case.policy);
-            record::decision(config, &mut case, &decision, host);
-            let kills = decision.kills();
-            if kills {
-                reply(config, &case, &decision, host);
-            }
-            kills
-        }
-    };
-    if is_refused { Next::Answered } else { uninspected(cause, host) }
 }
 
 /// An error where the request cannot be read in full, with the cause.
@@ -132,9 +129,8 @@ fn look(
     if has_mark {
         body.to_mut().drain(..BYTE_ORDER_MARK.len());
     }
-    let RequestHead { target, claims, .. } = head;
-    match target {
-        Target::Mcp => mcp::look(config, claims, &body, host).map(|judged| Looked::Mcp(Box::new(judged))),
+    match &head.target {
+        Target::Mcp => mcp::look(config, head, &body, host).map(|judged| Looked::Mcp(Box::new(judged))),
         Target::Model(_) => {
             let Some(mut case) = look_at_model(config, head, &body, host)? else { return Ok(Looked::Off) };
             case.has_mark = has_mark;
@@ -193,8 +189,9 @@ fn look_at_model(
     Ok(Some(case))
 }
 
-/// Asks the embedding service what there is to ask, all at once: the request waits as long as for one answer.
-fn ask(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
+/// Asks the embedding service what there is to ask, all at once: the request waits as long as for one answer, where it is to wait.
+#[inline(never)]
+pub fn ask(config: &Config, mut case: Box<Case>, holds: bool, host: &mut impl Host) -> Next {
     if let Some(question) = case.question.take() {
         host.hold();
         case.asks_cache_only = question.cache_only;
@@ -204,7 +201,9 @@ fn ask(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
         }
     }
     if let Some(spending) = case.spending.as_mut().filter(|spending| spending.has_to_ask()) {
-        host.hold();
+        if holds {
+            host.hold();
+        }
         let sent = reserve(config, spending, host);
         if let Err(outcome) = sent {
             reserved(config, &mut case, Err(outcome), host);
@@ -234,6 +233,7 @@ pub fn answered(
 }
 
 /// It has said what it grants, or has not.
+#[inline(never)]
 pub fn granted(
     config: &Config,
     waiting: Waiting,
@@ -289,6 +289,12 @@ fn go_on(config: &Config, case: Box<Case>, host: &mut impl Host) -> Next {
     }
 }
 
+/// The answer to a request that did not wait has come before what the service says.
+pub fn overtaken(config: &Config, waiting: Waiting, host: &mut impl Host) -> Next {
+    host.cancel();
+    granted(config, waiting, Err(ServiceOutcome::Cancelled), host)
+}
+
 /// The client has gone while the service was asked.
 pub fn abandoned(waiting: Waiting, host: &mut impl Host) {
     let spending = match waiting {
@@ -306,14 +312,22 @@ pub fn abandoned(waiting: Waiting, host: &mut impl Host) {
 }
 
 /// All that will be known is known.
+#[inline(never)]
 fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
+    if case.unread.is_some() {
+        // There is no place for a hint: a later request gets it.
+        case.findings.retain(|finding| finding.verdict == Verdict::Kill);
+    }
     let mut decision = decide(&case.findings, &case.policy);
     cache::give::settle(&Surroundings { config, host }, &mut case, &decision);
     put_on_record(&mut case, host);
-    record::decision(config, &mut case, &decision, host);
-    if let Some(turn) = &mut case.turn {
-        turn.judged(&decision);
-        turn.similarity = case.similarity;
+    // What was not read was not judged, apart from its budgets.
+    if case.unread.is_none() || decision.finding.is_some() {
+        record::decision(config, &mut case, &decision, host);
+        if let Some(turn) = &mut case.turn {
+            turn.judged(&decision);
+            turn.similarity = case.similarity;
+        }
     }
     if decision.kills() {
         release(&mut case, host);
@@ -324,6 +338,9 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         let status = reply(config, &case, &decision, host);
         report(&mut case, status, false, host);
         return Next::Answered;
+    }
+    if let Some(cause) = case.unread {
+        fail_open::bypassed(cause, host);
     }
     let given = cache::give::reply(&Surroundings { config, host }, &mut case, &decision);
     put_on_record(&mut case, host);
@@ -354,15 +371,12 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
         }
     }
     host.release();
-    let headers = if decision.is_enforced && config.response_headers {
+    let headers = if decision.is_enforced && config.response_headers && case.unread.is_none() {
         record::headers(config, &case, &decision)
     } else {
         Vec::new()
     };
-    if let Some(turn) = &mut case.turn {
-        turn.is_under_way = true;
-        turn.number = host.report((**turn).clone());
-    }
+    begun(&mut case.turn, host);
     Next::Pass(Passing::Model(Box::new(PassingResponse::new(case, headers))))
 }
 
@@ -374,8 +388,9 @@ fn release(case: &mut Case, host: &mut impl Host) {
 }
 
 /// Answers the request in the provider's place.
-fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host) -> u16 {
-    let mut reply = render::kill(case, decision);
+#[inline(never)]
+pub fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host) -> u16 {
+    let mut reply = render::kill(case.asked(), decision);
     if config.response_headers {
         reply.headers.extend(record::headers(config, case, decision));
     }
@@ -384,8 +399,18 @@ fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host
     status
 }
 
+/// Reports a turn whose answer is awaited.
+#[inline(never)]
+pub fn begun(turn: &mut Option<Box<Turn>>, host: &mut impl Host) {
+    if let Some(turn) = turn {
+        turn.is_under_way = true;
+        turn.number = host.report((**turn).clone());
+    }
+}
+
 /// Reports a turn that is over without the provider.
-fn report(case: &mut Case, status: u16, is_cached: bool, host: &mut impl Host) {
+#[inline(never)]
+pub fn report(case: &mut Case, status: u16, is_cached: bool, host: &mut impl Host) {
     if let Some(mut turn) = case.turn.take() {
         turn.duration = host.now().saturating_sub(turn.at);
         (turn.status, turn.is_cached) = (status, is_cached);

@@ -1,5 +1,5 @@
 //! The way of a request to an MCP server. It has passes of its own; then it is decided, recorded and rendered like a request to a
-//! model. Of the server's responses only lists of tools are read.
+//! model. Its answer is followed in `mcp_answer`.
 
 use std::sync::Arc;
 
@@ -19,15 +19,17 @@ use crate::{
     control::ReserveReply,
     decide::{Decision, decide},
     host::{Facts, Host},
-    identity::Claims,
-    inspect::{Next, Waiting, reserve, spent},
+    inspect::{Next, Waiting, begun, reserve, spent},
+    mcp_answer::PassingAnswer,
     metric::{Bypass, ServiceOutcome},
     note::{CallDecision, Note, ToolCall},
-    passes::{self, McpSeen, Surroundings},
+    passes::{self, McpSeen, Surroundings, report},
     record,
     render::{self, McpAnswer},
+    request_head::RequestHead,
     response::Passing,
     tool_list::ToolList,
+    turn::{Names, Turn},
 };
 
 /// A request on which all that will be known is known.
@@ -49,14 +51,26 @@ impl Judged {
     }
 }
 
-fn case(config: &Config, claims: &Claims, host: &dyn Facts) -> McpCase {
-    let session = host.request_header("mcp-session-id").filter(|id| !id.is_empty());
-    McpCase::new(config.policy(claims.sender()), claims.mcp_scope(session.as_deref()), claims.names(None))
+/// The session that the request is of. Since protocol 2026-07-28 there are none.
+fn session(host: &dyn Facts) -> Option<Vec<u8>> {
+    host.request_header("mcp-session-id").filter(|id| !id.is_empty())
+}
+
+/// Whose the request is, where that is reported.
+pub fn names(head: &RequestHead, host: &dyn Facts) -> Option<Names> {
+    head.claims.mcp_names(session(host).as_deref())
+}
+
+fn case(config: &Config, head: &RequestHead, host: &dyn Facts) -> McpCase {
+    let claims = &head.claims;
+    let session = session(host);
+    let names = claims.mcp_names(session.as_deref());
+    McpCase::new(config.policy(claims.sender()), claims.mcp_scope(session.as_deref()), names, head.arrived)
 }
 
 /// The passes look at a request. An error where it is to be refused, because it cannot be read in full.
-pub fn look(config: &Config, claims: &Claims, body: &[u8], host: &dyn Facts) -> Result<Judged, Bypass> {
-    let mut case = case(config, claims, host);
+pub fn look(config: &Config, head: &RequestHead, body: &[u8], host: &dyn Facts) -> Result<Judged, Bypass> {
+    let mut case = case(config, head, host);
     let wanted = if case.policy.tools.is_open() { Wanted::default() } else { wanted(body) };
     let requests = requests(body);
     passes::of_an_mcp_request(&McpSeen { config, requests: &requests, wanted: &wanted, host }, &mut case);
@@ -156,7 +170,12 @@ pub fn settle(config: &Config, judged: Judged, host: &mut impl Host) -> Next {
     let notes = std::mem::take(&mut case.notes);
     record::notes(case.subject(), notes, host);
     record::mcp_decision(config, &case, &decision, host);
+    let mut turn = case.turn.take();
+    if let Some(turn) = &mut turn {
+        turn.judged(&decision);
+    }
     if let Some(answer) = answer {
+        end(turn, &answer, host);
         host.reply(render::mcp(config, answer, &decision));
         return Next::Answered;
     }
@@ -165,23 +184,39 @@ pub fn settle(config: &Config, judged: Judged, host: &mut impl Host) -> Next {
         host.remove_request_header("accept-encoding");
     }
     host.release();
-    if wants_list {
-        let list = ToolList::new(Arc::clone(&case.policy), config.max_body);
-        return Next::Pass(Passing::ToolList(Box::new(list)));
+    begun(&mut turn, host);
+    let list = wants_list.then(|| Box::new(ToolList::new(Arc::clone(&case.policy), config.max_body)));
+    match PassingAnswer::of(list, turn) {
+        Some(answer) => Next::Pass(Passing::Mcp(Box::new(answer))),
+        None => Next::End,
     }
-    Next::End
+}
+
+/// Reports a turn that is over without the server.
+#[inline(never)]
+fn end(turn: Option<Box<Turn>>, answer: &McpAnswer, host: &mut impl Host) {
+    let Some(mut turn) = turn else { return };
+    turn.duration = host.now().saturating_sub(turn.at);
+    turn.status = answer.0;
+    host.report(*turn);
 }
 
 /// Answers a request that cannot be read in full, and says whether it did: in mode `observe` it is only recorded.
-pub fn refuse(config: &Config, claims: &Claims, finding: Finding, host: &mut impl Host) -> bool {
-    let mut case = case(config, claims, host);
+pub fn refuse(config: &Config, head: &RequestHead, finding: Finding, host: &mut impl Host) -> bool {
+    let mut case = case(config, head, host);
     case.findings.push(finding);
+    report::begin_mcp(&mut case);
     let decision = decide(&case.findings, &case.policy);
     record::mcp_decision(config, &case, &decision, host);
     let stopping = decision.finding.as_ref().filter(|_| decision.kills());
     let answer = stopping.map(|finding| McpAnswer::of(config, None, false, finding));
     let is_refused = answer.is_some();
     if let Some(answer) = answer {
+        let mut turn = case.turn.take();
+        if let Some(turn) = &mut turn {
+            turn.judged(&decision);
+        }
+        end(turn, &answer, host);
         host.reply(render::mcp(config, answer, &decision));
     }
     is_refused

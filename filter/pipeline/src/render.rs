@@ -1,9 +1,9 @@
 //! The one place where a verdict becomes bytes: edits of the original request, or a reply in the provider's place.
 
-use sentinel_config::{Config, KillMode};
+use sentinel_config::{Config, KillMode, Policy};
 use sentinel_detect::verdict::{Finding, Signal};
 use sentinel_llm_api::{
-    dialect::{FinalMessage, LocalReply, Position},
+    dialect::{DialectRef, FinalMessage, LocalReply, Position},
     edit::{self, Edit},
     framing::Framing,
     mcp::{Request, invalid, reply},
@@ -11,7 +11,7 @@ use sentinel_llm_api::{
 };
 use sentinel_text::digest_pair;
 
-use crate::{case::Case, decide::Decision, messages, record};
+use crate::{case::Case, decide::Decision, identity::Scope, messages, record};
 
 /// The body with these edits made; nothing where there are none, or they do not fit together.
 pub fn edited(case: &Case, hint: Option<&Edit>) -> Option<Vec<u8>> {
@@ -37,32 +37,48 @@ pub fn hint(case: &Case, decision: &Decision) -> Option<Edit> {
         .or_else(|| case.hint_places.beside(Position::End).map(|slot| slot.edit(&text)))
 }
 
+/// A request as it is answered in the provider's place.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub dialect: DialectRef,
+    pub policy: &'a Policy,
+    pub scope: &'a Scope,
+    pub model: &'a str,
+    /// How the client expects the answer.
+    pub framing: Framing,
+    pub include_usage: bool,
+    /// Milliseconds since 1970.
+    pub arrived: u64,
+}
+
 /// What the agent gets in the answer's place.
-pub fn kill(case: &Case, decision: &Decision) -> LocalReply {
-    let policy = &case.policy.kill;
+#[inline(never)]
+pub fn kill(asked: Asked<'_>, decision: &Decision) -> LocalReply {
+    let Asked { dialect, scope, model, framing, include_usage, arrived, .. } = asked;
+    let policy = &asked.policy.kill;
     if decision.refuses() {
-        return case.dialect.refusal(policy.status, &messages::refusal(decision));
+        return dialect.refusal(policy.status, &messages::refusal(decision));
     }
-    let text = messages::kill(&case.policy, decision);
+    let text = messages::kill(asked.policy, decision);
     match policy.mode {
-        KillMode::Error => case.dialect.error(policy.status, &text),
-        KillMode::FinalMessage => case.dialect.final_message(&FinalMessage {
+        KillMode::Error => dialect.error(policy.status, &text),
+        KillMode::FinalMessage => dialect.final_message(&FinalMessage {
             text: &text,
             calls: &[],
-            model: &case.model,
-            framing: case.framing,
-            id: digest_pair(case.scope.id(), case.arrived),
+            model,
+            framing,
+            id: digest_pair(scope.id(), arrived),
             kept_as: "",
             usage: Usage::default(),
-            created: case.arrived.checked_div(1_000).unwrap_or(0),
-            include_usage: case.include_usage,
+            created: arrived.checked_div(1_000).unwrap_or(0),
+            include_usage,
         }),
     }
 }
 
 /// The answer to a request to an MCP server, in the server's place: status and body.
 #[derive(Debug)]
-pub struct McpAnswer(u16, String);
+pub struct McpAnswer(pub u16, String);
 
 impl McpAnswer {
     /// `requests`: those that are answered, each on its own; nothing where they cannot be read.

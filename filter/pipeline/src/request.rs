@@ -15,6 +15,7 @@ use crate::{
     metric::{Bypass, ServiceOutcome, Status},
     request_head::{self, Counted, Opened, RequestHead},
     response::Passing,
+    unread::{Unread, unread},
 };
 
 /// One request.
@@ -69,7 +70,7 @@ impl Request {
         self.phase = match unfit {
             None => Phase::Reading(Box::new(head)),
             Some(cause) => {
-                let next = inspect::unread(&self.config, &head, cause, host);
+                let next = unread(&self.config, &head, cause, Unread::Part(0), host);
                 self.follow(next, host)
             }
         };
@@ -77,9 +78,14 @@ impl Request {
 
     /// `held`: bytes of the body that the host holds back so far.
     pub fn on_request_body(&mut self, host: &mut impl Host, held: usize, end_of_stream: bool) {
-        let Phase::Reading(head) = &self.phase else { return };
+        let head = match &mut self.phase {
+            Phase::Reading(head) => head,
+            Phase::Asking(waiting) => return waiting.passes(held),
+            Phase::Passing(Passing::Model(response)) => return response.request_passes(held),
+            _ => return,
+        };
         if held > self.config.max_body {
-            let next = inspect::unread(&self.config, head, Bypass::TooLarge, host);
+            let next = unread(&self.config, head, Bypass::TooLarge, Unread::Part(held), host);
             self.phase = self.follow(next, host);
         } else if end_of_stream {
             self.inspect(host);
@@ -147,7 +153,14 @@ impl Request {
             let status = host.response_header(":status").unwrap_or_default();
             self.count(Status::of_answer(&status), host);
         }
-        self.phase = match mem::replace(&mut self.phase, Phase::Done) {
+        let phase = match mem::replace(&mut self.phase, Phase::Done) {
+            Phase::Asking(waiting) if waiting.has_gone_on() => {
+                let next = inspect::overtaken(&self.config, waiting, host);
+                self.follow(next, host)
+            }
+            other => other,
+        };
+        self.phase = match phase {
             Phase::Passing(response) => Phase::passing(response.headers(&self.config, end_of_stream, host)),
             other => other,
         };
@@ -181,7 +194,7 @@ impl Request {
 
     /// Whether a response is of any use; the host need not bother otherwise.
     pub fn awaits_response(&self) -> bool {
-        self.counted.is_some() || matches!(&self.phase, Phase::Passing(_))
+        self.counted.is_some() || matches!(&self.phase, Phase::Passing(_) | Phase::Asking(_))
     }
 
     /// Whether response chunks are of any use; the host need not bother otherwise.

@@ -13,6 +13,7 @@ use crate::{
     decide::{Decision, decide},
     fail_open,
     host::{Facts, Host},
+    mcp_answer::PassingAnswer,
     messages,
     metric::Bypass,
     note::Note,
@@ -25,8 +26,7 @@ use crate::{
         clean::Clean,
         fingerprint, stop,
     },
-    record,
-    tool_list::ToolList,
+    record, render,
     turn::End,
 };
 
@@ -34,8 +34,8 @@ use crate::{
 #[derive(Debug)]
 pub enum Passing {
     Model(Box<PassingResponse>),
-    /// An MCP server's list of tools.
-    ToolList(Box<ToolList>),
+    /// An MCP server's.
+    Mcp(Box<PassingAnswer>),
 }
 
 impl Passing {
@@ -43,7 +43,7 @@ impl Passing {
     pub fn reads(&self) -> bool {
         match self {
             Self::Model(response) => response.reads(),
-            Self::ToolList(list) => list.reads(),
+            Self::Mcp(answer) => answer.reads(),
         }
     }
 
@@ -51,7 +51,7 @@ impl Passing {
     pub fn headers(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
             Self::Model(response) => headers(config, response, end_of_stream, host).map(Self::Model),
-            Self::ToolList(list) => list.headers(end_of_stream, host).map(Self::ToolList),
+            Self::Mcp(answer) => answer.headers(end_of_stream, host).map(Self::Mcp),
         }
     }
 
@@ -59,21 +59,23 @@ impl Passing {
     pub fn body(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
             Self::Model(response) => body(config, response, end_of_stream, host).map(Self::Model),
-            Self::ToolList(list) => list.body(end_of_stream, host).map(Self::ToolList),
+            Self::Mcp(answer) => answer.body(end_of_stream, host).map(Self::Mcp),
         }
     }
 
     /// It is over.
     pub fn whole(self, config: &Config, host: &mut impl Host) {
-        if let Self::Model(response) = self {
-            whole(config, *response, host);
+        match self {
+            Self::Model(response) => whole(config, *response, host),
+            Self::Mcp(answer) => (*answer).whole(host),
         }
     }
 
     /// It ended before its end.
     pub fn cut_off(self, config: &Config, host: &mut impl Host) {
-        if let Self::Model(mut response) = self {
-            cut_off(config, &mut response, End::ClientGone, host);
+        match self {
+            Self::Model(mut response) => cut_off(config, &mut response, End::ClientGone, host),
+            Self::Mcp(answer) => (*answer).cut_off(host),
         }
     }
 }
@@ -93,7 +95,10 @@ impl PassingResponse {
     pub fn new(mut case: Case, headers: Vec<(&'static str, String)>) -> Self {
         let awaited = awaited(&mut case);
         let Case {
+            arrived,
             dialect,
+            framing,
+            include_usage,
             model,
             policy,
             scope,
@@ -101,13 +106,18 @@ impl PassingResponse {
             entry,
             thread,
             length,
+            unread,
+            is_open_ended,
             turn,
             caller: asks,
             spending,
             ..
         } = case;
         let case = AnswerCase {
+            arrived,
             dialect,
+            framing,
+            include_usage,
             model,
             policy,
             scope,
@@ -122,6 +132,8 @@ impl PassingResponse {
             names,
             spending,
             frames: None,
+            is_unread: unread.is_some(),
+            is_open_ended,
             is_stopped: false,
             answer: None,
             awaited,
@@ -131,6 +143,13 @@ impl PassingResponse {
             notes: Vec::new(),
         };
         Self { case, headers, reader: None, is_recorded: false }
+    }
+
+    /// So many more bytes of the request pass.
+    pub fn request_passes(&mut self, bytes: usize) {
+        if self.case.is_open_ended {
+            self.case.request_length = self.case.request_length.saturating_add(bytes);
+        }
     }
 
     /// Whether the answer is being read.
@@ -155,12 +174,16 @@ fn headers(
         }
     }
     let status = host.response_header(":status").unwrap_or_default();
+    response.case.status = String::from_utf8_lossy(&status).parse().unwrap_or(0);
+    response.case.has_succeeded = status.len() == 3 && status.starts_with(b"2");
+    if let Some(decision) = stop_finding(&response.case, host) {
+        answer_instead(config, &mut response, &decision, host);
+        return None;
+    }
     let PassingResponse { case, reader, .. } = &mut *response;
-    case.status = String::from_utf8_lossy(&status).parse().unwrap_or(0);
     if let Some(asked) = case.caller {
         caller::answered(asked, &status, host, &mut case.notes);
     }
-    case.has_succeeded = status.len() == 3 && status.starts_with(b"2");
     if case.has_succeeded {
         let coding = host.response_header("content-encoding");
         let is_plain = coding.is_none_or(|coding| coding.eq_ignore_ascii_case(b"identity"));
@@ -173,7 +196,7 @@ fn headers(
         if is_plain && case.names.is_some() && host.response_header("content-length").is_none() {
             case.frames = Framing::of(&content_type).and_then(PassingFrames::of);
         }
-        if case.policy.cleans && !end_of_stream {
+        if case.policy.cleans && !case.is_unread && !end_of_stream {
             clean(config, case, is_plain, &content_type, host);
         }
     }
@@ -228,6 +251,13 @@ fn body(
         host.replace_response_chunk(b"");
         return (!end_of_stream).then_some(response);
     }
+    // What is kept back whole can still be another answer.
+    if response.case.is_held
+        && let Some(decision) = stop_finding(&response.case, host)
+    {
+        answer_instead(config, &mut response, &decision, host);
+        return None;
+    }
     if let Some(decision) = pass(&mut response, end_of_stream, host) {
         stopped(config, &mut response, &decision, host);
         return (!end_of_stream).then_some(response);
@@ -263,24 +293,45 @@ fn pass(response: &mut PassingResponse, is_last: bool, host: &mut impl Host) -> 
     decision
 }
 
+/// Why the answer does not go on, where an operator has stopped whose it is.
+#[inline(never)]
+fn stop_finding(case: &AnswerCase, host: &impl Host) -> Option<Decision> {
+    let finding = stop::finding(case.names.as_ref(), host)?;
+    Some(decide(&[finding], &case.policy)).filter(Decision::kills)
+}
+
+/// Nothing of the answer has gone to the client yet: it gets the kill response in its place, as if it had asked now.
+fn answer_instead(
+    config: &Config,
+    response: &mut PassingResponse,
+    decision: &Decision,
+    host: &mut impl Host,
+) {
+    let mut reply = render::kill(response.case.asked(), decision);
+    if config.response_headers {
+        reply.headers.extend(record::verdict_headers(config, decision));
+    }
+    response.case.status = reply.status;
+    stopped(config, response, decision, host);
+    host.reply(reply);
+}
+
 /// What passes in the place of this part, and why, where an operator has stopped whose answer it is.
 fn stop(case: &mut AnswerCase, part: &[u8], host: &impl Host) -> Option<(Vec<u8>, Decision)> {
+    let stopping = case.frames.as_ref().and_then(|_| stop_finding(case, host));
     let frames = case.frames.as_mut()?;
-    let finding = stop::finding(case.names.as_ref(), host);
-    let decision = decide(finding.as_slice(), &case.policy);
-    let end = if decision.kills() {
-        frames.finish_frame(part)
-    } else {
+    let Some(decision) = stopping else {
         frames.pass(part);
-        None
+        return None;
     };
-    let mut ended = part.get(..end?)?.to_vec();
+    let mut ended = part.get(..frames.finish_frame(part)?)?.to_vec();
     let message = messages::kill(&case.policy, &decision);
     ended.extend(case.dialect.stream_error(case.policy.kill.status, &message));
     Some((ended, decision))
 }
 
 /// The answer was ended under way.
+#[inline(never)]
 fn stopped(config: &Config, response: &mut PassingResponse, decision: &Decision, host: &mut impl Host) {
     response.case.is_stopped = true;
     record::stopped(config, &response.case, decision, host);
@@ -299,6 +350,7 @@ fn whole(config: &Config, mut response: PassingResponse, host: &mut impl Host) {
 }
 
 /// Puts on record what the response said, once, and lets it go on where it is held.
+#[inline(never)]
 fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host) {
     if std::mem::replace(&mut response.is_recorded, true) {
         return;
@@ -329,6 +381,7 @@ fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host)
 }
 
 /// The response ended before its end.
+#[inline(never)]
 fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut impl Host) {
     if std::mem::replace(&mut response.is_recorded, true) {
         return;

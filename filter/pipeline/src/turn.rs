@@ -1,5 +1,5 @@
-//! A turn: one judged request with its answer, as a record for the embedding service. Names, counts and digests; no prompt, argument
-//! or result.
+//! A turn: one judged request with its answer, as a record for the embedding service. Names, counts and digests; texts only where
+//! `control.content` is on.
 
 use sentinel_detect::{
     step::{FinishedCall, Kind, shown},
@@ -61,6 +61,8 @@ pub struct Turn {
     pub similarity: Option<f64>,
     pub end: End,
     pub injections: u32,
+    /// The new prompt; empty unless texts are reported.
+    pub text: String,
 }
 
 /// A call and its outcome.
@@ -68,9 +70,21 @@ pub struct Turn {
 pub struct Step {
     pub tool: String,
     pub arguments: u64,
+    /// 0 where it is not known.
     pub outcome: u64,
+    /// Empty where it is not known.
     pub kind: &'static str,
+    /// Of the outcome.
+    pub bytes: usize,
     pub is_repeated: bool,
+    pub texts: StepTexts,
+}
+
+/// What a call was made with, and what came of it; empty unless texts are reported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepTexts {
+    pub arguments: String,
+    pub outcome: String,
 }
 
 /// How an answer ended.
@@ -80,6 +94,8 @@ pub enum End {
     Unknown,
     Text,
     Calls,
+    /// With what an MCP server says: the agent goes on.
+    Results,
     Error,
     ClientGone,
 }
@@ -107,8 +123,11 @@ impl Turn {
         const FIXED: usize = 160;
         const STEP: usize = 48;
         let Names { tenant, client, agent, run, .. } = &self.names;
-        let texts = [tenant, client, agent, run, &self.model, &self.tool].map(String::len);
-        let steps = self.steps.iter().map(|step| step.tool.len().saturating_add(STEP));
+        let texts = [tenant, client, agent, run, &self.model, &self.tool, &self.text].map(String::len);
+        let steps = self.steps.iter().map(|step| {
+            let StepTexts { arguments, outcome } = &step.texts;
+            [&step.tool, arguments, outcome].map(String::len).into_iter().fold(STEP, usize::saturating_add)
+        });
         texts.into_iter().chain(steps).fold(FIXED, usize::saturating_add)
     }
 }
@@ -122,6 +141,14 @@ impl Step {
             Kind::Acknowledgement => "acknowledgement",
             Kind::Waiting => "waiting",
         };
-        Self { tool: shown(&call.tool), arguments: call.approach, outcome: call.outcome, kind, is_repeated }
+        Self {
+            tool: shown(&call.tool),
+            arguments: call.approach,
+            outcome: call.outcome,
+            kind,
+            bytes: call.bytes,
+            is_repeated,
+            texts: StepTexts::default(),
+        }
     }
 }

@@ -11,6 +11,7 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
+use sentinel_llm_api::json::Unreadable;
 use sentinel_pipeline::{
     budget::amounts::{Amounts, Price, PriceStep, Unit},
     control::{
@@ -560,4 +561,92 @@ fn without_control_nobody_is_held_to_budgets_and_the_log_says_so() {
     assert!(host.exchange(&ask(), &usage(1_000, 90)).sent.is_some());
     assert!(service.borrow().asked.is_empty());
     assert!(host.worker.warning().unwrap().contains("nobody is held to `budgets`"));
+}
+
+/// Requests to a model that cannot be read: no JSON, too large by what it says, and too large without saying so.
+fn unreadable() -> [(ClientRequest, Bypass); 3] {
+    let with_body = |body: String, says_length: bool| {
+        let length = body.len().to_string();
+        let mut sent = ClientRequest { body: body.into_bytes(), ..ask() }.with("content-length", &length);
+        if !says_length {
+            sent.headers.retain(|(name, _)| name != "content-length");
+        }
+        sent
+    };
+    let large = String::from_utf8(ask().body).unwrap().replace("xxxx", "xxxxxxxx");
+    [
+        (with_body(format!("{{not json{}", " ".repeat(790)), true), Bypass::Unreadable(Unreadable::NotJson)),
+        (with_body(large.clone(), true), Bypass::TooLarge),
+        (with_body(large, false), Bypass::TooLarge),
+    ]
+}
+
+#[test]
+fn a_request_that_cannot_be_read_counts_by_its_bytes_and_its_answers_usage_and_is_stopped_at_the_limit() {
+    let config = with(&BASE.replace("BUDGETS", TOKENS), r#""max_body_bytes":4096"#);
+    for (sent, cause) in unreadable() {
+        let (mut host, service) = host_of(&config, Service::of(Unit::Tokens, 6_000));
+        let bytes = u64::try_from(sent.body.len()).unwrap();
+        let passed = host.exchange(&sent, &usage(1_000, 90));
+        assert_eq!((passed.verdict(), passed.sent.is_some()), (None, true), "{cause:?}: it was not judged");
+        assert_eq!(host.counted(Metric::Bypasses(cause)), 1);
+        let asked = service.borrow().asked[0].clone();
+        assert_eq!((asked.dialect, asked.model.as_str(), asked.probable.0[3]), ("openai_chat", "", 1));
+        assert_eq!(asked.probable.0[1], bytes.div_ceil(4) + 1_000, "{cause:?}");
+        a_second_later(&mut host);
+        assert_eq!(service.borrow().spent, 1_090, "{cause:?}");
+        // Without usage its bytes are what it took.
+        let text = json!({"choices": [{"message": {"role": "assistant", "content": "word".repeat(20)}}]});
+        host.exchange(&sent, &ProviderResponse::json(text.to_string()));
+        a_second_later(&mut host);
+        assert_eq!(service.borrow().spent, 1_090 + bytes.div_ceil(4) + 20, "{cause:?}");
+        service.borrow_mut().spent = 6_000;
+        a_second_later(&mut host);
+        a_second_later(&mut host);
+        let killed = host.exchange(&sent, &usage(1, 1));
+        assert_eq!(killed.header("x-sentinel-reason"), Some("budget; budget=each-task"), "{cause:?}");
+        assert_eq!(host.counted(Metric::Bypasses(cause)), 2, "what is refused passes nobody");
+        assert!(host.exchange(&ask(), &usage(1, 1)).reply.is_some(), "as one that can be read");
+    }
+}
+
+#[test]
+fn the_model_of_a_request_that_cannot_be_read_has_no_known_price() {
+    for (sent, cause) in unreadable() {
+        let config = with(&BASE.replace("BUDGETS", USD), r#""max_body_bytes":4096"#);
+        // The dearest of the provider.
+        let service = Service { price: Some(price(true)), ..Service::of(Unit::NanoUsd, 500_000_000) };
+        let (mut host, service) = host_of(&config, service);
+        assert!(host.exchange(&sent, &usage(1_000, 90)).sent.is_some(), "{cause:?}");
+        assert!(!service.borrow().asked[0].is_priced);
+        a_second_later(&mut host);
+        assert_eq!(service.borrow().spent, 1_000 * 1_000 + 90 * 10_000, "{cause:?}");
+        // `unpriced: refuse`.
+        let (mut host, _) =
+            host_of(&config, Service { is_unpriced: true, ..Service::of(Unit::NanoUsd, 500_000_000) });
+        assert!(host.exchange(&sent, &usage(1, 1)).reply.is_some(), "{cause:?}");
+    }
+    // A path can name the model.
+    let (mut host, service) = host(TOKENS, Service::of(Unit::Tokens, 1_000_000));
+    let path = "/v1beta/models/gemini-2.5-flash:generateContent";
+    let sent = ClientRequest::post(path, "{not json").with("x-run-id", "r");
+    assert!(host.exchange(&sent, &usage(1, 1)).sent.is_some());
+    assert_eq!(service.borrow().asked[0].model, "gemini-2.5-flash");
+}
+
+#[test]
+fn while_the_service_is_away_a_request_that_cannot_be_read_goes_on_or_is_refused() {
+    for (decision, passes) in [("allow", true), ("refuse", false)] {
+        let control = format!(r#""control":{{"enabled":true,"on_unavailable":"{decision}"}}"#);
+        let config = BASE.replace(r#""control":{"enabled":true}"#, &control).replace("BUDGETS", TOKENS);
+        let config = with(&config, r#""max_body_bytes":4096"#);
+        for (sent, cause) in unreadable() {
+            let away = Service { fails: Some(ServiceOutcome::Unavailable), ..Service::of(Unit::Tokens, 10) };
+            let (mut host, service) = host_of(&config, away);
+            assert_eq!(host.exchange(&sent, &usage(7, 3)).sent.is_some(), passes, "{decision} {cause:?}");
+            service.borrow_mut().fails = None;
+            a_second_later(&mut host);
+            assert_eq!(service.borrow().spent, if passes { 10 } else { 0 }, "{decision} {cause:?}");
+        }
+    }
 }

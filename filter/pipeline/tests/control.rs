@@ -330,3 +330,76 @@ fn streams_of_others_and_in_observe_pass_to_their_end() {
         assert_eq!(host.exchange(&hello(run), &response).received, response.body);
     }
 }
+
+#[test]
+fn texts_are_reported_where_that_is_wished_with_keys_masked() {
+    let config = ON.replacen(
+        r#"{"control":{"#,
+        r#"{"mcp":{"paths":[{"prefix":"/mcp"}]},"control":{"content":true,"#,
+        1,
+    );
+    let (mut host, told) = host(&config, silent);
+    let ask = |text: &str| request("r", json!([{"role": "user", "content": text}]));
+    host.exchange(&ask(&format!("find it with sk-abcdef123456{}", " word".repeat(1_000))), &answer());
+    let long = "x".repeat(9_000);
+    let sent = request(
+        "r",
+        json!([
+            {"role": "user", "content": "find it"},
+            {"role": "assistant", "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{\"q\":\"ledger\",\"api_key\":\"hunter2\"}"}},
+                {"id": "c2", "type": "function", "function": {"name": "write", "arguments": json!({"text": long}).to_string()}}
+            ]},
+            {"role": "tool", "tool_call_id": "c1", "content": "in the drawer; password: hunter2"},
+            {"role": "tool", "tool_call_id": "c2", "content": "done"}
+        ]),
+    );
+    host.exchange(&sent, &answer());
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"token":"hunter2","n":1}}}"#;
+    host.exchange(&ClientRequest::post("/mcp", call).with("x-agent-id", "a"), &answer());
+    a_second_later(&mut host);
+    let [first, second, mcp] = &turns(&told)[..] else { panic!("{:?}", told.borrow()) };
+    assert!(first.text.starts_with("find it with [masked] word word") && first.text.len() <= 2_048);
+    let [find, write] = &second.steps[..] else { panic!("{second:?}") };
+    assert_eq!(find.texts.arguments, r#"{"q":"ledger","api_key":"[masked]"}"#);
+    assert_eq!((find.texts.outcome.as_str(), find.bytes), ("in the drawer; password: [masked]", 32));
+    assert!(write.texts.arguments.starts_with(r#"{"text":"xxx"#) && write.texts.arguments.len() == 2_048);
+    assert_eq!((second.text.as_str(), write.texts.outcome.as_str()), ("", "done"));
+    assert_eq!(mcp.steps[0].texts.arguments, r#"{"token":"[masked]","n":1}"#);
+    assert!(host.log.is_empty(), "{:?}", host.log);
+}
+
+/// The answer has no length that is known, or is kept back to be cleaned: nothing of it has gone to the client.
+#[test]
+fn an_answer_whose_headers_have_not_gone_is_not_given_to_whoever_is_stopped() {
+    let kept_back = ON.replacen('{', r#"{"clean":{"enabled":true},"#, 1);
+    let events = stream(64);
+    for (config, response, at) in [
+        (ON, answer(), 0),
+        (ON, events, 0),
+        (kept_back.as_str(), ProviderResponse { part: Some(64), ..answer() }, 1),
+    ] {
+        let (mut host, told) = host(config, |_| Ok(stop(|stop| stop.run = Some("r".into()))));
+        host.tick_in_response = Some(at);
+        let exchange = host.exchange(&hello("r"), &response);
+        assert_eq!((exchange.sent.is_some(), exchange.hangs), (true, false));
+        assert!(exchange.received.is_empty(), "{at}");
+        let reply = exchange.reply.as_ref().unwrap_or_else(|| panic!("{at}: {exchange:?}"));
+        let reason = exchange.header("x-sentinel-reason");
+        assert_eq!((reply.status, exchange.verdict(), reason), (400, Some("kill"), Some("stopped")));
+        let body = String::from_utf8(reply.body.clone()).unwrap();
+        assert!(body.contains("an operator stopped it") && body.contains("agent_loop_killed"), "{body}");
+        a_second_later(&mut host);
+        let last = turns(&told).pop().unwrap();
+        assert_eq!((last.signal, last.status, last.is_under_way), ("stopped", 400, false));
+        assert_eq!(host.lines("verdict").len(), 1);
+    }
+    // In `observe`, and once its headers have gone, it passes to its end.
+    let observe = ON.replacen('{', r#"{"mode":"observe","#, 1);
+    for (config, at) in [(observe.as_str(), 0), (ON, 1)] {
+        let (mut host, _) = host(config, |_| Ok(stop(|stop| stop.run = Some("r".into()))));
+        host.tick_in_response = Some(at);
+        let response = ProviderResponse { part: Some(64), ..answer() };
+        assert_eq!(host.exchange(&hello("r"), &response).received, response.body);
+    }
+}

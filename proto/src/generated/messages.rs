@@ -286,8 +286,9 @@ pub struct ReportRequest {
     /// Digest of `configuration`.
     #[prost(fixed64, tag = "7")]
     pub configuration_digest: u64,
-    /// The plugin's configuration (JSON), as Envoy gave it to the worker, at most 256 kB. Sent when a reply has asked for it. The service
-    /// reads the budgets from it, and checks live settings on top of it.
+    /// Of the plugin's configuration (JSON): `agents`, `budgets` and `steps.tools`, which live settings can change, and
+    /// `identity.principal`, which they are checked against. At most 256 kB; `{}` where it is more. Sent when a reply has asked for it. The
+    /// service reads the budgets from it, and checks live settings on top of it.
     #[prost(string, tag = "8")]
     pub configuration: ::prost::alloc::string::String,
     /// Directives of a kind that the worker does not know, since its last report that was answered.
@@ -401,7 +402,7 @@ pub struct Turn {
     pub at_ms: u64,
     #[prost(uint32, tag = "6")]
     pub duration_ms: u32,
-    /// The dialect's name in the configuration, as `openai_chat`.
+    /// The dialect's name in the configuration, as `openai_chat`, or `mcp`.
     #[prost(string, tag = "7")]
     pub dialect: ::prost::alloc::string::String,
     /// As `openai`, `anthropic`: what genai-prices calls the provider; empty where it is not known.
@@ -520,12 +521,12 @@ pub mod verdict {
 pub struct Step {
     #[prost(string, tag = "1")]
     pub tool: ::prost::alloc::string::String,
-    /// Of the canonical arguments, and of the outcome.
+    /// Of the tool with its canonical arguments, and of the outcome; 0: the outcome is not known, as with calls of an MCP server.
     #[prost(fixed64, tag = "2")]
     pub arguments_digest: u64,
     #[prost(fixed64, tag = "3")]
     pub outcome_digest: u64,
-    /// content, failure, empty, acknowledgement or waiting.
+    /// content, failure, empty, acknowledgement or waiting; empty where the outcome is not known.
     #[prost(string, tag = "4")]
     pub kind: ::prost::alloc::string::String,
     /// Of the outcome.
@@ -707,6 +708,8 @@ pub enum End {
     Limit = 3,
     Error = 4,
     ClientGone = 5,
+    /// With what an MCP server says: the agent goes on. So end all turns of the dialect `mcp` that come to their end.
+    Results = 6,
 }
 impl End {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -721,6 +724,7 @@ impl End {
             Self::Limit => "END_LIMIT",
             Self::Error => "END_ERROR",
             Self::ClientGone => "END_CLIENT_GONE",
+            Self::Results => "END_RESULTS",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -732,6 +736,7 @@ impl End {
             "END_LIMIT" => Some(Self::Limit),
             "END_ERROR" => Some(Self::Error),
             "END_CLIENT_GONE" => Some(Self::ClientGone),
+            "END_RESULTS" => Some(Self::Results),
             _ => None,
         }
     }

@@ -49,6 +49,18 @@ impl Redis {
         answer.trim_start_matches(':').trim().parse().expect("a number")
     }
 
+    /// Whether a word stands anywhere in it.
+    pub fn holds(&self, word: &str) -> bool {
+        const READ: &str = "local read = {string = {'GET'}, hash = {'HGETALL'}, stream = {'XRANGE', '-', '+'}, set = {'SMEMBERS'}, \
+             zset = {'ZRANGE', 0, -1}, list = {'LRANGE', 0, -1}} for _, key in ipairs(redis.call('KEYS', '*')) do \
+             local how = read[redis.call('TYPE', key).ok] local value = redis.call(how[1], key, unpack(how, 2)) \
+             if string.find(key .. cjson.encode(value), ARGV[1], 1, true) then return 1 end end return 0";
+        let command = format!("EVAL \"{READ}\" 0 {word}\r\n");
+        let answer = ask(&self.socket, command.as_bytes()).expect("Redis answers");
+        assert!(answer.starts_with(':'), "{answer}");
+        answer.trim() == ":1"
+    }
+
     /// Counters in it, for use by other threads.
     pub fn counters(&self) -> Counters {
         Counters { socket: self.socket.clone() }

@@ -78,7 +78,7 @@ fn one(turn: &turn::Turn, number: u64) -> Turn {
         end: match turn.end {
             turn::End::Unknown => End::Unknown,
             turn::End::Text => End::Text,
-            turn::End::Calls => End::Calls,
+            turn::End::Results | turn::End::Calls => End::Calls,
             turn::End::Limit => End::Limit,
             turn::End::Error => End::Error,
             turn::End::ClientGone => End::ClientGone,

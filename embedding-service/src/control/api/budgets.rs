@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     Controlled,
     answer::{Answer, ApiResult, Asked, Problem},
-    runs::page,
+    runs::{bad_cursor, page},
 };
 use crate::control::budgets::AccountView;
 
@@ -22,6 +22,8 @@ pub struct BudgetQuery {
     budget: Option<String>,
     /// 1 to 1000.
     limit: Option<usize>,
+    /// `next` of the page before.
+    cursor: Option<String>,
 }
 
 /// Accounts of budgets.
@@ -29,7 +31,10 @@ pub struct BudgetQuery {
 pub struct AccountList {
     /// Those first that have spent the largest part of a limit.
     pub accounts: Vec<AccountView>,
+    /// How many there are in all.
     pub total: usize,
+    /// Give it as `cursor` for the next page; null: there is none.
+    pub next: Option<String>,
 }
 
 /// What each run, agent, client or tenant with a budget has spent.
@@ -37,6 +42,8 @@ pub struct AccountList {
     (status = 200, body = AccountList), (status = 400, body = Problem)))]
 pub async fn list(State(control): Controlled, Asked(query): Asked<BudgetQuery>) -> ApiResult<AccountList> {
     let limit = page(query.limit, PAGE)?;
-    let (accounts, total) = control.budgets.list(query.budget.as_deref(), limit).await?;
-    Ok(Answer(AccountList { accounts, total }))
+    let after = query.cursor.as_deref().map(str::parse).transpose().map_err(|()| bad_cursor())?;
+    let page = control.budgets.list_after(query.budget.as_deref(), after.as_ref(), limit).await?;
+    let next = page.next.map(|place| place.to_string());
+    Ok(Answer(AccountList { accounts: page.accounts, total: page.total, next }))
 }

@@ -77,7 +77,10 @@ pub struct RunDetail {
 pub struct AgentList {
     /// Those that were seen last first.
     pub agents: Vec<AgentView>,
+    /// How many there are in all.
     pub total: usize,
+    /// Give it as `cursor` for the next page; null: there is none.
+    pub next: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -97,6 +100,8 @@ pub struct AgentQuery {
     tenant: Option<String>,
     /// 1 to 1000.
     limit: Option<usize>,
+    /// `next` of the page before.
+    cursor: Option<String>,
 }
 
 /// How many of a list are wanted.
@@ -108,16 +113,24 @@ pub fn page(limit: Option<usize>, default: usize) -> Result<usize, ApiError> {
     }
 }
 
+/// What a page that begins nowhere is answered with.
+pub fn bad_cursor() -> ApiError {
+    ApiError::Bad("cursor: give `next` of the page before as it was".to_owned())
+}
+
+/// Behind which one a page begins: a value, and an id.
+fn place(cursor: Option<&str>) -> Result<Option<(u64, String)>, ApiError> {
+    let Some(cursor) = cursor else { return Ok(None) };
+    let (value, id) = cursor.split_once('-').ok_or_else(bad_cursor)?;
+    Ok(Some((value.parse().map_err(|_| bad_cursor())?, id.to_owned())))
+}
+
 impl ListQuery {
     fn checked(self) -> Result<RunQuery, ApiError> {
         let bad = |text: &str| ApiError::Bad(text.to_owned());
         let statuses = self.status.as_deref().unwrap_or_default().split(',').filter(|name| !name.is_empty());
         let status = statuses.map(str::parse::<Status>).collect::<Result<_, _>>();
         let sort = self.sort.as_deref().map_or(Ok(Sort::default()), str::parse);
-        let after = self.cursor.as_deref().map(|cursor| {
-            let (value, id) = cursor.split_once('-')?;
-            Some((value.parse().ok()?, id.to_owned()))
-        });
         Ok(RunQuery {
             limit: page(self.limit, PAGE)?,
             status: status.map_err(|_| {
@@ -131,11 +144,7 @@ impl ListQuery {
                 Some("asc") => true,
                 Some(_) => return Err(bad("order: give desc or asc")),
             },
-            after: match after {
-                None => None,
-                Some(Some(after)) => Some(after),
-                Some(None) => return Err(bad("cursor: give `next` of the page before as it was")),
-            },
+            after: place(self.cursor.as_deref())?,
             tenant: self.tenant,
             client: self.client,
             agent: self.agent,
@@ -211,6 +220,8 @@ pub async fn lift(
     (status = 200, body = AgentList), (status = 400, body = Problem)))]
 pub async fn agents(State(control): Controlled, Asked(query): Asked<AgentQuery>) -> ApiResult<AgentList> {
     let limit = page(query.limit, PAGE)?;
-    let (agents, total) = control.runs.agents(query.tenant.as_deref(), limit).await?;
-    Ok(Answer(AgentList { agents, total }))
+    let after = place(query.cursor.as_deref())?;
+    let page = control.runs.agents_after(query.tenant.as_deref(), after.as_ref(), limit).await?;
+    let next = page.next.map(|(seen, id)| format!("{seen}-{id}"));
+    Ok(Answer(AgentList { agents: page.agents, total: page.total, next }))
 }

@@ -3,6 +3,7 @@
 
 mod account;
 mod amounts;
+mod place;
 mod window;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -12,12 +13,12 @@ use sentinel_proto::v1;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-pub use self::amounts::Amounts;
 use self::{
     account::{Account, Answer, Question, Use},
     amounts::UNITS,
     window::Period,
 };
+pub use self::{amounts::Amounts, place::Place};
 use super::{
     clock,
     effective::{Effective, Settled},
@@ -98,6 +99,16 @@ pub struct AccountView {
     pub last_asked_ms: u64,
     /// When all that is spent now no longer counts; null: never by itself.
     pub renews_ms: Option<u64>,
+}
+
+/// A page of accounts.
+#[derive(Clone, Debug, Default)]
+pub struct AccountPage {
+    pub accounts: Vec<AccountView>,
+    /// How many there are in all.
+    pub total: usize,
+    /// The place of the last, where there are more.
+    pub next: Option<Place>,
 }
 
 /// The limits of an account; null: any amount.
@@ -441,19 +452,40 @@ impl Budgets {
         budget: Option<&str>,
         most: usize,
     ) -> Result<(Vec<AccountView>, usize), StoreError> {
+        let page = self.list_after(budget, None, most).await?;
+        Ok((page.accounts, page.total))
+    }
+
+    /// A page of accounts, behind the last of the page before.
+    pub async fn list_after(
+        &self,
+        budget: Option<&str>,
+        after: Option<&Place>,
+        most: usize,
+    ) -> Result<AccountPage, StoreError> {
         let configs = self.effective.all().await?;
         self.accounts.refresh(FRESH).await?;
         let now_ms = clock::now_ms();
         let oldest = now_ms.saturating_sub(clock::milliseconds(CALENDAR_TTL));
         self.accounts.forget(|account| account.asked_ms >= oldest);
         let items = self.accounts.items();
-        let accounts = items.by_id.values().map(|item| &item.value);
-        let accounts = accounts.filter(|account| budget.is_none_or(|budget| budget == account.budget));
-        let mut views: Vec<AccountView> = accounts.map(|account| view(account, &configs, now_ms)).collect();
-        let total = views.len();
-        views.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| b.last_asked_ms.cmp(&a.last_asked_ms)));
+        let accounts = items.by_id.iter().map(|(id, item)| (id, &item.value));
+        let accounts = accounts.filter(|(_, account)| budget.is_none_or(|budget| budget == account.budget));
+        let mut total: usize = 0;
+        let mut views: Vec<(Place, AccountView)> = Vec::new();
+        for (id, account) in accounts {
+            total = total.saturating_add(1);
+            let view = view(account, &configs, now_ms);
+            let place = Place::of(&view, id);
+            if after.is_none_or(|after| place > *after) {
+                views.push((place, view));
+            }
+        }
+        views.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let more = views.len() > most;
         views.truncate(most);
-        Ok((views, total))
+        let next = views.last().filter(|_| more).map(|(place, _)| place.clone());
+        Ok(AccountPage { accounts: views.into_iter().map(|(_, view)| view).collect(), total, next })
     }
 }
 

@@ -80,6 +80,8 @@ pub struct Config {
     pub state_ttl: u64,
     /// Workers report to the service, and do what its operators say.
     pub reports: bool,
+    /// Reports have texts too.
+    pub reports_content: bool,
     /// What happens with requests that have budgets while the service does not answer.
     pub on_unavailable: OnUnavailable,
     /// Reports have digests in the place of names.
@@ -223,6 +225,7 @@ impl TryFrom<RawConfig> for Config {
             collector: Some(raw.traces.cluster).filter(|cluster| !cluster.is_empty()),
             buckets: raw.state.buckets,
             reports: raw.control.enabled,
+            reports_content: raw.control.content,
             on_unavailable: raw.control.on_unavailable,
             hides_names: !names,
             settings_version: 0,

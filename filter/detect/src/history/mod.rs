@@ -15,7 +15,7 @@ use crate::{
     context::Context,
     kept_history::KeptTail,
     signal::StepsPolicy,
-    step::{self, FinishedCall, Memo, StepLog, Steps, Task},
+    step::{self, CallTexts, FinishedCall, Memo, StepLog, Steps, Task},
 };
 
 mod deed;
@@ -182,6 +182,11 @@ impl<'a> Reading<'a> {
     /// The calls whose results are new in this request.
     pub fn done(&self) -> Vec<FinishedCall> {
         self.log.done()
+    }
+
+    /// What these calls were made with, and what came of them.
+    pub fn done_texts(&self) -> impl Iterator<Item = CallTexts<'_>> {
+        self.log.texts()
     }
 }
 

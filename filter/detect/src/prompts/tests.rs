@@ -179,7 +179,7 @@ const ANSWERS: [&str; 3] = [
 
 #[test]
 fn calls_that_wait_or_merely_acknowledge_do_not_score() {
-    let call = |kind| FinishedCall { tool: "look".into(), approach: 7, outcome: 9, kind };
+    let call = |kind| FinishedCall { tool: "look".into(), approach: 7, outcome: 9, kind, bytes: 0 };
     for (kind, scores) in
         [(Kind::Waiting, false), (Kind::Empty, false), (Kind::Acknowledgement, false), (Kind::Content, true)]
     {

@@ -33,6 +33,9 @@ pub(crate) struct Call<'a> {
     /// Place among the tools of the log.
     pub tool: usize,
     pub meaning: Meaning<'a>,
+    /// Its arguments, where they are too long to be read.
+    #[serde(skip)]
+    pub long: Cow<'a, str>,
     pub approach: u64,
     pub words: WordSet,
     pub result: Option<CallResult<'a>>,
@@ -42,7 +45,15 @@ impl Call<'_> {
     /// The call without its words and its result.
     pub fn known(&self) -> Call<'static> {
         let Self { id, tool, approach, words, .. } = *self;
-        Call { id, tool, meaning: self.meaning.known(), approach, words, result: None }
+        Call {
+            id,
+            tool,
+            meaning: self.meaning.known(),
+            long: Cow::Borrowed(""),
+            approach,
+            words,
+            result: None,
+        }
     }
 }
 
@@ -170,6 +181,16 @@ impl PartialEq for UnreadResult<'_> {
 }
 
 impl Eq for UnreadResult<'_> {}
+
+impl CallResult<'_> {
+    /// What it says; nothing where that is not kept.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Judged(_) => None,
+            Self::Unread(result) => Some(result.text()),
+        }
+    }
+}
 
 impl<'a> CallResult<'a> {
     pub fn of_json(content: Option<Raw<'a>>, is_error: bool, memo: Option<&'a Memo>) -> Self {

@@ -9,7 +9,8 @@ use crate::WordSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Begin, Brought, FinishedCall, LENGTH, Memo, Purpose, Step, Steps, Task, ToolRule, ToolRules, Weight,
+    Begin, Brought, CallTexts, FinishedCall, LENGTH, Memo, Purpose, Step, Steps, Task, ToolRule, ToolRules,
+    Weight,
     call::{Call, CallResult, Meaning, Tool},
     judge,
     outcome::Done,
@@ -157,16 +158,18 @@ impl<'a> StepLog<'a> {
             self.arguments_read = self.arguments_read.saturating_add(arguments.len());
             canonical(&arguments)
         };
+        let (meaning, long) = if is_long {
+            (Meaning::Known { purpose: Purpose::of(&name, ""), weight: Weight::Long }, arguments)
+        } else {
+            (Meaning::written(name, arguments), Cow::Borrowed(""))
+        };
         turn.calls.push(Call {
             id: digest(id.as_bytes()),
             tool,
             approach: digest_pair(name_digest, form.digest),
             words: form.words,
-            meaning: if is_long {
-                Meaning::Known { purpose: Purpose::of(&name, ""), weight: Weight::Long }
-            } else {
-                Meaning::written(name, arguments)
-            },
+            meaning,
+            long,
             result: None,
         });
     }
@@ -310,8 +313,17 @@ impl<'a> StepLog<'a> {
 
     /// The calls of the last turn that have their results. No earlier request can have carried these.
     pub(crate) fn done(&self) -> Vec<FinishedCall> {
-        let calls = self.turns.back().map(|turn| turn.calls.as_slice()).unwrap_or_default();
-        calls.iter().filter_map(|call| call.done(self.tools.get(call.tool)?)).collect()
+        self.last_calls().filter_map(|call| call.done(self.tools.get(call.tool)?)).collect()
+    }
+
+    /// The texts of the same calls.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = CallTexts<'_>> {
+        let calls = self.last_calls().filter(|call| self.tools.get(call.tool).is_some());
+        calls.filter_map(Call::texts)
+    }
+
+    fn last_calls(&self) -> impl Iterator<Item = &Call<'a>> {
+        self.turns.back().map(|turn| turn.calls.as_slice()).unwrap_or_default().iter()
     }
 }
 
@@ -324,7 +336,14 @@ impl Call<'_> {
             approach: self.approach,
             outcome: facts.outcome,
             kind: facts.kind,
+            bytes: done.text().map_or(0, str::len),
         })
+    }
+
+    fn texts(&self) -> Option<CallTexts<'_>> {
+        let result = self.result.as_ref()?;
+        let arguments = if self.long.is_empty() { self.meaning.arguments() } else { &self.long };
+        Some(CallTexts { arguments, result: result.text().unwrap_or_default() })
     }
 }
 

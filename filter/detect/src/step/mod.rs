@@ -235,6 +235,16 @@ pub struct FinishedCall {
     /// Digest of the result.
     pub outcome: u64,
     pub kind: Kind,
+    /// Of the result; 0 where its text is not kept.
+    pub bytes: usize,
+}
+
+/// What a call that has its result was made with, and what came of it. Empty where that is not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallTexts<'a> {
+    /// As the model wrote them: JSON, JSON in a JSON string, or anything.
+    pub arguments: &'a str,
+    pub result: &'a str,
 }
 
 impl FinishedCall {

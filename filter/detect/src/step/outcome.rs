@@ -141,11 +141,8 @@ impl Done<'_, '_> {
         }
     }
 
-    fn text(&self) -> Option<&str> {
-        match self.result {
-            CallResult::Judged(_) => None,
-            CallResult::Unread(result) => Some(result.text()),
-        }
+    pub fn text(&self) -> Option<&str> {
+        self.result.text()
     }
 
     /// Digest of the beginning of what it says; nothing where it is not known.

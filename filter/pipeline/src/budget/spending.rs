@@ -46,13 +46,20 @@ pub struct Spending {
 #[derive(Clone, Debug)]
 pub struct Need {
     pub names: Names,
-    pub dialect: &'static str,
     /// Empty for a request to an MCP server, which costs nothing.
+    pub dialect: &'static str,
+    /// Empty where it is not known.
     pub model: String,
     pub usage: Usage,
     pub tool_calls: u64,
-    /// Of the request.
+    /// Of the request, as far as tokens of later ones can be told by them; else 0.
     pub bytes: usize,
+}
+
+impl Need {
+    fn is_free(&self) -> bool {
+        self.dialect.is_empty()
+    }
 }
 
 /// A budget that counts the request.
@@ -172,7 +179,7 @@ impl Spending {
 
     fn counts_money(&self) -> bool {
         let is_money = |want: &Want| want.wanted.limited.first() == Some(&true);
-        !self.need.model.is_empty() && self.wants.iter().any(is_money)
+        !self.need.is_free() && self.wants.iter().any(is_money)
     }
 
     /// Key of the model's price: it depends on whether a budget takes the dearest one for it.
@@ -238,7 +245,7 @@ impl Spending {
             dialect,
             model: model.clone(),
             probable: self.amounts(config, usage),
-            is_priced: matches!(self.cost, Cost::Own) || model.is_empty(),
+            is_priced: matches!(self.cost, Cost::Own) || self.need.is_free(),
             leases: known,
             lease: self.lease,
         })
@@ -401,7 +408,7 @@ impl Spending {
         let Need { names, dialect, model, usage, .. } = &self.need;
         let amounts = self.amounts(config, usage);
         let key = digest_pair(OUTSIDE, digest_pair(run(names), digest(model.as_bytes())));
-        let is_priced = matches!(self.cost, Cost::Own) || model.is_empty();
+        let is_priced = matches!(self.cost, Cost::Own) || self.need.is_free();
         let outside = Outside { names: names.clone(), dialect, model: model.clone(), is_priced };
         let wanted = Wanted { key, limited: [false; 5], amounts };
         self.wants =
@@ -446,7 +453,9 @@ impl Spending {
             Took::Probable => *probable,
             Took::Nothing => Usage::default(),
             Took::All(usage) => {
-                leases.learn(run(names), *bytes, &usage);
+                if *bytes > 0 {
+                    leases.learn(run(names), *bytes, &usage);
+                }
                 usage
             }
             Took::AtLeast(usage) => Usage {

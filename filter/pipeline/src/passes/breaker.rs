@@ -39,11 +39,12 @@ pub fn run(seen: &McpSeen<'_>, case: &mut McpCase) {
         requests.iter().map(|request| request.call.as_ref().map(&mut count)).collect::<Vec<Option<u32>>>()
     });
     let is_too_many = |count: &Option<u32>| count.is_some_and(|count| count > config.mcp.calls);
-    if !counts.iter().all(is_too_many) {
+    case.counts = counts;
+    if !case.counts.iter().all(is_too_many) {
         return;
     }
     let first = requests.first().and_then(|request| request.call.as_ref());
-    if let (Some(call), Some(count)) = (first, counts.first().copied().flatten()) {
+    if let (Some(call), Some(count)) = (first, case.counts.first().copied().flatten()) {
         let tool = shown(&call.tool);
         case.findings.push(Finding { count, tool, ..Finding::of(Signal::McpBreaker, Verdict::Kill) });
     }

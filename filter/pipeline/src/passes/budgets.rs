@@ -6,8 +6,10 @@ use crate::{
     budget::spending::{Need, Spending, Took, run as run_of},
     case::{AnswerCase, Case, McpCase},
     decide::decide,
+    host::Facts,
     turn::Names,
 };
+use sentinel_config::Config;
 use sentinel_llm_api::usage::Usage;
 
 /// Begins to spend, where a budget counts the request and nothing else stops it.
@@ -27,6 +29,22 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
         bytes,
     };
     case.spending = Spending::begin(seen.config, seen.host, need, &mut case.notes);
+}
+
+/// The same for a request that cannot be read: it is one request, and its input goes by its bytes.
+pub fn of_unread(config: &Config, host: &dyn Facts, case: &mut Case) {
+    let Some(names) = needed(config.budgets.is_empty(), case.names.as_ref()) else { return };
+    let past = host.leases().past(run_of(&names));
+    let need = Need {
+        usage: past.next(case.length, None, false),
+        names,
+        dialect: case.dialect.label(),
+        model: case.model.clone(),
+        tool_calls: 0,
+        // It may be compressed.
+        bytes: 0,
+    };
+    case.spending = Spending::begin(config, host, need, &mut case.notes);
 }
 
 /// The same for calls of tools of an MCP server.

@@ -98,12 +98,14 @@ pub struct McpSeen<'a> {
 
 type McpPass = fn(&McpSeen<'_>, &mut McpCase);
 
-/// The passes of a request to an MCP server. `breaker` counts no calls of a request that `tools` refuses.
-const OF_AN_MCP_REQUEST: [(LooksAt, McpPass); 4] = [
+/// The passes of a request to an MCP server. `breaker` counts no calls of a request that `tools` refuses. `report` tells what the others
+/// have found.
+const OF_AN_MCP_REQUEST: [(LooksAt, McpPass); 5] = [
     (LooksAt::All, stop::of_mcp),
     (LooksAt::All, tools::called),
     (LooksAt::Unrefused, breaker::run),
     (LooksAt::Unrefused, budgets::of_mcp),
+    (LooksAt::All, report::of_mcp),
 ];
 
 /// Runs the passes of a request to an MCP server.

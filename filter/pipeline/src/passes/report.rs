@@ -1,16 +1,27 @@
 //! Report: a turn for the embedding service, where `control` is on.
 
-use sentinel_config::price::BYTES_A_TOKEN;
-use sentinel_detect::history::Tail;
-use sentinel_llm_api::{answer::Answer, usage::Usage};
-use sentinel_text::digest;
+use std::borrow::Cow;
 
-use super::{Seen, Surroundings};
-use crate::{
-    case::{AnswerCase, Case},
-    note::Note,
-    turn::{End, Turn},
+use sentinel_config::price::BYTES_A_TOKEN;
+use sentinel_detect::{arguments::canonical, history::Tail, step::shown};
+use sentinel_llm_api::{
+    answer::Answer,
+    json::{self, Raw},
+    usage::Usage,
 };
+use sentinel_text::{digest, digest_pair};
+
+use super::{McpSeen, Seen, Surroundings};
+use crate::{
+    case::{AnswerCase, Case, McpCase},
+    mask::masked,
+    metric::MCP,
+    note::Note,
+    turn::{End, MOST_STEPS, Step, StepTexts, Turn},
+};
+
+/// Bytes of a text that are reported.
+const TEXT: usize = 2_048;
 
 /// Begins the turn: what the request says.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
@@ -34,6 +45,76 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
         ..Turn::default()
     };
     turn.add_steps(&seen.reading.done(), is_repeated);
+    if seen.config.reports_content {
+        add_content(seen, &mut turn);
+    }
+    case.turn = Some(Box::new(turn));
+}
+
+/// Begins the turn of a request that cannot be read.
+pub fn begin_unread(case: &mut Case) {
+    let Some(names) = &case.names else { return };
+    let turn = Turn {
+        names: names.clone(),
+        at: case.arrived,
+        dialect: case.dialect.label(),
+        model: case.model.clone(),
+        ..Turn::default()
+    };
+    case.turn = Some(Box::new(turn));
+}
+
+/// Adds texts: what is new in the request.
+fn add_content(seen: &Seen<'_, '_>, turn: &mut Turn) {
+    if let Tail::Prompt(prompt) = &seen.reading.tail {
+        turn.text = masked(&prompt.text, TEXT);
+    }
+    for (step, texts) in turn.steps.iter_mut().zip(seen.reading.done_texts()) {
+        step.texts.arguments = masked(&written(texts.arguments), TEXT);
+        step.texts.outcome = masked(texts.result, TEXT);
+    }
+}
+
+/// Arguments without the string that they may stand in.
+fn written(arguments: &str) -> Cow<'_, str> {
+    let text =
+        if arguments.starts_with('"') { Raw::read(arguments).ok().and_then(json::string) } else { None };
+    text.unwrap_or(Cow::Borrowed(arguments))
+}
+
+/// The same for a request to an MCP server that calls tools, or in which something was found. Its calls are its steps; what comes of
+/// them is in the agent's next request to a model.
+pub fn of_mcp(seen: &McpSeen<'_>, case: &mut McpCase) {
+    let calls = || seen.requests.iter().flatten().filter(|request| request.call.is_some());
+    if calls().next().is_none() && case.findings.is_empty() {
+        return;
+    }
+    begin_mcp(case);
+    let Some(turn) = &mut case.turn else { return };
+    let counts = case.counts.iter().copied().chain(std::iter::repeat(None));
+    let content = |text: &str| if seen.config.reports_content { masked(text, TEXT) } else { String::new() };
+    let steps = seen.requests.iter().flatten().zip(counts).filter_map(|(request, count)| {
+        let call = request.call.as_ref()?;
+        Some(Step {
+            tool: shown(&call.tool),
+            // As for the calls of a model.
+            arguments: digest_pair(digest(call.tool.as_bytes()), canonical(call.arguments).digest),
+            outcome: 0,
+            kind: "",
+            bytes: 0,
+            is_repeated: count.is_some_and(|count| count > 1),
+            texts: StepTexts { arguments: content(call.arguments), outcome: String::new() },
+        })
+    });
+    turn.steps = steps.take(MOST_STEPS).collect();
+    turn.more_steps = u32::try_from(calls().count().saturating_sub(MOST_STEPS)).unwrap_or(u32::MAX);
+}
+
+/// Begins the turn of a request to an MCP server, where turns are reported.
+pub fn begin_mcp(case: &mut McpCase) {
+    let Some(names) = &case.names else { return };
+    let turn =
+        Turn { names: names.clone(), at: case.arrived, dialect: MCP, end: End::Results, ..Turn::default() };
     case.turn = Some(Box::new(turn));
 }
 

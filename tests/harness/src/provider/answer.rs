@@ -23,6 +23,8 @@ pub enum Piece {
     /// Waits until the gate is opened once more.
     Await(Gate),
     Pause(Duration),
+    /// The headers wait until the gate is opened once more. It stands before all others.
+    Head(Gate),
     Trailers(HeaderMap),
     /// Breaks the connection.
     Cut,
@@ -83,6 +85,12 @@ impl Answer {
             pieces.push(piece);
         }
         self.pieces = pieces;
+        self
+    }
+
+    /// The same, where the headers wait for the gate.
+    pub fn head_gated(mut self, gate: &Gate) -> Self {
+        self.pieces.insert(0, Piece::Head(gate.clone()));
         self
     }
 

@@ -41,7 +41,11 @@ async fn answer(
     let received = receive(connection, request).await;
     shared.received.lock().expect("no one panics with it").push(received.clone());
     let script = Arc::clone(&*shared.script.lock().expect("no one panics with it"));
-    let Answer { status, headers, pieces } = script(&received);
+    let Answer { status, headers, mut pieces } = script(&received);
+    if let Some(Piece::Head(gate)) = pieces.first().cloned() {
+        gate.pass().await;
+        pieces.remove(0);
+    }
     let streams = headers.get("content-type").is_some_and(|value| {
         [b"text/event-stream".as_slice(), event_stream::CONTENT_TYPE.as_bytes()]
             .iter()
@@ -95,7 +99,7 @@ async fn send(mut sender: http_body_util::channel::Sender<Bytes, io::Error>, pie
         let sent = match piece {
             Piece::Bytes(bytes) => sender.send_data(bytes).await,
             Piece::Trailers(trailers) => sender.send_trailers(trailers).await,
-            Piece::Await(gate) => {
+            Piece::Await(gate) | Piece::Head(gate) => {
                 gate.pass().await;
                 Ok(())
             }
