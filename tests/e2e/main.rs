@@ -16,6 +16,7 @@ mod clean_answers;
 mod compressed_answers;
 mod connections;
 mod control;
+mod control_cluster;
 mod conversations;
 mod counted_clients;
 mod events;
