@@ -31,10 +31,8 @@ type Held = (String, Gate);
 /// What a script has.
 struct Script {
     command: Command,
-    /// Ways to run an agent, ...
+    /// Ways to run an agent, and those of them that a final message ends.
     ways: usize,
-    /// ... those of them that are streams, and those that a final message ends.
-    streams: usize,
     final_messages: usize,
     /// How often the framework sends a request again that was refused.
     retries: usize,
@@ -124,13 +122,13 @@ fn play(mut script_of: Script) {
     script(&stack, held);
     let (its, gateway) = (Arc::clone(&operator), stack.address());
     thread::spawn(move || operate(&its, gateway, waiting));
-    let Script { ways, streams, final_messages, retries, .. } = script_of;
+    let Script { ways, final_messages, retries, .. } = script_of;
     script_of
         .command
         .env("SENTINEL_SCENES", "stopped spent")
         .env("SENTINEL_ONCE", "")
         .env("SENTINEL_CONTROL", "yes");
-    run(&mut stack, script_of.command, ways * 2 + streams + final_messages);
+    run(&mut stack, script_of.command, ways * 2 + final_messages);
     let mut agents: HashMap<String, usize> = HashMap::new();
     for got in stack.provider.received() {
         let agent = got.header("x-agent-id").expect("the agent has a name");
@@ -138,7 +136,7 @@ fn play(mut script_of: Script) {
             *agents.entry(agent.to_owned()).or_default() += 1;
         }
     }
-    assert_eq!(agents.len(), ways * 2 + streams + final_messages, "{agents:?}");
+    assert_eq!(agents.len(), ways * 2 + final_messages, "{agents:?}");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     for (agent, got) in agents {
         let is_final = agent.starts_with("final.");
@@ -152,73 +150,39 @@ fn play(mut script_of: Script) {
         };
         assert_eq!(got, answered, "{agent}");
         let path = format!("/v1/runs?agent={agent}");
-        let mut last = Value::Null;
-        let known = runtime.block_on(until_known(&operator, &path, answered + refused, &mut last));
-        assert_eq!(
-            (&known["turns"], &known["status"]),
-            (&json!(answered + refused), &json!(status)),
-            "{known}"
-        );
+        let run = runtime.block_on(until(&format!("the turns of {agent} are known"), async || {
+            let runs = operator.ask(Method::GET, &path, &Value::Null).await;
+            let is_known = |run: &&Value| run["turns"].as_u64() >= Some((answered + refused) as u64);
+            runs["runs"].get(0).filter(is_known).cloned()
+        }));
+        assert_eq!((&run["turns"], &run["status"]), (&json!(answered + refused), &json!(status)), "{run}");
     }
-}
-
-/// The run, as soon as so many turns of it are known.
-async fn until_known(operator: &Operator, path: &str, turns: usize, last: &mut Value) -> Value {
-    until(&format!("{turns} turns of {path} are known"), async || {
-        *last = operator.ask(Method::GET, path, &Value::Null).await["runs"][0].take();
-        (last["turns"].as_u64() >= Some(turns as u64)).then(|| last.clone())
-    })
-    .await
 }
 
 #[test]
 fn langchain() {
-    play(Script {
-        command: framework("on_langchain.py"),
-        ways: 3,
-        streams: 1,
-        final_messages: 3,
-        retries: 0,
-    });
+    play(Script { command: framework("on_langchain.py"), ways: 3, final_messages: 3, retries: 0 });
 }
 
 #[test]
 fn openai_agents() {
-    play(Script {
-        command: framework("on_openai_agents.py"),
-        ways: 4,
-        streams: 2,
-        final_messages: 4,
-        retries: 0,
-    });
+    play(Script { command: framework("on_openai_agents.py"), ways: 4, final_messages: 4, retries: 0 });
 }
 
 #[test]
 fn pydantic_ai() {
-    play(Script {
-        command: framework("on_pydantic_ai.py"),
-        ways: 4,
-        streams: 2,
-        final_messages: 4,
-        retries: 0,
-    });
+    play(Script { command: framework("on_pydantic_ai.py"), ways: 4, final_messages: 4, retries: 0 });
 }
 
 #[test]
 fn smolagents() {
-    play(Script {
-        command: framework("on_smolagents.py"),
-        ways: 4,
-        streams: 2,
-        final_messages: 0,
-        retries: 0,
-    });
+    play(Script { command: framework("on_smolagents.py"), ways: 4, final_messages: 0, retries: 0 });
 }
 
 /// It tries nine times more, as after every error with status 400.
 #[test]
 fn mini_swe_agent() {
-    play(Script { command: framework("on_litellm.py"), ways: 1, streams: 0, final_messages: 0, retries: 9 });
+    play(Script { command: framework("on_litellm.py"), ways: 1, final_messages: 0, retries: 9 });
 }
 
 #[test]
@@ -226,5 +190,5 @@ fn vercel_ai_sdk() {
     let mut command = Command::new(parts::node());
     command.arg(folder().join("frameworks").join("on_ai_sdk.mjs"));
     command.env("SENTINEL_NODE_FRAMEWORKS", parts::node_frameworks());
-    play(Script { command, ways: 4, streams: 2, final_messages: 4, retries: 0 });
+    play(Script { command, ways: 4, final_messages: 4, retries: 0 });
 }

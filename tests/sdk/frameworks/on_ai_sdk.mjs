@@ -139,8 +139,10 @@ async function killed(name, way, run, status) {
 // The agent is in the middle of its work when it is stopped or its budget is spent, and its user is told so.
 async function ended(way, run) {
   const operator = "an operator stopped it: enough of it";
-  const scenes = { stopped: operator, spent: "its budget `each-task` does not allow more" };
-  if (way.endsWith("-streamed")) scenes.cut = operator;
+  const scenes = {
+    [way.endsWith("-streamed") ? "cut" : "stopped"]: operator,
+    spent: "its budget `each-task` does not allow more",
+  };
   for (const [name, reason] of Object.entries(scenes)) {
     let raised = null;
     try {

@@ -222,17 +222,22 @@ def killed(name, way, form, run, status, exception, requests):
 
 def ended(way, form, run, exception, final, cut):
     """The agent is in the middle of its work when it is stopped or its budget is spent, and its user is told so."""
-    reasons = {"stopped": "an operator stopped it: enough of it", "spent": "its budget `each-task` does not allow more"}
-    for name, reason in reasons.items():
-        error = raised(run, f"{DEFAULT}.{form}.{name}.{way}", exception, STOPPED + reason)
+    operator, budget = "an operator stopped it: enough of it", "its budget `each-task` does not allow more"
+    if cut is None:
+        error = raised(run, f"{DEFAULT}.{form}.stopped.{way}", exception, STOPPED + operator)
         expect(is_a_kill(error), f"nothing in {error!r} says that it is a kill")
-        print(f"ok {way}: {name}")
-    if cut is not None:
-        raised(run, f"{DEFAULT}.{form}.cut.{way}", cut, STOPPED + reasons["stopped"])
-        print(f"ok {way}: stopped in the middle of a stream")
+        print(f"ok {way}: stopped between two requests")
+    else:
+        error = raised(run, f"{DEFAULT}.{form}.cut.{way}", cut, STOPPED + operator)
+        # The answer had begun: its headers say nothing of it, and Anthropic's errors have no code.
+        expect(is_a_kill(error) is ("anthropic" not in way), repr(error))
+        print(f"ok {way}: stopped in the middle of a stream, which raises {cut}")
+    error = raised(run, f"{DEFAULT}.{form}.spent.{way}", exception, STOPPED + budget)
+    expect(is_a_kill(error), f"nothing in {error!r} says that it is a kill")
+    print(f"ok {way}: its budget is spent")
     if final is None:
         said = str(run(f"final.{form}.spent.{way}"))
-        expect(STOPPED + reasons["spent"] in said, said)
+        expect(STOPPED + budget in said, said)
         print(f"ok {way}: ended by a final message")
 
 
