@@ -26,7 +26,7 @@ use crate::{
         clean::Clean,
     },
     request_head::RequestHead,
-    span::Span,
+    span::{Chat, Span},
     stored::Lookup,
     turn::{Names, Turn},
 };
@@ -86,6 +86,8 @@ pub struct Case {
     pub caller: Option<u64>,
     /// Spans of the steps that the request brings.
     pub spans: Vec<Span>,
+    /// What the span of the call itself will need, where it is traced.
+    pub chat: Option<Chat>,
     /// What it takes of budgets; none where none counts it.
     pub spending: Option<Box<Spending>>,
     pub waits: Waits,
@@ -132,6 +134,7 @@ impl Case {
             cache: None,
             caller: None,
             spans: Vec::new(),
+            chat: None,
             spending: None,
             waits: Waits::default(),
         }
@@ -203,6 +206,8 @@ pub struct AnswerCase {
     pub names: Option<Names>,
     /// What its request took of budgets, until it is known what that really was.
     pub spending: Option<Box<Spending>>,
+    /// What the span of the call will need, where it is traced.
+    pub chat: Option<Chat>,
     /// Its frames, where it can be ended under way.
     pub frames: Option<PassingFrames>,
     /// It was ended under way: the rest of it does not pass.

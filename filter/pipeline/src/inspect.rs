@@ -25,7 +25,7 @@ use crate::{
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
     shared_data,
-    span::{Cause, StepSpans},
+    span::{self, Cause, Ended, StepSpans},
 };
 
 /// What follows on the look at a request.
@@ -183,9 +183,11 @@ fn look_at_model(
         ..Case::of(route, policy, head)
     };
     case.notes.push(Note::Count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0)));
-    let is_traced = config.collector.is_some() && claims.names_run() && !head.is_retry;
+    let is_traced = config.collector.is_some() && claims.names_run();
     let trace = is_traced.then(|| StepSpans {
         cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
+        is_retry: head.is_retry,
+        random: host.random(),
     });
     let seen =
         Seen { config, path: facts, body, conversation: &conversation, reading: &reading, trace, host };
@@ -321,6 +323,8 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
             let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.length));
             host.count(Metric::Saved, saved);
         }
+        let signal = decision.finding.as_ref().map(|finding| finding.signal);
+        end_of_run(config, &mut case, Ended::Killed(signal), host);
         let status = reply(config, &case, &decision, host);
         report(&mut case, status, false, host);
         return Next::Answered;
@@ -329,6 +333,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     put_on_record(&mut case, host);
     if let Some(reply) = given {
         release(&mut case, host);
+        end_of_run(config, &mut case, Ended::Text, host);
         report(&mut case, reply.status, true, host);
         host.reply(reply);
         return Next::Served;
@@ -382,6 +387,15 @@ fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host
     let status = reply.status;
     host.reply(reply);
     status
+}
+
+/// Traces that the run ended without the provider.
+fn end_of_run(config: &Config, case: &mut Case, ended: Ended, host: &mut impl Host) {
+    if case.chat.is_some() {
+        let run = span::end(host, config, &case.scope, &mut case.notes, ended);
+        host.trace(run.into_iter().collect());
+        put_on_record(case, host);
+    }
 }
 
 /// Reports a turn that is over without the provider.

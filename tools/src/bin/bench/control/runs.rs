@@ -9,7 +9,6 @@ use serde_json::Value;
 use tonic::transport::Endpoint;
 
 use super::Side;
-use crate::measure::quantile;
 
 pub const RUNS: u64 = 100_000;
 /// Runs of one agent.
