@@ -86,6 +86,8 @@ pub struct Case {
     pub caller: Option<u64>,
     /// Spans of the steps that the request brings.
     pub spans: Vec<Span>,
+    /// The run has a trace.
+    pub is_traced: bool,
     /// What the span of the call itself will need, where it is traced.
     pub chat: Option<Chat>,
     /// What it takes of budgets; none where none counts it.
@@ -134,6 +136,7 @@ impl Case {
             cache: None,
             caller: None,
             spans: Vec::new(),
+            is_traced: false,
             chat: None,
             spending: None,
             waits: Waits::default(),

@@ -184,6 +184,7 @@ fn look_at_model(
     };
     case.notes.push(Note::Count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0)));
     let is_traced = config.collector.is_some() && claims.names_run();
+    case.is_traced = is_traced;
     let trace = is_traced.then(|| StepSpans {
         cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
         is_retry: head.is_retry,
@@ -391,7 +392,7 @@ fn reply(config: &Config, case: &Case, decision: &Decision, host: &mut impl Host
 
 /// Traces that the run ended without the provider.
 fn end_of_run(config: &Config, case: &mut Case, ended: Ended, host: &mut impl Host) {
-    if case.chat.is_some() {
+    if case.is_traced {
         let run = span::end(host, config, &case.scope, &mut case.notes, ended);
         host.trace(run.into_iter().collect());
         put_on_record(case, host);

@@ -9,6 +9,7 @@
 
 use sentinel_config::Config;
 use sentinel_pipeline::{
+    control::{Directive, ReportReply, Stop},
     in_memory::{ClientRequest, InMemory, ProviderResponse},
     span::{Cause, Span, Value as Attribute},
 };
@@ -215,6 +216,32 @@ fn a_killed_run_ends_with_the_request_that_was_killed() {
         assert_eq!(text(run, name), value);
     }
     assert_eq!(named(&host.spans, "chat").len(), 4, "the fifth was not made");
+}
+
+#[test]
+fn a_run_that_an_operator_stops_says_so() {
+    let config = r#"{"control": {"enabled": true}, "traces": {"cluster": "collector"}}"#;
+    let mut host = InMemory::of_json(config).unwrap();
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "hello"}]});
+    let call = json!({"id": "c0", "function": {"name": "look", "arguments": "{}"}});
+    send(&mut host, "/v1/chat/completions", &body, json!({"choices": [{"message": {"tool_calls": [call]}}]}));
+    host.control = Box::new(|_| {
+        let stop = Stop { id: "1".into(), run: Some("r".into()), reason: "enough".into(), ..Stop::default() };
+        let directives = vec![Directive::Stop { stop, remaining: 0 }];
+        Ok(ReportReply { directives, ..ReportReply::default() })
+    });
+    host.now += 1_250;
+    host.tick();
+    let before = named(&host.spans, "chat").len();
+    send(&mut host, "/v1/chat/completions", &body, said("Nobody asks for it."));
+    host.tick();
+    let run = named(&host.spans, "invoke_agent").pop().unwrap();
+    assert!(run.is_failure);
+    assert_eq!(
+        (text(run, "sentinel.status"), text(run, "error.type")),
+        ("stopped".into(), "sentinel_stop".into())
+    );
+    assert_eq!(named(&host.spans, "chat").len(), before, "the model was not called");
 }
 
 #[test]

@@ -50,7 +50,8 @@ impl Stage {
         let settings = operator.settings();
         let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
         let builder = Stack::builder().config(&config).service_with(&settings).in_a_hurry();
-        Self::Own(Box::new(builder.own_envoy().start()), operator)
+        // With one worker nothing of a budget is in the lease of another.
+        Self::Own(Box::new(builder.workers(1).own_envoy().start()), operator)
     }
 
     /// Of this program's own service, whose control API it is.
