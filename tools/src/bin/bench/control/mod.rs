@@ -72,7 +72,7 @@ fn configuration(variant: &str) -> Value {
         OFF => json!({}),
         ON => json!({"control": {"enabled": true}}),
         _ => json!({"control": {"enabled": true}, "budgets": [
-            {"name": "wide", "prefix": "local-", "per": "agent", "window": "day", "limits": {"usd": 1_000_000}},
+            {"name": "wide", "agent_prefix": "local-", "per": "agent", "window": "day", "limits": {"usd": 1_000_000}},
         ]}),
     }
 }
@@ -91,17 +91,19 @@ pub fn measure(folder: &Path) -> Control {
         pinned::on_one_processor(|processor| envoys(processor, &folder, &side, seconds * PINNED))
     };
     println!("      a steady rate ...");
+    // Each Envoy and each service has a folder of its own.
+    let parts = ["steady", "pages"].map(|part| folder.join(part));
     let mut steady = Vec::new();
     for store in ["memory", "Redis"] {
-        let side = Side::start(&folder, store);
+        let side = Side::start(&parts[0], store);
         let time = Duration::from_secs_f64(seconds * (1.0 - PINNED) / 4.0);
         for variant in [OFF, ON] {
-            let rival = rival(variant, &folder, upstream::start(), &side);
+            let rival = rival(variant, &parts[0], upstream::start(), &side);
             steady.push(steady::measure(&rival, &side, variant, time));
         }
     }
     println!("      pages of {} runs ...", runs::RUNS);
-    let pages = ["memory", "Redis"].map(|store| runs::measure(&Side::start(&folder, store)));
+    let pages = ["memory", "Redis"].map(|store| runs::measure(&Side::start(&parts[1], store)));
     Control { lines, budgeted, asked, steady, pages: pages.into() }
 }
 
