@@ -57,6 +57,7 @@ fn every_metric_that_a_document_names_exists() {
     let others = [
         "sentinel_filter",
         "sentinel_kill",
+        "sentinel_stop",
         "sentinel_verdict",
         "sentinel_model",
         "sentinel_event",

@@ -1,12 +1,10 @@
 //! Control from end to end: the real service hears what agents did, and a stop of its operator reaches requests and streams under
 //! way; so do live settings.
 
-use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
-use http_body_util::Full;
-use hyper::{Method, body::Bytes};
-use sentinel_harness::metrics::Metrics;
+use hyper::Method;
+pub use sentinel_harness::operator::{Operator, until};
 use sentinel_harness::process::eventually;
 use sentinel_harness::provider::{Answer, Gate, Piece, faithful};
 use sentinel_harness::stack::Builder;
@@ -14,53 +12,6 @@ use sentinel_harness::{Dialect, Stack, client};
 use serde_json::{Value, json};
 
 use crate::support::{CHAT, QUESTION};
-
-const KEY: &str = "a-key-for-the-tests";
-
-pub struct Operator(pub SocketAddr);
-
-impl Operator {
-    pub fn on_a_free_port() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        Self(free.expect("a port"))
-    }
-
-    /// Of the service that this one operates.
-    pub fn settings(&self) -> [(&'static str, String); 2] {
-        [("METRICS_ADDR", self.0.to_string()), ("CONTROL_KEY", KEY.to_owned())]
-    }
-
-    /// The service's metrics.
-    pub async fn metrics(&self) -> Metrics {
-        Metrics::parse(&self.metrics_text().await)
-    }
-
-    pub async fn metrics_text(&self) -> String {
-        let request = client::request(self.0, Method::GET, "/metrics", &[], Full::new(Bytes::new()));
-        let answer = client::send(request).await.expect("the service answers");
-        String::from_utf8_lossy(&answer.body).into_owned()
-    }
-
-    pub async fn ask(&self, method: Method, path: &str, body: &Value) -> Value {
-        let key = format!("Bearer {KEY}");
-        let body = Full::new(Bytes::from(body.to_string()));
-        let request = client::request(self.0, method, path, &[("authorization", &key)], body);
-        let answer = client::send(request).await.expect("the service answers");
-        assert!(answer.status < 300, "{path}: {} {:?}", answer.status, answer.body);
-        answer.json()
-    }
-}
-
-/// What `found` gives at last.
-pub async fn until<T>(what: &str, mut found: impl AsyncFnMut() -> Option<T>) -> T {
-    let mut last = None;
-    eventually(what, async || {
-        last = found().await;
-        last.is_some()
-    })
-    .await;
-    last.expect("it is there")
-}
 
 /// A stack with control on, and its operator.
 fn start() -> (Stack, Operator) {

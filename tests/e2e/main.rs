@@ -16,6 +16,7 @@ mod clean_answers;
 mod compressed_answers;
 mod connections;
 mod control;
+mod control_cluster;
 mod control_content;
 mod control_mcp;
 mod conversations;

@@ -105,7 +105,7 @@ pub fn assert_documented(said: &str) {
     }
 }
 
-fn framework(script: &str) -> Command {
+pub fn framework(script: &str) -> Command {
     let mut command = python(&format!("../frameworks/{script}"));
     command.env("PYTHONPATH", parts::python_frameworks());
     command

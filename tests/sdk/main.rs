@@ -3,6 +3,7 @@
 
 mod coding_agents;
 mod coding_model;
+mod controlled_frameworks;
 mod frameworks;
 mod scripted_model;
 

@@ -25,8 +25,10 @@ pub struct Window {
     pub killed_by: Option<Signal>,
     /// When a response to it was last read to its end (milliseconds since 1970); 0 while none was.
     pub answered: u64,
-    /// The run's own span has been made.
-    pub is_traced: bool,
+    /// Since when the agent is at what it was last asked for, for the run's own span (milliseconds since 1970); 0: it has come to its end.
+    pub invoked: u64,
+    /// How often it was asked for something.
+    pub invocations: u32,
     /// Messages in the last request whose results were taken on: a retry brings them again.
     pub messages: u32,
     /// Number for the next entry.

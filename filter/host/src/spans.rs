@@ -1,21 +1,22 @@
 //! Spans as the collector takes them: one message of OTLP. Only the part of the protocol that we fill is written out.
 
 use prost::Message;
-use sentinel_pipeline::span::Span;
+use sentinel_pipeline::span::{Span, Value};
 
 pub const SERVICE: &str = "opentelemetry.proto.collector.trace.v1.TraceService";
 pub const EXPORT: &str = "Export";
 /// The name that Envoy's spans have in `envoy/production.yaml`.
 const NAME: &str = "agent-sentinel";
-/// `SPAN_KIND_INTERNAL` and `STATUS_CODE_ERROR`.
+/// `SPAN_KIND_INTERNAL`, `SPAN_KIND_CLIENT` and `STATUS_CODE_ERROR`.
 const INTERNAL: i32 = 1;
+const CLIENT: i32 = 3;
 const ERROR: i32 = 2;
 
 /// An `ExportTraceServiceRequest`.
 pub fn export(spans: Vec<Span>) -> Vec<u8> {
     let spans = spans.into_iter().map(OtlpSpan::from).collect();
     let scope_spans = vec![ScopeSpans { scope: Some(InstrumentationScope { name: NAME.to_owned() }), spans }];
-    let resource = Resource { attributes: vec![attribute("service.name", NAME.to_owned())] };
+    let resource = Resource { attributes: vec![attribute("service.name", NAME.into())] };
     let resource_spans = vec![ResourceSpans { resource: Some(resource), scope_spans }];
     Export { resource_spans }.encode_to_vec()
 }
@@ -31,7 +32,7 @@ impl From<Span> for OtlpSpan {
             span_id: span.id.to_be_bytes().to_vec(),
             parent_span_id: span.parent.map(|id| id.to_be_bytes().to_vec()).unwrap_or_default(),
             name: span.name,
-            kind: INTERNAL,
+            kind: if span.is_call { CLIENT } else { INTERNAL },
             start_time_unix_nano: span.began.saturating_mul(1_000_000),
             end_time_unix_nano: span.ended.saturating_mul(1_000_000),
             attributes: span.attributes.into_iter().map(|(name, value)| attribute(name, value)).collect(),
@@ -41,8 +42,14 @@ impl From<Span> for OtlpSpan {
     }
 }
 
-fn attribute(key: &str, value: String) -> KeyValue {
-    KeyValue { key: key.to_owned(), value: Some(AnyValue { string_value: Some(value) }) }
+fn attribute(key: &str, value: Value) -> KeyValue {
+    let value = match value {
+        Value::Text(text) => AnyValue { string_value: Some(text), int_value: None },
+        Value::Number(number) => {
+            AnyValue { string_value: None, int_value: Some(i64::try_from(number).unwrap_or(i64::MAX)) }
+        }
+    };
+    KeyValue { key: key.to_owned(), value: Some(value) }
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -116,6 +123,8 @@ struct KeyValue {
 struct AnyValue {
     #[prost(string, optional, tag = "1")]
     string_value: Option<String>,
+    #[prost(int64, optional, tag = "3")]
+    int_value: Option<i64>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -27,7 +27,7 @@ use crate::{
     },
     render::Asked,
     request_head::RequestHead,
-    span::Span,
+    span::{Chat, Span},
     stored::Lookup,
     turn::{Names, Turn},
 };
@@ -93,6 +93,10 @@ pub struct Case {
     pub caller: Option<u64>,
     /// Spans of the steps that the request brings.
     pub spans: Vec<Span>,
+    /// The run has a trace.
+    pub is_traced: bool,
+    /// What the span of the call itself will need, where it is traced.
+    pub chat: Option<Chat>,
     /// What it takes of budgets; none where none counts it.
     pub spending: Option<Box<Spending>>,
     pub waits: Waits,
@@ -142,6 +146,8 @@ impl Case {
             cache: None,
             caller: None,
             spans: Vec::new(),
+            is_traced: false,
+            chat: None,
             spending: None,
             waits: Waits::default(),
         }
@@ -238,6 +244,8 @@ pub struct AnswerCase {
     pub names: Option<Names>,
     /// What its request took of budgets, until it is known what that really was.
     pub spending: Option<Box<Spending>>,
+    /// What the span of the call will need, where it is traced.
+    pub chat: Option<Chat>,
     /// Its frames, where it can be ended under way.
     pub frames: Option<PassingFrames>,
     /// Its request could not be read.

@@ -25,7 +25,7 @@ use crate::{
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
     shared_data,
-    span::{Cause, StepSpans},
+    span::{self, Cause, Ended, StepSpans},
     turn::Turn,
     unread::{Unread, unread},
 };
@@ -179,9 +179,12 @@ fn look_at_model(
         ..Case::of(route, policy, head)
     };
     case.notes.push(Note::Count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0)));
-    let is_traced = config.collector.is_some() && claims.names_run() && !head.is_retry;
+    let is_traced = config.collector.is_some() && claims.names_run();
+    case.is_traced = is_traced;
     let trace = is_traced.then(|| StepSpans {
         cause: host.request_header("traceparent").and_then(|header| Cause::of(&header)),
+        is_retry: head.is_retry,
+        random: host.random(),
     });
     let seen =
         Seen { config, path: facts, body, conversation: &conversation, reading: &reading, trace, host };
@@ -335,6 +338,8 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
             let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.length));
             host.count(Metric::Saved, saved);
         }
+        let signal = decision.finding.as_ref().map(|finding| finding.signal);
+        end_of_run(config, &mut case, Ended::Killed(signal), host);
         let status = reply(config, &case, &decision, host);
         report(&mut case, status, false, host);
         return Next::Answered;
@@ -346,6 +351,7 @@ fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     put_on_record(&mut case, host);
     if let Some(reply) = given {
         release(&mut case, host);
+        end_of_run(config, &mut case, Ended::Text, host);
         report(&mut case, reply.status, true, host);
         host.reply(reply);
         return Next::Served;
@@ -405,6 +411,15 @@ pub fn begun(turn: &mut Option<Box<Turn>>, host: &mut impl Host) {
     if let Some(turn) = turn {
         turn.is_under_way = true;
         turn.number = host.report((**turn).clone());
+    }
+}
+
+/// Traces that the run ended without the provider.
+fn end_of_run(config: &Config, case: &mut Case, ended: Ended, host: &mut impl Host) {
+    if case.is_traced {
+        let run = span::end(host, config, &case.scope, &mut case.notes, ended);
+        host.trace(run.into_iter().collect());
+        put_on_record(case, host);
     }
 }
 

@@ -2,7 +2,7 @@
 //! count its tokens and to remember its fingerprint. Other answers that are changed have modules of their own.
 
 use sentinel_config::Config;
-use sentinel_detect::window::AnswerOutcome;
+use sentinel_detect::{verdict::Signal, window::AnswerOutcome};
 use sentinel_llm_api::{
     answer_reader::AnswerReader,
     framing::{Framing, passing::PassingFrames},
@@ -27,6 +27,7 @@ use crate::{
         fingerprint, stop,
     },
     record, render,
+    span::{self, Ended},
     turn::End,
 };
 
@@ -111,6 +112,7 @@ impl PassingResponse {
             turn,
             caller: asks,
             spending,
+            chat,
             ..
         } = case;
         let case = AnswerCase {
@@ -131,6 +133,7 @@ impl PassingResponse {
             turn,
             names,
             spending,
+            chat,
             frames: None,
             is_unread: unread.is_some(),
             is_open_ended,
@@ -366,6 +369,7 @@ fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host)
     }
     passes::of_an_answer(&Surroundings { config, host }, case);
     budgets::answered(&Surroundings { config, host }, case, true);
+    trace(config, case, Ended::of(case.status, case.has_succeeded, case.answer.as_ref()), host);
     put_on_record(case, host);
     report(case, host);
     if std::mem::take(&mut case.is_held) {
@@ -405,11 +409,21 @@ fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut
         passes::report::answered(&around, case);
     }
     budgets::answered(&Surroundings { config, host }, case, false);
+    let ended = if case.is_stopped { Ended::Killed(Some(Signal::Stopped)) } else { Ended::ClientGone };
+    trace(config, case, ended, host);
     if let Some(turn) = &mut case.turn {
         turn.end = end;
     }
     put_on_record(case, host);
     report(case, host);
+}
+
+/// Traces the call, and the run where it has ended with it.
+fn trace(config: &Config, case: &mut AnswerCase, ended: Ended, host: &mut impl Host) {
+    let AnswerCase { chat: Some(chat), dialect, model, scope, answer, notes, .. } = case else { return };
+    let call = chat.span(scope, dialect.label(), model, answer.as_ref(), ended, host.now());
+    let run = span::end(host, config, scope, notes, ended);
+    host.trace([Some(call), run].into_iter().flatten().collect());
 }
 
 fn report(case: &mut AnswerCase, host: &mut impl Host) {

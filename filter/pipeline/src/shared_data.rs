@@ -39,7 +39,7 @@ struct Way<'a> {
 
 /// Changes the window of `scope`. The change is made again where others were faster, and its last result counts. Where it
 /// could not be written, that is counted, and the result stands.
-pub fn change_window<T>(
+pub fn change_window<T: Default>(
     host: &dyn Facts,
     config: &Config,
     scope: &Scope,
@@ -47,14 +47,28 @@ pub fn change_window<T>(
     notes: &mut Vec<Note>,
     mut change: impl FnMut(&mut Window) -> T,
 ) -> T {
+    let mut result = T::default();
+    in_its_bucket(host, config, scope, now, notes, &mut |window| result = change(window));
+    result
+}
+
+/// The same for every change: the code is there once.
+fn in_its_bucket(
+    host: &dyn Facts,
+    config: &Config,
+    scope: &Scope,
+    now: u64,
+    notes: &mut Vec<Note>,
+    change: &mut dyn FnMut(&mut Window),
+) {
     let slot = scope.slot();
     let key = format!("sentinel/window/{}", bucket(slot, config.buckets));
-    let (result, evicts) = swap(host, &key, notes, |bytes| {
+    let evicts = swap(host, &key, notes, |bytes| {
         let mut stored: Bucket<'_> = codec::decode(bytes);
         stored.ways.retain(|way| now.saturating_sub(way.touched) <= config.state_ttl);
         let known = stored.ways.iter().position(|way| way.slot == slot).map(|at| stored.ways.swap_remove(at));
         let mut window: Window = known.map(|way| codec::decode(way.window)).unwrap_or_default();
-        let result = change(&mut window);
+        change(&mut window);
         let evicts = stored.ways.len() >= WAYS;
         let first_to_go = |(_, way): &(usize, &Way<'_>)| (way.is_suspect, way.touched);
         if evicts && let Some((at, _)) = (0_usize..).zip(&stored.ways).min_by_key(first_to_go) {
@@ -63,12 +77,11 @@ pub fn change_window<T>(
         let encoded = codec::encode(&window);
         let is_suspect = window.is_suspect();
         stored.ways.push(Way { slot, is_suspect, touched: window.touched, window: &encoded });
-        ((result, evicts), codec::encode(&stored))
+        (evicts, codec::encode(&stored))
     });
     if evicts {
         notes.push(Note::Count(Metric::Evictions, 1));
     }
-    result
 }
 
 /// Changes how often the clients of an MCP server made their calls.

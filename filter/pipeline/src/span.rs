@@ -1,6 +1,8 @@
-//! The tool steps of a run as spans. A run whose id the agent sends has a trace of its own, whose id follows from the
-//! scope, so that all its requests find it without memory. Names and digests only; how spans are sent is the host's
-//! business.
+//! A run as spans: what the agent was asked for, and below it the calls of the model and the tool steps. A run whose id the agent sends
+//! has a trace of its own, whose id follows from the scope, so that all its requests find it without memory. Names and digests only; how
+//! spans are sent is the host's business.
+
+mod chat;
 
 use sentinel_detect::{
     prompts::Incoming,
@@ -10,13 +12,16 @@ use sentinel_detect::{
 };
 use sentinel_text::digest_pair;
 
+pub use self::chat::{Chat, Ended, end};
 use crate::identity::Scope;
 
 /// Most steps of one request: a wider fan-out is cut.
 const MOST: usize = 16;
-/// Makes the second half of a trace's id from the first, and the run's own span.
+/// Makes the second half of a trace's id from the first, and the ids of the run's own spans.
 const TRACE: u64 = 1;
 const RUN: u64 = 2;
+/// Makes the id of the span of a call from that of its request.
+const CHAT: u64 = 3;
 
 /// One span, as OpenTelemetry has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,26 +29,73 @@ pub struct Span {
     /// The trace's first half is the hash of the scope, as it stands in logs.
     pub trace: u128,
     pub id: u64,
-    /// None for the run itself.
+    /// None for what the agent was asked for.
     pub parent: Option<u64>,
+    /// It is a call of somebody else.
+    pub is_call: bool,
     pub name: String,
     /// Milliseconds since 1970.
     pub began: u64,
     pub ended: u64,
     pub is_failure: bool,
-    pub attributes: Vec<(&'static str, String)>,
+    pub attributes: Vec<(&'static str, Value)>,
     /// The request that brought the result.
     pub cause: Option<Cause>,
 }
 
+/// Of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    Text(String),
+    Number(u64),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
 impl Span {
+    /// A span of a run that was asked for something, the how manieth time `invocation` says.
+    fn of_run(scope: &Scope, invocation: u32, began: u64, ended: u64) -> Self {
+        let run = scope.id();
+        Self {
+            trace: (u128::from(run) << 64) | u128::from(digest_pair(run, TRACE)),
+            id: digest_pair(run, RUN.saturating_add(u64::from(invocation))),
+            parent: None,
+            is_call: false,
+            name: "invoke_agent".to_owned(),
+            began,
+            ended,
+            is_failure: false,
+            attributes: vec![("sentinel.scope", scope.label().into())],
+            cause: None,
+        }
+    }
+
+    /// A span below it.
+    fn below(&self, id: u64, name: String) -> Self {
+        Self { id, name, parent: Some(self.id), ..self.clone() }
+    }
+
     /// What was decided on the request that brought this step.
     #[must_use]
     pub fn with_verdict(mut self, verdict: Verdict, signal: Option<Signal>) -> Self {
-        if self.parent.is_some() {
-            self.attributes.push(("sentinel.verdict", verdict.label().to_owned()));
-            self.attributes.extend(signal.map(|signal| ("sentinel.signal", signal.label().to_owned())));
-        }
+        self.attributes.push(("sentinel.verdict", verdict.label().into()));
+        self.attributes.extend(signal.map(|signal| ("sentinel.signal", signal.label().into())));
         self
     }
 }
@@ -72,74 +124,56 @@ impl Cause {
 pub struct StepSpans {
     /// The request's own span.
     pub cause: Option<Cause>,
+    /// An SDK sends it again: its steps have been told.
+    pub is_retry: bool,
+    pub random: u64,
 }
 
 impl StepSpans {
-    /// The spans of the steps that a request brings, and of the run where these are its first. Looks at the window as it
-    /// is before the request has touched it.
+    /// The spans of the steps that a request brings, and what the span of its own call will need. Looks at the window as it is before the
+    /// request has touched it.
     pub fn of(
         &self,
         window: &mut Window,
         scope: &Scope,
         incoming: &Incoming,
         done: &[FinishedCall],
-    ) -> Vec<Span> {
-        of_steps(window, scope, incoming, done, self.cause)
+    ) -> (Vec<Span>, Chat) {
+        if window.invoked == 0 {
+            (window.invoked, window.invocations) = (incoming.now, window.invocations.wrapping_add(1));
+        }
+        let invocation = window.invocations;
+        // The agent had the call in its hands from the end of the response; nobody has seen more of it.
+        let is_known = (window.touched..=incoming.now).contains(&window.answered) && window.answered > 0;
+        let began = if is_known { window.answered } else { incoming.now };
+        let run = Span::of_run(scope, invocation, began, incoming.now);
+        // The same request sent again makes the same spans again.
+        let request = digest_pair(scope.id(), incoming.body);
+        let steps = if self.is_retry { &[] } else { done };
+        let steps = steps.iter().take(MOST).zip(0_u64..);
+        let steps = steps.map(|(step, number)| self.step(&run, digest_pair(request, number), step));
+        let chat = Chat {
+            invocation,
+            id: digest_pair(digest_pair(request, CHAT), self.random),
+            began: incoming.now,
+            cause: self.cause,
+        };
+        (steps.collect(), chat)
     }
-}
 
-fn of_steps(
-    window: &mut Window,
-    scope: &Scope,
-    incoming: &Incoming,
-    done: &[FinishedCall],
-    cause: Option<Cause>,
-) -> Vec<Span> {
-    if done.is_empty() {
-        return Vec::new();
-    }
-    let run = scope.id();
-    let trace = (u128::from(run) << 64) | u128::from(digest_pair(run, TRACE));
-    let run_span = digest_pair(run, RUN);
-    // The agent had the call in its hands from the end of the response; nobody has seen more of it.
-    let is_known = (window.touched..=incoming.now).contains(&window.answered) && window.answered > 0;
-    let began = if is_known { window.answered } else { incoming.now };
-    let span = |id, parent, name, began| Span {
-        trace,
-        id,
-        parent,
-        name,
-        began,
-        ended: incoming.now,
-        is_failure: false,
-        attributes: vec![("sentinel.scope", scope.label())],
-        cause: None,
-    };
-    let mut spans = Vec::new();
-    if !window.is_traced {
-        window.is_traced = true;
-        let began = if window.touched > 0 { window.touched } else { began };
-        let mut run = span(run_span, None, "invoke_agent".to_owned(), began);
-        run.attributes.push(("gen_ai.operation.name", "invoke_agent".to_owned()));
-        spans.push(run);
-    }
-    // The same request sent again makes the same spans again.
-    let request = digest_pair(run, incoming.body);
-    for (step, number) in done.iter().take(MOST).zip(0_u64..) {
-        let mut span =
-            span(digest_pair(request, number), Some(run_span), format!("execute_tool {}", step.tool), began);
+    fn step(&self, run: &Span, id: u64, step: &FinishedCall) -> Span {
+        let mut span = run.below(id, format!("execute_tool {}", step.tool));
         span.is_failure = step.kind == Kind::Failure;
-        span.cause = cause;
+        span.cause = self.cause;
         span.attributes.extend([
-            ("gen_ai.operation.name", "execute_tool".to_owned()),
-            ("gen_ai.tool.name", step.tool.clone()),
-            ("sentinel.approach", format!("{:016x}", step.approach)),
-            ("sentinel.outcome", format!("{:016x}", step.outcome)),
+            ("gen_ai.operation.name", "execute_tool".into()),
+            ("gen_ai.tool.name", step.tool.clone().into()),
+            ("sentinel.approach", format!("{:016x}", step.approach).into()),
+            ("sentinel.outcome", format!("{:016x}", step.outcome).into()),
         ]);
         if step.kind == Kind::Failure {
-            span.attributes.push(("error.type", "tool_failure".to_owned()));
+            span.attributes.push(("error.type", "tool_failure".into()));
         }
-        spans.push(span);
+        span
     }
-    spans
 }

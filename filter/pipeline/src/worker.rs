@@ -424,6 +424,7 @@ mod tests {
             trace: 1,
             id: 2,
             parent: None,
+            is_call: false,
             name: "n".into(),
             began: 0,
             ended: 1,

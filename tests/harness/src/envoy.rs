@@ -72,6 +72,14 @@ impl Envoy {
         Self { running: Running::Own(process), admin, listener }
     }
 
+    /// Starts another one on the bootstrap in this folder, where one has ended.
+    pub fn start_again(folder: &Path) -> Self {
+        let text = fs::read_to_string(folder.join("envoy.yaml")).expect("an Envoy was started here");
+        // Where the one before listened.
+        fs::remove_file(folder.join(ADMIN_FILE)).expect("the file is removed");
+        Self::start(folder, &Bootstrap::of(text))
+    }
+
     /// To start it on this bootstrap, which is written into the folder.
     pub fn command(folder: &Path, bootstrap: &Bootstrap) -> Command {
         fs::write(folder.join("envoy.yaml"), bootstrap.text()).expect("the bootstrap is written");

@@ -9,6 +9,7 @@ pub mod envoy;
 pub mod fake_service;
 pub mod gateway;
 pub mod metrics;
+pub mod operator;
 pub mod otlp;
 pub mod parts;
 mod pieces;

@@ -1,4 +1,4 @@
-//! A real Redis 8 on a Unix socket in its own folder. It writes nothing to disk.
+//! A real Redis 8 on a Unix socket in its own folder. It writes nothing to disk, unless a test wants it to.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -13,28 +13,40 @@ use crate::parts;
 use crate::process::Process;
 
 pub struct Redis {
-    search: bool,
+    kind: Kind,
     process: Process,
     socket: PathBuf,
     // Removed after the process has gone: fields are dropped in this order.
     _folder: TempDir,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    Search,
+    Durable,
+}
+
 impl Redis {
     /// Without the search module.
     pub fn start() -> Self {
-        Self::start_with(false)
+        Self::start_with(Kind::Plain)
     }
 
     pub fn start_with_search() -> Self {
-        Self::start_with(true)
+        Self::start_with(Kind::Search)
     }
 
-    fn start_with(search: bool) -> Self {
+    /// Has on disk what it has acknowledged, and finds it there when it is started again.
+    pub fn start_durable() -> Self {
+        Self::start_with(Kind::Durable)
+    }
+
+    fn start_with(kind: Kind) -> Self {
         let folder = tempfile::Builder::new().prefix("sentinel-redis").tempdir().expect("a temporary folder");
         let socket = folder.path().join("redis.sock");
-        let process = launch(folder.path(), &socket, search);
-        Self { search, process, socket, _folder: folder }
+        let process = launch(folder.path(), &socket, kind);
+        Self { kind, process, socket, _folder: folder }
     }
 
     /// The value for `REDIS_URL`.
@@ -71,12 +83,12 @@ impl Redis {
         self.process.kill();
     }
 
-    /// Starts it again on the same socket, without data.
+    /// Starts it again on the same socket. Unless it is durable, it has no data then.
     pub fn restart(&mut self) {
         self.kill();
         let _ = fs::remove_file(&self.socket);
         let folder = self.socket.parent().expect("a folder").to_path_buf();
-        self.process = launch(&folder, &self.socket, self.search);
+        self.process = launch(&folder, &self.socket, self.kind);
     }
 
     /// Stops answering, but keeps its connections open.
@@ -109,11 +121,12 @@ impl Counters {
     }
 }
 
-fn launch(folder: &Path, socket: &Path, search: bool) -> Process {
+fn launch(folder: &Path, socket: &Path, kind: Kind) -> Process {
     let mut command = Command::new(parts::redis_server());
-    command.args(["--port", "0", "--save", "", "--appendonly", "no", "--dir"]).arg(folder);
-    command.arg("--unixsocket").arg(socket);
-    if search {
+    let appends = if kind == Kind::Durable { "yes" } else { "no" };
+    command.args(["--port", "0", "--save", "", "--appendfsync", "always", "--appendonly", appends]);
+    command.arg("--dir").arg(folder).arg("--unixsocket").arg(socket);
+    if kind == Kind::Search {
         command.arg("--loadmodule").arg(parts::redisearch());
     }
     let mut process = Process::start("redis", folder, command);

@@ -117,6 +117,17 @@ impl Stack {
         self.post(dialect, &[("x-agent-id", agent)], dialect.conversation(turns, false).to_string()).await
     }
 
+    /// Kills an Envoy that is this stack's own, as a crash would.
+    pub fn kill_envoy(&mut self) {
+        self.envoy.process().kill();
+    }
+
+    /// Starts a new one in its place, with the same bootstrap and on another port.
+    pub fn restart_envoy(&mut self) {
+        self.kill_envoy();
+        self.envoy = Envoy::start_again(self.folder.path());
+    }
+
     pub fn metrics(&self) -> Metrics {
         self.envoy.metrics()
     }

@@ -14,6 +14,8 @@ const { SENTINEL_URL: url, SENTINEL_ADMIN: admin } = process.env;
 // The scenes of every way to run an agent, and those that the first way plays too.
 const scenes = process.env.SENTINEL_SCENES.split(" ");
 const once = process.env.SENTINEL_ONCE.split(" ").filter((name) => name);
+// An agent that hangs is a failure.
+setTimeout(() => process.exit(1), 300_000).unref();
 process.env.OPENAI_API_KEY ??= "sk-none";
 const document = fs.readFileSync(new URL("../../../docs/frameworks.md", import.meta.url), "utf8");
 const prompt = "Read the twenty pages of the report one by one and tell me the total.";
@@ -134,7 +136,34 @@ async function killed(name, way, run, status) {
   console.log(`ok ${way}: ${name}, killed with ${status}`);
 }
 
+// The agent is in the middle of its work when it is stopped or its budget is spent, and its user is told so.
+async function ended(way, run) {
+  const operator = "an operator stopped it: enough of it";
+  const scenes = {
+    [way.endsWith("-streamed") ? "cut" : "stopped"]: operator,
+    spent: "its budget `each-task` does not allow more",
+  };
+  for (const [name, reason] of Object.entries(scenes)) {
+    let raised = null;
+    try {
+      await run(`400.tool.${name}.${way}`);
+    } catch (error) {
+      raised = error;
+    }
+    expect(raised !== null, `nobody stopped ${way}`);
+    // In the middle of a stream the error is what the provider's error event says.
+    expect(name === "cut" || (APICallError.isInstance(raised) && raised.isRetryable === false), String(raised));
+    const said = raised.message ?? JSON.stringify(raised);
+    expect(said.includes(stopped + reason), said);
+    console.log(`ok ${way}: ${name}`);
+  }
+  const said = await run(`final.tool.spent.${way}`);
+  expect(said.includes(stopped + scenes.spent), said);
+  console.log(`ok ${way}: ended by a final message`);
+}
+
 async function play(way, run, statuses) {
+  if (process.env.SENTINEL_CONTROL) return ended(way, run);
   for (const name of statuses.length > 1 ? [...scenes, ...once] : scenes) {
     if (["healthy", "polling", "fixing"].includes(name)) await worked(name, way, run);
     else await killed(name, way, run, 400);

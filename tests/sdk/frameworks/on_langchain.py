@@ -82,7 +82,8 @@ def resumed():
 
 
 stage.play("langchain", "tool", chat, RAISES, named="[LangChain](#langchain-and-langgraph)")
-stage.play("langchain-streamed", "tool", streamed, {400: RAISES[400]})
+stage.play("langchain-streamed", "tool", streamed, {400: RAISES[400]}, cut="openai.APIError")
 stage.play("langchain-responses", "tool", responses, {400: RAISES[400]})
-retried()
-resumed()
+if not stage.CONTROL:
+    retried()
+    resumed()

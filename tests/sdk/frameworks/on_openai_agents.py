@@ -45,6 +45,6 @@ def streamed(chat):
 
 
 stage.play("openai-agents", "tool", plain(chat=False), RAISES, named="[OpenAI Agents SDK](#openai-agents-sdk)")
-stage.play("openai-agents-streamed", "tool", streamed(chat=False), {400: RAISES[400]})
+stage.play("openai-agents-streamed", "tool", streamed(chat=False), {400: RAISES[400]}, cut="openai.APIError")
 stage.play("openai-agents-chat", "tool", plain(chat=True), {400: RAISES[400]})
-stage.play("openai-agents-chat-streamed", "tool", streamed(chat=True), {400: RAISES[400]})
+stage.play("openai-agents-chat-streamed", "tool", streamed(chat=True), {400: RAISES[400]}, cut="openai.APIError")

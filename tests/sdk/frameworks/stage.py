@@ -4,6 +4,7 @@ The model behind Envoy follows a script (scripted_model.rs), which it picks by t
 """
 
 import asyncio
+import faulthandler
 import os
 import re
 import urllib.request
@@ -13,6 +14,8 @@ URL = os.environ["SENTINEL_URL"]
 # The scenes of every way to run an agent, and those that one way of each framework plays too.
 SCENES = os.environ["SENTINEL_SCENES"].split()
 ONCE = os.environ["SENTINEL_ONCE"].split()
+# Whether an operator and a budget end the agents, instead of a loop.
+CONTROL = "SENTINEL_CONTROL" in os.environ
 ADMIN = os.environ["SENTINEL_ADMIN"]
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "frameworks.md"
 
@@ -29,6 +32,9 @@ STUCK = 5 + 1
 
 # One for all runs: the packages keep connections that belong to it.
 LOOP = asyncio.Runner()
+
+# An agent that hangs is a failure.
+faulthandler.dump_traceback_later(300, exit=True)
 
 os.environ.setdefault("OPENAI_API_KEY", "sk-none")
 os.environ.setdefault("ANTHROPIC_API_KEY", "sk-none")
@@ -153,13 +159,15 @@ def expect(condition, what):
         raise AssertionError(what)
 
 
-def play(way, form, run, raises, *, named=None, retries=None, final=None):
+def play(way, form, run, raises, *, named=None, retries=None, final=None, cut=None):
     """The checks of one way to run an agent. `run(agent)` runs the agent of this name on the task and returns its answer.
 
     `raises` is what a kill raises for each `kill.status`, as `module.Class`. `named` is how the document calls the framework,
     on the way that shows all of it. `retries` says for which statuses, and how often, the framework asks again.
-    `final(agent)` checks a final message where it is not the answer.
+    `final(agent)` checks a final message where it is not the answer. `cut` is what a stream raises that is stopped in the middle.
     """
+    if CONTROL:
+        return ended(way, form, run, raises[DEFAULT], final, cut)
     retries = retries or {}
     for name in SCENES + ONCE * bool(named):
         if name in ("healthy", "polling", "fixing"):
@@ -210,6 +218,39 @@ def killed(name, way, form, run, status, exception, requests):
     made = attempts() - before
     expect(made == requests, f"{made} requests, not {requests}")
     print(f"ok {way}: {name}, killed with {status}")
+
+
+def ended(way, form, run, exception, final, cut):
+    """The agent is in the middle of its work when it is stopped or its budget is spent, and its user is told so."""
+    operator, budget = "an operator stopped it: enough of it", "its budget `each-task` does not allow more"
+    if cut is None:
+        error = raised(run, f"{DEFAULT}.{form}.stopped.{way}", exception, STOPPED + operator)
+        expect(is_a_kill(error), f"nothing in {error!r} says that it is a kill")
+        print(f"ok {way}: stopped between two requests")
+    else:
+        error = raised(run, f"{DEFAULT}.{form}.cut.{way}", cut, STOPPED + operator)
+        # The answer had begun: its headers say nothing of it, and Anthropic's errors have no code.
+        expect(is_a_kill(error) is ("anthropic" not in way), repr(error))
+        print(f"ok {way}: stopped in the middle of a stream, which raises {cut}")
+    error = raised(run, f"{DEFAULT}.{form}.spent.{way}", exception, STOPPED + budget)
+    expect(is_a_kill(error), f"nothing in {error!r} says that it is a kill")
+    print(f"ok {way}: its budget is spent")
+    if final is None:
+        said = str(run(f"final.{form}.spent.{way}"))
+        expect(STOPPED + budget in said, said)
+        print(f"ok {way}: ended by a final message")
+
+
+def raised(run, agent, exception, text):
+    """What the agent's user gets, of this class and with this text in it."""
+    try:
+        said = run(agent)
+    except Exception as error:  # noqa: BLE001: any class is checked
+        found = f"{type(error).__module__}.{type(error).__name__}"
+        expect(found == exception, f"{found} instead of {exception}: {error}")
+        expect(text in str(error), error)
+        return error
+    raise AssertionError(f"nobody stopped {agent}: {said}")
 
 
 def document(named, raises, retries, final_is):

@@ -5,6 +5,8 @@ mod reply;
 mod request;
 mod tools;
 
+pub(crate) use reply::error_event;
+
 use crate::{
     answer_event::{Block, EventSink, Payload},
     conversation::Conversation,
@@ -49,8 +51,8 @@ impl Dialect for OpenAiChat {
         reply::refusal(status, message)
     }
 
-    fn stream_error(&self, status: u16, message: &str) -> Vec<u8> {
-        reply::stream_error(status, message)
+    fn stream_error(&self, _: u16, message: &str) -> Vec<u8> {
+        reply::stream_error(message)
     }
 
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {

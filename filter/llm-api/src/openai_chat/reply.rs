@@ -23,8 +23,14 @@ fn with_code(status: u16, message: &str, kind: &str, code: &str) -> LocalReply {
     LocalReply::new(status, Framing::Json, body).without_stainless_retry()
 }
 
-pub fn stream_error(status: u16, message: &str) -> Vec<u8> {
-    [b"data: ".as_slice(), &error(status, message).body, b"\n\ndata: [DONE]\n\n"].concat()
+/// The error as an event of a stream. No status goes with it, so clients go by its type: Vercel's AI SDK takes one that it does not know
+/// for a fault of the provider, and tries again.
+pub fn error_event(message: &str) -> Vec<u8> {
+    with_code(400, message, "invalid_request_error", "agent_loop_killed").body
+}
+
+pub fn stream_error(message: &str) -> Vec<u8> {
+    [b"data: ".as_slice(), &error_event(message), b"\n\ndata: [DONE]\n\n"].concat()
 }
 
 pub fn final_message(message: &FinalMessage<'_>) -> LocalReply {

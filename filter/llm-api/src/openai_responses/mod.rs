@@ -10,6 +10,7 @@ use crate::{
     conversation::Conversation,
     dialect::{Dialect, FinalMessage, LocalReply},
     json::Unreadable,
+    openai_chat::error_event,
 };
 
 #[derive(Debug)]
@@ -36,8 +37,8 @@ impl Dialect for OpenAiResponses {
         self.like().refusal(status, message)
     }
 
-    fn stream_error(&self, status: u16, message: &str) -> Vec<u8> {
-        [b"event: error\ndata: ".as_slice(), &self.error(status, message).body, b"\n\n"].concat()
+    fn stream_error(&self, _: u16, message: &str) -> Vec<u8> {
+        [b"event: error\ndata: ".as_slice(), &error_event(message), b"\n\n"].concat()
     }
 
     fn final_message(&self, message: &FinalMessage<'_>) -> LocalReply {

@@ -48,8 +48,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
             true => new_results.get_or_init(|| reading.done()).as_slice(),
             false => kept_results.as_slice(),
         };
-        let spans =
-            trace.as_ref().map(|trace| trace.of(window, scope, &incoming, done())).unwrap_or_default();
+        let spans = trace.as_ref().map(|trace| trace.of(window, scope, &incoming, done()));
         let observed = prompts::observe(window, &incoming, done, &policy.prompts);
         (kept_finding, observed, spans)
     });
@@ -59,7 +58,8 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     // That a context window is almost full says nothing about a loop.
     case.is_open = is_open && findings.iter().all(|finding| finding.signal == Signal::MemoryFlush);
     case.entry = entry;
-    case.spans = spans;
+    let (spans, chat) = spans.unzip();
+    (case.spans, case.chat) = (spans.unwrap_or_default(), chat);
 }
 
 /// What is found in a history that the provider keeps, and its new results. A history in the body needs no memory.

@@ -6,15 +6,16 @@
 //! - `BENCH_ONLY`: only cases whose name contains one of these texts, separated by semicolons; `core` is the core's, `passes`
 //!   its part about the passes, `store` Redis's, `load` the embedding service's under load, `engine` the embedder's alone,
 //!   `resources` memory and processor, `cpu` Envoy's processor time for a request, `hostile` that for bodies built to be costly,
-//!   `cache` the response cache on a workload and what follows, `cache-lookups` its look-ups among many answers; most of these
+//!   `control` what control costs Envoy and the service, `cache` the response cache on a workload and what follows, `cache-lookups` its look-ups among many answers; most of these
 //!   have settings of their own (`store.rs`, `cache_lookups.rs`, `load/mod.rs`, `engine.rs`, `resources.rs`, `cpu/mod.rs`,
-//!   `hostile/mod.rs`)
+//!   `control/mod.rs`, `hostile/mod.rs`)
 //! - `BENCH_BUILDS`: other builds of the filter to compare, `name=path.wasm`, separated by commas; all in the same turns
 
 mod cache;
 mod cache_lookups;
 mod case;
 mod client;
+mod control;
 #[path = "../../../../filter/pipeline/benches/core/conversation.rs"]
 mod conversation;
 mod core;
@@ -97,6 +98,11 @@ fn main() {
         cpu::measure(folder.path())
     });
 
+    let control = wanted("control").then(|| {
+        println!("what control costs ...");
+        control::measure(folder.path())
+    });
+
     let hostile = wanted("hostile").then(|| {
         println!("bodies that are built to be costly ...");
         hostile::measure(folder.path())
@@ -150,6 +156,7 @@ fn main() {
         load,
         resources,
         cpu,
+        control,
         hostile,
         cache,
         lookups,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::cache::Cache;
 use crate::cache_lookups;
 use crate::case::{Case, LOCAL, STEPS};
+use crate::control::Control;
 use crate::core::Core;
 use crate::cpu::Cpu;
 use crate::engine;
@@ -38,6 +39,7 @@ pub struct Report {
     pub load: Option<Load>,
     pub resources: Option<Resources>,
     pub cpu: Option<Cpu>,
+    pub control: Option<Control>,
     pub hostile: Option<Hostile>,
     pub cache: Option<Cache>,
     pub lookups: Vec<cache_lookups::Line>,
@@ -73,6 +75,9 @@ impl Report {
         }
         if let Some(cpu) = &self.cpu {
             text.push_str(&cpu.markdown());
+        }
+        if let Some(control) = &self.control {
+            text.push_str(&control.markdown());
         }
         if let Some(hostile) = &self.hostile {
             text.push_str(&hostile.markdown());
@@ -285,8 +290,9 @@ impl Report {
         let load = self.load.as_ref().map(load::report::json);
         let resources = self.resources.as_ref().map(Resources::json);
         let cpu = self.cpu.as_ref().map(Cpu::json);
+        let control = self.control.as_ref().map(Control::json);
         let hostile = self.hostile.as_ref().map(Hostile::json);
-        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "passes": passes, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "hostile": hostile, "cache": self.cache.as_ref().map(Cache::json), "cache_lookups": self.lookups})
+        json!({"machine": machine, "builds": builds, "cases": cases, "core": core, "runs": runs, "passes": passes, "engine": self.engine, "store": self.store, "load": load, "resources": resources, "cpu": cpu, "control": control, "hostile": hostile, "cache": self.cache.as_ref().map(Cache::json), "cache_lookups": self.lookups})
     }
 }
 

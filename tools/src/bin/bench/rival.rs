@@ -9,6 +9,8 @@ use std::time::Duration;
 use sentinel_harness::bootstrap::Bootstrap;
 use sentinel_harness::envoy::Envoy;
 use sentinel_harness::metrics::Metrics;
+use sentinel_harness::parts;
+use serde_json::Value;
 
 use crate::usage;
 
@@ -28,15 +30,31 @@ pub struct Rival {
 
 impl Rival {
     pub fn without(folder: &Path, provider: u16, service: &Path) -> Self {
-        Self::start("without", folder, provider, service, None)
+        Self::start("without", folder, provider, service, None, CONFIG)
     }
 
     /// `module`: the filter, built for wasm32-wasip1.
     pub fn with(name: &str, folder: &Path, provider: u16, service: &Path, module: PathBuf) -> Self {
-        Self::start(name, folder, provider, service, Some(module))
+        Self::start(name, folder, provider, service, Some(module), CONFIG)
     }
 
-    fn start(name: &str, folder: &Path, provider: u16, service: &Path, module: Option<PathBuf>) -> Self {
+    /// The filter with these fields above the configuration.
+    pub fn configured(name: &str, folder: &Path, provider: u16, service: &Path, more: &Value) -> Self {
+        let mut config: Value = serde_json::from_str(CONFIG).expect("the configuration is JSON");
+        for (field, value) in more.as_object().into_iter().flatten() {
+            config[field] = value.clone();
+        }
+        Self::start(name, folder, provider, service, Some(parts::filter()), &config.to_string())
+    }
+
+    fn start(
+        name: &str,
+        folder: &Path,
+        provider: u16,
+        service: &Path,
+        module: Option<PathBuf>,
+        config: &str,
+    ) -> Self {
         let mut bootstrap = Bootstrap::shipped("demo.yaml");
         bootstrap.replace("address: 127.0.0.1, port_value: 9901", "address: 127.0.0.1, port_value: 0");
         bootstrap.replace("address: 127.0.0.1, port_value: 10000", "address: 127.0.0.1, port_value: 0");
@@ -50,7 +68,7 @@ impl Rival {
         match &module {
             Some(module) => {
                 bootstrap.module(module);
-                bootstrap.config(CONFIG);
+                bootstrap.config(config);
             }
             None => cut_filter(&mut bootstrap),
         }

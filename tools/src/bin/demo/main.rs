@@ -1,6 +1,7 @@
 //! Runs agents through the real stack (Envoy with the filter, the embedding service with the real model, a mock
 //! provider) and prints what each agent got. Fails when a result differs from what is expected.
 
+mod control;
 mod scenarios;
 mod stage;
 mod table;
@@ -58,6 +59,7 @@ async fn main() -> ExitCode {
     }
     if options.envoy.is_none() {
         met.push(scenarios::cached(&stage).await);
+        met.push(control::stopped_and_spent(&stage).await);
     }
     if options.envoy.is_none() || options.without_service {
         met.push(scenarios::service_stopped(&mut stage, options.without_service).await);

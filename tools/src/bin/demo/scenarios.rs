@@ -170,7 +170,7 @@ pub async fn cached(stage: &Stage) -> bool {
 /// Without the service there is no semantic signal, but every request passes. A service that this program did not start
 /// must be stopped by whoever runs this scene.
 pub async fn service_stopped(stage: &mut Stage, without_service: bool) -> bool {
-    let mut table = Table::new("7. The embedding service is stopped in the middle (fail open)");
+    let mut table = Table::new("8. The embedding service is stopped in the middle (fail open)");
     let questions = [
         "Which port does the metrics endpoint of the gateway use?",
         "List the three largest tables of the audit database",

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use sentinel_harness::client::{self, Response};
 use sentinel_harness::metrics::Metrics;
+use sentinel_harness::operator::Operator;
 use sentinel_harness::provider::Provider;
 use sentinel_harness::stack::in_run;
 use sentinel_harness::{Dialect, Stack, raw};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// How long another stack may take to come up: images start, and the model is loaded and warmed up.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -17,8 +18,11 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Prefix for the names of agents that use the response cache.
 pub const CACHED: &str = "faq-";
 
+/// An agent with a budget: three cents.
+pub const SPENDER: &str = "spender";
+
 pub enum Stage {
-    Own(Box<Stack>),
+    Own(Box<Stack>, Operator),
     Theirs(Theirs),
 }
 
@@ -28,14 +32,34 @@ pub struct Theirs {
     provider: Provider,
 }
 
+/// What that agent may spend.
+pub fn budgets(usd: f64) -> Value {
+    json!([{"name": "pocket-money", "agent": SPENDER, "limits": {"usd": usd}}])
+}
+
 impl Stage {
     pub fn own() -> Self {
         let config = json!({
             "timeout": "50ms",
             "agents": [{"prefix": CACHED, "settings": {"cache": {"enabled": true}}}],
             "prices": [{"prefix": "gpt-4o-mini", "input": 0.15, "output": 0.6}],
+            "control": {"enabled": true},
+            "budgets": budgets(0.03),
         });
-        Self::Own(Box::new(Stack::builder().config(&config).service().in_a_hurry().own_envoy().start()))
+        let operator = Operator::on_a_free_port();
+        let settings = operator.settings();
+        let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let builder = Stack::builder().config(&config).service_with(&settings).in_a_hurry();
+        // With one worker nothing of a budget is in the lease of another.
+        Self::Own(Box::new(builder.workers(1).own_envoy().start()), operator)
+    }
+
+    /// Of this program's own service, whose control API it is.
+    pub fn operator(&self) -> Option<&Operator> {
+        match self {
+            Self::Own(_, operator) => Some(operator),
+            Self::Theirs(_) => None,
+        }
     }
 
     /// Waits for Envoy, and for the service unless it is meant to be stopped.
@@ -64,14 +88,14 @@ impl Stage {
 
     pub fn address(&self) -> SocketAddr {
         match self {
-            Self::Own(stack) => stack.address(),
+            Self::Own(stack, _) => stack.address(),
             Self::Theirs(theirs) => theirs.agents,
         }
     }
 
     pub fn provider(&self) -> &Provider {
         match self {
-            Self::Own(stack) => &stack.provider,
+            Self::Own(stack, _) => &stack.provider,
             Self::Theirs(theirs) => &theirs.provider,
         }
     }
@@ -93,7 +117,7 @@ impl Stage {
 
     fn sum(&self, name: &str, labels: &[(&str, &str)]) -> Option<u64> {
         match self {
-            Self::Own(stack) => Some(stack.count(name, labels)),
+            Self::Own(stack, _) => Some(stack.count(name, labels)),
             Self::Theirs(theirs) => {
                 let answer = raw::get(theirs.metrics, "/stats/prometheus")?;
                 Some(Metrics::parse(&String::from_utf8_lossy(&answer.body)).sum(name, labels))
@@ -103,7 +127,7 @@ impl Stage {
 
     /// Stops this program's own service. Returns whether there is one.
     pub fn stop_service(&mut self) -> bool {
-        let Self::Own(stack) = self else { return false };
+        let Self::Own(stack, _) = self else { return false };
         stack.service.as_mut().is_some_and(|service| {
             service.process().stop();
             true

@@ -142,7 +142,7 @@ fn others(processor: usize, before: &[(u64, u64)], ours: f64) -> [f64; 2] {
     [(here - ours).max(0.0), elsewhere]
 }
 
-fn shuffled(count: usize, dice: &mut Dice) -> Vec<usize> {
+pub fn shuffled(count: usize, dice: &mut Dice) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
         order.swap(last, dice.roll() as usize % (last + 1));
@@ -151,7 +151,7 @@ fn shuffled(count: usize, dice: &mut Dice) -> Vec<usize> {
 }
 
 /// One variant's connection.
-struct Lane<'a> {
+pub struct Lane<'a> {
     rival: &'a Rival,
     client: Client,
     verdict: Option<&'static str>,
@@ -176,7 +176,7 @@ impl<'a> Lane<'a> {
         lanes
     }
 
-    fn open(rival: &'a Rival, case: &Case, variant: Variant) -> Self {
+    pub fn open(rival: &'a Rival, case: &Case, variant: Variant) -> Self {
         let client = clients(rival, case, case.verdict).remove(0);
         let has_new_results = matches!(variant, Variant::NewResults(_));
         let client = if has_new_results { client.with_new_results(client::ROW) } else { client };
@@ -185,7 +185,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Sends requests one after the other for a second. Returns the time of each.
-    fn slice(&mut self) -> Vec<f64> {
+    pub fn slice(&mut self) -> Vec<f64> {
         let began = Instant::now();
         let mut times = Vec::new();
         while began.elapsed() < SLICE {
@@ -194,7 +194,7 @@ impl<'a> Lane<'a> {
         times
     }
 
-    fn note(&mut self) {
+    pub fn note(&mut self) {
         let before = self.rival.busy();
         let mut times = self.slice();
         let busy = self.rival.busy().saturating_sub(before);
@@ -202,7 +202,7 @@ impl<'a> Lane<'a> {
         self.line.times.append(&mut times);
     }
 
-    fn line(self) -> Line {
+    pub fn line(self) -> Line {
         Line { times: sorted(self.line.times), ..self.line }
     }
 }
