@@ -89,7 +89,12 @@ pub fn join(path: &str, name: &str) -> String {
 
 #[cfg(feature = "reference")]
 fn row(path: &str, default: &str, meaning: &str, shape: Shape, rows: &mut Vec<Row>) {
-    rows.push(Row { path: path.to_owned(), default: default.to_owned(), meaning: meaning.trim().to_owned(), shape });
+    rows.push(Row {
+        path: path.to_owned(),
+        default: default.to_owned(),
+        meaning: meaning.trim().to_owned(),
+        shape,
+    });
 }
 
 macro_rules! plain {

@@ -1,12 +1,12 @@
 //! The reference of all configuration fields for `docs/configuration.md`, made from their declarations in `raw`: one section
 //! for each group, with its fields and an example. Never part of the filter.
 
+pub use crate::field::Shape;
 use crate::{
     RawConfig,
     field::{Field, Row, Section},
     valid::MAY_DIFFER,
 };
-pub use crate::field::Shape;
 
 /// Where a group has no example.
 #[derive(Debug, thiserror::Error)]

@@ -82,7 +82,8 @@ impl StepsPolicy {
                 }
             }
             Verdict::Kill => {
-                let kills = if recorded.count >= LEAST_ASKED && has_wider_gap(&pairs) && kills == Speaks::All {
+                let kills = if recorded.count >= LEAST_ASKED && has_wider_gap(&pairs) && kills == Speaks::All
+                {
                     Speaks::Some
                 } else {
                     kills
@@ -274,7 +275,8 @@ mod tests {
             known += u32::from(range.least == range.most);
             assert!(verdict >= range.least, "{recorded:?} {range:?} {now:?} {after:?}");
             // Another signal, or another count of the same, may speak in its place.
-            let is_it = |now: &crate::verdict::Finding| now.signal == found.signal && now.count == found.count;
+            let is_it =
+                |now: &crate::verdict::Finding| now.signal == found.signal && now.count == found.count;
             if now.as_ref().is_some_and(is_it) {
                 assert!(verdict <= range.most, "{recorded:?} {range:?} {now:?} {after:?}");
             }
