@@ -136,8 +136,38 @@ await page.goto(`${CONSOLE}/console/settings`);
 await page.getByRole("row", { name: /planner/ }).getByRole("button", { name: "Only observe" }).click();
 await page.getByRole("row", { name: /planner.*only observed/ }).waitFor();
 await page.getByLabel("Settings, as JSON").fill('{"agents": [{"name": "planner", "settings": {"mode": "sleep"}}]}');
-await page.getByRole("button", { name: "Save" }).click();
+await page.getByRole("button", { name: "Show what it means" }).click();
 await page.getByRole("alert").filter({ hasText: "agents[0].settings.mode" }).waitFor();
+
+// A setting of one agent is a field with the reference beside it. What is no number is refused with its place.
+await page.goto(`${CONSOLE}/console/settings`);
+await page.getByRole("link", { name: "Settings of crawler" }).click();
+await page.getByRole("heading", { level: 1, name: "Settings of crawler" }).waitFor();
+const steps = page.locator("details.group", { has: page.locator("summary", { hasText: /^steps/ }) });
+await steps.locator("summary").click();
+const kill = page.getByLabel("steps.repeated_step.kill", { exact: true });
+assert.equal(await kill.getAttribute("placeholder"), "5");
+await page.getByText("The filter kills from this count on.").first().waitFor();
+await kill.fill("1");
+await page.getByRole("button", { name: "Show what it means" }).click();
+await page.getByRole("alert").filter({ hasText: "settings.steps.repeated_step" }).waitFor();
+assert.equal(await kill.inputValue(), "1", "what was typed in is still there");
+
+// Before it is saved, it is tried: the run that was ended at the fifth failure would have gone on. A lower hint cannot be judged, and the page says so.
+await kill.fill("8");
+await page.getByLabel("steps.cycle.hint", { exact: true }).fill("2");
+await page.getByRole("button", { name: "Show what it means" }).click();
+await page.getByText("1 run would not have been ended").waitFor();
+await page.getByRole("link", { name: /crawler.*site-map/ }).waitFor();
+await page.getByText("steps.cycle.hint: turns that were let pass keep no counts").waitFor();
+await page.getByLabel("Your name").fill("Anna");
+await page.getByLabel("Reason").fill("Its pages fail often");
+await page.getByRole("button", { name: "Change the settings" }).click();
+await page.waitForURL(`${CONSOLE}/console/settings`);
+await page.getByRole("link", { name: "Settings of crawler" }).click();
+assert.equal(await kill.inputValue(), "8");
+await page.locator(".field", { has: kill }).getByText(/Changed in version \d+, by Anna, .*“Its pages fail often”/).waitFor();
+assert.match(await behind("agents directives"), /^[1-9]/, "the worker is told of the settings");
 await page.goto(`${CONSOLE}/console/settings`);
 
 // Keys lead through rows and pages.
@@ -154,13 +184,13 @@ await page.waitForURL(`${CONSOLE}${second}`);
 // Pictures for the documents.
 await page.goto(`${CONSOLE}/console/runs`);
 const run = await page.getByRole("link", { name: /repo-fixer/ }).first().getAttribute("href");
-const pages = { now: "/console", runs: "/console/runs", run, agents: "/console/agents", budgets: "/console/budgets", settings: "/console/settings" };
+const pages = { now: "/console", runs: "/console/runs", run, agents: "/console/agents", budgets: "/console/budgets", settings: "/console/settings", "settings-agent": "/console/settings/agent?agent=crawler" };
 async function pictured(name, address, options = {}) {
   const look = await tab(options);
   await logIn(look, "/console");
   await look.goto(`${CONSOLE}${address}`);
   await look.locator("#connection:not([data-state=live])").waitFor({ state: "detached" });
-  await look.screenshot({ path: path.join(PICTURES, `console-${name}.png`), fullPage: name !== "runs" });
+  await look.screenshot({ path: path.join(PICTURES, `console-${name}.png`), fullPage: !["runs", "settings-agent"].includes(name) });
   await look.context().close();
 }
 for (const [name, address] of Object.entries(pages)) await pictured(name, address);
@@ -178,16 +208,26 @@ assert.equal(await page.locator(`input[value="${chosen}"]`).isChecked(), true);
 
 // Each page as others see it.
 const evil = await page.getByRole("link", { name: /<script>/ }).first().getAttribute("href");
+await page.goto(`${CONSOLE}/console/settings`);
+const evilAgent = await page.getByRole("link", { name: /^Settings of .*<script>/ }).first().getAttribute("href");
 for (const [scheme, width] of [["light", 1280], ["dark", 1280], ["light", 400]]) {
   const look = await tab({ colorScheme: scheme, viewport: { width, height: 800 }, bypassCSP: true });
   await logIn(look, "/console");
-  const all = { ...pages, evil, stops: "/console/stops", "not-there": "/console/nothing", login: "/console/login" };
+  const all = { ...pages, evil, stops: "/console/stops", "not-there": "/console/nothing", login: "/console/login", "evil-agent": evilAgent };
   for (const [name, address] of Object.entries(all)) {
     await look.goto(`${CONSOLE}${address}`);
     await look.locator("main").waitFor();
     await judge(look, `${name}, ${scheme}, ${width}`);
     assert.notEqual(await look.title(), "broken", name);
   }
+  // All fields of an agent's settings, and the page that asks before they change.
+  await look.goto(`${CONSOLE}${all["settings-agent"]}`);
+  await look.evaluate(() => document.querySelectorAll("details").forEach((group) => { group.open = true; }));
+  await judge(look, `all fields, ${scheme}, ${width}`);
+  await look.getByLabel("steps.repeated_step.kill", { exact: true }).fill("9");
+  await look.getByRole("button", { name: "Show what it means" }).click();
+  await look.getByRole("heading", { name: "Change the settings?" }).waitFor();
+  await judge(look, `ask, ${scheme}, ${width}`);
   await look.context().close();
 }
 

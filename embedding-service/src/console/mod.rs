@@ -23,6 +23,8 @@ mod settings;
 mod slow_down;
 mod view;
 
+pub use self::view::trace::TRACE_ID;
+
 use std::sync::Arc;
 
 use axum::{
@@ -46,11 +48,18 @@ pub struct Console {
     hour: Hour,
     live: Live,
     slow_down: SlowDown,
+    /// Where the trace of a run is looked at.
+    trace_url: Option<String>,
 }
 
 impl Console {
     #[must_use]
-    pub fn new(control: Arc<Control>, not_ready: watch::Receiver<Reasons>, store: &'static str) -> Arc<Self> {
+    pub fn new(
+        control: Arc<Control>,
+        not_ready: watch::Receiver<Reasons>,
+        store: &'static str,
+        trace_url: Option<String>,
+    ) -> Arc<Self> {
         let live = Live::new(Arc::clone(&control));
         Arc::new(Self {
             control,
@@ -59,6 +68,7 @@ impl Console {
             hour: Hour::default(),
             live,
             slow_down: SlowDown::default(),
+            trace_url,
         })
     }
 }

@@ -275,7 +275,8 @@ pub async fn run(
         earlier.map(|turn| format!("{}?before={}&number={first_number}", run_path(&id), turn.cursor));
     let stops = control.stops.of(&known.run.names).await?;
     let threshold = threshold(&console).await?;
-    let shown = view::run::run(now_ms, &known, &turns, earlier, last_number, &stops, threshold);
+    let trace = console.trace_url.as_ref().and_then(|url| view::trace::address(url, &known.run.names));
+    let shown = view::run::run(now_ms, &known, &turns, earlier, last_number, &stops, threshold, trace);
     let title = format!("{} / {}", known.run.names.agent, known.run.names.run);
     let (address, viewer) = (run_path(&id), &visitor.viewer);
     let shows = Shows { title: &title, tab: Tab::Runs, address: &address, viewer };
@@ -299,6 +300,7 @@ pub async fn agents(State(console): Shared, Extension(visitor): Asking) -> Answe
     let now_ms = clock::now_ms();
     let (agents, total) = console.control.runs.agents(None, AGENTS.min(LARGEST_PAGE)).await?;
     let stops = console.control.stops.standing().await?;
+    let spent = console.hour.of_agents(console.control.store.as_ref(), now_ms).await?;
     let agents = agents.into_iter().map(|agent| {
         let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|wanted| wanted == name);
         let is_stopped = stops.iter().any(|stop| {
@@ -321,6 +323,7 @@ pub async fn agents(State(console): Shared, Extension(visitor): Asking) -> Answe
             kills: agent.kills,
             last_seen_ms: agent.last_seen_ms,
             is_stopped,
+            spent: spent.line(&agent.tenant, &agent.client, &agent.agent),
             tenant: agent.tenant,
             client: agent.client,
             agent: agent.agent,

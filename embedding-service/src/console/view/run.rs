@@ -13,6 +13,7 @@ use crate::control::{
 };
 
 /// The page. `turns`: the newest first; `earlier`: the address of those before them.
+#[expect(clippy::too_many_arguments, reason = "what a page shows")]
 pub fn run(
     now_ms: u64,
     view: &RunView,
@@ -21,6 +22,7 @@ pub fn run(
     last_number: u64,
     stops: &[Stop],
     threshold: f64,
+    trace: Option<String>,
 ) -> Run {
     let known = &view.run;
     let numbers = (1..=last_number).rev();
@@ -55,7 +57,7 @@ pub fn run(
         earlier,
         stops: stops.iter().map(stop).collect(),
         threshold,
-        trace: None,
+        trace,
     }
 }
 
