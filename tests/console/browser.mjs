@@ -84,6 +84,8 @@ const repeated = words.filter((word) => word !== "");
 assert.deepEqual(repeated, [0, 1, 0, 1, 0, 1, 0, 1].map((place) => repeated[place]), "A B A B is seen in the marks");
 assert.notEqual(repeated[0], repeated[1]);
 await page.getByText("4 of 4").first().waitFor();
+// The link leads to the trace that the filter makes of this run.
+assert.equal(await page.getByRole("link", { name: "Trace" }).getAttribute("href"), "https://tempo.example/trace/4c3c621f55dd6bae133c22e2aa768bda");
 await page.getByRole("link", { name: "Stop…" }).click();
 await page.getByLabel("Key", { exact: true }).fill("not-the-key-at-all");
 await page.getByRole("button", { name: "Log in" }).click();
@@ -118,6 +120,10 @@ await page.locator(".banner", { hasText: "invoice-bot" }).getByRole("button", { 
 await page.getByRole("button", { name: "Lift the stop" }).locator("visible=true").click();
 await page.waitForURL(`${CONSOLE}/console/stops`);
 await page.locator(".banner").nth(1).waitFor({ state: "detached" });
+
+// What an agent has spent in the last hour is a curve.
+await page.goto(`${CONSOLE}/console/agents`);
+await page.getByRole("row", { name: /crawler/ }).getByRole("img", { name: /^\$[0-9.]+ spent in the last hour$/ }).waitFor();
 
 // A budget is raised, and the run goes on.
 assert.equal(await behind("agents reserve"), "refused");

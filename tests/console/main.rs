@@ -34,7 +34,11 @@ impl Stage {
     }
 
     fn raise(&mut self) {
-        let settings = [("METRICS_ADDR", self.address.to_string()), ("CONTROL_KEY", KEY.to_owned())];
+        let settings = [
+            ("METRICS_ADDR", self.address.to_string()),
+            ("CONTROL_KEY", KEY.to_owned()),
+            ("CONTROL_TRACE_URL", "https://tempo.example/trace/{trace_id}".to_owned()),
+        ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value));
         let socket = self.folder.path().join("service.sock");
         self.service = Some(Service::start(self.folder.path(), &socket, &settings));
