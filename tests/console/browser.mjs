@@ -191,15 +191,25 @@ await page.waitForURL(`${CONSOLE}${second}`);
 await page.goto(`${CONSOLE}/console/runs`);
 const run = await page.getByRole("link", { name: /repo-fixer/ }).first().getAttribute("href");
 const pages = { now: "/console", runs: "/console/runs", run, agents: "/console/agents", budgets: "/console/budgets", settings: "/console/settings", "settings-agent": "/console/settings/agent?agent=crawler" };
-async function pictured(name, address, options = {}) {
+async function pictured(name, address, options = {}, then = async () => {}) {
   const look = await tab(options);
   await logIn(look, "/console");
   await look.goto(`${CONSOLE}${address}`);
   await look.locator("#connection:not([data-state=live])").waitFor({ state: "detached" });
+  await then(look);
   await look.screenshot({ path: path.join(PICTURES, `console-${name}.png`), fullPage: !["runs", "settings-agent"].includes(name) });
   await look.context().close();
 }
-for (const [name, address] of Object.entries(pages)) await pictured(name, address);
+const changed = (look) => look.locator(".field .changed").first().evaluate((line) => line.scrollIntoView({ block: "center" }));
+for (const [name, address] of Object.entries(pages)) await pictured(name, address, {}, name === "settings-agent" ? changed : undefined);
+await pictured("settings-ask", pages["settings-agent"].replace("crawler", "repo-fixer"), {}, async (look) => {
+  await look.locator("summary", { hasText: /^steps/ }).click();
+  await look.getByLabel("steps.repeated_step.hint", { exact: true }).fill("5");
+  await look.getByLabel("steps.repeated_step.kill", { exact: true }).fill("8");
+  await look.getByLabel("steps.stuck.hint", { exact: true }).fill("4");
+  await look.getByRole("button", { name: "Show what it means" }).click();
+  await look.getByText("1 run would not have been told").waitFor();
+});
 await pictured("run-dark", run, { colorScheme: "dark" });
 await pictured("now-small", "/console", { viewport: { width: 400, height: 800 } });
 

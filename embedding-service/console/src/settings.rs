@@ -97,7 +97,7 @@ impl Settings {
             input type="hidden" name="version" value=(self.current.number);
             label { "Settings, as JSON"
                 textarea name="settings" rows="14" spellcheck="false" aria-describedby="settings-help" { (self.draft) } }
-            p { button.primary type="submit" { "Show what it means" } }
+            p.editor { button.primary type="submit" { "Show what it means" } }
         };
         html! {
             section {

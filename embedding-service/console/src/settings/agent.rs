@@ -79,7 +79,7 @@ impl AgentSettings {
     pub fn content(&self, viewer: &Viewer) -> Markup {
         html! {
             h1 { "Settings of " (name(&self.agent, NAME)) }
-            p.calm { "An empty field says nothing for this agent: the value that stands pale in it holds. What you fill in acts for this agent alone, "
+            p.calm { "An empty field says nothing for this agent: the value that stands pale in it holds. What is said for this agent has a bold frame, and acts for it alone, "
                 "within two seconds. Before it is saved, it is tried on the last runs. " a href="/console/settings" { "All settings" } }
             @for client in &self.clients {
                 p.calm { "Requests of the client " b { (name(client, 40)) } " have an entry of their own, which comes before this one. Change it in "
@@ -145,7 +145,7 @@ impl Field {
         let pale = text::plain(&self.otherwise, 200);
         match self.input {
             Input::Choice(names) => html! {
-                select id=(id) name=(field) aria-describedby=(help) {
+                select.said[self.own.is_some()] id=(id) name=(field) aria-describedby=(help) {
                     option value="" { "— " @if pale.is_empty() { "nothing" } @else { (pale) } }
                     @for choice in names { option value=(choice) selected[own == *choice] { (choice) } }
                 }

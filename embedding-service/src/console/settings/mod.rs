@@ -14,13 +14,15 @@ pub mod budgets;
 mod changes;
 mod try_out;
 
+use std::sync::Arc;
+
 use axum::{
     Extension,
     extract::State,
     http::StatusCode,
     response::{IntoResponse as _, Redirect, Response},
 };
-use sentinel_config::{Config, Mode as PolicyMode, Sender};
+use sentinel_config::{Config, Mode as PolicyMode, Policy, Sender};
 use sentinel_console::{
     page::Tab,
     settings::{AskSettings, Mode, Settings, Version, agent_path},
@@ -37,6 +39,7 @@ use crate::{
     control::{
         clock,
         live::{ChangeError, LiveSettings},
+        names::Names,
     },
     store::StoreError,
 };
@@ -103,6 +106,22 @@ fn config(base: &Value, live: &Map<String, Value>) -> Option<Config> {
     let live = Value::Object(live.clone()).to_string();
     let config = Config::with_live_settings(base.as_bytes(), live.as_bytes());
     config.or_else(|_| Config::from_json(base.as_bytes())).ok()
+}
+
+/// What acts for who has these names, as far as workers have said.
+pub async fn policy(console: &Console, names: &Names) -> Result<Option<Arc<Policy>>, StoreError> {
+    let base = console.control.live.newest_configuration().await?;
+    let current = console.control.live.get().await?;
+    Ok(config(&base, &current.settings).map(|config| Arc::clone(config.policy(sender(names)))))
+}
+
+/// Who has these names.
+fn sender(names: &Names) -> Sender<'_> {
+    let said = |name: &'_ str| -> bool { !name.is_empty() };
+    Sender {
+        client: Some(names.client.as_bytes()).filter(|_| said(&names.client)),
+        agent: Some(names.agent.as_bytes()).filter(|_| said(&names.agent)),
+    }
 }
 
 /// Which agents are only observed, by the code that decides it in Envoy.

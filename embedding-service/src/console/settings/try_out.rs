@@ -6,7 +6,7 @@ use std::{
     collections::{BTreeMap, HashMap},
 };
 
-use sentinel_config::{Config, Mode, Policy, Sender};
+use sentinel_config::{Config, Mode, Policy};
 use sentinel_console::settings::{Differs, Fate, Tried};
 use sentinel_detect::{signal::Range, verdict::Verdict};
 use serde_json::{Map, Value};
@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 use super::{
     super::{Console, pages::Failure, view},
     again::{again, not_judged},
-    config,
+    config, sender,
 };
 use crate::control::{
     live::LiveSettings,
-    runs::{RunQuery, RunView},
+    runs::RunQuery,
     turn::{Turn, VerdictKind},
 };
 
@@ -58,7 +58,7 @@ pub async fn try_out(
     let mut unjudged: BTreeMap<String, &'static str> = BTreeMap::new();
     for run in &page.runs {
         let names = &run.run.names;
-        let (old, new) = (before.policy(sender(run)), after.policy(sender(run)));
+        let (old, new) = (before.policy(sender(names)), after.policy(sender(names)));
         let is_other = *changes.entry((names.client.clone(), names.agent.clone())).or_insert_with(|| {
             unjudged.extend(not_judged(old, new));
             !is_same(old, new)
@@ -73,7 +73,7 @@ pub async fn try_out(
         let turns = console.control.runs.turns(&run.id, None, TURNS).await?;
         let turns = || turns.iter().map(|turn| &turn.turn);
         let by = |policy: &Policy| {
-            fates(turns(), policy, |turn| Some(&**acted.at(turn.at_ms, base)?.policy(sender(run))))
+            fates(turns(), policy, |turn| Some(&**acted.at(turn.at_ms, base)?.policy(sender(names))))
         };
         let (was, would_be) = (by(old), by(new));
         if was.least == was.most && would_be.least == would_be.most {
@@ -106,15 +106,6 @@ async fn acted(console: &Console, current: &LiveSettings) -> Result<Acted, Failu
     }
     let version = |settings: LiveSettings| (settings.at_ms, settings, OnceCell::new());
     Ok(Acted { versions: settings.into_iter().map(version).collect() })
-}
-
-fn sender(run: &RunView) -> Sender<'_> {
-    let name = |name: &'_ String| -> bool { !name.is_empty() };
-    let names = &run.run.names;
-    Sender {
-        client: Some(names.client.as_bytes()).filter(|_| name(&names.client)),
-        agent: Some(names.agent.as_bytes()).filter(|_| name(&names.agent)),
-    }
 }
 
 /// Whether two policies do the same, whatever metrics call them.
