@@ -125,12 +125,9 @@ fn remove(settings: &mut Map<String, Value>, path: &[&str]) {
     }
 }
 
-/// As it stands in a field.
-fn text(value: &Value, shape: Shape) -> String {
-    match (value, shape) {
-        (Value::String(text), Shape::Text | Shape::Time | Shape::Choice(_)) => text.clone(),
-        (value, _) => value.to_string(),
-    }
+/// As it stands in a field. A text where none belongs is what somebody typed in.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 pub async fn settings(
@@ -243,12 +240,11 @@ fn shown_field(
 ) -> Field {
     let FieldInfo { path, default, meaning, range, shape } = field;
     let default = serde_json::from_str::<Value>(&default).ok();
-    let otherwise =
-        common.get(&path).or(default.as_ref()).map_or_else(String::new, |value| text(value, shape));
+    let otherwise = common.get(&path).or(default.as_ref()).map_or_else(String::new, text);
     let changed = said.changed(&path);
-    let configured = || said.configured.get(&path).map_or_else(String::new, |value| text(value, shape));
+    let configured = || said.configured.get(&path).map_or_else(String::new, text);
     Field {
-        own: shown.get(&path).map(|value| text(value, shape)),
+        own: shown.get(&path).map(text),
         configured: changed.is_some().then(configured),
         changed,
         otherwise,
