@@ -129,7 +129,7 @@ impl Tried {
             @if self.runs == 0 { p { "No run is known yet, so there is nothing to try it on." } }
             @else if self.touched == 0 { p { "Of the last " (figure::of(self.runs, "run", "runs")) " none is of an agent that it changes anything for." } }
             @else {
-                p { "Of the last " (figure::of(self.runs, "run", "runs")) ", " (figure::count(self.touched)) " are of agents whose settings change. "
+                p { "Of the last " (figure::of(self.runs, "run", "runs")) ", " (figure::count(self.touched)) @if self.touched == 1 { " is" } @else { " are" } " of agents whose settings change. "
                     @if self.differ.is_empty() { "As far as it can be judged, none of these would have gone otherwise." } }
                 ul.tried { @for (count, words) in lines { @if count > 0 { li { b { (figure::of(count, "run", "runs")) } " " (words) } } } }
                 ul.runs { @for run in self.differ.iter().take(NAMED) {

@@ -215,14 +215,19 @@ async fn content(
 
 fn groups(shown: &BTreeMap<String, Value>, common: &BTreeMap<String, Value>, said: &Said) -> Vec<Group> {
     let mut groups = vec![Group::default()];
-    for field in fields_of_agents() {
+    // A group within a group has no frame of its own: what it means is said with its fields.
+    let mut inner: Option<(String, String)> = None;
+    for mut field in fields_of_agents() {
         if field.shape == Shape::Group {
-            // A group within a group only has a meaning of its own.
             if field.path.contains('.') {
+                inner = Some((format!("{}.", field.path), field.meaning));
                 continue;
             }
             groups.push(Group { name: field.path, meaning: field.meaning, fields: Vec::new() });
             continue;
+        }
+        if let Some((_, meaning)) = inner.as_ref().filter(|(path, _)| field.path.starts_with(path.as_str())) {
+            field.meaning = format!("{meaning} {}", field.meaning);
         }
         let outermost = field.path.split_once('.').map_or("", |(group, _)| group).to_owned();
         if let Some(group) = groups.iter_mut().find(|group| group.name == outermost) {
@@ -293,6 +298,30 @@ mod tests {
             "intervention_message": "a\nb", "score": {"kill": "much"}, "guard": {"user": "log"}});
         assert_eq!(typed(&Order::made_of(&fields), &before), map(wanted));
         assert_eq!(typed(&Order::made_of(&[]), &before), before, "what is not in the form stays");
+    }
+
+    #[test]
+    fn each_field_stands_in_its_group_with_what_is_counted() {
+        let said = Said { said: Vec::new(), configured: BTreeMap::new() };
+        let common = leaves(&map(json!({"score": {"hint": 6.5}})));
+        let groups = groups(&BTreeMap::new(), &common, &said);
+        let field = |path: &str| {
+            groups.iter().flat_map(|group| &group.fields).find(|field| field.path == path).unwrap()
+        };
+        let cycle = &field("steps.cycle.kill").meaning;
+        assert!(
+            cycle.starts_with("How many rounds") && cycle.ends_with("kills from this count on."),
+            "{cycle}"
+        );
+        assert_eq!(field("steps.window").meaning, "How many of the last steps are searched for repetitions.");
+        assert_eq!(
+            field("score.hint").otherwise,
+            "6.5",
+            "what the worker's configuration says of all agents"
+        );
+        let named: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+        assert!(named.starts_with(&["", "semantic", "steps"]), "{named:?}");
+        assert!(groups.iter().all(|group| !group.fields.is_empty()), "{groups:?}");
     }
 
     #[test]
