@@ -146,7 +146,8 @@ where
         StoreOptions::Memory { .. } => "the memory of this process",
         StoreOptions::Redis(_) => "Redis",
     };
-    let console = control.clone().map(|control| Console::new(control, reasons.subscribe(), kept_in));
+    let traces = settings.control.as_ref().and_then(|options| options.trace_url.clone());
+    let console = control.clone().map(|control| Console::new(control, reasons.subscribe(), kept_in, traces));
     let pages_for = |access| {
         let api = api::router(control.clone()?, access);
         Some(api.merge(console::router(console.clone()?, access)))

@@ -84,6 +84,8 @@ const repeated = words.filter((word) => word !== "");
 assert.deepEqual(repeated, [0, 1, 0, 1, 0, 1, 0, 1].map((place) => repeated[place]), "A B A B is seen in the marks");
 assert.notEqual(repeated[0], repeated[1]);
 await page.getByText("4 of 4").first().waitFor();
+// The link leads to the trace that the filter makes of this run.
+assert.equal(await page.getByRole("link", { name: "Trace" }).getAttribute("href"), "https://tempo.example/trace/4c3c621f55dd6bae133c22e2aa768bda");
 await page.getByRole("link", { name: "Stop…" }).click();
 await page.getByLabel("Key", { exact: true }).fill("not-the-key-at-all");
 await page.getByRole("button", { name: "Log in" }).click();
@@ -119,6 +121,10 @@ await page.getByRole("button", { name: "Lift the stop" }).locator("visible=true"
 await page.waitForURL(`${CONSOLE}/console/stops`);
 await page.locator(".banner").nth(1).waitFor({ state: "detached" });
 
+// What an agent has spent in the last hour is a curve.
+await page.goto(`${CONSOLE}/console/agents`);
+await page.getByRole("row", { name: /crawler/ }).getByRole("img", { name: /^\$[0-9.]+ spent in the last hour$/ }).waitFor();
+
 // A budget is raised, and the run goes on.
 assert.equal(await behind("agents reserve"), "refused");
 await page.goto(`${CONSOLE}/console/budgets`);
@@ -136,8 +142,38 @@ await page.goto(`${CONSOLE}/console/settings`);
 await page.getByRole("row", { name: /planner/ }).getByRole("button", { name: "Only observe" }).click();
 await page.getByRole("row", { name: /planner.*only observed/ }).waitFor();
 await page.getByLabel("Settings, as JSON").fill('{"agents": [{"name": "planner", "settings": {"mode": "sleep"}}]}');
-await page.getByRole("button", { name: "Save" }).click();
+await page.getByRole("button", { name: "Show what it means" }).click();
 await page.getByRole("alert").filter({ hasText: "agents[0].settings.mode" }).waitFor();
+
+// A setting of one agent is a field with the reference beside it. What is no number is refused with its place.
+await page.goto(`${CONSOLE}/console/settings`);
+await page.getByRole("link", { name: "Settings of crawler" }).click();
+await page.getByRole("heading", { level: 1, name: "Settings of crawler" }).waitFor();
+const steps = page.locator("details.group", { has: page.locator("summary", { hasText: /^steps/ }) });
+await steps.locator("summary").click();
+const kill = page.getByLabel("steps.repeated_step.kill", { exact: true });
+assert.equal(await kill.getAttribute("placeholder"), "5");
+await page.getByText("The filter kills from this count on.").first().waitFor();
+await kill.fill("1");
+await page.getByRole("button", { name: "Show what it means" }).click();
+await page.getByRole("alert").filter({ hasText: "settings.steps.repeated_step" }).waitFor();
+assert.equal(await kill.inputValue(), "1", "what was typed in is still there");
+
+// Before it is saved, it is tried: the run that was ended at the fifth failure would have gone on. A lower hint cannot be judged, and the page says so.
+await kill.fill("8");
+await page.getByLabel("steps.cycle.hint", { exact: true }).fill("2");
+await page.getByRole("button", { name: "Show what it means" }).click();
+await page.getByText("1 run would not have been ended").waitFor();
+await page.getByRole("link", { name: /crawler.*site-map/ }).waitFor();
+await page.getByText("steps.cycle.hint: turns that were let pass keep no counts").waitFor();
+await page.getByLabel("Your name").fill("Anna");
+await page.getByLabel("Reason").fill("Its pages fail often");
+await page.getByRole("button", { name: "Change the settings" }).click();
+await page.waitForURL(`${CONSOLE}/console/settings`);
+await page.getByRole("link", { name: "Settings of crawler" }).click();
+assert.equal(await kill.inputValue(), "8");
+await page.locator(".field", { has: kill }).getByText(/Changed in version \d+, by Anna, .*“Its pages fail often”/).waitFor();
+assert.match(await behind("agents directives"), /^[1-9]/, "the worker is told of the settings");
 await page.goto(`${CONSOLE}/console/settings`);
 
 // Keys lead through rows and pages.
@@ -154,16 +190,26 @@ await page.waitForURL(`${CONSOLE}${second}`);
 // Pictures for the documents.
 await page.goto(`${CONSOLE}/console/runs`);
 const run = await page.getByRole("link", { name: /repo-fixer/ }).first().getAttribute("href");
-const pages = { now: "/console", runs: "/console/runs", run, agents: "/console/agents", budgets: "/console/budgets", settings: "/console/settings" };
-async function pictured(name, address, options = {}) {
+const pages = { now: "/console", runs: "/console/runs", run, agents: "/console/agents", budgets: "/console/budgets", settings: "/console/settings", "settings-agent": "/console/settings/agent?agent=crawler" };
+async function pictured(name, address, options = {}, then = async () => {}) {
   const look = await tab(options);
   await logIn(look, "/console");
   await look.goto(`${CONSOLE}${address}`);
   await look.locator("#connection:not([data-state=live])").waitFor({ state: "detached" });
-  await look.screenshot({ path: path.join(PICTURES, `console-${name}.png`), fullPage: name !== "runs" });
+  await then(look);
+  await look.screenshot({ path: path.join(PICTURES, `console-${name}.png`), fullPage: !["runs", "settings-agent"].includes(name) });
   await look.context().close();
 }
-for (const [name, address] of Object.entries(pages)) await pictured(name, address);
+const changed = (look) => look.locator(".field .changed").first().evaluate((line) => line.scrollIntoView({ block: "center" }));
+for (const [name, address] of Object.entries(pages)) await pictured(name, address, {}, name === "settings-agent" ? changed : undefined);
+await pictured("settings-ask", pages["settings-agent"].replace("crawler", "repo-fixer"), {}, async (look) => {
+  await look.locator("summary", { hasText: /^steps/ }).click();
+  await look.getByLabel("steps.repeated_step.hint", { exact: true }).fill("5");
+  await look.getByLabel("steps.repeated_step.kill", { exact: true }).fill("8");
+  await look.getByLabel("steps.stuck.hint", { exact: true }).fill("4");
+  await look.getByRole("button", { name: "Show what it means" }).click();
+  await look.getByText("1 run would not have been told").waitFor();
+});
 await pictured("run-dark", run, { colorScheme: "dark" });
 await pictured("now-small", "/console", { viewport: { width: 400, height: 800 } });
 
@@ -178,16 +224,26 @@ assert.equal(await page.locator(`input[value="${chosen}"]`).isChecked(), true);
 
 // Each page as others see it.
 const evil = await page.getByRole("link", { name: /<script>/ }).first().getAttribute("href");
+await page.goto(`${CONSOLE}/console/settings`);
+const evilAgent = await page.getByRole("link", { name: /^Settings of .*<script>/ }).first().getAttribute("href");
 for (const [scheme, width] of [["light", 1280], ["dark", 1280], ["light", 400]]) {
   const look = await tab({ colorScheme: scheme, viewport: { width, height: 800 }, bypassCSP: true });
   await logIn(look, "/console");
-  const all = { ...pages, evil, stops: "/console/stops", "not-there": "/console/nothing", login: "/console/login" };
+  const all = { ...pages, evil, stops: "/console/stops", "not-there": "/console/nothing", login: "/console/login", "evil-agent": evilAgent };
   for (const [name, address] of Object.entries(all)) {
     await look.goto(`${CONSOLE}${address}`);
     await look.locator("main").waitFor();
     await judge(look, `${name}, ${scheme}, ${width}`);
     assert.notEqual(await look.title(), "broken", name);
   }
+  // All fields of an agent's settings, and the page that asks before they change.
+  await look.goto(`${CONSOLE}${all["settings-agent"]}`);
+  await look.evaluate(() => document.querySelectorAll("details").forEach((group) => { group.open = true; }));
+  await judge(look, `all fields, ${scheme}, ${width}`);
+  await look.getByLabel("steps.repeated_step.kill", { exact: true }).fill("9");
+  await look.getByRole("button", { name: "Show what it means" }).click();
+  await look.getByRole("heading", { name: "Change the settings?" }).waitFor();
+  await judge(look, `ask, ${scheme}, ${width}`);
   await look.context().close();
 }
 

@@ -34,7 +34,11 @@ impl Stage {
     }
 
     fn raise(&mut self) {
-        let settings = [("METRICS_ADDR", self.address.to_string()), ("CONTROL_KEY", KEY.to_owned())];
+        let settings = [
+            ("METRICS_ADDR", self.address.to_string()),
+            ("CONTROL_KEY", KEY.to_owned()),
+            ("CONTROL_TRACE_URL", "https://tempo.example/trace/{trace_id}".to_owned()),
+        ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value));
         let socket = self.folder.path().join("service.sock");
         self.service = Some(Service::start(self.folder.path(), &socket, &settings));
@@ -93,7 +97,7 @@ fn the_console_is_driven_by_a_browser() {
 /// With `UPDATE_GOLDEN=1` the pictures go into the documents. They are not compared: fonts differ from machine to machine.
 fn keep(taken: &Path, pictures: &Path) {
     let names: Vec<_> = fs::read_dir(taken).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 8, "{names:?}");
+    assert_eq!(names.len(), 10, "{names:?}");
     for name in names {
         let kept = pictures.join(&name);
         if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -1,5 +1,5 @@
-//! Control in numbers: pages of 100,000 runs, and what a turn costs the service. In memory, and in the Redis that `--redis` names, which
-//! is to be empty. Prints a line of JSON for each.
+//! Control in numbers: pages of 100,000 runs, in the API and in the console, and what a turn costs the service. In memory, and in the Redis
+//! that `--redis` names, which is to be empty. Prints a line of JSON for each.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,6 +8,8 @@
     clippy::cast_precision_loss,
     reason = "a bench says what is wrong by failing"
 )]
+
+mod console;
 
 use std::{
     sync::Arc,
@@ -68,6 +70,14 @@ fn turn(number: u64, runs: u64) -> v1::Turn {
         input_tokens: 2_000 + run,
         output_tokens: 100,
         end: v1::End::Calls.into(),
+        // Every other run was told once.
+        verdict: run.is_multiple_of(2).then(|| v1::Verdict {
+            kind: v1::verdict::Kind::Hint.into(),
+            signal: "repeated_step".to_owned(),
+            count: 3,
+            tool: "read_file".to_owned(),
+            enforced: true,
+        }),
         steps: vec![v1::Step {
             tool: "read_file".to_owned(),
             kind: "content".to_owned(),
@@ -91,7 +101,7 @@ fn processor_ms() -> f64 {
 
 async fn measure(name: &str, store: Arc<dyn ControlStore>) {
     let options = ControlOptions { idle: Duration::from_secs(86_400), ..ControlOptions::default() };
-    let control = Control::new(store, &options);
+    let control = Arc::new(Control::new(store, &options));
     let mut number = 1;
     while number <= RUNS {
         count(&control, number, RUNS).await;
@@ -129,13 +139,18 @@ async fn measure(name: &str, store: Arc<dyn ControlStore>) {
             times.push(start.elapsed());
             assert_eq!(page.runs.len(), 100, "{what}");
         }
-        times.sort();
-        let ms = |at: usize| times.get(at).unwrap().as_secs_f64() * 1e3;
-        println!(
-            "{}",
-            json!({"store": name, "page": what, "runs": RUNS, "median_ms": ms(PAGES / 2), "slowest_ms": ms(PAGES - 1)})
-        );
+        print(name, what, times);
     }
+    console::measure(name, control).await;
+}
+
+fn print(store: &str, page: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let ms = |at: usize| times.get(at).unwrap().as_secs_f64() * 1e3;
+    println!(
+        "{}",
+        json!({"store": store, "page": page, "runs": RUNS, "median_ms": ms(PAGES / 2), "slowest_ms": ms(PAGES - 1)})
+    );
 }
 
 #[tokio::main]

@@ -37,6 +37,8 @@ pub struct Agent {
     pub hints: u64,
     pub kills: u64,
     pub last_seen_ms: u64,
+    /// What was spent in each minute of the last hour; empty where nothing was.
+    pub spent: Vec<f64>,
     /// A stop of the whole agent stands.
     pub is_stopped: bool,
 }
@@ -57,7 +59,7 @@ impl Agents {
                     table.agents {
                         thead { tr {
                             th { "Agent" } th.num { "Runs" } th.num.less { "Turns" } th.num.less { "Repeated steps" } th.num.less { "Tokens" }
-                            th.num { "Told" } th.num { "Ended" } th.num { "Cost" } th.less { span.hidden { "Cost as a bar" } }
+                            th.num { "Told" } th.num { "Ended" } th.num { "Cost" } th.less { span.hidden { "Cost as a bar" } } th.less { "Spent in the last hour" }
                             th.num.less { "Last seen" } th { span.hidden { "Stop" } }
                         } }
                         tbody { @for agent in &self.agents { (agent.draw(self.now_ms, most, viewer)) } }
@@ -96,10 +98,18 @@ impl Agent {
                 td.num { (figure::usd(self.cost_nano_usd))
                     @if self.unpriced_turns > 0 { small.warning { (figure::of(self.unpriced_turns, "turn", "turns")) " without a price" } } }
                 td.less.middle { (chart::bar(part, "cost")) }
+                td.less.middle.curve-of { @if self.spent.is_empty() { small { "nothing" } } @else { (chart::spark(&self.spent, &self.hour())) } }
                 td.num.less { (figure::ago(self.last_seen_ms, now_ms)) }
                 td.num { (self.stop(viewer)) }
             }
         }
+    }
+
+    /// The curve in words.
+    fn hour(&self) -> String {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for people")]
+        let spent = self.spent.iter().sum::<f64>() as u64;
+        format!("{} spent in the last hour", figure::usd(spent))
     }
 
     fn stop(&self, viewer: &Viewer) -> Markup {

@@ -138,11 +138,13 @@ pub struct Account {
 }
 
 /// What is spent of one limit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Used {
     pub limit: Limit,
     pub spent: u64,
     pub held: u64,
+    /// How what counts now was spent over time; empty where that is not kept.
+    pub course: Vec<f64>,
 }
 
 impl Budgets {
@@ -219,15 +221,20 @@ impl Account {
 
 impl Used {
     fn draw(&self) -> Markup {
-        let Self { limit, spent, held } = *self;
+        let Self { limit, spent, held, ref course } = *self;
         #[expect(clippy::cast_precision_loss, reason = "the width of a bar")]
         let part = if limit.most > 0 { spent as f64 / limit.most as f64 } else { 1.0 };
         let class = if part >= 1.0 { "over" } else { "cost" };
+        #[expect(clippy::cast_precision_loss, reason = "a line of a chart")]
+        let most = limit.most as f64;
+        let label =
+            format!("Spent over time: {} of {}", limit.unit.number(spent), limit.unit.said(limit.most));
         html! {
             p.used {
                 (chart::bar(part, class))
                 span { (limit.unit.number(spent)) " of " (limit.unit.said(limit.most))
                     @if held > 0 { span.part { (limit.unit.said(held)) " under way" } } }
+                @if !course.is_empty() { (chart::against(course, most, &label)) }
             }
         }
     }

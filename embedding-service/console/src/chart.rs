@@ -29,6 +29,23 @@ pub fn spark(values: &[f64], label: &str) -> Markup {
     }
 }
 
+/// What was spent over time as a line that rises to its limit, which is a line of its own.
+#[must_use]
+pub fn against(values: &[f64], limit: f64, label: &str) -> Markup {
+    let most = values.iter().copied().fold(limit, f64::max).max(f64::MIN_POSITIVE);
+    let step = WIDTH / precise(values.len().saturating_sub(1).max(1));
+    let height = |value: f64| HEIGHT - 1.0 - value / most * (HEIGHT - 3.0);
+    let point = |(place, value): (usize, &f64)| format!("{:.1},{:.1}", step * precise(place), height(*value));
+    let line: Vec<String> = values.iter().enumerate().map(point).collect();
+    let at = format!("{:.1}", height(limit));
+    html! {
+        svg.spark.against viewBox="0 0 120 28" preserveAspectRatio="none" role="img" aria-label=(label) {
+            polyline points=(line.join(" ")) {}
+            line.limit x1="0" x2="120" y1=(at) y2=(at) {}
+        }
+    }
+}
+
 /// A part of a whole as a bar. What is beside it says the number.
 #[must_use]
 pub fn bar(part: f64, class: &str) -> Markup {
@@ -103,6 +120,16 @@ mod tests {
             let drawn = spark(values, "nothing").into_string();
             assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
         }
+    }
+
+    #[test]
+    fn a_line_reaches_its_limit_and_goes_beyond() {
+        let drawn = against(&[0.0, 5.0, 10.0], 10.0, "spent").into_string();
+        assert!(drawn.contains("0.0,27.0 60.0,14.5 120.0,2.0") && drawn.contains("y1=\"2.0\""), "{drawn}");
+        let over = against(&[20.0], 10.0, "spent").into_string();
+        assert!(over.contains("0.0,2.0") && over.contains("y1=\"14.5\""), "{over}");
+        let nothing = against(&[0.0, 0.0], 0.0, "nothing").into_string();
+        assert!(!nothing.contains("NaN") && !nothing.contains("inf"), "{nothing}");
     }
 
     #[test]

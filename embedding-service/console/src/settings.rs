@@ -1,7 +1,15 @@
 //! The page Settings: what acts on top of every worker's configuration, which agents are only observed, and all versions with their
 //! authors.
 
+mod agent;
+mod ask;
+
 use maud::{Markup, html};
+
+pub use self::{
+    agent::{AgentSettings, Field, Group, Input, PREFIX, agent_path},
+    ask::{AskSettings, Changed, Differs, Fate, Tried},
+};
 
 use crate::{
     figure,
@@ -19,7 +27,7 @@ pub struct Settings {
     pub base: String,
     /// The text in the editor.
     pub draft: String,
-    /// Why the draft was not saved.
+    /// Why the draft is not taken.
     pub problem: Option<String>,
     pub agents: Vec<Mode>,
     /// The newest first, without the one that acts.
@@ -89,17 +97,15 @@ impl Settings {
             input type="hidden" name="version" value=(self.current.number);
             label { "Settings, as JSON"
                 textarea name="settings" rows="14" spellcheck="false" aria-describedby="settings-help" { (self.draft) } }
-            div.row-of { label { "Reason" input type="text" name="reason" maxlength="500" autocomplete="off"; }
-                label { "Your name" input type="text" name="author" maxlength="100" autocomplete="username"; }
-                button.primary type="submit" { "Save" } }
+            p.editor { button.primary type="submit" { "Show what it means" } }
         };
         html! {
             section {
-                h2 { "Live settings" }
+                h2 { "All live settings" }
                 p.calm #settings-help { "The sections " code { "agents" } ", " code { "budgets" } " and " code { "steps.tools" }
                     ". Each that is there stands in the place of the configuration's. They are checked as the configuration is, before they act." }
-                @if let Some(problem) = &self.problem { p.bad role="alert" { "Not saved: " (text::plain(problem, text::TEXT)) } }
-                (form("/console/settings", viewer, &fields))
+                @if let Some(problem) = &self.problem { p.bad role="alert" { "Not taken: " (text::plain(problem, text::TEXT)) } }
+                (form("/console/settings/ask", viewer, &fields))
                 @if !self.base.is_empty() {
                     details.texts { summary { "What the newest worker's configuration says of these sections" } pre { (text::block(&self.base, 20_000)) } }
                 }
@@ -155,7 +161,10 @@ impl Mode {
             tr data-row {
                 td.main { b { (name(&self.agent, NAME)) } }
                 td { @if self.observed { span.status.stopped { "○ only observed" } } @else { span.status.working { "● judged" } } }
-                td.num { (observe(viewer, "/console/settings", &self.agent, self.observed, version)) }
+                td.num { div.acts {
+                    a.button href=(agent_path(&self.agent)) aria-label=(format!("Settings of {}", text::plain(&self.agent, NAME))) { "Settings" }
+                    (observe(viewer, "/console/settings", &self.agent, self.observed, version))
+                } }
             }
         }
     }

@@ -53,6 +53,27 @@ pub fn plain(text: &str, most: usize) -> String {
     plain
 }
 
+/// A piece of the reference: what stands between backticks is code, and of a link its words are shown.
+#[must_use]
+pub fn reference(markdown: &str) -> Markup {
+    let mut words = String::with_capacity(markdown.len());
+    let mut rest = markdown;
+    while let Some((before, link, after)) = rest
+        .split_once("](")
+        .and_then(|(before, after)| before.rsplit_once('[').map(|(before, link)| (before, link, after)))
+    {
+        words.push_str(before);
+        words.push_str(link);
+        rest = after.split_once(')').map_or("", |(_, rest)| rest);
+    }
+    words.push_str(rest);
+    html! {
+        @for (place, piece) in words.split('`').enumerate() {
+            @if place.is_multiple_of(2) { (piece) } @else { code { (piece) } }
+        }
+    }
+}
+
 /// A value for a query.
 #[must_use]
 pub fn encoded(value: &str) -> String {
@@ -101,6 +122,14 @@ mod tests {
         let wanted = "<bdi>&lt;script&gt;alert('a')&lt;/script&gt;<span class=\"odd\">\\u{202e}</span>gpj\
             <span class=\"odd\">\\n</span><span class=\"odd\">\\u{200b}</span>&quot;x&quot;</bdi>";
         assert_eq!(name, wanted);
+    }
+
+    #[test]
+    fn code_and_links_of_the_reference_are_shown() {
+        let shown = reference("See [Control](control.md#a): `a < b` and `c`.").into_string();
+        assert_eq!(shown, "See Control: <code>a &lt; b</code> and <code>c</code>.");
+        assert_eq!(reference("`steps[]` [1, 2]").into_string(), "<code>steps[]</code> [1, 2]");
+        assert_eq!(reference("`a[]`, [b](c) d").into_string(), "<code>a[]</code>, b d");
     }
 
     #[test]

@@ -1,87 +1,27 @@
 //! What is done from a page. Each action answers with the page to go to then.
 
-use std::time::Duration;
-
 use axum::{
     Extension, Form,
     extract::{Path, State},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Redirect, Response},
 };
-use sentinel_console::{
-    page::{Tab, Viewer},
-    stop::Many,
-};
+use sentinel_console::{page::Tab, stop::Many};
 use serde::Deserialize;
 
 use super::{
     Console,
-    guard::{Asking, Guard, Visitor, set_cookie},
+    guard::{Asking, Guard, set_cookie},
+    order::{Order, address},
     pages::{Answer, Failure, Shared, Shows, login_page, problem},
-    session::{Session, is_token},
+    session::Session,
     slow_down::Tried,
     view,
 };
 use crate::control::{
     clock,
-    stops::{LONGEST_STOP, StopError, Target},
+    stops::{StopError, Target},
 };
-
-/// Runs that are stopped at once.
-const MOST: usize = 1_000;
-
-/// A form as it comes: names and values, some of them several times.
-pub type Fields = Form<Vec<(String, String)>>;
-
-pub struct Order {
-    fields: Vec<(String, String)>,
-}
-
-impl Order {
-    /// The fields of a form that carries the token of whoever sends it.
-    #[expect(clippy::result_large_err, reason = "an answer")]
-    pub fn of(visitor: &Visitor, fields: Vec<(String, String)>) -> Result<Self, Response> {
-        let order = Self { fields };
-        let is_ours =
-            matches!(&visitor.viewer, Viewer::Operator { token } if is_token(order.get("token"), token));
-        let what =
-            "The form is not of this session. Nothing was changed. Load the page again, and do it again.";
-        is_ours.then_some(order).ok_or_else(|| problem(StatusCode::FORBIDDEN, "An old page", what))
-    }
-
-    pub fn get(&self, name: &str) -> &str {
-        self.fields.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
-    }
-
-    fn said(&self, name: &str) -> Option<String> {
-        Some(self.get(name).to_owned()).filter(|value| !value.is_empty())
-    }
-
-    fn runs(&self) -> impl Iterator<Item = &str> {
-        self.fields.iter().filter(|(field, _)| field == "run").map(|(_, value)| value.as_str()).take(MOST)
-    }
-
-    /// For how long a stop is to stand.
-    fn time(&self) -> Option<Duration> {
-        let seconds = self.get("seconds").parse().ok().filter(|seconds| *seconds > 0)?;
-        Some(Duration::from_secs(seconds).min(LONGEST_STOP))
-    }
-
-    pub fn back(&self) -> Response {
-        Redirect::to(address(self.get("back"))).into_response()
-    }
-}
-
-/// An address of the console; of anywhere else, that of its first page.
-fn address(said: &str) -> &str {
-    let is_ours =
-        said.strip_prefix("/console").is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
-    if is_ours && said.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
-        said
-    } else {
-        "/console"
-    }
-}
 
 fn refused(error: StopError) -> Answer {
     match error {
@@ -91,16 +31,7 @@ fn refused(error: StopError) -> Answer {
     }
 }
 
-pub async fn stop_run(
-    State(console): Shared,
-    Extension(visitor): Asking,
-    Path(id): Path<String>,
-    Form(fields): Fields,
-) -> Answer {
-    let order = match Order::of(&visitor, fields) {
-        Ok(order) => order,
-        Err(refused) => return Ok(refused),
-    };
+pub async fn stop_run(State(console): Shared, Path(id): Path<String>, order: Order) -> Answer {
     let Some(run) = console.control.runs.get(&id).await? else {
         let what = "The run is forgotten because it was silent for long. There is nothing to stop.";
         return Ok(problem(StatusCode::NOT_FOUND, "No such run", what));
@@ -117,11 +48,7 @@ async fn set(console: &Console, target: Target, order: &Order) -> Result<(), Sto
     console.control.stops.set(target, reason, author, order.time()).await.map(drop)
 }
 
-pub async fn stop_agent(State(console): Shared, Extension(visitor): Asking, Form(fields): Fields) -> Answer {
-    let order = match Order::of(&visitor, fields) {
-        Ok(order) => order,
-        Err(refused) => return Ok(refused),
-    };
+pub async fn stop_agent(State(console): Shared, order: Order) -> Answer {
     let Some(agent) = order.said("agent") else { return refused(StopError::Nobody) };
     let target = Target {
         agent: Some(agent),
@@ -136,11 +63,7 @@ pub async fn stop_agent(State(console): Shared, Extension(visitor): Asking, Form
 }
 
 /// Asks before many runs are stopped.
-pub async fn ask(State(console): Shared, Extension(visitor): Asking, Form(fields): Fields) -> Answer {
-    let order = match Order::of(&visitor, fields) {
-        Ok(order) => order,
-        Err(refused) => return Ok(refused),
-    };
+pub async fn ask(State(console): Shared, Extension(visitor): Asking, order: Order) -> Answer {
     let mut many = Many { back: address(order.get("back")).to_owned(), ..Many::default() };
     for id in order.runs() {
         match console.control.runs.get(id).await? {
@@ -156,11 +79,7 @@ pub async fn ask(State(console): Shared, Extension(visitor): Asking, Form(fields
     Ok(shows.still(&many.content(viewer)))
 }
 
-pub async fn stop_many(State(console): Shared, Extension(visitor): Asking, Form(fields): Fields) -> Answer {
-    let order = match Order::of(&visitor, fields) {
-        Ok(order) => order,
-        Err(refused) => return Ok(refused),
-    };
+pub async fn stop_many(State(console): Shared, order: Order) -> Answer {
     for id in order.runs() {
         let Some(run) = console.control.runs.get(id).await? else { continue };
         if let Err(error) = set(&console, Target::run(&run.run.names), &order).await {
@@ -170,16 +89,7 @@ pub async fn stop_many(State(console): Shared, Extension(visitor): Asking, Form(
     Ok(order.back())
 }
 
-pub async fn lift(
-    State(console): Shared,
-    Extension(visitor): Asking,
-    Path(id): Path<String>,
-    Form(fields): Fields,
-) -> Answer {
-    let order = match Order::of(&visitor, fields) {
-        Ok(order) => order,
-        Err(refused) => return Ok(refused),
-    };
+pub async fn lift(State(console): Shared, Path(id): Path<String>, order: Order) -> Answer {
     // One that somebody else has lifted already is lifted too.
     console.control.stops.lift(&id, order.get("author")).await?;
     Ok(order.back())
@@ -220,38 +130,10 @@ pub async fn login(
     response
 }
 
-pub async fn logout(Extension(visitor): Asking, headers: HeaderMap, Form(fields): Fields) -> Response {
-    if let Err(refused) = Order::of(&visitor, fields) {
-        return refused;
-    }
+pub async fn logout(headers: HeaderMap, _order: Order) -> Response {
     let mut response = Redirect::to("/console").into_response();
     if let Ok(cookie) = HeaderValue::from_str(&set_cookie("", &headers)) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nobody_is_sent_elsewhere() {
-        for ours in ["/console", "/console/runs?agent=a%26b", "/console?x=1"] {
-            assert_eq!(address(ours), ours);
-        }
-        let others = [
-            "",
-            "/",
-            "//evil.example",
-            "https://evil.example",
-            "/console.evil",
-            "/consoleevil",
-            "/console\\evil",
-            "/console/\r\nx: y",
-        ];
-        for other in others {
-            assert_eq!(address(other), "/console", "{other}");
-        }
-    }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 use crate::{
     control::{
@@ -17,8 +17,12 @@ use crate::{
 
 const MINUTES: u64 = 60;
 const MINUTE_MS: u64 = 60_000;
+/// Minutes of one agent that are remembered.
+const MOST_MINUTES: usize = 120;
 /// Events that are read at once.
 const AT_ONCE: usize = 2_000;
+/// Agents whose minutes are remembered.
+const MOST_AGENTS: usize = 1_000;
 /// Runs whose last cost is remembered.
 const MOST_RUNS: usize = 10_000;
 
@@ -45,11 +49,16 @@ struct Known {
     read: Option<Cursor>,
     /// By the number of the minute since 1970.
     minutes: BTreeMap<u64, Minute>,
+    /// By tenant, client and agent, what was spent in each minute.
+    agents: HashMap<Who, BTreeMap<u64, u64>>,
     /// When the oldest event that was read happened.
     since_ms: Option<u64>,
     /// What the last turn of a run cost.
     last_cost: HashMap<String, u64>,
 }
+
+/// Tenant, client and agent.
+type Who = (String, String, String);
 
 /// As much of an event as is counted.
 #[derive(Deserialize)]
@@ -57,6 +66,12 @@ struct Event {
     at_ms: u64,
     #[serde(default)]
     run_id: String,
+    #[serde(default)]
+    tenant: String,
+    #[serde(default)]
+    client: String,
+    #[serde(default)]
+    agent: String,
     data: Data,
 }
 
@@ -84,6 +99,24 @@ pub struct Shown {
 impl Hour {
     /// As it stands now.
     pub async fn read(&self, store: &dyn ControlStore, now_ms: u64) -> Result<Shown, StoreError> {
+        Ok(self.follow(store).await?.shown(now_ms))
+    }
+
+    /// What each agent has spent, minute by minute.
+    pub async fn of_agents(&self, store: &dyn ControlStore, now_ms: u64) -> Result<Spent, StoreError> {
+        let mut known = self.follow(store).await?;
+        let (first, last) = minutes(now_ms);
+        known
+            .agents
+            .retain(|_, minutes| minutes.last_key_value().is_some_and(|(minute, _)| *minute >= first));
+        for minutes in known.agents.values_mut() {
+            minutes.retain(|minute, _| *minute >= first);
+        }
+        Ok(Spent { agents: known.agents.clone(), first, last })
+    }
+
+    /// Reads what has happened since the last page.
+    async fn follow(&self, store: &dyn ControlStore) -> Result<MutexGuard<'_, Known>, StoreError> {
         let mut known = self.known.lock().await;
         loop {
             let after = known.read.unwrap_or_default();
@@ -101,13 +134,49 @@ impl Hour {
                 break;
             }
         }
-        Ok(known.shown(now_ms))
+        Ok(known)
+    }
+}
+
+/// The numbers of the first and the last minute of the hour.
+fn minutes(now_ms: u64) -> (u64, u64) {
+    let last = now_ms / MINUTE_MS;
+    (last.saturating_sub(MINUTES.saturating_sub(1)), last)
+}
+
+/// What each agent has spent in the last hour.
+pub struct Spent {
+    agents: HashMap<Who, BTreeMap<u64, u64>>,
+    first: u64,
+    last: u64,
+}
+
+impl Spent {
+    /// Minute by minute; empty where an agent has spent nothing.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "points of a chart")]
+    pub fn line(&self, tenant: &str, client: &str, agent: &str) -> Vec<f64> {
+        let who = (tenant.to_owned(), client.to_owned(), agent.to_owned());
+        let Some(minutes) = self.agents.get(&who) else { return Vec::new() };
+        (self.first..=self.last)
+            .map(|minute| minutes.get(&minute).copied().unwrap_or_default() as f64)
+            .collect()
     }
 }
 
 impl Known {
     fn count(&mut self, event: Event) {
-        let Event { at_ms, run_id, data: Data { turn } } = event;
+        let Event { at_ms, run_id, tenant, client, agent, data: Data { turn } } = event;
+        let who = (tenant, client, agent);
+        if turn.cost_nano_usd > 0 && (self.agents.len() < MOST_AGENTS || self.agents.contains_key(&who)) {
+            let minutes = self.agents.entry(who).or_default();
+            let spent = minutes.entry(at_ms / MINUTE_MS).or_default();
+            *spent = spent.saturating_add(turn.cost_nano_usd);
+            // As many as an hour has, and some of the hour before until a page looks.
+            while minutes.len() > MOST_MINUTES {
+                minutes.pop_first();
+            }
+        }
         self.since_ms = Some(self.since_ms.map_or(at_ms, |since| since.min(at_ms)));
         let is_kill = turn.verdict.kind == VerdictKind::Kill;
         let saved =
@@ -129,8 +198,7 @@ impl Known {
     }
 
     fn shown(&mut self, now_ms: u64) -> Shown {
-        let last = now_ms / MINUTE_MS;
-        let first = last.saturating_sub(MINUTES.saturating_sub(1));
+        let (first, last) = minutes(now_ms);
         self.minutes.retain(|minute, _| *minute >= first);
         let minutes =
             (first..=last).map(|minute| self.minutes.get(&minute).copied().unwrap_or_default()).collect();

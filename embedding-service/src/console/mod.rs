@@ -7,6 +7,7 @@
 //! | [`session`] | cookies and tokens, as functions of the operators' key |
 //! | [`slow_down`] | what a wrong key costs |
 //! | [`pages`], [`actions`], [`settings`] | what is shown, and what is done |
+//! | [`order`] | what a form says |
 //! | [`view`] | what control knows, as what a page shows |
 //! | [`hour`] | the last hour, minute by minute |
 //! | [`live`] | tells open pages that something has changed |
@@ -15,11 +16,14 @@ mod actions;
 mod guard;
 mod hour;
 mod live;
+mod order;
 mod pages;
 mod session;
 mod settings;
 mod slow_down;
 mod view;
+
+pub use self::view::trace::TRACE_ID;
 
 use std::sync::Arc;
 
@@ -44,11 +48,18 @@ pub struct Console {
     hour: Hour,
     live: Live,
     slow_down: SlowDown,
+    /// Where the trace of a run is looked at.
+    trace_url: Option<String>,
 }
 
 impl Console {
     #[must_use]
-    pub fn new(control: Arc<Control>, not_ready: watch::Receiver<Reasons>, store: &'static str) -> Arc<Self> {
+    pub fn new(
+        control: Arc<Control>,
+        not_ready: watch::Receiver<Reasons>,
+        store: &'static str,
+        trace_url: Option<String>,
+    ) -> Arc<Self> {
         let live = Live::new(Arc::clone(&control));
         Arc::new(Self {
             control,
@@ -57,6 +68,7 @@ impl Console {
             hour: Hour::default(),
             live,
             slow_down: SlowDown::default(),
+            trace_url,
         })
     }
 }
@@ -69,14 +81,16 @@ pub fn router(console: Arc<Console>, access: Access) -> Router {
         .route("/console/runs", get(pages::runs))
         .route("/console/runs/{id}", get(pages::run))
         .route("/console/agents", get(pages::agents))
-        .route("/console/budgets", get(settings::budgets).post(settings::set_limits))
+        .route("/console/budgets", get(settings::budgets::budgets).post(settings::budgets::set_limits))
         .route("/console/settings", get(settings::settings).post(settings::save))
+        .route("/console/settings/agent", get(settings::agent::settings))
         .route("/console/stops", get(pages::stops).post(actions::stop_many))
         .route("/console/live", get(live::stream))
         .route("/console/runs/{id}/stop", post(actions::stop_run))
         .route("/console/stops/ask", post(actions::ask))
         .route("/console/stops/agent", post(actions::stop_agent))
-        .route("/console/budgets/ask", post(settings::ask_limits))
+        .route("/console/budgets/ask", post(settings::budgets::ask_limits))
+        .route("/console/settings/ask", post(settings::ask))
         .route("/console/settings/observe", post(settings::observe))
         .route("/console/settings/rollback", post(settings::roll_back))
         .route("/console/stops/{id}/lift", post(actions::lift))

@@ -24,7 +24,7 @@ use serde::Deserialize;
 use super::{
     Console,
     guard::{Asking, Guard},
-    view,
+    settings, view,
 };
 use crate::{
     control::{
@@ -49,8 +49,6 @@ const TURNS: usize = 200;
 /// Bytes of each value in an address.
 const LONGEST: usize = 512;
 const HOUR_MS: u64 = 3_600_000;
-/// From which similarity a prompt counts where no configuration says so.
-const THRESHOLD: f64 = 0.95;
 
 pub type Shared = State<Arc<Console>>;
 pub type Answer = Result<Response, Failure>;
@@ -274,8 +272,10 @@ pub async fn run(
     let earlier =
         earlier.map(|turn| format!("{}?before={}&number={first_number}", run_path(&id), turn.cursor));
     let stops = control.stops.of(&known.run.names).await?;
-    let threshold = threshold(&console).await?;
-    let shown = view::run::run(now_ms, &known, &turns, earlier, last_number, &stops, threshold);
+    let policy = settings::policy(&console, &known.run.names).await?;
+    let trace = console.trace_url.as_ref().and_then(|url| view::trace::address(url, &known.run.names));
+    let shown =
+        view::run::run(now_ms, &known, &turns, earlier, last_number, &stops, policy.as_deref(), trace);
     let title = format!("{} / {}", known.run.names.agent, known.run.names.run);
     let (address, viewer) = (run_path(&id), &visitor.viewer);
     let shows = Shows { title: &title, tab: Tab::Runs, address: &address, viewer };
@@ -284,21 +284,11 @@ pub async fn run(
     Ok(if place.is_some() { shows.still(&content) } else { shows.live(&content) })
 }
 
-/// From which similarity a prompt counts, as the newest configuration says.
-async fn threshold(console: &Console) -> Result<f64, StoreError> {
-    let configurations = console.control.configurations.all().await?;
-    let newest = configurations.iter().max_by_key(|(_, configuration)| configuration.at_ms);
-    let said = newest.and_then(|(_, configuration)| {
-        let json: serde_json::Value = serde_json::from_str(&configuration.json).ok()?;
-        json.get("similarity_threshold")?.as_f64()
-    });
-    Ok(said.unwrap_or(THRESHOLD))
-}
-
 pub async fn agents(State(console): Shared, Extension(visitor): Asking) -> Answer {
     let now_ms = clock::now_ms();
     let (agents, total) = console.control.runs.agents(None, AGENTS.min(LARGEST_PAGE)).await?;
     let stops = console.control.stops.standing().await?;
+    let spent = console.hour.of_agents(console.control.store.as_ref(), now_ms).await?;
     let agents = agents.into_iter().map(|agent| {
         let is = |wanted: &Option<String>, name: &str| wanted.as_ref().is_none_or(|wanted| wanted == name);
         let is_stopped = stops.iter().any(|stop| {
@@ -321,6 +311,7 @@ pub async fn agents(State(console): Shared, Extension(visitor): Asking) -> Answe
             kills: agent.kills,
             last_seen_ms: agent.last_seen_ms,
             is_stopped,
+            spent: spent.line(&agent.tenant, &agent.client, &agent.agent),
             tenant: agent.tenant,
             client: agent.client,
             agent: agent.agent,

@@ -179,14 +179,18 @@ impl Live {
         self.put(settings, change, None).await
     }
 
-    async fn newest_configuration(&self) -> Result<Value, StoreError> {
+    /// What of the newest configuration of a worker settings can change, and what they are checked against; null where no worker has said.
+    pub async fn newest_configuration(&self) -> Result<Value, StoreError> {
         let all = self.configurations.all().await?;
         let newest = all.into_iter().max_by_key(|(_, configuration)| configuration.at_ms);
         Ok(newest.and_then(|(_, newest)| serde_json::from_str(&newest.json).ok()).unwrap_or_default())
     }
 
     /// Checks settings as workers would, on top of what each of them was configured with.
-    async fn check(&self, json: &str) -> Result<(), ChangeError> {
+    ///
+    /// # Errors
+    /// When they are not valid, or the store does not answer.
+    pub async fn check(&self, json: &str) -> Result<(), ChangeError> {
         if json.len() > LONGEST {
             return Err(ChangeError::Invalid(format!("settings have at most {LONGEST} bytes")));
         }
@@ -248,25 +252,37 @@ impl Live {
     }
 }
 
-/// The entries of `agents` with one for exactly this agent that has the mode. Of several entries the first that fits acts, so it stands
-/// before the one that fitted until now, and says all that that one says.
-fn with_mode(mut agents: Vec<Value>, agent: &str, observe: bool) -> Vec<Value> {
-    let mode = if observe { "observe" } else { "enforce" };
+/// What is said for an agent, and the place of the entry that says it: the first that fits. An entry for a client is for its requests alone.
+#[must_use]
+pub fn entry_of(agents: &[Value], agent: &str) -> (usize, Map<String, Value>) {
     let fits = |entry: &Value| {
         let is_named = entry["name"] == agent;
         let has_prefix = entry["prefix"].as_str().is_some_and(|prefix| agent.starts_with(prefix));
         entry["client"].is_null() && (is_named || has_prefix)
     };
     let at = agents.iter().position(fits).unwrap_or(agents.len());
-    let mut settings =
-        agents.get(at).and_then(|entry| entry["settings"].as_object()).cloned().unwrap_or_default();
-    settings.insert("mode".to_owned(), mode.into());
+    let settings = agents.get(at).and_then(|entry| entry["settings"].as_object());
+    (at, settings.cloned().unwrap_or_default())
+}
+
+/// The entries of `agents` with one for exactly this agent that says this. Of several entries the first that fits acts, so it stands before
+/// the one that fitted until now.
+#[must_use]
+pub fn with_entry(mut agents: Vec<Value>, agent: &str, settings: Map<String, Value>) -> Vec<Value> {
+    let (at, _) = entry_of(&agents, agent);
     let entry = json!({"name": agent, "settings": settings});
     match agents.get_mut(at).filter(|known| known["name"] == agent) {
         Some(known) => *known = entry,
         None => agents.insert(at, entry),
     }
     agents
+}
+
+/// The entries of `agents` with one for exactly this agent that has the mode, and all that was said of it before.
+fn with_mode(agents: Vec<Value>, agent: &str, observe: bool) -> Vec<Value> {
+    let (_, mut settings) = entry_of(&agents, agent);
+    settings.insert("mode".to_owned(), if observe { "observe" } else { "enforce" }.into());
+    with_entry(agents, agent, settings)
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub struct ControlOptions {
     pub key: Option<ControlKey>,
     /// None: no events are sent.
     pub webhook: Option<WebhookOptions>,
+    /// Where the trace of a run is looked at, with `{trace_id}` for its id; none: nowhere.
+    pub trace_url: Option<String>,
 }
 
 impl Default for ControlOptions {
@@ -33,6 +35,7 @@ impl Default for ControlOptions {
             max_bytes: 256 << 20,
             key: None,
             webhook: None,
+            trace_url: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use super::{SettingError, raw::RawSettings};
 use tonic::codegen::http::Uri;
 
 use crate::{
+    console::TRACE_ID,
     control::{
         events::EventKind,
         options::{ControlKey, ControlOptions},
@@ -53,7 +54,19 @@ pub(super) fn options(raw: &RawSettings) -> Result<Option<ControlOptions>, Setti
         max_bytes: raw.control_max_bytes,
         key,
         webhook: webhook(raw)?,
+        trace_url: trace_url(raw)?,
     }))
+}
+
+fn trace_url(raw: &RawSettings) -> Result<Option<String>, SettingError> {
+    let Some(url) = raw.control_trace_url.clone() else { return Ok(None) };
+    let is_web = url.starts_with("http://") || url.starts_with("https://");
+    let has_host = url.replace(TRACE_ID, "0").parse::<Uri>().is_ok_and(|uri| uri.host().is_some());
+    if is_web && has_host && url.contains(TRACE_ID) {
+        return Ok(Some(url));
+    }
+    let wanted = "give an address that begins with http:// or https:// and has {trace_id} where the id of a trace belongs";
+    Err(SettingError { name: "CONTROL_TRACE_URL", wanted })
 }
 
 fn webhook(raw: &RawSettings) -> Result<Option<WebhookOptions>, SettingError> {
@@ -93,6 +106,21 @@ mod tests {
 
     fn control(arguments: &[&str]) -> Result<Option<ControlOptions>, SettingError> {
         options(&RawSettings::try_parse_from(["embedding-service"].iter().chain(arguments)).unwrap())
+    }
+
+    #[test]
+    fn a_link_to_traces_is_an_address_with_a_place_for_the_id() {
+        let link =
+            |url: &str| control(&["--control-trace-url", url]).map(|options| options.unwrap().trace_url);
+        for url in ["https://tempo.example/trace/{trace_id}", "http://127.0.0.1:16686/trace/{trace_id}?a=b"] {
+            assert_eq!(link(url), Ok(Some(url.to_owned())));
+        }
+        assert_eq!(link(""), Ok(None));
+        for url in
+            ["https://tempo.example/trace/", "javascript:{trace_id}", "{trace_id}", "https://{trace_id}{"]
+        {
+            assert_eq!(link(url).unwrap_err().name, "CONTROL_TRACE_URL", "{url}");
+        }
     }
 
     #[test]

@@ -161,6 +161,9 @@ pub struct RawSettings {
     /// Seconds in which at most one event of a kind is sent for a run.
     #[arg(long, env = "CONTROL_WEBHOOK_COOLDOWN", value_name = "CONTROL_WEBHOOK_COOLDOWN", default_value = "300", value_parser = seconds(0, 86_400))]
     pub control_webhook_cooldown: Duration,
+    /// Address at which the console's link shows the trace of a run, http:// or https://, with {trace_id} for its id; empty means no link. The filter sends these traces (traces.cluster).
+    #[arg(long, env = "CONTROL_TRACE_URL", value_name = "CONTROL_TRACE_URL", default_value = "", value_parser = optional(text))]
+    pub control_trace_url: OrEmpty<String>,
     /// Address of the collector of traces, http://host:port, for OTLP/gRPC; empty means no spans.
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "OTEL_EXPORTER_OTLP_ENDPOINT", default_value = "", value_parser = optional(collector))]
     pub otlp_endpoint: OrEmpty<String>,

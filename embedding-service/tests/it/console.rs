@@ -323,28 +323,63 @@ async fn a_setting_is_changed_and_brought_back_and_the_second_editor_is_told() {
     let save = |settings: &'static str, version: &'static str| {
         [("settings", settings), ("version", version), ("author", "anna"), ("reason", "too strict")]
     };
-    let mut post = async |fields: [(&'static str, &'static str); 4]| {
+    let mut post_to = async |path: &'static str, fields: [(&'static str, &'static str); 4]| {
         let fields = [&[("token", token.as_str())][..], &fields].concat();
-        browser.post("/console/settings", &fields).await
+        browser.post(path, &fields).await
     };
-    let invalid = post(save(r#"{"agents": [{"name": "a", "settings": {"nonsense": 1}}]}"#, "1")).await;
-    assert!(invalid.status == 400 && invalid.body.contains("nonsense"), "{}", invalid.body);
-    let broken = post(save("{", "1")).await;
-    assert!(broken.status == 400 && broken.body.contains("Not saved: "), "{}", broken.body);
-    assert_eq!(post(save("{}", "1")).await.status, 303);
-    let second = post(save(r#"{"agents": []}"#, "1")).await;
+    let asked = post_to("/console/settings/ask", save(r#"{"agents": []}"#, "1")).await;
+    assert!(asked.status == 200 && asked.body.contains("Change the settings?"), "{}", asked.body);
+    let second = post_to("/console/settings/ask", save(r#"{"agents": []}"#, "0")).await;
     assert!(
         second.status == 409
             && second.body.contains("{&quot;agents&quot;: []}") | second.body.contains("{\"agents\": []}"),
         "{}",
         second.body
     );
+    let mut post = async |fields| post_to("/console/settings", fields).await;
+    let invalid = post(save(r#"{"agents": [{"name": "a", "settings": {"nonsense": 1}}]}"#, "1")).await;
+    assert!(invalid.status == 400 && invalid.body.contains("nonsense"), "{}", invalid.body);
+    let broken = post(save("{", "1")).await;
+    assert!(broken.status == 400 && broken.body.contains("Not changed"), "{}", broken.body);
+    assert_eq!(post(save("{}", "1")).await.status, 303);
+    assert_eq!(post(save(r#"{"agents": []}"#, "1")).await.status, 409, "somebody was faster");
     let back = [("token", token.as_str()), ("to", "1"), ("version", "2"), ("author", "bea")];
     assert_eq!(browser.post("/console/settings/rollback", &back).await.status, 303);
     let page = browser.get("/console/settings").await;
     for wanted in ["Version <b>3</b>", "as version 1 was", "Version 2", "too strict", "only observed"] {
         assert!(page.body.contains(wanted), "{wanted}: {}", page.body);
     }
+}
+
+/// The run was told at the third repetition. From what is on record follows what other settings would have done, or that it does not follow.
+#[tokio::test]
+async fn a_change_is_tried_on_what_is_on_record() {
+    let server = with_a_stuck_run().await;
+    let mut browser = Browser::of(&server).await;
+    browser.log_in().await;
+    let page = browser.get("/console/settings/agent?agent=repo-fixer").await;
+    assert!(page.body.contains("The filter kills from this count on."), "{}", page.body);
+    let token = page.token();
+    for (field, value, wanted) in [
+        ("set.steps.repeated_step.hint", "5", "<b>1 run</b> would not have been told"),
+        ("set.steps.enabled", "false", "<b>1 run</b> would not have been told"),
+        ("set.run_limit", "0", "none is of an agent that it changes anything for"),
+        ("set.steps.window", "9", "<code>steps.window</code>"),
+        ("set.score.hint", "6", "<code>score</code>: runs do not keep their score"),
+    ] {
+        let fields = [("token", token.as_str()), ("agent", "repo-fixer"), ("version", "0"), (field, value)];
+        let asked = browser.post("/console/settings/ask", &fields).await;
+        assert!(asked.status == 200 && asked.body.contains(wanted), "{field}: {}", asked.body);
+    }
+    let invalid =
+        [("token", token.as_str()), ("agent", "repo-fixer"), ("version", "0"), ("set.run_limit", "many")];
+    let refused = browser.post("/console/settings/ask", &invalid).await;
+    assert!(
+        refused.status == 400 && refused.body.contains("agents[0].settings.run_limit"),
+        "{}",
+        refused.body
+    );
+    assert!(refused.body.contains("value=\"many\""), "what was typed in is still there: {}", refused.body);
 }
 
 #[tokio::test]

@@ -11,9 +11,13 @@ pub trait Field: Sized {
     /// Takes the value on; a group takes the fields that are given and keeps the others.
     fn set(&mut self, value: &Value, path: &str) -> Result<(), ConfigError>;
 
-    /// Its rows in the reference: path, default, meaning.
+    /// Its rows in the reference.
     #[cfg(feature = "reference")]
-    fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<[String; 3]>);
+    fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<Row>);
+
+    /// What its values look like.
+    #[cfg(feature = "reference")]
+    fn shape() -> Shape;
 
     /// The comment of its type, line by line: what it is, and an example. Nothing for a plain value.
     #[cfg(feature = "reference")]
@@ -22,11 +26,44 @@ pub trait Field: Sized {
     }
 }
 
+/// What the values of a field look like.
+#[cfg(feature = "reference")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number.
+    Whole,
+    Number,
+    Text,
+    /// A number with its unit: `50ms`.
+    Time,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// A list of values or of groups.
+    List,
+    /// An object whose members have any name.
+    Object,
+    /// Fields of their own.
+    Group,
+}
+
+/// A line of the reference.
+#[cfg(feature = "reference")]
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub path: String,
+    /// As JSON; empty where there is none.
+    pub default: String,
+    pub meaning: String,
+    pub shape: Shape,
+}
+
 /// A field of a group, for the reference.
 #[cfg(feature = "reference")]
 pub struct Section {
     /// Rows of the field itself and of all that is in it.
-    pub rows: Vec<[String; 3]>,
+    pub rows: Vec<Row>,
     pub about: &'static [&'static str],
 }
 
@@ -51,12 +88,17 @@ pub fn join(path: &str, name: &str) -> String {
 }
 
 #[cfg(feature = "reference")]
-fn row(path: &str, default: &str, meaning: &str, rows: &mut Vec<[String; 3]>) {
-    rows.push([path.to_owned(), default.to_owned(), meaning.trim().to_owned()]);
+fn row(path: &str, default: &str, meaning: &str, shape: Shape, rows: &mut Vec<Row>) {
+    rows.push(Row {
+        path: path.to_owned(),
+        default: default.to_owned(),
+        meaning: meaning.trim().to_owned(),
+        shape,
+    });
 }
 
 macro_rules! plain {
-    ($type:ty, $wanted:literal, $read:expr) => {
+    ($type:ty, $shape:ident, $wanted:literal, $read:expr) => {
         impl Field for $type {
             #[inline(never)]
             fn set(&mut self, value: &Value, path: &str) -> Result<(), ConfigError> {
@@ -66,20 +108,25 @@ macro_rules! plain {
             }
 
             #[cfg(feature = "reference")]
-            fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<[String; 3]>) {
-                row(path, &serde_json::json!(self).to_string(), meaning, rows);
+            fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<Row>) {
+                row(path, &serde_json::json!(self).to_string(), meaning, Shape::$shape, rows);
+            }
+
+            #[cfg(feature = "reference")]
+            fn shape() -> Shape {
+                Shape::$shape
             }
         }
     };
 }
 
-plain!(bool, "true or false", Value::as_bool);
-plain!(String, "a string", |value| value.as_str().map(str::to_owned));
-plain!(f64, "a number", Value::as_f64);
-plain!(u64, "a whole number, 0 or more", Value::as_u64);
-plain!(u32, "a whole number, 0 to 4294967295", |value| value.as_u64()?.try_into().ok());
-plain!(u16, "a whole number, 0 to 65535", |value| value.as_u64()?.try_into().ok());
-plain!(Map<String, Value>, "an object, in braces", |value| value.as_object().cloned());
+plain!(bool, Flag, "true or false", Value::as_bool);
+plain!(String, Text, "a string", |value| value.as_str().map(str::to_owned));
+plain!(f64, Number, "a number", Value::as_f64);
+plain!(u64, Whole, "a whole number, 0 or more", Value::as_u64);
+plain!(u32, Whole, "a whole number, 0 to 4294967295", |value| value.as_u64()?.try_into().ok());
+plain!(u16, Whole, "a whole number, 0 to 65535", |value| value.as_u64()?.try_into().ok());
+plain!(Map<String, Value>, Object, "an object, in braces", |value| value.as_object().cloned());
 
 /// A length of time as it is written: `50ms`. What it must be beyond that is checked with `duration`.
 #[derive(Clone, Debug)]
@@ -110,8 +157,13 @@ impl Field for Duration {
     }
 
     #[cfg(feature = "reference")]
-    fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<[String; 3]>) {
-        self.0.rows(path, meaning, rows);
+    fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<Row>) {
+        row(path, &serde_json::json!(self.0).to_string(), meaning, Shape::Time, rows);
+    }
+
+    #[cfg(feature = "reference")]
+    fn shape() -> Shape {
+        Shape::Time
     }
 }
 
@@ -124,8 +176,13 @@ impl<T: Field + Default> Field for Option<T> {
     }
 
     #[cfg(feature = "reference")]
-    fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<[String; 3]>) {
-        row(path, "", meaning, rows);
+    fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<Row>) {
+        row(path, "", meaning, T::shape(), rows);
+    }
+
+    #[cfg(feature = "reference")]
+    fn shape() -> Shape {
+        T::shape()
     }
 }
 
@@ -147,20 +204,21 @@ impl<T: Field + Default> Field for Vec<T> {
     }
 
     #[cfg(feature = "reference")]
-    fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<[String; 3]>) {
+    fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<Row>) {
         let mut shown = Vec::new();
         self.iter().for_each(|item| item.rows("", "", &mut shown));
-        let shown: Vec<_> = shown.iter().map(|[_, default, _]| default.as_str()).collect();
-        row(path, &format!("[{}]", shown.join(", ")), meaning, rows);
+        let shown: Vec<_> = shown.iter().map(|row| row.default.as_str()).collect();
+        row(path, &format!("[{}]", shown.join(", ")), meaning, Shape::List, rows);
         let mut inside = Vec::new();
         T::default().rows(&format!("{path}[]"), "", &mut inside);
         // Plain elements need no rows of their own.
-        rows.extend(
-            inside
-                .into_iter()
-                .filter(|[inner, ..]| inner.contains("[]."))
-                .map(|[path, _, meaning]| [path, String::new(), meaning]),
-        );
+        let inside = inside.into_iter().filter(|row| row.path.contains("[]."));
+        rows.extend(inside.map(|row| Row { default: String::new(), ..row }));
+    }
+
+    #[cfg(feature = "reference")]
+    fn shape() -> Shape {
+        Shape::List
     }
 }
 
@@ -222,11 +280,21 @@ macro_rules! group {
             }
 
             #[cfg(feature = "reference")]
-            fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<[String; 3]>) {
+            fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<$crate::field::Row>) {
                 if !path.is_empty() && !path.ends_with("[]") {
-                    rows.push([path.to_owned(), String::new(), meaning.trim().to_owned()]);
+                    rows.push($crate::field::Row {
+                        path: path.to_owned(),
+                        default: String::new(),
+                        meaning: meaning.trim().to_owned(),
+                        shape: $crate::field::Shape::Group,
+                    });
                 }
                 $( self.$field.rows(&join(path, stringify!($field)), concat!($($doc),*), rows); )*
+            }
+
+            #[cfg(feature = "reference")]
+            fn shape() -> $crate::field::Shape {
+                $crate::field::Shape::Group
             }
         }
     };
@@ -260,12 +328,22 @@ macro_rules! choice {
             }
 
             #[cfg(feature = "reference")]
-            fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<[String; 3]>) {
+            fn rows(&self, path: &str, meaning: &str, rows: &mut Vec<$crate::field::Row>) {
                 let shown = match self {
                     Self::$first => $first_label,
                     $( Self::$variant => $label, )*
                 };
-                rows.push([path.to_owned(), format!("\"{shown}\""), meaning.trim().to_owned()]);
+                rows.push($crate::field::Row {
+                    path: path.to_owned(),
+                    default: format!("\"{shown}\""),
+                    meaning: meaning.trim().to_owned(),
+                    shape: Self::shape(),
+                });
+            }
+
+            #[cfg(feature = "reference")]
+            fn shape() -> $crate::field::Shape {
+                $crate::field::Shape::Choice(&[$first_label, $( $label, )*])
             }
         }
     };

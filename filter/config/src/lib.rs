@@ -23,7 +23,7 @@ pub use raw::{
     Unpriced, WhenUnreadable,
 };
 #[cfg(feature = "reference")]
-pub use reference::reference;
+pub use reference::{FieldInfo, Shape, fields_of_agents, reference};
 pub use valid::{
     AgentMatch, BoundsPolicy, Budget, CachePolicy, CalendarUnit, Config, GuardPolicy, HintPolicy,
     IdentitySource, KillPolicy, Limits, McpPolicy, ModelPolicy, PathMatch, PathRule, PathRuleList, Payer,

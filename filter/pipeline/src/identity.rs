@@ -263,6 +263,15 @@ mod tests {
         assert_ne!(one.slot(), other.slot());
     }
 
+    /// The console makes the address of a run's trace from its names: `embedding-service/src/console/view/trace.rs` has the same numbers.
+    #[test]
+    fn what_a_scope_is_called_follows_from_its_names() {
+        let config = config(r#"{"identity":{"principal":"x-client"}}"#);
+        let headers = [("x-client", "billing"), ("x-agent-id", "repo-fixer"), ("x-run-id", "task-8412")];
+        let id = scope(&config, &headers, BARE).id();
+        assert_eq!((id, digest_pair(id, 1)), (0x4c3c_621f_55dd_6bae, 0x133c_22e2_aa76_8bda));
+    }
+
     #[test]
     fn history_tells_the_runs_of_an_agent_apart() {
         let config = config("{}");

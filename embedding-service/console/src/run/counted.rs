@@ -40,7 +40,7 @@ pub fn table(counted: &[Counted], was_let_pass: bool) -> Markup {
                         }
                     }
                 }
-                p.legend { "Counted from the turns that are shown here. The counts to act at are those of the defaults." }
+                p.legend { "Counted from the turns that are shown here. The counts to act at are those that hold for the agent now, where its calls say something in full." }
             }
         }
     }

@@ -8,6 +8,7 @@
     clippy::unwrap_used
 )]
 
+mod changed;
 mod sample;
 
 use std::{collections::HashSet, fs, path::Path};
@@ -59,6 +60,32 @@ fn pages() -> Vec<(&'static str, String)> {
         ("evil-runs", page("Runs", Tab::Runs, viewer, &runs.content(viewer))),
         ("evil-run", page(sample::HOSTILE, Tab::Runs, viewer, &run.content(viewer))),
         ("evil-stop", page("Stop", Tab::Runs, viewer, &evil.content(viewer))),
+        (
+            "settings-agent",
+            page("Settings", Tab::Other, viewer, &changed::settings("crawler", "60").content(viewer)),
+        ),
+        (
+            "settings-ask",
+            page("Settings", Tab::Other, viewer, &changed::ask("crawler", "60").content(viewer)),
+        ),
+        (
+            "evil-settings",
+            page(
+                "Settings",
+                Tab::Other,
+                viewer,
+                &changed::settings(&sample::hostile(), sample::HOSTILE).content(viewer),
+            ),
+        ),
+        (
+            "evil-ask",
+            page(
+                "Settings",
+                Tab::Other,
+                viewer,
+                &changed::ask(&sample::hostile(), sample::HOSTILE).content(viewer),
+            ),
+        ),
         ("evil-stops", page("Stops", Tab::Other, viewer, &stops.content(viewer))),
     ]
 }
@@ -149,7 +176,12 @@ fn no_character_turns_the_page_around() {
             .filter(|(name, _)| name == "value")
             .map(|(_, value)| value)
             .collect();
-        assert!(odd.is_none_or(|c| values.contains(c) && page == "evil-runs"), "{page}: {odd:?}");
+        assert!(
+            odd.is_none_or(
+                |c| values.contains(c) && ["evil-runs", "evil-settings", "evil-ask"].contains(&page)
+            ),
+            "{page}: {odd:?}"
+        );
     }
 }
 

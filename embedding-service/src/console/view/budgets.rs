@@ -119,9 +119,28 @@ fn used(view: &AccountView) -> Vec<Used> {
     };
     let used = |unit: Unit| {
         let held = if unit == Unit::Seconds { 0 } else { amount(&view.held, unit) };
-        Some(Used { limit: Limit { unit, most: most(unit)? }, spent: spent(view, unit), held })
+        let limit = Limit { unit, most: most(unit)? };
+        Some(Used { limit, spent: spent(view, unit), held, course: course(view, unit) })
     };
     Unit::ALL.into_iter().filter_map(used).collect()
+}
+
+/// Points of the curve of what was spent.
+const POINTS: u64 = 48;
+
+/// How what counts now was spent, from the first part of the window that counts until now. Empty where the window has no parts.
+#[expect(clippy::cast_precision_loss, reason = "points of a chart")]
+fn course(view: &AccountView, unit: Unit) -> Vec<f64> {
+    let (Some((first, _)), true) = (view.parts.first(), view.parts.len() > 1 && unit != Unit::Seconds) else {
+        return Vec::new();
+    };
+    let length = view.last_asked_ms.saturating_sub(*first);
+    let at = |point: u64| first.saturating_add(length.saturating_mul(point) / POINTS);
+    let until = |at_ms: u64| {
+        let parts = view.parts.iter().take_while(|(from_ms, _)| *from_ms <= at_ms);
+        parts.map(|(_, amounts)| amount(amounts, unit)).fold(0, u64::saturating_add)
+    };
+    (0..=POINTS).map(|point| until(at(point)) as f64).collect()
 }
 
 /// How much an account has spent.
@@ -140,5 +159,27 @@ fn amount(amounts: &crate::control::budgets::Amounts, unit: Unit) -> u64 {
         Unit::Requests => amounts.requests,
         Unit::ToolCalls => amounts.tool_calls,
         Unit::Seconds => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::budgets::Amounts;
+
+    #[test]
+    fn what_was_spent_rises_to_what_counts_now() {
+        let spent = |nano_usd: u64| Amounts { nano_usd, ..Amounts::default() };
+        let mut view: AccountView = serde_json::from_value(serde_json::json!({
+            "budget": "b", "per": "agent", "tenant": "", "client": "", "agent": "a", "run": "", "history": "", "limits": {},
+            "spent": Amounts::default(), "spent_usd": 0.0, "held": Amounts::default(), "share": 0.0, "state": "fine",
+            "started_ms": 0, "last_asked_ms": 4_800, "renews_ms": null,
+        }))
+        .unwrap();
+        assert!(course(&view, Unit::NanoUsd).is_empty());
+        view.parts = vec![(0, spent(5)), (2_400, spent(3)), (4_800, spent(2))];
+        let line = course(&view, Unit::NanoUsd);
+        assert_eq!((line.len(), line[0], line[23], line[24], line[48]), (49, 5.0, 5.0, 8.0, 10.0));
+        assert!(course(&view, Unit::Seconds).is_empty());
     }
 }

@@ -5,32 +5,35 @@ use sentinel_console::{
     run::{Counted, Step, Turn},
     words::Outcome,
 };
+use sentinel_detect::signal::{StepsPolicy, Thresholds};
 
 /// Steps that the filter looks at.
 const LOOKED_AT: usize = 20;
 /// Longest period of a cycle.
 const PERIOD: usize = 5;
 
-pub fn counted(turns: &[Turn], threshold: f64) -> Vec<Counted> {
+/// `rows` and `threshold`: what acts for the agent now.
+pub fn counted(turns: &[Turn], rows: &StepsPolicy, threshold: f64) -> Vec<Counted> {
     let steps: Vec<&Step> = turns.iter().flat_map(|turn| &turn.steps).collect();
     let steps = steps.get(steps.len().saturating_sub(LOOKED_AT)..).unwrap_or_default();
     let mut counted = Vec::new();
     if let Some(last) = steps.last() {
-        let (hint, kill) = limits(last.kind);
+        let (hint, kill) = limits(last.kind, rows.repeated_step, rows);
         counted.push(Counted {
             signal: "repeated_step",
             what: "the last step, with the same result",
             count: number(steps.iter().filter(|step| is_same(step, last)).count()),
             is_above: false,
-            hint: Some(hint),
+            hint,
             kill,
         });
+        let (hint, kill) = limits(last.kind, rows.cycle, rows);
         counted.push(Counted {
             signal: "cycle",
             what: "rounds of the same two to five steps, up to the last",
             count: number(rounds(steps)),
             is_above: false,
-            hint: Some(hint),
+            hint,
             kill,
         });
         let same = |step: &&&Step| step.tool == last.tool && step.outcome == last.outcome;
@@ -40,8 +43,8 @@ pub fn counted(turns: &[Turn], threshold: f64) -> Vec<Counted> {
             what: "one tool in a row with one result, whatever it was asked",
             count: if says_something { number(steps.iter().rev().take_while(same).count()) } else { 0.0 },
             is_above: false,
-            hint: Some(6.0),
-            kill: None,
+            hint: count(rows.same_outcome.hint),
+            kill: count(rows.same_outcome.kill),
         });
     }
     if let Some(nearest) = turns.iter().filter_map(|turn| turn.similarity).reduce(f64::max) {
@@ -58,12 +61,19 @@ pub fn counted(turns: &[Turn], threshold: f64) -> Vec<Counted> {
 }
 
 /// From which counts a repetition acts, by what came of it.
-fn limits(kind: Outcome) -> (f64, Option<f64>) {
-    match kind {
-        Outcome::Content | Outcome::Failure => (3.0, Some(5.0)),
-        Outcome::Empty => (5.0, None),
-        Outcome::Acknowledgement | Outcome::Waiting => (10.0, None),
-    }
+fn limits(kind: Outcome, strong: Thresholds, rows: &StepsPolicy) -> (Option<f64>, Option<f64>) {
+    let Thresholds { hint, kill } = match kind {
+        Outcome::Content | Outcome::Failure => strong,
+        Outcome::Empty => rows.empty,
+        Outcome::Acknowledgement => Thresholds { hint: rows.acknowledgement, kill: 0 },
+        Outcome::Waiting => Thresholds { hint: rows.waiting, kill: 0 },
+    };
+    (count(hint), count(kill))
+}
+
+/// 0: never.
+fn count(threshold: u32) -> Option<f64> {
+    (threshold > 0).then(|| f64::from(threshold))
 }
 
 fn is_same(a: &Step, b: &Step) -> bool {
@@ -101,7 +111,10 @@ mod tests {
     }
 
     fn counts(steps: &str) -> Vec<(&'static str, f64)> {
-        counted(&turns(steps), 0.95).iter().map(|one| (one.signal, one.count)).collect()
+        counted(&turns(steps), &StepsPolicy::default(), 0.95)
+            .iter()
+            .map(|one| (one.signal, one.count))
+            .collect()
     }
 
     #[test]
@@ -111,6 +124,9 @@ mod tests {
         assert_eq!(counts("aaaa")[..2], [("repeated_step", 4.0), ("cycle", 1.0)]);
         assert_eq!(counts("abcd")[..2], [("repeated_step", 1.0), ("cycle", 1.0)]);
         assert_eq!(counts(""), []);
+        let repeated_step = Thresholds { hint: 4, kill: 0 };
+        let own = counted(&turns("aaaa"), &StepsPolicy { repeated_step, ..StepsPolicy::default() }, 0.95);
+        assert_eq!((own[0].hint, own[0].kill), (Some(4.0), None), "the counts to act at are the agent's own");
         let old = format!("a{}", "b".repeat(20));
         assert_eq!(counts(&old)[0], ("repeated_step", 20.0), "only the last twenty steps count");
     }

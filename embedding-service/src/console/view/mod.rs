@@ -4,6 +4,7 @@ pub mod budgets;
 pub mod counted;
 pub mod now;
 pub mod run;
+pub mod trace;
 
 use sentinel_console::{
     run::{Stop, Who},
@@ -80,5 +81,19 @@ pub fn stop(stop: &stops::Stop) -> Stop {
         author: stop.author.clone(),
         set_ms: stop.set_ms,
         until_ms: stop.until_ms,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The crate of the pages lists them too: it knows nothing of control.
+    #[test]
+    fn the_pages_name_states_as_control_does() {
+        for shown in Status::ALL {
+            let known: RunStatus = shown.id().parse().unwrap();
+            assert_eq!(status(known), shown);
+        }
     }
 }

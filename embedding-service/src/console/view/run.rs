@@ -1,5 +1,6 @@
 //! One run with its turns.
 
+use sentinel_config::Policy;
 use sentinel_console::{
     run::{End, Run, Step, Turn},
     words::Outcome,
@@ -12,7 +13,11 @@ use crate::control::{
     turn,
 };
 
+/// From which similarity a prompt counts where no configuration says so.
+const THRESHOLD: f64 = 0.95;
+
 /// The page. `turns`: the newest first; `earlier`: the address of those before them.
+#[expect(clippy::too_many_arguments, reason = "what a page shows")]
 pub fn run(
     now_ms: u64,
     view: &RunView,
@@ -20,9 +25,12 @@ pub fn run(
     earlier: Option<String>,
     last_number: u64,
     stops: &[Stop],
-    threshold: f64,
+    policy: Option<&Policy>,
+    trace: Option<String>,
 ) -> Run {
     let known = &view.run;
+    let steps = policy.map(|policy| policy.steps.clone()).unwrap_or_default();
+    let threshold = policy.map_or(THRESHOLD, |policy| policy.similarity_threshold);
     let numbers = (1..=last_number).rev();
     let mut shown: Vec<Turn> =
         turns.iter().zip(numbers).map(|(turn, number)| one(&turn.turn, number)).collect();
@@ -50,12 +58,12 @@ pub fn run(
         unpriced_turns: known.unpriced_turns,
         cache_hits: known.cache_hits,
         injections: known.injections,
-        counted: counted(&shown, threshold),
+        counted: counted(&shown, &steps, threshold),
         turns: shown,
         earlier,
         stops: stops.iter().map(stop).collect(),
         threshold,
-        trace: None,
+        trace,
     }
 }
 

@@ -99,6 +99,12 @@ impl Account {
         self.spent.total()
     }
 
+    /// When what counts was spent, as far as the window has parts.
+    #[must_use]
+    pub fn parts(&self) -> &[(u64, Amounts)] {
+        self.spent.parts()
+    }
+
     /// What leases grant and is not used yet.
     #[must_use]
     pub fn held(&self) -> Amounts {

@@ -81,6 +81,12 @@ impl Spent {
         self.0.iter().fold(Amounts::default(), |sum, (_, amounts)| sum.plus(*amounts))
     }
 
+    /// Each part that counts: from when on, and what was spent in it. The oldest first.
+    #[must_use]
+    pub fn parts(&self) -> &[(u64, Amounts)] {
+        &self.0
+    }
+
     pub fn add(&mut self, period: Period, amounts: Amounts) {
         match self.0.last_mut().filter(|(part, _)| *part >= period.part_ms) {
             Some((_, spent)) => *spent = spent.plus(amounts),

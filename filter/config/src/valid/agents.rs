@@ -105,28 +105,30 @@ fn plain(name: &str) -> String {
     name.chars().take(MAX_LABEL).map(plain).collect()
 }
 
+/// The fields that may differ from agent to agent.
+pub const MAY_DIFFER: [&str; 18] = [
+    "enabled",
+    "mode",
+    "similarity_threshold",
+    "intervention_message",
+    "semantic",
+    "steps",
+    "run_limit",
+    "score",
+    "models",
+    "tools",
+    "guard",
+    "bounds",
+    "cache",
+    "spotlight",
+    "clean",
+    "hint",
+    "kill",
+    "unreadable",
+];
+
 /// Each agent's settings laid over the common ones, and the result checked like any configuration.
 pub fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigError> {
-    const MAY_DIFFER: [&str; 18] = [
-        "enabled",
-        "mode",
-        "similarity_threshold",
-        "intervention_message",
-        "semantic",
-        "steps",
-        "run_limit",
-        "score",
-        "models",
-        "tools",
-        "guard",
-        "bounds",
-        "cache",
-        "spotlight",
-        "clean",
-        "hint",
-        "kill",
-        "unreadable",
-    ];
     let has_clients = !raw.identity.principal.is_empty();
     let policy = |(entry, index): (&RawAgent, usize)| {
         let path = format!("agents[{index}]");

@@ -13,7 +13,7 @@ use self::{
     price::price,
 };
 pub use self::{
-    agents::{AgentMatch, Sender},
+    agents::{AgentMatch, MAY_DIFFER, Sender},
     bounds::{BoundsPolicy, PruningPolicy},
     budgets::{Budget, CalendarUnit, Limits, Payer, Window},
     cache::CachePolicy,
@@ -149,8 +149,8 @@ impl Config {
     }
 }
 
-/// What of a configuration live settings can change, as JSON, and `identity.principal`, which they are checked against. Empty braces where
-/// it has more than `most` bytes.
+/// What of a configuration live settings can change, as JSON, and what they are checked against: what may differ from agent to agent, and
+/// `identity.principal`. Of more than `most` bytes only what they can change themselves; empty braces where that is too much too.
 pub fn changeable(json: &[u8], most: usize) -> String {
     let whole = parse(json).unwrap_or_default();
     let mut parts = Map::new();
@@ -166,8 +166,14 @@ pub fn changeable(json: &[u8], most: usize) -> String {
         };
         parts.extend(part.map(|part| (group.to_owned(), part)));
     }
-    let json = Value::Object(parts).to_string();
-    if json.len() <= most { json } else { "{}".to_owned() }
+    let mut more = parts.clone();
+    let beneath = MAY_DIFFER.iter().filter_map(|name| Some(((*name).to_owned(), whole.get(*name)?.clone())));
+    more.extend(beneath);
+    let fits = |parts: Map<String, Value>| {
+        let json = Value::Object(parts).to_string();
+        (json.len() <= most).then_some(json)
+    };
+    fits(more).or_else(|| fits(parts)).unwrap_or_else(|| "{}".to_owned())
 }
 
 fn read(json: &[u8]) -> Result<RawConfig, ConfigError> {
@@ -255,9 +261,12 @@ mod tests {
 
     #[test]
     fn what_live_settings_can_change_is_told_with_what_they_are_checked_against() {
-        let json = br#"{"agents":[{"name":"a"}],"steps":{"window":9,"tools":[]},"identity":{"principal":"x-c","names":false},"run_limit":5}"#;
+        let json = br#"{"agents":[{"name":"a"}],"steps":{"window":9,"tools":[]},"identity":{"principal":"x-c","names":false},"run_limit":5,"timeout":"9ms"}"#;
         let told = changeable(json, 1_000);
-        assert_eq!(told, r#"{"agents":[{"name":"a"}],"identity":{"principal":"x-c"},"steps":{"tools":[]}}"#);
+        let wanted = r#"{"agents":[{"name":"a"}],"identity":{"principal":"x-c"},"run_limit":5,"steps":{"tools":[],"window":9}}"#;
+        assert_eq!(told, wanted);
+        let least = r#"{"agents":[{"name":"a"}],"identity":{"principal":"x-c"},"steps":{"tools":[]}}"#;
+        assert_eq!(changeable(json, wanted.len() - 1), least, "what is checked against goes first");
         assert!(Config::from_json(told.as_bytes()).is_ok());
         assert_eq!((changeable(b"", 1_000), changeable(json, 10)), ("{}".to_owned(), "{}".to_owned()));
     }

@@ -1,5 +1,6 @@
 //! The signals: each looks at what is known and says what it found. None of them acts, and none knows a dialect.
 
+mod again;
 mod cycle;
 mod progress;
 mod repeated_step;
@@ -7,6 +8,7 @@ mod same_outcome;
 pub mod score;
 mod similar_failures;
 
+pub use self::again::{Range, Recorded};
 use self::{progress::Streak, repeated_step::Repeated};
 pub use crate::thresholds::Thresholds;
 use crate::{

@@ -1,0 +1,65 @@
+//! The settings of an agent, and a change of them that is asked about, made up with any texts.
+
+use sentinel_console::settings::{
+    AgentSettings, AskSettings, Changed, Differs, Fate, Field, Group, Input, Tried, Version,
+};
+
+use super::sample::{NOW, who};
+
+/// The settings of an agent, of which one says this.
+pub fn settings(agent: &str, value: &str) -> AgentSettings {
+    let changed = Version {
+        number: 3,
+        author: agent.to_owned(),
+        reason: value.to_owned(),
+        at_ms: NOW,
+        ..Version::default()
+    };
+    let field = |path: &str, input: Input, own: Option<&str>| Field {
+        path: path.to_owned(),
+        meaning: "The largest `number` of turns: see [Control](control.md).".to_owned(),
+        range: "0 and more".to_owned(),
+        input,
+        own: own.map(str::to_owned),
+        otherwise: value.to_owned(),
+        configured: own.map(|_| value.to_owned()),
+        changed: own.map(|_| changed.clone()),
+    };
+    let fields = vec![
+        field("run_limit", Input::Line, Some(value)),
+        field("mode", Input::Choice(&["enforce", "observe"]), Some("observe")),
+        field("score.hint", Input::Number, None),
+        field("models", Input::Json, None),
+    ];
+    AgentSettings {
+        now_ms: NOW,
+        agent: agent.to_owned(),
+        version: 3,
+        problem: Some(value.to_owned()),
+        groups: vec![Group { fields, ..Group::default() }],
+        clients: vec![agent.to_owned()],
+    }
+}
+
+/// A change that is asked about.
+pub fn ask(agent: &str, value: &str) -> AskSettings {
+    let run = Differs { id: "0f".repeat(16), who: who(agent, value), before: Fate::Ended, after: Fate::Told };
+    AskSettings {
+        version: 3,
+        json: format!("{{\"agents\": [{{\"name\": {value:?}}}]}}"),
+        changes: vec![Changed {
+            whom: agent.to_owned(),
+            path: "run_limit".to_owned(),
+            before: String::new(),
+            after: value.to_owned(),
+        }],
+        tried: Tried {
+            runs: 1_000,
+            touched: 70,
+            differ: vec![run; 30],
+            unknown: vec![("1e".repeat(16), who(agent, value)); 30],
+            not_judged: vec![("score".to_owned(), "runs do not keep their score")],
+        },
+        back: "/console/settings".to_owned(),
+    }
+}
