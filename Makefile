@@ -26,7 +26,7 @@ MODULE := $(CARGO_TARGET_DIR)/$(WASM_TARGET)/release/sentinel_filter.wasm
 SERVICE := $(CARGO_TARGET_DIR)/release/embedding-service
 # What is tested keeps its debug assertions and checks of overflow.
 TESTED_SERVICE := $(CARGO_TARGET_DIR)/debug/embedding-service
-MODULE_LIMIT := 1550000
+MODULE_LIMIT := 1500000
 PARTS := $(CURDIR)/.parts
 
 # The service's profile is quick to build; the module runs on every request and gets more. Level 3 would
