@@ -9,13 +9,13 @@ use proxy_wasm::{
     hostcalls,
     types::{BufferType, LogLevel, MetricType, Status},
 };
-use sentinel_host::{call::Call, per_worker::PerWorker, shared};
+use sentinel_host::{call::Call, per_worker::PerWorker};
 use sentinel_pipeline::{
     host::{Level, Process, Stored},
     metric::{FamilyKind, Metric, ServiceOutcome},
 };
 
-use crate::grpc_status;
+use crate::abi;
 
 /// Sends a call, and gives Envoy's number for it.
 pub fn send(call: &Call<'_>) -> Result<u32, ServiceOutcome> {
@@ -37,7 +37,7 @@ pub fn send(call: &Call<'_>) -> Result<u32, ServiceOutcome> {
 /// The reply to the call that is being handled.
 pub fn reply(status: u32, size: usize) -> Result<Vec<u8>, ServiceOutcome> {
     if status != 0 {
-        return Err(ServiceOutcome::from_status(status, &grpc_status::message()));
+        return Err(ServiceOutcome::from_status(status, &abi::status_message()));
     }
     Ok(hostcalls::get_buffer(BufferType::GrpcReceiveBuffer, 0, size).ok().flatten().unwrap_or_default())
 }
@@ -72,18 +72,6 @@ impl Process for Envoys {
     fn store(&self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
         hostcalls::set_shared_data(key, Some(bytes), version).is_ok()
     }
-}
-
-/// Stores what all workers share before the first request comes.
-pub fn prepare() {
-    let is_there = |key: &str| Envoys.load(key).bytes.is_some();
-    shared::prepare(
-        || Envoys.random(),
-        is_there,
-        |key, bytes| {
-            Envoys.store(key, bytes, None);
-        },
-    );
 }
 
 pub fn define(kind: FamilyKind, name: &str) -> Option<u32> {

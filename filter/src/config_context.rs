@@ -8,7 +8,7 @@ use proxy_wasm::{
     types::{ContextType, LogLevel},
 };
 use sentinel_config::Config;
-use sentinel_host::{call, per_worker::PerWorker};
+use sentinel_host::{call, per_worker::PerWorker, shared};
 use sentinel_pipeline::{
     host::{Background, Level, Message, Process},
     metric::{Metric, ServiceOutcome},
@@ -82,15 +82,15 @@ impl RootContext for ConfigContext {
         let json = self.get_plugin_configuration().unwrap_or_default();
         match Config::from_json(&json) {
             Ok(config) => {
-                calls::prepare();
-                let shared = PerWorker::new(config, &json, calls::define);
-                if let Some(tick) = shared.tick() {
+                shared::prepare(&Envoys);
+                let worker = PerWorker::new(config, &json, calls::define);
+                if let Some(tick) = worker.tick() {
                     self.set_tick_period(Duration::from_millis(tick));
                 }
-                if let Some(warning) = shared.warning() {
+                if let Some(warning) = worker.warning() {
                     calls::log(Level::Warn, warning);
                 }
-                self.shared = Some(Rc::new(shared));
+                self.shared = Some(Rc::new(worker));
                 true
             }
             Err(error) => {

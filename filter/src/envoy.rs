@@ -21,8 +21,8 @@ use sentinel_pipeline::{
 };
 
 use crate::{
+    abi::headers,
     calls::{self, Envoys},
-    header_map::headers,
 };
 
 pub struct Envoy {

@@ -1,11 +1,10 @@
 //! The Envoy filter: Envoy's callbacks go to the pipeline, whose host port is implemented by calls of the proxy-wasm ABI.
 //! Nothing is decided here. The only crate that knows proxy-wasm.
 
+mod abi;
 mod calls;
 mod config_context;
 mod envoy;
-mod grpc_status;
-mod header_map;
 mod request_context;
 
 use config_context::ConfigContext;

@@ -9,7 +9,7 @@ use proxy_wasm::{
 use sentinel_host::{call, per_worker::PerWorker};
 use sentinel_pipeline::request::Request;
 
-use crate::{calls, envoy::Envoy, header_map::headers};
+use crate::{abi::headers, calls, envoy::Envoy};
 
 pub struct RequestContext {
     request: Request,

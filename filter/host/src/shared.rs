@@ -1,22 +1,20 @@
 //! What all workers of one host share before the first request comes: the secret, and the slots that two of them could store at
 //! once.
 
-use sentinel_pipeline::{fail_open, host::Secret};
+use sentinel_pipeline::{
+    fail_open,
+    host::{Process, Secret},
+};
 
 /// Where the secret lies.
 pub const SECRET: &str = "sentinel/secret";
 
 /// Stores what has to be there, each where nothing is stored yet. Each worker does it, and again when the configuration changes.
-/// `random`: another number each time.
-pub fn prepare(
-    random: impl Fn() -> u64,
-    is_there: impl Fn(&str) -> bool,
-    mut store: impl FnMut(&str, &[u8]),
-) {
-    let secret = [random().to_le_bytes(), random().to_le_bytes()].as_flattened().to_vec();
+pub fn prepare(process: &dyn Process) {
+    let secret = [process.random().to_le_bytes(), process.random().to_le_bytes()].as_flattened().to_vec();
     for (key, bytes) in fail_open::slots().chain([(SECRET.to_owned(), secret)]) {
-        if !is_there(&key) {
-            store(&key, &bytes);
+        if process.load(&key).bytes.is_none() {
+            process.store(&key, &bytes, None);
         }
     }
 }
@@ -29,28 +27,49 @@ pub fn secret(stored: Option<&[u8]>) -> Option<Secret> {
 
 #[cfg(test)]
 mod tests {
-    use std::{cell::RefCell, collections::HashMap};
+    use std::{
+        cell::{Cell, RefCell},
+        collections::HashMap,
+    };
+
+    use sentinel_pipeline::host::Stored;
 
     use super::*;
 
+    /// Two of its random numbers are never the same.
+    #[derive(Default)]
+    struct InMemory {
+        stored: RefCell<HashMap<String, Vec<u8>>>,
+        numbers: Cell<u64>,
+    }
+
+    impl Process for InMemory {
+        fn now(&self) -> u64 {
+            0
+        }
+
+        fn random(&self) -> u64 {
+            self.numbers.set(self.numbers.get() + 1);
+            self.numbers.get()
+        }
+
+        fn load(&self, key: &str) -> Stored {
+            Stored { bytes: self.stored.borrow().get(key).cloned(), version: None }
+        }
+
+        fn store(&self, key: &str, bytes: &[u8], _: Option<u32>) -> bool {
+            self.stored.borrow_mut().insert(key.to_owned(), bytes.to_vec());
+            true
+        }
+    }
+
     #[test]
     fn what_is_there_stays_and_the_secret_reads_back() {
-        let stored = RefCell::new(HashMap::new());
-        let numbers = RefCell::new(0_u64);
-        let next = || {
-            *numbers.borrow_mut() += 1;
-            *numbers.borrow()
-        };
+        let process = InMemory::default();
         for _worker in 0..2 {
-            prepare(
-                next,
-                |key| stored.borrow().contains_key(key),
-                |key, bytes| {
-                    stored.borrow_mut().insert(key.to_owned(), bytes.to_vec());
-                },
-            );
+            prepare(&process);
         }
-        let stored = stored.into_inner();
+        let stored = process.stored.into_inner();
         assert_eq!(secret(stored.get(SECRET).map(Vec::as_slice)), Some([1, 2]));
         assert!(stored.keys().any(|key| key.starts_with("sentinel/told/")));
         assert_eq!((secret(None), secret(Some(b"short"))), (None, None));
