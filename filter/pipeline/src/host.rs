@@ -6,7 +6,7 @@
 //! * `Background`: what it is told to do outside of any request, by `worker::Worker`, which it calls from time to
 //!   time.
 
-use std::{borrow::Cow, rc::Rc};
+use std::{borrow::Cow, rc::Rc, str::FromStr};
 
 use sentinel_detect::step::Memo;
 use sentinel_llm_api::dialect::LocalReply;
@@ -19,6 +19,11 @@ use crate::{
     stored::{Lookup, LookupReply, StoreOrder},
     turn::Turn,
 };
+
+/// The number that a header is, as `:status` and `content-length` are.
+pub fn number<T: FromStr>(header: &[u8]) -> Option<T> {
+    std::str::from_utf8(header).ok()?.parse().ok()
+}
 
 /// What is known to a host whatever the request.
 pub trait Process {

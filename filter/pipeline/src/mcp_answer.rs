@@ -2,7 +2,7 @@
 //! only their status and their end are of interest, for the turn that ends with them.
 
 use crate::{
-    host::Host,
+    host::{Host, number},
     tool_list::ToolList,
     turn::{End, Turn},
 };
@@ -27,7 +27,7 @@ impl PassingAnswer {
     pub fn headers(mut self: Box<Self>, end_of_stream: bool, host: &mut impl Host) -> Option<Box<Self>> {
         if let Some(turn) = &mut self.turn {
             let status = host.response_header(":status").unwrap_or_default();
-            turn.status = String::from_utf8_lossy(&status).parse().unwrap_or(0);
+            turn.status = number(&status).unwrap_or(0);
         }
         self.list = self.list.take().and_then(|list| list.headers(end_of_stream, host));
         self.goes_on(end_of_stream, host)

@@ -7,7 +7,7 @@ use sentinel_llm_api::{path::RequestPath, route::Route};
 
 use crate::{
     content_coding::Coding,
-    host::{Facts, Host},
+    host::{Facts, Host, number},
     identity::Claims,
     metric::{Bypass, MCP, Metric, Status},
 };
@@ -155,7 +155,7 @@ fn unfit(config: &Config, is_barred: bool, host: &impl Facts, length: Option<&[u
     if !is_fit {
         return Some(Bypass::ContentType);
     }
-    let length: Option<usize> = length.and_then(|length| std::str::from_utf8(length).ok()?.parse().ok());
+    let length: Option<usize> = length.and_then(number);
     length.filter(|length| *length > config.max_body).map(|_| Bypass::TooLarge)
 }
 

@@ -12,7 +12,7 @@ use crate::{
     case::{AnswerCase, Case},
     decide::{Decision, decide},
     fail_open,
-    host::{Facts, Host},
+    host::{Facts, Host, number},
     mcp_answer::PassingAnswer,
     messages,
     metric::Bypass,
@@ -177,7 +177,7 @@ fn headers(
         }
     }
     let status = host.response_header(":status").unwrap_or_default();
-    response.case.status = String::from_utf8_lossy(&status).parse().unwrap_or(0);
+    response.case.status = number(&status).unwrap_or(0);
     response.case.has_succeeded = status.len() == 3 && status.starts_with(b"2");
     if let Some(decision) = stop_finding(&response.case, host) {
         answer_instead(config, &mut response, &decision, host);
@@ -240,7 +240,7 @@ fn clean(config: &Config, case: &mut AnswerCase, is_plain: bool, content_type: &
 
 /// What the response says of its length.
 fn length(host: &impl Facts) -> Option<u64> {
-    String::from_utf8(host.response_header("content-length")?).ok()?.parse().ok()
+    number(&host.response_header("content-length")?)
 }
 
 /// A part of the response's body is passing; the response where it goes on.

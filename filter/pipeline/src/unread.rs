@@ -1,15 +1,16 @@
 //! The way of a request that cannot be read in full. It goes on, unless it could hold what its agent may not do, or an operator or a
 //! budget has stopped whose it is.
 
+use std::sync::Arc;
+
 use sentinel_config::{Config, Policy};
 use sentinel_detect::verdict::Finding;
 use sentinel_llm_api::route::Route;
-use std::sync::Arc;
 
 use crate::{
     case::Case,
     decide::decide,
-    host::{Facts, Host},
+    host::{Facts, Host, number},
     inspect::{self, Next, uninspected},
     mcp,
     metric::Bypass,
@@ -94,5 +95,5 @@ fn model(
 
 /// How long the request says that its body is.
 fn told_length(host: &impl Facts) -> Option<usize> {
-    String::from_utf8(host.request_header("content-length")?).ok()?.parse().ok()
+    number(&host.request_header("content-length")?)
 }

@@ -2,7 +2,7 @@
 
 use sentinel_config::Policy;
 use sentinel_detect::{
-    signal::{Range, Recorded, StepsPolicy, Thresholds, in_turns},
+    signal::{Range, Recorded, StepsPolicy, Thresholds, in_turns, is_earlier},
     step::Kind,
     verdict::{Signal, Verdict},
 };
@@ -127,8 +127,7 @@ pub fn not_judged(before: &Policy, after: &Policy) -> Vec<(String, &'static str)
     );
     let score = after.prompts.score.enabled;
     say(score && before.prompts != after.prompts, "score", "runs do not keep their score");
-    let is_lower = |before: u32, after: u32| after > 0 && (before == 0 || after < before);
-    say(is_lower(before.run_limit, after.run_limit), "run_limit", PASSED);
+    say(is_earlier(before.run_limit, after.run_limit), "run_limit", PASSED);
     say(
         before.models != after.models,
         "models",
@@ -145,7 +144,6 @@ pub fn not_judged(before: &Policy, after: &Policy) -> Vec<(String, &'static str)
 }
 
 fn steps(before: &StepsPolicy, after: &StepsPolicy, say: &mut impl FnMut(bool, &str, &'static str)) {
-    let is_lower = |before: u32, after: u32| after > 0 && (before == 0 || after < before);
     say(!before.enabled, "steps.enabled", PASSED);
     say(before.window != after.window, "steps.window", ALL);
     say(before.react != after.react, "steps.react", TEXTS);
@@ -170,8 +168,8 @@ fn steps(before: &StepsPolicy, after: &StepsPolicy, say: &mut impl FnMut(bool, &
         ]
     };
     for ((name, before), (_, after)) in rows(before).into_iter().zip(rows(after)) {
-        say(is_lower(before.hint, after.hint), &format!("steps.{name}.hint"), PASSED);
-        say(is_lower(before.kill, after.kill), &format!("steps.{name}.kill"), PROOF);
+        say(is_earlier(before.hint, after.hint), &format!("steps.{name}.hint"), PASSED);
+        say(is_earlier(before.kill, after.kill), &format!("steps.{name}.kill"), PROOF);
     }
 }
 

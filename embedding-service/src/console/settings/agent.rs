@@ -272,12 +272,7 @@ fn shown_field(
 mod tests {
     use serde_json::json;
 
-    use super::*;
-
-    fn map(value: Value) -> Map<String, Value> {
-        let Value::Object(map) = value else { panic!("{value}") };
-        map
-    }
+    use super::{super::changes::tests::map, *};
 
     #[test]
     fn a_form_says_what_its_fields_hold() {

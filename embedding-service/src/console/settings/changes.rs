@@ -87,12 +87,13 @@ fn changed(whom: &str, path: &str, before: Option<Value>, after: Option<Value>) 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::json;
 
     use super::*;
 
-    fn map(value: Value) -> Map<String, Value> {
+    /// For the tests of live settings.
+    pub fn map(value: Value) -> Map<String, Value> {
         let Value::Object(map) = value else { panic!("{value}") };
         map
     }

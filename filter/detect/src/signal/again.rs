@@ -70,8 +70,8 @@ impl StepsPolicy {
             Verdict::Allow => Range::ANY,
             Verdict::Hint => {
                 // A kill needs proof, and whether there was one is not on record. Later kills need what lacked before.
-                let could_kill =
-                    is_earlier(&pairs) && pairs.iter().any(|(_, after)| reached(recorded.count, after.kill));
+                let could_kill = pairs.iter().any(|(before, after)| is_earlier(before.kill, after.kill))
+                    && pairs.iter().any(|(_, after)| reached(recorded.count, after.kill));
                 Range {
                     least: if hints == Speaks::All { Verdict::Hint } else { Verdict::Allow },
                     most: match hints {
@@ -162,10 +162,10 @@ fn speaks(count: u32, thresholds: impl Iterator<Item = (u32, u32)>) -> Speaks {
     }
 }
 
-/// Whether a kill comes earlier than before, or can come where it never could.
-fn is_earlier(pairs: &[(Thresholds, Thresholds)]) -> bool {
-    let earlier = |before: u32, after: u32| after > 0 && (before == 0 || after < before);
-    pairs.iter().any(|(before, after)| earlier(before.kill, after.kill))
+/// Whether a threshold is reached earlier than before, or can be where it never could. `0`: never.
+#[must_use]
+pub fn is_earlier(before: u32, after: u32) -> bool {
+    after > 0 && (before == 0 || after < before)
 }
 
 /// Whether a kill comes longer after its hint than before.

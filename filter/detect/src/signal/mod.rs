@@ -8,7 +8,7 @@ mod same_outcome;
 pub mod score;
 mod similar_failures;
 
-pub use self::again::{Range, Recorded};
+pub use self::again::{Range, Recorded, is_earlier};
 use self::{progress::Streak, repeated_step::Repeated};
 pub use crate::thresholds::Thresholds;
 use crate::{
