@@ -1,11 +1,15 @@
 //! What happened, one event each: for readers of `/v1/events`, and for webhooks.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-use super::names::Names;
+use super::{
+    names::Names,
+    run::Status,
+    turn::{Step, Turn, Verdict},
+};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -75,17 +79,87 @@ pub enum EventKind {
     InjectionDetected,
 }
 
+/// An event of a turn as it is written: an [`Event`] reads it. There are several with each turn, so they are written as they stand, without a
+/// tree of JSON values in between.
+#[derive(Debug, Serialize)]
+pub struct TurnEvent<'a> {
+    pub kind: EventKind,
+    pub at_ms: u64,
+    #[serde(flatten)]
+    pub names: &'a Names,
+    pub run_id: &'a str,
+    pub data: TurnData<'a>,
+}
+
+/// What an event of a turn says.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum TurnData<'a> {
+    Begun {},
+    Turn {
+        #[serde(serialize_with = "without_steps")]
+        turn: &'a Turn,
+    },
+    Call {
+        tool: &'a str,
+        arguments_digest: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        arguments: &'a str,
+    },
+    Result {
+        tool: &'a str,
+        outcome_digest: &'a str,
+        /// Of the outcome.
+        kind: &'a str,
+        bytes: u64,
+        repeated: bool,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        outcome: &'a str,
+    },
+    Verdict {
+        verdict: &'a Verdict,
+    },
+    Injection {
+        texts: u32,
+    },
+    Ended {
+        status: Status,
+        turns: u64,
+        cost_nano_usd: u64,
+    },
+}
+
+/// Each step has events of its own.
+fn without_steps<S: Serializer>(turn: &Turn, serializer: S) -> Result<S::Ok, S::Error> {
+    Turn { steps: Vec::new(), ..turn.clone() }.serialize(serializer)
+}
+
+impl<'a> TurnData<'a> {
+    pub fn call(step: &'a Step) -> Self {
+        let Step { tool, arguments_digest, arguments, .. } = step;
+        Self::Call { tool, arguments_digest, arguments }
+    }
+
+    /// Returns `None` where the outcome is not known.
+    pub fn result(step: &'a Step) -> Option<Self> {
+        let Step { tool, outcome_digest, kind, bytes, repeated, outcome, .. } = step;
+        let (bytes, repeated) = (*bytes, *repeated);
+        (!outcome_digest.is_empty()).then_some(Self::Result {
+            tool,
+            outcome_digest,
+            kind,
+            bytes,
+            repeated,
+            outcome,
+        })
+    }
+}
+
 impl Event {
     #[must_use]
     pub fn new(kind: EventKind, at_ms: u64, names: &Names) -> Self {
         let run_id = if names.has_run() { names.run_id() } else { String::new() };
         Self { kind, at_ms, names: names.clone(), run_id, data: Map::new() }
-    }
-
-    /// With a text, where it is not empty.
-    #[must_use]
-    pub fn with_text(self, name: &str, text: &str) -> Self {
-        if text.is_empty() { self } else { self.with(name, &text) }
     }
 
     /// With one more thing to say.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     clock,
-    events::Event,
+    events::TurnEvent,
     names::{Names, hex},
     prices::{Priced, Prices},
     run::{Reported, Run},
@@ -66,11 +66,16 @@ pub struct Ingest {
 
 /// A turn that is to be counted.
 struct Waiting {
-    id: String,
     names: Names,
     turn: Turn,
     reported: Reported,
     under_way: bool,
+}
+
+impl Waiting {
+    fn run_id(&self) -> &str {
+        &self.reported.run_id
+    }
 }
 
 pub fn encode(value: &impl Serialize) -> Bytes {
@@ -126,14 +131,15 @@ impl Ingest {
 
     fn waiting(&self, worker: &str, mut turn: v1::Turn, at_ms: u64) -> Waiting {
         let names = Names::of(turn.names.take().unwrap_or_default());
-        let reported = Reported { worker: worker.to_owned(), number: turn.number, begun: turn.begun };
+        let (run_id, worker) = (names.run_id(), worker.to_owned());
+        let reported = Reported { run_id, worker, number: turn.number, begun: turn.begun };
         let under_way = turn.under_way;
-        Waiting { id: names.run_id(), names, turn: Turn::of(turn, at_ms, &self.prices), reported, under_way }
+        Waiting { names, turn: Turn::of(turn, at_ms, &self.prices), reported, under_way }
     }
 
     async fn count_chunk(&self, worker: &str, chunk: &[Waiting]) -> Result<Counted, StoreError> {
         let _turn = self.turn.lock().await;
-        let mut ids: Vec<&str> = chunk.iter().map(|waiting| waiting.id.as_str()).collect();
+        let mut ids: Vec<&str> = chunk.iter().map(Waiting::run_id).collect();
         ids.sort_unstable();
         ids.dedup();
         let mut keys = vec![Key::new(Kind::Worker, worker)];
@@ -176,16 +182,19 @@ impl Ingest {
         let IngestOptions { run_ttl, turns, events } = self.options;
         let mut changed: Vec<&str> = Vec::new();
         for waiting in new {
-            let Some(run) = runs.get_mut(waiting.id.as_str()) else { continue };
-            let Waiting { id, names, turn, reported, under_way } = waiting;
-            let told = if *under_way {
-                run.begin(names, turn, reported)
-            } else {
-                let log = Log::Turns(id.clone());
+            let id = waiting.run_id();
+            let Some(run) = runs.get_mut(id) else { continue };
+            let Waiting { names, turn, reported, under_way } = waiting;
+            if !under_way {
+                let log = Log::Turns(id.to_owned());
                 commit.appends.push(Append { log, data: encode(turn), keep: turns, ttl: Some(run_ttl) });
-                run.add(names, turn, reported)
-            };
-            commit.appends.extend(told.iter().map(|event| append(event, events)));
+            }
+            let mut tell = |event: TurnEvent<'_>| commit.appends.push(append(&event, events));
+            if *under_way {
+                run.begin(names, turn, reported, &mut tell);
+            } else {
+                run.add(names, turn, reported, &mut tell);
+            }
             changed.push(id);
         }
         changed.sort_unstable();
@@ -198,7 +207,7 @@ impl Ingest {
 }
 
 /// An event at the end of its log.
-pub fn append(event: &Event, keep: usize) -> Append {
+pub fn append(event: &impl Serialize, keep: usize) -> Append {
     Append { log: Log::Events, data: encode(event), keep, ttl: None }
 }
 

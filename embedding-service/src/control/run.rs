@@ -5,7 +5,7 @@ use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
 use super::{
-    events::{Event, EventKind},
+    events::{EventKind, TurnData, TurnEvent},
     names::Names,
     prices::{Priced, Tokens},
     turn::{End, Turn, Verdict, VerdictKind},
@@ -103,11 +103,16 @@ pub enum Status {
 /// Which report a turn came with.
 #[derive(Clone, Debug)]
 pub struct Reported {
+    /// Id of the run.
+    pub run_id: String,
     pub worker: String,
     pub number: u64,
     /// The number under which the turn was told while its answer was under way; 0: it was not.
     pub begun: u64,
 }
+
+/// Takes an event.
+pub type Tell<'a> = &'a mut dyn FnMut(TurnEvent<'_>);
 
 impl Run {
     /// How it stands at a time, if silence makes it idle after so many milliseconds.
@@ -121,22 +126,19 @@ impl Run {
         }
     }
 
-    /// An answer has begun. Returns what is to be told of it.
-    pub fn begin(&mut self, names: &Names, turn: &Turn, reported: &Reported) -> Vec<Event> {
-        let mut events = Vec::new();
-        self.see(names, turn, &mut events);
+    /// An answer has begun. `tell` takes the events of it.
+    pub fn begin(&mut self, names: &Names, turn: &Turn, reported: &Reported, tell: Tell<'_>) {
+        self.see(names, turn, reported, tell);
         if self.under_way.len() >= MOST_UNDER_WAY {
             self.under_way.remove(0);
         }
         let Reported { worker, number, .. } = reported.clone();
         self.under_way.push(UnderWay { worker, number, at_ms: turn.at_ms });
-        events
     }
 
-    /// A turn has ended. Returns what is to be told of it.
-    pub fn add(&mut self, names: &Names, turn: &Turn, reported: &Reported) -> Vec<Event> {
-        let mut events = Vec::new();
-        self.see(names, turn, &mut events);
+    /// A turn has ended. `tell` takes the events of it.
+    pub fn add(&mut self, names: &Names, turn: &Turn, reported: &Reported, tell: Tell<'_>) {
+        self.see(names, turn, reported, tell);
         self.under_way.retain(|one| (&one.worker, one.number) != (&reported.worker, reported.begun));
         self.turns = self.turns.saturating_add(1);
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
@@ -162,16 +164,15 @@ impl Run {
             VerdictKind::Kill => self.kills = self.kills.saturating_add(1),
         }
         let before = std::mem::replace(&mut self.outcome, outcome(turn));
-        self.tell(turn, before, &mut events);
-        events
+        self.tell(turn, before, reported, tell);
     }
 
-    fn see(&mut self, names: &Names, turn: &Turn, events: &mut Vec<Event>) {
+    fn see(&mut self, names: &Names, turn: &Turn, reported: &Reported, tell: Tell<'_>) {
         if self.first_seen_ms == 0 {
             self.names = names.clone();
             self.first_seen_ms = turn.at_ms;
             if names.has_run() {
-                events.push(self.event(EventKind::RunStarted, turn.at_ms));
+                tell(self.event(EventKind::RunStarted, turn.at_ms, reported, TurnData::Begun {}));
             }
         }
         self.first_seen_ms = self.first_seen_ms.min(turn.at_ms);
@@ -183,30 +184,31 @@ impl Run {
         }
     }
 
-    fn event(&self, kind: EventKind, at_ms: u64) -> Event {
-        Event::new(kind, at_ms, &self.names)
+    fn event<'a>(
+        &'a self,
+        kind: EventKind,
+        at_ms: u64,
+        reported: &'a Reported,
+        data: TurnData<'a>,
+    ) -> TurnEvent<'a> {
+        let run_id = if self.names.has_run() { &*reported.run_id } else { "" };
+        TurnEvent { kind, at_ms, names: &self.names, run_id, data }
     }
 
-    fn tell(&self, turn: &Turn, before: Status, events: &mut Vec<Event>) {
-        let at = turn.at_ms;
-        events.push(self.event(EventKind::Turn, at).with("turn", &turn.without_steps()));
+    fn tell(&self, turn: &Turn, before: Status, reported: &Reported, tell: Tell<'_>) {
+        let mut told = |kind, data| tell(self.event(kind, turn.at_ms, reported, data));
+        told(EventKind::Turn, TurnData::Turn { turn });
         for step in &turn.steps {
-            let call = self.event(EventKind::ToolCall, at).with("tool", &step.tool);
-            let call = call.with("arguments_digest", &step.arguments_digest);
-            events.push(call.with_text("arguments", &step.arguments));
-            if step.outcome_digest.is_empty() {
-                continue;
+            told(EventKind::ToolCall, TurnData::call(step));
+            if let Some(result) = TurnData::result(step) {
+                told(EventKind::ToolResult, result);
             }
-            let result = self.event(EventKind::ToolResult, at).with("tool", &step.tool);
-            let result = result.with("outcome_digest", &step.outcome_digest).with("kind", &step.kind);
-            let result = result.with("bytes", &step.bytes).with("repeated", &step.repeated);
-            events.push(result.with_text("outcome", &step.outcome));
         }
         if turn.verdict.kind != VerdictKind::Allow {
-            events.push(self.event(EventKind::Verdict, at).with("verdict", &turn.verdict));
+            told(EventKind::Verdict, TurnData::Verdict { verdict: &turn.verdict });
         }
         if turn.injections > 0 {
-            events.push(self.event(EventKind::InjectionDetected, at).with("texts", &turn.injections));
+            told(EventKind::InjectionDetected, TurnData::Injection { texts: turn.injections });
         }
         let kind = match (self.outcome, turn.end) {
             (Status::Done, _) => EventKind::RunCompleted,
@@ -216,15 +218,9 @@ impl Run {
         };
         // An agent that asks on after it was stopped has not ended twice.
         if self.names.has_run() && (self.outcome == Status::Done || before != self.outcome) {
-            let ended = self.event(kind, at).with("status", &self.outcome);
-            events.push(ended.with("turns", &self.turns).with("cost_nano_usd", &self.cost_nano_usd));
+            let Self { outcome: status, turns, cost_nano_usd, .. } = *self;
+            told(kind, TurnData::Ended { status, turns, cost_nano_usd });
         }
-    }
-}
-
-impl Turn {
-    fn without_steps(&self) -> Self {
-        Self { steps: Vec::new(), ..self.clone() }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     decide::{Decision, decide},
     host::{Facts, Host},
     inspect::{Next, Waiting, begun, reserve, spent},
-    mcp_answer::PassingAnswer,
+    mcp_answer::{Asked, PassingAnswer},
     metric::{Bypass, ServiceOutcome},
     note::{CallDecision, Note, ToolCall},
     passes::{self, McpSeen, Surroundings, report},
@@ -41,6 +41,9 @@ pub struct Judged {
     answer: Option<McpAnswer>,
     /// A list of tools is asked for, and its agent may not use all.
     wants_list: bool,
+    /// The ids of the requests, where their agent may be stopped before they are answered; and whether they are a batch.
+    ids: Vec<String>,
+    is_batch: bool,
     /// As long as it waits for what its budgets allow.
     body: Vec<u8>,
 }
@@ -96,7 +99,9 @@ fn judge(config: &Config, case: McpCase, body: &[u8], requests: &Requests<'_>, w
     let stopping = decision.finding.as_ref().filter(|_| decision.kills());
     let answer =
         stopping.map(|finding| McpAnswer::of(config, requests.as_deref().ok(), is_batch(body), finding));
-    Judged { case, decision, answer, wants_list, body: Vec::new() }
+    let asked = requests.iter().flatten().filter(|_| case.names.is_some() && stopping.is_none());
+    let ids = asked.map(|request| request.id.to_owned()).collect();
+    Judged { case, decision, answer, wants_list, ids, is_batch: is_batch(body), body: Vec::new() }
 }
 
 impl Judged {
@@ -156,7 +161,7 @@ pub fn granted(
 
 /// Records what was decided, and lets the request go on or answers it.
 pub fn settle(config: &Config, judged: Judged, host: &mut impl Host) -> Next {
-    let Judged { mut case, decision, answer, wants_list, .. } = judged;
+    let Judged { mut case, decision, answer, wants_list, ids, is_batch, .. } = judged;
     if let Some(mut spending) = case.spending.take() {
         let around = Surroundings { config, host };
         if answer.is_some() {
@@ -186,7 +191,9 @@ pub fn settle(config: &Config, judged: Judged, host: &mut impl Host) -> Next {
     host.release();
     begun(&mut turn, host);
     let list = wants_list.then(|| Box::new(ToolList::new(Arc::clone(&case.policy), config.max_body)));
-    match PassingAnswer::of(list, turn) {
+    // Nobody waits for the answer to a notification.
+    let asked = (!ids.is_empty()).then(|| Box::new(Asked { case, ids, is_batch, frames: None }));
+    match PassingAnswer::of(list, turn, asked) {
         Some(answer) => Next::Pass(Passing::Mcp(Box::new(answer))),
         None => Next::End,
     }

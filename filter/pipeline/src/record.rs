@@ -109,8 +109,8 @@ pub fn mcp_decision(config: &Config, case: &McpCase, decision: &Decision, host: 
 }
 
 /// Records that an answer was ended under way.
-pub fn stopped(config: &Config, case: &AnswerCase, decision: &Decision, host: &mut impl Host) {
-    verdict(config, case.subject(), decision, &About::default(), host);
+pub fn stopped(config: &Config, subject: Subject<'_>, decision: &Decision, host: &mut impl Host) {
+    verdict(config, subject, decision, &About::default(), host);
 }
 
 /// What only a request to a model has.

@@ -91,6 +91,11 @@ impl McpAnswer {
             None => Self(400, invalid(&message)),
         }
     }
+
+    /// As the last event of a stream.
+    pub fn event(&self) -> String {
+        format!("event: message\ndata: {}\n\n", self.1)
+    }
 }
 
 /// What the agent gets in the answer's place.

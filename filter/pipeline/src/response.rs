@@ -52,7 +52,7 @@ impl Passing {
     pub fn headers(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
             Self::Model(response) => headers(config, response, end_of_stream, host).map(Self::Model),
-            Self::Mcp(answer) => answer.headers(end_of_stream, host).map(Self::Mcp),
+            Self::Mcp(answer) => answer.headers(config, end_of_stream, host).map(Self::Mcp),
         }
     }
 
@@ -60,7 +60,7 @@ impl Passing {
     pub fn body(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
             Self::Model(response) => body(config, response, end_of_stream, host).map(Self::Model),
-            Self::Mcp(answer) => answer.body(end_of_stream, host).map(Self::Mcp),
+            Self::Mcp(answer) => answer.body(config, end_of_stream, host).map(Self::Mcp),
         }
     }
 
@@ -337,7 +337,7 @@ fn stop(case: &mut AnswerCase, part: &[u8], host: &impl Host) -> Option<(Vec<u8>
 #[inline(never)]
 fn stopped(config: &Config, response: &mut PassingResponse, decision: &Decision, host: &mut impl Host) {
     response.case.is_stopped = true;
-    record::stopped(config, &response.case, decision, host);
+    record::stopped(config, response.case.subject(), decision, host);
     if let Some(turn) = &mut response.case.turn {
         turn.judged(decision);
     }

@@ -136,3 +136,80 @@ fn a_session_can_be_stopped_and_an_answer_that_is_cut_off_is_reported() {
     let other = post(&call(2, "echo", &json!({"n": 1})), &[("mcp-session-id", "s-2")]);
     assert!(host.exchange(&other, &answer()).sent.is_some());
 }
+
+fn stop_of_r(host: &mut InMemory, told: &Rc<RefCell<Vec<Report>>>) {
+    let reports = Rc::clone(told);
+    host.control = Box::new(move |report| {
+        reports.borrow_mut().push(report.clone());
+        let stop = Stop {
+            id: "s".into(),
+            reason: "It deletes mail.".into(),
+            run: Some("r".into()),
+            ..Stop::default()
+        };
+        Ok(ReportReply { directives: vec![Directive::Stop { stop, remaining: 0 }], ..ReportReply::default() })
+    });
+}
+
+/// Progress of a call, and its result.
+fn stream(part: usize) -> ProviderResponse {
+    let event = |data: Value| format!("event: message\ndata: {data}\n\n");
+    let progress = |n: u64| {
+        event(
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": n}}),
+        )
+    };
+    let body = (1..5).map(progress).collect::<String>()
+        + &event(json!({"jsonrpc": "2.0", "id": "a", "result": {"content": []}}));
+    ProviderResponse {
+        content_type: "text/event-stream".into(),
+        part: Some(part),
+        ..ProviderResponse::json(body)
+    }
+}
+
+#[test]
+fn a_stream_under_way_ends_with_an_answer_to_each_request_once_it_is_stopped() {
+    let mut request = call(1, "echo", &json!({}));
+    request["id"] = json!("a");
+    for (run, part) in [("r", 30), ("r", 130), ("r", 200), ("other", 30)] {
+        let (mut host, told) = host();
+        stop_of_r(&mut host, &told);
+        host.tick_in_response = Some(2);
+        let response = stream(part);
+        let exchange = host.exchange(&post(&request, &[("x-run-id", run)]), &response);
+        let [.., turn] = &turns(&mut host, &told)[..] else { panic!() };
+        if run == "other" {
+            assert_eq!(exchange.received, response.body);
+            assert_eq!((turn.end, turn.signal), (End::Results, ""));
+            continue;
+        }
+        let received = String::from_utf8(exchange.received).unwrap();
+        let events: Vec<&str> = received.split_terminator("\n\n").collect();
+        let [whole @ .., last] = &events[..] else { panic!("{part}: {received}") };
+        assert!(!whole.is_empty() && whole.len() < 5, "{part}: {received}");
+        for event in whole {
+            let data = event.strip_prefix("event: message\ndata: ").unwrap();
+            assert_eq!(serde_json::from_str::<Value>(data).unwrap()["method"], "notifications/progress");
+        }
+        let last: Value = serde_json::from_str(last.strip_prefix("event: message\ndata: ").unwrap()).unwrap();
+        assert_eq!((&last["id"], &last["result"]["isError"]), (&json!("a"), &json!(true)));
+        assert!(last.to_string().contains("It deletes mail."), "{last}");
+        assert_eq!((turn.end, turn.signal, turn.is_under_way), (End::Error, "stopped", false));
+        assert_eq!(host.lines("verdict").len(), 1);
+    }
+}
+
+#[test]
+fn an_answer_whose_headers_have_not_gone_is_replaced_once_it_is_stopped() {
+    let (mut host, told) = host();
+    stop_of_r(&mut host, &told);
+    host.tick_in_response = Some(0);
+    let batch = json!([call(1, "echo", &json!({})), call(2, "echo", &json!({"n": 1}))]);
+    let exchange = host.exchange(&post(&batch, &[("x-run-id", "r")]), &answer());
+    let reply = exchange.reply.unwrap();
+    let body: Value = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!((reply.status, &body[0]["id"], &body[1]["id"]), (200, &json!(1), &json!(2)));
+    let [.., turn] = &turns(&mut host, &told)[..] else { panic!() };
+    assert_eq!((turn.end, turn.signal, turn.status), (End::Error, "stopped", 200));
+}
