@@ -25,9 +25,9 @@ pub struct Redis {
     child: Option<Child>,
 }
 
-/// The settings of Redis that these flags give.
+/// The settings of Redis that these flags give. It may take its time to answer: tests run beside others, and these ask what it answers.
 pub fn redis_settings(url: &str, flags: &[(&str, &str)]) -> RedisOptions {
-    let flags = [&[("--redis-url", url)], flags].concat();
+    let flags = [&[("--redis-url", url), ("--store-timeout-ms", "5000")], flags].concat();
     match settings(Path::new("/nowhere"), &flags).store {
         StoreOptions::Redis(redis) => redis,
         StoreOptions::Memory { .. } => panic!("no address of Redis"),
