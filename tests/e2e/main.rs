@@ -12,6 +12,7 @@ mod cache_administration;
 mod cache_callers;
 mod cache_traps;
 mod cached_gateway;
+mod cases;
 mod clean_answers;
 mod compressed_answers;
 mod connections;
