@@ -53,7 +53,7 @@ mod simple_policies;
 mod spotlight;
 mod steps;
 mod steps_as_text;
-mod steps_cases;
+mod steps_of_runs;
 mod steps_shapes;
 mod steps_workers_and_limits;
 mod streaming;

@@ -38,6 +38,8 @@ struct Case {
 struct Event {
     /// A call of a function, with its result.
     tool: Option<String>,
+    /// Calls of one turn: tool, arguments and result.
+    calls: Vec<[String; 3]>,
     /// A call of a tool that the provider makes, with its result.
     mcp: Option<String>,
     /// A program that the provider runs, with its result.
@@ -94,13 +96,13 @@ fn cases() -> Vec<Case> {
 }
 
 /// The verdicts on all requests of a case, and the last reason.
-async fn verdicts(stack: &Stack, dialect: Dialect, case: &Case) -> (String, String) {
+async fn verdicts(stack: &Stack, dialect: Dialect, case: &Case, stream: bool) -> (String, String) {
     let name = format!("{} {}", case.name, dialect.label());
     let (mut seen, mut reason) = (String::new(), String::new());
-    let requests = Requests::of(case, dialect);
+    let requests = Requests::of(case, dialect, stream);
     let headers = if case.in_run || requests.is_fresh { in_run(&name).to_vec() } else { Vec::new() };
     for body in requests.bodies {
-        let response = client::post(stack.address(), dialect.path(false), &headers, body).await;
+        let response = client::post(stack.address(), dialect.path(stream), &headers, body).await;
         seen.push(match response.verdict() {
             "allow" => 'a',
             "hint" => 'H',
@@ -116,12 +118,17 @@ async fn verdicts(stack: &Stack, dialect: Dialect, case: &Case) -> (String, Stri
 async fn every_case_gets_its_verdicts_in_every_dialect() {
     let mut stack = Stack::builder().start();
     let (mut wrong, mut hints, mut kills) = (Vec::new(), 0, 0);
-    for case in cases() {
+    for (number, case) in cases().into_iter().enumerate() {
         for label in case.except.keys() {
             assert!(Dialect::ALL.iter().any(|dialect| dialect.label() == label), "{}: {label}", case.name);
         }
-        for dialect in Dialect::ALL.into_iter().filter(|dialect| !case.except.contains_key(dialect.label())) {
-            let (seen, reason) = verdicts(&stack, dialect, &case).await;
+        for (at, dialect) in Dialect::ALL.into_iter().enumerate() {
+            if case.except.contains_key(dialect.label()) {
+                continue;
+            }
+            // Half of them are streams: in each dialect, and of each case.
+            let stream = (number + at) % 2 == 1;
+            let (seen, reason) = verdicts(&stack, dialect, &case, stream).await;
             hints += seen.matches('H').count();
             kills += seen.matches('K').count();
             if seen != case.seen || case.reason.as_ref().is_some_and(|wanted| *wanted != reason) {
@@ -131,7 +138,7 @@ async fn every_case_gets_its_verdicts_in_every_dialect() {
     }
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     let log = stack.envoy.log();
-    let logged = |verdict: &str| log.matches(&format!(r#""verdict":"{verdict}""#)).count();
+    let logged = |verdict: &str| log.matches(&format!(r#""event":"verdict","verdict":"{verdict}""#)).count();
     assert_eq!((logged("hint"), logged("kill")), (hints, kills), "the log and the headers say the same");
     stack.assert_sound();
 }

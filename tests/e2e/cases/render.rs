@@ -13,9 +13,10 @@ pub struct Requests {
 }
 
 impl Requests {
-    pub fn of(case: &Case, dialect: Dialect) -> Self {
+    pub fn of(case: &Case, dialect: Dialect, stream: bool) -> Self {
         let mut writer = Writer {
             case,
+            stream,
             run: Run::new(dialect, &case.task),
             whole: Vec::new(),
             bodies: Vec::new(),
@@ -31,6 +32,7 @@ impl Requests {
 
 struct Writer<'c> {
     case: &'c Case,
+    stream: bool,
     run: Run,
     /// Calls of a run that is one turn: tool, arguments and result.
     whole: Vec<[String; 3]>,
@@ -72,6 +74,13 @@ impl Writer<'_> {
             }
             let call = Call { tool: &tool, arguments: &arguments, result: &result };
             self.run.step_with(&call, event.fails, text(&event.pictures).as_deref());
+        } else if !event.calls.is_empty() {
+            self.ask();
+            let calls: Vec<[String; 3]> =
+                event.calls.iter().map(|call| call.each_ref().map(|text| filled(text))).collect();
+            let calls: Vec<Call> =
+                calls.iter().map(|[tool, arguments, result]| Call { tool, arguments, result }).collect();
+            self.run.turn(&calls);
         } else if let Some(tool) = text(&event.mcp) {
             self.ask();
             self.run.mcp_call(&tool, &arguments, &result);
@@ -87,7 +96,7 @@ impl Writer<'_> {
         } else {
             self.is_fresh = true;
             let asked = text(&event.asks).expect("an event is one of its kinds");
-            let body = self.run.dialect.ask(&asked, false);
+            let body = self.run.dialect.ask(&asked, self.stream);
             let with = |body: Value, system: String| self.run.dialect.with_instructions(body, &system);
             let body = match text(&event.system) {
                 Some(system) => with(body, system),
@@ -105,6 +114,6 @@ impl Writer<'_> {
         if !calls.is_empty() {
             run.turn(&calls);
         }
-        self.bodies.push(run.body(false));
+        self.bodies.push(run.body(self.stream));
     }
 }

@@ -230,8 +230,12 @@ impl Maker {
     }
 }
 
-/// An answer that tells something of its own.
+/// An answer that tells something of its own: it comes back to what was asked, or to the middle of it.
 fn found(asked: &str) -> String {
-    let about: Vec<&str> = asked.split_whitespace().rev().take(9).collect();
+    /// Words of it that are said again.
+    const MOST: usize = 14;
+    let words: Vec<&str> = asked.split_whitespace().collect();
+    let start = if words.len() > MOST { words.len() / 3 } else { 0 };
+    let about: Vec<&str> = words.iter().skip(start).take(MOST).copied().collect();
     format!("I have found it: {}.", about.join(" "))
 }
