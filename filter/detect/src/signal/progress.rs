@@ -86,7 +86,8 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
             continue;
         }
         let is_stale = match step.kind() {
-            Kind::Failure | Kind::Empty => true,
+            Kind::Failure => step.residue().is_some(),
+            Kind::Empty => true,
             _ => !step.is_receipt() && (brings_old(step, earlier) || gives_back(step, steps)),
         };
         if !is_new || !is_stale {
