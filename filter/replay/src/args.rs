@@ -48,6 +48,11 @@ pub struct Args {
     #[arg(long, value_name = "LOOP")]
     pub inject: Option<Loop>,
 
+    /// Replays loops of six rewordings and batches in like words in the place of the runs, whose healthy prompts are the other work in
+    /// them. FILE: a list in JSON of `{"origin", "similar"}`, `{"same": [..]}` or `{"batch": [..]}`; `own`: the set of the program.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["inject", "label"])]
+    pub rewordings: Option<PathBuf>,
+
     /// Replays once more for each condition of a kill with that condition off, and prints whom it saves and what it costs.
     #[arg(long)]
     pub conditions: bool,

@@ -230,7 +230,7 @@ fn same_outcome(messages: &[Message], at: At, chance: &mut Chance) -> Option<Loo
 }
 
 /// What people put around a question that they ask again.
-const WORDINGS: [&str; 6] = [
+pub const WORDINGS: [&str; 6] = [
     "Let me put it another way. {}",
     "Could you help me with this? {}",
     "{} Please look into it once more.",

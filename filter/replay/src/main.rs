@@ -17,6 +17,7 @@ mod native;
 mod page;
 mod replay;
 mod report;
+mod rewordings;
 mod settings;
 mod through;
 mod traces;
@@ -113,6 +114,10 @@ impl Beside {
 
 /// The runs that are replayed, and how many could not take the loop.
 fn cases(runs: Vec<Run>, args: &Args) -> Result<(Vec<Case>, usize), String> {
+    if let Some(file) = &args.rewordings {
+        let made = rewordings::runs(file, &runs, args.seed)?;
+        return Ok((made.into_iter().map(|run| Case { run, injected: None }).collect(), 0));
+    }
     let wanted = |run: &Run| args.label.as_ref().is_none_or(|label| run.label == *label);
     let runs: Vec<Run> = runs.into_iter().filter(wanted).collect();
     let Some(kind) = args.inject else {
@@ -172,6 +177,7 @@ fn config(args: &Args, settings: &Settings, runs: usize) -> Value {
         "dialect": args.dialect.label(),
         "label": args.label,
         "inject": args.inject.map(|kind| json!({"loop": kind.label(), "at": format!("{:?}", args.at).to_lowercase(), "seed": args.seed})),
+        "rewordings": args.rewordings.as_ref().and_then(|file| file.file_name()).map(|name| name.to_string_lossy()),
         "through_envoy": args.through_envoy,
         "with_service": args.with_service,
         "filter": settings.report(),

@@ -53,6 +53,65 @@ impl Run {
         self.turn(&[Call { tool, arguments, result }]);
     }
 
+    /// A turn with one call. `fails`: the client says so with its result. `picture`: what a screen shows then, as base64, beside the
+    /// result where a user must not speak twice in a row, else in a message of its own.
+    pub fn step_with(&mut self, call: &Call, fails: bool, picture: Option<&str>) {
+        self.turn(&[*call]);
+        let dialect = self.dialect;
+        let Some(told) = self.items.pop() else { return };
+        let mut told: Value = serde_json::from_str(&told).expect("a message");
+        if fails {
+            match dialect {
+                Dialect::Anthropic | Dialect::VertexAnthropic => told["content"][0]["is_error"] = json!(true),
+                Dialect::Bedrock => told["content"][0]["toolResult"]["status"] = json!("error"),
+                Dialect::GeminiInteractions => told["is_error"] = json!(true),
+                _ => panic!("{dialect:?} has no flag for a result"),
+            }
+        }
+        let part = picture.map(|data| dialect.picture_part(data));
+        let beside = told
+            .get_mut("content")
+            .and_then(Value::as_array_mut)
+            .filter(|_| matches!(dialect, Dialect::Anthropic | Dialect::VertexAnthropic | Dialect::Bedrock));
+        let alone = match (part, beside) {
+            (Some(part), Some(beside)) => {
+                beside.push(part);
+                None
+            }
+            (part, _) => part,
+        };
+        self.items.push(told.to_string());
+        self.items.extend(alone.map(|part| dialect.message_of(&[part]).to_string()));
+    }
+
+    /// A call of an MCP server's tool that OpenAI's Responses has made by itself.
+    pub fn mcp_call(&mut self, tool: &str, arguments: &str, result: &str) {
+        self.calls += 1;
+        let item = json!({"type": "mcp_call", "id": format!("mcp_{}", self.calls), "server_label": "shop", "name": tool,
+            "arguments": arguments, "output": result, "error": null});
+        self.items.push(item.to_string());
+    }
+
+    /// A program that OpenAI's Responses has run by itself.
+    pub fn code_interpreter_call(&mut self, code: &str, printed: &str) {
+        self.calls += 1;
+        let item = json!({"type": "code_interpreter_call", "id": format!("ci_{}", self.calls), "container_id": "cntr_1",
+            "status": "completed", "code": code, "outputs": [{"type": "logs", "logs": printed}]});
+        self.items.push(item.to_string());
+    }
+
+    /// A user's message of several texts.
+    pub fn user_texts(&mut self, texts: &[String]) {
+        let message = match texts {
+            [text] => self.dialect.message("user", text),
+            _ => {
+                let parts: Vec<Value> = texts.iter().map(|text| self.dialect.text_part(text)).collect();
+                self.dialect.message_of(&parts)
+            }
+        };
+        self.items.push(message.to_string());
+    }
+
     /// A turn with several calls at once, and their results.
     pub fn turn(&mut self, calls: &[Call]) {
         let (dialect, in_blocks, first) = (self.dialect, self.in_blocks, self.calls);

@@ -170,6 +170,8 @@ impl<'p, 'a> Walk<'p, 'a> {
             self.done = at.saturating_add(1);
         }
         match (history.role(at), has_results) {
+            // A picture alone shows what came of a step; it says nothing.
+            (Role::User, false) if media != 0 && text.0.trim().is_empty() && self.spoken.is_none() => {}
             (Role::User, false) => self.user(history, at, content, text.0),
             (Role::User, true) => self.beside_results(at, !text.0.is_empty()),
             _ => {}

@@ -281,8 +281,8 @@ fn resumed(
     })
 }
 
-/// What `find` finds in `steps`. A kill is a hint where nothing was found one step before: the model is told first, and stopped if the
-/// loop goes on.
+/// What `find` finds in `steps`. A kill is a hint where nothing was found one step before, nor when the last step came the time before:
+/// the model is told first, and stopped if the loop goes on.
 fn told_first(
     steps: &[Step<'_>],
     policy: &StepsPolicy,
@@ -293,7 +293,11 @@ fn told_first(
     // An operator may want no hint, or a kill as soon as a hint.
     let row = policy.of_tools(last, policy.repeated_step);
     let hints_first = row.hint > 0 && (row.kill == 0 || row.hint < row.kill);
-    if found.verdict == Verdict::Kill && hints_first && find(earlier, policy).is_none() {
+    let last_time = || earlier.iter().rposition(|step| step.approach == last.approach);
+    let was_found = |until: usize| earlier.get(..until).is_some_and(|steps| find(steps, policy).is_some());
+    let is_told =
+        || was_found(earlier.len()) || last_time().is_some_and(|at| was_found(at.saturating_add(1)));
+    if found.verdict == Verdict::Kill && hints_first && !is_told() {
         return Some(Finding { verdict: Verdict::Hint, ..found });
     }
     Some(found)
@@ -350,7 +354,14 @@ pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Findi
         _ => exchanges.all.iter().rposition(talks).map(|at| at.saturating_add(1)),
     };
     let steps = exchanges.all.get(start.unwrap_or(0)..).unwrap_or_default();
-    unless_asked_for(&exchanges.task, policy, |policy| told_first(steps, policy, in_one_row))
+    unless_asked_for(&exchanges.task, policy, |policy| {
+        let found = told_first(steps, policy, in_one_row);
+        if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) {
+            return found;
+        }
+        // What goes on after a kill was told before it.
+        resumed_exchange(steps, policy).or(found)
+    })
 }
 
 /// The strongest finding in exchanges without a talk among them, or with nothing else.
@@ -360,33 +371,25 @@ fn in_one_row(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
         repetition(steps, last, Signal::RepeatedExchange, policy);
     strongest(
         last,
-        [
-            proven,
-            hinting,
-            across,
-            in_rounds(steps, policy),
-            resumed_exchange(steps, last, policy),
-            stale_exchanges(steps, policy),
-            alike,
-            same_call,
-        ],
+        [proven, hinting, across, in_rounds(steps, policy), stale_exchanges(steps, policy), alike, same_call],
     )
 }
 
 /// An exchange that had been stopped, and goes on after a framework has asked again.
-fn resumed_exchange(exchanges: &[Step<'_>], last: &Step<'_>, policy: &StepsPolicy) -> Counted {
+fn resumed_exchange(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
+    let last = exchanges.last()?;
     // The kind is judged only where it can matter.
     if exchanges.iter().filter(|exchange| exchange.approach == last.approach).count()
         < repeated_step::LEAST_RESUMED
     {
-        return Counted::NOTHING;
+        return None;
     }
     let row = policy.row(last, policy.repeated_step);
-    if !repeated_step::resumes(exchanges, row.kill) {
-        return Counted::NOTHING;
-    }
-    let count = number(exchanges.iter().filter(|exchange| last.is_like(exchange)).count());
-    Counted::of(Signal::RepeatedExchange, count, Thresholds { hint: 0, kill: count }, last.kind())
+    repeated_step::resumes(exchanges, row.kill).then(|| Finding {
+        count: number(exchanges.iter().filter(|exchange| last.is_like(exchange)).count()),
+        tool: last.tool.to_owned(),
+        ..Finding::of(Signal::RepeatedExchange, Verdict::Kill)
+    })
 }
 
 /// Exchanges in a row that were all there before, the last one for the fourth time.

@@ -1,6 +1,6 @@
-//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak. Two kinds
-//! of steps are skipped, because they are neither progress nor evidence: an acknowledgement of something new ("OK." to
-//! a note), and waiting.
+//! Progress matrix: is the approach new, is the outcome new? A new outcome is progress and ends every streak. Acknowledgements and
+//! waiting are neither progress nor evidence, and are skipped. One of something new ("OK." to another edit) is new work: what lies before
+//! it does not stagnate.
 
 use super::{LONGEST_CYCLE, number};
 use crate::step::{Kind, Sequence, Step};
@@ -86,7 +86,8 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
             continue;
         }
         let is_stale = match step.kind() {
-            Kind::Failure | Kind::Empty => true,
+            Kind::Failure => step.residue().is_some(),
+            Kind::Empty => true,
             _ => !step.is_receipt() && (brings_old(step, earlier) || gives_back(step, steps)),
         };
         if !is_new || !is_stale {
@@ -142,6 +143,11 @@ fn is_passed_over(step: &Step<'_>) -> bool {
     matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting)
 }
 
+/// It did something for the first time, and it was done.
+fn is_new_work(step: &Step<'_>, earlier: &[Step<'_>]) -> bool {
+    step.kind() == Kind::Acknowledgement && !is_tried(step, earlier, 1)
+}
+
 /// What is waited for has moved on.
 fn is_news(step: &Step<'_>, earlier: &[Step<'_>]) -> bool {
     step.kind() == Kind::Waiting && !earlier.iter().any(|other| step.brings_like(other))
@@ -151,7 +157,7 @@ fn seen(earlier: &[Step<'_>], is_it: impl Fn(&Step<'_>) -> bool) -> usize {
     earlier.iter().filter(|step| is_it(step)).count()
 }
 
-/// The steps at the tail that repeat what was there so many `times`. With `passes_over`, acknowledgements among them do not end
+/// The steps at the tail that repeat what was there so many `times`. With `passes_over`, acknowledgements of what was done before do not end
 /// the streak, nor does waiting that brings what was seen before. Nothing where they are fewer than `least`.
 fn streak<'s, 'a>(steps: &'s [Step<'a>], times: usize, passes_over: bool, least: u32) -> Streak<'s, 'a> {
     let mut streak = Streak::default();
@@ -167,7 +173,12 @@ fn streak<'s, 'a>(steps: &'s [Step<'a>], times: usize, passes_over: bool, least:
             if step.kind() == Kind::Failure || (step.kind() == Kind::Content && step.brings_few_words()) {
                 streak.from_little = streak.length;
             }
-        } else if streak.length == 0 || !passes_over || !is_passed_over(step) || is_news(step, earlier) {
+        } else if streak.length == 0
+            || !passes_over
+            || !is_passed_over(step)
+            || is_news(step, earlier)
+            || is_new_work(step, earlier)
+        {
             break;
         }
     }

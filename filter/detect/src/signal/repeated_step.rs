@@ -129,6 +129,13 @@ pub fn alike(steps: &[Step<'_>], window: usize, least: u32) -> u32 {
     if texts.is_none_or(|texts| nears_an_end(&texts)) { 0 } else { number(like.len()) }
 }
 
+/// Whether a time that is left gets shorter in each of these failures, the last one first.
+pub fn gets_shorter<'s, 'a: 's>(mut steps: impl Iterator<Item = &'s Step<'a>>) -> bool {
+    let Some(last) = steps.next() else { return false };
+    let mut sequence = Sequence::ending_with(last.numbers(), 1);
+    steps.all(|step| sequence.takes(&step.numbers())) && sequence.nears_an_end()
+}
+
 /// Repetitions below which a step cannot have been stopped and resumed: one until the kill, and two after it.
 pub const LEAST_RESUMED: usize = 3;
 

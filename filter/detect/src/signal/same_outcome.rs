@@ -1,7 +1,7 @@
 //! Same outcome: one tool is called with any arguments and brings the same result each time. This is weak evidence, so it
 //! hints and does not kill by default.
 
-use super::number;
+use super::{number, repeated_step::gets_shorter};
 use crate::step::{Kind, Step};
 
 /// Steps in a row at the tail with the same tools and the same outcome, where they may be `least` or more. Acknowledgements
@@ -18,6 +18,8 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     if number(steps.iter().filter(same).count()) < least {
         return 0;
     }
-    let count = number(outcomes().take_while(same).count());
-    if count >= least && last.kind() == Kind::Content && last.is_receipt() { 0 } else { count }
+    let row = || outcomes().take_while(same);
+    let count = number(row().count());
+    let is_receipt = || last.kind() == Kind::Content && last.is_receipt();
+    if count >= least && (is_receipt() || gets_shorter(row())) { 0 } else { count }
 }

@@ -1,7 +1,7 @@
 //! Similar failures: one tool fails again and again in the same way, and the arguments vary little: the same search in other
 //! words. It hints; a person would try a few times too.
 
-use super::number;
+use super::{number, repeated_step::gets_shorter};
 use crate::step::{Kind, Step};
 
 /// Of the steps in a row at the tail that brought nothing of their own, those like the last, where they may be `least` or more. One
@@ -26,7 +26,8 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
             }
     };
     let like: Vec<&Step<'_>> = tries.take_while(brings_nothing).filter(is_like_it).collect();
-    if like.iter().all(|step| step.approach == last.approach) { 0 } else { number(like.len()) }
+    let is_one_call = like.iter().all(|step| step.approach == last.approach);
+    if is_one_call || gets_shorter(like.iter().copied()) { 0 } else { number(like.len()) }
 }
 
 fn has_same_residue(step: &Step<'_>, other: &Step<'_>) -> bool {

@@ -67,6 +67,22 @@ fn where_nothing_was_said_before_a_kill_is_a_hint_first() {
     assert_eq!(judged(&no_hints)[last], Some(Verdict::Kill));
 }
 
+/// Another step of the loop lies between, which says too little for a hint itself.
+#[test]
+fn a_hint_at_the_repetition_before_is_enough() {
+    let rows = |order: char| {
+        let found = format!("[{order}] is the first of all of the rows that were found in it");
+        step("", &format!("SELECT name, n FROM t ORDER BY {order} LIMIT 9"), &found)
+    };
+    let all: Vec<_> = "baccbccbc".chars().map(rows).collect();
+    let verdicts =
+        (1..=all.len()).map(|len| in_exchanges(&exchanges(all[..len].to_vec()), &StepsPolicy::default()));
+    let letters: String = verdicts
+        .map(|found| found.map_or('a', |found| if found.verdict == Verdict::Kill { 'k' } else { 'h' }))
+        .collect();
+    assert_eq!(letters, "aaaaahhak");
+}
+
 #[test]
 fn a_failing_call_is_hinted_at_the_third_time_and_killed_at_the_fifth() {
     use Verdict::{Hint, Kill};
@@ -376,6 +392,23 @@ fn an_exchange_that_resumes_after_a_kill_is_stopped_at_its_second_repetition() {
         run.extend([failing(), failing()]);
         assert_eq!(verdict(&run), Verdict::Hint, "{before}, {between}");
     }
+}
+
+/// It was told before it was stopped, and is stopped again though nothing is said one step before.
+#[test]
+fn an_exchange_that_resumes_is_not_told_again() {
+    let policy = StepsPolicy { repeated_step: Thresholds { hint: 3, kill: 4 }, ..StepsPolicy::default() };
+    let verdict = |run: &[Step<'_>]| {
+        let found = in_exchanges(&super::tests::exchanges(run.to_vec()), &policy);
+        found.map_or(Verdict::Allow, |found| found.verdict)
+    };
+    let mut run = vec![failing(); 4];
+    assert_eq!(verdict(&run), Verdict::Kill);
+    run.push(step("say", "I was stopped", "error: no code"));
+    run.push(failing());
+    assert_eq!(verdict(&run), Verdict::Allow, "the first repetition");
+    run.push(failing());
+    assert_eq!(verdict(&run), Verdict::Kill, "the second one");
 }
 
 /// The table of `docs/how-it-decides.md`: from which repetition a hint, and from which a kill.

@@ -149,10 +149,24 @@ impl Done<'_, '_> {
     fn beginning(&self) -> Option<u64> {
         let CallResult::Unread(result) = self.result else { return None };
         match (result.is_read(), result.content) {
-            (false, Some(content)) if content.get().starts_with('"') => beginning(json::chars(content)?),
+            (false, Some(content)) if content.get().starts_with('"') && !may_be_wrapped(content.get()) => {
+                beginning(json::chars(content)?)
+            }
             _ => beginning(result.text().chars().map(Some)),
         }
     }
+}
+
+/// Whether a string, as it stands in a body, may hold a text in one more wrapper: its first letters are not the text's then. A long one
+/// is compared by them all the same.
+fn may_be_wrapped(string: &str) -> bool {
+    /// Longer results come in one form each time (bytes).
+    const MOST: usize = 1_024;
+    /// A label or the first field ends here at the latest (bytes).
+    const LABEL: usize = 40;
+    let text = string.strip_prefix('"').unwrap_or(string).trim_start();
+    let has_label = || text.bytes().take(LABEL).any(|byte| matches!(byte, b':' | b'='));
+    string.len() <= MOST && (text.starts_with(['{', '[', '\\']) || has_label())
 }
 
 /// A digest of the first characters of a text without the white space around it. Nothing where one cannot be read.

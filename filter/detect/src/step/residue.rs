@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use sentinel_text::{digest, digest_pair, words};
 
 use super::{Kind, acknowledging};
+use crate::words::programs;
 
 /// Longer outcomes say something of their own (words).
 const MOST: usize = 60;
@@ -23,8 +24,9 @@ pub(crate) struct Residue {
     pub is_nothing: bool,
 }
 
-/// What is left. Of an explicit failure or an empty outcome all words count. Any other outcome must give back what the call named, or it
-/// says something of its own; then its first sentence counts. Where it does not set it apart, calls that differ in numbers are a batch.
+/// What is left. Of an explicit failure or an empty outcome all words count, but what is found where errors are looked for, and the lines
+/// of a log, say something of their own. Any other outcome must give back what the call named, or it says something of its own; then its
+/// first sentence counts. Where it does not set it apart, calls that differ in numbers are a batch, and a number of its own is a finding.
 pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
     let is_plain = matches!(kind, Kind::Failure | Kind::Empty);
     let tells = || !is_plain && (words(said).nth(MOST).is_some() || acknowledging::has_deed(said));
@@ -33,6 +35,9 @@ pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
     }
     let own: HashSet<String> =
         words(arguments).map(|word| word.trim_end_matches('\'').to_lowercase()).collect();
+    if kind == Kind::Failure && (is_log(said) || own.iter().any(|word| names_failures(word))) {
+        return None;
+    }
     let (mut left, mut sum, mut gives_back, mut is_set_apart) = (0_usize, 0_u64, false, false);
     let mut end = 0;
     for word in words(said).take(MOST) {
@@ -51,6 +56,10 @@ pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
         if !is_plain && left >= LEAST && ends_sentence {
             break;
         }
+        // `src/a.py:17: ..`: a place in what was searched.
+        if !is_plain && word != "0" && word.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
         left = left.saturating_add(1);
         sum = digest_pair(sum, digest(word.to_lowercase().as_bytes()));
     }
@@ -66,9 +75,49 @@ pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
     Some(Residue { digest: sum, is_nothing })
 }
 
+/// A word of a call that looks for failures: `error`, `valueerror`; not `timeout`, which says how long to wait.
+fn names_failures(word: &str) -> bool {
+    let is_class = |end: &&str| {
+        let before = word.strip_suffix(end.to_lowercase().as_str());
+        before.is_some_and(|name| name.ends_with(char::is_alphanumeric))
+    };
+    matches!(word, "error" | "errors" | "exception" | "fatal" | "traceback")
+        || programs::EXCEPTIONS.iter().any(is_class)
+}
+
+/// The first line begins with a time.
+fn is_log(said: &str) -> bool {
+    let first = said.split_whitespace().next().unwrap_or_default().trim_matches(['[', ']', '(', ')']);
+    first.starts_with(|c: char| c.is_ascii_digit()) && first.contains([':', '-'])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Logs and sources that talk of errors are content.
+    #[test]
+    fn what_is_found_where_errors_are_looked_for() {
+        for (said, arguments) in [
+            ("error: disk 3 is full", r#"{"command":"grep -h error: logs/web.log"}"#),
+            ("TimeoutError: the docstring of a class", r#"{"query":"TimeoutError","path":"src"}"#),
+            ("2026-03-04T10:00:03Z ERROR cannot reach the database", r#"{"command":"kubectl logs web"}"#),
+            ("[10:00:03] ERROR disk full", r#"{"path":"logs/web.log"}"#),
+        ] {
+            assert_eq!(super::of(said, arguments, Kind::Failure), None, "{said}");
+        }
+        let line = "src/web.py:17: raise ValueError('no web')";
+        assert_eq!(super::of(line, r#"{"pattern":"raise","path":"src/web.py"}"#, Kind::Content), None);
+        for (said, arguments) in [
+            ("error: no such order", r#"{"order":"W17"}"#),
+            ("cat: logs/web.log: No such file or directory", r#"{"command":"cat logs/web.log"}"#),
+            ("404 Not Found", r#"{"url":"https://example.com/a"}"#),
+            ("error: locked", r#"{"command":"make","timeout":120}"#),
+        ] {
+            assert!(super::of(said, arguments, Kind::Failure).is_some(), "{said}");
+        }
+        assert!(super::of("0 results for 'rome'", r#"{"q":"rome"}"#, Kind::Content).is_some());
+    }
 
     #[test]
     fn an_outcome_that_only_gives_back_the_call() {
