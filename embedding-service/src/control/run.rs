@@ -206,7 +206,8 @@ impl Run {
             events.push(self.event(EventKind::Verdict, at).with("verdict", &turn.verdict));
         }
         if turn.injections > 0 {
-            events.push(self.event(EventKind::InjectionDetected, at).with("texts", &turn.injections));
+            let found = self.event(EventKind::InjectionDetected, at).with("texts", &turn.injections);
+            events.push(found.with("source", &"rules"));
         }
         let kind = match (self.outcome, turn.end) {
             (Status::Done, _) => EventKind::RunCompleted,

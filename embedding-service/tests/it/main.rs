@@ -23,6 +23,7 @@ mod control_suite;
 mod control_webhooks;
 mod embedder;
 mod eval_cache;
+mod eval_guard;
 mod faults;
 mod golden;
 mod history_suite;

@@ -70,6 +70,8 @@ pub struct Policy {
 pub struct GuardPolicy {
     pub user: GuardAction,
     pub tool: GuardAction,
+    /// Whether the service reads new tool results afterwards.
+    pub second_opinion: bool,
 }
 
 impl Policy {
@@ -133,6 +135,12 @@ impl TryFrom<&RawConfig> for Policy {
         if !(1..=MAX_REPEATS).contains(&semantic.repeats) {
             return Err(ConfigError::new("semantic.repeats", "must lie between 1 and 5"));
         }
+        if raw.guard.second_opinion && !raw.control.enabled {
+            return Err(ConfigError::new(
+                "guard.second_opinion",
+                "needs `control.enabled`: tool results go to the service with its reports",
+            ));
+        }
         if semantic.kill > MAX_REPEATS || (1..semantic.repeats).contains(&semantic.kill) {
             return Err(ConfigError::new(
                 "semantic.kill",
@@ -194,7 +202,11 @@ impl TryFrom<&RawConfig> for Policy {
             models: models(raw)?,
             tools: tools(&raw.tools)?,
             bounds: bounds(&raw.bounds)?,
-            guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
+            guard: GuardPolicy {
+                user: raw.guard.user,
+                tool: raw.guard.tool,
+                second_opinion: raw.guard.second_opinion,
+            },
             unreadable: raw.unreadable,
             cache: cache(&raw.cache)?,
             spotlight: spotlight(&raw.spotlight)?,
