@@ -199,11 +199,11 @@ eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --wit
 	@echo "== replay"
 	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-eval-cache: setup ## Judge pairs of prompts as the response cache would: PAIRS=pairs.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
-	@$(if $(PAIRS),,echo 'eval-cache: say which pairs: make eval-cache PAIRS=pairs.jsonl [OUT=dir]' >&2; exit 2)
+eval-cache: setup ## Judge pairs of prompts as the response cache would: FILE=pairs.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
+	@$(if $(or $(FILE),$(PAIRS)),,echo 'eval-cache: say which pairs: make eval-cache FILE=pairs.jsonl [OUT=dir]' >&2; exit 2)
 	@echo "== response cache: what would be served"
 	@$(PROGRAMS) --bin eval-cache
-	@$(RUN) $(CARGO_TARGET_DIR)/release/eval-cache "$(PAIRS)" $(if $(OUT),--out "$(OUT)") $(ARGS)
+	@$(RUN) $(CARGO_TARGET_DIR)/release/eval-cache "$(or $(FILE),$(PAIRS))" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 eval-guard: setup guard-model ## Texts through the input guard and its second opinion: TEXTS=texts.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
 	@$(if $(TEXTS),,echo 'eval-guard: say which texts: make eval-guard TEXTS=texts.jsonl [OUT=dir]' >&2; exit 2)

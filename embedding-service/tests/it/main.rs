@@ -41,4 +41,5 @@ mod redis_faults;
 mod redis_layout;
 mod redis_search;
 mod response_cache;
+mod second_opinion;
 mod support;
