@@ -154,8 +154,16 @@ impl Worker {
 
     /// What whoever configures the filter has to know.
     pub fn warning(&self) -> Option<&'static str> {
-        let is_off = !self.config.budgets.is_empty() && !self.config.reports;
-        is_off.then_some("agent sentinel: nobody is held to `budgets` while `control.enabled` is false")
+        if self.config.reports {
+            return None;
+        }
+        if !self.config.budgets.is_empty() {
+            return Some("agent sentinel: nobody is held to `budgets` while `control.enabled` is false");
+        }
+        let is_asked = self.config.policies().any(|policy| policy.guard.second_opinion);
+        is_asked.then_some(
+            "agent sentinel: nobody reads tool results (`guard.second_opinion`) while `control.enabled` is false",
+        )
     }
 
     /// What new requests go by.
@@ -429,6 +437,24 @@ mod tests {
         (reports.fixed, reports.under_way, reports.told) = (2, Some(2), 2);
         reports.taken();
         assert_eq!((reports.bytes, reports.dropped, reports.add(long())), (0, 0, 3));
+    }
+
+    #[test]
+    fn what_needs_control_is_said_where_that_is_off() {
+        let warning = |json: &str| {
+            let config = Arc::new(Config::from_json(json.as_bytes()).unwrap());
+            Worker::new(config, json.as_bytes()).warning().unwrap_or_default()
+        };
+        let asked = r#""guard":{"second_opinion":true}"#;
+        let of_agent = format!(r#""agents":[{{"name":"a","settings":{{{asked}}}}}]"#);
+        for wanted in [asked, of_agent.as_str()] {
+            assert!(warning(&format!("{{{wanted}}}")).contains("guard.second_opinion"), "{wanted}");
+            assert_eq!(warning(&format!(r#"{{{wanted},"control":{{"enabled":true}}}}"#)), "");
+            // The service gets it without `control`, and must be able to read it.
+            let told = sentinel_config::changeable(format!("{{{wanted}}}").as_bytes(), 4_096);
+            assert!(told.contains("second_opinion") && Config::from_json(told.as_bytes()).is_ok(), "{told}");
+        }
+        assert_eq!(warning("{}"), "");
     }
 
     #[test]

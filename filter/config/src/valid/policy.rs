@@ -135,12 +135,6 @@ impl TryFrom<&RawConfig> for Policy {
         if !(1..=MAX_REPEATS).contains(&semantic.repeats) {
             return Err(ConfigError::new("semantic.repeats", "must lie between 1 and 5"));
         }
-        if raw.guard.second_opinion && !raw.control.enabled {
-            return Err(ConfigError::new(
-                "guard.second_opinion",
-                "needs `control.enabled`: tool results go to the service with its reports",
-            ));
-        }
         if semantic.kill > MAX_REPEATS || (1..semantic.repeats).contains(&semantic.kill) {
             return Err(ConfigError::new(
                 "semantic.kill",
