@@ -66,7 +66,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help check check-up experiment-asked setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist release containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist release containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -107,6 +107,9 @@ operations: setup ## Fetch what only the tests of k8s/ use: kubectl, Helm, schem
 
 frameworks: setup ## Fetch the agent frameworks and coding agents that the tests run
 	@$(PYTHON) tests/parts/setup.py frameworks-python frameworks-node coding-agents
+
+guard-model: ## Fetch the model of the input guard's second opinion
+	@$(PYTHON) tests/parts/setup.py guard-model
 
 console: setup ## Fetch what the test of the console drives: Chromium, playwright-core, axe-core
 	@$(PYTHON) tests/parts/setup.py chromium browser-node
@@ -196,16 +199,17 @@ eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --wit
 	@echo "== replay"
 	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-eval-cache: setup ## Judge pairs of prompts as the response cache would: PAIRS=pairs.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
-	@$(if $(PAIRS),,echo 'eval-cache: say which pairs: make eval-cache PAIRS=pairs.jsonl [OUT=dir]' >&2; exit 2)
+eval-cache: setup ## Judge pairs of prompts as the response cache would: FILE=pairs.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
+	@$(if $(or $(FILE),$(PAIRS)),,echo 'eval-cache: say which pairs: make eval-cache FILE=pairs.jsonl [OUT=dir]' >&2; exit 2)
 	@echo "== response cache: what would be served"
 	@$(PROGRAMS) --bin eval-cache
-	@$(RUN) $(CARGO_TARGET_DIR)/release/eval-cache "$(PAIRS)" $(if $(OUT),--out "$(OUT)") $(ARGS)
+	@$(RUN) $(CARGO_TARGET_DIR)/release/eval-cache "$(or $(FILE),$(PAIRS))" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-eval-guard: ## Texts through the input guard: TEXTS=texts.jsonl [OUT=dir]
+eval-guard: setup guard-model ## Texts through the input guard and its second opinion: TEXTS=texts.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
 	@$(if $(TEXTS),,echo 'eval-guard: say which texts: make eval-guard TEXTS=texts.jsonl [OUT=dir]' >&2; exit 2)
 	@echo "== input guard"
-	@$(CARGO) run --release -p sentinel-replay --bin eval-guard -- "$(TEXTS)" $(if $(OUT),--out "$(OUT)")
+	@$(PROGRAMS) --bin eval-guard
+	@$(RUN) GUARD_MODEL_PATH="$${GUARD_MODEL_PATH:-$(PARTS)/guard-model}" $(CARGO_TARGET_DIR)/release/eval-guard "$(TEXTS)" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 experiment-asked:
 	@$(if $(and $(PROVIDER),$(MODEL)),,echo 'experiment: say which provider and model: make experiment PROVIDER=https://api.openai.com MODEL=gpt-4o-mini' >&2; exit 2)

@@ -17,6 +17,7 @@
 //! | [`cache`] | answers that were given: finding one that may be served, storing them, learning from the provider's |
 //! | [`console`] | web pages for operators |
 //! | [`client`] | the command-line client of control |
+//! | [`second_opinion`] | a model that reads tool results after their requests have gone on |
 //! | [`control`] | runs, stops, budgets, live settings, and the HTTP interface for operators |
 //! | [`recorder`] | storing after the answer has gone, without a gap in what the next call sees |
 //! | [`readiness`] | whether callers should be sent here |
@@ -49,6 +50,7 @@ pub mod readiness;
 pub mod recorder;
 pub mod request;
 pub mod routes;
+pub mod second_opinion;
 pub mod server;
 pub mod service;
 pub mod settings;

@@ -3,6 +3,7 @@
 mod answers;
 mod control;
 mod labels;
+mod second_opinion;
 
 use std::time::Duration;
 
@@ -16,9 +17,10 @@ pub use answers::{AnswerMetrics, LookUps};
 pub use control::ControlMetrics;
 pub use labels::{
     AnswerStored, Bypassed, CacheLookup, Code, Delivered, Dropped, LabelValue, Learned, LookedUp, NotReady,
-    Recorded, Reported, Reserved, StoreOp, TurnTaken, Unanswered,
+    ReadResult, Recorded, Reported, Reserved, StoreOp, TurnTaken, Unanswered,
 };
 use labels::{Label, label};
+pub use second_opinion::SecondOpinionMetrics;
 use strum::VariantArray as _;
 
 /// Upper bounds in seconds: fine below the caller's 50 ms, coarse above.
@@ -55,6 +57,8 @@ pub struct Metrics {
     pub answers: AnswerMetrics,
     /// Of control.
     pub control: ControlMetrics,
+    /// Of the second opinion on tool results.
+    pub second_opinion: SecondOpinionMetrics,
 }
 
 fn latency() -> Histogram {
@@ -88,6 +92,7 @@ impl Default for Metrics {
             similarity: Histogram::new([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975, 1.0]),
             answers: AnswerMetrics::default(),
             control: ControlMetrics::default(),
+            second_opinion: SecondOpinionMetrics::default(),
         };
         metrics.registered()
     }
@@ -178,6 +183,7 @@ impl Metrics {
         );
         self.answers.register(r);
         self.control.register(r);
+        self.second_opinion.register(r);
         // There from the start, so that a rate can be taken of the first one.
         for reason in Unanswered::VARIANTS {
             drop(self.unanswered.get_or_create(&label(*reason)));

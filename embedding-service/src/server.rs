@@ -16,6 +16,7 @@ use crate::{
     control::{
         Control,
         api::{self, Access, Reach},
+        options::ControlOptions,
         service::ControlCalls,
     },
     embed::{
@@ -33,6 +34,7 @@ use crate::{
     readiness::{self, Reasons, Reporter},
     recorder::Recorder,
     routes,
+    second_opinion::reader::{Findings, Reader},
     service::LoopService,
     settings::Settings,
     store::StoreError,
@@ -154,7 +156,17 @@ where
     };
     // The gateway decides who gets there, but so does whoever reaches the port.
     let for_gateway = key.and_then(|_| pages_for(Access { reach: Reach::Anywhere, key }));
-    let calls = ControlCalls { control: control.clone(), metrics: Arc::clone(&metrics) };
+    let reader = match (&settings.second_opinion, &control, &settings.control) {
+        (Some(options), Some(control), Some(ControlOptions { events, .. })) => {
+            let store = Arc::clone(&control.store);
+            let findings = Findings { store, keep: *events, metrics: Arc::clone(&metrics) };
+            let reader = Reader::start(&Runtime::load(&settings.library)?, options, findings)?;
+            tracing::info!(threshold = options.threshold, "new tool results are read for a second opinion");
+            Some(Arc::new(reader))
+        }
+        _ => None,
+    };
+    let calls = ControlCalls { control: control.clone(), metrics: Arc::clone(&metrics), reader };
     let (health, routes) = routes::of(service, calls, for_gateway).await?;
 
     let unix = match &settings.unix_socket {

@@ -14,8 +14,8 @@ use clap::CommandFactory;
 use embedding_service::{
     control::ingest::Counted,
     metrics::{
-        AnswerStored, CacheLookup, Delivered, Dropped, Learned, LookedUp, Metrics, Recorded, Reported,
-        Reserved, StoreOp, Unanswered,
+        AnswerStored, CacheLookup, Delivered, Dropped, Learned, LookedUp, Metrics, ReadResult, Recorded,
+        Reported, Reserved, StoreOp, Unanswered,
     },
     settings::RawSettings,
 };
@@ -53,6 +53,8 @@ fn exposition() -> String {
     metrics.control.lost(1, 1);
     Reserved::VARIANTS.iter().for_each(|outcome| metrics.control.reserved(*outcome));
     metrics.control.unpriced();
+    ReadResult::VARIANTS.iter().for_each(|outcome| metrics.second_opinion.count(*outcome, 1));
+    metrics.second_opinion.took(time);
     Delivered::VARIANTS.iter().for_each(|outcome| metrics.control.delivered(*outcome));
     metrics.exposition()
 }

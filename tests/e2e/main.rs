@@ -47,6 +47,7 @@ mod replicas;
 mod response_cache;
 mod rights;
 mod scopes;
+mod second_opinion;
 mod service_calls;
 mod signing;
 mod simple_policies;

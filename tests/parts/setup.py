@@ -1,7 +1,8 @@
 """Sets up every real part that the demo, the tests and the benches run on, in `<repository>/.parts`.
 
 `python3 tests/parts/setup.py [PART ...]`: all parts of `catalogue.py` and `wasm_opt.py` and Rust's target for the filter, or
-the parts named, which may be those of `operations.py`, `frameworks.py`, `coding_agents.py`, `documents.py`, `shipping.py` and `browser.py` too.
+the parts named, which may be those of `operations.py`, `frameworks.py`, `coding_agents.py`, `documents.py`, `shipping.py`, `browser.py` and
+`guard_model.py` too.
 Two names stand for more: `wasm-target` for Rust's target alone, `all` for every part except those that are set up on request. Needs Python 3.11 to 3.13, no root
 and no packages. What is ready stays as it is, so a second call is quick; several calls at once are safe. This file is the
 command and knows no part.
@@ -21,6 +22,7 @@ import catalogue  # noqa: E402
 import coding_agents  # noqa: E402
 import documents  # noqa: E402
 import frameworks  # noqa: E402
+import guard_model  # noqa: E402
 import operations  # noqa: E402
 import shipping  # noqa: E402
 import wasm_opt  # noqa: E402
@@ -32,7 +34,7 @@ from wasm_target import ensure_wasm_target  # noqa: E402
 
 NEEDED_ALWAYS = catalogue.PARTS + wasm_opt.PARTS
 PARTS = (NEEDED_ALWAYS + operations.PARTS + frameworks.PARTS + coding_agents.PARTS + documents.PARTS + shipping.PARTS +
-         browser.PARTS)
+         browser.PARTS + guard_model.PARTS)
 
 
 def digest(part: Part) -> str:

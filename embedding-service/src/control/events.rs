@@ -121,6 +121,8 @@ pub enum TurnData<'a> {
     },
     Injection {
         texts: u32,
+        /// What has found them: `rules` or `model`.
+        source: &'a str,
     },
     Ended {
         status: Status,

@@ -208,7 +208,8 @@ impl Run {
             told(EventKind::Verdict, TurnData::Verdict { verdict: &turn.verdict });
         }
         if turn.injections > 0 {
-            told(EventKind::InjectionDetected, TurnData::Injection { texts: turn.injections });
+            let texts = turn.injections;
+            told(EventKind::InjectionDetected, TurnData::Injection { texts, source: "rules" });
         }
         let kind = match (self.outcome, turn.end) {
             (Status::Done, _) => EventKind::RunCompleted,

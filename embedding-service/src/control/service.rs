@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     metrics::{Metrics, Reported, Reserved},
+    second_opinion::reader::Reader,
     store::StoreError,
 };
 
@@ -23,6 +24,8 @@ pub struct ControlCalls {
     /// None: control is switched off.
     pub control: Option<Arc<Control>>,
     pub metrics: Arc<Metrics>,
+    /// None: nobody reads tool results.
+    pub reader: Option<Arc<Reader>>,
 }
 
 fn unavailable(error: StoreError) -> Status {
@@ -34,7 +37,7 @@ fn switched_off() -> Status {
 }
 
 impl ControlCalls {
-    async fn take(&self, control: &Control, report: ReportRequest) -> Result<ReportReply, Status> {
+    async fn take(&self, control: &Control, mut report: ReportRequest) -> Result<ReportReply, Status> {
         let metrics = &self.metrics.control;
         let Some(worker) = worker_name(report.worker) else {
             metrics.reported(Reported::Invalid);
@@ -46,6 +49,10 @@ impl ControlCalls {
         }
         metrics.lost(report.dropped, report.unknown_directives);
         control.workers.saw(&worker, report.dropped, clock::now_ms());
+        if let Some(reader) = &self.reader {
+            let sent = report.sent_at_ms;
+            report.turns.iter_mut().for_each(|turn| reader.take(turn, sent.saturating_sub(turn.at_ms)));
+        }
         let known = report.known.unwrap_or_default();
         let answered = async {
             let counted = control.ingest.count(&worker, report.turns, report.sent_at_ms).await?;

@@ -10,7 +10,10 @@ use std::{
 
 use ort::{
     environment::Environment,
-    session::{Session, SessionInputValue, builder::GraphOptimizationLevel},
+    session::{
+        Session, SessionInputValue,
+        builder::{GraphOptimizationLevel, SessionBuilder},
+    },
     value::Tensor,
 };
 use sentinel_encoder::Processor;
@@ -54,6 +57,11 @@ impl Runtime {
             .map_err(|e| failed(e.to_string()))?;
         *loaded = Some(environment.clone());
         Ok(Self(environment))
+    }
+
+    /// Opens a graph as it was published, for one thread.
+    pub(crate) fn session(&self, graph: &Path) -> ort::Result<Session> {
+        single(self)?.commit_from_file(graph)
     }
 }
 
@@ -180,19 +188,23 @@ impl Embedder for OnnxEmbedder {
     }
 }
 
+/// For one thread that does not spin.
+fn single(runtime: &Runtime) -> ort::Result<SessionBuilder> {
+    Ok(Session::builder(&runtime.0)?
+        .with_optimization_level(GraphOptimizationLevel::All)?
+        .with_intra_threads(1)?
+        .with_inter_threads(1)?
+        .with_intra_op_spinning(false)?
+        .with_inter_op_spinning(false)?)
+}
+
 fn open(
     runtime: &Runtime,
     graph: &Path,
     processor: Option<Processor>,
     assistants: &Assistants,
 ) -> ort::Result<Session> {
-    let session = Session::builder(&runtime.0)?
-        .with_optimization_level(GraphOptimizationLevel::All)?
-        .with_intra_threads(1)?
-        .with_inter_threads(1)?
-        .with_intra_op_spinning(false)?
-        .with_inter_op_spinning(false)?
-        .with_disabled_optimizers(DISABLED_OPTIMISERS)?;
+    let session = single(runtime)?.with_disabled_optimizers(DISABLED_OPTIMISERS)?;
     let mut session = operator::register(session, processor, assistants)?;
     // ONNX Runtime makes a domain known when the first session with it is opened, and cannot do that for two at once
     // (microsoft/onnxruntime#22663).

@@ -202,6 +202,20 @@ pub enum Delivered {
     CoolingDown,
 }
 
+/// What became of a tool result that was to be read.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum ReadResult {
+    /// The model takes it for an injection.
+    Found,
+    Clean,
+    /// It was read before in the same run.
+    Repeated,
+    /// There was no room for it, here or in the filter.
+    Dropped,
+    Failed,
+}
+
 /// Why `/readyz` says no.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -270,6 +284,10 @@ impl LabelValue for Reserved {
 }
 
 impl LabelValue for Delivered {
+    const NAME: &str = "outcome";
+}
+
+impl LabelValue for ReadResult {
     const NAME: &str = "outcome";
 }
 

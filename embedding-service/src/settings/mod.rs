@@ -18,6 +18,7 @@ use crate::{
     listen::UnixSocketOptions,
     log::LogOptions,
     readiness::OverloadLimits,
+    second_opinion::SecondOpinionOptions,
     trace::CollectorOptions,
 };
 
@@ -35,6 +36,8 @@ pub struct Settings {
     pub cache: Option<CacheOptions>,
     /// None: no control.
     pub control: Option<ControlOptions>,
+    /// None: nobody reads tool results.
+    pub second_opinion: Option<SecondOpinionOptions>,
     /// 0..=1
     pub threshold: f64,
     pub model: PathBuf,
@@ -70,6 +73,13 @@ impl TryFrom<RawSettings> for Settings {
             let wanted = "give a path for the Unix socket, or an IP:port in LISTEN_ADDR";
             return Err(SettingError { name: "UDS_PATH", wanted });
         }
+        let second_opinion = raw
+            .guard_model_path
+            .map(|model| SecondOpinionOptions { model, threshold: raw.guard_model_threshold });
+        if second_opinion.is_some() && control.is_none() {
+            let wanted = "leave it out, or give CONTROL=true: tool results come with the reports of control";
+            return Err(SettingError { name: "GUARD_MODEL_PATH", wanted });
+        }
         let model = raw.model_path.ok_or(SettingError {
             name: "LOOP_EMBEDDING_MODEL_PATH",
             wanted: "give the model: an .onnx file with its tokenizer.json beside it, or the folder of both",
@@ -83,6 +93,7 @@ impl TryFrom<RawSettings> for Settings {
             retention: Retention { size: raw.history_size, ttl: raw.embedding_ttl },
             cache,
             control,
+            second_opinion,
             threshold: raw.similarity_threshold,
             model,
             library: raw.ort_dylib_path.unwrap_or_else(|| PathBuf::from("libonnxruntime.so")),
@@ -174,6 +185,8 @@ mod tests {
             ("--control-run-ttl", "1", "CONTROL_RUN_TTL"),
             ("--control-max-bytes", "64MB", "CONTROL_MAX_BYTES"),
             ("--metrics-addr", "0.0.0.0:9464", "CONTROL_KEY_FILE"),
+            ("--guard-model-threshold", "97%", "GUARD_MODEL_THRESHOLD"),
+            ("--guard-model-threshold", "NaN", "GUARD_MODEL_THRESHOLD"),
             ("--workers", "0", "LOOP_WORKERS"),
             ("--queue-length", "0", "LOOP_QUEUE_LENGTH"),
             ("--recent-max-bytes", "16MB", "LOOP_RECENT_MAX_BYTES"),
@@ -200,6 +213,15 @@ mod tests {
         let raw = RawSettings::try_parse_from(["embedding-service", "--model-path", ""]).unwrap();
         let e = Settings::try_from(raw).unwrap_err();
         assert_eq!(e.name, "LOOP_EMBEDDING_MODEL_PATH");
+    }
+
+    #[test]
+    fn tool_results_are_read_where_a_model_is_named_and_reports_come() {
+        assert_eq!(settings(&[]).unwrap().second_opinion, None);
+        let read = settings(&["--guard-model-path", "/g"]).unwrap().second_opinion.unwrap();
+        assert_eq!(read.model, PathBuf::from("/g"));
+        let e = settings(&["--guard-model-path", "/g", "--control", "false"]).unwrap_err();
+        assert!(e.contains("GUARD_MODEL_PATH") && e.contains("CONTROL"), "{e}");
     }
 
     #[test]

@@ -83,6 +83,13 @@ pub(super) fn similarity(text: &str) -> Result<f64, Wanted> {
     }
 }
 
+pub(super) fn share(text: &str) -> Result<f64, Wanted> {
+    match text.trim().parse() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => Err("give a number from 0 to 1".to_owned()),
+    }
+}
+
 pub(super) fn boolean(text: &str) -> Result<bool, Wanted> {
     match text.trim() {
         "true" | "1" => Ok(true),

@@ -8,7 +8,7 @@ use tracing::Level;
 
 use super::parse::{
     address, boolean, choice, collector, level, milliseconds, number, optional, path, permissions, seconds,
-    secret, similarity, text,
+    secret, share, similarity, text,
 };
 use crate::{
     history::redis::MAX_HISTORY,
@@ -164,6 +164,12 @@ pub struct RawSettings {
     /// Address at which the console's link shows the trace of a run, http:// or https://, with {trace_id} for its id; empty means no link. The filter sends these traces (traces.cluster).
     #[arg(long, env = "CONTROL_TRACE_URL", value_name = "CONTROL_TRACE_URL", default_value = "", value_parser = optional(text))]
     pub control_trace_url: OrEmpty<String>,
+    /// The model for the second opinion on tool results (guard.second_opinion in the filter): an .onnx file, or a folder with model.onnx, with its tokenizer.json beside it. Empty means that tool results are not read. Needs CONTROL.
+    #[arg(long, env = "GUARD_MODEL_PATH", value_name = "GUARD_MODEL_PATH", default_value = "", value_parser = optional(path))]
+    pub guard_model_path: OrEmpty<PathBuf>,
+    /// A tool result is reported as an injection above this score of the model, 0 to 1.
+    #[arg(long, env = "GUARD_MODEL_THRESHOLD", value_name = "GUARD_MODEL_THRESHOLD", default_value = "0.975", value_parser = share)]
+    pub guard_model_threshold: f64,
     /// Address of the collector of traces, http://host:port, for OTLP/gRPC; empty means no spans.
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "OTEL_EXPORTER_OTLP_ENDPOINT", default_value = "", value_parser = optional(collector))]
     pub otlp_endpoint: OrEmpty<String>,

@@ -69,6 +69,35 @@ fn hard_traps_are_served_at_no_threshold() {
     }
 }
 
+/// GPTCache's benchmark (`mock_data.json`, `similiar_qqp.json`) and Quora's own file.
+#[test]
+fn pairs_of_other_benchmarks_are_read_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pairs.json");
+    let gptcache = r#"[
+        {"id": 1, "origin": "What's gold?", "similar": "What is gold?"},
+        {"id": 2, "origin": "How do planes fly?", "similar": "Why is the sky blue?"}
+    ]"#;
+    let quora = concat!(
+        r#"{"id": "0", "qid1": "1", "qid2": "2", "question1": "What is gold?", "question2": "What's gold?", "is_duplicate": "1"}"#,
+        "\n",
+        r#"{"question1": "What is gold?", "question2": "What is silver?", "is_duplicate": 0}"#,
+    );
+    for (text, counts) in [(gptcache, [1, 2, 0, 0]), (quora, [1, 1, 0, 1])] {
+        std::fs::write(&file, text).unwrap();
+        let output = evaluate(&file, folder.path());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = std::fs::read_to_string(folder.path().join("report.json")).unwrap();
+        let report: Value = serde_json::from_str(&text).unwrap();
+        let names = ["true_served", "true_total", "traps_served", "traps_total"];
+        assert_eq!(names.map(|name| number(&report, &format!("/default/{name}"))), counts, "{text}");
+    }
+    for wrong in [r#"[{"origin": "x"}]"#, r#"{"question1": "x", "question2": "y", "is_duplicate": 2}"#] {
+        std::fs::write(&file, wrong).unwrap();
+        assert_eq!(evaluate(&file, folder.path()).status.code(), Some(2), "{wrong}");
+    }
+}
+
 #[test]
 fn a_file_that_holds_no_pairs_is_named_with_the_line() {
     let folder = tempfile::tempdir().unwrap();

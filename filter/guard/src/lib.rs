@@ -89,6 +89,13 @@ pub fn folded(name: &str) -> String {
     folded.trim().to_owned()
 }
 
+/// The text in the strings of a JSON value, which may be cut anywhere.
+pub fn text_of_json(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    json::strings_into(json, &mut text);
+    text
+}
+
 /// What a text holds.
 pub fn scan(text: &str, place: Place) -> Matches {
     Scanner::default().scan(text, place)

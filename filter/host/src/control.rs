@@ -173,6 +173,8 @@ fn turn(turn: Turn) -> v1::Turn {
         injections: turn.injections,
         prompt: turn.text,
         leases: Vec::new(),
+        results: turn.results,
+        more_results: turn.more_results,
     }
 }
 

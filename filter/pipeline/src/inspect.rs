@@ -411,6 +411,7 @@ pub fn begun(turn: &mut Option<Box<Turn>>, host: &mut impl Host) {
     if let Some(turn) = turn {
         turn.is_under_way = true;
         turn.number = host.report((**turn).clone());
+        turn.forget_results();
     }
 }
 

@@ -63,6 +63,10 @@ pub struct Turn {
     pub injections: u32,
     /// The new prompt; empty unless texts are reported.
     pub text: String,
+    /// New tool results for the second opinion, and how many more there were. Told once: a turn that was told as under way has none when
+    /// it ends.
+    pub results: Vec<String>,
+    pub more_results: u32,
 }
 
 /// A call and its outcome.
@@ -128,7 +132,24 @@ impl Turn {
             let StepTexts { arguments, outcome } = &step.texts;
             [&step.tool, arguments, outcome].map(String::len).into_iter().fold(STEP, usize::saturating_add)
         });
-        texts.into_iter().chain(steps).fold(FIXED, usize::saturating_add)
+        let all = texts.into_iter().chain(steps).fold(FIXED, usize::saturating_add);
+        all.saturating_add(self.bytes_of_results())
+    }
+
+    pub fn bytes_of_results(&self) -> usize {
+        self.results.iter().map(String::len).fold(0, usize::saturating_add)
+    }
+
+    /// Nobody reads them.
+    pub fn leave_out_results(&mut self) {
+        let left_out = std::mem::take(&mut self.results).len();
+        self.more_results = self.more_results.saturating_add(u32::try_from(left_out).unwrap_or(u32::MAX));
+    }
+
+    /// They have been told.
+    pub fn forget_results(&mut self) {
+        self.results = Vec::new();
+        self.more_results = 0;
     }
 }
 

@@ -25,6 +25,8 @@ const ROOM: usize = 2_048;
 /// Turns that may wait, and their bytes.
 const MOST_TURNS: usize = 4_096;
 const MOST_BYTES: usize = 1 << 20;
+/// Bytes of tool results for the second opinion that may wait, so about as many a second. What comes above it is left out, and counted.
+const MOST_OF_RESULTS: usize = 64 << 10;
 /// A report is sent sooner where so many turns wait.
 const MANY_TURNS: usize = 256;
 /// Between two reports, at least, and how much more it may be (milliseconds).
@@ -63,6 +65,8 @@ pub struct Worker {
 struct Reports {
     waiting: VecDeque<Turn>,
     bytes: usize,
+    /// Of these, bytes of tool results.
+    results: usize,
     /// How many of the first were sent before: they stay as they are.
     fixed: usize,
     /// How many are in the report that is under way.
@@ -85,9 +89,16 @@ impl Reports {
         if let Ok(at) = waiting.map(|at| at.max(self.fixed))
             && let Some(known) = self.waiting.get_mut(at).filter(|known| known.number == begun)
         {
-            self.bytes = self.bytes.saturating_sub(known.size()).saturating_add(turn.size());
+            // What it has been given is all that was new.
+            turn.results = mem::take(&mut known.results);
+            turn.more_results = known.more_results;
+            let before = known.size().saturating_add(turn.bytes_of_results());
+            self.bytes = self.bytes.saturating_sub(before).saturating_add(turn.size());
             *known = turn;
             return begun;
+        }
+        if self.results.saturating_add(turn.bytes_of_results()) > MOST_OF_RESULTS {
+            turn.leave_out_results();
         }
         let size = turn.size();
         if self.waiting.len() >= MOST_TURNS || self.bytes.saturating_add(size) > MOST_BYTES {
@@ -95,6 +106,7 @@ impl Reports {
             return 0;
         }
         self.bytes = self.bytes.saturating_add(size);
+        self.results = self.results.saturating_add(turn.bytes_of_results());
         self.last = self.last.saturating_add(1);
         (turn.number, turn.begun) = (self.last, begun);
         self.waiting.push_back(turn);
@@ -105,8 +117,10 @@ impl Reports {
     fn taken(&mut self) {
         let count = self.under_way.take().unwrap_or(0);
         let gone = self.waiting.drain(..count.min(self.waiting.len()));
-        let bytes = gone.map(|turn| turn.size()).fold(0, usize::saturating_add);
-        self.bytes = self.bytes.saturating_sub(bytes);
+        for turn in gone {
+            self.bytes = self.bytes.saturating_sub(turn.size());
+            self.results = self.results.saturating_sub(turn.bytes_of_results());
+        }
         self.fixed = 0;
         self.dropped = self.dropped.saturating_sub(mem::take(&mut self.told));
         self.unknown = 0;
@@ -140,8 +154,16 @@ impl Worker {
 
     /// What whoever configures the filter has to know.
     pub fn warning(&self) -> Option<&'static str> {
-        let is_off = !self.config.budgets.is_empty() && !self.config.reports;
-        is_off.then_some("agent sentinel: nobody is held to `budgets` while `control.enabled` is false")
+        if self.config.reports {
+            return None;
+        }
+        if !self.config.budgets.is_empty() {
+            return Some("agent sentinel: nobody is held to `budgets` while `control.enabled` is false");
+        }
+        let is_asked = self.config.policies().any(|policy| policy.guard.second_opinion);
+        is_asked.then_some(
+            "agent sentinel: nobody reads tool results (`guard.second_opinion`) while `control.enabled` is false",
+        )
     }
 
     /// What new requests go by.
@@ -415,6 +437,46 @@ mod tests {
         (reports.fixed, reports.under_way, reports.told) = (2, Some(2), 2);
         reports.taken();
         assert_eq!((reports.bytes, reports.dropped, reports.add(long())), (0, 0, 3));
+    }
+
+    #[test]
+    fn what_needs_control_is_said_where_that_is_off() {
+        let warning = |json: &str| {
+            let config = Arc::new(Config::from_json(json.as_bytes()).unwrap());
+            Worker::new(config, json.as_bytes()).warning().unwrap_or_default()
+        };
+        let asked = r#""guard":{"second_opinion":true}"#;
+        let of_agent = format!(r#""agents":[{{"name":"a","settings":{{{asked}}}}}]"#);
+        for wanted in [asked, of_agent.as_str()] {
+            assert!(warning(&format!("{{{wanted}}}")).contains("guard.second_opinion"), "{wanted}");
+            assert_eq!(warning(&format!(r#"{{{wanted},"control":{{"enabled":true}}}}"#)), "");
+            // The service gets it without `control`, and must be able to read it.
+            let told = sentinel_config::changeable(format!("{{{wanted}}}").as_bytes(), 4_096);
+            assert!(told.contains("second_opinion") && Config::from_json(told.as_bytes()).is_ok(), "{told}");
+        }
+        assert_eq!(warning("{}"), "");
+    }
+
+    #[test]
+    fn no_more_tool_results_wait_than_there_is_room_for_and_none_is_told_twice() {
+        let of = |bytes: usize| Turn { results: vec!["r".repeat(bytes)], is_under_way: true, ..turn(0) };
+        let mut reports = Reports::default();
+        assert_eq!([(); 3].map(|()| reports.add(of(MOST_OF_RESULTS / 2))), [1, 2, 3]);
+        let told = |reports: &Reports| -> Vec<(usize, u32)> {
+            reports.waiting.iter().map(|turn| (turn.bytes_of_results(), turn.more_results)).collect()
+        };
+        let half = MOST_OF_RESULTS / 2;
+        assert_eq!(told(&reports), [(half, 0), (half, 0), (0, 1)]);
+        // One ends before its report leaves: it keeps what it began with.
+        assert_eq!(reports.add(turn(1)), 1);
+        assert_eq!(told(&reports), [(half, 0), (half, 0), (0, 1)]);
+        let sizes = reports.waiting.iter().map(Turn::size).sum::<usize>();
+        assert_eq!((reports.bytes, reports.results), (sizes, MOST_OF_RESULTS));
+        (reports.fixed, reports.under_way) = (3, Some(3));
+        reports.taken();
+        assert_eq!((reports.bytes, reports.results), (0, 0));
+        assert_eq!(reports.add(of(half)), 4);
+        assert_eq!(told(&reports), [(half, 0)]);
     }
 
     #[test]

@@ -456,6 +456,13 @@ pub struct Turn {
     /// The lease that the request was served from, if any of its budgets has one.
     #[prost(fixed64, repeated, tag = "26")]
     pub leases: ::prost::alloc::vec::Vec<u64>,
+    /// Texts of new tool results, for the second opinion: at most 4, of each at most 4 kB, with keys masked; empty unless
+    /// `guard.second_opinion` is on. A turn that comes twice has them the first time only. The service keeps none of it.
+    #[prost(string, repeated, tag = "27")]
+    pub results: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many more new tool results there were.
+    #[prost(uint32, tag = "28")]
+    pub more_results: u32,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Verdict {

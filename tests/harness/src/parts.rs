@@ -33,6 +33,11 @@ pub fn model() -> PathBuf {
     part("The embedding model", "LOOP_EMBEDDING_MODEL_PATH", ".parts/model/model.onnx", "make setup")
 }
 
+/// Folder of the model that reads tool results for a second opinion.
+pub fn guard_model() -> PathBuf {
+    part("The model of the second opinion", "GUARD_MODEL_PATH", ".parts/guard-model", "make guard-model")
+}
+
 /// The model before it was made small.
 pub fn float_model() -> PathBuf {
     part("The model in float32", "SENTINEL_FLOAT_MODEL", ".parts/model-fp32/model.onnx", "make setup")

@@ -143,6 +143,11 @@ impl Config {
         self
     }
 
+    /// The common policy, and those of `agents[]`.
+    pub fn policies(&self) -> impl Iterator<Item = &Policy> {
+        [&self.base].into_iter().chain(self.agents.iter().map(|(_, policy)| policy)).map(Arc::as_ref)
+    }
+
     /// The policy for this sender: that of the first entry of `agents[]` that fits, or the common one.
     pub fn policy(&self, sender: Sender<'_>) -> &Arc<Policy> {
         self.agents.iter().find(|(entry, _)| entry.fits(sender)).map_or(&self.base, |(_, policy)| policy)

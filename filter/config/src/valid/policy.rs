@@ -70,6 +70,8 @@ pub struct Policy {
 pub struct GuardPolicy {
     pub user: GuardAction,
     pub tool: GuardAction,
+    /// Whether the service reads new tool results afterwards.
+    pub second_opinion: bool,
 }
 
 impl Policy {
@@ -194,7 +196,11 @@ impl TryFrom<&RawConfig> for Policy {
             models: models(raw)?,
             tools: tools(&raw.tools)?,
             bounds: bounds(&raw.bounds)?,
-            guard: GuardPolicy { user: raw.guard.user, tool: raw.guard.tool },
+            guard: GuardPolicy {
+                user: raw.guard.user,
+                tool: raw.guard.tool,
+                second_opinion: raw.guard.second_opinion,
+            },
             unreadable: raw.unreadable,
             cache: cache(&raw.cache)?,
             spotlight: spotlight(&raw.spotlight)?,

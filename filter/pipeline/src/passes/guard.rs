@@ -6,7 +6,7 @@ use sentinel_detect::verdict::{Finding, Signal, Verdict};
 use sentinel_guard::{Matches, Pattern, Place, Scanner};
 use sentinel_llm_api::{
     conversation::{Conversation, Role},
-    history::Written,
+    history::{History, Written},
 };
 
 use super::Seen;
@@ -70,6 +70,14 @@ impl Search {
     }
 }
 
+/// The messages that are new. The newest come first: the model acts on them. The end of a history may be the beginning of an answer,
+/// which the model is to go on with.
+pub fn new<'h>(history: &'h History<'_>) -> impl Iterator<Item = usize> + 'h {
+    let is_answer = |at: &usize| history.role(*at) == Role::Assistant;
+    let new = (0..history.len()).rev().skip_while(is_answer).take_while(move |at| !is_answer(at));
+    new.filter(|at| history.role(*at) != Role::Instruction)
+}
+
 /// Reads what is new.
 fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Search {
     // What is to be blocked must not hide behind other texts.
@@ -83,11 +91,7 @@ fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Search {
     if policy.user != GuardAction::Off {
         conversation.variables().for_each(|json| search.json(json, Place::User));
     }
-    // The newest come first: the model acts on them. The end of a history may be the beginning of an answer, which the model is to
-    // go on with.
-    let is_answer = |at: &usize| history.role(*at) == Role::Assistant;
-    let new = (0..history.len()).rev().skip_while(is_answer).take_while(|at| !is_answer(at));
-    for at in new.filter(|at| history.role(*at) != Role::Instruction) {
+    for at in new(history) {
         // More is not searched: then it need not be read.
         if search.left == 0 {
             break;

@@ -13,6 +13,7 @@ pub mod guard;
 pub mod loops;
 pub mod models;
 pub mod report;
+pub mod second_opinion;
 pub mod spotlight;
 pub mod stop;
 pub mod tools;

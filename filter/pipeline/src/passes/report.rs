@@ -11,7 +11,7 @@ use sentinel_llm_api::{
 };
 use sentinel_text::{digest, digest_pair};
 
-use super::{McpSeen, Seen, Surroundings};
+use super::{McpSeen, Seen, Surroundings, second_opinion};
 use crate::{
     case::{AnswerCase, Case, McpCase},
     mask::masked,
@@ -47,6 +47,9 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     turn.add_steps(&seen.reading.done(), is_repeated);
     if seen.config.reports_content {
         add_content(seen, &mut turn);
+    }
+    if case.policy.guard.second_opinion {
+        second_opinion::add_results(seen.conversation, &mut turn);
     }
     case.turn = Some(Box::new(turn));
 }
