@@ -197,7 +197,7 @@ await judged(page).waitFor();
 await page.getByText("2 lines could not be judged").click();
 await page.getByText(/^Line 3: not JSON/).waitFor();
 await page.getByText(/^Line 7: not a run/).waitFor();
-assert.match(await page.locator("#list tbody tr").first().innerText(), /ended at turn 6[^]*settings-9[^]*read_file failed 5 times with the same error/, "the worst is first");
+assert.match(await page.locator("#list tbody tr").first().innerText(), /ended at turn 7[^]*settings-9[^]*read_file failed 5 times with the same error/, "the worst is first");
 
 // It is chosen by keyboard and read; a threshold is moved, and it is judged again at once.
 await page.keyboard.press("j");
@@ -208,16 +208,16 @@ await page.getByText("Here Sentinel ended it.").waitFor();
 const slider = page.getByLabel("steps.repeated_step.kill", { exact: true });
 await slider.focus();
 await page.keyboard.press("ArrowLeft");
-await page.getByText("5 runs. 2 would have been ended, 1 told, 2 let pass.").waitFor();
+await page.getByText("5 runs. 3 would have been ended, 0 told, 2 let pass.").waitFor();
 await page.getByRole("heading", { name: "read_file failed 4 times with the same error; Sentinel would have ended the run." }).waitFor();
 await page.keyboard.press("End");
-await page.getByRole("heading", { name: /the model would have been told/ }).waitFor();
+await page.getByRole("heading", { name: "5 steps in a row repeated what it had done and seen before; Sentinel would have ended the run." }).waitFor();
 assert.equal(await slider.getAttribute("aria-valuetext"), "never");
 // What the filter refuses is said in its words, and what is shown stays.
 const mostHint = page.getByLabel("steps.cycle.hint", { exact: true });
 await mostHint.focus();
 for (const _ of [3, 4, 5]) await page.keyboard.press("ArrowRight");
-await page.getByRole("alert").filter({ hasText: "steps.cycle: `kill` must not be below `hint`" }).waitFor();
+await page.getByRole("alert").filter({ hasText: "steps.cycle`: `kill` must not be below `hint`" }).waitFor();
 await page.getByRole("button", { name: "Back to the defaults" }).click();
 await judged(page).waitFor();
 await page.getByRole("alert").filter({ hasText: "Not taken" }).waitFor({ state: "detached" });

@@ -30,6 +30,9 @@ pub struct Told {
     pub turns: Vec<Option<Turn>>,
 }
 
+/// What an error calls the configuration; the page needs no name for it.
+const NAME: &str = "the configuration";
+
 impl Thresholds {
     /// From the filter's configuration, in JSON. The turns are reported with their texts, as `control.content` has it.
     pub fn of(source: &[u8]) -> Result<Self, String> {
@@ -38,7 +41,8 @@ impl Thresholds {
         if let Some(given) = given.as_object_mut() {
             given.insert("control".to_owned(), json!({"enabled": true, "content": true}));
         }
-        settings::with(given, "the configuration", false).map(|settings| Self::new(settings.config))
+        let problem = |error: String| error.trim_start_matches(NAME).trim_start_matches(": ").to_owned();
+        settings::with(given, NAME, false).map(|settings| Self::new(settings.config)).map_err(problem)
     }
 
     fn new(config: Config) -> Self {
