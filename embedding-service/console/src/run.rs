@@ -172,7 +172,7 @@ impl Run {
                 (self.similarities())
                 (story::story(self))
             }
-            (counted::table(&self.counted, self.finding.is_none()))
+            (counted::table(&self.counted, self.finding.is_none(), "that hold for the agent now"))
         }
     }
 

@@ -35,7 +35,7 @@ impl Run {
             }
             (story::glance(self))
             (story::story(self))
-            (counted::table(&self.counted, self.finding.is_none()))
+            (counted::table(&self.counted, self.finding.is_none(), "of the sliders above"))
         }
     }
 }

@@ -272,7 +272,9 @@ mod tests {
             spent.roll(period);
             spent.add(period, tokens(1));
             spent.add(period, Amounts::default());
-            assert!(spent.parts().len() <= MOST_PARTS && spent.parts().is_sorted_by_key(|(from_ms, _)| *from_ms));
+            assert!(
+                spent.parts().len() <= MOST_PARTS && spent.parts().is_sorted_by_key(|(from_ms, _)| *from_ms)
+            );
         }
         assert_eq!((spent.total(), spent.parts()[0].0), (tokens(10_000), 0));
         // Of what was granted in a part that is joined with others now.
