@@ -24,6 +24,8 @@ endif
 WASM_TARGET := wasm32-wasip1
 MODULE := $(CARGO_TARGET_DIR)/$(WASM_TARGET)/release/sentinel_filter.wasm
 SERVICE := $(CARGO_TARGET_DIR)/release/embedding-service
+# What the console's page Replay runs in the browser. It is built first, and the service takes it in: embedding-service/build.rs.
+export SENTINEL_REPLAY_CORE := $(CARGO_TARGET_DIR)/$(WASM_TARGET)/release/sentinel_console_replay.wasm
 # What is tested keeps its debug assertions and checks of overflow.
 TESTED_SERVICE := $(CARGO_TARGET_DIR)/debug/embedding-service
 MODULE_LIMIT := 1500000
@@ -66,7 +68,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist release containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter replay-core service build size test test-programs demo demo-programs up shipping dist release containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -120,7 +122,11 @@ filter: setup ## Build the filter for Envoy (WebAssembly, release)
 	@$(PYTHON) tests/parts/setup.py node wasm-opt
 	@$(OPTIMISE)
 
-service: setup ## Build the embedding service (release)
+replay-core: setup ## Build the core of the console's page Replay (WebAssembly)
+	@echo "== core of the page Replay"
+	@$(FILTER_PROFILE) $(CARGO) rustc --release -p sentinel-console-replay --lib --target $(WASM_TARGET) -- -C lto=fat
+
+service: replay-core ## Build the embedding service (release)
 	@echo "== embedding service"
 	@$(PROGRAMS) --bin embedding-service
 
@@ -143,7 +149,7 @@ test: ## Set up, check format and lints, build, run every test
 	@# Most of them wait for other processes: more at once than there are processors.
 	@$(RUN) $(LINTED) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
 
-test-programs: setup
+test-programs: replay-core
 	@echo "== lints and builds for the tests"
 	@$(LINTED) $(CARGO) build --workspace --exclude sentinel-filter --all-targets
 
@@ -159,7 +165,7 @@ demo: ## Set up, build and play the main job on the real Envoy
 	$(call while_parts_come,$(PARTS_OF_DEMO),filter demo-programs)
 	@$(RUN) $(CARGO_TARGET_DIR)/release/demo
 
-demo-programs:
+demo-programs: replay-core
 	@echo "== embedding service and demo"
 	@$(PROGRAMS) --bin embedding-service --bin demo
 
@@ -188,7 +194,7 @@ podman:
 	@$(PYTHON) tests/containers/podman.py
 
 # The processor time alone is measured without the service.
-bench: filter $(if $(filter-out cpu hostile passes,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
+bench: filter replay-core $(if $(filter-out cpu hostile passes,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it
 	@echo "== bench"
 	@$(PROGRAMS) --bin bench $(FASTER)
 	@$(RUN) $(CARGO_TARGET_DIR)/release/bench
@@ -199,7 +205,7 @@ eval: $(if $(findstring --through-envoy,$(ARGS)),filter) $(if $(findstring --wit
 	@echo "== replay"
 	@$(RUN) $(CARGO) run --release -p sentinel-replay --bin eval -- "$(TRACES)" $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-eval-cache: setup ## Judge pairs of prompts as the response cache would: FILE=pairs.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
+eval-cache: replay-core setup ## Judge pairs of prompts as the response cache would: FILE=pairs.jsonl [OUT=dir] [ARGS="--threshold 0.9"]
 	@$(if $(or $(FILE),$(PAIRS)),,echo 'eval-cache: say which pairs: make eval-cache FILE=pairs.jsonl [OUT=dir]' >&2; exit 2)
 	@echo "== response cache: what would be served"
 	@$(PROGRAMS) --bin eval-cache
@@ -246,7 +252,7 @@ fmt-check:
 	@echo "== format"
 	@$(CARGO) fmt --all --check
 
-lint: lint-filter ## Check with clippy: native, and the filter for WebAssembly
+lint: lint-filter replay-core ## Check with clippy: native, and the filter for WebAssembly
 	@echo "== lints"
 	@$(CARGO) clippy --workspace --exclude sentinel-filter --all-targets -- -D warnings
 

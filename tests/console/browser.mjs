@@ -5,6 +5,7 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import readline from "node:readline";
+import zlib from "node:zlib";
 
 const { CONSOLE, KEY, CHROMIUM, MODULES, PICTURES } = process.env;
 const require = createRequire(path.join(MODULES, "index.js"));
@@ -176,6 +177,76 @@ await page.locator(".field", { has: kill }).getByText(/Changed in version \d+, b
 assert.match(await behind("agents directives"), /^[1-9]/, "the worker is told of the settings");
 await page.goto(`${CONSOLE}/console/settings`);
 
+// A file of recorded runs is dropped and judged here: nothing but the core is loaded, and nothing is sent.
+const RUNS = path.join(path.dirname(process.argv[1]), "runs.jsonl");
+const judged = (look) => look.getByText("5 runs. 1 would have been ended, 2 told, 2 let pass.");
+const sent = [];
+page.on("request", (request) => sent.push(`${request.method()} ${new URL(request.url()).pathname.split("/").pop()} ${request.postDataBuffer()?.length ?? 0}`));
+await page.keyboard.press("g");
+await page.keyboard.press("p");
+await page.waitForURL(`${CONSOLE}/console/replay`);
+if (await page.getByText("built without the core").isVisible()) {
+  throw new Error("the service has no core for the page Replay: build it with SENTINEL_REPLAY_CORE, as `make test-programs` does");
+}
+await page.evaluate(async (text) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], "runs.jsonl"));
+  document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}, fs.readFileSync(RUNS, "utf8"));
+await judged(page).waitFor();
+await page.getByText("2 lines could not be judged").click();
+await page.getByText(/^Line 3: not JSON/).waitFor();
+await page.getByText(/^Line 7: not a run/).waitFor();
+assert.match(await page.locator("#list tbody tr").first().innerText(), /ended at turn 7[^]*settings-9[^]*read_file failed 5 times with the same error/, "the worst is first");
+
+// It is chosen by keyboard and read; a threshold is moved, and it is judged again at once.
+await page.keyboard.press("j");
+await page.keyboard.press("Enter");
+await page.getByRole("heading", { name: "read_file failed 5 times with the same error; Sentinel would have ended the run." }).waitFor();
+await page.locator("#story").getByText("5 of 5").first().waitFor();
+await page.getByText("Here Sentinel ended it.").waitFor();
+const slider = page.getByLabel("steps.repeated_step.kill", { exact: true });
+await slider.focus();
+await page.keyboard.press("ArrowLeft");
+await page.getByText("5 runs. 3 would have been ended, 0 told, 2 let pass.").waitFor();
+await page.getByRole("heading", { name: "read_file failed 4 times with the same error; Sentinel would have ended the run." }).waitFor();
+await page.keyboard.press("End");
+await page.getByRole("heading", { name: "5 steps in a row repeated what it had done and seen before; Sentinel would have ended the run." }).waitFor();
+assert.equal(await slider.getAttribute("aria-valuetext"), "never");
+// What the filter refuses is said in its words, and what is shown stays.
+const mostHint = page.getByLabel("steps.cycle.hint", { exact: true });
+await mostHint.focus();
+for (const _ of [3, 4, 5]) await page.keyboard.press("ArrowRight");
+await page.getByRole("alert").filter({ hasText: "steps.cycle`: `kill` must not be below `hint`" }).waitFor();
+await page.getByRole("button", { name: "Back to the defaults" }).click();
+await judged(page).waitFor();
+await page.getByRole("alert").filter({ hasText: "Not taken" }).waitFor({ state: "detached" });
+
+// Names in the file are names. A file that is none, and one that is packed.
+await page.getByRole("link", { name: /<script>/ }).click();
+await page.locator("#story").getByText("<img src=x onerror=alert(1)>").waitFor();
+assert.notEqual(await page.title(), "broken");
+const choose = (name, buffer) => page.locator("#file").setInputFiles({ name, mimeType: "application/x-ndjson", buffer });
+await choose("empty.jsonl", Buffer.from("\n \n"));
+await page.getByText("empty.jsonl cannot be judged: it holds no run").waitFor();
+await choose("runs.jsonl.gz", zlib.gzipSync(fs.readFileSync(RUNS)));
+await page.getByText("runs.jsonl.gz: 5 runs.").waitFor();
+
+// A core that fails is started anew: one line is lost, and the page goes on.
+await page.reload();
+await page.evaluate(() => {
+  const { JSON: { parse } } = window;
+  let left = 2;
+  // What the core says of the second line cannot be read, as after a trap.
+  JSON.parse = (text) => { if (--left === 0) throw new WebAssembly.RuntimeError("unreachable"); return parse(text); };
+});
+await choose("runs.jsonl", fs.readFileSync(RUNS));
+await page.getByText("4 runs. 0 would have been ended, 2 told, 2 let pass.").waitFor();
+await page.getByText("3 lines could not be judged").click();
+await page.getByText("Line 2: The core failed on this run (unreachable). This is a fault of ours.").waitFor();
+assert.deepEqual(sent.filter((one) => !/^GET \S+ 0$/.test(one)), [], "nothing is sent");
+assert.ok(sent.some((one) => one === "GET replay.wasm 0"), "the core is loaded from the service");
+
 // Keys lead through rows and pages.
 await page.keyboard.press("g");
 await page.keyboard.press("r");
@@ -192,7 +263,8 @@ await page.goto(`${CONSOLE}/console/runs`);
 const run = await page.getByRole("link", { name: /repo-fixer/ }).first().getAttribute("href");
 const pages = { now: "/console", runs: "/console/runs", run, agents: "/console/agents", budgets: "/console/budgets", settings: "/console/settings", "settings-agent": "/console/settings/agent?agent=crawler" };
 async function pictured(name, address, options = {}, then = async () => {}) {
-  const look = await tab(options);
+  // Nothing moves while a picture is taken.
+  const look = await tab({ reducedMotion: "reduce", ...options });
   await logIn(look, "/console");
   await look.goto(`${CONSOLE}${address}`);
   await look.locator("#connection:not([data-state=live])").waitFor({ state: "detached" });
@@ -210,6 +282,13 @@ await pictured("settings-ask", pages["settings-agent"].replace("crawler", "repo-
   await look.getByRole("button", { name: "Show what it means" }).click();
   await look.getByText("1 run would not have been told").waitFor();
 });
+const replay = async (look, without = /^$/) => {
+  const lines = fs.readFileSync(RUNS, "utf8").split("\n").filter((line) => !without.test(line));
+  await look.locator("#file").setInputFiles({ name: "runs.jsonl", mimeType: "application/x-ndjson", buffer: Buffer.from(lines.join("\n")) });
+  await look.getByRole("link", { name: "settings-9" }).click();
+  await look.getByText("Here Sentinel ended it.").waitFor();
+};
+await pictured("replay", "/console/replay", {}, async (look) => { await replay(look, /<script>/); await look.evaluate(() => { document.activeElement.blur(); scrollTo(0, 0); }); });
 await pictured("run-dark", run, { colorScheme: "dark" });
 await pictured("now-small", "/console", { viewport: { width: 400, height: 800 } });
 
@@ -244,6 +323,12 @@ for (const [scheme, width] of [["light", 1280], ["dark", 1280], ["light", 400]])
   await look.getByRole("button", { name: "Show what it means" }).click();
   await look.getByRole("heading", { name: "Change the settings?" }).waitFor();
   await judge(look, `ask, ${scheme}, ${width}`);
+  // The replay with all its parts.
+  await look.goto(`${CONSOLE}/console/replay`);
+  await judge(look, `replay without a file, ${scheme}, ${width}`);
+  await replay(look);
+  await look.evaluate(() => document.querySelectorAll("details").forEach((group) => { group.open = true; }));
+  await judge(look, `replay, ${scheme}, ${width}`);
   await look.context().close();
 }
 

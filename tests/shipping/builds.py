@@ -15,6 +15,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 LINUX, WASM = "x86_64-unknown-linux-gnu", "wasm32-wasip1"
 # As in the Makefile and filter/Dockerfile: the module runs on every request.
 MODULE_PROFILE = {"CARGO_PROFILE_RELEASE_OPT_LEVEL": "2", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "1"}
+# Of the modules alone, as in the Makefile.
+LAST_CRATE = ["--", "-C", "lto=fat"]
 # What C code that writes when it was built (mimalloc's) is told instead: 1980. As in embedding-service/Dockerfile.
 BUILT_AT = "315532800"
 # What would change the bytes, and is meant for other builds.
@@ -49,8 +51,7 @@ def cargo(target: Path, command: str, arguments: list[str], more: dict[str, str]
 
 
 def module(target: Path) -> Path:
-    last_crate = ["--", "-C", "lto=fat"]
-    cargo(target, "rustc", ["-p", "sentinel-filter", "--lib", "--target", WASM, *last_crate], MODULE_PROFILE)
+    cargo(target, "rustc", ["-p", "sentinel-filter", "--lib", "--target", WASM, *LAST_CRATE], MODULE_PROFILE)
     made = target / WASM / "release" / "sentinel_filter.wasm"
     optimise = [sys.executable, str(REPOSITORY / "filter/wasm-opt/optimise.py"), str(made), str(part("NODE_BIN")),
                 str(REPOSITORY / ".parts/wasm-opt/wasm-opt")]
@@ -59,7 +60,14 @@ def module(target: Path) -> Path:
     return made
 
 
+def replay_core(target: Path) -> Path:
+    """What the console's page Replay runs in the browser; the service takes it in."""
+    cargo(target, "rustc", ["-p", "sentinel-console-replay", "--lib", "--target", WASM, *LAST_CRATE], MODULE_PROFILE)
+    return target / WASM / "release" / "sentinel_console_replay.wasm"
+
+
 def service(target: Path) -> Path:
     """The same set as in embedding-service/Dockerfile: Cargo gives a crate the features that the set wants."""
-    cargo(target, "build", ["-p", "embedding-service", "-p", "sentinel-tools", "--bin", "embedding-service", "--bin", "demo"], {})
+    cargo(target, "build", ["-p", "embedding-service", "-p", "sentinel-tools", "--bin", "embedding-service", "--bin", "demo"],
+          {"SENTINEL_REPLAY_CORE": str(replay_core(target).resolve())})
     return target / "release" / "embedding-service"

@@ -1,4 +1,5 @@
-"""The lists of components (CycloneDX 1.5): of the service, with ONNX Runtime and the model, and of the module.
+"""The lists of components (CycloneDX 1.5): of the service, with ONNX Runtime and the model, of what its page Replay runs in a browser, and of
+the module.
 
 cargo-cyclonedx makes them on a copy of the manifests, since it writes beside each. Paths of the copy are taken out, and so are
 crates that other members of the workspace want and this one does not.
@@ -25,7 +26,9 @@ def lists(time: int, onnxruntime: Path, model: Path) -> dict[str, bytes]:
     service = of_crate("embedding-service", "embedding-service", LINUX, time)
     service["components"] += [runtime(onnxruntime), embedding_model(model)]
     module = of_crate("sentinel-filter", "filter", WASM, time)
-    return {"embedding-service.cdx.json": text(service), "sentinel_filter.cdx.json": text(module)}
+    replay = of_crate("sentinel-console-replay", "embedding-service/console/replay", WASM, time)
+    return {"embedding-service.cdx.json": text(service), "sentinel_console_replay.cdx.json": text(replay),
+            "sentinel_filter.cdx.json": text(module)}
 
 
 def text(document: dict) -> bytes:

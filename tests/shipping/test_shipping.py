@@ -240,6 +240,9 @@ class Archive(unittest.TestCase):
         filter_ = {component["name"] for component in json.loads(self.lists["sentinel_filter.cdx.json"])["components"]}
         self.assertIn("proxy-wasm", filter_)
         self.assertNotIn("tonic", filter_)
+        replay = {component["name"] for component in json.loads(self.lists["sentinel_console_replay.cdx.json"])["components"]}
+        self.assertIn("sentinel-pipeline", replay)
+        self.assertNotIn("tonic", replay)
         for text in self.lists.values():
             for place in (str(REPOSITORY), tempfile.gettempdir() + "/", str(Path.home()) + "/"):
                 self.assertNotIn(place.encode(), text)

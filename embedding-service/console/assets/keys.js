@@ -1,7 +1,7 @@
 // Keys: through the rows of a page, to its filter, to the other pages. `?` shows them.
 "use strict";
 (() => {
-  const PAGES = { n: "/console", r: "/console/runs", a: "/console/agents", b: "/console/budgets", s: "/console/settings" };
+  const PAGES = { n: "/console", r: "/console/runs", a: "/console/agents", b: "/console/budgets", s: "/console/settings", p: "/console/replay" };
   let isGoing = false;
 
   const isTyping = (node) => node.closest("input:not([type=checkbox]), select, textarea") !== null;

@@ -20,6 +20,8 @@ pub const LIVE: Asset =
     Asset { name: "live.js", content_type: SCRIPT, content: include_str!("../assets/live.js") };
 pub const KEYS: Asset =
     Asset { name: "keys.js", content_type: SCRIPT, content: include_str!("../assets/keys.js") };
+pub const REPLAY: Asset =
+    Asset { name: "replay.js", content_type: SCRIPT, content: include_str!("../assets/replay.js") };
 pub const STYLE: Asset = Asset {
     name: "console.css",
     content_type: "text/css; charset=utf-8",
@@ -34,7 +36,7 @@ pub const IDIOMORPH_LICENCE: Asset = Asset {
     content: include_str!("../assets/idiomorph-0.8.0.LICENSE.txt"),
 };
 
-pub const ALL: [&Asset; 6] = [&IDIOMORPH, &LIVE, &KEYS, &STYLE, &ICON, &IDIOMORPH_LICENCE];
+pub const ALL: [&Asset; 7] = [&IDIOMORPH, &LIVE, &KEYS, &REPLAY, &STYLE, &ICON, &IDIOMORPH_LICENCE];
 
 impl Asset {
     /// Where it is served; another path for another content.
@@ -60,3 +62,7 @@ impl Asset {
 /// Sent with every page: nothing runs, loads or is sent anywhere but from here, and no style or script stands in a page.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// For the page that runs the core of the replay: it may also compile WebAssembly, which is served from here like any script.
+pub const CONTENT_SECURITY_POLICY_OF_REPLAY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+    img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

@@ -4,7 +4,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`page`] | what all pages share: head, navigation, forms |
-//! | [`now`], [`runs`], [`run`], [`agents`], [`budgets`], [`settings`], [`stop`], [`login`] | the pages, and the parts of them that are shown again elsewhere |
+//! | [`now`], [`runs`], [`run`], [`agents`], [`budgets`], [`settings`], [`replay`], [`stop`], [`login`] | the pages, and the parts of them that are shown again elsewhere |
 //! | [`words`] | states and findings as sentences |
 //! | [`mark`] | digests as colours and short marks |
 //! | [`chart`] | small charts, as SVG |
@@ -24,6 +24,7 @@ pub mod login;
 pub mod mark;
 pub mod now;
 pub mod page;
+pub mod replay;
 pub mod run;
 pub mod runs;
 pub mod settings;

@@ -18,6 +18,7 @@ pub enum Tab {
     Agents,
     Budgets,
     Settings,
+    Replay,
     /// None of them.
     Other,
 }
@@ -31,6 +32,7 @@ impl Tab {
             Self::Agents => "/console/agents",
             Self::Budgets => "/console/budgets",
             Self::Settings => "/console/settings",
+            Self::Replay => "/console/replay",
         }
     }
 
@@ -41,6 +43,7 @@ impl Tab {
             Self::Agents => "Agents",
             Self::Budgets => "Budgets",
             Self::Settings => "Settings",
+            Self::Replay => "Replay",
         }
     }
 }
@@ -126,8 +129,8 @@ fn help() -> Markup {
     let keys = [
         ("j, k", "next and previous row"),
         ("Enter", "open the row"),
-        ("/", "to the filter"),
-        ("g, then n r a b s", "to Now, Runs, Agents, Budgets, Settings"),
+        ("/", "to the filter, or the file"),
+        ("g, then n r a b s p", "to Now, Runs, Agents, Budgets, Settings, Replay"),
         ("?", "this list"),
         ("Esc", "close"),
     ];

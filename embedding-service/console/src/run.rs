@@ -1,11 +1,13 @@
 //! The page of a run: what is wrong with it in one sentence, its pattern at a glance, and its story step by step.
 
+mod count;
 mod counted;
+mod replayed;
 mod story;
 
 use maud::{Markup, html};
 
-pub use self::counted::Counted;
+pub use self::{count::count, counted::Counted};
 use crate::{
     chart, figure,
     page::{Viewer, dialog, form},
@@ -170,7 +172,7 @@ impl Run {
                 (self.similarities())
                 (story::story(self))
             }
-            (counted::table(&self.counted, self.finding.is_none()))
+            (counted::table(&self.counted, self.finding.is_none(), "that hold for the agent now"))
         }
     }
 

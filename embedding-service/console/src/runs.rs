@@ -229,7 +229,8 @@ impl Row {
             crate::text::plain(&self.who.run, NAME)
         );
         html! {
-            tr data-row {
+            // By its id a row stays the same row where others come above it, with what is chosen in it.
+            tr #{ "run-" (self.id) } data-row {
                 td { @if self.status.is_under_way() { input type="checkbox" name="run" value=(self.id) aria-label=(label); } }
                 td { (self.status.badge()) }
                 td.main {

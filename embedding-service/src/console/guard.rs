@@ -67,8 +67,7 @@ pub async fn check_host(State(guard): State<Guard>, request: Request, next: Next
 
 /// What every answer of the console says.
 pub async fn headers(request: Request, next: Next) -> Response {
-    const ALWAYS: [(HeaderName, HeaderValue); 5] = [
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_SECURITY_POLICY)),
+    const ALWAYS: [(HeaderName, HeaderValue); 4] = [
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
         (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
@@ -79,6 +78,10 @@ pub async fn headers(request: Request, next: Next) -> Response {
     for (name, value) in ALWAYS {
         headers.insert(name, value);
     }
+    // One page has its own.
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static(CONTENT_SECURITY_POLICY));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }

@@ -7,6 +7,7 @@
 //! | [`session`] | cookies and tokens, as functions of the operators' key |
 //! | [`slow_down`] | what a wrong key costs |
 //! | [`pages`], [`actions`], [`settings`] | what is shown, and what is done |
+//! | [`replay`] | the page that judges recorded runs in the browser |
 //! | [`order`] | what a form says |
 //! | [`view`] | what control knows, as what a page shows |
 //! | [`hour`] | the last hour, minute by minute |
@@ -18,6 +19,7 @@ mod hour;
 mod live;
 mod order;
 mod pages;
+mod replay;
 mod session;
 mod settings;
 mod slow_down;
@@ -84,6 +86,7 @@ pub fn router(console: Arc<Console>, access: Access) -> Router {
         .route("/console/budgets", get(settings::budgets::budgets).post(settings::budgets::set_limits))
         .route("/console/settings", get(settings::settings).post(settings::save))
         .route("/console/settings/agent", get(settings::agent::settings))
+        .route("/console/replay", get(replay::page))
         .route("/console/stops", get(pages::stops).post(actions::stop_many))
         .route("/console/live", get(live::stream))
         .route("/console/runs/{id}/stop", post(actions::stop_run))

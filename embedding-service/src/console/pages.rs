@@ -24,7 +24,7 @@ use serde::Deserialize;
 use super::{
     Console,
     guard::{Asking, Guard},
-    settings, view,
+    replay, settings, view,
 };
 use crate::{
     control::{
@@ -38,7 +38,7 @@ use crate::{
 };
 
 /// The pages that there are.
-const TABS: [Tab; 5] = [Tab::Now, Tab::Runs, Tab::Agents, Tab::Budgets, Tab::Settings];
+const TABS: [Tab; 6] = [Tab::Now, Tab::Runs, Tab::Agents, Tab::Budgets, Tab::Settings, Tab::Replay];
 /// Runs that are looked at closely for the page Now.
 const LOOKED_AT: usize = 20;
 const ROWS: usize = 100;
@@ -350,10 +350,16 @@ pub fn login_page(guard: Guard, next: String, problem: Option<&'static str>) -> 
 }
 
 pub async fn asset(Path((tag, name)): Path<(String, String)>) -> Response {
-    let Some(asset) = Asset::find(&tag, &name) else { return not_found_page() };
+    let found = match Asset::find(&tag, &name) {
+        Some(asset) => Some((asset.content_type, asset.content.as_bytes())),
+        None if tag == replay::TAG && name == replay::NAME => {
+            replay::core().map(|core| ("application/wasm", core))
+        }
+        None => None,
+    };
+    let Some((content_type, content)) = found else { return not_found_page() };
     let kept = "public, max-age=31536000, immutable";
-    ([(header::CONTENT_TYPE, asset.content_type), (header::CACHE_CONTROL, kept)], asset.content)
-        .into_response()
+    ([(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, kept)], content).into_response()
 }
 
 pub async fn not_found() -> Response {

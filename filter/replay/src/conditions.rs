@@ -8,7 +8,9 @@ use sentinel_detect::signal::Condition;
 use sentinel_harness::Dialect;
 
 use crate::native;
-use crate::replay::{Case, Replayed, Verdict};
+use sentinel_replay_core::replay::{Replayed, Verdict};
+
+use crate::case::Case;
 
 /// Runs that are hinted and killed, healthy ones and those that are stuck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use sentinel_detect::step::{Kind, Step};
 use sentinel_llm_api::registry;
 use sentinel_text::Fingerprint;
 
-use crate::dialect::openai_chat;
-use crate::history::{Message, Said, steps};
-use crate::replay::Sent;
+use sentinel_replay_core::dialect::openai_chat;
+use sentinel_replay_core::history::{Message, Said, steps};
+use sentinel_replay_core::replay::Sent;
 
 /// Steps that repeated steps are looked for in.
 const WINDOW: usize = 20;
@@ -109,8 +109,8 @@ fn prompts(history: &[Message]) -> BTreeSet<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Call;
-    use crate::replay::{Judged, Verdict};
+    use sentinel_replay_core::history::Call;
+    use sentinel_replay_core::replay::{Judged, Verdict};
 
     /// A step for each letter, its tool and its result named after it.
     fn run(letters: &str) -> Vec<Message> {

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::history::Message;
 use crate::inject::Loop;
-use crate::replay::{Case, Replayed, Sent, Verdict};
+use sentinel_replay_core::history::Message;
+use sentinel_replay_core::replay::{Replayed, Sent, Verdict};
+
+use crate::case::Case;
 
 /// Runs of one source and label.
 #[derive(Clone, Debug, Default)]

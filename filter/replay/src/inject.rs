@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 use strum::IntoStaticStr;
 
-use crate::chance::Chance;
-use crate::history::{Call, Message, Run, Said, StepSpan, steps};
+use sentinel_replay_core::chance::Chance;
+use sentinel_replay_core::history::{Call, Message, Run, Said, StepSpan, steps};
 
 mod shapes;
 
@@ -308,7 +308,7 @@ fn again(messages: &[Message], step: StepSpan, chance: &mut Chance) -> Vec<Told>
 }
 
 fn call_id(chance: &mut Chance) -> String {
-    format!("call_{:016x}", chance.next())
+    format!("call_{:016x}", chance.draw())
 }
 
 /// What a model writes beside its call, with the time.

@@ -4,18 +4,15 @@
 
 mod args;
 mod asking;
-mod chance;
+mod case;
 mod conditions;
-mod dialect;
 mod escape;
 mod evidence;
 mod figure;
 mod group;
-mod history;
 mod inject;
 mod native;
 mod page;
-mod replay;
 mod report;
 mod rewordings;
 mod settings;
@@ -31,14 +28,15 @@ use std::time::Instant;
 use clap::Parser;
 use sentinel_harness::service::Service;
 use sentinel_harness::{Dialect, parts, said};
+use sentinel_replay_core::history::Run;
+use sentinel_replay_core::replay::Replayed;
+use sentinel_replay_core::settings::Settings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use args::Args;
-use history::Run;
-use replay::{Case, Replayed};
+use case::Case;
 use report::Report;
-use settings::Settings;
 
 fn main() -> ExitCode {
     said::plainly();

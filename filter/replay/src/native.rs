@@ -8,39 +8,20 @@ use std::time::{Duration, Instant};
 
 use sentinel_config::Config;
 use sentinel_harness::Dialect;
-use sentinel_pipeline::in_memory::{ClientRequest, InMemory, ProviderResponse};
+use sentinel_replay_core::alone::Alone;
+use sentinel_replay_core::replay::{Replayed, replay};
 
 use crate::asking::Asking;
-use crate::chance::Chance;
-use crate::replay::{Case, Judged, Replayed, Way, replay};
+use crate::case::Case;
 
-/// The pipeline in a host of its own.
-pub struct Native {
-    host: InMemory,
-    path: &'static str,
-    chance: Chance,
-}
-
-impl Native {
-    /// `service`: socket of the embedding service, where there is one.
-    pub fn new(config: Config, dialect: Dialect, service: Option<&Path>) -> Self {
-        let mut host = InMemory::new(config);
-        if let Some(socket) = service {
-            let mut asking = Asking::connect(socket);
-            host.service = Box::new(move |question| Ok(asking.ask(question)));
-        }
-        Self { host, path: dialect.path(false), chance: Chance::new(0, "time") }
+/// With the embedding service at this socket, where there is one.
+fn way(config: &Config, dialect: Dialect, service: Option<&Path>) -> Alone {
+    let mut way = Alone::new(config.clone(), dialect);
+    if let Some(socket) = service {
+        let mut asking = Asking::connect(socket);
+        way.host.service = Box::new(move |question| Ok(asking.ask(question)));
     }
-}
-
-impl Way for Native {
-    fn send(&mut self, run: &str, body: String, answer: String) -> Judged {
-        // Agents take their time: up to half a minute a turn.
-        self.host.now += 200 + self.chance.below(30_000) as u64;
-        let request = ClientRequest::post(self.path, body).with("x-agent-id", run).with("x-run-id", run);
-        let outcome = self.host.exchange(&request, &ProviderResponse::json(answer));
-        Judged::new(outcome.verdict(), outcome.header("x-sentinel-reason"))
-    }
+    way
 }
 
 /// Replays every case, in the order given, on all processors.
@@ -57,7 +38,7 @@ pub fn replay_all(
         while let Some((at, case)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, cases.get(at)?)))
         {
-            let mut way = Native::new(config.clone(), dialect, service);
+            let mut way = way(config, dialect, service);
             let replayed = replay(&case.run, &name(at), dialect, &mut way);
             progress.lock().expect("no one panics with it").one_more(replayed.sent.len());
             done.push((at, replayed));

@@ -8,8 +8,10 @@ use std::fmt::Write as _;
 use crate::evidence;
 use crate::figure::{Bar, bars, histogram};
 use crate::group::{Group, turns};
-use crate::history::{Message, Said};
-use crate::replay::{Case, Replayed, Verdict};
+use sentinel_replay_core::history::{Message, Said};
+use sentinel_replay_core::replay::{Replayed, Verdict};
+
+use crate::case::Case;
 use crate::report::Report;
 
 /// Characters of all runs' texts together: the page stays small however many runs are flagged.

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::evidence;
 use crate::group::{Group, Spread, turns};
-use crate::replay::{Case, Replayed, Sent, Verdict};
+use sentinel_replay_core::replay::{Replayed, Sent, Verdict};
+
+use crate::case::Case;
 
 /// Everything that is known at the end.
 pub struct Report<'a> {

@@ -8,7 +8,9 @@ use sentinel_harness::{Dialect, Stack};
 use serde_json::Value;
 
 use crate::native::{Progress, name};
-use crate::replay::{Case, Judged, Replayed, Way, replay};
+use sentinel_replay_core::replay::{Judged, Replayed, Way, replay};
+
+use crate::case::Case;
 
 pub struct Through {
     stack: Stack,
@@ -94,10 +96,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::history::{Call, Message, Run, Said};
     use crate::native;
-    use crate::replay::{Sent, Verdict};
     use crate::settings;
+    use sentinel_replay_core::history::{Call, Message, Run, Said};
+    use sentinel_replay_core::replay::{Sent, Verdict};
 
     /// One step over and over.
     fn stuck() -> Case {

@@ -18,7 +18,8 @@ pub struct Counted {
     pub kill: Option<f64>,
 }
 
-pub fn table(counted: &[Counted], was_let_pass: bool) -> Markup {
+/// `acting`: which counts to act at stand beside.
+pub fn table(counted: &[Counted], was_let_pass: bool, acting: &str) -> Markup {
     html! {
         @if !counted.is_empty() {
             section {
@@ -40,7 +41,7 @@ pub fn table(counted: &[Counted], was_let_pass: bool) -> Markup {
                         }
                     }
                 }
-                p.legend { "Counted from the turns that are shown here. The counts to act at are those that hold for the agent now, where its calls say something in full." }
+                p.legend { "Counted from the turns that are shown here. The counts to act at are those " (acting) ", where its calls say something in full." }
             }
         }
     }

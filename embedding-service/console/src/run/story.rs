@@ -209,11 +209,14 @@ fn head(run: &Run, turn: &Turn, largest: &Largest, lines: &Markup) -> Markup {
             (lines)
             div.cell {
                 span.number { "Turn " (turn.number) }
-                span.at title=(figure::exact(turn.at_ms)) { (figure::since(turn.at_ms.saturating_sub(run.first_seen_ms))) }
-                span.bars {
-                    (measure("time", &figure::duration(turn.duration_ms), turn.duration_ms, largest.time))
-                    (measure("tokens", &figure::short(tokens), tokens, largest.tokens))
-                    (measure("cost", &figure::usd(turn.cost_nano_usd), turn.cost_nano_usd, largest.cost))
+                // A recorded run has no times, and nothing was paid for it.
+                @if turn.at_ms > 0 {
+                    span.at title=(figure::exact(turn.at_ms)) { (figure::since(turn.at_ms.saturating_sub(run.first_seen_ms))) }
+                    span.bars {
+                        (measure("time", &figure::duration(turn.duration_ms), turn.duration_ms, largest.time))
+                        (measure("tokens", &figure::short(tokens), tokens, largest.tokens))
+                        (measure("cost", &figure::usd(turn.cost_nano_usd), turn.cost_nano_usd, largest.cost))
+                    }
                 }
                 @if turn.cache_hit { span.part { "from the cache" } }
                 @if let Some(alike) = alike { span.part { "its prompt is like an earlier one (" (format!("{alike:.2}")) ")" } }

@@ -128,14 +128,16 @@ fn used(view: &AccountView) -> Vec<Used> {
 /// Points of the curve of what was spent.
 const POINTS: u64 = 48;
 
-/// How what counts now was spent, from the first part of the window that counts until now. Empty where the window has no parts.
+/// How what counts now was spent, from the beginning of the window, or of the run, until now. Empty where that is less than a part.
 #[expect(clippy::cast_precision_loss, reason = "points of a chart")]
 fn course(view: &AccountView, unit: Unit) -> Vec<f64> {
-    let (Some((first, _)), true) = (view.parts.first(), view.parts.len() > 1 && unit != Unit::Seconds) else {
+    let Some((first, _)) = view.parts.first().filter(|_| unit != Unit::Seconds) else { return Vec::new() };
+    let since = view.since_ms.min(*first);
+    if view.parts.len() == 1 && since == *first {
         return Vec::new();
-    };
-    let length = view.last_asked_ms.saturating_sub(*first);
-    let at = |point: u64| first.saturating_add(length.saturating_mul(point) / POINTS);
+    }
+    let length = view.last_asked_ms.saturating_sub(since);
+    let at = |point: u64| since.saturating_add(length.saturating_mul(point) / POINTS);
     let until = |at_ms: u64| {
         let parts = view.parts.iter().take_while(|(from_ms, _)| *from_ms <= at_ms);
         parts.map(|(_, amounts)| amount(amounts, unit)).fold(0, u64::saturating_add)
@@ -181,5 +183,14 @@ mod tests {
         let line = course(&view, Unit::NanoUsd);
         assert_eq!((line.len(), line[0], line[23], line[24], line[48]), (49, 5.0, 5.0, 8.0, 10.0));
         assert!(course(&view, Unit::Seconds).is_empty());
+        view.parts = vec![(2_400, spent(3))];
+        let line = course(&view, Unit::NanoUsd);
+        assert_eq!(
+            (line[0], line[23], line[24], line[48]),
+            (0.0, 0.0, 3.0, 3.0),
+            "from the beginning of the window"
+        );
+        view.since_ms = 2_500;
+        assert!(course(&view, Unit::NanoUsd).is_empty(), "a run of one part");
     }
 }

@@ -1,7 +1,6 @@
 //! What control knows, as what a page shows.
 
 pub mod budgets;
-pub mod counted;
 pub mod now;
 pub mod run;
 pub mod trace;

@@ -2,11 +2,11 @@
 
 use sentinel_config::Policy;
 use sentinel_console::{
-    run::{End, Run, Step, Turn},
+    run::{End, Run, Step, Turn, count},
     words::Outcome,
 };
 
-use super::{counted::counted, finding, last_finding, last_outcome, status, stop, who};
+use super::{finding, last_finding, last_outcome, status, stop, who};
 use crate::control::{
     runs::{RunView, TurnView},
     stops::Stop,
@@ -58,7 +58,7 @@ pub fn run(
         unpriced_turns: known.unpriced_turns,
         cache_hits: known.cache_hits,
         injections: known.injections,
-        counted: counted(&shown, &steps, threshold),
+        counted: count(&shown, &steps, threshold),
         turns: shown,
         earlier,
         stops: stops.iter().map(stop).collect(),

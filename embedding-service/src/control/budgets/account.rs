@@ -141,7 +141,7 @@ impl Account {
         if let Some(at) = self.leases.iter().position(|lease| lease.id == told.id) {
             let Some(lease) = self.leases.get_mut(at) else { return };
             self.spent.add(period, told.used.less(lease.used));
-            self.spent.take_back(lease.part_ms, lease.used.less(told.used));
+            self.spent.take_back(lease.part_ms, period, lease.used.less(told.used));
             lease.used = told.used;
             lease.expires_ms = now_ms.saturating_add(LEASE_TTL);
             if told.returned {

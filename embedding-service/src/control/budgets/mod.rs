@@ -99,6 +99,9 @@ pub struct AccountView {
     pub last_asked_ms: u64,
     /// When all that is spent now no longer counts; null: never by itself.
     pub renews_ms: Option<u64>,
+    /// From when on what was spent counts, for the console.
+    #[serde(skip)]
+    pub since_ms: u64,
     /// When it was spent, by the parts of its window, for the console.
     #[serde(skip)]
     pub parts: Vec<(u64, Amounts)>,
@@ -538,6 +541,7 @@ fn view(account: &Account, configs: &[Arc<Settled>], now_ms: u64) -> AccountView
         started_ms: account.started_ms,
         last_asked_ms: account.asked_ms,
         renews_ms: period.renews_ms,
+        since_ms: if period.renews_ms.is_some() { period.since_ms } else { account.started_ms },
         parts: account.parts().to_vec(),
     }
 }

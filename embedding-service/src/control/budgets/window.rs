@@ -6,8 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::amounts::Amounts;
 
-/// So many parts of a sliding window are counted by themselves.
+/// So many parts of a window are counted by themselves.
 const PARTS: u64 = 60;
+/// A part of a run's life, as long as the run is young.
+const RUN_PART: u64 = 60_000;
+/// More parts than any window of a known length has. Those of a run's life are joined then, two and two.
+const MOST_PARTS: usize = 64;
 
 /// What was spent, by the time from which on it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,10 +32,10 @@ impl Period {
     #[must_use]
     pub fn of(window: &Window, now_ms: u64) -> Self {
         match window {
-            Window::Run => Self { part_ms: 0, since_ms: 0, renews_ms: None },
+            Window::Run => Self { part_ms: part_of(now_ms, 0, RUN_PART), since_ms: 0, renews_ms: None },
             Window::Sliding(length) => {
                 let part = length.checked_div(PARTS).unwrap_or(1).max(1);
-                let part_ms = now_ms.saturating_sub(now_ms.checked_rem(part).unwrap_or(0));
+                let part_ms = part_of(now_ms, 0, part);
                 // A part counts until its last moment is out of the window.
                 let since_ms = now_ms.saturating_add(1).saturating_sub(*length).saturating_sub(part);
                 let renews_ms = Some(now_ms.saturating_add(*length).saturating_add(part));
@@ -39,10 +43,17 @@ impl Period {
             }
             Window::Calendar(unit, zone) => {
                 let (begin, end) = calendar(*unit, zone, now_ms).unwrap_or((0, u64::MAX));
-                Self { part_ms: begin, since_ms: begin, renews_ms: Some(end) }
+                let length = end.saturating_sub(begin).div_ceil(PARTS).max(1);
+                Self { part_ms: part_of(now_ms, begin, length), since_ms: begin, renews_ms: Some(end) }
             }
         }
     }
+}
+
+/// The beginning of the part that a time belongs to, where the first one began at `first_ms`.
+fn part_of(now_ms: u64, first_ms: u64, length: u64) -> u64 {
+    let since = now_ms.saturating_sub(first_ms);
+    first_ms.saturating_add(since.saturating_sub(since.checked_rem(length).unwrap_or(0)))
 }
 
 /// Begin and end of the day, week or month.
@@ -88,19 +99,43 @@ impl Spent {
     }
 
     pub fn add(&mut self, period: Period, amounts: Amounts) {
+        if amounts.is_nothing() {
+            return;
+        }
         match self.0.last_mut().filter(|(part, _)| *part >= period.part_ms) {
             Some((_, spent)) => *spent = spent.plus(amounts),
-            None => self.0.push((period.part_ms, amounts)),
+            None => {
+                if self.0.len() >= MOST_PARTS {
+                    self.join();
+                }
+                self.0.push((period.part_ms, amounts));
+            }
         }
     }
 
+    /// Two neighbours become one, from the beginning of the first on.
+    fn join(&mut self) {
+        let pairs = self.0.chunks(2).filter_map(|pair| {
+            let (from_ms, _) = pair.first()?;
+            Some((*from_ms, pair.iter().fold(Amounts::default(), |sum, (_, amounts)| sum.plus(*amounts))))
+        });
+        self.0 = pairs.collect();
+    }
+
     /// Takes back what had been counted and was not spent: from the oldest parts that began at a time or later, so that what really was
-    /// spent stays with the time at which it was.
-    pub fn take_back(&mut self, since_ms: u64, mut amounts: Amounts) {
-        for (_, spent) in self.0.iter_mut().filter(|(part, _)| *part >= since_ms) {
+    /// spent stays with the time at which it was. Where all that was ever spent counts, parts may have been joined since that time: then from
+    /// the newest ones.
+    pub fn take_back(&mut self, since_ms: u64, period: Period, mut amounts: Amounts) {
+        let mut take = |spent: &mut Amounts| {
             let left = spent.less(amounts);
             amounts = amounts.less(*spent);
             *spent = left;
+        };
+        if period.renews_ms.is_none() {
+            self.0.iter_mut().rev().for_each(|(_, spent)| take(spent));
+        } else {
+            let parts = self.0.iter_mut().filter(|(part, _)| *part >= since_ms);
+            parts.for_each(|(_, spent)| take(spent));
         }
     }
 }
@@ -204,10 +239,48 @@ mod tests {
         spent.add(Period::of(&window, 1_000), tokens(7));
         spent.add(Period::of(&window, 10_000), tokens(100));
         spent.add(Period::of(&window, 50_000), tokens(100));
-        spent.take_back(10_000, tokens(60));
+        spent.take_back(10_000, Period::of(&window, 50_000), tokens(60));
         spent.roll(Period::of(&window, 71_000));
         assert_eq!(spent.total(), tokens(100), "the last hundred were spent within the last minute");
-        spent.take_back(0, tokens(1_000));
+        spent.take_back(0, Period::of(&window, 71_000), tokens(1_000));
         assert_eq!(spent.total(), Amounts::default());
+    }
+
+    #[test]
+    fn a_calendar_window_has_parts_and_counts_exactly_its_own_time() {
+        let window = Window::Calendar(CalendarUnit::Day, "Europe/Zurich".to_owned());
+        let mut spent = Spent::default();
+        // A day of 23 hours, minute by minute, and the first hour of the next.
+        let begin = at("2026-03-28T23:00:00Z");
+        for minute in 0..24 * 60_u64 {
+            let period = Period::of(&window, begin + minute * 60_000);
+            spent.roll(period);
+            spent.add(period, tokens(1));
+            let counted = if minute < 23 * 60 { minute + 1 } else { minute + 1 - 23 * 60 };
+            assert_eq!(spent.total(), tokens(counted), "{minute}");
+            if minute == 23 * 60 - 1 {
+                assert_eq!((spent.parts().len(), spent.parts()[0]), (60, (begin, tokens(23))));
+            }
+        }
+    }
+
+    #[test]
+    fn all_of_a_run_counts_in_a_bounded_number_of_parts() {
+        let mut spent = Spent::default();
+        for minute in 0..10_000_u64 {
+            let period = Period::of(&Window::Run, 1_000 + minute * 60_000);
+            spent.roll(period);
+            spent.add(period, tokens(1));
+            spent.add(period, Amounts::default());
+            assert!(
+                spent.parts().len() <= MOST_PARTS && spent.parts().is_sorted_by_key(|(from_ms, _)| *from_ms)
+            );
+        }
+        assert_eq!((spent.total(), spent.parts()[0].0), (tokens(10_000), 0));
+        // Of what was granted in a part that is joined with others now.
+        let period = Period::of(&Window::Run, 1_000 + 10_000 * 60_000);
+        spent.take_back(9_999 * 60_000, period, tokens(40));
+        assert_eq!(spent.total(), tokens(9_960));
+        assert!(spent.parts().len() > MOST_PARTS / 2, "{:?}", spent.parts());
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn volatile_failure(messages: &[Message], at: At, chance: &mut Chance
         let id = call_id(chance);
         let call =
             Call { id: id.clone(), name: name.clone(), arguments: r#"{"again":"the same"}"#.to_owned() };
-        let (request, took) = (chance.next(), 10 + chance.below(900));
+        let (request, took) = (chance.draw(), 10 + chance.below(900));
         let text = format!(
             "Error: the service answered 503 (request id {request:016x}, attempt {attempt}, took {took} ms)"
         );

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::chance::Chance;
-use crate::history::{Message, Run, Said};
 use crate::inject::WORDINGS;
+use sentinel_replay_core::chance::Chance;
+use sentinel_replay_core::history::{Message, Run, Said};
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,9 @@
 use sentinel_harness::Dialect;
 use sentinel_harness::service::Service;
+use sentinel_replay_core::replay::{Replayed, Verdict};
 
 use super::*;
-use crate::replay::{Case, Verdict};
+use crate::case::Case;
 use crate::{native, settings};
 
 /// Healthy runs with prompts of their own.
@@ -73,8 +74,7 @@ fn hinted(cases: &[Case], service: Option<&Path>, dialect: Dialect) -> (Vec<Stri
     assert_eq!(killed.map(|(case, _)| &case.run.id).collect::<Vec<_>>(), [""; 0], "{dialect:?}");
     let (hinted, other): (Vec<_>, Vec<_>) =
         all.partition(|(_, replayed)| replayed.first(Verdict::Hint).is_some());
-    let ids =
-        |of: Vec<(&Case, &crate::replay::Replayed)>| of.iter().map(|(case, _)| case.run.id.clone()).collect();
+    let ids = |of: Vec<(&Case, &Replayed)>| of.iter().map(|(case, _)| case.run.id.clone()).collect();
     (ids(hinted), ids(other))
 }
 

@@ -1,11 +1,10 @@
 //! Replays one run: the requests that its agent must have sent, one before each assistant turn, until it is killed.
 //! Whether they go through the core alone or through Envoy is the business of a `Way`.
 
-use sentinel_harness::Dialect;
+use sentinel_wire::Dialect;
 
 use crate::dialect;
 use crate::history::{Message, Run, Said};
-use crate::inject::Injected;
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,13 +44,6 @@ pub struct Replayed {
     pub sent: Vec<Sent>,
     /// Where there was a hint or a kill: what became of the request in which the user then says something new.
     pub after_user: Option<Judged>,
-}
-
-/// A run to be replayed.
-#[derive(Clone, Debug)]
-pub struct Case {
-    pub run: Run,
-    pub injected: Option<Injected>,
 }
 
 impl Judged {

@@ -1,11 +1,10 @@
 //! What the signals had counted at the end of a run, from the digests of its steps. The filter reads more than digests (what a call names,
 //! where its user speaks), so its own count may be lower.
 
-use sentinel_console::{
-    run::{Counted, Step, Turn},
-    words::Outcome,
-};
 use sentinel_detect::signal::{StepsPolicy, Thresholds};
+
+use super::{Counted, Step, Turn};
+use crate::words::Outcome;
 
 /// Steps that the filter looks at.
 const LOOKED_AT: usize = 20;
@@ -13,7 +12,7 @@ const LOOKED_AT: usize = 20;
 const PERIOD: usize = 5;
 
 /// `rows` and `threshold`: what acts for the agent now.
-pub fn counted(turns: &[Turn], rows: &StepsPolicy, threshold: f64) -> Vec<Counted> {
+pub fn count(turns: &[Turn], rows: &StepsPolicy, threshold: f64) -> Vec<Counted> {
     let steps: Vec<&Step> = turns.iter().flat_map(|turn| &turn.steps).collect();
     let steps = steps.get(steps.len().saturating_sub(LOOKED_AT)..).unwrap_or_default();
     let mut counted = Vec::new();
@@ -43,8 +42,8 @@ pub fn counted(turns: &[Turn], rows: &StepsPolicy, threshold: f64) -> Vec<Counte
             what: "one tool in a row with one result, whatever it was asked",
             count: if says_something { number(steps.iter().rev().take_while(same).count()) } else { 0.0 },
             is_above: false,
-            hint: count(rows.same_outcome.hint),
-            kill: count(rows.same_outcome.kill),
+            hint: at(rows.same_outcome.hint),
+            kill: at(rows.same_outcome.kill),
         });
     }
     if let Some(nearest) = turns.iter().filter_map(|turn| turn.similarity).reduce(f64::max) {
@@ -68,11 +67,11 @@ fn limits(kind: Outcome, strong: Thresholds, rows: &StepsPolicy) -> (Option<f64>
         Outcome::Acknowledgement => Thresholds { hint: rows.acknowledgement, kill: 0 },
         Outcome::Waiting => Thresholds { hint: rows.waiting, kill: 0 },
     };
-    (count(hint), count(kill))
+    (at(hint), at(kill))
 }
 
 /// 0: never.
-fn count(threshold: u32) -> Option<f64> {
+fn at(threshold: u32) -> Option<f64> {
     (threshold > 0).then(|| f64::from(threshold))
 }
 
@@ -111,7 +110,7 @@ mod tests {
     }
 
     fn counts(steps: &str) -> Vec<(&'static str, f64)> {
-        counted(&turns(steps), &StepsPolicy::default(), 0.95)
+        count(&turns(steps), &StepsPolicy::default(), 0.95)
             .iter()
             .map(|one| (one.signal, one.count))
             .collect()
@@ -125,7 +124,7 @@ mod tests {
         assert_eq!(counts("abcd")[..2], [("repeated_step", 1.0), ("cycle", 1.0)]);
         assert_eq!(counts(""), []);
         let repeated_step = Thresholds { hint: 4, kill: 0 };
-        let own = counted(&turns("aaaa"), &StepsPolicy { repeated_step, ..StepsPolicy::default() }, 0.95);
+        let own = count(&turns("aaaa"), &StepsPolicy { repeated_step, ..StepsPolicy::default() }, 0.95);
         assert_eq!((own[0].hint, own[0].kill), (Some(4.0), None), "the counts to act at are the agent's own");
         let old = format!("a{}", "b".repeat(20));
         assert_eq!(counts(&old)[0], ("repeated_step", 20.0), "only the last twenty steps count");

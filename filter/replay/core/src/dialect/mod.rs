@@ -15,7 +15,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use sentinel_harness::Dialect;
+use sentinel_wire::Dialect;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
