@@ -2,8 +2,9 @@
 //! inputs are kept in 16 bits and weights widened to them. Registers are half as wide and half as many, so less is summed at
 //! once.
 //!
-//! With `avx512.rs`, and `neon.rs` with what lies beside it, the only unsafe code. It is sound because a value of [`Avx2`] exists only where `detect` has seen that
-//! the processor has every instruction used, and because what is read and written are whole arrays.
+//! With `avx512.rs`, and `neon.rs` with what lies beside it, the only unsafe code. It is sound because a value of [`Avx2`] exists
+//! only where `detect` has seen that the processor has every instruction used, and because what is read and written are whole
+//! arrays.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
