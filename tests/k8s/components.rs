@@ -142,7 +142,8 @@ fn one_count_of_requests_for_all_gateways() {
     for overlay in ["cluster", "standalone"] {
         let all = with("limits", overlay);
         let service = find(&all, "Service", "limitador");
-        let name = format!("limitador.{}.svc.cluster.local", service["metadata"]["namespace"].as_str().unwrap());
+        let name =
+            format!("limitador.{}.svc.cluster.local", service["metadata"]["namespace"].as_str().unwrap());
 
         // The gateway's pods read the filter that asks, and ask there.
         let limits = yaml(&find(&all, "ConfigMap", "agent-gateway-limits")["data"]["limits.yaml"]);
@@ -163,12 +164,17 @@ fn one_count_of_requests_for_all_gateways() {
         let counted = yaml(&find(&all, "ConfigMap", config)["data"]["limitador.yaml"]);
         assert_eq!(counted[0]["namespace"], filter["domain"], "{overlay}");
         let container = &pod["containers"][0];
-        let arguments: Vec<_> = list(&container["args"]).iter().map(|argument| argument.as_str().unwrap()).collect();
+        let arguments: Vec<_> =
+            list(&container["args"]).iter().map(|argument| argument.as_str().unwrap()).collect();
         let folder = container["volumeMounts"][0]["mountPath"].as_str().unwrap();
         let redis = find(&all, "Service", "limits-redis");
         let url = format!("redis://limits-redis:{}/0", redis["spec"]["ports"][0]["port"]);
         let file = format!("{folder}/limitador.yaml");
-        assert_eq!(arguments, ["--rate-limit-headers", "DRAFT_VERSION_03", &file, "redis", &url], "{overlay}");
+        assert_eq!(
+            arguments,
+            ["--rate-limit-headers", "DRAFT_VERSION_03", &file, "redis", &url],
+            "{overlay}"
+        );
 
         // Who asks whom is allowed, and nobody else.
         let policy = |name: &str| &find(&all, "NetworkPolicy", name)["spec"];

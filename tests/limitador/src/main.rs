@@ -42,12 +42,12 @@ async fn main() {
 
 async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let options = Options::of(std::env::args().skip(1))?;
-    let text = std::fs::read_to_string(&options.limits).map_err(|error| format!("{}: {error}", options.limits))?;
+    let text =
+        std::fs::read_to_string(&options.limits).map_err(|error| format!("{}: {error}", options.limits))?;
     let limits: Vec<Limit> =
         serde_saphyr::from_str(&text).map_err(|error| format!("{}: {error}", options.limits))?;
     let storage = AsyncRedisStorage::new(&options.redis).await?;
-    let limiter =
-        AsyncRateLimiterBuilder::new(AsyncStorage::with_counter_storage(Box::new(storage))).build();
+    let limiter = AsyncRateLimiterBuilder::new(AsyncStorage::with_counter_storage(Box::new(storage))).build();
     limiter.configure_with(limits).await?;
     let (asked, status) = (TcpListener::bind(&options.rls).await?, TcpListener::bind(&options.http).await?);
     println!("limitador-server: Envoy asks at {}", asked.local_addr()?);
@@ -61,7 +61,9 @@ async fn serve(listener: TcpListener, service: Arc<Service>) {
         let service = Arc::clone(&service);
         tokio::spawn(async move {
             let answers = service_fn(|request| answer(request, Arc::clone(&service)));
-            let _ = http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), answers).await;
+            let _ = http2::Builder::new(TokioExecutor::new())
+                .serve_connection(TokioIo::new(stream), answers)
+                .await;
         });
     }
 }
@@ -72,7 +74,8 @@ async fn say_that_it_is_up(listener: TcpListener) {
         tokio::spawn(async move {
             let answer = service_fn(|request: Request<Incoming>| async move {
                 let mut response = Response::new(Full::<Bytes>::default());
-                *response.status_mut() = if request.uri().path() == "/status" { 200 } else { 404 }.try_into().expect("a status");
+                *response.status_mut() =
+                    if request.uri().path() == "/status" { 200 } else { 404 }.try_into().expect("a status");
                 Ok::<_, Infallible>(response)
             });
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
@@ -122,10 +125,12 @@ impl Service {
         let namespace = Namespace::from(asked.domain);
         let hits = u64::from(asked.hits_addend.max(1));
         let mut found =
-            self.limiter.check_rate_limited_and_update(&namespace, &context, hits).await.map_err(|error| {
-                eprintln!("limitador-server: {error}");
-                UNAVAILABLE
-            })?;
+            self.limiter.check_rate_limited_and_update(&namespace, &context, hits).await.map_err(
+                |error| {
+                    eprintln!("limitador-server: {error}");
+                    UNAVAILABLE
+                },
+            )?;
         let headers = if self.headers { found.response_header() } else { HashMap::new() };
         Ok(RateLimitResponse {
             overall_code: if found.limited { OVER } else { WITHIN },
