@@ -177,9 +177,9 @@ impl<P: Products> Lanes for Neon<P> {
 
     #[inline(always)]
     fn prefetch(self, block: &Block) {
-        // Into the second level. Nothing is read, so no address can be wrong.
+        // Into the second level. No value is read, so no address can be wrong.
         unsafe {
-            std::arch::asm!("prfm pldl2keep, [{}]", in(reg) block.0.as_ptr(), options(nomem, nostack, preserves_flags));
+            std::arch::asm!("prfm pldl2keep, [{}]", in(reg) block.0.as_ptr(), options(readonly, nostack, preserves_flags));
         }
     }
 }
