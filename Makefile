@@ -70,7 +70,7 @@ SITE := $(CARGO_TARGET_DIR)/site
 .PHONY: help check check-up experiment-asked setup operations frameworks console filter service build size test test-programs demo demo-programs up shipping dist release containers podman arm64 deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 # Set-up waits for the network and for one processor: `make demo` and `make test` build meanwhile. $(1): the parts that
 # are wanted; $(2): what is made meanwhile.
