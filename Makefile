@@ -55,6 +55,7 @@ LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
 RUN = ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	REDIS_SERVER="$${REDIS_SERVER:-$(PARTS)/redis/redis-server}" \
 	REDISEARCH_SO="$${REDISEARCH_SO:-$(PARTS)/redis/redisearch.so}" \
+	LIMITADOR_BIN="$${LIMITADOR_BIN:-$(PARTS)/limitador/limitador-server}" \
 	ORT_DYLIB_PATH="$${ORT_DYLIB_PATH:-$(PARTS)/onnxruntime/libonnxruntime.so}" \
 	LOOP_EMBEDDING_MODEL_PATH="$${LOOP_EMBEDDING_MODEL_PATH:-$(PARTS)/model/model.onnx}" \
 	NODE_BIN="$${NODE_BIN:-$(PARTS)/node/bin/node}" \
@@ -68,10 +69,10 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter replay-core service build size test test-programs demo demo-programs up shipping dist release containers podman deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter replay-core service build size test test-programs demo demo-programs up shipping dist release containers podman arm64 deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 # Set-up waits for the network and for one processor: `make demo` and `make test` build meanwhile. $(1): the parts that
 # are wanted; $(2): what is made meanwhile.
@@ -192,6 +193,12 @@ containers: podman operations dist ## Build the images, run compose.yaml, the po
 
 podman:
 	@$(PYTHON) tests/containers/podman.py
+
+arm64: ## Build the service for 64-bit Arm; its kernels, vectors and start under emulation (Debian)
+	@$(PYTHON) tests/parts/setup.py arm64-tools onnxruntime-arm64 weights model-tools model
+	@rustup target add aarch64-unknown-linux-gnu
+	@echo "== arm64"
+	@$(RUN) ORT_DYLIB_PATH= $(PYTHON) tests/arm64/run.py
 
 # The processor time alone is measured without the service.
 bench: filter replay-core $(if $(filter-out cpu hostile passes,$(or $(subst ;, ,$(BENCH_ONLY)),all)),service) ## Measure what the filter adds, against the same Envoy without it

@@ -20,10 +20,14 @@ ENVOY = KUBERNETES.parent / "envoy"
 MOUNTED = "/etc/sentinel"
 # The Service of the component traces.
 COLLECTOR = "otel-collector.agent-sentinel.svc.cluster.local"
+# The Service of the component limits. Without the component the name is looked up in vain, and nothing asks there.
+RATE_LIMITS = "limitador.agent-sentinel.svc.cluster.local"
 # The folder of files of the Helm chart.
 CHART = "helm/agent-sentinel/files"
 LIMITS = "envoy/production/limits.yaml"
 PATHS = "envoy/production/paths.yaml"
+# What the component `limits` has in the place of LIMITS, and what counts for it.
+COUNTED, LIMITADOR = "envoy/production/limits-global.yaml", "envoy/production/limitador.yaml"
 # The module as the bootstraps in envoy/ name it.
 MODULE = "target/wasm32-wasip1/release/sentinel_filter.wasm"
 CODE = f"code: {{local: {{filename: {MODULE}}}}}"
@@ -95,6 +99,7 @@ class Sources:
             text = replace(text, f"path: envoy/production/{file}.yaml, watched_directory: {{path: envoy/production}}",
                            f"path: {MOUNTED}/{file}/{file}.yaml, watched_directory: {{path: {MOUNTED}/{file}}}", where)
         text = text.replace(": envoy/production", f": {MOUNTED}")
+        text = replace(text, "address: 127.0.0.1, port_value: 8081", f"address: {RATE_LIMITS}, port_value: 8081", where)
         text = replace(text, "\n  clusters:\n", f"\n{self.read('fragments/stats-listener.yaml')}\n  clusters:\n", where)
         with_traces = ", with traces" if traces else ""
         return (heading("envoy/production.yaml and k8s/fragments")
@@ -178,6 +183,8 @@ def files(folder: Path) -> dict[str, str]:
         "overlays/cluster/service-cluster.yaml": sources.cluster_in_arguments(),
         "gateway/limits.yaml": heading(LIMITS) + sources.read(LIMITS),
         "gateway/paths.yaml": heading(PATHS) + sources.read(PATHS),
+        "components/limits/limits.yaml": heading(COUNTED) + sources.read(COUNTED),
+        "components/limits/limitador.yaml": heading(LIMITADOR) + sources.read(LIMITADOR),
         "overlays/istio/gateway/envoy-filter.yaml": sources.template("istio-envoy-filter.yaml"),
         "overlays/envoy-gateway/gateway/patch-policy.yaml": sources.template("envoy-gateway-patch-policy.yaml"),
         "overlays/envoy-gateway/gateway/envoy-proxy.yaml": sources.template("envoy-gateway-envoy-proxy.yaml"),

@@ -64,6 +64,20 @@ def envoy() -> str:
             + text.rstrip() + "\n\n" + item(sources.read(PRODUCTION), "- name: statistics", PRODUCTION) + MOCK)
 
 
+def production() -> str:
+    """envoy/production.yaml as the overlay `standalone` has it, with the addresses that containers have."""
+    text = kubernetes.Sources(REPOSITORY / "k8s").standalone(traces=False)
+    where = "envoy/production.yaml for a pod"
+    service = item(text, "- name: embedding_service", where)
+    cluster = kubernetes.replace((REPOSITORY / "k8s" / CLUSTER).read_text(), "embedding-service.agent-sentinel.svc.cluster.local",
+                                 "embedding-service", CLUSTER)
+    text = kubernetes.replace(text, service, cluster.rstrip() + "\n", where)
+    text = kubernetes.replace(text, kubernetes.RATE_LIMITS, "limitador", where)
+    text = text.partition("\nnode: ")[2] or sys.exit(f"{where}: there is no `node:` after its heading; nothing is written")
+    return (kubernetes.heading(f"{PRODUCTION} and k8s/fragments")
+            + "# Agent Sentinel with keys, and with limits that the rate limit service counts, for compose.yaml.\n\nnode: " + text)
+
+
 def rules() -> str:
     _, spec, groups = (REPOSITORY / RULES).read_text().partition("\nspec:\n")
     if not spec:
@@ -72,7 +86,7 @@ def rules() -> str:
 
 
 def main() -> None:
-    made = {"envoy.yaml": envoy(), "rules.yml": rules()}
+    made = {"envoy.yaml": envoy(), "production.yaml": production(), "rules.yml": rules()}
     wrong = {name: text for name, text in made.items() if not (HERE / name).is_file() or (HERE / name).read_text() != text}
     if "--check" in sys.argv[1:]:
         if wrong:

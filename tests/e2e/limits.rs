@@ -4,7 +4,7 @@ use sentinel_harness::Dialect;
 use sentinel_harness::client::Response;
 use sentinel_harness::gateway::{ALICE, BOB, Client, DIALECTS, Gateway};
 use sentinel_harness::provider::{Received, faithful};
-use sentinel_harness::ratelimit::{Asked, Descriptor, Entry, RateLimitService};
+use sentinel_harness::ratelimit::RateLimitService;
 use sentinel_harness::redis::Redis;
 use serde_json::json;
 
@@ -112,14 +112,22 @@ async fn one_client_may_have_a_limit_of_its_own() {
     assert_eq!(limits_of(&ask(&gateway, BOB).await)[0], 1000);
 }
 
+/// In the file of limits as it is shipped: three requests a day instead of a hundred a minute, whatever a test takes.
+const FEW: [(&str, &str); 2] = [(ANY_MINUTE, "  max_value: 3\n  seconds: 86400\n  conditions: []"), HEADING];
+const ANY_MINUTE: &str = "  max_value: 100\n  seconds: 60\n  conditions: []";
+const HEADING: (&str, &str) =
+    ("# 100 requests a minute for each client.", "# Three requests a day for each client.");
+
+/// With the limits that are counted in one place. The service is waited for as long as it takes.
+fn counted(service: &RateLimitService) -> Gateway {
+    Gateway::builder().global_limits(service.port()).limit("timeout: 0.05s", "timeout: 60s").start()
+}
+
 #[tokio::test]
 async fn the_global_limit_counts_over_several_envoys() {
     let redis = Redis::start();
-    let service = RateLimitService::start(3, redis.counters());
-    let patient = |gateway: sentinel_harness::gateway::Builder| {
-        gateway.global_limits(service.port()).limit("timeout: 0.05s", "timeout: 60s").start()
-    };
-    let gateways = [patient(Gateway::builder()), patient(Gateway::builder())];
+    let mut service = RateLimitService::start(&redis, &FEW);
+    let gateways = [counted(&service), counted(&service)];
     for (turn, remaining) in [(0, 2), (1, 1), (0, 0)] {
         let response = gateways[turn].ask(CHAT, ALICE, &FORGED, QUESTION).await;
         assert_eq!(response.status, 200, "{:?}", response.body);
@@ -133,26 +141,58 @@ async fn the_global_limit_counts_over_several_envoys() {
         assert_eq!(ask(gateway, BOB).await.status, 200);
     }
     assert_eq!(gateways[0].provider.count() + gateways[1].provider.count(), 3 + 2);
-    let next = |client: Client| redis.counters().hit(&format!("sentinel_client_{}", client.name), 3600).0;
-    assert_eq!((next(ALICE), next(BOB)), (3 + 2 * 4 + 1, 2 + 1), "what Redis has counted, and this one");
-    let entry = |value: &str| Entry { key: "client".into(), value: value.into() };
-    for asked in service.asked() {
-        let Asked { domain, descriptors, .. } = &asked;
-        assert_eq!(domain, "sentinel");
-        assert!(
-            [ALICE, BOB]
-                .iter()
-                .any(|client| *descriptors == [Descriptor { entries: vec![entry(client.name)] }]),
-            "{asked:?}"
-        );
-    }
-    assert_eq!(service.asked().len(), 3 + 2 * 5);
+    assert!(redis.holds(ALICE.name) && redis.holds(BOB.name), "the counts are in Redis");
+
+    // Another process of the service finds the counts there.
+    let another = RateLimitService::start(&redis, &FEW);
+    assert_limited(CHAT, &ask(&counted(&another), ALICE).await);
 
     // Without the service nobody is refused.
-    drop(service);
+    service.kill();
     for gateway in &gateways {
         assert_eq!(ask(gateway, ALICE).await.status, 200);
     }
+}
+
+#[tokio::test]
+async fn without_its_redis_the_rate_limit_service_refuses_nobody() {
+    let mut redis = Redis::start();
+    let service = RateLimitService::start(&redis, &FEW);
+    let gateway = counted(&service);
+    for _ in 0..3 {
+        assert_eq!(ask(&gateway, ALICE).await.status, 200);
+    }
+    assert_limited(CHAT, &ask(&gateway, ALICE).await);
+    redis.kill();
+    assert_eq!(ask(&gateway, ALICE).await.status, 200);
+}
+
+/// The examples in the shipped file, as they stand there.
+#[tokio::test]
+async fn limits_that_are_counted_in_one_place_may_be_several() {
+    let uncommented = |lines: &str| lines.replace("# - ", "- ").replace("#   ", "  ");
+    let one = "# - namespace: sentinel\n#   max_value: 20\n#   seconds: 60\n#   conditions: \
+               [\"descriptors[0].client == 'nightly-batch'\"]\n#   variables: [\"descriptors[0].client\"]\n";
+    let bob = uncommented(one).replace("nightly-batch", "bob").replace("20", "2").replace("60", "86400");
+    let redis = Redis::start();
+    let service = RateLimitService::start(&redis, &[FEW[0], FEW[1], (one, &bob)]);
+    let gateway = counted(&service);
+    for remaining in [1, 0] {
+        let response = ask(&gateway, BOB).await;
+        assert_eq!((response.status, limits_of(&response)[..2].to_vec()), (200, vec![2, remaining]));
+    }
+    assert_limited(CHAT, &ask(&gateway, BOB).await);
+    assert_eq!(limits_of(&ask(&gateway, ALICE).await)[..2], [3, 2]);
+
+    let day = "#   max_value: 10000\n#   seconds: 86400\n#   conditions: []\n#   variables: [\"descriptors[0].client\"]\n";
+    let budget = uncommented(day).replace("10000", "1");
+    let before = "# A budget of requests for each client and day:\n# - namespace: sentinel\n";
+    let redis = Redis::start();
+    let service = RateLimitService::start(&redis, &[(before, "- namespace: sentinel\n"), (day, &budget)]);
+    let gateway = counted(&service);
+    assert_eq!(ask(&gateway, ALICE).await.status, 200);
+    assert_limited(CHAT, &ask(&gateway, ALICE).await);
+    assert_eq!(ask(&gateway, BOB).await.status, 200, "each has a budget of its own");
 }
 
 /// The budget of a day in the shipped file, as it stands there, beside the limit of a minute.

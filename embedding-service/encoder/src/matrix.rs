@@ -1,5 +1,7 @@
 //! A matrix of 8-bit weights, laid out for the product of rows with it.
 
+use std::array::from_fn;
+
 use crate::{
     error::{OrBroken as _, ShapeError, ensure},
     processor::{Block, LANES, Lanes, vectors_mut},
@@ -30,7 +32,9 @@ pub(crate) struct PackedMatrix {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Column {
     scale: [f32; LANES],
-    /// What a row's offset is multiplied by: the sum of the column's weights times its scale.
+    /// The sum of the column's weights.
+    weights: [i32; LANES],
+    /// What a row's offset is multiplied by: that sum times the column's scale.
     sum: [f32; LANES],
     bias: [f32; LANES],
 }
@@ -133,13 +137,14 @@ fn columns(from: &Linear<'_>, outputs: usize) -> Result<Vec<[Column; PANEL_BLOCK
     }
     let mut columns = vec![[Column::default(); PANEL_BLOCKS]; outputs / PANEL_COLUMNS];
     let places = columns.as_flattened_mut().iter_mut().flat_map(|column| {
-        let Column { scale, sum, bias } = column;
-        scale.iter_mut().zip(sum).zip(bias)
+        let Column { scale, weights, sum, bias } = column;
+        scale.iter_mut().zip(weights).zip(sum).zip(bias)
     });
     let values = from.scale.iter().zip(&sums).zip(from.bias);
     ensure(values.len() == outputs, "a column has no scale or no bias")?;
-    for (((to_scale, to_sum), to_bias), ((scale, sum), bias)) in places.zip(values) {
+    for ((((to_scale, to_weights), to_sum), to_bias), ((scale, sum), bias)) in places.zip(values) {
         *to_scale = *scale;
+        *to_weights = *sum;
         #[allow(clippy::cast_precision_loss)]
         let sum = *sum as f32 * *scale;
         *to_sum = sum;
@@ -171,7 +176,8 @@ impl Panel<'_> {
     ) -> Result<(), ShapeError> {
         let inputs = group.inputs::<R>(self.blocks.len());
         let inputs = inputs.or_broken("a group of rows has fewer inputs than the matrix")?;
-        let sums = if L::PARTS == 1 { self.sums(lanes, inputs, 0) } else { self.sums_by_part(lanes, inputs) };
+        let sums =
+            if L::FEW_REGISTERS { self.sums_by_part(lanes, inputs) } else { self.sums(lanes, inputs, 0) };
         let rows = group.scales.first_chunk::<R>().or_broken("a group has fewer rows than its tile")?;
         for row in 0..R {
             let start = row * self.outputs + self.first;
@@ -199,7 +205,7 @@ impl Panel<'_> {
         lanes: L,
         inputs: [&[L::Quad]; R],
     ) -> [[L::Sums; PANEL_BLOCKS]; R] {
-        let mut sums = [[lanes.zero_sums(); PANEL_BLOCKS]; R];
+        let mut sums = [self.columns.each_ref().map(|column| lanes.zero_sums(&column.weights)); R];
         let (few, rest) = inputs.as_chunks::<ROWS_PER_PASS>();
         for side in 0..PANEL_BLOCKS {
             let (few_sums, rest_sums) = sums.as_chunks_mut::<ROWS_PER_PASS>();
@@ -226,7 +232,7 @@ impl Panel<'_> {
         inputs: [&[L::Quad]; R],
         first: usize,
     ) -> [[L::Sums; S]; R] {
-        let mut sums = [[lanes.zero_sums(); S]; R];
+        let mut sums = [from_fn(|side| lanes.zero_sums(&self.columns[first + side].weights)); R];
         for part in 0..L::PARTS {
             for (quad, (blocks, next)) in self.blocks.iter().zip(self.next).enumerate() {
                 for side in 0..S {

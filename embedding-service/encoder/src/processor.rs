@@ -6,6 +6,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod lanes;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]
@@ -13,6 +15,8 @@ use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use avx512::Avx512;
 pub(crate) use lanes::{Block, Computation, Inputs, LANES, Lanes, Quad, reduce, vectors, vectors_mut};
+#[cfg(target_arch = "aarch64")]
+use neon::{Bytes, DotProducts, MixedDotProducts, Neon};
 use portable::Portable;
 
 use crate::error::ShapeError;
@@ -27,6 +31,12 @@ enum Kind {
     Avx512(Avx512),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    #[cfg(target_arch = "aarch64")]
+    NeonMixed(Neon<MixedDotProducts>),
+    #[cfg(target_arch = "aarch64")]
+    NeonDot(Neon<DotProducts>),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon<Bytes>),
     Portable,
 }
 
@@ -37,6 +47,12 @@ impl std::fmt::Display for Processor {
             Kind::Avx512(_) => "AVX-512 VNNI",
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2(_) => "AVX2",
+            #[cfg(target_arch = "aarch64")]
+            Kind::NeonMixed(_) => "NEON with i8mm",
+            #[cfg(target_arch = "aarch64")]
+            Kind::NeonDot(_) => "NEON with dot products",
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon(_) => "NEON",
             Kind::Portable => "plain code",
         })
     }
@@ -54,7 +70,13 @@ impl Processor {
     pub fn accelerated() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
         let found = [Avx512::detect().map(Kind::Avx512), Avx2::detect().map(Kind::Avx2)];
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        let found = [
+            Neon::detect().map(Kind::NeonMixed),
+            Neon::detect().map(Kind::NeonDot),
+            Neon::detect().map(Kind::Neon),
+        ];
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let found = [None];
         found.into_iter().flatten().map(Self).collect()
     }
@@ -71,6 +93,12 @@ impl Processor {
             Kind::Avx512(lanes) => lanes.run(computation),
             #[cfg(target_arch = "x86_64")]
             Kind::Avx2(lanes) => lanes.run(computation),
+            #[cfg(target_arch = "aarch64")]
+            Kind::NeonMixed(lanes) => lanes.run(computation),
+            #[cfg(target_arch = "aarch64")]
+            Kind::NeonDot(lanes) => lanes.run(computation),
+            #[cfg(target_arch = "aarch64")]
+            Kind::Neon(lanes) => lanes.run(computation),
             Kind::Portable => computation.run(Portable),
         }
     }

@@ -192,6 +192,18 @@ fn every_processor_gives_the_same_bits_for_any_number_of_rows() {
     }
 }
 
+/// `make arm64` says which ways an emulated processor has. Without this a way that is not found would be compared with nothing.
+#[test]
+fn the_ways_of_computing_are_those_that_the_processor_is_said_to_have() {
+    let found: Vec<String> = Processor::accelerated().iter().map(ToString::to_string).collect();
+    if let Ok(said) = std::env::var("SENTINEL_PROCESSORS") {
+        assert_eq!(found.join(", "), said);
+    }
+    let fastest = Processor::fastest().map(|processor| processor.to_string());
+    assert_eq!(fastest.as_ref(), found.first());
+    assert!(!cfg!(target_arch = "aarch64") || found.last().is_some_and(|last| last == "NEON"));
+}
+
 #[test]
 fn what_was_computed_before_leaves_no_trace() {
     let model = Model::new(96, 3, 192);

@@ -116,6 +116,16 @@ pub fn more_coding_agents() -> PathBuf {
     )
 }
 
+/// Limitador behind Envoy's rate limit protocol: see `tests/limitador`.
+pub fn limitador() -> PathBuf {
+    part(
+        "limitador-server",
+        "LIMITADOR_BIN",
+        ".parts/limitador/limitador-server",
+        "python3 tests/parts/setup.py limitador",
+    )
+}
+
 pub fn kubectl() -> PathBuf {
     part("kubectl", "KUBECTL_BIN", ".parts/kubectl/kubectl", "make operations")
 }

@@ -1,176 +1,61 @@
-//! A rate limit service in place of envoyproxy/ratelimit, which no package registry has. It speaks the same protocol
-//! (`envoy.service.ratelimit.v3.RateLimitService`) and counts in a real Redis. It has one limit for each client.
+//! The rate limit service: Limitador's limits and counters, with the file of limits that is shipped and a real Redis.
 
-use std::convert::Infallible;
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::fs;
+use std::process::Command;
 
-use bytes::Bytes;
-use http_body_util::BodyExt;
-use http_body_util::channel::Channel;
-use hyper::body::Incoming;
-use hyper::server::conn::http2;
-use hyper::service::service_fn;
-use hyper::{HeaderMap, Request, Response};
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use prost::Message;
-use tokio::net::TcpListener;
+use tempfile::TempDir;
 
-use crate::redis::Counters;
-use crate::threads::Threads;
-
-/// `envoy.service.ratelimit.v3.RateLimitRequest`, as far as it is used.
-#[derive(Clone, PartialEq, Message)]
-pub struct Asked {
-    #[prost(string, tag = "1")]
-    pub domain: String,
-    #[prost(message, repeated, tag = "2")]
-    pub descriptors: Vec<Descriptor>,
-    #[prost(uint32, tag = "3")]
-    pub hits_addend: u32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct Descriptor {
-    #[prost(message, repeated, tag = "1")]
-    pub entries: Vec<Entry>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-pub struct Entry {
-    #[prost(string, tag = "1")]
-    pub key: String,
-    #[prost(string, tag = "2")]
-    pub value: String,
-}
-
-/// `envoy.service.ratelimit.v3.RateLimitResponse`. Codes: 1 within the limit, 2 over it.
-#[derive(Clone, PartialEq, Message)]
-struct Said {
-    #[prost(int32, tag = "1")]
-    overall_code: i32,
-    #[prost(message, repeated, tag = "2")]
-    statuses: Vec<Status>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Status {
-    #[prost(int32, tag = "1")]
-    code: i32,
-    #[prost(message, optional, tag = "2")]
-    current_limit: Option<Limit>,
-    #[prost(uint32, tag = "3")]
-    limit_remaining: u32,
-    #[prost(message, optional, tag = "4")]
-    duration_until_reset: Option<Seconds>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Limit {
-    #[prost(uint32, tag = "1")]
-    requests_per_unit: u32,
-    /// 3: hour.
-    #[prost(int32, tag = "2")]
-    unit: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Seconds {
-    #[prost(int64, tag = "1")]
-    seconds: i64,
-}
-
-const WITHIN: i32 = 1;
-const OVER: i32 = 2;
-const HOUR: i32 = 3;
+use crate::parts;
+use crate::process::Process;
+use crate::redis::Redis;
 
 pub struct RateLimitService {
-    address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
-    _threads: Threads,
+    port: u16,
+    // Ended before its Redis, and its folder removed last.
+    process: Process,
+    _folder: TempDir,
 }
 
 impl RateLimitService {
-    /// Each descriptor may be asked for `limit` times an hour.
-    pub fn start(limit: u32, counters: Counters) -> Self {
-        let threads = Threads::start();
-        let (listener, address) = threads.listen();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let shared = Arc::new(Shared { limit, counters, asked: Arc::clone(&asked) });
-        threads.spawn(run(listener, shared));
-        Self { address, asked, _threads: threads }
+    /// As compose.yaml starts it, with `edits` of envoy/production/limitador.yaml: a text that stands there once, and another.
+    pub fn start(redis: &Redis, edits: &[(&str, &str)]) -> Self {
+        let folder =
+            tempfile::Builder::new().prefix("sentinel-limits").tempdir().expect("a temporary folder");
+        let shipped = fs::read_to_string(parts::root().join("envoy/production/limitador.yaml"))
+            .expect("the file is read");
+        let limits = edits.iter().fold(shipped, |text, (old, new)| {
+            assert_eq!(text.matches(old).count(), 1, "limitador.yaml does not contain once {old:?}");
+            text.replace(old, new)
+        });
+        let file = folder.path().join("limits.yaml");
+        fs::write(&file, limits).expect("the limits are written");
+        let mut command = Command::new(parts::limitador());
+        command.args([
+            "--rls-ip",
+            "127.0.0.1",
+            "--rls-port",
+            "0",
+            "--http-ip",
+            "127.0.0.1",
+            "--http-port",
+            "0",
+        ]);
+        command.args(["--rate-limit-headers", "DRAFT_VERSION_03"]).arg(&file).args(["redis", &redis.url()]);
+        let mut process = Process::start("limitador", folder.path(), command);
+        let port = process.wait_for("a port", |process| {
+            let log = process.log();
+            let (_, address) = log.split_once("Envoy asks at ")?;
+            address.lines().next()?.rsplit(':').next()?.parse().ok()
+        });
+        Self { port, process, _folder: folder }
     }
 
     pub fn port(&self) -> u16 {
-        self.address.port()
+        self.port
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().expect("no one panics with it").clone()
+    /// Ends it at once, as a crash would.
+    pub fn kill(&mut self) {
+        self.process.kill();
     }
-}
-
-struct Shared {
-    limit: u32,
-    counters: Counters,
-    asked: Arc<Mutex<Vec<Asked>>>,
-}
-
-impl Shared {
-    fn decide(&self, asked: &Asked) -> Said {
-        let statuses: Vec<Status> =
-            asked.descriptors.iter().map(|descriptor| self.count(&asked.domain, descriptor)).collect();
-        let over = statuses.iter().any(|status| status.code == OVER);
-        Said { overall_code: if over { OVER } else { WITHIN }, statuses }
-    }
-
-    fn count(&self, domain: &str, descriptor: &Descriptor) -> Status {
-        let entries: Vec<String> =
-            descriptor.entries.iter().map(|entry| format!("{}_{}", entry.key, entry.value)).collect();
-        let (hits, seconds) = self.counters.hit(&format!("{domain}_{}", entries.join("_")), 3600);
-        Status {
-            code: if hits > u64::from(self.limit) { OVER } else { WITHIN },
-            current_limit: Some(Limit { requests_per_unit: self.limit, unit: HOUR }),
-            limit_remaining: u32::try_from(u64::from(self.limit).saturating_sub(hits))
-                .expect("below the limit"),
-            duration_until_reset: Some(Seconds { seconds }),
-        }
-    }
-}
-
-async fn run(listener: TcpListener, shared: Arc<Shared>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let shared = Arc::clone(&shared);
-        tokio::spawn(async move {
-            let service = service_fn(|request| answer(request, Arc::clone(&shared)));
-            let _ = http2::Builder::new(TokioExecutor::new())
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
-        });
-    }
-}
-
-type Body = Channel<Bytes, Infallible>;
-
-async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Infallible> {
-    let right = request.uri().path() == "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
-    let framed = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
-    let (mut sender, body) = Channel::<Bytes, Infallible>::new(2);
-    let mut status = 12;
-    // Behind the length prefix.
-    if right && let Ok(asked) = Asked::decode(framed.get(5..).unwrap_or_default()) {
-        let said = shared.decide(&asked).encode_to_vec();
-        shared.asked.lock().expect("no one panics with it").push(asked);
-        let mut framed = vec![0];
-        framed.extend_from_slice(&u32::try_from(said.len()).expect("a short message").to_be_bytes());
-        framed.extend_from_slice(&said);
-        let _ = sender.send_data(Bytes::from(framed)).await;
-        status = 0;
-    }
-    let mut trailers = HeaderMap::new();
-    trailers.insert("grpc-status", status.into());
-    let _ = sender.send_trailers(trailers).await;
-    let mut response = Response::new(body);
-    response.headers_mut().insert("content-type", "application/grpc".parse().expect("a value"));
-    Ok(response)
 }

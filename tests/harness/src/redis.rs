@@ -73,11 +73,6 @@ impl Redis {
         answer.trim() == ":1"
     }
 
-    /// Counters in it, for use by other threads.
-    pub fn counters(&self) -> Counters {
-        Counters { socket: self.socket.clone() }
-    }
-
     /// Ends it at once, as a crash would.
     pub fn kill(&mut self) {
         self.process.kill();
@@ -98,26 +93,6 @@ impl Redis {
 
     pub fn thaw(&mut self) {
         self.process.signal(libc::SIGCONT);
-    }
-}
-
-/// Counters that expire.
-pub struct Counters {
-    socket: PathBuf,
-}
-
-impl Counters {
-    /// Adds one. Returns the new number, and the seconds until it expires, which start at `seconds`.
-    pub fn hit(&self, name: &str, seconds: i64) -> (u64, i64) {
-        let number = |command: String| -> i64 {
-            let answer = ask(&self.socket, command.as_bytes()).expect("Redis answers");
-            answer.trim_start_matches(':').trim().parse().expect("a number")
-        };
-        let hits = number(format!("INCR {name}\r\n"));
-        if hits == 1 {
-            number(format!("EXPIRE {name} {seconds}\r\n"));
-        }
-        (u64::try_from(hits).expect("a positive number"), number(format!("TTL {name}\r\n")))
     }
 }
 

@@ -2,8 +2,9 @@
 //! inputs are kept in 16 bits and weights widened to them. Registers are half as wide and half as many, so less is summed at
 //! once.
 //!
-//! With `avx512.rs` the only unsafe code. It is sound because a value of [`Avx2`] exists only where `detect` has seen that
-//! the processor has every instruction used, and because what is read and written are whole arrays.
+//! With `avx512.rs`, and `neon.rs` with what lies beside it, the only unsafe code. It is sound because a value of [`Avx2`] exists
+//! only where `detect` has seen that the processor has every instruction used, and because what is read and written are whole
+//! arrays.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -78,6 +79,7 @@ impl Lanes for Avx2 {
     type Sums = [[__m256i; 2]; Self::PARTS];
 
     const PARTS: usize = 2;
+    const FEW_REGISTERS: bool = true;
 
     #[inline(always)]
     fn splat(self, x: f32) -> Floats {
@@ -169,7 +171,7 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn zero_sums(self) -> Self::Sums {
+    fn zero_sums(self, _: &[i32; LANES]) -> Self::Sums {
         [[unsafe { _mm256_setzero_si256() }; 2]; Self::PARTS]
     }
 

@@ -1,7 +1,8 @@
 //! x86-64 with AVX-512 VNNI, which has one instruction for four products of bytes in each of sixteen lanes.
 //!
-//! With `avx2.rs` the only unsafe code. It is sound because a value of [`Avx512`] exists only where `detect` has seen that the
-//! processor has every instruction used, and because what is read and written are whole arrays.
+//! With `avx2.rs`, and `neon.rs` with what lies beside it, the only unsafe code. It is sound because a value of [`Avx512`] exists
+//! only where `detect` has seen that the processor has every instruction used, and because what is read and written are whole
+//! arrays.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -45,6 +46,7 @@ impl Lanes for Avx512 {
     type Sums = __m512i;
 
     const PARTS: usize = 1;
+    const FEW_REGISTERS: bool = false;
 
     #[inline(always)]
     fn splat(self, x: f32) -> __m512 {
@@ -129,7 +131,7 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn zero_sums(self) -> __m512i {
+    fn zero_sums(self, _: &[i32; LANES]) -> __m512i {
         unsafe { _mm512_setzero_si512() }
     }
 

@@ -71,6 +71,8 @@ pub(crate) trait Lanes: Copy {
     /// In how many parts a block's columns are summed, one after the other: where registers are few, and each holds little, a
     /// product keeps fewer sums at a time.
     const PARTS: usize;
+    /// Whether the sums of eight rows with three blocks are more than the registers hold.
+    const FEW_REGISTERS: bool;
 
     fn splat(self, x: f32) -> Self::Floats;
     fn load(self, from: &[f32; LANES]) -> Self::Floats;
@@ -93,7 +95,9 @@ pub(crate) trait Lanes: Copy {
     /// The nearest whole numbers of what is within 0 and 255.
     fn round_to_quads(self, x: Self::Floats) -> [Self::Quad; LANES / 4];
 
-    fn zero_sums(self) -> Self::Sums;
+    /// What the sums of sixteen columns begin with. `weights`: the sum of each column's weights, for processors that take
+    /// inputs less a constant.
+    fn zero_sums(self, weights: &[i32; LANES]) -> Self::Sums;
     /// Adds to each lane of a part, which is below [`Self::PARTS`], the products of `inputs` with the lane's four weights.
     fn dot(self, sums: &mut Self::Sums, part: usize, inputs: Self::Quad, weights: &Block);
     fn sums_to_floats(self, sums: Self::Sums) -> Self::Floats;

@@ -17,6 +17,7 @@ impl Lanes for Portable {
     type Sums = [i32; LANES];
 
     const PARTS: usize = 1;
+    const FEW_REGISTERS: bool = false;
 
     #[inline(always)]
     fn splat(self, x: f32) -> Floats {
@@ -98,7 +99,7 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn zero_sums(self) -> [i32; LANES] {
+    fn zero_sums(self, _: &[i32; LANES]) -> [i32; LANES] {
         [0; LANES]
     }
 
