@@ -125,7 +125,7 @@ filter: setup ## Build the filter for Envoy (WebAssembly, release)
 
 replay-core: setup ## Build the core of the console's page Replay (WebAssembly)
 	@echo "== core of the page Replay"
-	@$(FILTER_PROFILE) $(CARGO) rustc --release -p sentinel-console-replay --lib --target $(WASM_TARGET) -- -C lto=fat
+	@$(FILTER_PROFILE) $(CARGO) rustc --release -p sentinel-console-replay --lib --target $(WASM_TARGET) -- -C lto=fat -C opt-level=s
 
 service: replay-core ## Build the embedding service (release)
 	@echo "== embedding service"

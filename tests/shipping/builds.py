@@ -62,7 +62,8 @@ def module(target: Path) -> Path:
 
 def replay_core(target: Path) -> Path:
     """What the console's page Replay runs in the browser; the service takes it in."""
-    cargo(target, "rustc", ["-p", "sentinel-console-replay", "--lib", "--target", WASM, *LAST_CRATE], MODULE_PROFILE)
+    cargo(target, "rustc", ["-p", "sentinel-console-replay", "--lib", "--target", WASM, *LAST_CRATE, "-C", "opt-level=s"],
+          MODULE_PROFILE)
     return target / WASM / "release" / "sentinel_console_replay.wasm"
 
 
