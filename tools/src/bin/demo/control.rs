@@ -10,12 +10,14 @@ use serde_json::{Value, json};
 use crate::stage::{SPENDER, Stage, budgets};
 use crate::table::Table;
 
-/// Each answer to the spender costs nine tenths of a cent.
+/// Each answer to the spender costs nine tenths of a cent, and is another for each part that it asks about.
 fn dear(request: &Received) -> Answer {
     if request.header("x-agent-id") != Some(SPENDER) {
         return faithful(request);
     }
-    let letters = format!("This part of the archive holds {} letters.", 412 + 7 * request.connection);
+    let part: usize =
+        request.body.iter().filter(|byte| byte.is_ascii_digit()).map(|digit| usize::from(digit - b'0')).sum();
+    let letters = format!("This part of the archive holds {} letters.", 412 + 7 * part);
     let message = json!({"role": "assistant", "content": letters});
     Answer::json(
         200,
