@@ -6,6 +6,8 @@ use sentinel_detect::verdict::{Finding, Signal, Verdict};
 
 use sentinel_config::{Mode, Policy};
 
+use crate::{host::Facts, passes::stop, turn::Names};
+
 /// What is to happen with a request, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
@@ -28,6 +30,13 @@ pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
         finding,
         is_enforced: policy.mode == Mode::Enforce,
     }
+}
+
+/// Why an answer under way does not go on. Returns `None` unless an operator has stopped whose it is, and that is acted on.
+#[inline(never)]
+pub fn stopping(names: Option<&Names>, policy: &Policy, host: &dyn Facts) -> Option<Decision> {
+    let finding = stop::finding(names, host)?;
+    Some(decide(&[finding], policy)).filter(Decision::kills)
 }
 
 /// The place of a signal among those that ask for the same verdict, the most telling first.

@@ -9,9 +9,8 @@ use sentinel_llm_api::{
 
 use crate::{
     case::McpCase,
-    decide::{Decision, decide},
+    decide::{Decision, stopping},
     host::{Host, number},
-    passes::stop,
     record,
     render::{self, McpAnswer},
     tool_list::ToolList,
@@ -41,10 +40,8 @@ pub struct Asked {
 
 impl Asked {
     /// Why the answer does not go on, where an operator has stopped whose it is.
-    #[inline(never)]
     fn stop(&self, host: &impl Host) -> Option<Decision> {
-        let finding = stop::finding(self.case.names.as_ref(), host)?;
-        Some(decide(&[finding], &self.case.policy)).filter(Decision::kills)
+        stopping(self.case.names.as_ref(), &self.case.policy, host)
     }
 
     /// What the agent gets in the answer's place.
@@ -56,9 +53,9 @@ impl Asked {
 
     /// What passes in the place of this part, and why, where an operator has stopped whose answer it is.
     fn end(&mut self, config: &Config, part: &[u8], host: &impl Host) -> Option<(Vec<u8>, Decision)> {
-        let stopping = self.frames.as_ref().and_then(|_| self.stop(host));
+        let decision = self.frames.as_ref().and_then(|_| self.stop(host));
         let frames = self.frames.as_mut()?;
-        let Some(decision) = stopping else {
+        let Some(decision) = decision else {
             frames.pass(part);
             return None;
         };

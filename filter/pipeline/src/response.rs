@@ -10,7 +10,7 @@ use sentinel_llm_api::{
 
 use crate::{
     case::{AnswerCase, Case},
-    decide::{Decision, decide},
+    decide::{Decision, stopping},
     fail_open,
     host::{Facts, Host, number},
     mcp_answer::PassingAnswer,
@@ -24,7 +24,7 @@ use crate::{
             keep::{self, awaited},
         },
         clean::Clean,
-        fingerprint, stop,
+        fingerprint,
     },
     record, render,
     span::{self, Ended},
@@ -179,7 +179,7 @@ fn headers(
     let status = host.response_header(":status").unwrap_or_default();
     response.case.status = number(&status).unwrap_or(0);
     response.case.has_succeeded = status.len() == 3 && status.starts_with(b"2");
-    if let Some(decision) = stop_finding(&response.case, host) {
+    if let Some(decision) = stop_decision(&response.case, host) {
         answer_instead(config, &mut response, &decision, host);
         return None;
     }
@@ -256,7 +256,7 @@ fn body(
     }
     // What is kept back whole can still be another answer.
     if response.case.is_held
-        && let Some(decision) = stop_finding(&response.case, host)
+        && let Some(decision) = stop_decision(&response.case, host)
     {
         answer_instead(config, &mut response, &decision, host);
         return None;
@@ -297,10 +297,8 @@ fn pass(response: &mut PassingResponse, is_last: bool, host: &mut impl Host) -> 
 }
 
 /// Why the answer does not go on, where an operator has stopped whose it is.
-#[inline(never)]
-fn stop_finding(case: &AnswerCase, host: &impl Host) -> Option<Decision> {
-    let finding = stop::finding(case.names.as_ref(), host)?;
-    Some(decide(&[finding], &case.policy)).filter(Decision::kills)
+fn stop_decision(case: &AnswerCase, host: &impl Host) -> Option<Decision> {
+    stopping(case.names.as_ref(), &case.policy, host)
 }
 
 /// Nothing of the answer has gone to the client yet: it gets the kill response in its place, as if it had asked now.
@@ -321,9 +319,9 @@ fn answer_instead(
 
 /// What passes in the place of this part, and why, where an operator has stopped whose answer it is.
 fn stop(case: &mut AnswerCase, part: &[u8], host: &impl Host) -> Option<(Vec<u8>, Decision)> {
-    let stopping = case.frames.as_ref().and_then(|_| stop_finding(case, host));
+    let decision = case.frames.as_ref().and_then(|_| stop_decision(case, host));
     let frames = case.frames.as_mut()?;
-    let Some(decision) = stopping else {
+    let Some(decision) = decision else {
         frames.pass(part);
         return None;
     };

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{instructions, object, text};
+use super::{Told, in_turns, instructions, object, text};
 use crate::history::{Message, Said};
 
 #[derive(Serialize)]
@@ -20,13 +20,7 @@ pub struct Body<'a> {
     max_tokens: u32,
     #[serde(skip_serializing_if = "String::is_empty")]
     system: String,
-    messages: Vec<Told<'a>>,
-}
-
-#[derive(Serialize)]
-struct Told<'a> {
-    role: &'a str,
-    content: Vec<Block<'a>>,
+    messages: Vec<Told<Block<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -53,21 +47,7 @@ pub fn request(history: &[Message]) -> String {
 
 impl<'a> Body<'a> {
     pub fn of(history: &'a [Message]) -> Self {
-        let mut messages: Vec<Told> = Vec::new();
-        for message in history {
-            let (role, blocks) = match &message.said {
-                Said::Instruction(_) => continue,
-                Said::Assistant { .. } => ("assistant", blocks(message)),
-                Said::User(_) | Said::Result { .. } => ("user", blocks(message)),
-            };
-            // Turns alternate, and none is empty.
-            match messages.last_mut() {
-                _ if blocks.is_empty() => {}
-                Some(last) if last.role == role => last.content.extend(blocks),
-                _ => messages.push(Told { role, content: blocks }),
-            }
-        }
-        Self { max_tokens: 1024, system: instructions(history), messages }
+        Self { max_tokens: 1024, system: instructions(history), messages: in_turns(history, blocks) }
     }
 }
 

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{as_object, instructions, object, text};
+use super::{Told, as_object, in_turns, instructions, object, text};
 use crate::history::{Message, Said};
 
 #[derive(Serialize)]
@@ -12,7 +12,7 @@ use crate::history::{Message, Said};
 struct Request<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<Instruction>,
-    messages: Vec<Told<'a>>,
+    messages: Vec<Told<Block<'a>>>,
     inference_config: Limits,
 }
 
@@ -28,12 +28,6 @@ struct Limits {
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
-    role: &'a str,
-    content: Vec<Block<'a>>,
-}
-
-#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer<'a> {
     output: Output<'a>,
@@ -42,7 +36,7 @@ struct Answer<'a> {
 
 #[derive(Serialize)]
 struct Output<'a> {
-    message: Told<'a>,
+    message: Told<Block<'a>>,
 }
 
 #[derive(Serialize)]
@@ -71,25 +65,11 @@ enum Content<'a> {
 }
 
 pub fn request(history: &[Message]) -> String {
-    let mut messages: Vec<Told> = Vec::new();
-    for message in history {
-        let (role, blocks) = match &message.said {
-            Said::Instruction(_) => continue,
-            Said::Assistant { .. } => ("assistant", blocks(message)),
-            Said::User(_) | Said::Result { .. } => ("user", blocks(message)),
-        };
-        // Turns alternate, and none is empty.
-        match messages.last_mut() {
-            _ if blocks.is_empty() => {}
-            Some(last) if last.role == role => last.content.extend(blocks),
-            _ => messages.push(Told { role, content: blocks }),
-        }
-    }
     let instructions = instructions(history);
     let system = Some(Instruction { text: instructions }).filter(|system| !system.text.is_empty());
     text(&Request {
         system: system.into_iter().collect(),
-        messages,
+        messages: in_turns(history, blocks),
         inference_config: Limits { max_tokens: 1024 },
     })
 }

@@ -88,6 +88,32 @@ fn text<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("nothing here refuses to become JSON")
 }
 
+/// A message of a user or an assistant.
+#[derive(Serialize)]
+struct Told<B> {
+    role: &'static str,
+    content: Vec<B>,
+}
+
+/// Messages of user and assistant in turns, with the blocks of each; none is empty.
+fn in_turns<'a, B>(history: &'a [Message], blocks: impl Fn(&'a Message) -> Vec<B>) -> Vec<Told<B>> {
+    let mut messages: Vec<Told<B>> = Vec::new();
+    for message in history {
+        let role = match &message.said {
+            Said::Instruction(_) => continue,
+            Said::Assistant { .. } => "assistant",
+            Said::User(_) | Said::Result { .. } => "user",
+        };
+        let content = blocks(message);
+        match messages.last_mut() {
+            _ if content.is_empty() => {}
+            Some(last) if last.role == role => last.content.extend(content),
+            _ => messages.push(Told { role, content }),
+        }
+    }
+    messages
+}
+
 /// An assistant's text and calls; nothing of any other message.
 fn turn(message: &Message) -> (&str, &[Call]) {
     match &message.said {
