@@ -27,13 +27,18 @@ fn conversation() -> [Value; 2] {
     [json!([ask]), done]
 }
 
-/// All events so far, once there is one of a result.
+/// All events so far, once both turns and the result are among them. Each worker of Envoy reports by itself, so either turn may come
+/// first.
 async fn events(operator: &Operator) -> String {
     let path = "/v1/events?cursor=0-0";
     let nothing = Full::new(Bytes::new());
     let mut events = client::begin(client::request(operator.0, Method::GET, path, &[], nothing)).await;
     let mut got = String::new();
-    while !got.contains("tool.result") {
+    let complete = |got: &str| {
+        let count = |kind: &str| got.split("\n\n").filter(|event| event.contains(kind)).count();
+        got.ends_with("\n\n") && count("event: turn\n") == 2 && count("event: tool.result\n") == 1
+    };
+    while !complete(&got) {
         let chunk = events.chunk().await.unwrap_or_else(|| panic!("the events end: {got}"));
         got.push_str(&String::from_utf8_lossy(&chunk));
     }

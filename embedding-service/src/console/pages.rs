@@ -30,7 +30,7 @@ use crate::{
     control::{
         clock,
         run::Status,
-        runs::{LARGEST_PAGE, RunQuery, RunView, Sort, TurnView},
+        runs::{LARGEST_PAGE, RunQuery, RunView, Sort, TurnView, Turns},
         store::Cursor,
     },
     metrics::LabelValue as _,
@@ -129,7 +129,7 @@ pub async fn now(State(console): Shared, Extension(visitor): Asking) -> Answer {
 }
 
 async fn turns_of(console: &Console, run: &RunView, most: usize) -> Result<Vec<TurnView>, StoreError> {
-    console.control.runs.turns(&run.id, None, most).await
+    Ok(console.control.runs.turns(&run.id, None, most).await?.turns)
 }
 
 async fn health(console: &Console) -> Result<Health, StoreError> {
@@ -265,12 +265,10 @@ pub async fn run(
         return Ok(problem(StatusCode::NOT_FOUND, "No such run", what));
     };
     let place = before.before.parse::<Cursor>().ok();
-    let turns = control.runs.turns(&id, place, TURNS).await?;
+    let Turns { turns, next } = control.runs.turns(&id, place, TURNS).await?;
     let last_number = before.number.parse().ok().filter(|_| place.is_some()).unwrap_or(known.run.turns);
     let first_number = last_number.saturating_sub(view::now::count(turns.len()));
-    let earlier = turns.last().filter(|_| turns.len() == TURNS);
-    let earlier =
-        earlier.map(|turn| format!("{}?before={}&number={first_number}", run_path(&id), turn.cursor));
+    let earlier = next.map(|next| format!("{}?before={next}&number={first_number}", run_path(&id)));
     let stops = control.stops.of(&known.run.names).await?;
     let policy = settings::policy(&console, &known.run.names).await?;
     let trace = console.trace_url.as_ref().and_then(|url| view::trace::address(url, &known.run.names));

@@ -47,6 +47,9 @@ pub struct Run {
     pub dialect: String,
     /// Of the same turn.
     pub provider: String,
+    /// When its last turn began. Workers of Envoy report by themselves, so an earlier turn may be counted after a later one.
+    #[serde(default)]
+    pub last_turn_ms: u64,
     /// HTTP status of its last answer.
     pub last_status: u32,
     /// The last verdict that was no `allow`.
@@ -152,19 +155,26 @@ impl Run {
         self.unpriced_turns = self.unpriced_turns.saturating_add(u64::from(turn.priced == Priced::Unknown));
         self.cache_hits = self.cache_hits.saturating_add(u64::from(turn.cache_hit));
         self.injections = self.injections.saturating_add(u64::from(turn.injections));
-        self.last_status = turn.status;
         name(&mut self.models, &turn.model);
         if turn.verdict.kind != VerdictKind::Allow {
             name(&mut self.signals, &turn.verdict.signal);
-            self.last_verdict = Some(turn.verdict.clone());
         }
         match turn.verdict.kind {
             VerdictKind::Allow => {}
             VerdictKind::Hint => self.hints = self.hints.saturating_add(1),
             VerdictKind::Kill => self.kills = self.kills.saturating_add(1),
         }
+        self.tell_turn(turn, reported, tell);
+        if turn.at_ms < self.last_turn_ms {
+            return;
+        }
+        self.last_turn_ms = turn.at_ms;
+        self.last_status = turn.status;
+        if turn.verdict.kind != VerdictKind::Allow {
+            self.last_verdict = Some(turn.verdict.clone());
+        }
         let before = std::mem::replace(&mut self.outcome, outcome(turn));
-        self.tell(turn, before, reported, tell);
+        self.tell_outcome(turn, before, reported, tell);
     }
 
     fn see(&mut self, names: &Names, turn: &Turn, reported: &Reported, tell: Tell<'_>) {
@@ -195,7 +205,7 @@ impl Run {
         TurnEvent { kind, at_ms, names: &self.names, run_id, data }
     }
 
-    fn tell(&self, turn: &Turn, before: Status, reported: &Reported, tell: Tell<'_>) {
+    fn tell_turn(&self, turn: &Turn, reported: &Reported, tell: Tell<'_>) {
         let mut told = |kind, data| tell(self.event(kind, turn.at_ms, reported, data));
         told(EventKind::Turn, TurnData::Turn { turn });
         for step in &turn.steps {
@@ -211,6 +221,9 @@ impl Run {
             let texts = turn.injections;
             told(EventKind::InjectionDetected, TurnData::Injection { texts, source: "rules" });
         }
+    }
+
+    fn tell_outcome(&self, turn: &Turn, before: Status, reported: &Reported, tell: Tell<'_>) {
         let kind = match (self.outcome, turn.end) {
             (Status::Done, _) => EventKind::RunCompleted,
             (Status::Failed, End::ClientGone) | (Status::Stopped, _) => EventKind::RunCancelled,
@@ -220,7 +233,8 @@ impl Run {
         // An agent that asks on after it was stopped has not ended twice.
         if self.names.has_run() && (self.outcome == Status::Done || before != self.outcome) {
             let Self { outcome: status, turns, cost_nano_usd, .. } = *self;
-            told(kind, TurnData::Ended { status, turns, cost_nano_usd });
+            let data = TurnData::Ended { status, turns, cost_nano_usd };
+            tell(self.event(kind, turn.at_ms, reported, data));
         }
     }
 }

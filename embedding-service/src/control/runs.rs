@@ -62,6 +62,13 @@ pub struct TurnView {
     pub turn: Turn,
 }
 
+/// Turns of a run, and where the earlier ones begin, if there may be any.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turns {
+    pub turns: Vec<TurnView>,
+    pub next: Option<Cursor>,
+}
+
 /// By what a list is sorted.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr,
@@ -192,20 +199,20 @@ impl Runs {
         Ok(run.filter(|run| run.names.has_run()).map(|run| self.view(id, &run)))
     }
 
-    /// Its last turns before a place in its log, newest first.
-    pub async fn turns(
-        &self,
-        id: &str,
-        before: Option<Cursor>,
-        most: usize,
-    ) -> Result<Vec<TurnView>, StoreError> {
+    /// Its last turns before a place in its log, those that began last first. The log has them as they were reported, which may be in
+    /// another order: each worker of Envoy reports by itself.
+    pub async fn turns(&self, id: &str, before: Option<Cursor>, most: usize) -> Result<Turns, StoreError> {
         let log = Log::Turns(id.to_owned());
-        let entries = self.store.log(&log, Part::Before(before, most.min(LARGEST_PAGE))).await?;
+        let most = most.min(LARGEST_PAGE);
+        let entries = self.store.log(&log, Part::Before(before, most)).await?;
+        let next = entries.last().filter(|_| entries.len() == most).map(|entry| entry.cursor);
         let turn = |entry: Entry| {
             let turn = serde_json::from_slice(&entry.data).ok()?;
             Some(TurnView { cursor: entry.cursor.to_string(), turn })
         };
-        Ok(entries.into_iter().filter_map(turn).collect())
+        let mut turns: Vec<TurnView> = entries.into_iter().filter_map(turn).collect();
+        turns.sort_by_key(|view| Reverse(view.turn.at_ms));
+        Ok(Turns { turns, next })
     }
 
     /// A page of runs.

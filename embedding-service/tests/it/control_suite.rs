@@ -12,7 +12,7 @@ use embedding_service::control::{
     names::Names,
     options::ControlOptions,
     run::Status,
-    runs::{RunQuery, Sort},
+    runs::{RunQuery, Sort, Turns},
     stops::{MOST_STOPS, StopError, Target},
     store::{
         Append, Commit, Committed, ControlStore, Cursor, Document, Key, Kind, Log, MemoryControl, Part, Put,
@@ -74,6 +74,7 @@ suite! {
     a_clock_that_is_off_does_no_harm;
     an_answer_under_way_is_seen_and_counts_when_it_has_ended;
     a_run_ends_as_its_last_turn_did;
+    a_turn_that_is_told_late_is_not_the_last;
     texts_are_kept_and_told_where_they_come;
     lists_are_filtered_sorted_and_paged;
     what_belongs_to_no_run_counts_for_its_agent;
@@ -294,10 +295,10 @@ async fn turns_become_runs(store: Store) {
     assert_eq!(run_shown.models, ["gpt-4o-mini", "my-own", "mine"]);
     assert_eq!(run_shown.signals, ["repeated_step"]);
     assert!(run_shown.estimated);
-    let turns = control.runs.turns(&id(run()), None, 2).await.unwrap();
+    let Turns { turns, next } = control.runs.turns(&id(run()), None, 2).await.unwrap();
     assert_eq!(turns.iter().map(|turn| turn.turn.model.as_str()).collect::<Vec<_>>(), ["mine", "my-own"]);
-    let older = turns[1].cursor.parse().unwrap();
-    let older = control.runs.turns(&id(run()), Some(older), 9).await.unwrap();
+    let Turns { turns: older, next } = control.runs.turns(&id(run()), next, 9).await.unwrap();
+    assert_eq!(next, None);
     assert_eq!((older.len(), older[0].turn.steps.len(), older[0].turn.more_steps), (2, 2, 3));
     assert_eq!(control.runs.get("nobody").await.unwrap(), None);
 }
@@ -420,6 +421,26 @@ async fn a_run_ends_as_its_last_turn_did(store: Store) {
     assert_eq!(kinds, wanted);
 }
 
+/// Workers report by themselves: the one that was asked first may tell it last.
+async fn a_turn_that_is_told_late_is_not_the_last(store: Store) {
+    let control = control(&store);
+    let now = now_ms();
+    let run = || names("a", "r");
+    let at = |ago: u64, turn: v1::Turn| v1::Turn { at_ms: now - ago, ..turn };
+    count(&control, "w", vec![at(200, v1::Turn { end: v1::End::Text.into(), ..turn(1, run()) })]).await;
+    let hint = v1::Verdict { kind: v1::verdict::Kind::Hint.into(), ..v1::Verdict::default() };
+    let late = v1::Turn { model: "earlier".to_owned(), status: 201, verdict: Some(hint), ..turn(1, run()) };
+    count(&control, "v", vec![at(900, late)]).await;
+    let shown = control.runs.get(&id(run())).await.unwrap().unwrap();
+    assert_eq!((shown.status, shown.run.last_status, shown.run.turns), (Status::Done, 200, 2));
+    assert_eq!((shown.run.hints, shown.run.last_verdict), (1, None));
+    let Turns { turns, .. } = control.runs.turns(&id(run()), None, 9).await.unwrap();
+    assert_eq!(
+        turns.iter().map(|turn| turn.turn.model.as_str()).collect::<Vec<_>>(),
+        ["gpt-4o-mini", "earlier"]
+    );
+}
+
 async fn texts_are_kept_and_told_where_they_come(store: Store) {
     let control = control(&store);
     let step = v1::Step {
@@ -429,7 +450,7 @@ async fn texts_are_kept_and_told_where_they_come(store: Store) {
     };
     let with = v1::Turn { prompt: "find it".to_owned(), steps: vec![step], ..turn(1, names("a", "r")) };
     count(&control, "w", vec![with, turn(2, names("a", "r"))]).await;
-    let turns = control.runs.turns(&id(names("a", "r")), None, 10).await.unwrap();
+    let Turns { turns, .. } = control.runs.turns(&id(names("a", "r")), None, 10).await.unwrap();
     let (without, with) = (&turns[0].turn, &turns[1].turn);
     assert_eq!((with.prompt.as_str(), with.steps[0].arguments.as_str()), ("find it", r#"{"path":"a.txt"}"#));
     assert_eq!((with.steps[0].outcome.len(), without.prompt.as_str()), (2_048, ""));
@@ -662,7 +683,7 @@ async fn where_room_is_short_the_run_that_was_idle_longest_is_forgotten_and_stop
         control.runs.list(&RunQuery { limit: 1_000, ascending: true, ..RunQuery::default() }).await.unwrap();
     assert!((100..1_900).contains(&page.total), "{}", page.total);
     assert!(control.runs.get(&id(names("a", "1"))).await.unwrap().is_none());
-    assert!(control.runs.turns(&id(names("a", "1")), None, 9).await.unwrap().is_empty());
+    assert!(control.runs.turns(&id(names("a", "1")), None, 9).await.unwrap().turns.is_empty());
     assert!(control.runs.get(&id(names("a", "2000"))).await.unwrap().is_some());
     assert_eq!(control.stops.standing().await.unwrap().len(), 1);
 }

@@ -70,7 +70,7 @@ pub async fn try_out(
         if run.run.hints == 0 && run.run.kills == 0 {
             continue;
         }
-        let turns = console.control.runs.turns(&run.id, None, TURNS).await?;
+        let turns = console.control.runs.turns(&run.id, None, TURNS).await?.turns;
         let turns = || turns.iter().map(|turn| &turn.turn);
         let by = |policy: &Policy| {
             fates(turns(), policy, |turn| Some(&**acted.at(turn.at_ms, base)?.policy(sender(names))))

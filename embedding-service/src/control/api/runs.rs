@@ -11,7 +11,7 @@ use super::{
 };
 use crate::control::{
     run::Status,
-    runs::{AgentView, LARGEST_PAGE, RunQuery, RunView, Sort, TurnView},
+    runs::{AgentView, LARGEST_PAGE, RunQuery, RunView, Sort, TurnView, Turns},
     stops::{Stop, Target},
 };
 
@@ -178,8 +178,8 @@ pub async fn one(
     let before = query.before.as_deref().map(str::parse).transpose();
     let before = before.map_err(|()| ApiError::Bad("before: give `next` of the answer before".to_owned()))?;
     let run = control.runs.get(&id).await?.ok_or(ApiError::NotFound(UNKNOWN_RUN))?;
-    let turns = control.runs.turns(&id, before, limit).await?;
-    let next = turns.last().filter(|_| turns.len() == limit).map(|turn| turn.cursor.clone());
+    let Turns { turns, next } = control.runs.turns(&id, before, limit).await?;
+    let next = next.map(|next| next.to_string());
     let stops = control.stops.of(&run.run.names).await?;
     Ok(Answer(RunDetail { run, turns, next, stops }))
 }
