@@ -30,7 +30,7 @@ const MIN_ROUNDS: usize = 3;
 const SIZES: [usize; 2] = [1, 16];
 
 pub struct Control {
-    /// Envoy's processor time: off, on and with a budget, for each size.
+    /// Envoy's processor time: without the filter, and with control off, on and with a budget, for each size.
     lines: Vec<Line>,
     /// Requests that had a budget, and calls of the service for them.
     budgeted: u64,
@@ -110,12 +110,15 @@ pub fn measure(folder: &Path) -> Control {
 /// Slices of a second of all variants follow each other in random order, on one processor.
 fn envoys(processor: usize, folder: &Path, side: &Side, seconds: f64) -> (Vec<Line>, u64, u64) {
     let provider = upstream::start();
+    let without = Rival::without(folder, provider, side.service.socket());
+    pinned::pin_process(without.id(), processor);
     let rivals = [OFF, ON, BUDGET].map(|variant| rival(variant, folder, provider, side));
     rivals.iter().for_each(|rival| pinned::pin_process(rival.id(), processor));
     let mut lanes: Vec<Lane> = Vec::new();
     for kb in SIZES {
         let [_, inspected] = case::processor(kb);
         let variant = |rival: &Rival| Variant::Inspected(rival.name.clone());
+        lanes.push(Lane::open(&without, &case::Case { verdict: None, ..inspected.clone() }, Variant::Without));
         lanes.extend(rivals.iter().map(|rival| Lane::open(rival, &inspected, variant(rival))));
     }
     for _ in 0..WARM_UP {
