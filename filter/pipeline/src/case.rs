@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sentinel_config::Policy;
-use sentinel_detect::{kept_history::ThreadRef, verdict::Finding};
+use sentinel_detect::{kept_history::ThreadRef, step::FinishedCall, verdict::Finding};
 use sentinel_llm_api::{
     answer::Answer,
     conversation::HintPlaces,
@@ -31,6 +31,14 @@ use crate::{
     stored::Lookup,
     turn::{Names, Turn},
 };
+
+/// Calls of a history that the provider keeps, as far as it is remembered, that got their results with this request.
+#[derive(Debug)]
+pub struct KeptSteps {
+    pub done: Vec<FinishedCall>,
+    /// Its last step came before.
+    pub is_repeated: bool,
+}
 
 /// A request to a model, from the moment its body was read until it has gone on or was answered.
 #[derive(Debug)]
@@ -77,6 +85,8 @@ pub struct Case {
     pub entry: Option<u32>,
     /// The thread that the provider keeps, where it keeps one.
     pub thread: ThreadRef,
+    /// What is new in that thread; none where nothing is remembered.
+    pub kept_steps: Option<KeptSteps>,
     /// What is looked up in the response cache.
     pub lookup: Option<Lookup>,
     /// What the embedding service is to be asked.
@@ -137,6 +147,7 @@ impl Case {
             is_open: false,
             hint_places: HintPlaces::default(),
             entry: None,
+            kept_steps: None,
             thread: ThreadRef::default(),
             lookup: None,
             question: None,

@@ -106,6 +106,37 @@ fn a_turn_says_who_what_and_how_much_and_no_word_of_the_conversation() {
 }
 
 #[test]
+fn a_turn_has_the_new_steps_of_a_history_that_the_provider_keeps() {
+    let (mut host, told) = host(ON, silent);
+    let call = |n: usize| {
+        let call =
+            json!({"type": "function_call", "call_id": format!("c{n}"), "name": "look", "arguments": "{}"});
+        ProviderResponse::json(json!({"id": format!("r{n}"), "output": [call]}).to_string())
+    };
+    let post = |body: serde_json::Value| {
+        ClientRequest::post("/v1/responses", body.to_string()).with("x-agent-id", "a").with("x-run-id", "r")
+    };
+    host.exchange(&post(json!({"model": "m", "input": "How is the weather?"})), &call(0));
+    for n in 0..2 {
+        let output =
+            json!([{"type": "function_call_output", "call_id": format!("c{n}"), "output": "It rains."}]);
+        host.exchange(
+            &post(json!({"model": "m", "previous_response_id": format!("r{n}"), "input": output})),
+            &call(n + 1),
+        );
+    }
+    a_second_later(&mut host);
+    let turns = turns(&told);
+    let steps: Vec<_> = turns.iter().map(|turn| turn.steps.iter().collect::<Vec<_>>()).collect();
+    let [asked, first, second] = &steps[..] else { panic!("{turns:?}") };
+    let ([first], [second]) = (&first[..], &second[..]) else { panic!("{turns:?}") };
+    assert!(asked.is_empty());
+    assert_eq!((first.tool.as_str(), first.kind, first.is_repeated), ("look", "content", false));
+    assert!(first.outcome != 0 && (first.arguments, first.outcome) == (second.arguments, second.outcome));
+    assert!(second.is_repeated);
+}
+
+#[test]
 fn nothing_is_reported_where_control_is_off() {
     let (mut host, told) = host(r#"{"semantic":{"enabled":false}}"#, silent);
     host.exchange(&hello("r"), &answer());

@@ -207,6 +207,14 @@ impl Task<'_> {
 }
 
 impl<'a> Steps<'a> {
+    /// Whether the last step came before.
+    #[must_use]
+    pub fn ends_repeated(&self) -> bool {
+        self.all.split_last().is_some_and(|(last, before)| {
+            before.iter().any(|step| step.approach == last.approach && step.outcome() == last.outcome())
+        })
+    }
+
     /// The steps from one new user text to the next, oldest first; the last are those that count now. With each, whether
     /// the assistant had answered before it.
     pub fn counts(&self) -> impl Iterator<Item = (&[Step<'a>], bool)> {

@@ -6,14 +6,18 @@ use sentinel_detect::{
     history::{Reading, Tail},
     prompts::{self, Incoming, IncomingPrompt, Observed},
     signal::{self, StepsPolicy},
-    step::FinishedCall,
     verdict::{Finding, Signal},
     window::Window,
 };
 use sentinel_text::digest;
 
 use super::Seen;
-use crate::{case::Case, metric::Bypass, note::Note, shared_data::change_window};
+use crate::{
+    case::{Case, KeptSteps},
+    metric::Bypass,
+    note::Note,
+    shared_data::change_window,
+};
 
 /// Adds to the case what it finds, and whether the embedding service may know more.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
@@ -42,22 +46,24 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     };
     // Looked at only where something is remembered that they could change.
     let new_results = OnceCell::new();
-    let (kept_finding, observed, spans) = change_window(*host, config, scope, *arrived, notes, |window| {
-        let (kept_finding, kept_results) = in_kept_history(window, reading, &policy.steps);
-        let done = || match kept_results.is_empty() {
-            true => new_results.get_or_init(|| reading.done()).as_slice(),
-            false => kept_results.as_slice(),
-        };
-        let spans = trace.as_ref().map(|trace| trace.of(window, scope, &incoming, done()));
-        let observed = prompts::observe(window, &incoming, done, &policy.prompts);
-        (kept_finding, observed, spans)
-    });
+    let (kept_finding, kept_steps, observed, spans) =
+        change_window(*host, config, scope, *arrived, notes, |window| {
+            let (kept_finding, kept_steps) = in_kept_history(window, reading, &policy.steps).unzip();
+            let done = || match &kept_steps {
+                Some(kept) if !kept.done.is_empty() => kept.done.as_slice(),
+                _ => new_results.get_or_init(|| reading.done()).as_slice(),
+            };
+            let spans = trace.as_ref().map(|trace| trace.of(window, scope, &incoming, done()));
+            let observed = prompts::observe(window, &incoming, done, &policy.prompts);
+            (kept_finding.flatten(), kept_steps, observed, spans)
+        });
     let Observed { finding, entry, is_open } = observed;
     findings.extend(kept_finding);
     findings.extend(finding);
     // That a context window is almost full says nothing about a loop.
     case.is_open = is_open && findings.iter().all(|finding| finding.signal == Signal::MemoryFlush);
     case.entry = entry;
+    case.kept_steps = kept_steps;
     let (spans, chat) = spans.unzip();
     (case.spans, case.chat) = (spans.unwrap_or_default(), chat);
 }
@@ -67,8 +73,8 @@ fn in_kept_history(
     window: &mut Window,
     reading: &Reading<'_>,
     policy: &StepsPolicy,
-) -> (Option<Finding>, Vec<FinishedCall>) {
-    let Some(tail) = &reading.kept else { return Default::default() };
-    let (steps, done) = window.kept.follow(tail);
-    (signal::in_steps(&steps, policy), done)
+) -> Option<(Option<Finding>, KeptSteps)> {
+    let (steps, done) = window.kept.follow(reading.kept.as_ref()?);
+    let is_repeated = steps.ends_repeated();
+    Some((signal::in_steps(&steps, policy), KeptSteps { done, is_repeated }))
 }

@@ -13,7 +13,7 @@ use sentinel_text::{digest, digest_pair};
 
 use super::{McpSeen, Seen, Surroundings, second_opinion};
 use crate::{
-    case::{AnswerCase, Case, McpCase},
+    case::{AnswerCase, Case, KeptSteps, McpCase},
     mask::masked,
     metric::MCP,
     note::Note,
@@ -26,10 +26,6 @@ const TEXT: usize = 2_048;
 /// Begins the turn: what the request says.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let Some(names) = &case.names else { return };
-    let steps = seen.reading.steps();
-    let is_repeated = steps.all.split_last().is_some_and(|(last, before)| {
-        before.iter().any(|step| step.approach == last.approach && step.outcome() == last.outcome())
-    });
     let prompt = match &seen.reading.tail {
         Tail::Prompt(prompt) => digest(prompt.text.as_bytes()),
         Tail::Other => 0,
@@ -44,7 +40,10 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
         injections: u32::try_from(injections).unwrap_or(u32::MAX),
         ..Turn::default()
     };
-    turn.add_steps(&seen.reading.done(), is_repeated);
+    match &case.kept_steps {
+        Some(KeptSteps { done, is_repeated }) if !done.is_empty() => turn.add_steps(done, *is_repeated),
+        _ => turn.add_steps(&seen.reading.done(), seen.reading.steps().ends_repeated()),
+    }
     if seen.config.reports_content {
         add_content(seen, &mut turn);
     }

@@ -118,7 +118,11 @@ fn envoys(processor: usize, folder: &Path, side: &Side, seconds: f64) -> (Vec<Li
     for kb in SIZES {
         let [_, inspected] = case::processor(kb);
         let variant = |rival: &Rival| Variant::Inspected(rival.name.clone());
-        lanes.push(Lane::open(&without, &case::Case { verdict: None, ..inspected.clone() }, Variant::Without));
+        lanes.push(Lane::open(
+            &without,
+            &case::Case { verdict: None, ..inspected.clone() },
+            Variant::Without,
+        ));
         lanes.extend(rivals.iter().map(|rival| Lane::open(rival, &inspected, variant(rival))));
     }
     for _ in 0..WARM_UP {
