@@ -133,7 +133,7 @@ fn a_turn_has_the_new_steps_of_a_history_that_the_provider_keeps() {
     assert!(asked.is_empty());
     assert_eq!((first.tool.as_str(), first.kind, first.is_repeated), ("look", "content", false));
     assert!(first.outcome != 0 && (first.arguments, first.outcome) == (second.arguments, second.outcome));
-    assert!(second.is_repeated);
+    assert_eq!((second.is_repeated, second.bytes), (true, "It rains.".len()));
 }
 
 #[test]

@@ -82,6 +82,8 @@ pub(crate) enum Word {
 pub struct StrayResult {
     id: u64,
     said: String,
+    /// Of the whole text; `said` is what is judged of it.
+    bytes: usize,
     is_error: bool,
 }
 
@@ -91,7 +93,8 @@ impl StrayResult {
         let CallRef::Id(id) = &result.of else { return None };
         let said = unwrapped::read(result.content);
         let is_error = said.is_error || result.is_error;
-        Some(Self { id: digest(id.as_bytes()), said: judge::keep(&said.text).into_owned(), is_error })
+        let bytes = said.text.len();
+        Some(Self { id: digest(id.as_bytes()), said: judge::keep(&said.text).into_owned(), bytes, is_error })
     }
 }
 
@@ -213,7 +216,7 @@ impl<'a> StepLog<'a> {
         let (call, tool) = self.open_call(result.id, |call, _, id| call.id == id)?;
         let judged = CallResult::judged(&result.said, result.is_error, &call.meaning, tool.rule);
         call.result = Some(judged);
-        call.done(tool)
+        Some(FinishedCall { bytes: result.bytes, ..call.done(tool)? })
     }
 
     /// Whether the call of this result is known.

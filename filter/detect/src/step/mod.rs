@@ -243,7 +243,7 @@ pub struct FinishedCall {
     /// Digest of the result.
     pub outcome: u64,
     pub kind: Kind,
-    /// Of the result; 0 where its text is not kept.
+    /// Of the text of the result, without what it is wrapped in.
     pub bytes: usize,
 }
 
