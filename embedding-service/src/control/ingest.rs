@@ -26,6 +26,9 @@ const TURNS_AT_ONCE: usize = 128;
 const ATTEMPTS: u32 = 50;
 /// A turn that is older is refused. So is one that came before and whose worker is forgotten.
 const OLDEST: Duration = Duration::from_secs(3_600);
+/// A worker whose clock differs by less is believed: reports take different times on their way, and the turns of several workers, or of
+/// two reports, must stay in their order.
+const SAME_CLOCK: Duration = Duration::from_secs(5);
 const WORKER_TTL: Duration = Duration::from_secs(2 * 3_600);
 
 /// How runs are kept.
@@ -110,6 +113,7 @@ impl Ingest {
         let mut counted = Counted::default();
         let mut waiting = Vec::with_capacity(turns.len());
         let mut last = 0;
+        let is_same_clock = now.abs_diff(sent_at_ms) < clock::milliseconds(SAME_CLOCK);
         for turn in turns {
             let age = sent_at_ms.saturating_sub(turn.at_ms);
             if turn.number <= last || age > clock::milliseconds(OLDEST) {
@@ -117,7 +121,8 @@ impl Ingest {
                 continue;
             }
             last = turn.number;
-            waiting.push(self.waiting(worker, turn, now.saturating_sub(age)));
+            let at_ms = if is_same_clock { turn.at_ms.min(now) } else { now.saturating_sub(age) };
+            waiting.push(self.waiting(worker, turn, at_ms));
         }
         for chunk in waiting.chunks(TURNS_AT_ONCE) {
             let new = self.count_chunk(worker, chunk).await?;

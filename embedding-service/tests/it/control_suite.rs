@@ -72,6 +72,7 @@ suite! {
     each_turn_counts_once_whoever_takes_it;
     late_turns_and_numbers_that_do_not_rise_are_refused;
     a_clock_that_is_off_does_no_harm;
+    turns_keep_their_order_however_long_their_reports_take;
     an_answer_under_way_is_seen_and_counts_when_it_has_ended;
     a_run_ends_as_its_last_turn_did;
     a_turn_that_is_told_late_is_not_the_last;
@@ -350,6 +351,18 @@ async fn a_clock_that_is_off_does_no_harm(store: Store) {
         let (first, last) = (now_ms() - run.first_seen_ms, now_ms().abs_diff(run.last_seen_ms));
         assert!((3_000..60_000).contains(&first) && last < 60_000, "{worker}: {first} {last}");
     }
+}
+
+/// A report may take longer on its way than the next one.
+async fn turns_keep_their_order_however_long_their_reports_take(store: Store) {
+    let control = control(&store);
+    let sent = now_ms() - 2_000;
+    let at = |number: u64, ago: u64| v1::Turn { at_ms: sent - ago, ..turn(number, names("a", "r")) };
+    control.ingest.count("w", vec![at(1, 900)], sent - 800).await.unwrap();
+    let last = v1::Turn { end: v1::End::Text.into(), ..at(2, 500) };
+    control.ingest.count("w", vec![last], sent + 1_900).await.unwrap();
+    let run = control.runs.get(&id(names("a", "r"))).await.unwrap().unwrap();
+    assert_eq!((run.status, run.run.first_seen_ms), (Status::Done, sent - 900));
 }
 
 async fn an_answer_under_way_is_seen_and_counts_when_it_has_ended(store: Store) {
