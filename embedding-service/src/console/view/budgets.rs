@@ -82,7 +82,8 @@ fn whom(entry: &Value) -> String {
     format!("for each {per}{}{window}", named.collect::<String>())
 }
 
-fn account(view: &AccountView) -> Account {
+/// Whose an account is: what each name is a name of, and the name.
+pub fn whose(view: &AccountView) -> Vec<(&'static str, String)> {
     let names = [
         ("tenant", &view.tenant),
         ("client", &view.client),
@@ -90,12 +91,13 @@ fn account(view: &AccountView) -> Account {
         ("run", &view.run),
         ("history", &view.history),
     ];
+    let said = names.into_iter().filter(|(_, name)| !name.is_empty());
+    said.map(|(what, name)| (what, name.clone())).collect()
+}
+
+fn account(view: &AccountView) -> Account {
     Account {
-        whose: names
-            .into_iter()
-            .filter(|(_, name)| !name.is_empty())
-            .map(|(what, name)| (what, name.clone()))
-            .collect(),
+        whose: whose(view),
         state: match view.state {
             AccountState::Fine => State::Fine,
             AccountState::Close => State::Close,
@@ -153,7 +155,8 @@ pub fn spent(view: &AccountView, unit: Unit) -> u64 {
     }
 }
 
-fn amount(amounts: &crate::control::budgets::Amounts, unit: Unit) -> u64 {
+/// How much there is of a unit; no amount says seconds.
+pub fn amount(amounts: &crate::control::budgets::Amounts, unit: Unit) -> u64 {
     match unit {
         Unit::NanoUsd => amounts.nano_usd,
         Unit::Tokens => amounts.tokens,
