@@ -131,11 +131,14 @@ impl Week {
 
 impl Changed {
     fn draw(&self) -> Markup {
-        let (sign, what) =
-            if self.is_stopped { ("✕", "would have been stopped") } else { ("✓", "would have gone on") };
+        let most = self.most.unit.said(self.most.most);
+        let (sign, what) = if self.is_stopped {
+            ("✕", format!("would have been stopped, with {most} on "))
+        } else {
+            ("✓", format!("would have gone on; it was stopped with {most} on "))
+        };
         html! {
-            li { span aria-hidden="true" { (sign) " " } (whose(&self.whose)) ": " (what) ", with "
-                (self.most.unit.said(self.most.most)) " on " (figure::day(self.day_ms)) }
+            li { span aria-hidden="true" { (sign) " " } (whose(&self.whose)) ": " (what) (figure::day(self.day_ms)) }
         }
     }
 }

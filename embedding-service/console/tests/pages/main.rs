@@ -285,7 +285,7 @@ fn a_lower_limit_says_what_it_would_have_meant() {
     for wanted in [
         "Of 14 accounts, 1 reached a limit. With the new limits that would have been <b>3</b>, on 5 days; 2 more would have come close.",
         "would have been stopped, with $17.20 on 2026-",
-        "would have gone on, with",
+        "would have gone on; it was stopped with $17.20 on 2026-",
         "is not known, because they were stopped",
         "and 1 account more",
     ] {
