@@ -151,7 +151,7 @@ impl Agents {
             v1::Turn {
                 number: self.number,
                 names: Some(Self::names(agent, &format!("task-{}", 1_000 + number))),
-                at_ms: now_ms() - number * 20_000,
+                at_ms: now_ms() - number * 15_000,
                 duration_ms: 900,
                 dialect: "openai_chat".to_owned(),
                 provider: "openai".to_owned(),

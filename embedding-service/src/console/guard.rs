@@ -136,8 +136,10 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 /// Whether whoever sends the request has the key itself: a gateway that adds it, or a program.
 fn gives_key(headers: &HeaderMap, key: &ControlKey) -> bool {
-    let bearer = text(headers, &header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-    let given = bearer.or_else(|| headers.get("x-sentinel-key")?.to_str().ok());
+    // Behind a gateway `authorization` may be for the gateway.
+    let given = headers.get("x-sentinel-key").and_then(|value| value.to_str().ok());
+    let bearer = || text(headers, &header::AUTHORIZATION)?.strip_prefix("Bearer ");
+    let given = given.or_else(bearer);
     given.is_some_and(|given| key.is(given.trim()))
 }
 
@@ -207,6 +209,19 @@ mod tests {
         for pairs in others {
             assert!(!is_from_here(pairs), "{pairs:?}");
         }
+    }
+
+    #[test]
+    fn the_key_of_a_gateway_does_not_hide_the_key_of_the_service() {
+        let key = ControlKey::new("0123456789abcdef").unwrap();
+        let ours = ("x-sentinel-key", "0123456789abcdef");
+        assert!(gives_key(&headers(&[ours, ("authorization", "Bearer of-the-gateway")]), &key));
+        assert!(gives_key(&headers(&[("authorization", "Bearer 0123456789abcdef")]), &key));
+        assert!(!gives_key(
+            &headers(&[("x-sentinel-key", "0"), ("authorization", "Bearer 0123456789abcdef")]),
+            &key
+        ));
+        assert!(!gives_key(&HeaderMap::new(), &key));
     }
 
     #[test]
