@@ -21,10 +21,12 @@ async function behind(what) {
 process.on("uncaughtException", async (error) => {
   console.log(`PROBLEM ${error.stack}`);
   // There may be no page yet.
-  const shown = async () => page.locator("body").innerText({ timeout: 1000 });
+  const shown = async () => latest.locator("body").innerText({ timeout: 1000 });
   console.log(await shown().catch(String));
   process.exit(1);
 });
+// The tab that was opened last.
+let latest;
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 const problems = [];
 
@@ -32,6 +34,7 @@ const problems = [];
 async function tab(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light", ...options });
   const page = await context.newPage();
+  latest = page;
   page.on("pageerror", (error) => problems.push(`a script failed: ${error}`));
   page.on("dialog", (dialog) => { problems.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on("console", (message) => {
