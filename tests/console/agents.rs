@@ -170,7 +170,7 @@ impl Agents {
 
     /// Agents that spend a budget little by little, one of them nearly all of it: the page shows when it was spent.
     pub async fn spend(&mut self) {
-        for (agent, nano_usd) in [("support-mail", 700_000_000), ("support-triage", 180_000_000)] {
+        for (agent, nano_usd) in [("support-mail", 600_000_000), ("support-triage", 180_000_000)] {
             self.number += 1;
             let amount = |unit: v1::Unit, value| v1::Amount { unit: unit.into(), value };
             let used = vec![amount(v1::Unit::Requests, 3), amount(v1::Unit::NanoUsd, nano_usd)];

@@ -138,7 +138,9 @@ fn course(view: &AccountView, unit: Unit) -> Vec<f64> {
     if view.parts.len() == 1 && since == *first {
         return Vec::new();
     }
-    let length = view.last_asked_ms.saturating_sub(since);
+    // What was used of a lease is told after the last request.
+    let last = view.parts.last().map_or(0, |(from_ms, _)| *from_ms).max(view.last_asked_ms);
+    let length = last.saturating_sub(since);
     let at = |point: u64| since.saturating_add(length.saturating_mul(point) / POINTS);
     let until = |at_ms: u64| {
         let parts = view.parts.iter().take_while(|(from_ms, _)| *from_ms <= at_ms);
@@ -193,6 +195,10 @@ mod tests {
             (0.0, 0.0, 3.0, 3.0),
             "from the beginning of the window"
         );
+        view.parts = vec![(0, spent(5)), (9_600, spent(3))];
+        let line = course(&view, Unit::NanoUsd);
+        assert_eq!((line[0], line[47], line[48]), (5.0, 5.0, 8.0), "what was told after the last request");
+        view.parts = vec![(2_400, spent(3))];
         view.since_ms = 2_500;
         assert!(course(&view, Unit::NanoUsd).is_empty(), "a run of one part");
     }

@@ -435,6 +435,9 @@ impl Budgets {
             if account.started_ms == 0 {
                 (account.started_ms, account.asked_ms) = (now_ms, now_ms);
             }
+            if outside.is_some() {
+                account.asked_ms = now_ms;
+            }
             let period = Period::of(&window, now_ms);
             // As in a reservation.
             for (told, outside) in uses {
