@@ -39,7 +39,7 @@ impl Stage {
         let socket = folder.path().join("s.sock");
         let service = Service::start(folder.path(), &socket, &[("CONTROL_KEY".to_owned(), KEY.to_owned())]);
         let identity = IdentityProvider::start();
-        let certificate = Certificate::of(&["identity.example"]);
+        let certificate = Certificate::of(&["login.example"]);
         let relay = Relay::start(identity.port(), &certificate);
         let roots = folder.path().join("roots.pem");
         fs::write(&roots, &certificate.pem).unwrap();
@@ -58,7 +58,7 @@ impl Stage {
             ("address: 127.0.0.1, port_value: 10001", "address: 127.0.0.1, port_value: 0".to_owned(), 1),
             ("address: 127.0.0.1, port_value: 9902", "address: 127.0.0.1, port_value: 0".to_owned(), 1),
             (
-                "address: identity.example, port_value: 443",
+                "address: login.example, port_value: 443",
                 format!("address: 127.0.0.1, port_value: {}", relay.port()),
                 1,
             ),
@@ -145,7 +145,7 @@ impl Browser<'_> {
         let sent = self.open(path).await;
         assert_eq!(sent.status, 302, "{:?}", sent.body);
         let address = sent.header("location").unwrap().to_owned();
-        let query = address.strip_prefix("https://identity.example/authorize?").expect("the sign-in there");
+        let query = address.strip_prefix("https://login.example/authorize?").expect("the sign-in there");
         let back = self.stage.identity.sign_in(query, claims);
         self.send(Method::GET, &format!("/console/signed-in?{back}"), &FROM_ELSEWHERE[..2], "").await
     }

@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 use crate::threads::Threads;
 
 /// What it knows itself as.
-pub const ISSUER: &str = "https://identity.example";
+pub const ISSUER: &str = "https://login.example";
 /// The client that it knows, and its secret.
 pub const CLIENT: &str = "agent-sentinel";
 pub const SECRET: &str = "the-secret-of-the-client";
