@@ -11,7 +11,7 @@ use tonic::transport::{Channel, Endpoint};
 /// The configuration of the worker.
 const CONFIGURATION: &str = r#"{"budgets": [
     {"name": "each-task", "per": "run", "limits": {"usd": 1.0}},
-    {"name": "support", "agent_prefix": "support-", "per": "agent", "window": "day", "limits": {"usd": 20, "requests": 500}}
+    {"name": "support", "agent_prefix": "support-", "per": "agent", "window": "5m", "limits": {"usd": 20, "requests": 500}}
 ]}"#;
 const DIGEST: u64 = 77;
 const HOSTILE: &str = "</title><script>document.title='broken'</script>\"'><img src=x onerror=\"document.title='broken'\">\u{202e}gnp\n";
@@ -73,15 +73,19 @@ impl Agents {
     }
 
     async fn report(&mut self, turns: Vec<v1::Turn>) -> v1::ReportReply {
-        let report = v1::ReportRequest {
+        let report = v1::ReportRequest { turns, ..Self::told() };
+        self.service().await.report(report).await.unwrap().into_inner()
+    }
+
+    /// A report of nothing.
+    fn told() -> v1::ReportRequest {
+        v1::ReportRequest {
             worker: Some(v1::Worker { envoy: 1 + now_ms(), number: 0 }),
             sent_at_ms: now_ms(),
-            turns,
             configuration_digest: DIGEST,
             configuration: CONFIGURATION.to_owned(),
             ..v1::ReportRequest::default()
-        };
-        self.service().await.report(report).await.unwrap().into_inner()
+        }
     }
 
     fn names(agent: &str, run: &str) -> v1::Names {
@@ -147,7 +151,7 @@ impl Agents {
             v1::Turn {
                 number: self.number,
                 names: Some(Self::names(agent, &format!("task-{}", 1_000 + number))),
-                at_ms: now_ms() - number * 20_000,
+                at_ms: now_ms() - number * 15_000,
                 duration_ms: 900,
                 dialect: "openai_chat".to_owned(),
                 provider: "openai".to_owned(),
@@ -162,6 +166,26 @@ impl Agents {
         });
         let turns: Vec<v1::Turn> = turns.collect();
         self.report(turns).await;
+    }
+
+    /// Agents that spend a budget little by little, one of them nearly all of it: the page shows when it was spent.
+    pub async fn spend(&mut self) {
+        for (agent, nano_usd) in [("support-mail", 600_000_000), ("support-triage", 180_000_000)] {
+            self.number += 1;
+            let amount = |unit: v1::Unit, value| v1::Amount { unit: unit.into(), value };
+            let used = vec![amount(v1::Unit::Requests, 3), amount(v1::Unit::NanoUsd, nano_usd)];
+            // Of no run: the budget of each task is not for it.
+            let outside = Some(Self::names(agent, ""));
+            let lease = v1::LeaseUse {
+                id: now_ms() + self.number,
+                used,
+                outside,
+                returned: true,
+                ..v1::LeaseUse::default()
+            };
+            let report = v1::ReportRequest { leases: vec![lease], ..Self::told() };
+            self.service().await.report(report).await.unwrap();
+        }
     }
 
     /// Whether a request of a task that has spent its budget may go on.

@@ -21,10 +21,12 @@ async function behind(what) {
 process.on("uncaughtException", async (error) => {
   console.log(`PROBLEM ${error.stack}`);
   // There may be no page yet.
-  const shown = async () => page.locator("body").innerText({ timeout: 1000 });
+  const shown = async () => latest.locator("body").innerText({ timeout: 1000 });
   console.log(await shown().catch(String));
   process.exit(1);
 });
+// The tab that was opened last.
+let latest;
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 const problems = [];
 
@@ -32,6 +34,7 @@ const problems = [];
 async function tab(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light", ...options });
   const page = await context.newPage();
+  latest = page;
   page.on("pageerror", (error) => problems.push(`a script failed: ${error}`));
   page.on("dialog", (dialog) => { problems.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on("console", (message) => {
@@ -133,6 +136,8 @@ await page.locator("section", { hasText: "each-task" }).getByRole("button", { na
 await page.getByLabel("US dollars").locator("visible=true").fill("5");
 await page.getByRole("button", { name: "Show what it means" }).locator("visible=true").click();
 await page.getByText("$1.00 → $5.00").waitFor();
+await page.getByText("1 reached a limit. With the new limits that would have been 0").waitFor();
+await page.getByText(/long-case: would have gone on/).waitFor();
 await page.getByLabel("Your name").fill("Anna");
 await page.getByRole("button", { name: "Change the limits" }).click();
 await page.waitForURL(`${CONSOLE}/console/budgets`);
@@ -259,6 +264,13 @@ await page.keyboard.press("Enter");
 await page.waitForURL(`${CONSOLE}${second}`);
 
 // Pictures for the documents.
+await behind("spent");
+const lowered = async (look) => {
+  await look.locator("section", { hasText: "support" }).getByRole("button", { name: "Change…" }).last().click();
+  await look.getByLabel("US dollars").locator("visible=true").fill("12");
+  await look.getByRole("button", { name: "Show what it means" }).locator("visible=true").click();
+  await look.getByText(/support-mail: would have been stopped/).waitFor();
+};
 await page.goto(`${CONSOLE}/console/runs`);
 const run = await page.getByRole("link", { name: /repo-fixer/ }).first().getAttribute("href");
 const pages = { now: "/console", runs: "/console/runs", run, agents: "/console/agents", budgets: "/console/budgets", settings: "/console/settings", "settings-agent": "/console/settings/agent?agent=crawler" };
@@ -274,6 +286,7 @@ async function pictured(name, address, options = {}, then = async () => {}) {
 }
 const changed = (look) => look.locator(".field .changed").first().evaluate((line) => line.scrollIntoView({ block: "center" }));
 for (const [name, address] of Object.entries(pages)) await pictured(name, address, {}, name === "settings-agent" ? changed : undefined);
+await pictured("budgets-ask", pages.budgets, {}, lowered);
 await pictured("settings-ask", pages["settings-agent"].replace("crawler", "repo-fixer"), {}, async (look) => {
   await look.locator("summary", { hasText: /^steps/ }).click();
   await look.getByLabel("steps.repeated_step.hint", { exact: true }).fill("5");
@@ -323,6 +336,9 @@ for (const [scheme, width] of [["light", 1280], ["dark", 1280], ["light", 400]])
   await look.getByRole("button", { name: "Show what it means" }).click();
   await look.getByRole("heading", { name: "Change the settings?" }).waitFor();
   await judge(look, `ask, ${scheme}, ${width}`);
+  await look.goto(`${CONSOLE}${pages.budgets}`);
+  await lowered(look);
+  await judge(look, `ask for limits, ${scheme}, ${width}`);
   // The replay with all its parts.
   await look.goto(`${CONSOLE}/console/replay`);
   await judge(look, `replay without a file, ${scheme}, ${width}`);

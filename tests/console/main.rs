@@ -9,6 +9,8 @@ use std::{
     net::SocketAddr,
     path::Path,
     process::{Command, Stdio},
+    thread,
+    time::Duration,
 };
 
 use sentinel_harness::{parts, service::Service};
@@ -16,6 +18,9 @@ use sentinel_harness::{parts, service::Service};
 use self::agents::Agents;
 
 const KEY: &str = "a-key-for-the-browser";
+
+/// So often agents spend something of a budget, and so many times until one of them is close to its limit.
+const SPENDS: (u32, Duration) = (25, Duration::from_secs(2));
 
 /// The service at an address that stays the same when it is started again.
 struct Stage {
@@ -66,6 +71,15 @@ fn the_console_is_driven_by_a_browser() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    // Beside the rest: what it has spent over time is to be seen.
+    let mut spenders = stage.agents();
+    let mut spending = Some(thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for _ in 0..SPENDS.0 {
+            runtime.block_on(spenders.spend());
+            thread::sleep(SPENDS.1);
+        }
+    }));
     let mut orders = browser.stdin.take().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut agents = stage.agents();
@@ -73,6 +87,12 @@ fn the_console_is_driven_by_a_browser() {
     for line in BufReader::new(browser.stdout.take().unwrap()).lines() {
         let line = line.unwrap();
         let answer = match line.split(' ').collect::<Vec<_>>().as_slice() {
+            // By now it has long been so.
+            ["spent"] => {
+                let spending = spending.take().unwrap();
+                spending.join().unwrap();
+                String::new()
+            }
             ["agents", what] => runtime.block_on(agents.act(what)),
             ["down"] => {
                 stage.service = None;
@@ -97,7 +117,7 @@ fn the_console_is_driven_by_a_browser() {
 /// With `UPDATE_GOLDEN=1` the pictures go into the documents. They are not compared: fonts differ from machine to machine.
 fn keep(taken: &Path, pictures: &Path) {
     let names: Vec<_> = fs::read_dir(taken).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 11, "{names:?}");
+    assert_eq!(names.len(), 12, "{names:?}");
     for name in names {
         let kept = pictures.join(&name);
         if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -16,6 +16,8 @@ mod cases;
 mod clean_answers;
 mod compressed_answers;
 mod connections;
+mod console_gateway;
+mod console_sign_in;
 mod control;
 mod control_cluster;
 mod control_content;

@@ -46,7 +46,8 @@
     lastFetch = Date.now();
     try {
       const answer = await fetch(location.href, { headers: { accept: "text/html" }, redirect: "manual" });
-      if (answer.type === "opaqueredirect") {
+      // To the login, or as a gateway refuses whoever is not signed in.
+      if (answer.type === "opaqueredirect" || answer.status === 401) {
         close();
         say("lost", "logged out: load the page again");
         return;

@@ -91,10 +91,13 @@ impl Agent {
                 }
                 td.num { (figure::count(self.runs)) @if self.under_way > 0 { small { (figure::count(self.under_way)) " under way" } } }
                 td.num.less { (figure::count(self.turns)) }
-                td.num.less { (figure::count(self.repeated_steps)) " of " (figure::count(self.steps)) }
+                td.num.less {
+                    @if self.is_repetitive() { b.warning { (figure::count(self.repeated_steps)) } } @else { (figure::count(self.repeated_steps)) }
+                    " of " (figure::count(self.steps))
+                }
                 td.num.less { (figure::short(self.tokens)) }
-                td.num { (figure::count(self.hints)) }
-                td.num { (figure::count(self.kills)) }
+                td.num { @if self.hints > 0 { b.warning { span aria-hidden="true" { "▲ " } (figure::count(self.hints)) } } @else { "0" } }
+                td.num { @if self.kills > 0 { b.bad { span aria-hidden="true" { "✕ " } (figure::count(self.kills)) } } @else { "0" } }
                 td.num { (figure::usd(self.cost_nano_usd))
                     @if self.unpriced_turns > 0 { small.warning { (figure::of(self.unpriced_turns, "turn", "turns")) " without a price" } } }
                 td.less.middle { (chart::bar(part, "cost")) }
@@ -103,6 +106,11 @@ impl Agent {
                 td.num { (self.stop(viewer)) }
             }
         }
+    }
+
+    /// Half of what it does it has done before.
+    fn is_repetitive(&self) -> bool {
+        self.repeated_steps > 0 && self.repeated_steps.saturating_mul(2) >= self.steps
     }
 
     /// The curve in words.

@@ -1,6 +1,10 @@
 //! The page Budgets: what each budget's accounts have spent of their limits, and the page that asks before a limit is changed.
 
+mod ask;
+
 use maud::{Markup, html};
+
+pub use self::ask::{Ask, Changed, Reached, Week};
 
 use crate::{
     chart, figure,
@@ -201,13 +205,20 @@ impl Budget {
     }
 }
 
+/// Names with what they are names of.
+fn whose(names: &[(&'static str, String)]) -> Markup {
+    html! {
+        @if names.is_empty() { "everybody" }
+        @for (place, (what, who)) in names.iter().enumerate() { @if place > 0 { " · " } (what) " " b { (name(who, NAME)) } }
+    }
+}
+
 impl Account {
     fn draw(&self, now_ms: u64) -> Markup {
         html! {
             tr data-row {
                 td { (self.state.badge()) }
-                td.main { @if self.whose.is_empty() { "everybody" }
-                    @for (place, (what, who)) in self.whose.iter().enumerate() { @if place > 0 { " · " } (what) " " b { (name(who, NAME)) } } }
+                td.main { (whose(&self.whose)) }
                 td { @for used in &self.used { (used.draw()) } }
                 td.num.less { (figure::ago(self.last_asked_ms, now_ms)) }
                 td.num.less { @match self.renews_ms {
@@ -235,50 +246,6 @@ impl Used {
                 span { (limit.unit.number(spent)) " of " (limit.unit.said(limit.most))
                     @if held > 0 { span.part { (limit.unit.said(held)) " under way" } } }
                 @if !course.is_empty() { (chart::against(course, most, &label)) }
-            }
-        }
-    }
-}
-
-/// A change of limits that is to be made: says what it means first.
-#[derive(Clone, Debug, Default)]
-pub struct Ask {
-    pub budget: String,
-    pub before: Vec<Limit>,
-    pub after: Vec<Limit>,
-    /// The version of the settings that the change is made to.
-    pub version: u64,
-    pub accounts: u64,
-    /// Accounts that had spent all, and would have by the new limits.
-    pub spent_before: u64,
-    pub spent_after: u64,
-}
-
-impl Ask {
-    #[must_use]
-    pub fn content(&self, viewer: &Viewer) -> Markup {
-        let content = html! {
-            input type="hidden" name="budget" value=(self.budget);
-            input type="hidden" name="version" value=(self.version);
-            @for limit in &self.after { input type="hidden" name=(limit.unit.id()) value=(limit.unit.field(limit.most)); }
-            label { "Reason" input type="text" name="reason" maxlength="500" autocomplete="off"; }
-            label { "Your name" input type="text" name="author" maxlength="100" autocomplete="username"; }
-            div.acts { button.primary type="submit" { "Change the limits" } a.button href="/console/budgets" { "Cancel" } }
-        };
-        html! {
-            section.ask {
-                h1 { "Change " (name(&self.budget, NAME)) "?" }
-                ul { @for (before, after) in self.before.iter().zip(&self.after) {
-                    li { (before.unit.said(before.most)) @if before.most == after.most { ", as before" } @else { " → " b { (after.unit.said(after.most)) } } }
-                } }
-                p {
-                    "Of " (figure::of(self.accounts, "account", "accounts")) ", "
-                    (figure::count(self.spent_before)) " had spent all. With the new limits that would be "
-                    b { (figure::count(self.spent_after)) } "."
-                    @if self.spent_after < self.spent_before { " Their runs go on with their next request; nothing of them is lost." }
-                    @if self.spent_after > self.spent_before { " These are refused from their next request on." }
-                }
-                (form("/console/budgets", viewer, &content))
             }
         }
     }

@@ -101,6 +101,12 @@ pub fn exact(ms: u64) -> String {
     Timestamp::from_second(seconds).map_or_else(|_| String::new(), |time| time.to_string())
 }
 
+/// The day, in UTC.
+#[must_use]
+pub fn day(ms: u64) -> String {
+    exact(ms).split('T').next().unwrap_or_default().to_owned()
+}
+
 /// A time, told from now. The exact one is at hand; the scripts keep it up to date (`live.js` has the same steps).
 #[must_use]
 pub fn ago(ms: u64, now_ms: u64) -> Markup {

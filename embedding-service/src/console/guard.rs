@@ -4,7 +4,7 @@
 use axum::{
     Extension,
     extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header, uri::Authority},
     middleware::Next,
     response::{IntoResponse as _, Redirect, Response},
 };
@@ -39,7 +39,7 @@ pub struct Visitor {
 
 /// Lets a request pass to its page, or says what it lacks.
 pub async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
-    if let Err(refused) = guard.may_come(request.method(), request.headers()) {
+    if let Err(refused) = guard.may_come(&request) {
         return refused;
     }
     let visitor = guard.visitor(request.headers());
@@ -59,7 +59,7 @@ pub async fn check(State(guard): State<Guard>, mut request: Request, next: Next)
 
 /// Lets everybody pass who has come by an address of ours.
 pub async fn check_host(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    match guard.may_come(request.method(), request.headers()) {
+    match guard.may_come(&request) {
         Ok(()) => next.run(request).await,
         Err(refused) => refused,
     }
@@ -97,14 +97,14 @@ fn not_logged_in(request: &Request) -> Response {
 
 impl Guard {
     #[expect(clippy::result_large_err, reason = "an answer")]
-    fn may_come(&self, method: &Method, headers: &HeaderMap) -> Result<(), Response> {
-        if self.access.reach == Reach::Loopback
-            && !is_loopback(text(headers, &header::HOST).unwrap_or_default())
-        {
+    fn may_come(&self, request: &Request) -> Result<(), Response> {
+        let host = host(request.uri(), request.headers());
+        if self.access.reach == Reach::Loopback && !is_loopback(host.unwrap_or_default()) {
             let what = "This page is for this machine alone. Ask for it by the address of this machine or by localhost.";
             return Err(problem(StatusCode::FORBIDDEN, "Another address", what));
         }
-        if !matches!(*method, Method::GET | Method::HEAD) && !is_from_here(headers) {
+        if !matches!(*request.method(), Method::GET | Method::HEAD) && !is_from_here(host, request.headers())
+        {
             let what = "The request comes from a page of another site. Nothing was changed.";
             return Err(problem(StatusCode::FORBIDDEN, "Another site", what));
         }
@@ -125,20 +125,27 @@ impl Guard {
     }
 }
 
+/// The host that was asked. HTTP/2, as a gateway speaks it, says it in the address.
+fn host<'a>(address: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
+    address.authority().map(Authority::as_str).or_else(|| text(headers, &header::HOST))
+}
+
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
 /// Whether whoever sends the request has the key itself: a gateway that adds it, or a program.
 fn gives_key(headers: &HeaderMap, key: &ControlKey) -> bool {
-    let bearer = text(headers, &header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-    let given = bearer.or_else(|| headers.get("x-sentinel-key")?.to_str().ok());
+    // Behind a gateway `authorization` may be for the gateway.
+    let given = headers.get("x-sentinel-key").and_then(|value| value.to_str().ok());
+    let bearer = || text(headers, &header::AUTHORIZATION)?.strip_prefix("Bearer ");
+    let given = given.or_else(bearer);
     given.is_some_and(|given| key.is(given.trim()))
 }
 
 /// Whether a request that changes something was made by a page of ours, as far as the browser says. All browsers of today send the
 /// first header, and those before them the second with every form.
-fn is_from_here(headers: &HeaderMap) -> bool {
+fn is_from_here(host: Option<&str>, headers: &HeaderMap) -> bool {
     if let Some(site) = headers.get("sec-fetch-site") {
         return site == "same-origin";
     }
@@ -146,8 +153,8 @@ fn is_from_here(headers: &HeaderMap) -> bool {
         // No browser. The token is still asked for.
         return true;
     };
-    let host = origin.parse::<Uri>().ok().and_then(|origin| Some(origin.authority()?.as_str().to_owned()));
-    host.as_deref() == text(headers, &header::HOST)
+    let theirs = origin.parse::<Uri>().ok().and_then(|origin| Some(origin.authority()?.as_str().to_owned()));
+    theirs.is_some_and(|theirs| host == Some(theirs.as_str()))
 }
 
 fn cookie(headers: &HeaderMap) -> Option<&str> {
@@ -183,8 +190,12 @@ mod tests {
             &[("origin", "https://sentinel.example"), ("host", "sentinel.example")],
             &[("host", "127.0.0.1:9464")],
         ];
+        let is_from_here = |pairs| {
+            let headers = headers(pairs);
+            is_from_here(host(&Uri::from_static("/console"), &headers), &headers)
+        };
         for pairs in ours {
-            assert!(is_from_here(&headers(pairs)), "{pairs:?}");
+            assert!(is_from_here(pairs), "{pairs:?}");
         }
         let others = [
             &[("sec-fetch-site", "cross-site")][..],
@@ -196,8 +207,29 @@ mod tests {
             &[("origin", "http://127.0.0.1:9465"), ("host", "127.0.0.1:9464")],
         ];
         for pairs in others {
-            assert!(!is_from_here(&headers(pairs)), "{pairs:?}");
+            assert!(!is_from_here(pairs), "{pairs:?}");
         }
+    }
+
+    #[test]
+    fn the_key_of_a_gateway_does_not_hide_the_key_of_the_service() {
+        let key = ControlKey::new("0123456789abcdef").unwrap();
+        let ours = ("x-sentinel-key", "0123456789abcdef");
+        assert!(gives_key(&headers(&[ours, ("authorization", "Bearer of-the-gateway")]), &key));
+        assert!(gives_key(&headers(&[("authorization", "Bearer 0123456789abcdef")]), &key));
+        assert!(!gives_key(
+            &headers(&[("x-sentinel-key", "0"), ("authorization", "Bearer 0123456789abcdef")]),
+            &key
+        ));
+        assert!(!gives_key(&HeaderMap::new(), &key));
+    }
+
+    #[test]
+    fn a_gateway_says_the_host_in_the_address() {
+        let address = Uri::from_static("https://sentinel.example/console");
+        let from =
+            |origin: &str| is_from_here(host(&address, &HeaderMap::new()), &headers(&[("origin", origin)]));
+        assert!(from("https://sentinel.example") && !from("https://evil.example") && !from("null"));
     }
 
     #[test]

@@ -54,6 +54,9 @@ pub struct Run {
     pub last_status: u32,
     /// The last verdict that was no `allow`.
     pub last_verdict: Option<Verdict>,
+    /// What the result of the step was that this verdict is of, as in a step's `kind`; empty where it is not known.
+    #[serde(default)]
+    pub last_verdict_kind: String,
     /// How it stood after its last turn.
     pub outcome: Status,
     /// Answers that are under way.
@@ -172,6 +175,7 @@ impl Run {
         self.last_status = turn.status;
         if turn.verdict.kind != VerdictKind::Allow {
             self.last_verdict = Some(turn.verdict.clone());
+            self.last_verdict_kind = turn.steps.last().map(|step| step.kind.clone()).unwrap_or_default();
         }
         let before = std::mem::replace(&mut self.outcome, outcome(turn));
         self.tell_outcome(turn, before, reported, tell);

@@ -420,6 +420,12 @@ async fn a_budget_is_raised_after_it_was_said_what_that_means() {
         "{}",
         ask.body
     );
+    for wanted in [
+        "Of 1 account, 1 reached a limit. With the new limits that would have been <b>0</b>.",
+        "would have gone on",
+    ] {
+        assert!(ask.body.contains(wanted), "{wanted}: {}", ask.body);
+    }
     let raise = [&raise[..], &[("version", "0"), ("author", "anna")]].concat();
     let raised = browser.post("/console/budgets", &raise).await;
     assert_eq!((raised.status, raised.header("location")), (303, "/console/budgets"), "{}", raised.body);

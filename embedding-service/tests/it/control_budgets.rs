@@ -56,6 +56,7 @@ suite! {
     a_raised_limit_lets_the_same_run_go_on;
     unknown_prices_are_never_silently_free;
     what_passed_without_a_lease_is_counted_once;
+    what_counted_today_is_kept_with_the_account;
     what_passed_without_a_lease_and_without_a_price_is_priced;
     what_a_call_without_a_reply_was_granted_is_given_back;
     accounts_are_told_apart_as_the_budget_says;
@@ -340,6 +341,28 @@ async fn what_passed_without_a_lease_is_counted_once(store: Store) {
         .report("w", CONFIGURATION, &[v1::LeaseUse { id: 1, account: 99, ..Default::default() }])
         .await
         .unwrap();
+}
+
+async fn what_counted_today_is_kept_with_the_account(store: Store) {
+    let budgets =
+        json!([{"name": "agent", "per": "agent", "window": "1m", "limits": {"tokens": 1000, "requests": 9}}]);
+    let control = control(&store, &budgets).await;
+    let outside = v1::LeaseUse {
+        id: 4711,
+        used: vec![amount(Unit::Tokens, 900), amount(Unit::Requests, 1)],
+        outside: Some(names("a", "r")),
+        ..v1::LeaseUse::default()
+    };
+    control.budgets.report("w", CONFIGURATION, &[outside]).await.unwrap();
+    let refused = reserve(&control, request(0, names("a", "r"), vec![amount(Unit::Tokens, 200)])).await;
+    assert!(refused.budgets[0].refused.is_some());
+    // Whoever starts anew finds it in the store. The day may have changed meanwhile.
+    let restarted = self::control(&store, &budgets).await;
+    let (accounts, _) = restarted.budgets.list(None, 10).await.unwrap();
+    let days = &accounts[0].days;
+    assert_eq!(days.iter().map(|day| day.most.tokens).max(), Some(900), "{days:?}");
+    assert!(days.iter().any(|day| day.was_refused(Some(Unit::Tokens))), "{days:?}");
+    assert!(!days.iter().any(|day| day.was_refused(Some(Unit::Requests)) || day.was_refused(None)));
 }
 
 async fn what_passed_without_a_lease_and_without_a_price_is_priced(store: Store) {

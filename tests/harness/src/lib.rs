@@ -8,6 +8,7 @@ pub mod dns;
 pub mod envoy;
 pub mod fake_service;
 pub mod gateway;
+pub mod identity;
 pub mod metrics;
 pub mod operator;
 pub mod otlp;

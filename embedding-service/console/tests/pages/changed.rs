@@ -1,7 +1,8 @@
 //! The settings of an agent, and a change of them that is asked about, made up with any texts.
 
-use sentinel_console::settings::{
-    AgentSettings, AskSettings, Changed, Differs, Fate, Field, Group, Input, Tried, Version,
+use sentinel_console::{
+    budgets::{self, Ask, Limit, Reached, Unit, Week},
+    settings::{AgentSettings, AskSettings, Changed, Differs, Fate, Field, Group, Input, Tried, Version},
 };
 
 use super::sample::{NOW, who};
@@ -61,5 +62,33 @@ pub fn ask(agent: &str, value: &str) -> AskSettings {
             not_judged: vec![("score".to_owned(), "runs do not keep their score")],
         },
         back: "/console/settings".to_owned(),
+    }
+}
+
+/// A lower limit of a budget, with what it would have meant for this agent.
+pub fn ask_budget(agent: &str) -> Ask {
+    let limit = |most| Limit { unit: Unit::NanoUsd, most };
+    let changed = |is_stopped| budgets::Changed {
+        whose: vec![("client", "billing".to_owned()), ("agent", agent.to_owned())],
+        most: limit(17_200_000_000),
+        day_ms: NOW,
+        is_stopped,
+    };
+    Ask {
+        budget: agent.to_owned(),
+        before: vec![limit(20_000_000_000)],
+        after: vec![limit(15_000_000_000)],
+        version: 3,
+        accounts: 14,
+        spent_before: 1,
+        spent_after: 2,
+        week: Week {
+            accounts: 14,
+            before: Reached { accounts: 1, days: 1 },
+            after: Reached { accounts: 3, days: 5 },
+            close: 2,
+            changed: vec![changed(true), changed(false)],
+            more: 1,
+        },
     }
 }

@@ -55,6 +55,14 @@ fn pages() -> Vec<(&'static str, String)> {
         ("run", page("repo-fixer", Tab::Runs, viewer, &sample::stuck().content(viewer))),
         ("run-well", page("repo-fixer", Tab::Runs, viewer, &sample::well().content(viewer))),
         ("stop", page("Stop", Tab::Runs, viewer, &plain.content(viewer))),
+        (
+            "ask-budget",
+            page("Change a budget", Tab::Other, viewer, &changed::ask_budget("crawler").content(viewer)),
+        ),
+        (
+            "evil-ask-budget",
+            page("Change", Tab::Other, viewer, &changed::ask_budget(sample::HOSTILE).content(viewer)),
+        ),
         ("login", page("Log in", Tab::Other, &Viewer::Reader, &login.content())),
         ("evil-now", page(sample::HOSTILE, Tab::Now, viewer, &now.content(viewer))),
         ("evil-runs", page("Runs", Tab::Runs, viewer, &runs.content(viewer))),
@@ -177,9 +185,8 @@ fn no_character_turns_the_page_around() {
             .map(|(_, value)| value)
             .collect();
         assert!(
-            odd.is_none_or(
-                |c| values.contains(c) && ["evil-runs", "evil-settings", "evil-ask"].contains(&page)
-            ),
+            odd.is_none_or(|c| values.contains(c)
+                && ["evil-runs", "evil-settings", "evil-ask", "evil-ask-budget"].contains(&page)),
             "{page}: {odd:?}"
         );
     }
@@ -268,5 +275,19 @@ fn pages_are_written_where_that_is_asked_for() {
     fs::create_dir_all(&folder).unwrap();
     for (name, html) in pages() {
         fs::write(Path::new(&folder).join(format!("{name}.html")), html).unwrap();
+    }
+}
+
+#[test]
+fn a_lower_limit_says_what_it_would_have_meant() {
+    let page = changed::ask_budget("crawler").content(&operator()).into_string();
+    for wanted in [
+        "Of 14 accounts, 1 reached a limit. With the new limits that would have been <b>3</b>, on 5 days; 2 more would have come close.",
+        "would have been stopped, with $17.20 on 2026-",
+        "would have gone on; it was stopped with $17.20 on 2026-",
+        "is not known, because they were stopped",
+        "and 1 account more",
+    ] {
+        assert!(page.contains(wanted), "{wanted}: {page}");
     }
 }

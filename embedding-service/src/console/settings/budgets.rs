@@ -23,13 +23,17 @@ use super::{
         view,
     },
     refused,
+    week::{Change, week},
 };
-use crate::control::live::LiveSettings;
+use crate::control::{clock, live::LiveSettings};
 
 /// Accounts of budgets that are shown.
 const ACCOUNTS: usize = 200;
 /// Accounts that are looked at before a limit is changed.
 const LOOKED_AT: usize = 10_000;
+
+/// The default of `warn_at`.
+const WARN_AT: f64 = 0.8;
 
 /// The entries of `budgets` that act.
 fn defined(current: &LiveSettings, base: &Value) -> Vec<Value> {
@@ -53,6 +57,7 @@ struct NewLimits {
     defined: Vec<Value>,
     before: Vec<Limit>,
     after: Vec<Limit>,
+    warn_at: f64,
 }
 
 async fn new_limits(console: &Arc<Console>, order: &Order) -> Result<Option<NewLimits>, Failure> {
@@ -73,7 +78,8 @@ async fn new_limits(console: &Arc<Console>, order: &Order) -> Result<Option<NewL
         }
     }
     let after = view::budgets::limits(entry);
-    Ok(Some(NewLimits { current, defined, before, after }))
+    let warn_at = entry["warn_at"].as_f64().unwrap_or(WARN_AT);
+    Ok(Some(NewLimits { current, defined, before, after, warn_at }))
 }
 
 fn no_budget() -> Answer {
@@ -86,7 +92,7 @@ fn no_budget() -> Answer {
 
 /// Says what new limits mean before they act.
 pub async fn ask_limits(State(console): Shared, Extension(visitor): Asking, order: Order) -> Answer {
-    let Some(NewLimits { current, before, after, .. }) = new_limits(&console, &order).await? else {
+    let Some(NewLimits { current, before, after, warn_at, .. }) = new_limits(&console, &order).await? else {
         return no_budget();
     };
     let (accounts, _) = console.control.budgets.list(Some(order.get("budget")), LOOKED_AT).await?;
@@ -96,7 +102,9 @@ pub async fn ask_limits(State(console): Shared, Extension(visitor): Asking, orde
         view::now::count(all.count())
     };
     let (spent_before, spent_after) = (spent(&before), spent(&after));
+    let change = Change { before: &before, after: &after, warn_at };
     let ask = Ask {
+        week: week(&accounts, change, clock::now_ms()),
         budget: order.get("budget").to_owned(),
         version: current.version,
         accounts: view::now::count(accounts.len()),

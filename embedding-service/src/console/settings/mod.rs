@@ -13,6 +13,7 @@ pub mod agent;
 pub mod budgets;
 mod changes;
 mod try_out;
+mod week;
 
 use std::sync::Arc;
 

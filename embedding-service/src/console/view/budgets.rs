@@ -82,7 +82,8 @@ fn whom(entry: &Value) -> String {
     format!("for each {per}{}{window}", named.collect::<String>())
 }
 
-fn account(view: &AccountView) -> Account {
+/// Whose an account is: what each name is a name of, and the name.
+pub fn whose(view: &AccountView) -> Vec<(&'static str, String)> {
     let names = [
         ("tenant", &view.tenant),
         ("client", &view.client),
@@ -90,12 +91,13 @@ fn account(view: &AccountView) -> Account {
         ("run", &view.run),
         ("history", &view.history),
     ];
+    let said = names.into_iter().filter(|(_, name)| !name.is_empty());
+    said.map(|(what, name)| (what, name.clone())).collect()
+}
+
+fn account(view: &AccountView) -> Account {
     Account {
-        whose: names
-            .into_iter()
-            .filter(|(_, name)| !name.is_empty())
-            .map(|(what, name)| (what, name.clone()))
-            .collect(),
+        whose: whose(view),
         state: match view.state {
             AccountState::Fine => State::Fine,
             AccountState::Close => State::Close,
@@ -136,7 +138,9 @@ fn course(view: &AccountView, unit: Unit) -> Vec<f64> {
     if view.parts.len() == 1 && since == *first {
         return Vec::new();
     }
-    let length = view.last_asked_ms.saturating_sub(since);
+    // What was used of a lease is told after the last request.
+    let last = view.parts.last().map_or(0, |(from_ms, _)| *from_ms).max(view.last_asked_ms);
+    let length = last.saturating_sub(since);
     let at = |point: u64| since.saturating_add(length.saturating_mul(point) / POINTS);
     let until = |at_ms: u64| {
         let parts = view.parts.iter().take_while(|(from_ms, _)| *from_ms <= at_ms);
@@ -153,7 +157,8 @@ pub fn spent(view: &AccountView, unit: Unit) -> u64 {
     }
 }
 
-fn amount(amounts: &crate::control::budgets::Amounts, unit: Unit) -> u64 {
+/// How much there is of a unit; no amount says seconds.
+pub fn amount(amounts: &crate::control::budgets::Amounts, unit: Unit) -> u64 {
     match unit {
         Unit::NanoUsd => amounts.nano_usd,
         Unit::Tokens => amounts.tokens,
@@ -190,6 +195,10 @@ mod tests {
             (0.0, 0.0, 3.0, 3.0),
             "from the beginning of the window"
         );
+        view.parts = vec![(0, spent(5)), (9_600, spent(3))];
+        let line = course(&view, Unit::NanoUsd);
+        assert_eq!((line[0], line[47], line[48]), (5.0, 5.0, 8.0), "what was told after the last request");
+        view.parts = vec![(2_400, spent(3))];
         view.since_ms = 2_500;
         assert!(course(&view, Unit::NanoUsd).is_empty(), "a run of one part");
     }

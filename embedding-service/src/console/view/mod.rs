@@ -56,9 +56,10 @@ pub fn last_outcome(turn: &Turn) -> Option<Outcome> {
     turn.steps.last().map(|step| Outcome::of(&step.kind))
 }
 
-/// The last finding of a run, where how its steps went is not known.
+/// The last finding of a run.
 pub fn last_finding(run: &Run) -> Option<Finding> {
-    finding(run.last_verdict.as_ref()?, None)
+    let kind = Some(&run.last_verdict_kind).filter(|kind| !kind.is_empty());
+    finding(run.last_verdict.as_ref()?, kind.map(|kind| Outcome::of(kind)))
 }
 
 pub fn stop(stop: &stops::Stop) -> Stop {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     amounts::{Amounts, UNITS, limit},
+    past::{Day, Past},
     window::{Period, Spent},
 };
 use crate::control::names::Names;
@@ -41,6 +42,8 @@ pub struct Account {
     /// Whether it was told that the limit is near, or reached, since it last was not.
     told_warned: bool,
     told_spent: bool,
+    #[serde(default)]
+    past: Past,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -105,6 +108,12 @@ impl Account {
         self.spent.parts()
     }
 
+    /// What counted on the last days.
+    #[must_use]
+    pub fn days(&self) -> &[Day] {
+        self.past.days()
+    }
+
     /// What leases grant and is not used yet.
     #[must_use]
     pub fn held(&self) -> Amounts {
@@ -122,6 +131,7 @@ impl Account {
             self.spent.add(period, lease.granted.less(lease.used));
             self.end(lease.id, lease.granted.with(lease.used, u64::max));
         }
+        self.past.note(now_ms, self.spent());
     }
 
     /// Takes back what it has granted since it was another.
@@ -213,6 +223,9 @@ impl Account {
                 Some(known) => *known = lease,
                 None => self.leases.push(lease),
             }
+        }
+        if let Some(limit) = answer.refused.as_ref().filter(|_| !is_unpriced) {
+            self.past.refuse(now_ms, limit);
         }
         answer.tells_warned = answer.warned.is_some() && !self.told_warned;
         answer.tells_spent = answer.refused.is_some() && !is_unpriced && !self.told_spent;

@@ -3,6 +3,7 @@
 
 mod account;
 mod amounts;
+mod past;
 mod place;
 mod window;
 
@@ -18,7 +19,7 @@ use self::{
     amounts::UNITS,
     window::Period,
 };
-pub use self::{amounts::Amounts, place::Place};
+pub use self::{amounts::Amounts, past::Day, place::Place};
 use super::{
     clock,
     effective::{Effective, Settled},
@@ -105,6 +106,9 @@ pub struct AccountView {
     /// When it was spent, by the parts of its window, for the console.
     #[serde(skip)]
     pub parts: Vec<(u64, Amounts)>,
+    /// What counted on the last seven days, today among them, for the console.
+    #[serde(skip)]
+    pub days: Vec<Day>,
 }
 
 /// A page of accounts.
@@ -172,7 +176,8 @@ fn account_of(budget: &Budget, names: &Names) -> u64 {
 fn ttl(window: &Window) -> Duration {
     match window {
         Window::Run => RUN_TTL,
-        Window::Sliding(length) => Duration::from_millis(length.saturating_mul(2)),
+        // The last days are kept with it.
+        Window::Sliding(length) => Duration::from_millis(length.saturating_mul(2)).max(RUN_TTL),
         Window::Calendar(..) => CALENDAR_TTL,
     }
 }
@@ -430,6 +435,9 @@ impl Budgets {
             if account.started_ms == 0 {
                 (account.started_ms, account.asked_ms) = (now_ms, now_ms);
             }
+            if outside.is_some() {
+                account.asked_ms = now_ms;
+            }
             let period = Period::of(&window, now_ms);
             // As in a reservation.
             for (told, outside) in uses {
@@ -543,5 +551,6 @@ fn view(account: &Account, configs: &[Arc<Settled>], now_ms: u64) -> AccountView
         renews_ms: period.renews_ms,
         since_ms: if period.renews_ms.is_some() { period.since_ms } else { account.started_ms },
         parts: account.parts().to_vec(),
+        days: past::last_days(account.days(), now_ms),
     }
 }
