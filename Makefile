@@ -188,7 +188,7 @@ release: ## Archive and images of this version: REGISTRY=registry.you.org/team [
 
 containers: podman operations dist ## Build the images, run compose.yaml, the pods of k8s/overlays/standalone and the archive (root, podman)
 	@echo "== containers"
-	@$(PYTHON) tests/parts/setup.py compose
+	@$(PYTHON) tests/parts/setup.py compose limitador
 	@$(RUN) $(PYTHON) tests/containers/run.py
 
 podman:
