@@ -194,7 +194,7 @@ containers: podman operations dist ## Build the images, run compose.yaml, the po
 podman:
 	@$(PYTHON) tests/containers/podman.py
 
-arm64: ## Build the service for 64-bit Arm; its kernels, vectors and start under emulation (Debian)
+arm64: replay-core ## Build the service for 64-bit Arm; its kernels, vectors and start under emulation (Debian)
 	@$(PYTHON) tests/parts/setup.py arm64-tools onnxruntime-arm64 weights model-tools model
 	@rustup target add aarch64-unknown-linux-gnu
 	@echo "== arm64"

@@ -32,13 +32,17 @@ def base(podman: Podman, scratch: Path) -> None:
     podman.run("import", "--quiet", "--arch", "arm64", "--os", "linux", str(archive), BASE)
 
 
-def build(podman: Podman, context: Path) -> Path:
-    """Builds it from what `make arm64` has laid out; where its files can be read."""
+def build(podman: Podman, context: Path, processors: Path) -> Path:
+    """Builds it from what `make arm64` has laid out; where its files can be read, with this /proc/cpuinfo among them."""
     with tempfile.TemporaryDirectory(dir=podman.folder) as scratch:
         base(podman, Path(scratch))
     podman.run("build", "--quiet", "--platform=linux/arm64", "--isolation=oci", "--pull=never", "--build-arg", f"BUILD_IMAGE={BASE}",
                "--build-arg", f"RUN_IMAGE={BASE}", "--file", str(REPOSITORY / "embedding-service" / "Dockerfile.arm64"), "--tag", IMAGE, str(context))
-    return Path(podman.run("image", "mount", IMAGE).strip())
+    container = podman.run("create", "--pull=never", "--platform=linux/arm64", IMAGE).strip()
+    root = Path(podman.run("mount", container).strip())
+    (root / "proc").mkdir(exist_ok=True)
+    shutil.copy(processors, root / "proc" / "cpuinfo")
+    return root
 
 
 def setting(podman: Podman, name: str) -> str:

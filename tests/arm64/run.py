@@ -131,13 +131,14 @@ def from_image() -> None:
         return
     podman = Podman(BUILT / "arm64-image")
     try:
-        root = image.build(podman, BUILT / "arm64")
+        root = image.build(podman, BUILT / "arm64", TOOLS / "usr" / "aarch64-linux-gnu" / "proc" / "cpuinfo")
         found = {name: image.setting(podman, name) for name in ("ORT_DYLIB_PATH", "LOOP_EMBEDDING_MODEL_PATH")}
-        for name, path in found.items():
-            if not (root / path.lstrip("/")).is_file():
-                raise Failed(f"the image says {name}={path}, and has no such file")
-        # The emulator looks for a file in the image before it looks outside, and takes the image's own C library.
-        gets_ready(["-L", str(root), str(root / image.program(podman).lstrip("/"))], found)
+        inside = {name: root / path.lstrip("/") for name, path in found.items()}
+        for name, path in inside.items():
+            if not path.is_file():
+                raise Failed(f"the image says {name}={found[name]}, and has no such file")
+        # With the image's own C library.
+        gets_ready(["-L", str(root), str(root / image.program(podman).lstrip("/"))], {name: str(path) for name, path in inside.items()})
     finally:
         podman.remove()
 
