@@ -188,13 +188,13 @@ release: ## Archive and images of this version: REGISTRY=registry.you.org/team [
 
 containers: podman operations dist ## Build the images, run compose.yaml, the pods of k8s/overlays/standalone and the archive (root, podman)
 	@echo "== containers"
-	@$(PYTHON) tests/parts/setup.py compose
+	@$(PYTHON) tests/parts/setup.py compose limitador
 	@$(RUN) $(PYTHON) tests/containers/run.py
 
 podman:
 	@$(PYTHON) tests/containers/podman.py
 
-arm64: ## Build the service for 64-bit Arm; its kernels, vectors and start under emulation (Debian)
+arm64: replay-core ## Build the service for 64-bit Arm; its kernels, vectors and start under emulation (Debian)
 	@$(PYTHON) tests/parts/setup.py arm64-tools onnxruntime-arm64 weights model-tools model
 	@rustup target add aarch64-unknown-linux-gnu
 	@echo "== arm64"

@@ -145,6 +145,8 @@ class Sources:
             "envoy-cluster-image.yaml": self.cluster(traces=False, from_image=True),
             "service-cluster.yaml": textwrap.dedent(arguments + textwrap.indent(self.service_cluster(), "    ")),
             "limits.yaml": heading(LIMITS) + self.read(LIMITS),
+            "limits-global.yaml": heading(COUNTED) + self.read(COUNTED),
+            "limitador.yaml": heading(LIMITADOR) + self.read(LIMITADOR),
             "paths.yaml": heading(PATHS) + self.read(PATHS),
             "redis.conf": (self.folder / "components" / "redis" / "redis.conf").read_text(),
         }

@@ -3,8 +3,9 @@
     python3 tests/arm64/run.py [--only STEP ...]
 
 What it shows: the encoder's kernels give the bits of plain code in each of the three ways that such processors have; the shipped
-model gives the golden vectors; the service starts and answers. What it cannot show: how fast any of it is on a real processor.
-`target/arm64` has the program, the runtime and the model afterwards, from which `embedding-service/Dockerfile.arm64` makes the image.
+model gives the golden vectors; the service starts and answers, from the image of `embedding-service/Dockerfile.arm64` too where podman
+can run. What it cannot show: how fast any of it is on a real processor. `target/arm64` has the program, the runtime and the model
+afterwards, from which the image is made.
 """
 
 import argparse
@@ -18,6 +19,11 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import image
+from podman import Failed, Podman
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PARTS = REPOSITORY / ".parts"
@@ -37,10 +43,6 @@ PROCESSORS = {
 }
 # How long an emulated service may take to load its model.
 PATIENCE = 300
-
-
-class Failed(Exception):
-    """Something did not go as it must; the text says what."""
 
 
 def environment(processor: str = NEWEST) -> dict[str, str]:
@@ -92,10 +94,14 @@ def ready(address: str) -> bool:
 
 
 def starts() -> None:
+    gets_ready([str(PROGRAM)], {})
+
+
+def gets_ready(program: list[str], more: dict[str, str]) -> None:
     grpc, metrics = (f"127.0.0.1:{free_port()}" for _ in range(2))
     with tempfile.TemporaryDirectory() as folder, open(Path(folder, "log"), "w+") as log:
-        command = [str(TOOLS / "qemu"), "-cpu", NEWEST, str(PROGRAM)]
-        settings = {"UDS_PATH": "", "LISTEN_ADDR": grpc, "METRICS_ADDR": metrics, "LOOP_WORKERS": "1"}
+        command = [str(TOOLS / "qemu"), "-cpu", NEWEST, *program]
+        settings = {"UDS_PATH": "", "LISTEN_ADDR": grpc, "METRICS_ADDR": metrics, "LOOP_WORKERS": "1"} | more
         service = subprocess.Popen(command, env=environment() | settings, stdout=log, stderr=subprocess.STDOUT)
         try:
             until = time.monotonic() + PATIENCE
@@ -119,12 +125,31 @@ def lay_out() -> None:
     print(f"  {folder}", flush=True)
 
 
+def from_image() -> None:
+    if lacks := image.lacks():
+        print("\n".join(f"  not run: {sentence}" for sentence in lacks), flush=True)
+        return
+    podman = Podman(BUILT / "arm64-image")
+    try:
+        root = image.build(podman, BUILT / "arm64", TOOLS / "usr" / "aarch64-linux-gnu" / "proc" / "cpuinfo")
+        found = {name: image.setting(podman, name) for name in ("ORT_DYLIB_PATH", "LOOP_EMBEDDING_MODEL_PATH")}
+        inside = {name: root / path.lstrip("/") for name, path in found.items()}
+        for name, path in inside.items():
+            if not path.is_file():
+                raise Failed(f"the image says {name}={found[name]}, and has no such file")
+        # With the image's own C library.
+        gets_ready(["-L", str(root), str(root / image.program(podman).lstrip("/"))], {name: str(path) for name, path in inside.items()})
+    finally:
+        podman.remove()
+
+
 STEPS = {
     "kernels": kernels,
     "vectors": vectors,
     "program": program,
     "starts": starts,
     "lay-out": lay_out,
+    "image": from_image,
 }
 
 

@@ -29,19 +29,23 @@ class Stack:
         self.podman = podman
         self.folder = podman.folder / "compose"
         shutil.rmtree(self.folder, ignore_errors=True)
-        for path in ("envoy/compose", "k8s/monitoring"):
+        for path in ("envoy/compose", "envoy/production", "k8s/monitoring"):
             shutil.copytree(REPOSITORY / path, self.folder / path)
         shutil.copy(REPOSITORY / "compose.yaml", self.folder)
-        bootstrap = self.folder / "envoy" / "compose" / "envoy.yaml"
-        text = bootstrap.read_text()
-        if text.count(SHIPPED) != 1:
-            raise Failed(f"envoy/compose/envoy.yaml says {SHIPPED} {text.count(SHIPPED)} times, not once")
-        bootstrap.write_text(text.replace(SHIPPED, PATIENT))
+        self.change("envoy/compose/envoy.yaml", SHIPPED, PATIENT)
+
+    def change(self, path: str, old: str, new: str) -> None:
+        """In this stack's copy of a file, where it stands there once."""
+        file = self.folder / path
+        text = file.read_text()
+        if text.count(old) != 1:
+            raise Failed(f"{path} says {old!r} {text.count(old)} times, not once")
+        file.write_text(text.replace(old, new))
 
     def compose(self, *arguments: str, allowed: bool = False) -> str:
         packages = os.environ.get("SENTINEL_COMPOSE") or str(images.PARTS / "compose")
         command = [sys.executable, "-m", "podman_compose", "--file", str(self.folder / "compose.yaml"), "--project-name", PROJECT,
-                   "--profile", "demo", "--profile", "monitoring", *arguments]
+                   "--profile", "demo", "--profile", "limits", "--profile", "monitoring", *arguments]
         more = {"PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
         return self.podman.call(command, allowed=allowed, cwd=self.folder, more=more)
 

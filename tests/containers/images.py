@@ -89,6 +89,7 @@ def stand_ins(podman: Podman) -> None:
                ['ENTRYPOINT ["/usr/local/bin/envoy"]', 'CMD ["-c", "/etc/envoy/envoy.yaml"]', "USER 65532:65532"])
     from_files(podman, of_compose("redis"), base, {program("REDIS_SERVER", "redis/redis-server"): "/usr/local/bin/redis-server"},
                ["WORKDIR /data", 'CMD ["redis-server"]'])
+    from_files(podman, of_compose("limitador"), base, {program("LIMITADOR_BIN", "limitador/limitador-server"): "/usr/local/bin/limitador-server"}, [])
     for service, name in (("prometheus", "prometheus"), ("alertmanager", "alertmanager")):
         variable = f"{name.upper()}_BIN"
         from_files(podman, of_compose(service), base, {program(variable, f"prometheus/{name}"): f"/bin/{name}"}

@@ -17,6 +17,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, os.environ.get("SENTINEL_COMPOSE") or str(REPOSITORY / ".parts" / "compose"))
 
 import archive  # noqa: E402
+import compose_limits  # noqa: E402
 import compose_scenes  # noqa: E402
 import images  # noqa: E402
 import pods  # noqa: E402
@@ -38,6 +39,7 @@ STEPS = {
     "the archive and the images": archive.same_bytes_as_the_images,
     "the archive on a bare Debian": archive.runs_on_a_bare_debian,
     "compose.yaml": compose_scenes.play,
+    "compose.yaml with limits": compose_limits.play,
     "the pods of k8s/overlays/standalone": pods.play,
 }
 

@@ -82,7 +82,6 @@ fn bash(script: &str, folder: &std::path::Path) -> Output {
     Command::new("bash")
         .args(["-euo", "pipefail", "-c", &script])
         .current_dir(folder)
-        .env("KEY", KEY)
         .output()
         .expect("bash starts")
 }
@@ -97,6 +96,10 @@ fn the_commands_do_what_the_page_says() {
     fs::write(folder.path().join("control.key"), KEY).expect("the key");
     fs::write(folder.path().join("envoy.log"), "{\"agent\":\"d1f9336f8a335704\",\"event\":\"verdict\"}\n")
         .expect("a log");
+    let clients = folder.path().join("envoy/production/clients.yaml");
+    fs::create_dir_all(clients.parent().expect("a folder")).expect("the folder");
+    fs::write(&clients, "- {client: billing, key: 1}\n- {client: nightly-report, key: 2}\n")
+        .expect("the clients");
     let address = free.to_string();
     let first = format!("export CONTROL_ADDRESS=http://{address}\n");
     let mut ran = Vec::new();
@@ -130,9 +133,12 @@ fn the_commands_do_what_the_page_says() {
         }
         ran.push(block.text.clone());
     }
-    for word in ["hash", "runs", "watch", "stop ", "lift", "budgets", "settings/observe", "v1/agents"] {
+    for word in
+        ["hash", "runs", "watch", "stop ", "lift", "budgets", "settings/observe", "v1/agents", "clients.yaml"]
+    {
         assert!(ran.iter().any(|text| text.contains(word)), "{PAGE}: nothing was run of `{word}`");
     }
+    assert_eq!(fs::read_to_string(clients).expect("the clients"), "- {client: billing, key: 1}\n");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use sentinel_harness::envoy::{Envoy, assert_valid};
 use sentinel_harness::parts;
 use serde_json::{Map, Value, json};
 
+use crate::components;
 use crate::manifests::{called, documents, find, laid_over, objects};
 use crate::policies::faults;
 use crate::schemas::assert_fits;
@@ -52,7 +53,8 @@ fn by_url() -> Value {
 
 /// `name-9f8e7d6c5b` as `name`: kustomize puts a hash behind the names of generated ConfigMaps.
 fn without_hashes(value: &mut Value) {
-    const HASHED: [&str; 3] = ["agent-gateway-envoy", "embedding-service-settings", "redis-config"];
+    const HASHED: [&str; 4] =
+        ["agent-gateway-envoy", "embedding-service-settings", "redis-config", "limitador-limits"];
     match value {
         Value::String(text) => {
             for name in HASHED {
@@ -113,16 +115,21 @@ fn sorted(objects: Vec<Value>) -> Vec<(String, Value)> {
 
 #[test]
 fn the_chart_makes_the_objects_of_the_overlays() {
-    for (overlay, values) in [("cluster", by_url()), ("standalone", json!({"mode": "standalone"}))] {
-        let mut wanted = objects(&format!("overlays/{overlay}"));
-        // Helm has the namespace made before it begins.
-        wanted.retain(|object| object["kind"] != "Namespace");
-        let (wanted, made) = (sorted(wanted), sorted(chart(&values)));
-        let names = |all: &[(String, Value)]| all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-        assert_eq!(names(&made), names(&wanted), "{overlay}");
-        for ((name, made), (_, wanted)) in made.iter().zip(&wanted) {
-            assert_eq!(made, wanted, "{overlay}: {name}");
-        }
+    for (overlay, mut values) in [("cluster", by_url()), ("standalone", json!({"mode": "standalone"}))] {
+        assert_same(overlay, objects(&format!("overlays/{overlay}")), chart(&values));
+        values["limits"] = json!({"enabled": true});
+        assert_same(&format!("{overlay} with limits"), components::with("limits", overlay), chart(&values));
+    }
+}
+
+fn assert_same(what: &str, mut wanted: Vec<Value>, made: Vec<Value>) {
+    // Helm has the namespace made before it begins.
+    wanted.retain(|object| object["kind"] != "Namespace");
+    let (wanted, made) = (sorted(wanted), sorted(made));
+    let names = |all: &[(String, Value)]| all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&made), names(&wanted), "{what}");
+    for ((name, made), (_, wanted)) in made.iter().zip(&wanted) {
+        assert_eq!(made, wanted, "{what}: {name}");
     }
 }
 
@@ -132,6 +139,7 @@ fn combinations() -> Vec<Value> {
         json!({}),
         by_url(),
         json!({"mode": "standalone", "control": {"secret": "control-key"}}),
+        json!({"limits": {"enabled": true}}),
         json!({
             "redis": {"enabled": false},
             "service": {"egress": [{"to": [{"ipBlock": {"cidr": "10.1.2.3/32"}}], "ports": [{"protocol": "TCP", "port": 6379}]}]},
@@ -166,10 +174,11 @@ fn the_values_act() {
         &json!({
             "images": {"registry": "registry.example.org/team", "tag": "7.8.9"},
             "configuration": {"run_limit": 100, "max_body_bytes": 2_097_152, "identity": {"clients": ["billing"]}},
-            "gateway": {"replicas": {"min": 3, "max": 30}, "limits": "resources: []\n"},
+            "gateway": {"replicas": {"min": 3, "max": 30}, "limits": "# rate_limit_service: mine\nresources: []\n"},
             "service": {"settings": {"LOOP_CACHE_TTL": 600, "LOG_LEVEL": "debug"}},
             "zones": ["eu-1"],
             "control": {"secret": "operators"},
+            "limits": {"enabled": true, "limitador": "[]\n", "replicas": 3},
         }),
         "llm",
     );
@@ -194,7 +203,14 @@ fn the_values_act() {
         find(&all, "Service", "embedding-service-eu-1")["spec"]["selector"]["topology.kubernetes.io/zone"],
         "eu-1"
     );
-    assert_eq!(find(&all, "ConfigMap", "agent-gateway-limits")["data"]["limits.yaml"], "resources: []\n");
+    assert_eq!(
+        find(&all, "ConfigMap", "agent-gateway-limits")["data"]["limits.yaml"],
+        "# rate_limit_service: mine\nresources: []\n"
+    );
+    assert_eq!(find(&all, "ConfigMap", "limitador-limits")["data"]["limitador.yaml"], "[]\n");
+    assert_eq!(find(&all, "Deployment", "limitador")["spec"]["replicas"], 3);
+    let text = find(&all, "ConfigMap", "agent-gateway-envoy")["data"]["envoy.yaml"].as_str().unwrap();
+    assert!(text.contains("address: limitador.llm.svc.cluster.local"));
 
     let envoy = plain(find(&all, "ConfigMap", "agent-gateway-envoy").clone());
     let filters = envoy["data"]["envoy.yaml"]
@@ -218,12 +234,16 @@ fn a_changed_value_rolls_the_pods_that_read_it() {
     };
     let gateway = |values| checksum(values, "Deployment", "agent-gateway");
     let service = |values| checksum(values, "Deployment", "embedding-service");
+    let limits = |text: &str| {
+        checksum(json!({"limits": {"enabled": true, "limitador": text}}), "Deployment", "limitador")
+    };
     let (filter, setting) =
         (json!({"configuration": {"run_limit": 9}}), json!({"service": {"settings": {"LOG_LEVEL": "warn"}}}));
     assert_ne!(gateway(filter.clone()), gateway(json!({})));
     assert_eq!(service(filter), service(json!({})));
     assert_ne!(service(setting.clone()), service(json!({})));
     assert_eq!(gateway(setting), gateway(json!({})));
+    assert_ne!(limits("[]"), limits(""));
 }
 
 #[test]
@@ -260,6 +280,8 @@ fn wrong_values_are_refused_with_their_place() {
         (json!({"zones": ["Zone A"]}), "zones"),
         (json!({"redis": {"storage": "much"}}), "storage"),
         (json!({"secrets": {"keys": ""}}), "keys"),
+        (json!({"limits": {"enabled": "yes"}}), "enabled"),
+        (json!({"limits": {"enabled": true}, "gateway": {"limits": "resources: []\n"}}), "gateway.limits"),
         (json!({"unknown": 1}), "unknown"),
     ] {
         let output = helm("template", &values, "agent-sentinel");

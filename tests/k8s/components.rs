@@ -11,7 +11,7 @@ use crate::policies::faults;
 use crate::schemas::{assert_fits, assert_typed};
 
 /// The objects of this overlay with this component.
-fn with(component: &str, overlay: &str) -> Vec<Value> {
+pub fn with(component: &str, overlay: &str) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let mine = copy(folder.path()).join("overlays/mine");
     fs::create_dir(&mine).unwrap();

@@ -3,6 +3,7 @@
 They stand apart from `catalogue.py` so that a change here does not make the others again.
 """
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -24,6 +25,17 @@ here=$(cd "$(dirname "$0")" && pwd)
 export LD_LIBRARY_PATH="$here/usr/lib/x86_64-linux-gnu"
 exec {} "$@"
 """
+# The emulator shows the machine's own /proc/cpuinfo, in which ONNX Runtime finds no Arm processor, and ends.
+PROCESSOR = """processor\t: {}
+BogoMIPS\t: 100.00
+Features\t: fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp
+CPU implementer\t: 0x41
+CPU architecture: 8
+CPU variant\t: 0x3
+CPU part\t: 0xd0c
+CPU revision\t: 1
+
+"""
 STARTED = {
     "cc": '"$here/usr/bin/aarch64-linux-gnu-gcc-12" -B"$here/usr/aarch64-linux-gnu/bin"',
     "ar": '"$here/usr/bin/aarch64-linux-gnu-ar"',
@@ -43,6 +55,9 @@ def fill_tools(store: Store, to: Path) -> None:
             unpack(file, folder)
     script = folder / "usr" / "aarch64-linux-gnu" / "lib" / "libc.so"
     script.write_text(script.read_text().replace(INSTALLED, ""))
+    processors = folder / "usr" / "aarch64-linux-gnu" / "proc" / "cpuinfo"
+    processors.parent.mkdir()
+    processors.write_text("".join(PROCESSOR.format(number) for number in range(os.cpu_count() or 1)))
     for name, command in STARTED.items():
         start = folder / name
         start.write_text(START.format(command))

@@ -20,6 +20,10 @@ const LONGEST: u64 = 64 << 20;
 pub enum ClientError {
     #[error("{0}")]
     Refused(String),
+    #[error(
+        "the service wants its key for this: name the file that holds it with --key-file, or in CONTROL_KEY_FILE"
+    )]
+    KeyWanted,
     #[error("no service answers on {0}. Give --address, the METRICS_ADDR of the service")]
     Unreachable(String),
     #[error("{0} gives an answer that is not one of this service")]
@@ -91,6 +95,9 @@ impl Http {
             body.ok().and_then(|body| serde_json::from_slice(&body).ok()).ok_or_else(|| self.unreadable())?;
         if answer.status().is_success() {
             return Ok(value);
+        }
+        if answer.status().as_u16() == 401 && self.key.is_none() {
+            return Err(ClientError::KeyWanted);
         }
         match value.get("error").and_then(Value::as_str) {
             Some(error) => Err(ClientError::Refused(error.to_owned())),

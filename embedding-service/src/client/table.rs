@@ -36,7 +36,9 @@ fn number(value: &Value, name: &str) -> Cell {
 
 fn usd(value: &Value, name: &str) -> Cell {
     let usd = value.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-    Cell::new(format!("{usd:.4}")).set_alignment(CellAlignment::Right)
+    // The price of one short turn has its first digit in the fifth place.
+    let digits = if usd > 0.0 && usd < 0.01 { 7 } else { 4 };
+    Cell::new(format!("{usd:.digits$}")).set_alignment(CellAlignment::Right)
 }
 
 fn time(value: &Value, name: &str) -> String {
@@ -197,6 +199,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_small_sum_is_not_shown_as_nothing() {
+        for (usd, wanted) in
+            [(0.0, "0.0000"), (0.000_028_8, "0.0000288"), (0.5, "0.5000"), (12.345_67, "12.3457")]
+        {
+            let shown = runs(&json!({"runs": [{"cost_usd": usd}], "total": 1}));
+            assert!(shown.split_whitespace().any(|word| word == wanted), "{usd}: {shown}");
+        }
+    }
 
     #[test]
     fn names_of_any_kind_stay_in_their_cell() {

@@ -122,7 +122,7 @@ async fn the_client_lists_stops_and_lifts() {
     let (fine, shown) = run(&["run", id]).await;
     assert!(fine && shown.contains("read_file:content"), "{shown}");
     let (fine, refused) = run(&["stop", id, "--reason", "enough"]).await;
-    assert!(!fine && refused.contains("give the key"), "{refused}");
+    assert!(!fine && refused.contains("wants its key"), "{refused}");
     let (fine, stopped) = run(&["stop", id, "--reason", "enough", "--key", KEY]).await;
     assert!(fine && stopped.starts_with("stopped: "), "{stopped}");
     assert!(run(&["run", id]).await.1.contains("enough"));

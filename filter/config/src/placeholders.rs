@@ -3,7 +3,7 @@
 use crate::ConfigError;
 
 /// What stands in the text of a kill.
-pub const IN_KILL: &[&str] = &["reason"];
+pub const IN_KILL: &[&str] = &["reason", "advice"];
 /// What stands in the texts of hints.
 pub const IN_HINT: &[&str] = &["tool", "count"];
 /// What stands in the text of the hint about a budget.
@@ -47,7 +47,7 @@ mod tests {
             assert_eq!(check("hint.messages.cycle", text, IN_HINT), Ok(()), "{text}");
         }
         let error = check("kill.message", "Stopped: {resaon}.", IN_KILL).unwrap_err();
-        let said = "configuration field `kill.message`: holds `{resaon}`, which the filter does not fill in; it fills in {reason}";
+        let said = "configuration field `kill.message`: holds `{resaon}`, which the filter does not fill in; it fills in {reason} and {advice}";
         assert_eq!(error.to_string(), said);
     }
 }

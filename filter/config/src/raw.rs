@@ -441,8 +441,9 @@ group! {
         /// The HTTP status in mode `error`. Not one that SDKs retry (408, 409, 425, 429).
         /// Range: 400 to 499.
         status: u16 = 400,
-        /// The text that the agent gets. The filter fills in `{reason}`.
-        message: String = "This agent was stopped because {reason}. Send a new user message to go on.".into(),
+        /// The text that the agent gets. The filter fills in `{reason}`, and for `{advice}` `Send a new user message to go
+        /// on.`, or nothing where that would not help: an operator's stop and a spent budget.
+        message: String = "This agent was stopped because {reason}. {advice}".into(),
         /// How long a kill by the score lasts, for a run that names itself. A new user message ends it earlier. Kills by
         /// other signals are not remembered: each request's history is judged afresh.
         /// Range: `1ms` to `8760h`.

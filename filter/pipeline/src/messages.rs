@@ -24,10 +24,14 @@ pub fn hint(case: &Case, decision: &Decision) -> String {
     }
 }
 
-/// The kill message, with its reason filled in.
+/// The kill message, with its reason filled in, and what lifts it.
 pub fn kill(policy: &Policy, decision: &Decision) -> String {
-    let reason = decision.finding.as_ref().map(Finding::explanation).unwrap_or_default();
-    policy.kill.message.replace("{reason}", &reason)
+    let finding = decision.finding.as_ref();
+    let reason = finding.map(Finding::explanation).unwrap_or_default();
+    let stays = finding.is_some_and(|finding| matches!(finding.signal, Signal::Stopped | Signal::Budget));
+    let advice = if stays { "" } else { "Send a new user message to go on." };
+    // The advice first: the reason may hold an operator's words.
+    policy.kill.message.replace("{advice}", advice).replace("{reason}", &reason).trim_end().to_owned()
 }
 
 /// What the agent is told whose request is refused for what it says by itself.

@@ -202,6 +202,7 @@ fn whoever_is_stopped_gets_the_kill_response_with_the_operators_words_until_it_i
         let reply = stopped.reply.unwrap();
         let body = String::from_utf8(reply.body).unwrap();
         assert!(body.contains(r#"an operator stopped it: It mails \"everybody\"."#), "{body}");
+        assert!(!body.contains("Send a new user message"), "no message lifts a stop: {body}");
         assert!(host.exchange(&hello("good"), &answer()).sent.is_some());
         let [line] = host.lines("verdict")[..] else { panic!("{:?}", host.log) };
         assert!(line.contains(r#""signal":"stopped""#) && !line.contains("everybody"), "{line}");
