@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use sentinel_text::digest;
+use sentinel_text::{digest, words};
 
 use self::known::is_one_of;
 use crate::{WordSet, words::english};
@@ -17,7 +17,7 @@ pub(crate) use self::{
     residue::Residue,
     tool_rules::ToolRule,
     trend::nears_an_end,
-    unwrapped::{alike as alike_digest, frame as frame_digest},
+    unwrapped::{alike as alike_digest, frame as frame_digest, said as unwrapped_text},
     weight::Weight,
 };
 pub use self::{
@@ -153,6 +153,17 @@ impl Step<'_> {
     /// Its outcome is a few words that say that something was done.
     pub(crate) fn is_receipt(&self) -> bool {
         self.brought.texts().any(|text| acknowledging::is_receipt(&text))
+    }
+
+    /// The arguments of both differ in numbers alone: two of a batch.
+    pub(crate) fn is_numbered_as(&self, other: &Self) -> bool {
+        let (mine, its) = (self.brought.arguments(), other.brought.arguments());
+        let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
+        self.approach != other.approach
+            && words(&mine).count() == words(&its).count()
+            && words(&mine)
+                .zip(words(&its))
+                .all(|(one, other)| one == other || has_digit(one) && has_digit(other))
     }
 
     /// What is left of a short outcome without the words of its call.

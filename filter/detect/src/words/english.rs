@@ -157,7 +157,7 @@ pub const NUMBERS: &[(&str, u32)] = &[
 pub const REPETITIONS: &[&str] = &[
     "times", "time", "samples", "sample", "runs", "rounds", "tries", "attempts", "repetitions", "repeats",
     "iterations", "trials", "readings", "measurements", "flips", "rolls", "tosses", "draws", "checks", "calls",
-    "passes",
+    "passes", "requests",
 ];
 /// Before a number in an outcome whose numbers move towards an end.
 pub const PART_OF: &[&str] = &["0%", "0 %", "percent", "0 of "];
