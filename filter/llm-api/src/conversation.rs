@@ -71,8 +71,14 @@ impl<'a> Conversation<'a> {
                 if element.is_string() { vec![element] } else { Object::of(element).all(&["model"]) }
             },
         );
+        // A tool that asks another model, such as an adviser.
+        let tools = self.top.all(&["tools"]).into_iter().flat_map(listed);
+        let asked = tools.flat_map(|tool| {
+            let tool = Object::of(tool);
+            [tool.all(&["model"]), tool.object("parameters").all(&["model"])].concat()
+        });
         let agents = if self.format.has_agents { self.top.all(&["agent"]) } else { Vec::new() };
-        let named = others.chain(agents).map(|name| Cow::Owned(tools::text(name)));
+        let named = others.chain(asked).chain(agents).map(|name| Cow::Owned(tools::text(name)));
         Some(self.model.clone()).filter(|model| !model.is_empty()).into_iter().chain(named).collect()
     }
 
@@ -292,15 +298,15 @@ impl<'a> BodyIds<'a> {
 /// Gives `visit` the readable texts of a document or a search result that stands in a message as media, each as a JSON
 /// string.
 pub fn texts_of_media<'a>(media: Raw<'a>, visit: &mut dyn FnMut(Raw<'a>)) {
-    const NAMES: [&str; 6] = ["type", "title", "context", "text", "source", "content"];
-    let Ok([kind, title, context, text, source, content]) = media.pick(NAMES) else { return };
-    [title, context, text].into_iter().flatten().filter(|text| text.is_string()).for_each(&mut *visit);
-    // `{"type": "text", "media_type": "text/plain", "data": ".."}`
+    const NAMES: [&str; 7] = ["type", "title", "name", "context", "text", "source", "content"];
+    let Ok([kind, title, name, context, text, source, content]) = media.pick(NAMES) else { return };
+    [title, name, context, text].into_iter().flatten().filter(|text| text.is_string()).for_each(&mut *visit);
+    // `{"type": "text", "media_type": "text/plain", "data": ".."}`, `{"text": ".."}`
     if let Some(source) = source.filter(|source| source.is_object())
-        && let Ok([kind, data, content]) = source.pick(["type", "data", "content"])
+        && let Ok([kind, data, text, content]) = source.pick(["type", "data", "text", "content"])
     {
         let data = data.filter(|data| json::name(kind) == "text" && data.is_string());
-        data.into_iter().for_each(&mut *visit);
+        data.into_iter().chain(text.filter(|text| text.is_string())).for_each(&mut *visit);
         within(content, visit);
     }
     if json::name(kind) != "text" {
