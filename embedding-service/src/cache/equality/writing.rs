@@ -139,22 +139,20 @@ fn has_company(tokens: &[Token], at: usize) -> bool {
 
 /// One spelling, without slips.
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
-    let named: Vec<bool> =
-        (0..tokens.len()).map(|at| is_named(tokens, at) || !has_company(tokens, at)).collect();
+    let named: Vec<(bool, bool)> =
+        (0..tokens.len()).map(|at| (is_named(tokens, at), !has_company(tokens, at))).collect();
     let is_programmed = tokens.iter().any(|token| is_in("programmed", &token.text.to_lowercase()));
     let mut is_naming = false;
-    for (token, is_named) in tokens.iter_mut().zip(named) {
+    for (token, (is_named, is_alone)) in tokens.iter_mut().zip(named) {
         let follows = std::mem::replace(&mut is_naming, is_in("naming", &token.text));
-        if !token.is_plain() || is_named {
-            continue;
-        }
-        if follows {
+        // "What is teh?"
+        if !token.is_plain() || is_named || follows || is_alone && token.text.len() < 5 {
             continue;
         }
         if let Some(meant) = meant(&token.text, is_known) {
             meant.clone_into(&mut token.text);
         }
-        if let Some(american) = american(&token.text).filter(|_| !is_programmed) {
+        if let Some(american) = american(&token.text).filter(|_| !is_programmed && !is_alone) {
             american.clone_into(&mut token.text);
         }
     }
@@ -216,9 +214,9 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
         } else if let Some((_, short)) = unit {
             tokens.push(Token::word(short));
         } else if let Some((number, unit)) = number(&token.text).filter(|(_, unit)| {
-            (is_english || !token.text.contains(','))
-                && !(unit == "%" && before_number)
-                && !(is_programmed && token.text.starts_with('$'))
+            let is_fraction = !is_english && token.text.contains(',');
+            let is_rest = unit == "%" && before_number;
+            !(is_fraction || is_rest || is_programmed && token.text.starts_with('$'))
         }) {
             after_number = unit.is_empty();
             tokens.push(Token { text: number, ..token });
