@@ -64,21 +64,15 @@ impl<'a> Conversation<'a> {
     /// All models that the request may run on: the one that the body names, and the alternatives for a router of
     /// providers.
     pub fn models(&self) -> Vec<Cow<'a, str>> {
-        // OpenRouter reads `models`. LiteLLM reads `fallbacks`, whose elements may be objects.
-        let lists = self.top.all(&["models", "fallbacks"]);
+        // OpenRouter reads `models`. LiteLLM reads `fallbacks`, whose elements may be objects. A tool may ask a model: an adviser.
+        let lists = self.top.all(&["models", "fallbacks", "tools"]);
         let others = lists.into_iter().chain(self.models_elsewhere()).flat_map(|list| listed(list)).flat_map(
             |element| {
                 if element.is_string() { vec![element] } else { Object::of(element).all(&["model"]) }
             },
         );
-        // A tool that asks another model, such as an adviser.
-        let tools = self.top.all(&["tools"]).into_iter().flat_map(listed);
-        let asked = tools.flat_map(|tool| {
-            let tool = Object::of(tool);
-            [tool.all(&["model"]), tool.object("parameters").all(&["model"])].concat()
-        });
         let agents = if self.format.has_agents { self.top.all(&["agent"]) } else { Vec::new() };
-        let named = others.chain(asked).chain(agents).map(|name| Cow::Owned(tools::text(name)));
+        let named = others.chain(agents).map(|name| Cow::Owned(tools::text(name)));
         Some(self.model.clone()).filter(|model| !model.is_empty()).into_iter().chain(named).collect()
     }
 
@@ -298,9 +292,9 @@ impl<'a> BodyIds<'a> {
 /// Gives `visit` the readable texts of a document or a search result that stands in a message as media, each as a JSON
 /// string.
 pub fn texts_of_media<'a>(media: Raw<'a>, visit: &mut dyn FnMut(Raw<'a>)) {
-    const NAMES: [&str; 7] = ["type", "title", "name", "context", "text", "source", "content"];
-    let Ok([kind, title, name, context, text, source, content]) = media.pick(NAMES) else { return };
-    [title, name, context, text].into_iter().flatten().filter(|text| text.is_string()).for_each(&mut *visit);
+    const NAMES: [&str; 6] = ["type", "title", "context", "text", "source", "content"];
+    let Ok([kind, title, context, text, source, content]) = media.pick(NAMES) else { return };
+    [title, context, text].into_iter().flatten().filter(|text| text.is_string()).for_each(&mut *visit);
     // `{"type": "text", "media_type": "text/plain", "data": ".."}`, `{"text": ".."}`
     if let Some(source) = source.filter(|source| source.is_object())
         && let Ok([kind, data, text, content]) = source.pick(["type", "data", "text", "content"])

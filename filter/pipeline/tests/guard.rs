@@ -284,7 +284,6 @@ fn documents_of_every_provider_and_content_that_is_one_object_are_searched() {
     for (path, body) in [
         ("/model/m/converse", document(json!({"name": "d", "format": "txt", "source": {"text": TEXT}}))),
         ("/model/m/converse", document(json!({"name": "d", "source": {"content": [{"text": TEXT}]}}))),
-        ("/model/m/converse", document(json!({"name": TEXT, "source": {"text": "x"}}))),
         (
             "/v1/chat/completions",
             json!({"model": "m", "messages": [{"role": "user", "content": {"text": TEXT}}]}),

@@ -312,7 +312,6 @@ fn tools_and_models_in_less_known_places() {
     let chat = |tool: Value| json!({"model": "small-1", "messages": [{"role": "user", "content": "x"}], "tools": [tool]});
     for (tool, is_denied) in [
         (json!({"type": "advisor", "name": "advisor", "model": "big-1"}), true),
-        (json!({"type": "openrouter:advisor", "parameters": {"model": "big-1"}}), true),
         (json!({"type": "advisor", "name": "advisor", "model": "small-2"}), false),
         (
             json!({"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"model": {"type": "string"}}}}}),

@@ -24,8 +24,8 @@ pub struct McpPolicy {
 impl McpPolicy {
     /// Whether MCP is spoken on `path`. Some servers ignore its case.
     pub fn is_spoken_on(&self, path: &RequestPath<'_>) -> bool {
-        let path = path.path.to_ascii_lowercase();
-        self.paths.iter().any(|known| known.fits(&path))
+        let small = path.path.to_ascii_lowercase();
+        self.paths.iter().any(|known| known.fits(&path.path) || known.fits(&small))
     }
 }
 
@@ -37,8 +37,7 @@ pub fn mcp(raw: RawMcp) -> Result<McpPolicy, ConfigError> {
         ));
     }
     let path = |(index, raw): (usize, RawMcpPath)| {
-        let small = |part: Option<String>| part.map(|part| part.to_ascii_lowercase());
-        path_match(&format!("mcp.paths[{index}]"), (small(raw.exact), small(raw.prefix), small(raw.suffix)))
+        path_match(&format!("mcp.paths[{index}]"), (raw.exact, raw.prefix, raw.suffix))
     };
     Ok(McpPolicy {
         paths: raw.paths.into_iter().enumerate().map(path).collect::<Result<_, _>>()?,

@@ -104,7 +104,7 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
     let is_batch = counted.iter().all(|step| {
         step.kind() != Kind::Failure && (step.approach == last.approach || step.is_numbered_as(last))
     });
-    if is_batch || gets_shorter(counted.into_iter()) {
+    if is_batch || gets_shorter(counted.iter().copied()) {
         return 0;
     }
     stale.saturating_add(acknowledged.min(stale.saturating_sub(1)))

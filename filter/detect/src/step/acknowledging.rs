@@ -33,9 +33,8 @@ pub(super) fn says_so(text: &str, count: usize) -> bool {
     let rest_is_done = last.is_some_and(|last| DONE_AT_END.has(last));
     let goes_on = is_done && words(text).any(|word| GO_ON.has(word));
     // `INSERT 0 1`, `CREATE TABLE`, `200 OK`.
-    let is_status = || is_one_of(first, &["200", "201"]) && is_one_of(second, &["", "ok", "created"]);
-    let is_statement =
-        count <= 3 && (is_status() || STATEMENTS.has(first) && !text.contains(char::is_lowercase));
+    let is_statement = programs::STATUSES.contains(&text)
+        || count <= 3 && STATEMENTS.has(first) && !text.contains(char::is_lowercase);
     is_statement
         || (is_done && count <= 5)
         || goes_on

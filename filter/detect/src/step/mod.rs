@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use sentinel_text::{digest, words};
+use sentinel_text::{digest, digest_pair};
 
 use self::known::is_one_of;
 use crate::{WordSet, words::english};
@@ -158,12 +158,7 @@ impl Step<'_> {
     /// The arguments of both differ in numbers alone: two of a batch.
     pub(crate) fn is_numbered_as(&self, other: &Self) -> bool {
         let (mine, its) = (self.brought.arguments(), other.brought.arguments());
-        let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
-        self.approach != other.approach
-            && words(&mine).count() == words(&its).count()
-            && words(&mine)
-                .zip(words(&its))
-                .all(|(one, other)| one == other || has_digit(one) && has_digit(other))
+        self.approach != other.approach && without_numbers(&mine) == without_numbers(&its)
     }
 
     /// What is left of a short outcome without the words of its call.
@@ -263,6 +258,16 @@ impl FinishedCall {
     pub fn is_evidence(&self) -> bool {
         matches!(self.kind, Kind::Content | Kind::Failure)
     }
+}
+
+/// Digest of the words without a digit, and of the places of the others.
+fn without_numbers(text: &str) -> u64 {
+    let mut sum = 0;
+    for word in sentinel_text::words(text) {
+        let is_number = word.bytes().any(|byte| byte.is_ascii_digit());
+        sum = digest_pair(sum, if is_number { 0 } else { digest(word.as_bytes()) });
+    }
+    sum
 }
 
 fn is_cut_out(text: &str) -> bool {

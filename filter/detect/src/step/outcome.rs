@@ -169,25 +169,27 @@ fn may_be_wrapped(string: &str) -> bool {
     string.len() <= MOST && (text.starts_with(['{', '[', '\\']) || has_label())
 }
 
-/// A digest of the first characters of a text that are neither white space nor an escape, behind what it may be wrapped in. Nothing
-/// where one cannot be read.
+/// A digest of the beginning of a text behind what it may be wrapped in. Nothing where it cannot be read.
 fn beginning(chars: impl Iterator<Item = Option<char>>) -> Option<u64> {
-    /// Characters of a text that may be wrapped.
-    const WRAPPED: usize = 256;
-    let mut chars = chars.skip_while(|c| c.is_some_and(char::is_whitespace)).peekable();
-    let length = if matches!(chars.peek(), Some(Some('{' | '[' | '"'))) { WRAPPED } else { 2 * BEGINNING };
-    let text = chars.take(length).collect::<Option<String>>()?;
-    let (mut hash, mut is_escaped) = (0xCBF2_9CE4_8422_2325_u64, false);
-    let told = peeled(&text).chars().filter(|c| {
-        let is_told = !c.is_whitespace() && *c != '\\' && !(is_escaped && matches!(c, 'n' | 't' | 'r'));
-        is_escaped = *c == '\\';
-        is_told
-    });
-    // FNV-1a.
-    for c in told.take(BEGINNING) {
-        hash = (hash ^ u64::from(u32::from(c))).wrapping_mul(0x100_0000_01B3);
+    /// Characters that are read, with those of a wrapper.
+    const WRAPPED: usize = 96;
+    Some(digest_of_beginning(&chars.take(WRAPPED).collect::<Option<String>>()?))
+}
+
+/// Of the first characters that are neither white space nor an escape.
+#[inline(never)]
+fn digest_of_beginning(text: &str) -> u64 {
+    let (mut hash, mut is_escaped, mut count) = (0xCBF2_9CE4_8422_2325_u64, false, 0_usize);
+    for c in peeled(text.trim_start()).chars() {
+        let is_told = !c.is_whitespace() && c != '\\' && !(is_escaped && matches!(c, 'n' | 't' | 'r'));
+        is_escaped = c == '\\';
+        if is_told && count < BEGINNING {
+            // FNV-1a.
+            hash = (hash ^ u64::from(u32::from(c))).wrapping_mul(0x100_0000_01B3);
+            count = count.saturating_add(1);
+        }
     }
-    Some(hash)
+    hash
 }
 
 /// The beginning of a text without what it may be wrapped in: brackets, quotes, and names of members. Of a block's type its value too.

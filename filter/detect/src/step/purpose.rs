@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Sought,
-    words::{english, others, programs},
+    words::{english, programs},
 };
 
 /// What a call is for, where that makes its repetition work.
@@ -71,8 +71,7 @@ impl Purpose {
                 .take_while(|word| !is_one_of(word, english::READ))
                 .any(|word| is_one_of(word, verbs))
         };
-        let waits = has(english::WAIT) || has(others::WAIT);
-        if waits || (!name.is_ascii() && phrases::says(name, Says::Waits)) {
+        if has(english::WAIT) || (!name.is_ascii() && phrases::says(name, Says::Waits)) {
             Self::Wait
         } else if has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME) {
             Self::AskState

@@ -112,8 +112,11 @@ pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further outpu
 
 // What a call is for, by the words in its tool's name. Such calls come again and again as part of the work.
 
-/// It lets time pass.
-pub const WAIT: &[&str] = &["sleep", "wait", "poll", "watch", "await", "delay", "pause"];
+/// It lets time pass; in other languages too, for names are not in English alone.
+pub const WAIT: &[&str] = &[
+    "sleep", "wait", "poll", "watch", "await", "delay", "pause", "warten", "attendre", "esperar", "aguardar",
+    "aspettare", "wachten",
+];
 /// Each call moves something on.
 pub const MOVE_ON: &[&str] =
     &["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
