@@ -85,10 +85,11 @@ fn push(c: char, out: &mut String) {
     }
     let code = u32::from(c);
     match code {
-        // Combining marks, soft hyphen, joiners, directions, variation selectors, fillers.
+        // Combining marks, soft hyphen, joiners, directions, variation selectors, fillers, what could not be decoded.
         0x0300..=0x036F
         | 0x00AD
         | 0x061C
+        | 0x17B4..=0x17B5
         | 0x115F..=0x1160
         | 0x180B..=0x180F
         | 0x200B..=0x200F
@@ -99,6 +100,8 @@ fn push(c: char, out: &mut String) {
         | 0xFE00..=0xFE0F
         | 0xFEFF
         | 0xFFA0
+        | 0xFFF9..=0xFFFB
+        | 0xFFFD
         | 0xE0100..=0xE01EF => {}
         // Tags: ASCII that no font shows, and that models read.
         0xE0020..=0xE007E => ascii(code.wrapping_sub(0xE0000), out),

@@ -64,8 +64,8 @@ impl<'a> Conversation<'a> {
     /// All models that the request may run on: the one that the body names, and the alternatives for a router of
     /// providers.
     pub fn models(&self) -> Vec<Cow<'a, str>> {
-        // OpenRouter reads `models`. LiteLLM reads `fallbacks`, whose elements may be objects.
-        let lists = self.top.all(&["models", "fallbacks"]);
+        // OpenRouter reads `models`. LiteLLM reads `fallbacks`, whose elements may be objects. A tool may ask a model: an adviser.
+        let lists = self.top.all(&["models", "fallbacks", "tools"]);
         let others = lists.into_iter().chain(self.models_elsewhere()).flat_map(|list| listed(list)).flat_map(
             |element| {
                 if element.is_string() { vec![element] } else { Object::of(element).all(&["model"]) }
@@ -295,12 +295,12 @@ pub fn texts_of_media<'a>(media: Raw<'a>, visit: &mut dyn FnMut(Raw<'a>)) {
     const NAMES: [&str; 6] = ["type", "title", "context", "text", "source", "content"];
     let Ok([kind, title, context, text, source, content]) = media.pick(NAMES) else { return };
     [title, context, text].into_iter().flatten().filter(|text| text.is_string()).for_each(&mut *visit);
-    // `{"type": "text", "media_type": "text/plain", "data": ".."}`
+    // `{"type": "text", "media_type": "text/plain", "data": ".."}`, `{"text": ".."}`
     if let Some(source) = source.filter(|source| source.is_object())
-        && let Ok([kind, data, content]) = source.pick(["type", "data", "content"])
+        && let Ok([kind, data, text, content]) = source.pick(["type", "data", "text", "content"])
     {
         let data = data.filter(|data| json::name(kind) == "text" && data.is_string());
-        data.into_iter().for_each(&mut *visit);
+        data.into_iter().chain(text.filter(|text| text.is_string())).for_each(&mut *visit);
         within(content, visit);
     }
     if json::name(kind) != "text" {

@@ -121,7 +121,11 @@ impl<'v, 'a> Finder<'v, 'a> {
         let mut picked = [None; N];
         if list.is_object() {
             Reader::of_raw(list).pick(names, &mut picked)?;
+            self.has_given = false;
             look(self, list, picked)?;
+            if !self.has_given {
+                self.give(ItemPart::Other(list));
+            }
             return Ok(None);
         }
         if !list.is_list() {

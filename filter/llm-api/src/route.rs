@@ -67,6 +67,8 @@ mod tests {
             ("/v1/chat/completions", "openai_chat", None),
             ("/openai/v1/chat/completions?x=1", "openai_chat", None),
             ("/v1/responses", "openai_responses", None),
+            ("/responses", "openai_responses", None),
+            ("/openai/responses?api-version=2025-03-01-preview", "openai_responses", None),
             ("/v1/messages?beta=true", "anthropic", None),
             ("/v1beta/models/gemini-2.5-pro:generateContent", "gemini", Some(Framing::Json)),
             ("/v1beta/models/m:streamGenerateContent", "gemini", Some(Framing::JsonArray)),

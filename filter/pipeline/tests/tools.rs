@@ -280,3 +280,45 @@ fn a_denied_name_is_denied_however_it_is_written() {
     );
     assert_eq!(tools_of(&only.exchange(&request, &answer())), ["ls"]);
 }
+
+/// Where a request may offer tools or ask models besides the usual places.
+#[test]
+fn tools_and_models_in_less_known_places() {
+    let post = |path: &str, body: &Value| ClientRequest::post(path, body.to_string());
+    let mut host = host(
+        r#"{"tools":{"deny":[{"name":"rm"},{"name":"mcp:files"}]},"mcp":{"paths":[{"prefix":"/mcp"}]}}"#,
+    );
+    let function = json!([{"type": "function", "name": "rm", "parameters": {}}]);
+    let server = json!([{"mcpServers": [{"name": "files"}]}, {"mcpServers": [{"name": "notes"}]}]);
+    for (path, body, denied) in [
+        ("/responses", json!({"model": "m", "input": "x", "tools": function}), "rm"),
+        ("/openai/responses?api-version=1", json!({"model": "m", "input": "x", "tools": function}), "rm"),
+        ("/v1beta/models/m:generateContent", json!({"contents": [], "tools": server}), "files"),
+        (
+            "/v1/chat/completions",
+            json!({"model": "m", "messages": [], "tools": [{"type": "function", "function": {"name": "r\u{fffd}m"}}]}),
+            "\u{fffd}",
+        ),
+    ] {
+        let sent = host.exchange(&post(path, &body), &answer()).sent.unwrap();
+        let sent = String::from_utf8(sent).unwrap();
+        assert!(!sent.contains(denied), "{path}: {sent}");
+        assert_eq!(sent.contains("notes"), body.to_string().contains("notes"));
+    }
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "rm"}});
+    assert!(host.exchange(&post("/MCP", &call), &answer()).reply.is_some());
+
+    let mut host = self::host(r#"{"models":[{"prefix":"small-"}]}"#);
+    let chat = |tool: Value| json!({"model": "small-1", "messages": [{"role": "user", "content": "x"}], "tools": [tool]});
+    for (tool, is_denied) in [
+        (json!({"type": "advisor", "name": "advisor", "model": "big-1"}), true),
+        (json!({"type": "advisor", "name": "advisor", "model": "small-2"}), false),
+        (
+            json!({"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"model": {"type": "string"}}}}}),
+            false,
+        ),
+    ] {
+        let done = host.exchange(&post("/v1/chat/completions", &chat(tool.clone())), &answer());
+        assert_eq!(done.reply.is_some(), is_denied, "{tool}");
+    }
+}

@@ -113,13 +113,18 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
             || is_opening(rest)
             || pattern.is_embedded && (first.is("if") || first.is("whether"));
         let is_order = !pattern.needs_order || is_order(rest, tokens);
+        // "Hello, who sang it?": the song. "So what?" is no greeting.
+        let is_pointed = is_greeting
+            && (rest.iter().filter(|token| !token.is_mark()).nth(1).is_none()
+                || rest.iter().rfind(|token| !token.is_mark()).is_some_and(|last| last.is("it"))
+                || tokens.first().is_some_and(|opening| rest.iter().any(|token| token.is(&opening.text))));
         let is_notice = is_notice(tokens.get(..len).unwrap_or_default(), rest);
         // "Do you know how to swim?" asks for no instructions.
         let is_skill = pattern.is_embedded
             && first.is("how")
             && rest.get(1).is_some_and(|next| next.is("to"))
             && tokens.first().is_some_and(|first| first.is("do"));
-        (is_open && asks && is_order && !is_skill && !is_notice)
+        (is_open && asks && is_order && !is_skill && !is_notice && !is_pointed)
             .then_some((len.saturating_add(marks), pattern))
     });
     let Some((len, pattern)) = taken.max_by_key(|(len, _)| *len) else { return false };
@@ -225,7 +230,10 @@ pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
     let is_habit = tokens.iter().any(|token| is_in("habits", &token.text));
     let changed = RULES.changes.iter().find_map(|change| {
         let mut found = Vec::new();
-        if change.from.has_verb && is_habit || !fits(&change.from.places, tokens, is_whole, &mut found) {
+        if change.from.has_verb && is_habit
+            || !fits(&change.from.places, tokens, is_whole, &mut found)
+            || tells_how(&found)
+        {
             return None;
         }
         let mut new = written(&change.to, &found);
@@ -235,6 +243,17 @@ pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
         (new != *tokens).then_some(new)
     });
     changed.map(|new| *tokens = new).is_some()
+}
+
+/// A verb without its object, and how somebody does it.
+fn tells_how(found: &Captures<'_>) -> bool {
+    let of = |name: &str| {
+        let tokens = found.iter().find(|(label, _)| *label == name)?.1;
+        tokens.first().map(|first| first.text.as_str())
+    };
+    of("V")
+        .zip(of("X"))
+        .is_some_and(|(verb, next)| is_in("manners", next) && !(next == "for" && is_in("seekers", verb)))
 }
 
 /// How many tokens at the beginning a pattern of words alone takes, as many as it can.

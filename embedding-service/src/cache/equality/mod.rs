@@ -46,7 +46,7 @@ impl Form {
         }
         let is_about_words = is_about_words || is_matter;
         writing::with_small_starts(&mut tokens);
-        if !is_about_words {
+        if !is_about_words && !writing::may_be_meant(&tokens) {
             writing::spelt(&mut tokens, is_known);
             writing::with_numbers(&mut tokens);
         }

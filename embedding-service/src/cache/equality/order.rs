@@ -4,6 +4,7 @@
 use super::{
     token::{Kind, Token},
     words::{begins_a_question, is_in},
+    writing::small_number,
 };
 
 const PREPOSITIONS: &str = "in on at for with without during by as after before from to near";
@@ -262,7 +263,7 @@ fn with_sorted_sides(tokens: &mut [Token]) {
     let (one, rest) = sides.split_at_mut(and);
     let Some((_, other)) = rest.split_first_mut() else { return };
     let is_side = |side: &[Token]| match side {
-        [word] => word.kind == Kind::Word && word.text.chars().count() > 1,
+        [word] => word.kind == Kind::Word && word.text.chars().count() > 1 && small_number(word).is_none(),
         [article, word] => {
             is_one_of(article, "a an the") && word.kind == Kind::Word && word.text.chars().count() > 1
         }

@@ -108,6 +108,51 @@ fn greetings_fillers_thanks_and_contractions_change_nothing() {
     }
 }
 
+/// A word in code, in a game of letters, beside a single letter or alone may be meant as it is written, and a number that counts nothing.
+#[test]
+fn words_that_may_be_meant_as_they_are_written() {
+    for (a, b) in [
+        ("In CSS, how do I set the colour?", "In CSS, how do I set the color?"),
+        ("grep for behaviour", "grep for behavior"),
+        ("Does organise have an s?", "Does organize have an s?"),
+        ("Does favourite fit in Scrabble?", "Does favorite fit in Scrabble?"),
+        ("what is teh", "what is the"),
+        ("how do I import reqeusts", "how do I import requests"),
+        ("Enter five in the box", "Enter 5 in the box"),
+        ("In Python, is five a number?", "In Python, is 5 a number?"),
+        ("In bash, what is $5?", "In bash, what is 5 dollars?"),
+        ("What is 5% 3?", "What is 5 percent 3?"),
+        ("What is the difference between ten and two?", "What is the difference between two and ten?"),
+        ("Why's he been late?", "Why is he been late?"),
+    ] {
+        assert!(!same(a, b), "{a} | {b}");
+    }
+    assert!(same("What is the colour of copper?", "What is the color of copper?"));
+    assert!(same("What are the five great lakes?", "What are the 5 great lakes?"));
+}
+
+/// "Hello" may be the song that is asked about, and "how do I" may ask how well somebody does it.
+#[test]
+fn a_greeting_that_is_meant_and_a_manner_that_is_judged() {
+    for (a, b) in [
+        ("hello, who sang it?", "who sang it?"),
+        ("So what?", "What?"),
+        ("um, what is um", "what is um"),
+        ("How do I cook compared to my wife?", "How to cook compared to my wife"),
+        ("How do I draw for a beginner?", "How to draw for a beginner"),
+        ("How do I test positive?", "How to test positive"),
+        ("How can a bank be closed on a Monday?", "How to close a bank on a Monday"),
+        ("What is the age of Aquarius?", "How old is Aquarius?"),
+        ("How much time is a light year?", "How long is a light year?"),
+        ("Ways to Rome", "How to Rome"),
+    ] {
+        assert!(!same(a, b), "{a} | {b}");
+    }
+    assert!(same("How do I train for a marathon?", "How to train for a marathon"));
+    assert!(same("Hey, um, how do I draw a cat?", "How do I draw a cat?"));
+    assert!(same("How much time does it take to boil an egg?", "How long does it take to boil an egg?"));
+}
+
 #[test]
 fn a_slip_is_mended_only_where_one_word_can_be_meant() {
     let vocabulary = |word: &str| ["effects", "defects", "capital", "candle", "cancel"].contains(&word);

@@ -24,10 +24,11 @@ const BEGINNING: usize = 3;
 pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) {
     let given = std::mem::take(tokens);
     let last = given.last().map_or("", |last| last.text.as_str());
+    let has_been = given.iter().any(|token| token.is("been"));
     for (at, token) in given.iter().enumerate() {
         let next = given.get(at.saturating_add(1)).map_or("", |next| next.text.as_str());
         let is_fixed = token.kind != Kind::Word || only_at_beginning && at >= BEGINNING;
-        match full_form(&token.text, next, last).filter(|_| !is_fixed) {
+        match full_form(&token.text, next, last, has_been).filter(|_| !is_fixed) {
             Some((first, second)) => {
                 tokens.push(Token { text: first, ..token.clone() });
                 tokens.push(Token::word(second));
@@ -41,14 +42,14 @@ fn is_participle(word: &str) -> bool {
     ["ed", "en"].iter().any(|end| word.ends_with(end)) || is_in("participles", word)
 }
 
-/// `next`: the word behind it. `last`: the last word of the text.
-fn full_form(word: &str, next: &str, last: &str) -> Option<(String, &'static str)> {
+/// `next`: the word behind it. `last`: the last word of the text. `has_been`: "been" stands in it.
+fn full_form(word: &str, next: &str, last: &str, has_been: bool) -> Option<(String, &'static str)> {
     let lower = word.to_lowercase();
     let (first, second) = match lower.strip_suffix("'s") {
         Some(before) if BEFORE_IS.split(' ').any(|known| known == before) => {
             // "What's she bought" is "what has she bought".
             let is_somebody = matches!(next, "he" | "she") || next.starts_with(char::is_uppercase);
-            if is_participle(next) || is_somebody && is_participle(last) {
+            if is_participle(next) || is_somebody && is_participle(last) || has_been {
                 return None;
             }
             (before.to_owned(), "is")
@@ -116,19 +117,42 @@ pub(super) fn with_small_starts(tokens: &mut [Token]) {
     }
 }
 
+/// Whether a word may be meant as it is written: in code, in games of letters, beside a single letter.
+pub(super) fn may_be_meant(tokens: &[Token]) -> bool {
+    let is_letter = |text: &str| text.chars().count() == 1 && text.chars().all(char::is_alphabetic);
+    tokens.iter().any(|token| {
+        let lower = token.text.to_lowercase();
+        is_in("written", &lower)
+            || token.kind == Kind::Word && is_letter(&lower) && lower != "a" && lower != "i"
+    })
+}
+
+/// Whether the text is about more than the word at this place.
+fn has_company(tokens: &[Token], at: usize) -> bool {
+    tokens.iter().enumerate().any(|(place, token)| {
+        place != at
+            && token.kind == Kind::Word
+            && token.text.len() > 2
+            && !is_in("little", &token.text.to_lowercase())
+    })
+}
+
 /// One spelling, without slips.
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
-    let named: Vec<bool> = (0..tokens.len()).map(|at| is_named(tokens, at)).collect();
+    let named: Vec<(bool, bool)> =
+        (0..tokens.len()).map(|at| (is_named(tokens, at), !has_company(tokens, at))).collect();
+    let is_programmed = tokens.iter().any(|token| is_in("programmed", &token.text.to_lowercase()));
     let mut is_naming = false;
-    for (token, is_named) in tokens.iter_mut().zip(named) {
+    for (token, (is_named, is_alone)) in tokens.iter_mut().zip(named) {
         let follows = std::mem::replace(&mut is_naming, is_in("naming", &token.text));
-        if !token.is_plain() || is_named {
+        // "What is teh?"
+        if !token.is_plain() || is_named || follows || is_alone && token.text.len() < 5 {
             continue;
         }
         if let Some(meant) = meant(&token.text, is_known) {
             meant.clone_into(&mut token.text);
         }
-        if let Some(american) = american(&token.text).filter(|_| !follows) {
+        if let Some(american) = american(&token.text).filter(|_| !is_programmed && !is_alone) {
             american.clone_into(&mut token.text);
         }
     }
@@ -168,13 +192,17 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
     let mut after_number = false;
     // Elsewhere a comma begins the fraction.
     let has = |list: &str| tokens.iter().any(|token| is_in(list, &token.text.to_lowercase()));
-    let is_english = has("english") && !has("programmed");
+    let is_programmed = has("programmed");
+    let is_english = has("english") && !is_programmed;
     let given = std::mem::take(tokens);
     let is_number = |token: &Token| token.text.starts_with(|c: char| c.is_ascii_digit());
     // "10 % 3" is the rest of a division.
-    let rests: Vec<bool> = (1..=given.len()).map(|next| given.get(next).is_some_and(is_number)).collect();
-    for (token, before_number) in given.into_iter().zip(rests) {
-        let small = small_number(&token);
+    let nexts: Vec<Option<Token>> = (1..=given.len()).map(|next| given.get(next).cloned()).collect();
+    for (token, next) in given.into_iter().zip(nexts) {
+        let before_number = next.as_ref().is_some_and(is_number);
+        // "Enter five in the box", "is five a number": no count.
+        let counts = next.is_some_and(|next| next.is_plain() && !is_in("no_counted", &next.text));
+        let small = small_number(&token).filter(|_| counts && !is_programmed);
         let unit = UNITS
             .iter()
             .find(|(long, _)| token.text == *long)
@@ -185,9 +213,11 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
             tokens.push(Token { kind: Kind::Other, text, ..token });
         } else if let Some((_, short)) = unit {
             tokens.push(Token::word(short));
-        } else if let Some((number, unit)) =
-            number(&token.text).filter(|_| is_english || !token.text.contains(','))
-        {
+        } else if let Some((number, unit)) = number(&token.text).filter(|(_, unit)| {
+            let is_fraction = !is_english && token.text.contains(',');
+            let is_rest = unit == "%" && before_number;
+            !(is_fraction || is_rest || is_programmed && token.text.starts_with('$'))
+        }) {
             after_number = unit.is_empty();
             tokens.push(Token { text: number, ..token });
             if !unit.is_empty() {

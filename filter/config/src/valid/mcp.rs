@@ -22,9 +22,10 @@ pub struct McpPolicy {
 }
 
 impl McpPolicy {
-    /// Whether MCP is spoken on `path`.
+    /// Whether MCP is spoken on `path`. Some servers ignore its case.
     pub fn is_spoken_on(&self, path: &RequestPath<'_>) -> bool {
-        self.paths.iter().any(|known| known.fits(&path.path))
+        let small = path.path.to_ascii_lowercase();
+        self.paths.iter().any(|known| known.fits(&path.path) || known.fits(&small))
     }
 }
 

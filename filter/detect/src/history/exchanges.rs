@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 use sentinel_llm_api::{
     conversation::{Part, Role},
     history::History,
-    json::Unreadable,
+    json::{Raw, Unreadable},
 };
 use sentinel_text::{digest, digest_pair, words};
 
@@ -17,7 +17,9 @@ use crate::WordSet;
 use super::deed;
 use crate::Sought;
 use crate::joined::Joined;
-use crate::step::{Brought, Facts, Judged, Kind, Numbers, Purpose, Step, Steps, Task, Weight, alike_digest};
+use crate::step::{
+    Brought, Facts, Judged, Kind, Numbers, Purpose, Step, Steps, Task, Weight, alike_digest, unwrapped_text,
+};
 
 /// Shorter texts are no evidence where nobody answers them (words).
 const MIN_WORDS: usize = 4;
@@ -81,15 +83,15 @@ fn exchange(
     let own = Approach::of(&said.0);
     // Who says nothing does not talk.
     let acts = said.0.trim().is_empty() || deed::acts(&said.0);
-    let purpose = if own.is_block { Purpose::of_command(own.text) } else { Purpose::of_saying(own.text) };
+    let (purpose, weight) = own.meaning();
     let facts = if answer.0.trim().is_empty() && !own.is_block {
         // The assistant speaks on without an answer.
         let says_something = words(&said.0).nth(MIN_WORDS.saturating_sub(1)).is_some();
         let kind = if says_something { Kind::Content } else { Kind::Acknowledgement };
-        Facts { kind, weight: Weight::of_text(own.text), outcome: 0, numbers: Numbers::default() }
+        Facts { kind, weight, outcome: 0, numbers: Numbers::default() }
     } else {
-        let weight = Weight::of_text(own.text);
-        Judged { said: &answer.0, purpose, weight, is_error: false }.facts(None)
+        let (said, is_error) = unwrapped_text(&answer.0);
+        Judged { said: &said, purpose, weight, is_error }.facts(None)
     };
     // What a framework says of the surroundings beside its words does not hide that they are the same.
     let core = if core.0.is_empty() { &answer.0 } else { &core.0 };
@@ -153,6 +155,17 @@ impl<'a> Approach<'a> {
         let block = deed::written(said);
         let text = block.unwrap_or(said).trim_matches(|c: char| c.is_whitespace() || c == '"');
         Self { text, is_block: block.is_some(), digest: digest_without_ids(text) }
+    }
+
+    /// What it is for, and how much it says. JSON is read from the member on that names the action.
+    fn meaning(&self) -> (Purpose, Weight) {
+        let begin = if self.text.starts_with('{') { "" } else { "{\"" };
+        let json = format!("{begin}{}", self.text);
+        if self.is_block && Raw::read(&json).is_ok() {
+            return (Purpose::of("", &json), Weight::of_arguments(&json));
+        }
+        let purpose = if self.is_block { Purpose::of_command } else { Purpose::of_saying };
+        (purpose(self.text), Weight::of_text(self.text))
     }
 }
 

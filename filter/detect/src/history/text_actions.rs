@@ -12,6 +12,8 @@ const MAX_NAME: usize = 64;
 
 /// The tool of a command that names none.
 pub(super) const COMMAND: &str = "command";
+/// And of an action in JSON.
+const IN_JSON: &str = "action";
 
 /// One action in a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -132,6 +134,10 @@ fn without_observation<'a>((tool, input): (&'a str, &'a str)) -> TextAction<'a> 
 /// `tool[input]`, `tool(input)` or `tool` alone, in the first line that says anything.
 fn action(said: &str) -> Option<(&str, &str)> {
     let said = said.trim_start();
+    // `Action 3: {"action": "search", "action_input": "rome"}`.
+    if said.starts_with('{') && said.trim_end().ends_with('}') {
+        return Some((IN_JSON, said.trim_end()));
+    }
     let line = said.lines().next().unwrap_or_default().trim();
     let is_name = |name: &str| {
         !name.is_empty()

@@ -2,7 +2,7 @@
 //! waiting are neither progress nor evidence, and are skipped. One of something new ("OK." to another edit) is new work: what lies before
 //! it does not stagnate.
 
-use super::{LONGEST_CYCLE, number};
+use super::{LONGEST_CYCLE, number, repeated_step::gets_shorter};
 use crate::step::{Kind, Sequence, Step};
 
 /// How far stagnation at the tail goes.
@@ -72,6 +72,7 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
     }
     let (mut stale, mut acknowledged) = (0_u32, 0_u32);
     let mut later: Option<&Step<'_>> = None;
+    let mut counted = Vec::new();
     for at in (0..steps.len()).rev() {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
         let is_new = is_new(at, step);
@@ -96,7 +97,15 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
         if !later.is_some_and(|later| is_repaired(step, later)) {
             stale = stale.saturating_add(1);
         }
+        counted.push(step);
         later = Some(step);
+    }
+    // All wait for the same, which comes nearer; or a batch finds nothing.
+    let is_batch = counted.iter().all(|step| {
+        step.kind() != Kind::Failure && (step.approach == last.approach || step.is_numbered_as(last))
+    });
+    if is_batch || gets_shorter(counted.iter().copied()) {
+        return 0;
     }
     stale.saturating_add(acknowledged.min(stale.saturating_sub(1)))
 }

@@ -103,7 +103,9 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
     }
     // Where the outcomes are not kept, nobody can say whether they move.
     let texts: Option<Vec<String>> = row().map(Step::text).collect();
-    if texts.is_none_or(|texts| nears_an_end(&texts)) { 0 } else { count }
+    // What has moved towards an end may have come to it.
+    let moves = |texts: &[String]| nears_an_end(texts) || texts.get(1..).is_some_and(nears_an_end);
+    if texts.is_none_or(|texts| moves(&texts)) { 0 } else { count }
 }
 
 /// The last step among those that are looked at, with an outcome that differs in what is volatile only, or that the agent has cut

@@ -1,5 +1,5 @@
 //! Similar failures: one tool fails again and again in the same way, and the arguments vary little: the same search in other
-//! words. It hints; a person would try a few times too.
+//! words. It hints; a person would try a few times too. Calls that differ in numbers alone and go well are a batch.
 
 use super::{number, repeated_step::gets_shorter};
 use crate::step::{Kind, Step};
@@ -22,7 +22,9 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
             && if step.approach == last.approach {
                 last.brings_like(step)
             } else {
-                step.words.is_similar(last.words) && (last.brings_like(step) || has_same_residue(step, last))
+                step.words.is_similar(last.words)
+                    && (last.brings_like(step) || has_same_residue(step, last))
+                    && (step.kind() == Kind::Failure || !step.is_numbered_as(last))
             }
     };
     let like: Vec<&Step<'_>> = tries.take_while(brings_nothing).filter(is_like_it).collect();

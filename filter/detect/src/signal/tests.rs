@@ -151,7 +151,7 @@ fn cycles_of_every_period() {
 
 #[test]
 fn one_tool_with_one_outcome_is_hinted_and_never_killed() {
-    for (result, hint) in [("[]", 5), ("No results were found for this query.", 6)] {
+    for (result, hint) in [("[]", 6), ("No results were found for this query.", 6)] {
         let steps: Vec<_> = (0..30).map(|n| step("search", &format!("query {n}"), result)).collect();
         let first = (1..=30).find(|len| judged(&steps[..*len]).is_some());
         assert_eq!(first, Some(hint), "{result}");

@@ -32,7 +32,11 @@ pub(super) fn says_so(text: &str, count: usize) -> bool {
     let is_past = is_past(first);
     let rest_is_done = last.is_some_and(|last| DONE_AT_END.has(last));
     let goes_on = is_done && words(text).any(|word| GO_ON.has(word));
-    (is_done && count <= 5)
+    // `INSERT 0 1`, `CREATE TABLE`, `200 OK`.
+    let is_statement = programs::STATUSES.contains(&text)
+        || count <= 3 && STATEMENTS.has(first) && !text.contains(char::is_lowercase);
+    is_statement
+        || (is_done && count <= 5)
         || goes_on
         || (is_past && !has_specific_number(text))
         || (rest_is_done && count <= 6)
@@ -121,6 +125,9 @@ mod tests {
             "Spoken.",
             "Erledigt.",
             "点击成功",
+            "تم",
+            "INSERT 0 1",
+            "201 Created",
         ] {
             assert!(says(text), "{text}");
         }

@@ -5,7 +5,7 @@ use sentinel_text::words;
 
 use super::known::Known;
 use crate::words::{
-    chinese, english, french, german, italian, japanese, korean, portuguese, russian, spanish,
+    chinese, english, french, german, italian, japanese, korean, others, portuguese, russian, spanish,
 };
 
 /// Bytes of a text that are looked at, at its beginning and at its end.
@@ -15,18 +15,19 @@ const BETWEEN: usize = 2;
 const LEAST: u32 = 5;
 const MOST: u32 = 100;
 
-static REPETITIONS: [Known; 6] = [
+static REPETITIONS: [Known; 7] = [
     Known::of(english::REPETITIONS),
     Known::of(german::REPETITIONS),
     Known::of(french::REPETITIONS),
     Known::of(spanish::REPETITIONS),
     Known::of(portuguese::REPETITIONS),
     Known::of(italian::REPETITIONS),
+    Known::of(others::REPETITIONS),
 ];
 /// Other scripts, whose words begin so.
 const BEGINNINGS: [&[&str]; 4] =
     [russian::REPETITIONS, chinese::REPETITIONS, japanese::REPETITIONS, korean::REPETITIONS];
-const NUMBERS: [&[(&str, u32)]; 2] = [english::NUMBERS, german::NUMBERS];
+const NUMBERS: [&[(&str, u32)]; 3] = [english::NUMBERS, german::NUMBERS, others::NUMBERS];
 
 /// The largest such number of a text; 0 where it has none.
 pub(crate) fn asked_number(text: &str) -> u32 {
@@ -48,12 +49,18 @@ fn in_part(text: &str) -> u32 {
             .unwrap_or((word, ""));
         let (number, counted) = match digits.parse::<u32>() {
             Ok(number) => (Some(number), rest),
-            Err(_) => (number_in_words(word), ""),
+            Err(_) => match word.strip_suffix("mal").and_then(number_in_words) {
+                Some(number) => (Some(number), "mal"),
+                None => (number_in_words(word), ""),
+            },
         };
+        // "x10".
+        let signed = word.strip_prefix(['x', 'X']).and_then(|digits| digits.parse().ok());
+        most = most.max(signed.filter(in_range).unwrap_or(0));
         // Not a letter somewhere behind a number.
         let is_sign = |word: &str, between: usize| between == 0 && word.eq_ignore_ascii_case("x");
         if let Some(number) = number {
-            // "10x", "10次".
+            // "10x", "10次", "zehnmal".
             if !counted.is_empty() {
                 if is_repetition(counted) || is_sign(counted, 0) {
                     most = most.max(Some(number).filter(in_range).unwrap_or(0));
@@ -124,6 +131,16 @@ mod tests {
             ("Try 3 times", 0),
             ("Cancel order 9 three times", 0),
             ("Jun 6 10:20 ..\ndrwxr-xr-x 1 root", 0),
+            ("Führe die Tests zehnmal aus, bitte", 10),
+            ("Bitte zwölf Mal messen", 12),
+            ("Testleri 10 kez çalıştır", 10),
+            ("شغّل الاختبارات 10 مرات", 10),
+            ("Lance les tests dix fois", 10),
+            ("请运行测试十次", 10),
+            ("pytest x10", 10),
+            ("10 requests to the API", 10),
+            ("Read xls and x86 files", 86),
+            ("Send mail to 10 people", 0),
             ("Run it 1000 times", 0),
             ("In room 12 there are four times", 0),
             ("", 0),

@@ -35,6 +35,7 @@ pub(super) fn is_failure(said: &str) -> bool {
     let first = lines.next().unwrap_or_default();
     is_status_line(first)
         || has_bad_title(text)
+        || is_error_element(text)
         || text.starts_with("Traceback (most recent call last)")
         || text.starts_with("Exception in thread")
         || text.lines().take(LINES).any(is_failure_line)
@@ -201,6 +202,16 @@ fn has_bad_title(text: &str) -> bool {
     title.is_some_and(|(title, _)| is_status_line(title))
 }
 
+/// `<tool_use_error>File has not been read</tool_use_error>`, `<Error><Code>NoSuchKey</Code></Error>`.
+fn is_error_element(text: &str) -> bool {
+    let said = text.strip_prefix('<').and_then(|rest| rest.split_once('>')).and_then(|(name, rest)| {
+        let end = rest.trim_end().strip_suffix('>')?.strip_suffix(name)?.strip_suffix("</")?;
+        let begin = name.len().saturating_sub("error".len());
+        name.get(begin..).is_some_and(|end| end.eq_ignore_ascii_case("error")).then_some(end)
+    });
+    said.is_some_and(|said| !said.trim().is_empty() && !is_nothing(said))
+}
+
 /// `10:00:59 ERROR build failed`: the level of the last line of a log.
 fn is_log_of_failure(text: &str) -> bool {
     let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) else { return false };
@@ -260,6 +271,8 @@ mod tests {
             "404 Not Found",
             "HTTP/1.1 503 Service Unavailable\nDate: x",
             "<html><head><title>502 Bad Gateway</title></head></html>",
+            "<tool_use_error>File has not been read yet.</tool_use_error>",
+            "<Error><Code>NoSuchKey</Code></Error>",
             "2026-03-04 10:00:59 ERROR build failed",
             "[10:00:59] ERROR build failed",
             "[2026-03-04 10:00:59] ERROR: disk full",
@@ -302,6 +315,9 @@ mod tests {
             "Zeitüberschreitung nach 3 s",
             "No order found",
             "exit code: 0",
+            "<error></error>",
+            "<error>none</error>",
+            "<p>error</p>",
             "Command: make\nError: (none)\nExit Code: 0\nSignal: (none)",
             "Error: null",
             "error: -",

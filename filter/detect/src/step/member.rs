@@ -50,6 +50,7 @@ impl Acknowledgement {
         };
         self.is_done |= match value {
             Leaf::Bool(is) => *is,
+            Leaf::Unsigned(number) => formats::STATUS.contains(&key) && (200..300).contains(number),
             Leaf::Text(text) => acknowledging::says_so(text, words(text).take(SHORT_WORDS).count()),
             _ => false,
         };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use sentinel_text::digest;
+use sentinel_text::{digest, digest_pair};
 
 use self::known::is_one_of;
 use crate::{WordSet, words::english};
@@ -17,7 +17,7 @@ pub(crate) use self::{
     residue::Residue,
     tool_rules::ToolRule,
     trend::nears_an_end,
-    unwrapped::{alike as alike_digest, frame as frame_digest},
+    unwrapped::{alike as alike_digest, frame as frame_digest, said as unwrapped_text},
     weight::Weight,
 };
 pub use self::{
@@ -155,6 +155,12 @@ impl Step<'_> {
         self.brought.texts().any(|text| acknowledging::is_receipt(&text))
     }
 
+    /// The arguments of both differ in numbers alone: two of a batch.
+    pub(crate) fn is_numbered_as(&self, other: &Self) -> bool {
+        let (mine, its) = (self.brought.arguments(), other.brought.arguments());
+        self.approach != other.approach && without_numbers(&mine) == without_numbers(&its)
+    }
+
     /// What is left of a short outcome without the words of its call.
     pub(crate) fn residue(&self) -> Option<Residue> {
         self.brought.residue()
@@ -260,6 +266,16 @@ impl FinishedCall {
     pub fn is_evidence(&self) -> bool {
         matches!(self.kind, Kind::Content | Kind::Failure)
     }
+}
+
+/// Digest of the words without a digit, and of the places of the others.
+fn without_numbers(text: &str) -> u64 {
+    let mut sum = 0;
+    for word in sentinel_text::words(text) {
+        let is_number = word.bytes().any(|byte| byte.is_ascii_digit());
+        sum = digest_pair(sum, if is_number { 0 } else { digest(word.as_bytes()) });
+    }
+    sum
 }
 
 fn is_cut_out(text: &str) -> bool {

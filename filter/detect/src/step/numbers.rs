@@ -84,6 +84,8 @@ pub(crate) struct Sequence {
     rise: Option<[u32; MOST]>,
     /// A bit for each duration that has fallen each time so far.
     falling: u8,
+    /// And for each that has grown by half at least each time.
+    doubling: u8,
     most: u32,
 }
 
@@ -91,7 +93,7 @@ impl Sequence {
     /// `period`: the steps between two of them at most; a counter of steps rises by as much.
     pub fn ending_with(last: Numbers, period: usize) -> Self {
         let most = u32::try_from(period).unwrap_or(1);
-        Self { earliest: last, rise: None, falling: last.durations, most }
+        Self { earliest: last, rise: None, falling: last.durations, doubling: last.durations, most }
     }
 
     /// Whether `earlier` comes before those known so far. Takes it on then.
@@ -116,14 +118,17 @@ impl Sequence {
             if now >= then {
                 self.falling &= !bit(place);
             }
+            if *now < then.saturating_add(then.div_ceil(2)) || *then == 0 {
+                self.doubling &= !bit(place);
+            }
         }
         (self.rise, self.earliest) = (Some(rise), *earlier);
         true
     }
 
-    /// A time that is left gets shorter each time: "retry after 60 seconds", then 50, then 40.
+    /// A time that is left gets shorter each time: "retry after 60 seconds", then 50, then 40. Or somebody backs off: 2, 4, 8.
     pub fn nears_an_end(&self) -> bool {
-        self.rise.is_some() && self.falling != 0
+        self.rise.is_some() && (self.falling | self.doubling) != 0
     }
 }
 
@@ -155,5 +160,8 @@ mod tests {
         assert_eq!(taken(&run(|n| [3, n / 2])), (1, true), "a line that moves now and then");
         let left: Vec<Numbers> = (0..5).map(|n| numbers(&[3], 60 - 10 * n)).collect();
         assert_eq!(taken(&left), (4, true), "retry after 60, 50, 40 seconds");
+        let backs_off = |most: u32| (0..5).map(|n| numbers(&[3], (1_000 << n).min(most))).collect::<Vec<_>>();
+        assert_eq!(taken(&backs_off(99_000)), (4, true), "next try in 1, 2, 4, 8, 16 seconds");
+        assert_eq!(taken(&backs_off(4_000)), (4, false), "1, 2, 4, 4, 4");
     }
 }

@@ -169,19 +169,45 @@ fn may_be_wrapped(string: &str) -> bool {
     string.len() <= MOST && (text.starts_with(['{', '[', '\\']) || has_label())
 }
 
-/// A digest of the first characters of a text without the white space around it. Nothing where one cannot be read.
+/// A digest of the beginning of a text behind what it may be wrapped in. Nothing where it cannot be read.
 fn beginning(chars: impl Iterator<Item = Option<char>>) -> Option<u64> {
-    // FNV-1a; up to the last character that is no white space.
-    let (mut hash, mut kept) = (0xCBF2_9CE4_8422_2325_u64, 0);
-    let is_space = |c: &Option<char>| c.is_some_and(char::is_whitespace);
-    for c in chars.skip_while(is_space).take(BEGINNING) {
-        let c = c?;
-        hash = (hash ^ u64::from(u32::from(c))).wrapping_mul(0x100_0000_01B3);
-        if !c.is_whitespace() {
-            kept = hash;
+    /// Characters that are read, with those of a wrapper.
+    const WRAPPED: usize = 96;
+    Some(digest_of_beginning(&chars.take(WRAPPED).collect::<Option<String>>()?))
+}
+
+/// Of the first characters that are neither white space nor an escape.
+#[inline(never)]
+fn digest_of_beginning(text: &str) -> u64 {
+    let (mut hash, mut is_escaped, mut count) = (0xCBF2_9CE4_8422_2325_u64, false, 0_usize);
+    for c in peeled(text.trim_start()).chars() {
+        let is_told = !c.is_whitespace() && c != '\\' && !(is_escaped && matches!(c, 'n' | 't' | 'r'));
+        is_escaped = c == '\\';
+        if is_told && count < BEGINNING {
+            // FNV-1a.
+            hash = (hash ^ u64::from(u32::from(c))).wrapping_mul(0x100_0000_01B3);
+            count = count.saturating_add(1);
         }
     }
-    Some(kept)
+    hash
+}
+
+/// The beginning of a text without what it may be wrapped in: brackets, quotes, and names of members. Of a block's type its value too.
+fn peeled(text: &str) -> &str {
+    let is_mark = |c: char| matches!(c, '{' | '[' | '"' | '\\') || c.is_whitespace();
+    if !text.starts_with(['{', '[', '"']) {
+        return text;
+    }
+    let mut rest = text.trim_start_matches(is_mark);
+    loop {
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let (name, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let value = after.trim_start_matches('\\').strip_prefix('"').map(str::trim_start);
+        let Some(value) = value.and_then(|value| value.strip_prefix(':')) else { return rest };
+        let value =
+            if name == "type" { value.split_once(',').map_or(value, |(_, next)| next) } else { value };
+        rest = value.trim_start_matches(is_mark);
+    }
 }
 
 /// What came of a turn.
@@ -321,6 +347,11 @@ impl<'a> Brought<'a> {
     /// One of the calls moves something on.
     pub fn moves_on(&self) -> bool {
         self.results().any(|done| done.call.meaning.purpose() == Purpose::MoveOn)
+    }
+
+    /// What the calls were given, as far as it is kept.
+    pub fn arguments(&self) -> String {
+        self.results().map(|done| done.call.meaning.arguments()).collect::<Vec<_>>().join(" ")
     }
 
     /// The texts of the results, as far as they are kept.

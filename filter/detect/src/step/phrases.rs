@@ -4,7 +4,9 @@
 use sentinel_text::words;
 
 use super::known::WordShapes;
-use crate::words::{chinese, french, german, italian, japanese, korean, portuguese, russian, spanish};
+use crate::words::{
+    chinese, french, german, italian, japanese, korean, others, portuguese, russian, spanish,
+};
 
 /// Longer texts are not looked at (bytes).
 const MOST: usize = 400;
@@ -32,6 +34,7 @@ impl Says {
             portuguese::WAITS,
             italian::WAITS,
             russian::WAITS,
+            others::WAITS,
         ]);
         static DONE: Phrases = Phrases::of(&[
             german::DONE,
@@ -40,12 +43,14 @@ impl Says {
             portuguese::DONE,
             italian::DONE,
             russian::DONE,
+            others::DONE,
         ]);
         static NOTHING_NEW: Phrases = Phrases::of(&[
             german::NOTHING_NEW,
             french::NOTHING_NEW,
             spanish::NOTHING_NEW,
             russian::NOTHING_NEW,
+            others::NOTHING_NEW,
         ]);
         match self {
             Self::Waits => &WAITS,

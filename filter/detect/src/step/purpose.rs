@@ -7,7 +7,10 @@ use memchr::memmem::Finder;
 use sentinel_llm_api::json::{self, Raw};
 use serde::{Deserialize, Serialize};
 
-use super::known::is_one_of;
+use super::{
+    known::is_one_of,
+    phrases::{self, Says},
+};
 use crate::{
     Sought,
     words::{english, programs},
@@ -68,7 +71,7 @@ impl Purpose {
                 .take_while(|word| !is_one_of(word, english::READ))
                 .any(|word| is_one_of(word, verbs))
         };
-        if has(english::WAIT) {
+        if has(english::WAIT) || (!name.is_ascii() && phrases::says(name, Says::Waits)) {
             Self::Wait
         } else if has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME) {
             Self::AskState
@@ -208,7 +211,7 @@ mod tests {
                 Purpose::MoveOn,
             ),
             (&["get_job_status", "checkHealth", "BashOutput", "read_state"], Purpose::AskState),
-            (&["sleep", "wait_for_build", "pollJob"], Purpose::Wait),
+            (&["sleep", "wait_for_build", "pollJob", "warten", "等待"], Purpose::Wait),
             (&["move_file", "remove", "read_email", "search_code", "find_type"], Purpose::Any),
             (&["read_sensor", "get_metrics", "queue_position", "getEta"], Purpose::AskState),
         ] {

@@ -33,6 +33,12 @@ pub(super) fn read(result: Option<Raw<'_>>) -> Said<'_> {
     said
 }
 
+/// What a user's text says that answers an agent, and whether a wrapper says that it is an error.
+pub(crate) fn said(text: &str) -> (Cow<'_, str>, bool) {
+    let Said { text, is_error } = of_text(text);
+    (text, is_error)
+}
+
 /// Digest of a text without what is volatile in it by its shape.
 pub(crate) fn alike(text: &str) -> u64 {
     volatile::settled(text).exact

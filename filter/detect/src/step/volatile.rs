@@ -136,6 +136,10 @@ impl<'t> Settler<'t> {
         {
             return self.push_volatile();
         }
+        if let Some(rest) = behind_time(word) {
+            self.push_volatile();
+            return self.word(text, rest, next);
+        }
         if let Some(duration) = duration(word, self.before, next) {
             self.numbers.push(Number::Duration(duration));
             return self.push_volatile();
@@ -246,6 +250,15 @@ fn is_time(word: &str) -> bool {
         || (word.contains('T') && groups('-') >= 3)
         || (groups('-') == 3 && word.split('-').any(is_year))
         || (groups('.') == 3 && word.split('.').any(is_year))
+}
+
+/// What stands behind a time that a name begins with: `2026-11-25T10_05_11_123Z-debug-0.log`.
+fn behind_time(word: &str) -> Option<&str> {
+    let is_of_time = |c: char| c.is_ascii_digit() || matches!(c, '-' | ':' | '_' | 'T' | 'Z');
+    let (time, rest) = word.split_at_checked(word.find(|c: char| !is_of_time(c))?)?;
+    let (day, hour) = time.split_once('T')?;
+    let is_time = is_time(day) && hour.starts_with(|c: char| c.is_ascii_digit());
+    is_time.then(|| rest.trim_start_matches(['-', '.', '_']))
 }
 
 /// A word of a date beside a number ("03 Mar", "10:01 PM"), or a number beside such a word.
@@ -390,6 +403,10 @@ mod tests {
             ("cannot open /tmp/tmpqwertyui/a.json", "cannot open /tmp/tmpasdfghjk/a.json"),
             ("cannot open /tmp/tmp1a2b3c.py", "cannot open /tmp/tmp9z8y7x.py"),
             ("Killed (pid 4100)", "Killed (pid 4107)"),
+            (
+                "error: see /logs/2026-11-25T10_05_11_123Z-debug-0.log",
+                "error: see /logs/2026-11-25T10_06_59_007Z-debug-0.log",
+            ),
             ("\u{1b}[31mFAIL\u{1b}[39m a.test.js (0.52 s)", "FAIL a.test.js (0.61 s)"),
             ("/bin/bash: line 11376: cd: a/: No such file", "/bin/bash: line 11388: cd: a/: No such file"),
             ("cannot reach 10.0.0.17:4711", "cannot reach 10.0.0.18:4712"),
@@ -405,6 +422,7 @@ mod tests {
         for (one, other) in [
             ("Error: connection refused", "Error: permission denied"),
             ("file a.txt is missing", "file b.txt is missing"),
+            ("no such file: 2026-11-25-a.log", "no such file: 2026-11-29-a.log"),
             ("cannot open /tmp/a.json", "cannot open /tmp/b.json"),
             ("", "error"),
             ("you are number 14", "you are number 12"),

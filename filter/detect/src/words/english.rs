@@ -112,8 +112,11 @@ pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further outpu
 
 // What a call is for, by the words in its tool's name. Such calls come again and again as part of the work.
 
-/// It lets time pass.
-pub const WAIT: &[&str] = &["sleep", "wait", "poll", "watch", "await", "delay", "pause"];
+/// It lets time pass; in other languages too, for names are not in English alone.
+pub const WAIT: &[&str] = &[
+    "sleep", "wait", "poll", "watch", "await", "delay", "pause", "warten", "attendre", "esperar", "aguardar",
+    "aspettare", "wachten",
+];
 /// Each call moves something on.
 pub const MOVE_ON: &[&str] =
     &["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
@@ -157,7 +160,7 @@ pub const NUMBERS: &[(&str, u32)] = &[
 pub const REPETITIONS: &[&str] = &[
     "times", "time", "samples", "sample", "runs", "rounds", "tries", "attempts", "repetitions", "repeats",
     "iterations", "trials", "readings", "measurements", "flips", "rolls", "tosses", "draws", "checks", "calls",
-    "passes",
+    "passes", "requests",
 ];
 /// Before a number in an outcome whose numbers move towards an end.
 pub const PART_OF: &[&str] = &["0%", "0 %", "percent", "0 of "];

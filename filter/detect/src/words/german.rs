@@ -13,4 +13,7 @@ pub const NOTHING_NEW: &[&str] = &["keine neuen", "nichts neues"];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &["mal", "male"];
 /// Numbers that a user may ask for in words.
-pub const NUMBERS: &[(&str, u32)] = &[("fünf", 5), ("zehn", 10), ("zwanzig", 20)];
+pub const NUMBERS: &[(&str, u32)] = &[
+    ("fünf", 5), ("sechs", 6), ("sieben", 7), ("acht", 8), ("neun", 9), ("zehn", 10), ("elf", 11), ("zwölf", 12),
+    ("fünfzehn", 15), ("zwanzig", 20),
+];

@@ -1,5 +1,5 @@
-//! The words that detection knows: one file a language, one for programs, one for the formats of agents and APIs. Each
-//! group says what it is for. Words protect (a result waits, is empty, merely acknowledges; a call waits or moves on), say
+//! The words that detection knows: one file a language, one for languages of which few words are known, one for programs,
+//! one for the formats of agents and APIs. Each group says what it is for. Words protect (a result waits, is empty, merely acknowledges; a call waits or moves on), say
 //! where such a protection ends (what "failed" does not wait), or read shapes (a label, a unit of time); none makes a
 //! verdict stronger. There is no logic here: what a group means where it is found is decided by the code that imports it.
 //!
@@ -23,6 +23,8 @@ pub mod italian;
 pub mod japanese;
 #[rustfmt::skip]
 pub mod korean;
+#[rustfmt::skip]
+pub mod others;
 #[rustfmt::skip]
 pub mod portuguese;
 #[rustfmt::skip]

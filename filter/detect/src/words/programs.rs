@@ -15,6 +15,8 @@ pub const BEFORE: &[&str] = &["sudo", "await", "time", "nohup"];
 pub const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh"];
 /// What a database answers to a statement it has carried out: `INSERT 0 1`.
 pub const STATEMENTS: &[&str] = &["insert", "update", "delete", "create", "alter", "drop"];
+/// What a server answers that has done it; in this case.
+pub const STATUSES: &[&str] = &["200", "201", "200 OK", "201 Created"];
 /// The number behind one of these differs each time that a program runs.
 pub const PROCESSES: &[&str] = &["pid", "pids", "pgid", "ppid", "port", "process", "thread", "tid"];
 /// Folders for files that are made for one time, whose names differ each time.

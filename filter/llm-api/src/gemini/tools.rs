@@ -48,18 +48,20 @@ impl Cuts {
         for tool in &all {
             let (mut inner, mut gone) = (Vec::new(), Vec::new());
             for (key, value) in tool.members() {
-                if !FUNCTIONS.iter().any(|name| key.is(name)) {
-                    let name = snake_case(&key.text());
+                let is_function = FUNCTIONS.iter().any(|name| key.is(name));
+                let name = snake_case(&key.text());
+                let is_servers = name == "mcp_servers";
+                if !(is_function || is_servers && may(&name)) {
                     gone.push(!may(&name));
                     self.denied.extend(Some(name).filter(|name| !may(name)));
                     continue;
                 }
-                let filtered = tools::filter(body, value, false, may)?;
+                let filtered = tools::filter(body, value, is_servers, may)?;
                 if filtered.has_nameless {
                     return Err(Unreadable::Shape);
                 }
                 let is_empty = filtered.left == 0 && !filtered.denied.is_empty();
-                self.functions = self.functions.saturating_add(filtered.left);
+                self.functions = self.functions.saturating_add(if is_function { filtered.left } else { 0 });
                 self.denied.extend(filtered.denied);
                 gone.push(is_empty);
                 if !is_empty {

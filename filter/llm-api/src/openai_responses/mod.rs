@@ -22,7 +22,8 @@ impl Dialect for OpenAiResponses {
     }
 
     fn is_served_on(&self, path: &str) -> bool {
-        path.ends_with("/v1/responses")
+        // Azure's own path, and that of gateways.
+        path.ends_with("/v1/responses") || path.ends_with("/openai/responses") || path == "/responses"
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {

@@ -1,0 +1,27 @@
+//! Languages of which a few words are known: Arabic, Czech, Dutch, Finnish, Hebrew, Hindi, Indonesian, Persian, Polish,
+//! Swedish with its neighbours, Turkish, Ukrainian, Vietnamese; and some words of the larger ones.
+
+/// Something is still to come, so asking again is no loop.
+pub const WAITS: &[&str] = &[
+    "قيد التنفيذ", "قيد المعالجة", "قيد الانتظار", "حال انجام", "probíhá", "venter", "in behandeling", "nog bezig",
+    "käynnissä", "בתהליך", "जारी है", "sedang diproses", "menunggu", "w toku", "w trakcie", "nadal trwa", "oczekuje",
+    "pågår", "väntar", "devam ediyor", "işleniyor", "beklemede", "виконується", "обробляється", "đang chạy",
+    "đang xử", "derzeit durchgeführt", "está realizando", "ещё выполняется",
+];
+/// Something was done and nothing else is said, so equal results prove little.
+pub const DONE: &[&str] = &[
+    "تم", "بنجاح", "hotovo", "klaar", "voltooid", "valmis", "בוצע", "सफल", "berhasil", "selesai", "ferdig", "gotowe",
+    "zapisano", "klart", "tamam", "виконано", "thành công",
+];
+/// Nothing new has come, as it may for long.
+pub const NOTHING_NEW: &[&str] = &[
+    "لا جديد", "geen nieuwe", "brak nowych", "inga nya", "немає нових", "nenhuma nova", "nessun nuovo", "нет новых",
+];
+/// What a repetition is counted in: who asks for ten runs wants ten.
+pub const REPETITIONS: &[&str] = &[
+    "مرات", "krát", "gange", "ganger", "keer", "kertaa", "פעמים", "बार", "kali", "razy", "gånger", "kez", "kere",
+    "defa", "lần",
+];
+/// Numbers that a user may ask for in words.
+pub const NUMBERS: &[(&str, u32)] =
+    &[("cinq", 5), ("dix", 10), ("cinco", 5), ("diez", 10), ("dez", 10), ("dieci", 10), ("十", 10), ("tien", 10)];
