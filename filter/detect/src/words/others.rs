@@ -1,10 +1,11 @@
-//! Languages of which a few words are known: Arabic, Czech, Dutch, Finnish, Hebrew, Hindi, Indonesian, Persian, Polish,
-//! Swedish with its neighbours, Turkish, Ukrainian, Vietnamese; and some words of the larger ones.
+//! Languages of which a few words are known: Arabic, Czech, Dutch, Finnish, Greek, Hebrew, Hindi, Hungarian, Indonesian, Persian,
+//! Polish, Romanian, Swedish with its neighbours, Turkish, Ukrainian, Vietnamese; and some words of the larger ones.
 
 /// Something is still to come, so asking again is no loop.
 pub const WAITS: &[&str] = &[
     "قيد التنفيذ", "قيد المعالجة", "قيد الانتظار", "حال انجام", "probíhá", "venter", "in behandeling", "nog bezig",
-    "käynnissä", "בתהליך", "जारी है", "sedang diproses", "menunggu", "w toku", "w trakcie", "nadal trwa", "oczekuje",
+    "käynnissä", "σε εξέλιξη", "בתהליך", "folyamatban", "în curs", "जारी है",
+    "sedang diproses", "menunggu", "w toku", "w trakcie", "nadal trwa", "oczekuje",
     "pågår", "väntar", "devam ediyor", "işleniyor", "beklemede", "виконується", "обробляється", "đang chạy",
     "đang xử", "derzeit durchgeführt", "está realizando", "ещё выполняется",
 ];
@@ -19,7 +20,7 @@ pub const NOTHING_NEW: &[&str] = &[
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &[
-    "مرات", "krát", "gange", "ganger", "keer", "kertaa", "פעמים", "बार", "kali", "razy", "gånger", "kez", "kere",
+    "مرات", "krát", "gange", "ganger", "keer", "kertaa", "פעמים", "बार", "kali", "razy", "ori", "gånger", "kez", "kere",
     "defa", "lần",
 ];
 /// Numbers that a user may ask for in words.
