@@ -183,7 +183,10 @@ fn digest_of_beginning(text: &str) -> u64 {
     for c in peeled(text.trim_start()).chars() {
         let is_told = !c.is_whitespace() && c != '\\' && !(is_escaped && matches!(c, 'n' | 't' | 'r'));
         is_escaped = c == '\\';
-        if is_told && count < BEGINNING {
+        if count >= BEGINNING {
+            break;
+        }
+        if is_told {
             // FNV-1a.
             hash = (hash ^ u64::from(u32::from(c))).wrapping_mul(0x100_0000_01B3);
             count = count.saturating_add(1);

@@ -112,7 +112,15 @@ impl Phrases {
 
     #[inline(never)]
     fn has(&self, word: &str, before: &str) -> bool {
+        let end = word.as_bytes().last().copied().unwrap_or_default();
+        let ends_alike =
+            |phrase: &str| phrase.as_bytes().last().is_some_and(|last| last.eq_ignore_ascii_case(&end));
+        let is_ascii = word.is_ascii();
+        // Most phrases end with another letter.
         self.lists.iter().copied().flatten().any(|phrase| {
+            if is_ascii && !ends_alike(phrase) {
+                return false;
+            }
             let (first, last) = split(phrase);
             is_word(last, word) && (first.is_empty() || is_word(first, before))
         })
