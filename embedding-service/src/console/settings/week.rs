@@ -1,7 +1,5 @@
 //! What other limits of a budget would have meant in the last seven days, from what its accounts keep of each day.
 
-use std::cmp::Reverse;
-
 use sentinel_console::budgets::{Changed, Limit, Reached, Unit, Week};
 use sentinel_proto::v1;
 
@@ -56,28 +54,10 @@ pub fn week(accounts: &[AccountView], change: Change<'_>, now_ms: u64) -> Week {
             changed.push((part, Changed { whose, most, day_ms, is_stopped: seen.after > 0 }));
         }
     }
-    changed.sort_by_key(|(part, _)| Reverse(OrderedPart(*part)));
+    changed.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     week.more = view::now::count(changed.len().saturating_sub(NAMED));
     week.changed = changed.into_iter().take(NAMED).map(|(_, changed)| changed).collect();
     week
-}
-
-/// Parts in their order.
-#[derive(Clone, Copy, PartialEq)]
-struct OrderedPart(f64);
-
-impl Eq for OrderedPart {}
-
-impl PartialOrd for OrderedPart {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for OrderedPart {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
 }
 
 impl Change<'_> {
