@@ -43,6 +43,9 @@ OPTIMISE := $(PYTHON) filter/wasm-opt/optimise.py "$(MODULE)" "$${NODE_BIN:-$(PA
 # the set wants, and would build most of the tree again for another set.
 PROGRAMS := $(CARGO) build --release -p embedding-service -p sentinel-tools
 
+# `make demo` and `make up` are what somebody waits for who sees this for the first time.
+QUICK := $(CARGO_TARGET_DIR)/quick
+
 # The programs of a bench are clients and providers that must not be what is measured.
 FASTER := $(foreach crate,harness wire tools,--config 'profile.release.package.sentinel-$(crate).opt-level=2')
 
@@ -69,7 +72,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter replay-core service build size test test-programs demo demo-programs up shipping dist release containers podman arm64 deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter replay-core service build size test test-programs demo quick up shipping dist release containers podman arm64 deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -160,20 +163,21 @@ shipping: filter test-programs deny ## Test what is shipped: dependencies, compo
 	@$(PYTHON) tests/parts/setup.py kubernetes-validate cargo-cyclonedx compose
 	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
 
+demo: SERVICE := $(QUICK)/embedding-service
 demo: ## Set up, build and play the main job on the real Envoy
 	$(call check_machine,demo)
 	@echo "== set-up of the parts; meanwhile the builds"
-	$(call while_parts_come,$(PARTS_OF_DEMO),filter demo-programs)
-	@$(RUN) $(CARGO_TARGET_DIR)/release/demo
+	$(call while_parts_come,$(PARTS_OF_DEMO),filter quick)
+	@$(RUN) $(QUICK)/demo
 
-demo-programs: replay-core
-	@echo "== embedding service and demo"
-	@$(PROGRAMS) --bin embedding-service --bin demo
+quick: replay-core
+	@echo "== embedding service, demo and up"
+	@$(CARGO) build --profile quick -p embedding-service -p sentinel-tools --bin embedding-service --bin demo --bin up
 
-up: check-up build ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
+up: SERVICE := $(QUICK)/embedding-service
+up: check-up filter quick ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
 	@echo "== stack"
-	@$(PROGRAMS) --bin up
-	@$(RUN) $(CARGO_TARGET_DIR)/release/up
+	@$(RUN) $(QUICK)/up
 
 dist: setup ## Pack module, service, model, bootstraps and documents into one archive (dist/)
 	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx
@@ -227,10 +231,10 @@ eval-guard: setup guard-model ## Texts through the input guard and its second op
 experiment-asked:
 	@$(if $(and $(PROVIDER),$(MODEL)),,echo 'experiment: say which provider and model: make experiment PROVIDER=https://api.openai.com MODEL=gpt-4o-mini' >&2; exit 2)
 
-experiment: experiment-asked check-up build ## Ten tasks with a broken tool, with and without the gateway: PROVIDER=https://api.openai.com MODEL=gpt-4o-mini [RUNS=3] [OUT=dir] [ARGS="..."]
-	@$(PROGRAMS) --bin up
+experiment: SERVICE := $(QUICK)/embedding-service
+experiment: experiment-asked check-up filter quick ## Ten tasks with a broken tool, with and without the gateway: PROVIDER=https://api.openai.com MODEL=gpt-4o-mini [RUNS=3] [OUT=dir] [ARGS="..."]
 	@echo "== experiment"
-	@$(RUN) $(PYTHON) tools/experiment/run.py --up "$(CARGO_TARGET_DIR)/release/up" --direct "$(PROVIDER)" --model "$(MODEL)" $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out "$(OUT)") $(ARGS)
+	@$(RUN) $(PYTHON) tools/experiment/run.py --up "$(QUICK)/up" --direct "$(PROVIDER)" --model "$(MODEL)" $(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 docs: SERVICE := $(TESTED_SERVICE)
 docs: filter test-programs book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables

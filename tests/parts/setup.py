@@ -74,14 +74,21 @@ def check_own(part: Part) -> None:
                             f"correct it, or unset it to have {part.what} set up here")
 
 
-def set_up(store: Store, parts: list[Part]) -> None:
-    needed = []
+def not_replaced(parts: list[Part]) -> list[Part]:
+    """Those that the user has not brought."""
     for part in parts:
         if part.is_replaced():
             check_own(part)
             print(f"  {part.name}: yours ({', '.join(part.instead)})", flush=True)
-        elif not store.is_ready(part.name, digest(part), part.folders):
-            needed.append(part)
+    return [part for part in parts if not part.is_replaced()]
+
+
+def missing(store: Store, parts: list[Part]) -> list[Part]:
+    return [part for part in parts if not store.is_ready(part.name, digest(part), part.folders)]
+
+
+def set_up(store: Store, parts: list[Part]) -> None:
+    needed = missing(store, parts)
     check_machine(needed)
     for index, part in enumerate(needed, 1):
         print(f"  [{index}/{len(needed)}] {part.name}: {part.what} ...", flush=True)
@@ -108,9 +115,11 @@ def main() -> int:
         if sys.argv[1:] == ["wasm-target"]:
             ensure_wasm_target(REPOSITORY)
             return 0
-        parts = chosen(sys.argv[1:])
-        with store.locked(lambda: print("  another set-up is at work here; waiting for it ...", flush=True)):
-            set_up(store, parts)
+        parts = not_replaced(chosen(sys.argv[1:]))
+        wait = lambda: print("  another set-up is at work here; waiting for it ...", flush=True)
+        with store.locked(wait, is_done=lambda: not missing(store, parts)) as is_held:
+            if is_held:
+                set_up(store, parts)
         if not sys.argv[1:]:
             ensure_wasm_target(REPOSITORY)
     except PartError as error:

@@ -64,18 +64,28 @@ class Store:
             shutil.rmtree(scratch, ignore_errors=True)
 
     @contextmanager
-    def locked(self, on_wait: Callable[[], None]):
-        """Holds the folder for this process; `on_wait` is called once if another set-up holds it now."""
+    def locked(self, on_wait: Callable[[], None], is_done: Callable[[], bool] = lambda: False):
+        """Holds the folder for this process, and gives True. `on_wait` is called once if another set-up holds it now. Gives False
+        without holding it as soon as `is_done`: then the other set-up has made what this process wants.
+        """
         self.root.mkdir(parents=True, exist_ok=True)
         with open(self.root / ".lock", "w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                on_wait()
-                fcntl.flock(handle, fcntl.LOCK_EX)
+            is_told = False
+            while not is_done():
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if not is_told:
+                        is_told = True
+                        on_wait()
+                    time.sleep(0.2)
+            else:
+                yield False
+                return
             # Whoever was interrupted before has left its scratch folders; no one else is at work now.
             shutil.rmtree(self.scratch, ignore_errors=True)
-            yield
+            yield True
 
 
 def seconds_since(start: float) -> str:

@@ -88,6 +88,19 @@ class WholeOrNotAtAll(InAFolder):
         rest, _ = second.communicate()
         self.assertEqual((rest, second.returncode), ("works\n", 0))
 
+    def test_nobody_waits_for_what_another_set_up_has_made_already(self):
+        made, told = [], []
+        with Store(self.folder).locked(lambda: self.fail("nobody else is here")) as is_held:
+            self.assertTrue(is_held)
+
+            def wait():
+                told.append("waits")
+                made.append("a part")
+
+            with Store(self.folder).locked(wait, is_done=lambda: bool(made)) as is_held:
+                self.assertFalse(is_held)
+        self.assertEqual(told, ["waits"])
+
 
 class OnlyWhatWasPinned(InAFolder):
     def test_every_requirement_has_a_version_and_a_digest(self):

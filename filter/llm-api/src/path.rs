@@ -17,8 +17,9 @@ pub struct PathFacts {
     pub methods: Option<[&'static str; 2]>,
 }
 
-/// A request's path in the normal form: without the query, percent-decoded, without `;parameters`, repeated or closing
-/// slashes, `.` and `..`. Servers treat all these forms as the plain path, so the filter must too.
+/// A request's path in the normal form: without the query, percent-decoded, without `;parameters`, a fragment, repeated or
+/// closing slashes, `.` and `..`, white space and control characters around a segment. Some servers treat these forms as the plain path, so
+/// the filter must too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPath<'a> {
     pub path: Cow<'a, str>,
@@ -28,7 +29,7 @@ pub struct RequestPath<'a> {
 impl<'a> RequestPath<'a> {
     pub fn of(target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let is_plain = !path.contains(['%', ';', '\\'])
+        let is_plain = !path.contains(['%', ';', '\\', '#', ' '])
             && !path.contains("//")
             && !path.contains("/.")
             && !path.ends_with('/');
@@ -39,8 +40,9 @@ impl<'a> RequestPath<'a> {
 fn plain(path: &str) -> String {
     let decoded = percent_decoded(path);
     let mut plain = Vec::new();
-    for segment in decoded.split(['/', '\\']) {
-        match segment.split(';').next().unwrap_or(segment) {
+    for segment in decoded.split('#').next().unwrap_or_default().split(['/', '\\']) {
+        let segment = segment.split(';').next().unwrap_or(segment);
+        match segment.trim_matches(|letter: char| letter.is_whitespace() || letter.is_control()) {
             "" | "." => {}
             ".." => {
                 plain.pop();

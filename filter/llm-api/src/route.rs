@@ -104,6 +104,10 @@ mod tests {
             "/x/../v1/chat/completions/.",
             "/v1/embeddings/%2e%2e/chat/completions",
             "/v1\\chat\\completions",
+            "/v1/chat/completions%20",
+            "/v1/%09chat/completions%00",
+            "/v1/chat/completions#x",
+            "/v1/chat/completions%23x",
         ] {
             assert_eq!(route(path).map(|route| route.dialect.label()), Some("openai_chat"), "{path}");
         }

@@ -203,9 +203,11 @@ pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, 
     Ok(loaded)
 }
 
-/// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools.
+/// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools, or name
+/// some of them.
 fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
-    const LISTS: [&str; 4] = ["\"namespace\"", "allowed_tools", "allowedTools", "tool_configuration"];
+    const LISTS: [&str; 5] =
+        ["\"namespace\"", "allowed_tools", "allowedTools", "tool_configuration", "\"configs\""];
     let mut all = Filtered::default();
     // A name with escapes is found only by reading.
     if !LISTS.iter().any(|name| element.get().contains(name)) && !element.get().contains('\\') {
@@ -223,7 +225,24 @@ fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unread
     for list in lists {
         all.add(filter(body, list, false, may)?);
     }
+    for configs in tool.all(&["configs"]) {
+        all.add(switched_off(body, configs, may)?);
+    }
     Ok(all)
+}
+
+/// The settings of single tools of a server (Anthropic). Without its settings a denied tool would have those of the server, so it
+/// is switched off by name. The server's other tools stay.
+fn switched_off(body: &str, configs: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
+    let mut off = Filtered { left: 1, ..Filtered::default() };
+    for (name, config) in Object::of(configs).members().iter().map(|(key, config)| (key.text(), *config)) {
+        let is_off = Object::of(config).all(&["enabled"]).iter().any(|enabled| enabled.get() == "false");
+        if !may(&name) && !is_off {
+            off.edits.push(replace(body, config, r#"{"enabled":false}"#.to_owned())?);
+            off.denied.push(name.into_owned());
+        }
+    }
+    Ok(off)
 }
 
 /// The names in a choice of tools. A tool of the provider without a name is called by its type.

@@ -281,6 +281,30 @@ fn a_denied_name_is_denied_however_it_is_written() {
     assert_eq!(tools_of(&only.exchange(&request, &answer())), ["ls"]);
 }
 
+/// Anthropic's settings of single tools of a server: what they leave out follows the server's own, so a denied tool is switched off, and
+/// the others stay as they were.
+#[test]
+fn a_denied_tool_of_a_server_is_switched_off_in_its_settings() {
+    let sent = |configs: &str| {
+        let set = format!(r#"{{"type":"mcp_toolset","mcp_server_name":"notes","configs":{configs}}}"#);
+        let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"x"}}],"tools":[{set}]}}"#);
+        let sent = host(POLICY).exchange(&ClientRequest::post("/v1/messages", body), &answer()).sent.unwrap();
+        let sent: Value = serde_json::from_slice(&sent).unwrap();
+        sent["tools"][0]["configs"].to_string()
+    };
+    let off = r#"{"ls":{"defer_loading":true},"rm":{"enabled":false}}"#;
+    for configs in [
+        r#"{"ls":{"defer_loading":true},"rm":{"enabled":true}}"#,
+        r#"{"ls":{"defer_loading":true},"rm":{}}"#,
+        r#"{"ls":{"defer_loading":true},"rm":null}"#,
+        r#"{"ls":{"defer_loading":true},"\u0072m":{"enabled":true}}"#,
+        r#"{"ls":{"defer_loading":true},"rm":{"enabled":false}}"#,
+    ] {
+        assert_eq!(sent(configs), off, "{configs}");
+    }
+    assert_eq!(sent(r#"{"rm":{"enabled":true}}"#), r#"{"rm":{"enabled":false}}"#);
+}
+
 /// Where a request may offer tools or ask models besides the usual places.
 #[test]
 fn tools_and_models_in_less_known_places() {

@@ -4,11 +4,10 @@ use sentinel_console::budgets::{Changed, Limit, Reached, Unit, Week};
 use sentinel_proto::v1;
 
 use super::super::view;
-use crate::control::budgets::{AccountView, Day};
+use crate::control::budgets::{AccountView, Day, WEEK_MS};
 
 /// Accounts that are named.
 const NAMED: usize = 10;
-const WEEK_MS: u64 = 7 * 24 * 3_600_000;
 
 /// The limits of a budget before and after a change, and from which part of one on somebody is close to it.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,11 @@ use self::{
     amounts::UNITS,
     window::Period,
 };
-pub use self::{amounts::Amounts, past::Day, place::Place};
+pub use self::{
+    amounts::Amounts,
+    past::{Day, WEEK_MS},
+    place::Place,
+};
 use super::{
     clock,
     effective::{Effective, Settled},

@@ -7,7 +7,8 @@ use super::amounts::{Amounts, UNITS};
 
 const DAY_MS: u64 = 24 * 3_600_000;
 /// Days that are kept, today among them.
-pub const DAYS: u64 = 7;
+const DAYS: u64 = 7;
+pub const WEEK_MS: u64 = DAYS * DAY_MS;
 
 /// The last days on which something counted, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +84,7 @@ fn begin_of_day(now_ms: u64) -> u64 {
 }
 
 fn is_one_of_the_last(day: &Day, today: u64) -> bool {
-    day.from_ms.saturating_add(DAYS.saturating_mul(DAY_MS)) > today
+    day.from_ms.saturating_add(WEEK_MS) > today
 }
 
 fn bit(place: usize) -> u8 {
