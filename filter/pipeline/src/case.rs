@@ -85,6 +85,8 @@ pub struct Case {
     pub entry: Option<u32>,
     /// The thread that the provider keeps, where it keeps one.
     pub thread: ThreadRef,
+    /// The last step of the history in the body came before.
+    pub ends_repeated: bool,
     /// What is new in that thread; none where nothing is remembered.
     pub kept_steps: Option<KeptSteps>,
     /// What is looked up in the response cache.
@@ -147,6 +149,7 @@ impl Case {
             is_open: false,
             hint_places: HintPlaces::default(),
             entry: None,
+            ends_repeated: false,
             kept_steps: None,
             thread: ThreadRef::default(),
             lookup: None,

@@ -190,6 +190,21 @@ impl CallResult<'_> {
             Self::Unread(result) => Some(result.text()),
         }
     }
+
+    /// Length of the result as it stands in the body. It is not read for that.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Judged(_) => 0,
+            Self::Unread(UnreadResult { content: Some(content), .. }) => written_bytes(*content),
+            Self::Unread(result) => result.text().len(),
+        }
+    }
+}
+
+/// Length of a value as it stands in the body, without the quotes of a string.
+pub(crate) fn written_bytes(value: Raw<'_>) -> usize {
+    let quotes = if value.is_string() { 2 } else { 0 };
+    value.get().len().saturating_sub(quotes)
 }
 
 impl<'a> CallResult<'a> {

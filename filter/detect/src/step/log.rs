@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Begin, Brought, CallTexts, FinishedCall, LENGTH, Memo, Purpose, Step, Steps, Task, ToolRule, ToolRules,
     Weight,
-    call::{Call, CallResult, Meaning, Tool},
+    call::{Call, CallResult, Meaning, Tool, written_bytes},
     judge,
     outcome::Done,
     shown, unwrapped,
@@ -82,7 +82,7 @@ pub(crate) enum Word {
 pub struct StrayResult {
     id: u64,
     said: String,
-    /// Of the whole text; `said` is what is judged of it.
+    /// Of the whole result; `said` is what is judged of it.
     bytes: usize,
     is_error: bool,
 }
@@ -93,7 +93,7 @@ impl StrayResult {
         let CallRef::Id(id) = &result.of else { return None };
         let said = unwrapped::read(result.content);
         let is_error = said.is_error || result.is_error;
-        let bytes = said.text.len();
+        let bytes = result.content.map_or(0, written_bytes);
         Some(Self { id: digest(id.as_bytes()), said: judge::keep(&said.text).into_owned(), bytes, is_error })
     }
 }
@@ -339,7 +339,7 @@ impl Call<'_> {
             approach: self.approach,
             outcome: facts.outcome,
             kind: facts.kind,
-            bytes: done.text().map_or(0, str::len),
+            bytes: done.result.bytes(),
         })
     }
 

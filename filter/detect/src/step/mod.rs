@@ -249,7 +249,7 @@ pub struct FinishedCall {
     /// Digest of the result.
     pub outcome: u64,
     pub kind: Kind,
-    /// Of the text of the result, without what it is wrapped in.
+    /// Of the result as it stands in the body, without the quotes of a string.
     pub bytes: usize,
 }
 

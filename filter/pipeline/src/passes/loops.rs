@@ -23,7 +23,10 @@ use crate::{
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let Seen { config, reading, body, trace, host, .. } = seen;
     let Case { policy, scope, arrived, findings, notes, .. } = case;
-    findings.extend(signal::in_steps(&reading.steps(), &policy.steps));
+    let steps = reading.steps();
+    // Only a report tells it.
+    case.ends_repeated = case.names.is_some() && steps.ends_repeated();
+    findings.extend(signal::in_steps(&steps, &policy.steps));
     findings.extend(signal::in_exchanges(&reading.exchanges, &policy.steps));
     findings.extend(signal::in_turns(reading.turns_alone, policy.run_limit));
     if !scope.is_identified() {

@@ -42,7 +42,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     };
     match &case.kept_steps {
         Some(KeptSteps { done, is_repeated }) if !done.is_empty() => turn.add_steps(done, *is_repeated),
-        _ => turn.add_steps(&seen.reading.done(), seen.reading.steps().ends_repeated()),
+        _ => turn.add_steps(&seen.reading.done(), case.ends_repeated),
     }
     if seen.config.reports_content {
         add_content(seen, &mut turn);
