@@ -125,6 +125,13 @@ await page.getByRole("button", { name: "Lift the stop" }).locator("visible=true"
 await page.waitForURL(`${CONSOLE}/console/stops`);
 await page.locator(".banner").nth(1).waitFor({ state: "detached" });
 
+// From the page Now an agent is only observed with one click, and judged again with another.
+await page.goto(`${CONSOLE}/console`);
+const invoices = page.locator(".needed .trouble", { hasText: "invoice-bot" });
+await invoices.getByRole("button", { name: "Only observe" }).click();
+await invoices.getByRole("button", { name: "Judge it again" }).click();
+await invoices.getByRole("button", { name: "Only observe" }).waitFor();
+
 // What an agent has spent in the last hour is a curve.
 await page.goto(`${CONSOLE}/console/agents`);
 await page.getByRole("row", { name: /crawler/ }).getByRole("img", { name: /^\$[0-9.]+ spent in the last hour$/ }).waitFor();

@@ -6,7 +6,7 @@ use crate::{
     chart, figure,
     page::Viewer,
     run::{Who, run_path},
-    stop, text,
+    settings, stop, text,
     words::{Finding, Status},
 };
 
@@ -22,6 +22,8 @@ pub struct Now {
     /// Runs that were ended within the hour, the latest first.
     pub ended: Vec<Trouble>,
     pub health: Health,
+    /// Version of the live settings that the page was made with.
+    pub version: u64,
 }
 
 /// The last hour, minute by minute, the oldest first.
@@ -59,6 +61,8 @@ pub struct Trouble {
     pub last_seen_ms: u64,
     /// A stop stands for it; it ends with its next request.
     pub is_stopped: bool,
+    /// Its agent is only observed. `None` where it can do nothing more, or its agent has no name.
+    pub observed: Option<bool>,
 }
 
 /// Whether everything works.
@@ -88,7 +92,7 @@ impl Now {
             @if !self.ended.is_empty() {
                 section.ended {
                     h2 { "Ended in the last hour" }
-                    ol.troubles.small { @for trouble in &self.ended { (trouble.draw(self.now_ms, viewer)) } }
+                    ol.troubles.small { @for trouble in &self.ended { (trouble.draw(self.now_ms, viewer, self.version)) } }
                 }
             }
             (self.health.draw(self.now_ms))
@@ -113,7 +117,7 @@ impl Now {
                 } @else {
                     h2 { "Needs somebody " span.number { (all) } }
                     p.calm { "These runs repeat themselves at this moment. The most expensive is first." }
-                    ol.troubles { @for trouble in &self.looping { (trouble.draw(self.now_ms, viewer)) } }
+                    ol.troubles { @for trouble in &self.looping { (trouble.draw(self.now_ms, viewer, self.version)) } }
                     @if self.more_looping > 0 {
                         p { a href="/console/runs?status=working,tools&sort=repeated_steps" { (figure::count(self.more_looping)) " more" } }
                     }
@@ -160,7 +164,7 @@ fn one(label: &str, value: &str, values: &[f64], below: &str, warning: Option<St
 }
 
 impl Trouble {
-    fn draw(&self, now_ms: u64, viewer: &Viewer) -> Markup {
+    fn draw(&self, now_ms: u64, viewer: &Viewer, version: u64) -> Markup {
         let path = run_path(&self.id);
         html! {
             li.trouble data-row {
@@ -178,6 +182,7 @@ impl Trouble {
                 div.acts {
                     @if self.is_stopped { span.status.stopped { "■ a stop stands" } }
                     @else if self.status.is_under_way() { (stop::of_run(viewer, &self.id, &self.who, &path)) }
+                    @if let Some(observed) = self.observed { (settings::observe(viewer, "/console", &self.who.agent, observed, version)) }
                     a.button href=(path) { "Open" }
                 }
             }

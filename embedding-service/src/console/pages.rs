@@ -110,10 +110,12 @@ pub async fn now(State(console): Shared, Extension(visitor): Asking) -> Answer {
     let survey = control.runs.survey(now_ms.saturating_sub(HOUR_MS), LOOKED_AT).await?;
     let mut looping = Vec::new();
     let stops = control.stops.standing().await?;
+    let acting = settings::acting(&console).await?;
     for run in &survey.told {
         let is_stopped = stops.iter().any(|stop| stop.fits(&run.run.names));
+        let observed = acting.observed(&run.run.names);
         let trouble = view::now::looping(run, &turns_of(&console, run, view::now::RECOVERED).await?);
-        looping.extend(trouble.map(|trouble| Trouble { is_stopped, ..trouble }));
+        looping.extend(trouble.map(|trouble| Trouble { is_stopped, observed, ..trouble }));
     }
     let mut ended = Vec::new();
     for run in &survey.ended {
@@ -122,8 +124,8 @@ pub async fn now(State(console): Shared, Extension(visitor): Asking) -> Answer {
     let hour = console.hour.read(control.store.as_ref(), now_ms).await?;
     let figures = view::now::figures(survey.under_way, &hour);
     let more = survey.told_in_all.saturating_sub(survey.told.len());
-    let content =
-        view::now::now(now_ms, figures, looping, view::now::count(more), ended, health(&console).await?);
+    let (more, health) = (view::now::count(more), health(&console).await?);
+    let content = view::now::now(now_ms, figures, looping, more, ended, health, acting.version);
     let viewer = &visitor.viewer;
     Ok(Shows { title: "Now", tab: Tab::Now, address: "/console", viewer }.live(&content.content(viewer)))
 }
@@ -270,10 +272,10 @@ pub async fn run(
     let first_number = last_number.saturating_sub(view::now::count(turns.len()));
     let earlier = next.map(|next| format!("{}?before={next}&number={first_number}", run_path(&id)));
     let stops = control.stops.of(&known.run.names).await?;
-    let policy = settings::policy(&console, &known.run.names).await?;
+    let acting = settings::acting(&console).await?;
+    let policy = acting.policy(&known.run.names).map(AsRef::as_ref);
     let trace = console.trace_url.as_ref().and_then(|url| view::trace::address(url, &known.run.names));
-    let shown =
-        view::run::run(now_ms, &known, &turns, earlier, last_number, &stops, policy.as_deref(), trace);
+    let shown = view::run::run(now_ms, &known, &turns, earlier, last_number, &stops, policy, trace);
     let title = format!("{} / {}", known.run.names.agent, known.run.names.run);
     let (address, viewer) = (run_path(&id), &visitor.viewer);
     let shows = Shows { title: &title, tab: Tab::Runs, address: &address, viewer };

@@ -49,6 +49,7 @@ pub fn now() -> Now {
         first_seen_ms: NOW - 11 * MINUTE,
         last_seen_ms: NOW - 4_000,
         is_stopped: false,
+        observed: Some(false),
     };
     let read = finding("repeated_step", Verdict::Hint, 4, "read_file", Outcome::Failure);
     let cycle = finding("cycle", Verdict::Hint, 3, "", Outcome::Content);
@@ -75,12 +76,16 @@ pub fn now() -> Now {
         looping: vec![
             trouble("a1", who("repo-fixer", "task-8412"), read, 2, 1_420_000_000, 41),
             trouble("a2", who("invoice-bot", "nightly-2026-09-21"), cycle, 1, 612_000_000, 22),
-            trouble("a3", who("support-triage", "case 77120"), observed, 0, 83_000_000, 9),
+            Trouble {
+                observed: Some(true),
+                ..trouble("a3", who("support-triage", "case 77120"), observed, 0, 83_000_000, 9)
+            },
         ],
         more_looping: 0,
         ended: vec![Trouble {
             status: Status::Killed,
             last_seen_ms: NOW - 17 * MINUTE,
+            observed: None,
             ..trouble("a4", who("crawler", "site-map"), killed, 2, 310_000_000, 18)
         }],
         health: Health {
@@ -90,6 +95,7 @@ pub fn now() -> Now {
             stops: 1,
             ..Health::default()
         },
+        version: 3,
     }
 }
 

@@ -109,11 +109,30 @@ fn config(base: &Value, live: &Map<String, Value>) -> Option<Config> {
     config.or_else(|_| Config::from_json(base.as_bytes())).ok()
 }
 
-/// What acts for who has these names, as far as workers have said.
-pub async fn policy(console: &Console, names: &Names) -> Result<Option<Arc<Policy>>, StoreError> {
+/// What acts, as far as workers have said.
+pub struct Acting {
+    config: Option<Config>,
+    /// Of the live settings.
+    pub version: u64,
+}
+
+pub async fn acting(console: &Console) -> Result<Acting, StoreError> {
     let base = console.control.live.newest_configuration().await?;
     let current = console.control.live.get().await?;
-    Ok(config(&base, &current.settings).map(|config| Arc::clone(config.policy(sender(names)))))
+    Ok(Acting { config: config(&base, &current.settings), version: current.version })
+}
+
+impl Acting {
+    /// What acts for who has these names.
+    pub fn policy(&self, names: &Names) -> Option<&Arc<Policy>> {
+        self.config.as_ref().map(|config| config.policy(sender(names)))
+    }
+
+    /// Whether an agent is only observed. Returns `None` when it has no name.
+    pub fn observed(&self, names: &Names) -> Option<bool> {
+        let policy = self.policy(names).filter(|_| !names.agent.is_empty());
+        policy.map(|policy| policy.mode == PolicyMode::Observe)
+    }
 }
 
 /// Who has these names.

@@ -57,6 +57,7 @@ fn trouble(view: &RunView, finding: sentinel_console::words::Finding) -> Trouble
         first_seen_ms: run.first_seen_ms,
         last_seen_ms: run.last_seen_ms,
         is_stopped: false,
+        observed: None,
     }
 }
 
@@ -88,7 +89,8 @@ pub fn now(
     more_looping: u64,
     ended: Vec<Trouble>,
     health: Health,
+    version: u64,
 ) -> Now {
     looping.sort_by_key(|trouble| std::cmp::Reverse(trouble.cost_nano_usd));
-    Now { now_ms, figures, looping, more_looping, ended, health }
+    Now { now_ms, figures, looping, more_looping, ended, health, version }
 }
