@@ -49,7 +49,7 @@ pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>
     let first = exchanges.iter().rposition(|exchange| !exchange.acts).map_or(0, |at| at.saturating_add(1));
     let before = assistants.get(first).or(assistants.first()).copied().unwrap_or_default();
     let user = (0..before).rev().find(|at| history.role(*at) == Role::User);
-    let task = user.and_then(|at| history.content(at)).map(|content| Task::Text(content.get().into()));
+    let task = user.and_then(|at| history.content(at)).map(|content| Task::Texts([content.get(); 2]));
     Ok(Steps { all: exchanges, begins: Vec::new(), task: task.unwrap_or_default() })
 }
 

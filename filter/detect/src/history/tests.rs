@@ -231,6 +231,22 @@ fn an_answer_ends_a_task_and_a_re_ask_does_not() {
 }
 
 #[test]
+fn what_was_asked_for_holds_until_it_is_answered() {
+    let asked = |between: &[(&str, &str)]| {
+        let mut messages = vec![json!({"role": "user", "content": "Run the tests 10 times."})];
+        messages.extend(anthropic_turn(None));
+        messages.extend(between.iter().map(|(role, text)| json!({"role": role, "content": text})));
+        messages.extend(anthropic_turn(None));
+        read_in("anthropic", &json!({ "messages": messages })).steps().task.asked()
+    };
+    let word = ("user", "Tell me the slowest one, too.");
+    assert_eq!(asked(&[]), 10);
+    assert_eq!(asked(&[word]), 10);
+    assert_eq!(asked(&[("user", "Or rather 20 times.")]), 20);
+    assert_eq!(asked(&[("assistant", "All of them have passed."), word]), 0);
+}
+
+#[test]
 fn a_long_text_is_compared_by_the_normal_form_of_its_beginning_and_by_the_rest() {
     let long = |first: u32, last: u32| {
         digest_of_word(&format!("Step {first}. {}é Step {last}.", "word ".repeat(2_000)))

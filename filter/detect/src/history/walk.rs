@@ -41,8 +41,8 @@ pub(super) struct Walk<'p, 'a> {
     word: Option<(usize, Cow<'a, str>)>,
     /// The message before, where it is the assistant's and has no calls.
     spoken: Option<usize>,
-    /// The user's text that began the last count.
-    task: Option<usize>,
+    /// The first and the last of the user's texts that began a count, since the assistant has answered.
+    task: Option<[usize; 2]>,
     /// The place behind the last result.
     pub done: usize,
 }
@@ -148,6 +148,9 @@ impl<'p, 'a> Walk<'p, 'a> {
         // Before the first step it is enough to know that it was said.
         if is_text && !self.steps.has_calls() && !self.awaits_observation && self.last != Some(at) {
             self.said.insert(digest(content.as_bytes()));
+            if self.spoken.is_some() {
+                self.task = None;
+            }
             self.new_word(at, false);
             return Ok(());
         }
@@ -231,14 +234,16 @@ impl<'p, 'a> Walk<'p, 'a> {
 
     fn new_word(&mut self, at: usize, is_answered: bool) {
         self.steps.word(is_answered, 0);
-        self.task = Some(at);
+        let first = self.task.filter(|_| !is_answered).map_or(at, |[first, _]| first);
+        self.task = Some([first, at]);
         self.turns = 0;
     }
 
-    /// The user's last text that began a count, as it stands in the body.
+    /// What the user has asked for since the last answer, as it stands in the body: a word in between takes nothing back.
     pub fn task(&self, history: &'a History<'_>) -> Task<'a> {
-        let content = self.task.and_then(|at| history.content(at));
-        content.map_or_else(Task::default, |content| Task::Text(Cow::Borrowed(content.get())))
+        let texts =
+            self.task.map(|task| task.map(|at| history.content(at).map_or("", |content| content.get())));
+        texts.map_or_else(Task::default, Task::Texts)
     }
 
     /// The user text at this place, where it is one alone.

@@ -596,7 +596,7 @@ fn the_same_call_in_a_row_is_hinted_whatever_comes_of_it() {
 fn what_the_user_has_asked_for_is_done_first() {
     let judged = |task: &str, count: usize| {
         let all = vec![step("pytest", "tests -x", "1 failed, 3 passed"); count];
-        let steps = Steps { all, task: Task::Text(task.to_owned().into()), ..Steps::default() };
+        let steps = Steps { all, task: Task::Texts([task; 2]), ..Steps::default() };
         in_steps(&steps, &StepsPolicy::default()).map(|found| found.verdict)
     };
     let first = |task: &str, verdict| (1..=40).find(|count| judged(task, *count) == Some(verdict));

@@ -70,8 +70,14 @@ pub(super) fn is_receipt(text: &str) -> bool {
     words(text).nth(WORDS).is_none() && (has_deed(text) || is_past(first))
 }
 
-/// "Quantity updated", "The element was clicked.", "Your message has been sent to the channel".
+/// A word for what tools do.
+pub(super) fn is_deed(word: &str) -> bool {
+    DEEDS.has(word)
+}
+
+/// "Quantity updated", "Audio played (4.0 s)", "The element was clicked.", "Your message has been sent to the channel".
 fn says_what_was_done(text: &str) -> bool {
+    let text = text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")).map_or(text, |(said, _)| said);
     let mut before = "";
     let is_passive = words(text).any(|word| {
         let before = std::mem::replace(&mut before, word);

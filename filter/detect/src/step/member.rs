@@ -50,7 +50,9 @@ impl Acknowledgement {
         };
         self.is_done |= match value {
             Leaf::Bool(is) => *is,
-            Leaf::Unsigned(number) => formats::STATUS.contains(&key) && (200..300).contains(number),
+            Leaf::Unsigned(number) if formats::STATUS.contains(&key) => (200..300).contains(number),
+            // `{"affected_rows": 100}`, `{"deletedCount": 5}`.
+            Leaf::Unsigned(number) => *number > 0 && name_words(key).any(acknowledging::is_deed),
             Leaf::Text(text) => acknowledging::says_so(text, words(text).take(SHORT_WORDS).count()),
             _ => false,
         };

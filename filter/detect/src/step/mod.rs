@@ -1,7 +1,5 @@
 //! Steps: what the agent did and what came of it. No signal is judged here, and nothing of a dialect is known.
 
-use std::borrow::Cow;
-
 use sentinel_text::{digest, digest_pair};
 
 use self::known::is_one_of;
@@ -186,13 +184,13 @@ pub struct Begin {
     pub is_answered: bool,
 }
 
-/// The user's last text, as far as it says how often something is to be done.
+/// What the user wants, as far as it says how often something is to be done.
 #[derive(Clone, Debug)]
 pub enum Task<'a> {
     /// The number that it asks for; 0: none.
     Asked(u32),
-    /// As it stands in the body.
-    Text(Cow<'a, str>),
+    /// The first and the last text since the last answer, as they stand in the body.
+    Texts([&'a str; 2]),
 }
 
 impl Default for Task<'_> {
@@ -207,7 +205,9 @@ impl Task<'_> {
         match self {
             Self::Asked(number) => *number,
             // An escape would stand at the word behind it.
-            Self::Text(text) => asked_number(&text.replace("\\n", " ")),
+            Self::Texts(texts) => {
+                texts.iter().map(|text| asked_number(&text.replace("\\n", " "))).max().unwrap_or(0)
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 
 use sentinel_llm_api::json::{self, Raw};
+use sentinel_text::digest_pair;
 
 use super::{
     Kind, Purpose, Weight,
@@ -267,11 +268,13 @@ impl<'a> Brought<'a> {
             };
             let is_one = self.results().nth(1).is_none();
             // A sum, since the order within a turn does not count.
-            for facts in self.results().map(|done| done.facts()) {
+            for done in self.results() {
+                let facts = done.facts();
                 sum.kind = sum.kind.and(facts.kind);
                 sum.weight = sum.weight.max(facts.weight);
                 let numbers = if is_one { 0 } else { facts.numbers.digest() };
-                sum.outcome = sum.outcome.wrapping_add(facts.outcome).wrapping_add(numbers);
+                sum.outcome =
+                    sum.outcome.wrapping_add(self.placed(&done, facts.outcome.wrapping_add(numbers)));
                 sum.numbers = if is_one { facts.numbers } else { Numbers::default() };
             }
             // An identical picture says something, whatever stands beside it.
@@ -328,9 +331,19 @@ impl<'a> Brought<'a> {
     }
 
     fn alike(&self) -> u64 {
-        *self
-            .alike
-            .get_or_init(|| self.results().fold(self.media, |sum, done| sum.wrapping_add(done.alike())))
+        *self.alike.get_or_init(|| {
+            self.results().fold(self.media, |sum, done| sum.wrapping_add(self.placed(&done, done.alike())))
+        })
+    }
+
+    /// An outcome with the place of its call among all calls of the turn: two lamps that change places have changed.
+    #[inline(never)]
+    fn placed(&self, done: &Done<'_, '_>, outcome: u64) -> u64 {
+        let before = |other: &Done<'_, '_>| other.call.approach < done.call.approach;
+        match self.results().filter(before).count() {
+            0 => outcome,
+            place => digest_pair(place as u64, outcome),
+        }
     }
 
     /// What is left of a short outcome without the words of its call; nothing where it says something of its own.

@@ -160,6 +160,11 @@ fn of_command(line: &str) -> Option<Purpose> {
         if words.clone().take(2).any(|word| programs::WAIT_COMMANDS.contains(&word)) {
             return Some(Purpose::Wait);
         }
+        // What a log says at its end is another line each time; not so what a program prints into a pipe.
+        let is_log = programs::LOG.contains(&base) || words.clone().next() == Some("logs");
+        if is_log && !line.get(..place(line, command)).is_some_and(|before| before.contains('|')) {
+            found = found.or(Some(Purpose::MoveOn));
+        }
         let asks = programs::STATE.contains(&base)
             || base.ends_with("-smi")
             || words.clone().next().is_some_and(|first| programs::STATE_COMMANDS.contains(&first))
@@ -169,6 +174,11 @@ fn of_command(line: &str) -> Option<Purpose> {
         }
     }
     found
+}
+
+/// Where a part of a text begins.
+fn place(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
 /// `status`, `--health`, `localhost:80/healthz`: one part of the word is a word of state.

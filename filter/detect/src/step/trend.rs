@@ -57,8 +57,12 @@ fn read(text: &str) -> Option<(String, Vec<f64>, bool)> {
         let end = from.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(from.len());
         let (number, after) = from.split_at_checked(end)?;
         frame.push_str(before);
+        // A part of a time is made no whole number: a clock that goes on counts nothing.
+        let goes_on =
+            after.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let part = if goes_on || frame.ends_with("0:") { 0.5 } else { 0.0 };
         frame.push('0');
-        numbers.push(number.trim_end_matches('.').parse().ok()?);
+        numbers.push(number.trim_end_matches('.').parse::<f64>().ok()? + part);
         rest = after;
         if numbers.len() > NUMBERS {
             return None;
@@ -82,6 +86,8 @@ mod tests {
         assert!(moves(|n| format!("{} %", 3 * n)));
         assert!(moves(|n| format!("{{\"done\":{n},\"total\":90}}")));
         assert!(!moves(|n| format!("the file has {} lines now", 100 + n)), "it grows towards nothing");
+        assert!(!moves(|n| format!("10:{:02}:31 no answer", n)), "a clock goes on");
+        assert!(moves(|n| format!("00:{:02}:31 left", 9 - n)), "a time that is left");
         assert!(!moves(|n| format!("took {} ms", [3, 9, 2, 7, 1, 8][n as usize])));
         assert!(!moves(|n| format!("page {}", "x".repeat(n as usize))));
         assert!(!moves(|_| "the same 3".into()));

@@ -96,6 +96,10 @@ fn member(object: Raw<'_>) -> Option<Said<'_>> {
     let mut members = object.members();
     let (_, only) = members.next()?;
     if members.next().is_none() {
+        // A number says little without its name: `{"heads": 1}`, `{"affected_rows": 100}`.
+        if only.get().starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+            return None;
+        }
         let text = if only.is_string() { json::string(only)? } else { Cow::Borrowed(only.get()) };
         return Some(Said { text, is_error });
     }
@@ -283,6 +287,7 @@ mod tests {
             ("error: in the log\nExit Code: 0\nPGID: 17", "error: in the log\nExit Code: 0\nPGID: 17"),
             (r#"{"output":"x","rows":{"exit_code":"0"}}"#, r#"{"output":"x","rows":{"exit_code":"0"}}"#),
             (r#"{"a":1,"b":2}"#, r#"{"a":1,"b":2}"#),
+            (r#"{"heads":1}"#, r#"{"heads":1}"#),
             ("[1,2]", "[1,2]"),
             ("[[1]]", "[[1]]"),
             ("Error: it rains", "Error: it rains"),

@@ -20,7 +20,8 @@ pub const DEEDS: &[&str] = &[
     "removed", "created", "saved", "deleted", "selected", "registered", "recorded", "logged", "loaded", "toggled",
     "moved", "increased", "decreased", "enabled", "disabled", "applied", "written", "posted", "published", "uploaded",
     "stored", "inserted", "changed", "modified", "scrolled", "dispatched", "spoken", "played", "edited", "replaced",
-    "copied", "renamed", "delivered", "appended", "wrote",
+    "copied", "renamed", "delivered", "appended", "wrote", "processed", "affected",
+    "archived", "printed", "migrated", "exported", "purged",
 ];
 /// What makes a deed one that was done.
 pub const WAS: &[&str] = &["was", "been", "were"];
@@ -119,7 +120,7 @@ pub const WAIT: &[&str] = &[
 ];
 /// Each call moves something on.
 pub const MOVE_ON: &[&str] =
-    &["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey"];
+    &["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey", "tail", "log", "logs"];
 /// The same, in names that do not begin by reading: "get_step" tells something.
 pub const MOVES: &[&str] = &[
     "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more", "receive",
@@ -160,7 +161,7 @@ pub const NUMBERS: &[(&str, u32)] = &[
 pub const REPETITIONS: &[&str] = &[
     "times", "time", "samples", "sample", "runs", "rounds", "tries", "attempts", "repetitions", "repeats",
     "iterations", "trials", "readings", "measurements", "flips", "rolls", "tosses", "draws", "checks", "calls",
-    "passes", "requests",
+    "passes", "requests", "pings", "cycles", "executions",
 ];
 /// Before a number in an outcome whose numbers move towards an end.
 pub const PART_OF: &[&str] = &["0%", "0 %", "percent", "0 of "];

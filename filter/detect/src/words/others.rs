@@ -24,5 +24,7 @@ pub const REPETITIONS: &[&str] = &[
     "defa", "lần",
 ];
 /// Numbers that a user may ask for in words.
-pub const NUMBERS: &[(&str, u32)] =
-    &[("cinq", 5), ("dix", 10), ("cinco", 5), ("diez", 10), ("dez", 10), ("dieci", 10), ("十", 10), ("tien", 10)];
+pub const NUMBERS: &[(&str, u32)] = &[
+    ("cinq", 5), ("dix", 10), ("douze", 12), ("cinco", 5), ("diez", 10), ("dez", 10), ("dieci", 10), ("十", 10),
+    ("tien", 10), ("tio", 10), ("десять", 10), ("dziesięć", 10), ("열", 10),
+];

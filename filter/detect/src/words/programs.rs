@@ -5,6 +5,8 @@ pub const SEARCH: &[&str] =
     &["grep", "egrep", "rg", "ag", "cat", "less", "find", "sed", "awk", "man", "which", "diff", "ls"];
 /// Programs that print how things stand, which may stay as it is for long.
 pub const STATE: &[&str] = &["ps", "pgrep", "top", "uptime", "jobs", "squeue", "qstat", "df", "free", "date"];
+/// Programs that print the end of a log, which grows.
+pub const LOG: &[&str] = &["tail", "journalctl"];
 /// What a program is told where it is to print how things stand: `kubectl get`, `docker ps`.
 pub const STATE_COMMANDS: &[&str] = &["get", "describe", "inspect", "ps", "top"];
 /// What a program is told where it is to wait: `kubectl wait`, `gh run watch`.

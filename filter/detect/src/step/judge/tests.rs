@@ -35,6 +35,11 @@ fn an_acknowledgement_is_one_whatever_the_tool_is_called() {
         r#"{"approved":true}"#,
         "Operation successful",
         r#"{"exit_code": 0, "stdout": ""}"#,
+        "Query OK, 1000 rows affected",
+        "50 mails archived",
+        "Audio played (4.0 s)",
+        r#"{"affected_rows":1000}"#,
+        r#"{"deletedCount":500,"failed":0}"#,
     ] {
         for tool in ["write_file", "look_up", "ui"] {
             assert_eq!(kind(tool, said), Kind::Acknowledgement, "{tool}: {said}");
@@ -131,6 +136,29 @@ fn only_explicit_failures_are_compared_without_what_is_volatile() {
     assert_eq!(outcome("Error 17: locked, took 3 ms"), outcome("Error 18: locked, took 9 ms"));
     assert_ne!(outcome("Room 17 is free and open"), outcome("Room 18 is free and open"));
     assert_ne!(outcome("timed out after 30.01 s"), outcome("timed out after 30.02 s"));
+}
+
+/// The next one may fail too.
+#[test]
+fn failures_of_what_takes_one_thing_after_the_other_are_compared_as_they_stand() {
+    let is_same = |tool: &str, arguments: &str, one: &str, other: &str| {
+        let [one, other] = [one, other].map(|said| facts(tool, arguments, said));
+        one.kind == Kind::Failure && one.outcome == other.outcome && one.numbers == other.numbers
+    };
+    let (one, other) = ("2026-03-04 10:00:01 ERROR timeout", "2026-03-04 10:07:09 ERROR timeout");
+    for (tool, arguments) in [
+        ("next_job", "{}"),
+        ("receive_message", "{}"),
+        ("tail_log", r#"{"lines":1}"#),
+        ("bash", r#"{"command":"cd /var/log && tail -n 1 app.log"}"#),
+        ("bash", r#"{"command":"kubectl logs deploy/web --tail=1"}"#),
+    ] {
+        assert!(!is_same(tool, arguments, one, other), "{tool} {arguments}");
+        assert!(is_same(tool, arguments, one, one), "{tool} {arguments}");
+    }
+    for (tool, arguments) in [("build", "{}"), ("bash", r#"{"command":"make 2>&1 | tail -n 1"}"#)] {
+        assert!(is_same(tool, arguments, one, other), "{tool} {arguments}");
+    }
 }
 
 #[test]

@@ -51,6 +51,17 @@ fn order_ids_and_wrapping_do_not_count() {
 }
 
 #[test]
+fn each_result_belongs_to_its_call() {
+    let lamps = |red: &str, green: &str| {
+        step(&[("lamp", r#"{"at":"red"}"#, red), ("lamp", r#"{"at":"green"}"#, green)])
+    };
+    assert_ne!(lamps("on", "off").outcome, lamps("off", "on").outcome);
+    assert_eq!(lamps("on", "off").approach, lamps("off", "on").approach);
+    let twice = |one: &str, other: &str| step(&[("lamp", "{}", one), ("lamp", "{}", other)]);
+    assert_eq!(twice("on", "off").outcome, twice("off", "on").outcome, "nobody can tell these calls apart");
+}
+
+#[test]
 fn arguments_and_results_count() {
     let one = step(&[("read", r#"{"a":1}"#, "x")]);
     assert_ne!(one.approach, step(&[("read", r#"{"a":2}"#, "x")]).approach);
