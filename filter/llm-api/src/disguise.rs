@@ -2,7 +2,7 @@
 //! members that a gateway hands on to the provider as they are. Only asked where an operator forbids something.
 
 use crate::{
-    conversation::Conversation,
+    conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key},
     tools::{self, May},
 };
@@ -78,7 +78,14 @@ const READ: [&str; 26] = [
 /// Lists of tools, wherever a provider may look for them.
 const TOOLS: [&str; 5] =
     ["tools", "functions", "functionDeclarations", "function_declarations", "mcp_servers"];
-const MODELS: [&str; 3] = ["model", "models", "fallbacks"];
+const MODELS: [&str; 2] = ["model", "models"];
+/// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen and OpenRouter.
+pub(crate) const SWITCHES: [(&str, &str); 4] = [
+    ("web_search_options", "web_search"),
+    ("search_parameters", "web_search"),
+    ("enable_search", "web_search"),
+    ("plugins", "plugins"),
+];
 /// Levels of objects and lists that are searched for them.
 const DEEPEST: usize = 8;
 
@@ -140,7 +147,11 @@ impl<'a> Conversation<'a> {
                 return Ok(Some(denied));
             }
         }
-        Ok(None)
+        let is_on = |switch: &str| {
+            self.handed_on(&[switch]).iter().any(|value| !matches!(value.get(), "null" | "false"))
+        };
+        let on = SWITCHES.iter().find(|(switch, tool)| !may(tool) && is_on(switch));
+        Ok(on.map(|(_, tool)| (*tool).to_owned()))
     }
 
     /// Models in such a member.
@@ -148,9 +159,15 @@ impl<'a> Conversation<'a> {
         self.handed_on(&MODELS)
     }
 
-    /// What a client fills into a prompt that the provider keeps.
-    pub fn variables(&self) -> impl Iterator<Item = &'a str> {
-        self.top.all(&["prompt", "promptVariables"]).into_iter().map(Raw::get)
+    /// What a client fills into a prompt that the provider keeps, and what only some servers put into one: documents, values for a
+    /// template.
+    pub fn variables(&self, visit: &mut dyn FnMut(&'a str)) {
+        for (key, value) in self.top.members() {
+            let is_of_prompt = key.is("prompt") || key.is("promptVariables");
+            if is_of_prompt || !value.is_string() && !READ.iter().any(|name| key.is(name)) {
+                texts_of_media(value.get(), visit);
+            }
+        }
     }
 }
 

@@ -38,9 +38,13 @@ impl<'a> RequestPath<'a> {
 }
 
 fn plain(path: &str) -> String {
-    let decoded = percent_decoded(path);
+    let mut decoded = percent_decoded(path);
+    // A proxy and a server behind it may each decode.
+    if decoded.contains('%') {
+        decoded = percent_decoded(&decoded);
+    }
     let mut plain = Vec::new();
-    for segment in decoded.split('#').next().unwrap_or_default().split(['/', '\\']) {
+    for segment in decoded.split(['#', '?']).next().unwrap_or_default().split(['/', '\\']) {
         let segment = segment.split(';').next().unwrap_or(segment);
         match segment.trim_matches(|letter: char| letter.is_whitespace() || letter.is_control()) {
             "" | "." => {}

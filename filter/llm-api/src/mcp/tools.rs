@@ -29,10 +29,13 @@ pub fn wanted(body: &[u8]) -> Wanted {
         let all = Object::of(message);
         let params = all.all(&["params"]).into_iter().map(Object::of);
         wanted.is_disguised |= has_disguised(&all) || params.into_iter().any(|params| has_disguised(&params));
-        let methods: Vec<String> = all.all(&["method"]).into_iter().map(text).collect();
+        let methods = all.all(&["method"]).into_iter().map(text);
+        let methods: Vec<String> = methods.map(|method| method.trim().to_ascii_lowercase()).collect();
         wanted.list |= methods.iter().any(|method| method == "tools/list");
         if methods.iter().any(|method| method == "tools/call") {
             let params = all.all(&["params"]).into_iter();
+            // By position: only some servers take them so.
+            wanted.is_disguised |= params.clone().any(Raw::is_list);
             wanted.calls.extend(params.flat_map(|params| Object::of(params).all(&["name"])).map(text));
         }
     }
