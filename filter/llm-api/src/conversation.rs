@@ -75,10 +75,11 @@ impl<'a> Conversation<'a> {
             add_models(list, false, &mut found);
         }
         for (key, list) in self.top.members() {
-            if key.text().contains("fallback") {
+            if key.text().to_ascii_lowercase().contains("fallback") {
                 add_models(*list, true, &mut found);
             }
         }
+        self.fallbacks_elsewhere().into_iter().for_each(|list| add_models(list, true, &mut found));
         let mut models: Vec<_> = found.into_iter().map(|name| Cow::Owned(tools::text(name))).collect();
         if !self.model.is_empty() {
             models.insert(0, self.model.clone());
@@ -314,8 +315,8 @@ fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
     }
 }
 
-/// Gives `visit` what is said in and beside a picture, a file or anything else that a provider may know: every string with a space or
-/// an escape, at any depth, as it stands in `json`. Data has none.
+/// Gives `visit` what is said in and beside a picture, a file or anything else that a provider may know: every string with a space, an
+/// escape or a letter beyond ASCII, at any depth, as it stands in `json`. Data has none.
 pub fn texts_of_media<'a>(json: &'a str, visit: &mut dyn FnMut(&'a str)) {
     let bytes = json.as_bytes();
     let mut at = 0_usize;
@@ -323,7 +324,7 @@ pub fn texts_of_media<'a>(json: &'a str, visit: &mut dyn FnMut(&'a str)) {
         let start = at.saturating_add(start);
         let Some((end, has_escapes)) = string_end(bytes, start.saturating_add(1)) else { return };
         let text = json.get(start..end).unwrap_or_default();
-        if has_escapes || text.contains(' ') {
+        if has_escapes || text.contains(' ') || !text.is_ascii() {
             visit(text);
         }
         at = end;

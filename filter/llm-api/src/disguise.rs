@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
-const OF_BODIES: [&str; 21] = [
+const OF_BODIES: [&str; 22] = [
     "tools",
     "functions",
     "tool_choice",
@@ -29,6 +29,7 @@ const OF_BODIES: [&str; 21] = [
     "extra_body",
     "web_search_options",
     "search_parameters",
+    "enable_search",
     "plugins",
 ];
 /// The same in a message or a call.
@@ -152,6 +153,11 @@ impl<'a> Conversation<'a> {
         };
         let on = SWITCHES.iter().find(|(switch, tool)| !may(tool) && is_on(switch));
         Ok(on.map(|(_, tool)| (*tool).to_owned()))
+    }
+
+    /// Models for the case that another fails, in such a member.
+    pub(crate) fn fallbacks_elsewhere(&self) -> Vec<Raw<'a>> {
+        self.handed_on(&["fallbacks"])
     }
 
     /// Models in such a member.

@@ -40,8 +40,10 @@ impl<'a> RequestPath<'a> {
 fn plain(path: &str) -> String {
     let mut decoded = percent_decoded(path);
     // A proxy and a server behind it may each decode.
-    if decoded.contains('%') {
-        decoded = percent_decoded(&decoded);
+    for _ in 0..3 {
+        if decoded.contains('%') {
+            decoded = percent_decoded(&decoded);
+        }
     }
     let mut plain = Vec::new();
     for segment in decoded.split(['#', '?']).next().unwrap_or_default().split(['/', '\\']) {

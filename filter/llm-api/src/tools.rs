@@ -3,6 +3,7 @@
 
 use crate::{
     conversation::Conversation,
+    disguise::is_disguised,
     edit::{Edit, replace},
     json::{
         self, Raw, Unreadable,
@@ -288,12 +289,22 @@ fn named(element: Raw<'_>) -> Vec<String> {
 /// is called. A dated type (`bash_20250124`) has one name, which the provider insists on.
 fn element_names(element: Raw<'_>) -> Vec<String> {
     const NO_TOOLS: [&str; 6] = ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server"];
+    const DECIDING: [&str; 5] = ["type", "name", "function", "custom", "tools"];
     let mut names = named(element);
-    let kinds = Object::of(element).all(&["type"]).into_iter().map(text);
+    let all = Object::of(element);
+    let inner = all.all(&["function", "custom", "toolSpec"]);
+    if inner
+        .into_iter()
+        .chain([element])
+        .any(|one| one.members().any(|(key, _)| is_disguised(&key, &DECIDING)))
+    {
+        names.push(String::new());
+    }
+    let kinds = all.all(&["type"]).into_iter().map(text);
     let kinds: Vec<_> = kinds.filter(|kind| !NO_TOOLS.contains(&kind.as_str())).collect();
     if names.is_empty() {
         names = kinds;
-        if names.is_empty() && Object::of(element).present("cachePoint").is_none() {
+        if names.is_empty() && all.present("cachePoint").is_none() {
             names.push(String::new());
         }
     } else {

@@ -30,7 +30,7 @@ pub fn wanted(body: &[u8]) -> Wanted {
         let params = all.all(&["params"]).into_iter().map(Object::of);
         wanted.is_disguised |= has_disguised(&all) || params.into_iter().any(|params| has_disguised(&params));
         let methods = all.all(&["method"]).into_iter().map(text);
-        let methods: Vec<String> = methods.map(|method| method.trim().to_ascii_lowercase()).collect();
+        let methods: Vec<String> = methods.map(|method| plain_method(&method)).collect();
         wanted.list |= methods.iter().any(|method| method == "tools/list");
         if methods.iter().any(|method| method == "tools/call") {
             let params = all.all(&["params"]).into_iter();
@@ -40,6 +40,11 @@ pub fn wanted(body: &[u8]) -> Wanted {
         }
     }
     wanted
+}
+
+/// Without what some servers pass over.
+fn plain_method(method: &str) -> String {
+    method.trim_matches(|letter: char| letter.is_whitespace() || letter.is_control()).to_ascii_lowercase()
 }
 
 fn has_disguised(object: &Object<'_>) -> bool {
