@@ -66,7 +66,7 @@ impl<'a> Conversation<'a> {
     pub fn models(&self) -> Vec<Cow<'a, str>> {
         // OpenRouter reads `models`, LiteLLM `fallbacks`. A tool may ask a model: an adviser.
         let mut lists = self.top.all(&["models", "tools"]);
-        lists.extend(self.models_elsewhere());
+        lists.extend(self.handed_on(&["model", "models"]));
         if self.format.has_agents {
             lists.extend(self.top.all(&["agent"]));
         }
@@ -79,7 +79,9 @@ impl<'a> Conversation<'a> {
                 add_models(*list, true, &mut found);
             }
         }
-        self.fallbacks_elsewhere().into_iter().for_each(|list| add_models(list, true, &mut found));
+        for list in self.handed_on(&["fallbacks"]) {
+            add_models(list, true, &mut found);
+        }
         let mut models: Vec<_> = found.into_iter().map(|name| Cow::Owned(tools::text(name))).collect();
         if !self.model.is_empty() {
             models.insert(0, self.model.clone());

@@ -3,7 +3,7 @@
 
 use crate::{
     conversation::Conversation,
-    disguise::is_disguised,
+    disguise::hides,
     edit::{Edit, replace},
     json::{
         self, Raw, Unreadable,
@@ -292,12 +292,9 @@ fn element_names(element: Raw<'_>) -> Vec<String> {
     const DECIDING: [&str; 5] = ["type", "name", "function", "custom", "tools"];
     let mut names = named(element);
     let all = Object::of(element);
-    let inner = all.all(&["function", "custom", "toolSpec"]);
-    if inner
-        .into_iter()
-        .chain([element])
-        .any(|one| one.members().any(|(key, _)| is_disguised(&key, &DECIDING)))
-    {
+    let mut objects = all.all(&["function", "custom", "toolSpec"]);
+    objects.push(element);
+    if objects.into_iter().any(|object| hides(object, &DECIDING)) {
         names.push(String::new());
     }
     let kinds = all.all(&["type"]).into_iter().map(text);

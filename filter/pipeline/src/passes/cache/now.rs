@@ -22,7 +22,7 @@ kello hodin";
 
 /// The same in several words, each between spaces.
 const PHRASES: &str = "\
-\u{20}what time ; which time ; what day is ; what day of ; what date is ; year is it ; month is it ; what's the date ;\
+\u{20}what time ; which time ; what day is ; week is it ; what date is ; year is it ; month is it ; what's the date ;\
 \u{20}what is the date ; the time in ; what is the time ; what's the time ; so far ; at the moment ; how long until ;\
 \u{20}up to date ; exchange rate ; exchange rates ; interest rates ; mortgage rates ; gas prices ; much is bitcoin ;\
 \u{20}traffic on ; the score ; is winning ; any new ; has my ; my flight ; hours until ; have left ; it outside ;\
