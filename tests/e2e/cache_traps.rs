@@ -85,7 +85,7 @@ async fn no_trap_gets_the_answer_of_another_question() {
 
 #[tokio::test]
 async fn no_fresh_trap_does() {
-    served("fresh_traps.jsonl", 17).await;
+    served("fresh_traps.jsonl", 118).await;
     served("hard_traps.jsonl", 0).await;
 }
 

@@ -3,6 +3,7 @@
 mod access;
 mod bad_input;
 mod barriers;
+mod barriers_places;
 mod barriers_shapes;
 mod bodies;
 mod bootstraps;

@@ -9,7 +9,7 @@ use crate::{
     format::Format,
     history::History,
     items::Body,
-    json::{self, Raw, Unreadable, object::Object},
+    json::{self, Raw, Unreadable, object::Object, scan::string_end},
     outline::Outline,
     tools::{self, May, Offer, listed},
 };
@@ -64,16 +64,29 @@ impl<'a> Conversation<'a> {
     /// All models that the request may run on: the one that the body names, and the alternatives for a router of
     /// providers.
     pub fn models(&self) -> Vec<Cow<'a, str>> {
-        // OpenRouter reads `models`. LiteLLM reads `fallbacks`, whose elements may be objects. A tool may ask a model: an adviser.
-        let lists = self.top.all(&["models", "fallbacks", "tools"]);
-        let others = lists.into_iter().chain(self.models_elsewhere()).flat_map(|list| listed(list)).flat_map(
-            |element| {
-                if element.is_string() { vec![element] } else { Object::of(element).all(&["model"]) }
-            },
-        );
-        let agents = if self.format.has_agents { self.top.all(&["agent"]) } else { Vec::new() };
-        let named = others.chain(agents).map(|name| Cow::Owned(tools::text(name)));
-        Some(self.model.clone()).filter(|model| !model.is_empty()).into_iter().chain(named).collect()
+        // OpenRouter reads `models`, LiteLLM `fallbacks`. A tool may ask a model: an adviser.
+        let mut lists = self.top.all(&["models", "tools"]);
+        lists.extend(self.handed_on(&["model", "models"]));
+        if self.format.has_agents {
+            lists.extend(self.top.all(&["agent"]));
+        }
+        let mut found = Vec::new();
+        for list in lists {
+            add_models(list, false, &mut found);
+        }
+        for (key, list) in self.top.members() {
+            if key.text().to_ascii_lowercase().contains("fallback") {
+                add_models(*list, true, &mut found);
+            }
+        }
+        for list in self.handed_on(&["fallbacks"]) {
+            add_models(list, true, &mut found);
+        }
+        let mut models: Vec<_> = found.into_iter().map(|name| Cow::Owned(tools::text(name))).collect();
+        if !self.model.is_empty() {
+            models.insert(0, self.model.clone());
+        }
+        models
     }
 
     /// The output tokens that the client allows at most, if the body says so.
@@ -289,33 +302,33 @@ impl<'a> BodyIds<'a> {
     }
 }
 
-/// Gives `visit` the readable texts of a document or a search result that stands in a message as media, each as a JSON
-/// string.
-pub fn texts_of_media<'a>(media: Raw<'a>, visit: &mut dyn FnMut(Raw<'a>)) {
-    const NAMES: [&str; 6] = ["type", "title", "context", "text", "source", "content"];
-    let Ok([kind, title, context, text, source, content]) = media.pick(NAMES) else { return };
-    [title, context, text].into_iter().flatten().filter(|text| text.is_string()).for_each(&mut *visit);
-    // `{"type": "text", "media_type": "text/plain", "data": ".."}`, `{"text": ".."}`
-    if let Some(source) = source.filter(|source| source.is_object())
-        && let Ok([kind, data, text, content]) = source.pick(["type", "data", "text", "content"])
-    {
-        let data = data.filter(|data| json::name(kind) == "text" && data.is_string());
-        data.into_iter().chain(text.filter(|text| text.is_string())).for_each(&mut *visit);
-        within(content, visit);
-    }
-    if json::name(kind) != "text" {
-        within(content, visit);
+/// The models of a list: names, objects that name one, or tables from one model to others.
+fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
+    for element in listed(list) {
+        if element.is_string() {
+            found.push(element);
+            continue;
+        }
+        let named = Object::of(element).all(&["model"]);
+        if named.is_empty() && has_tables {
+            element.members().for_each(|(_, others)| found.extend(listed(others)));
+        }
+        found.extend(named);
     }
 }
 
-/// A text, or the texts of a list of blocks.
-fn within<'a>(content: Option<Raw<'a>>, visit: &mut dyn FnMut(Raw<'a>)) {
-    let Some(content) = content else { return };
-    if content.is_string() {
-        visit(content);
-    }
-    for block in content.elements() {
-        let [text] = block.pick(["text"]).unwrap_or_default();
-        text.into_iter().filter(|text| text.is_string()).for_each(&mut *visit);
+/// Gives `visit` what is said in and beside a picture, a file or anything else that a provider may know: every string with a space, an
+/// escape or a letter beyond ASCII, at any depth, as it stands in `json`. Data has none.
+pub fn texts_of_media<'a>(json: &'a str, visit: &mut dyn FnMut(&'a str)) {
+    let bytes = json.as_bytes();
+    let mut at = 0_usize;
+    while let Some(start) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'"')) {
+        let start = at.saturating_add(start);
+        let Some((end, has_escapes)) = string_end(bytes, start.saturating_add(1)) else { return };
+        let text = json.get(start..end).unwrap_or_default();
+        if has_escapes || text.contains(' ') || !text.is_ascii() {
+            visit(text);
+        }
+        at = end;
     }
 }

@@ -2,13 +2,13 @@
 //! members that a gateway hands on to the provider as they are. Only asked where an operator forbids something.
 
 use crate::{
-    conversation::Conversation,
+    conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key},
     tools::{self, May},
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
-const OF_BODIES: [&str; 21] = [
+const OF_BODIES: [&str; 22] = [
     "tools",
     "functions",
     "tool_choice",
@@ -29,6 +29,7 @@ const OF_BODIES: [&str; 21] = [
     "extra_body",
     "web_search_options",
     "search_parameters",
+    "enable_search",
     "plugins",
 ];
 /// The same in a message or a call.
@@ -78,12 +79,18 @@ const READ: [&str; 26] = [
 /// Lists of tools, wherever a provider may look for them.
 const TOOLS: [&str; 5] =
     ["tools", "functions", "functionDeclarations", "function_declarations", "mcp_servers"];
-const MODELS: [&str; 3] = ["model", "models", "fallbacks"];
+/// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen and OpenRouter.
+pub(crate) const SWITCHES: [(&str, &str); 4] = [
+    ("web_search_options", "web_search"),
+    ("search_parameters", "web_search"),
+    ("enable_search", "web_search"),
+    ("plugins", "plugins"),
+];
 /// Levels of objects and lists that are searched for them.
 const DEEPEST: usize = 8;
 
 /// Whether a member's name is one of these only if the case of its letters says nothing.
-pub(crate) fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
+fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
     // Most names are written as everybody writes them.
     let plain = key.plain();
     if plain.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')) {
@@ -91,6 +98,12 @@ pub(crate) fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
     }
     let name = key.text();
     !known.contains(&&*name) && known.iter().any(|known| is_alike(&name, known))
+}
+
+/// Whether a member of an object is such a name.
+#[inline(never)]
+pub(crate) fn hides(raw: Raw<'_>, known: &[&str]) -> bool {
+    raw.members().any(|(key, _)| is_disguised(&key, known))
 }
 
 /// Whether two names are one where case says nothing. Two letters beyond ASCII have a capital or a small letter in ASCII.
@@ -109,18 +122,13 @@ fn is_alike(name: &str, known: &str) -> bool {
 impl<'a> Conversation<'a> {
     /// Returns an error where a name that decides something is written in a way that only some servers read.
     pub fn check_names(&self) -> Result<(), Unreadable> {
-        let body = self.top.members().iter().any(|(key, _)| is_disguised(key, &OF_BODIES));
-        let in_items = || {
-            self.history
-                .items()
-                .any(|(item, _)| item.raw.members().any(|(key, _)| is_disguised(&key, &OF_ITEMS)))
-        };
-        if body || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
+        let in_items = || self.history.items().any(|(item, _)| hides(item.raw, &OF_ITEMS));
+        if hides(self.whole, &OF_BODIES) || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
     }
 
     /// What stands under one of `names` within a member that the provider's format does not know, and that a gateway may hand on
     /// (`extra_body`, `additionalModelRequestFields`).
-    fn handed_on(&self, names: &[&str]) -> Vec<Raw<'a>> {
+    pub(crate) fn handed_on(&self, names: &[&str]) -> Vec<Raw<'a>> {
         let mut found = Vec::new();
         let unknown = self.top.members().iter().filter(|(key, _)| !READ.iter().any(|name| key.is(name)));
         unknown.for_each(|(_, value)| search(*value, names, DEEPEST, &mut found));
@@ -140,17 +148,22 @@ impl<'a> Conversation<'a> {
                 return Ok(Some(denied));
             }
         }
-        Ok(None)
+        let is_on = |switch: &str| {
+            self.handed_on(&[switch]).iter().any(|value| !matches!(value.get(), "null" | "false"))
+        };
+        let on = SWITCHES.iter().find(|(switch, tool)| !may(tool) && is_on(switch));
+        Ok(on.map(|(_, tool)| (*tool).to_owned()))
     }
 
-    /// Models in such a member.
-    pub(crate) fn models_elsewhere(&self) -> Vec<Raw<'a>> {
-        self.handed_on(&MODELS)
-    }
-
-    /// What a client fills into a prompt that the provider keeps.
-    pub fn variables(&self) -> impl Iterator<Item = &'a str> {
-        self.top.all(&["prompt", "promptVariables"]).into_iter().map(Raw::get)
+    /// What a client fills into a prompt that the provider keeps, and what only some servers put into one: documents, values for a
+    /// template.
+    pub fn variables(&self, visit: &mut dyn FnMut(&'a str)) {
+        for (key, value) in self.top.members() {
+            let is_of_prompt = key.is("prompt") || key.is("promptVariables");
+            if is_of_prompt || !value.is_string() && !READ.iter().any(|name| key.is(name)) {
+                texts_of_media(value.get(), visit);
+            }
+        }
     }
 }
 
@@ -220,7 +233,7 @@ mod tests {
         let deep = format!(r#""x":{}{{"tools":[{{"name":"rm"}}]}}{}"#, "[".repeat(40), "]".repeat(40));
         assert_eq!(denied(&deep), Ok(None), "deeper than any provider's own");
         let body = r#"{"messages":[],"extra_body":{"model":"big","y":[{"models":["b"]}]}}"#;
-        let models: Vec<_> = read(body).models_elsewhere().into_iter().map(Raw::get).collect();
+        let models: Vec<_> = read(body).handed_on(&["model", "models"]).into_iter().map(Raw::get).collect();
         assert_eq!(models, [r#""big""#, r#"["b"]"#]);
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use crate::{
     conversation::{Part, Role, texts_of_media},
     format::{Format, Joint},
-    item_part::{Finder, ItemPart, ItemResult},
+    item_part::{Finder, ItemCall, ItemPart, ItemResult},
     items::{Item, Items},
     json::{Raw, Unreadable},
 };
@@ -123,13 +123,19 @@ impl<'a> History<'a> {
     pub fn written(&self, at: usize, visit: &mut dyn FnMut(Written<'a>)) -> Result<(), Unreadable> {
         for item in self.items_of(at).filter_map(|at| self.items.get(at)) {
             let mut end = Ok(());
-            let mut give = |_, found: ItemPart<'a>| match found {
+            let mut give = |element: Option<usize>, found: ItemPart<'a>| match found {
                 ItemPart::Text(raw) if !raw.is_string() => end = Err(Unreadable::Shape),
                 ItemPart::Text(raw) => visit(Written::Text(raw.get())),
                 ItemPart::Rest(rest) => visit(Written::Text(rest)),
                 // What it is, a provider may know.
                 ItemPart::Other(raw) => visit(Written::Text(raw.get())),
-                ItemPart::Media(raw) => texts_of_media(raw, &mut |text| visit(Written::Text(text.get()))),
+                // Of a picture among others, `Around` has all that is said.
+                ItemPart::Media(_) if element.is_none() => {
+                    texts_of_media(item.raw.get(), &mut |text| visit(Written::Text(text)));
+                }
+                ItemPart::Around(raw) => texts_of_media(raw.get(), &mut |text| visit(Written::Text(text))),
+                // No model wrote it: those of models are not asked for here.
+                ItemPart::Call(ItemCall { arguments: Some(given), .. }) => visit(Written::Text(given.get())),
                 ItemPart::Result(ItemResult { content: Some(content), .. }) => {
                     visit(Written::Result(content.get()));
                 }

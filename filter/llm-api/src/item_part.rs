@@ -23,6 +23,8 @@ pub(crate) enum ItemPart<'a> {
     Reference,
     /// Anything else, as it stands in the body.
     Other(Raw<'a>),
+    /// All of an element that holds a picture or a file.
+    Around(Raw<'a>),
 }
 
 /// A tool call.
@@ -73,7 +75,7 @@ impl<'a> ItemPart<'a> {
                 };
                 Part::Result(ToolResult { of, content, is_error })
             }
-            Self::Reference | Self::Other(_) => return None,
+            Self::Reference | Self::Other(_) | Self::Around(_) => return None,
         }))
     }
 }
@@ -95,18 +97,29 @@ pub(crate) struct Finder<'v, 'a> {
     /// The index of the element that is being read.
     element: Option<usize>,
     has_given: bool,
+    has_media: bool,
 }
 
 impl<'v, 'a> Finder<'v, 'a> {
     /// `give` gets each part, with the index of the content element that it stands in.
     pub fn new(most: usize, give: &'v mut dyn FnMut(Option<usize>, ItemPart<'a>)) -> Self {
-        Self { give, most, element: None, has_given: false }
+        Self { give, most, element: None, has_given: false, has_media: false }
     }
 
     #[inline(never)]
     pub fn give(&mut self, found: ItemPart<'a>) {
         self.has_given = true;
+        self.has_media |= matches!(found, ItemPart::Media(_));
         (self.give)(self.element, found);
+    }
+
+    /// Gives an element in which nothing was found, or more may stand beside what was found.
+    fn give_rest(&mut self, element: Raw<'a>) {
+        if !self.has_given {
+            self.give(ItemPart::Other(element));
+        } else if self.has_media {
+            self.give(ItemPart::Around(element));
+        }
     }
 
     /// Calls `look` with the picked members of each element of `list`. An object in place of the list counts as its
@@ -121,11 +134,9 @@ impl<'v, 'a> Finder<'v, 'a> {
         let mut picked = [None; N];
         if list.is_object() {
             Reader::of_raw(list).pick(names, &mut picked)?;
-            self.has_given = false;
+            (self.has_given, self.has_media) = (false, false);
             look(self, list, picked)?;
-            if !self.has_given {
-                self.give(ItemPart::Other(list));
-            }
+            self.give_rest(list);
             return Ok(None);
         }
         if !list.is_list() {
@@ -135,10 +146,10 @@ impl<'v, 'a> Finder<'v, 'a> {
         for at in 0..self.most {
             picked = [None; N];
             let Some(element) = elements.pick(names, &mut picked) else { return Ok(None) };
-            (self.element, self.has_given) = (Some(at), false);
+            (self.element, self.has_given, self.has_media) = (Some(at), false, false);
             let looked = element.and_then(|element| look(self, element, picked));
-            if let (false, Ok(element)) = (self.has_given, element) {
-                self.give(ItemPart::Other(element));
+            if let Ok(element) = element {
+                self.give_rest(element);
             }
             self.element = None;
             looked?;

@@ -38,11 +38,17 @@ impl<'a> RequestPath<'a> {
 }
 
 fn plain(path: &str) -> String {
-    let decoded = percent_decoded(path);
+    let mut decoded = percent_decoded(path);
+    // A proxy and a server behind it may each decode.
+    for _ in 0..3 {
+        if decoded.contains('%') {
+            decoded = percent_decoded(&decoded);
+        }
+    }
     let mut plain = Vec::new();
-    for segment in decoded.split('#').next().unwrap_or_default().split(['/', '\\']) {
+    for segment in decoded.split(['#', '?']).next().unwrap_or_default().split(['/', '\\']) {
         let segment = segment.split(';').next().unwrap_or(segment);
-        match segment.trim_matches(|letter: char| letter.is_whitespace() || letter.is_control()) {
+        match trimmed(segment) {
             "" | "." => {}
             ".." => {
                 plain.pop();
@@ -51,6 +57,12 @@ fn plain(path: &str) -> String {
         }
     }
     plain.into_iter().fold(String::new(), |path, segment| path + "/" + segment)
+}
+
+/// Without white space and control characters around it, which some servers pass over.
+#[inline(never)]
+pub(crate) fn trimmed(text: &str) -> &str {
+    text.trim_matches(|letter: char| letter.is_whitespace() || letter.is_control())
 }
 
 /// Broken escapes, and escapes that do not give UTF-8, stay as they are.

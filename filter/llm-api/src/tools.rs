@@ -3,6 +3,7 @@
 
 use crate::{
     conversation::Conversation,
+    disguise::hides,
     edit::{Edit, replace},
     json::{
         self, Raw, Unreadable,
@@ -194,8 +195,9 @@ pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, 
     let mut loaded = Filtered::default();
     for (item, _) in read.history.items() {
         // Most items load none. A name with escapes is found only by reading.
-        if item.raw.get().contains("\"tools\"") || item.raw.get().contains('\\') {
-            for list in Object::of(item.raw).all(&["tools"]) {
+        let raw = item.raw.get();
+        if raw.contains("\"tools\"") || raw.contains("\"functions\"") || raw.contains('\\') {
+            for list in Object::of(item.raw).all(&["tools", "functions"]) {
                 loaded.add(filter(read.body, list, false, may)?);
             }
         }
@@ -207,20 +209,22 @@ pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, 
 /// some of them.
 fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
     const LISTS: [&str; 5] =
-        ["\"namespace\"", "allowed_tools", "allowedTools", "tool_configuration", "\"configs\""];
+        ["\"tools\"", "allowed_tools", "allowedTools", "tool_configuration", "\"configs\""];
     let mut all = Filtered::default();
     // A name with escapes is found only by reading.
     if !LISTS.iter().any(|name| element.get().contains(name)) && !element.get().contains('\\') {
         return Ok(all);
     }
     let tool = Object::of(element);
-    let is_namespace = tool.text("type") == "namespace";
-    let mut lists = if is_namespace { tool.all(&["tools"]) } else { Vec::new() };
+    // Of a namespace, whatever it calls itself.
+    let mut lists = tool.all(&["tools"]);
     let limits = tool.all(&["tool_configuration"]).into_iter().map(Object::of);
     for limited in limits.flat_map(|limits| limits.all(&ALLOWED)).chain(tool.all(&ALLOWED)) {
-        // A list of names, or a filter with such a list.
-        let names = Object::of(limited).all(&["tool_names"]);
-        lists.extend(if limited.is_object() { names } else { vec![limited] });
+        // A list of names, or filters with such lists.
+        let filters = listed(limited).into_iter().filter(|filter| filter.is_object());
+        let names: Vec<_> =
+            filters.flat_map(|filter| Object::of(filter).all(&["tool_names", "tools"])).collect();
+        lists.extend(if limited.is_object() || !names.is_empty() { names } else { vec![limited] });
     }
     for list in lists {
         all.add(filter(body, list, false, may)?);
@@ -234,9 +238,10 @@ fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unread
 /// The settings of single tools of a server (Anthropic). Without its settings a denied tool would have those of the server, so it
 /// is switched off by name. The server's other tools stay.
 fn switched_off(body: &str, configs: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
-    let mut off = Filtered { left: 1, ..Filtered::default() };
+    let mut off = Filtered { left: 1, has_nameless: configs.is_list(), ..Filtered::default() };
     for (name, config) in Object::of(configs).members().iter().map(|(key, config)| (key.text(), *config)) {
-        let is_off = Object::of(config).all(&["enabled"]).iter().any(|enabled| enabled.get() == "false");
+        let enabled = Object::of(config).all(&["enabled"]);
+        let is_off = !enabled.is_empty() && enabled.iter().all(|enabled| enabled.get() == "false");
         if !may(&name) && !is_off {
             off.edits.push(replace(body, config, r#"{"enabled":false}"#.to_owned())?);
             off.denied.push(name.into_owned());
@@ -273,7 +278,8 @@ fn named(element: Raw<'_>) -> Vec<String> {
             _ => {}
         }
     }
-    if names.is_empty() || !kinds.iter().any(|kind| kind.starts_with("mcp")) {
+    // Only of a server is it the server's.
+    if names.is_empty() || kinds.iter().any(|kind| kind != "mcp_server") {
         names.extend(all.all(&["name"]).into_iter().map(text));
     }
     names
@@ -283,12 +289,19 @@ fn named(element: Raw<'_>) -> Vec<String> {
 /// is called. A dated type (`bash_20250124`) has one name, which the provider insists on.
 fn element_names(element: Raw<'_>) -> Vec<String> {
     const NO_TOOLS: [&str; 6] = ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server"];
+    const DECIDING: [&str; 5] = ["type", "name", "function", "custom", "tools"];
     let mut names = named(element);
-    let kinds = Object::of(element).all(&["type"]).into_iter().map(text);
+    let all = Object::of(element);
+    let mut objects = all.all(&["function", "custom", "toolSpec"]);
+    objects.push(element);
+    if objects.into_iter().any(|object| hides(object, &DECIDING)) {
+        names.push(String::new());
+    }
+    let kinds = all.all(&["type"]).into_iter().map(text);
     let kinds: Vec<_> = kinds.filter(|kind| !NO_TOOLS.contains(&kind.as_str())).collect();
     if names.is_empty() {
         names = kinds;
-        if names.is_empty() && Object::of(element).present("cachePoint").is_none() {
+        if names.is_empty() && all.present("cachePoint").is_none() {
             names.push(String::new());
         }
     } else {

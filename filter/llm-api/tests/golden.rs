@@ -160,7 +160,7 @@ fn shown(part: Part<'_>) -> String {
         Part::Text(text) => format!("  text {text:?}\n"),
         Part::Media(media) => {
             let mut words = Vec::new();
-            texts_of_media(media, &mut |text| words.push(text.get().to_owned()));
+            texts_of_media(media.get(), &mut |text| words.push(text.to_owned()));
             format!("  media of {} bytes, with the words {}\n", media.get().len(), words.join(", "))
         }
         Part::Call(call) => format!("  call {:?} of {:?} with {}\n", call.id, call.name, call.arguments),

@@ -26,8 +26,6 @@ struct Pattern {
     is_embedded: bool,
     /// An order has to follow.
     needs_order: bool,
-    /// It names a verb of which nobody asks how he does it himself.
-    has_verb: bool,
 }
 
 struct Change {
@@ -83,17 +81,12 @@ impl Pattern {
                 }
             }
         }
-        let has_verb = places.iter().any(|place| matches!(place, Place::Any('V')));
-        Self { places, is_embedded, needs_order, has_verb }
+        Self { places, is_embedded, needs_order }
     }
 }
 
-/// Takes the courtesy from the beginning and the end. Returns whether anything went.
+/// Takes the courtesy from the beginning. Returns whether anything went.
 pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
-    without_thanks(tokens, is_about_words) || without_opening(tokens, is_about_words)
-}
-
-fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
     // The longest pattern that leaves a question.
     let taken = RULES.courtesy.iter().filter_map(|pattern| {
         let len = prefix(&pattern.places, tokens)?;
@@ -117,13 +110,12 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
         let is_pointed = is_greeting
             && (rest.iter().filter(|token| !token.is_mark()).nth(1).is_none()
                 || rest.iter().rfind(|token| !token.is_mark()).is_some_and(|last| last.is("it"))
-                || tokens.first().is_some_and(|opening| rest.iter().any(|token| token.is(&opening.text))));
-        let is_notice = is_notice(tokens.get(..len).unwrap_or_default(), rest);
-        // "Do you know how to swim?" asks for no instructions.
-        let is_skill = pattern.is_embedded
-            && first.is("how")
-            && rest.get(1).is_some_and(|next| next.is("to"))
-            && tokens.first().is_some_and(|first| first.is("do"));
+                || tokens.first().is_some_and(|opening| rest.iter().any(|token| token.is(&opening.text)))
+                || is_of_a_work(rest)
+                || marks == 0 && (is_bound(tokens, rest) || names_language(rest)));
+        let opening = tokens.get(..len).unwrap_or_default();
+        let is_notice = is_notice(opening, rest);
+        let is_skill = pattern.is_embedded && is_skill(opening, rest);
         (is_open && asks && is_order && !is_skill && !is_notice && !is_pointed)
             .then_some((len.saturating_add(marks), pattern))
     });
@@ -141,6 +133,40 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
         as_a_question(tokens);
     }
     true
+}
+
+/// "Hello, who is the singer?": of the song "Hello".
+fn is_of_a_work(rest: &[Token]) -> bool {
+    rest.first().is_some_and(|first| is_in("questions", &first.text))
+        && rest.iter().any(|token| is_in("works", &token.text))
+}
+
+/// "So do I", "so what if", "well do I remember": no filler.
+fn is_bound(tokens: &[Token], rest: &[Token]) -> bool {
+    let [first, second, ..] = rest else { return false };
+    let is_binding = tokens.first().is_some_and(|opening| opening.is("so") || opening.is("well"));
+    let is_free = is_in("questions", &first.text) && !super::order::is_verb(first) && !second.is("if")
+        || is_in("orders", &first.text)
+        || is_opening(rest);
+    is_binding && !is_free
+}
+
+/// "Hello how are you in French": what is to be said in it.
+fn names_language(rest: &[Token]) -> bool {
+    rest.windows(2).any(|two| match two {
+        [into, language] => into.is("in") && is_in("languages", &language.text.to_lowercase()),
+        _ => false,
+    })
+}
+
+/// "Do you know how to swim?" asks for no instructions, and "remind me what to buy" for no list.
+fn is_skill(opening: &[Token], rest: &[Token]) -> bool {
+    let says = |word: &str| opening.iter().any(|token| token.is(word));
+    let next = |word: &str| rest.get(1).is_some_and(|next| next.is(word));
+    let is_skill = ["how", "when"].iter().any(|word| rest.first().is_some_and(|first| first.is(word)));
+    next("to") && (says("remind") || says("forgot") || is_skill && opening.first().is_some_and(|first| first.is("do")))
+        // "Can I ask why I was fired?": them.
+        || says("ask") && next("i")
 }
 
 /// "Tell me when dinner is ready" and "remind me if it is raining" want to be told then.
@@ -170,17 +196,30 @@ fn is_order(rest: &[Token], all: &[Token]) -> bool {
         .any(|token| token.is("please") || token.is("kindly"));
     let is = |word: &str| is_in("orders", word) || is_in("orders_with_object", word);
     // "Can you write a novel?" may ask for no novel: who wants one says more.
-    let is_skill = rest.get(1).is_some_and(|next| next.is("a") || next.is("an")) && rest.len() < 5;
+    let next_is = |list: &str| rest.get(1).is_some_and(|next| is_in(list, &next.text));
+    let is_skill = next_is("indefinite") && rest.len() < 5;
     let has_object = || {
         !is_skill
             && rest.get(1).is_some_and(|next| {
                 next.kind == Kind::Other
+                    && (is_polite || !next.text.starts_with(|c: char| c.is_ascii_digit()))
                     || next.is_capital() && !is_in("languages", &next.text.to_lowercase())
-                    || is_in("objects", &next.text)
+                    || is_in("definite", &next.text)
+                    || next_is("indefinite")
+                    || is_polite && is_in("objects", &next.text)
             })
     };
-    let is_for_reader = rest.get(1).is_some_and(|next| next.is("me") || next.is("us"));
+    let is_for_reader = rest.iter().any(|next| next.is("me") || next.is("us"));
     let opens = |word: &str| all.first().is_some_and(|first| first.is(word));
+    // "Can you delete a commit in git?" asks whether it is possible, and "can anyone describe God?" too.
+    let is_possible = !is_polite
+        && !is_for_reader
+        && !is_in("explained", &first.text)
+        && (all.get(1).is_some_and(|who| who.text.ends_with("one") || who.text.ends_with("body"))
+            || !next_is("definite") && rest.iter().skip(1).any(|token| is_in("circumstances", &token.text)));
+    if is_possible {
+        return false;
+    }
     // "Will you tell the truth?", "would you describe her as kind?"
     let is_question = !is_polite
         && !is_for_reader
@@ -190,7 +229,7 @@ fn is_order(rest: &[Token], all: &[Token]) -> bool {
     }
     is_in("orders", &first.text)
         || is(&first.text) && (is_polite || has_object())
-        || order_of_gerund(&first.text).is_some()
+        || order_of_gerund(&first.text).is_some_and(|order| is_in("orders", &order) || has_object())
 }
 
 /// "explaining" is "explain".
@@ -201,8 +240,8 @@ fn order_of_gerund(word: &str) -> Option<String> {
         .find(|order| is_in("orders", order) || is_in("orders_with_object", order))
 }
 
-/// Thanks behind a mark, and "please" behind a comma.
-fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
+/// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
+pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
     const THANKS: [&str; 12] =
         ["thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
@@ -213,14 +252,15 @@ fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
         .first()
         .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers"));
     // "How do you say, thank you?"
-    let is_meant = is_about_words && tokens.get(mark).is_some_and(|mark| mark.is(","));
+    // "Which album has the song, Thank You?"
+    let is_title = after.first().is_some_and(Token::is_capital) || is_of_a_work(tokens);
+    let is_meant = (is_about_words || is_title) && tokens.get(mark).is_some_and(|mark| mark.is(","));
     let is_courtesy = !is_meant
         && (is_please || thanks && after.iter().all(|token| THANKS.contains(&word(token).as_str())));
     if is_courtesy {
-        tokens.truncate(mark);
-        while tokens.last().is_some_and(Token::is_mark) {
-            tokens.pop();
-        }
+        // Another mark is the end of the question.
+        let is_comma = tokens.get(mark).is_some_and(|mark| mark.is(","));
+        tokens.truncate(mark.saturating_add(usize::from(!is_comma)));
     }
     is_courtesy
 }
@@ -230,9 +270,13 @@ pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
     let is_habit = tokens.iter().any(|token| is_in("habits", &token.text));
     let changed = RULES.changes.iter().find_map(|change| {
         let mut found = Vec::new();
-        if change.from.has_verb && is_habit
+        // "How do I gain weight so fast?" asks for no way to do it.
+        let asks_for_a_way = matches!(change.to.as_slice(), ["how", "to", ..]);
+        if asks_for_a_way && is_habit
             || !fits(&change.from.places, tokens, is_whole, &mut found)
-            || tells_how(&found)
+            || asks_for_a_way && tells_how(&found)
+            || change.to_embedded && (is_shown(tokens) || is_given(tokens))
+            || is_aloft(change, tokens)
         {
             return None;
         }
@@ -251,9 +295,25 @@ fn tells_how(found: &Captures<'_>) -> bool {
         let tokens = found.iter().find(|(label, _)| *label == name)?.1;
         tokens.first().map(|first| first.text.as_str())
     };
-    of("V")
-        .zip(of("X"))
-        .is_some_and(|(verb, next)| is_in("manners", next) && !(next == "for" && is_in("seekers", verb)))
+    let is_sought = of("V").or(of("O")).is_some_and(|verb| is_in("seekers", verb));
+    of("X").is_some_and(|next| is_in("manners", next) && !(next == "for" && is_sought))
+}
+
+/// "Show me how fast you are" wants to see it.
+fn is_shown(tokens: &[Token]) -> bool {
+    tokens.first().is_some_and(|first| first.is("show")) && tokens.iter().any(|token| token.is("are"))
+}
+
+/// "What is the reason that you give?": which one.
+fn is_given(tokens: &[Token]) -> bool {
+    tokens.iter().any(|token| token.is("reason") || token.is("reasons"))
+        && tokens.last().is_some_and(|last| is_in("given", &last.text))
+}
+
+/// The height of what flies is how high it is.
+fn is_aloft(change: &Change, tokens: &[Token]) -> bool {
+    change.to.get(1).is_some_and(|word| *word == "tall")
+        && tokens.iter().any(|token| is_in("aloft", &token.text.to_lowercase()))
 }
 
 /// How many tokens at the beginning a pattern of words alone takes, as many as it can.
@@ -327,6 +387,7 @@ fn label(name: char) -> &'static str {
         'T' => "T",
         'Z' => "Z",
         'K' => "K",
+        'J' => "J",
         'E' => "E",
         _ => "P",
     }
@@ -345,9 +406,13 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
             quoted.kind == Kind::Other && quoted.text.starts_with(['"', '\'', '`', '“', '‘', '«'])
                 || word(quoted) && quoted.text.len() > 1 && quoted.text.chars().all(char::is_uppercase)
         }
-        ('D', [participle]) => verb_of(&participle.text).is_some(),
+        // "How can the shop be closed?" may wonder that it is.
+        ('D', [participle]) => !is_in("states", &participle.text) && verb_of(&participle.text).is_some(),
         ('F', [verb]) => is_in("physical", &verb.text),
-        ('G', [gerund]) => gerund.is_plain() && gerund.text.ends_with("ing"),
+        ('G', [gerund]) => {
+            gerund.is_plain() && gerund.text.ends_with("ing") && !is_in("not_explained", &gerund.text)
+        }
+        ('J', [.., last]) => last.is_plain() && ends(&last.text, "job_endings"),
         ('N', [first, rest @ ..]) => {
             (first.is_capital() || first.is("the") && !rest.is_empty()) && rest.iter().all(Token::is_capital)
         }
@@ -367,23 +432,36 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
             is_whole
                 && one.is_plain()
                 && two.is_plain()
-                && ends(&one.text, "noun_endings")
+                && ends(&one.text, "abstract_endings")
                 && !is_in("named", &one.text)
         }
-        ('K' | 'B', [only]) => is_whole && word(only) && is_noun(&only.text),
+        // "Define MAX" is an order to a programmer.
+        ('K', [only]) => is_whole && only.is_plain() && is_noun(&only.text),
+        ('B', [only]) => is_whole && word(only) && is_noun(&only.text),
         // "Define class Person" is an order to a programmer.
         ('B', [one, _]) if is_in("named", &one.text) => false,
         ('B', [one, two]) => {
+            // "Explain killing bees" and "what is killing bees?", "explain step one", "explain answer B": not the words.
             let is_part = |token: &Token| {
                 word(token)
+                    && token.text.len() > 1
+                    && super::writing::small_number(token).is_none()
+                    && !is_in("numerals", &token.text)
                     && !token.text.ends_with("'s")
                     && !is_in("not_explained", &token.text)
                     && !ends(&token.text, "other_endings")
             };
-            is_whole && is_part(one) && is_part(two)
+            is_whole
+                && is_part(one)
+                && is_part(two)
+                && (one.is_plain() || !one.text.chars().any(char::is_lowercase))
+                && (!one.text.ends_with("ing") || two.text.ends_with("ing"))
         }
         ('X' | 'Y', [only]) => !is_in("pronouns", &only.text),
-        ('Z', [first, ..]) => !is_in("owners", &first.text) && !is_in("pronouns", &first.text),
+        ('Z', [first, ..]) => {
+            !["owners", "pronouns", "named"].iter().any(|list| is_in(list, &first.text))
+                && !first.is("action")
+        }
         // "Some of it" is not "it".
         ('X' | 'Y', [first, ..]) => !first.is("of") && !first.is_mark(),
         _ => false,

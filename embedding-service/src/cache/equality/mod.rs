@@ -39,7 +39,7 @@ impl Form {
     /// Returns `None` for a text that only its repetition equals.
     fn of(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<Self> {
         let Text { mut tokens, given, is_about_words } = Text::read(text)?;
-        let end = end_marks(&mut tokens, given.is_empty());
+        let mut end = end_marks(&mut tokens, given.is_empty());
         let is_matter = is_looked_for(&tokens) || has_two_ways(&tokens, is_known);
         if !is_matter {
             writing::with_full_forms(&mut tokens, is_about_words);
@@ -49,6 +49,9 @@ impl Form {
         if !is_about_words && !writing::may_be_meant(&tokens) {
             writing::spelt(&mut tokens, is_known);
             writing::with_numbers(&mut tokens);
+        }
+        while changes::without_thanks(&mut tokens, is_about_words) {
+            end = end_marks(&mut tokens, true);
         }
         for _ in 0..ROUNDS {
             order::with_what(&mut tokens);
@@ -63,10 +66,10 @@ impl Form {
         if !is_about_words {
             order::settled(&mut tokens);
         }
-        let is_question = tokens.first().is_some_and(words::begins_a_question);
         let mark = match end {
-            End::Asked if !is_question => Some("?"),
+            End::Asked if !asks(&tokens) => Some("?"),
             End::Exclaimed if exclaims(&tokens) => Some("!"),
+            End::Both => Some("!"),
             _ => None,
         };
         tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
@@ -81,6 +84,7 @@ enum End {
     Plain,
     Asked,
     Exclaimed,
+    Both,
 }
 
 /// Takes the marks from the end of a text.
@@ -89,6 +93,8 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
         end = match tokens.pop() {
             Some(mark) if mark.text == "?" => End::Asked,
+            // "How do I use sort!?"
+            Some(mark) if mark.text == "!" && end == End::Asked => End::Both,
             Some(mark) if mark.text == "!" && end == End::Plain => End::Exclaimed,
             _ => end,
         };
@@ -96,16 +102,38 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     end
 }
 
-/// "What a day!", "how big!" and "do it!" are no questions, though they begin as one.
-fn exclaims(tokens: &[Token]) -> bool {
-    match tokens {
-        [what, a, ..] if what.is("what") => a.is("a") || a.is("an"),
-        [how, _] if how.is("how") => true,
-        [first, second, ..] if ["do", "have", "will", "can"].iter().any(|word| first.is(word)) => {
-            !["you", "i", "we", "they"].iter().any(|word| second.is(word))
+/// Whether a text asks with or without a question mark. "What he said is true" and "wie du willst" may be no questions.
+fn asks(tokens: &[Token]) -> bool {
+    let [first, rest @ ..] = tokens else { return false };
+    let is_short = rest.len() < 3 && (first.is("who") || words::is_in("questions_elsewhere", &first.text));
+    let is_subject = |token: &Token| words::is_in("subjects", &token.text) || token.is_capital();
+    let is_stated = match rest {
+        [subject, ..] if is_subject(subject) => true,
+        // "Whose fault it is", "how old he is".
+        [noun, subject, ..] => {
+            words::is_in("questions", &first.text) && !order::is_verb(noun) && is_subject(subject)
         }
         _ => false,
-    }
+    };
+    let is_open = order::is_verb(first)
+        || !words::is_in("questions", &first.text) && !words::is_in("questions_elsewhere", &first.text);
+    words::begins_a_question(first) && !is_short && (is_open || !is_stated)
+}
+
+/// "What a day!", "is he tall!" and "do it!" are no questions, though they begin as one. Elsewhere "!" may belong to a name, to code
+/// or to a program's words.
+fn exclaims(tokens: &[Token]) -> bool {
+    let [first, rest @ ..] = tokens else { return false };
+    let is_programmed = || tokens.iter().any(|token| words::is_in("programmed", &token.text.to_lowercase()));
+    let is_exclaimed = words::is_in("questions", &first.text)
+        && (tokens.len() < 4
+            || !rest.iter().any(|token| order::is_verb(token) || token.is("to"))
+            || rest.first().is_some_and(|next| next.is("a") || next.is("an")));
+    order::is_verb(first)
+        || is_exclaimed
+        || tokens.last().is_some_and(|last| last.kind == Kind::Other)
+        || tokens.iter().rev().nth(1).is_some_and(|before| words::is_in("naming", &before.text))
+        || is_programmed()
 }
 
 /// Whether a word is looked for in a text: "Find seperate in the document", "remove colour from the list".

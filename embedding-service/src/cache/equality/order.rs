@@ -24,6 +24,11 @@ fn is_auxiliary(token: &Token) -> bool {
     is_one_of(token, AUXILIARIES)
 }
 
+/// Whether it stands before the subject of a question.
+pub(super) fn is_verb(token: &Token) -> bool {
+    is_auxiliary(token) || is_one_of(token, WITH_DO) || is_one_of(token, "has have had")
+}
+
 /// "what the capital of Norway is" is "what is the capital of Norway"; "whether honey is vegan" is "is honey vegan". Only where one
 /// verb can be meant.
 pub(super) fn as_a_question(tokens: &mut Vec<Token>) {
@@ -131,21 +136,36 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
     let has_preposition = rest.iter().any(is_preposition);
     let is_verb = |token: &Token| is_auxiliary(token) || is_one_of(token, WITH_DO);
     let is_bare = |token: &Token| token.kind == Kind::Word && !is_preposition(token);
+    let is_aside = |token: &Token| is_in("asides", &token.text);
+    let is_language = |token: &Token| is_in("languages", &token.text.to_lowercase());
+    let names_nothing = |token: &Token| !token.is_capital() && !is_one_of(token, ARTICLES);
+    // "At the end", "to be clear", and the language of the answer.
+    if phrase.iter().any(|token| is_aside(token) || is_language(token))
+        || preposition.is("to") && phrase.first().is_some_and(names_nothing)
+    {
+        return false;
+    }
+    // "For starters", "in theory", "at least": one word may be an idiom.
+    let is_word =
+        matches!(phrase, [only] if only.is_plain()) && !is_one_of(preposition, "after before during");
     let is_place = is_one_of(preposition, "in on at near");
     let names = phrase.iter().filter(|token| !is_one_of(token, "a an the")).count();
-    let is_name = names > 0
-        && phrase.iter().all(|token| is_one_of(token, "a an the") || token.is_capital())
-        && !phrase.iter().any(|token| is_in("languages", &token.text.to_lowercase()));
+    let is_name = names > 0 && phrase.iter().all(|token| is_one_of(token, "a an the") || token.is_capital());
     let is_pronoun = |token: &Token| is_one_of(token, PRONOUNS);
     // Nothing else is there that it could belong to: "for a week in Iceland, what should I pack".
     let is_short = match rest {
-        [wh, verb, subject, last] if is_verb(verb) => !is_verb(wh) && is_bare(subject) && is_bare(last),
+        [wh, verb, subject, last] if is_verb(verb) => {
+            let is_carried = is_one_of(preposition, "with without");
+            !is_verb(wh) && !is_carried && is_bare(subject) && is_bare(last)
+        }
         [wh, noun, verb, last] => !is_verb(wh) && is_bare(noun) && is_verb(verb) && is_bare(last),
         [wh, noun, verb, subject, last] if is_auxiliary(verb) => {
             !is_verb(wh) && is_bare(noun) && is_pronoun(subject) && is_bare(last)
         }
         [how, verb, subject, _, last] => {
-            how.is("how")
+            // "Without a helmet, how do I stop cycling?"
+            preposition.is("as")
+                && how.is("how")
                 && is_verb(verb)
                 && is_pronoun(subject)
                 && last.is_plain()
@@ -162,8 +182,10 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
     // The form of the answer: "in one sentence, explain DNS".
     let is_form = matches!(phrase, [_, unit] if preposition.is("in") && is_one_of(unit, "sentence sentences words paragraph paragraphs lines"))
         || matches!(phrase, [bullet, points] if preposition.is("as") && bullet.is("bullet") && points.is("points"));
-    let is_order = matches!(rest, [order, thing @ ..] if (is_in("orders", &order.text) || is_in("orders_with_object", &order.text))
-        && thing.len() <= 4 && !thing.iter().any(|token| is_verb(token) || is_in("questions", &token.text)));
+    let is_order = matches!(rest, [order, thing @ ..] if (is_in("orders", &order.text) || is_in("told", &order.text))
+        && thing.len() <= 4
+        && !(is_in("told", &order.text) && thing.first().is_some_and(|first| first.is("the")))
+        && !thing.iter().any(|token| is_verb(token) || is_in("questions", &token.text)));
     // One noun of another: "in children, what are the symptoms of a cold".
     let is_of = match rest {
         [wh, be, the, noun, of, owner @ ..] => {
@@ -176,8 +198,8 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
         }
         _ => false,
     };
-    is_short
-        || is_existence && is_place && !has_preposition
+    is_short && !is_word
+        || is_existence && is_place && !is_word && !has_preposition
         // The name of a system or of a place: nothing in the sentence is of it.
         || is_place && is_name && (rest.first().is_some_and(|first| first.is("how")) || !has_preposition)
         || is_way
@@ -193,15 +215,23 @@ pub(super) fn settled(tokens: &mut Vec<Token>) {
     with_sorted_sides(tokens);
 }
 
+/// "Which sank after it was hit": what follows is another clause.
+fn is_clause(token: &Token) -> bool {
+    token.is_mark() || is_one_of(token, CLAUSES) || is_one_of(token, PRONOUNS)
+}
+
 /// "Which planet" is "what planet".
 pub(super) fn with_what(tokens: &mut [Token]) {
-    if let [first, second, ..] = tokens
+    if let [first, second, ..] = &*tokens
         && first.is("which")
         && second.is_plain()
-        && !is_auxiliary(second)
-        && !is_one_of(second, "one ones of do does did has have")
+        && !is_verb(second)
+        && !is_one_of(second, "one ones of")
+        // "Which costs more?" has no noun.
+        && (tokens.iter().skip(2).take_while(|token| !is_clause(token)).any(is_verb)
+            || tokens.len() > 3 && tokens.get(2).is_some_and(|third| super::writing::is_participle(&third.text)))
     {
-        "what".clone_into(&mut first.text);
+        tokens.iter_mut().take(1).for_each(|first| "what".clone_into(&mut first.text));
     }
 }
 
@@ -211,7 +241,7 @@ fn with_late_not(tokens: &mut [Token]) {
         && is_in("questions", &wh.text)
         && (is_auxiliary(verb) || is_one_of(verb, WITH_DO))
         && not.is("not")
-        && !is_one_of(subject, "you we")
+        && !(is_one_of(verb, WITH_DO) && is_one_of(subject, "you we i"))
         && !is_in("quantities", &subject.text)
         && (is_one_of(subject, PRONOUNS) || subject.is_plain() && is_one_of(verb, WITH_DO))
     {
@@ -225,8 +255,7 @@ fn without_article_of_superlative(tokens: &mut Vec<Token>) {
         [be, the, most, next] => {
             is_one_of(be, "is are was were")
                 && the.is("the")
-                && most.is_plain()
-                && most.text.ends_with("est")
+                && is_one_of(most, "closest nearest")
                 && next.is("to")
         }
         _ => false,
@@ -263,7 +292,10 @@ fn with_sorted_sides(tokens: &mut [Token]) {
     let (one, rest) = sides.split_at_mut(and);
     let Some((_, other)) = rest.split_first_mut() else { return };
     let is_side = |side: &[Token]| match side {
-        [word] => word.kind == Kind::Word && word.text.chars().count() > 1 && small_number(word).is_none(),
+        [word] => {
+            let is_number = small_number(word).is_some() || is_in("numerals", &word.text);
+            word.kind == Kind::Word && word.text.chars().count() > 1 && !is_number
+        }
         [article, word] => {
             is_one_of(article, "a an the") && word.kind == Kind::Word && word.text.chars().count() > 1
         }

@@ -23,12 +23,28 @@ const BEGINNING: usize = 3;
 /// Contractions in full.
 pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) {
     let given = std::mem::take(tokens);
-    let last = given.last().map_or("", |last| last.text.as_str());
     let has_been = given.iter().any(|token| token.is("been"));
     for (at, token) in given.iter().enumerate() {
         let next = given.get(at.saturating_add(1)).map_or("", |next| next.text.as_str());
         let is_fixed = token.kind != Kind::Word || only_at_beginning && at >= BEGINNING;
-        match full_form(&token.text, next, last, has_been).filter(|_| !is_fixed) {
+        // "What's the teacher told": has or is.
+        let rest = given.get(at.saturating_add(2)..).unwrap_or_default();
+        let is_done = has_been
+            || next != "it"
+                && rest
+                    .iter()
+                    .take(3)
+                    .any(|token| token.text.ends_with("ed") || is_in("participles", &token.text));
+        // "I can not eat" is "I am able not to eat", but "why can not I" is "why can I not".
+        let is_asked = at
+            .checked_sub(1)
+            .and_then(|before| given.get(before))
+            .is_none_or(|before| is_in("questions", &before.text.to_lowercase()));
+        if matches!(token.text.as_str(), "can't" | "cannot") && !is_asked && !is_fixed {
+            tokens.push(Token { text: "cannot".to_owned(), ..token.clone() });
+            continue;
+        }
+        match full_form(&token.text, next, is_done).filter(|_| !is_fixed) {
             Some((first, second)) => {
                 tokens.push(Token { text: first, ..token.clone() });
                 tokens.push(Token::word(second));
@@ -38,18 +54,17 @@ pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) 
     }
 }
 
-fn is_participle(word: &str) -> bool {
+pub(super) fn is_participle(word: &str) -> bool {
     ["ed", "en"].iter().any(|end| word.ends_with(end)) || is_in("participles", word)
 }
 
-/// `next`: the word behind it. `last`: the last word of the text. `has_been`: "been" stands in it.
-fn full_form(word: &str, next: &str, last: &str, has_been: bool) -> Option<(String, &'static str)> {
+/// `next`: the word behind it. `is_done`: a participle follows soon.
+fn full_form(word: &str, next: &str, is_done: bool) -> Option<(String, &'static str)> {
     let lower = word.to_lowercase();
     let (first, second) = match lower.strip_suffix("'s") {
         Some(before) if BEFORE_IS.split(' ').any(|known| known == before) => {
             // "What's she bought" is "what has she bought".
-            let is_somebody = matches!(next, "he" | "she") || next.starts_with(char::is_uppercase);
-            if is_participle(next) || is_somebody && is_participle(last) || has_been {
+            if is_participle(next) || is_done {
                 return None;
             }
             (before.to_owned(), "is")
@@ -99,6 +114,12 @@ pub(super) fn with_small_starts(tokens: &mut [Token]) {
             }
         }
     }
+    // "Should I depend on x?"
+    let has_value = tokens.iter().any(|token| {
+        let mut letters = token.text.trim_end_matches(['.', '?', '!']).chars();
+        letters.next().is_some_and(|first| first.is_lowercase() && !matches!(first, 'a' | 'i'))
+            && letters.next().is_none()
+    });
     for at in 0..tokens.len() {
         let word =
             |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.text.as_str());
@@ -109,9 +130,11 @@ pub(super) fn with_small_starts(tokens: &mut [Token]) {
             && (is_in("before_i", &before)
                 && after.len() > 1
                 && !is_value
+                && !is_in("of_values", &after)
                 && !is_in("between_values", &after)
                 || is_in("after_i", &after));
-        if let Some(token) = tokens.get_mut(at).filter(|token| token.text == "I" && is_pronoun) {
+        if let Some(token) = tokens.get_mut(at).filter(|token| token.text == "I" && is_pronoun && !has_value)
+        {
             "i".clone_into(&mut token.text);
         }
     }
@@ -139,11 +162,13 @@ fn has_company(tokens: &[Token], at: usize) -> bool {
 
 /// One spelling, without slips.
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
-    let named: Vec<(bool, bool)> =
-        (0..tokens.len()).map(|at| (is_named(tokens, at), !has_company(tokens, at))).collect();
+    let around = |at| (is_named(tokens, at), !has_company(tokens, at), is_used(tokens, at));
+    let named: Vec<_> = (0..tokens.len()).map(around).collect();
     let is_programmed = tokens.iter().any(|token| is_in("programmed", &token.text.to_lowercase()));
+    // "Who stars in humour me?"
+    let names_somebody = tokens.first().is_some_and(|first| first.is("who"));
     let mut is_naming = false;
-    for (token, (is_named, is_alone)) in tokens.iter_mut().zip(named) {
+    for (token, (is_named, is_alone, is_used)) in tokens.iter_mut().zip(named) {
         let follows = std::mem::replace(&mut is_naming, is_in("naming", &token.text));
         // "What is teh?"
         if !token.is_plain() || is_named || follows || is_alone && token.text.len() < 5 {
@@ -152,16 +177,43 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
         if let Some(meant) = meant(&token.text, is_known) {
             meant.clone_into(&mut token.text);
         }
-        if let Some(american) = american(&token.text).filter(|_| !is_programmed && !is_alone) {
+        if let Some(american) =
+            american(&token.text).filter(|_| is_used && !is_programmed && !is_alone && !names_somebody)
+        {
             american.clone_into(&mut token.text);
         }
     }
 }
 
+/// Whether a word is used and not spoken of: "the colour of", "organise my", but not "teach colour", "is it colour".
+fn is_used(tokens: &[Token], at: usize) -> bool {
+    const BEFORE: &str =
+        "the a an my your his her our their this that what which of in for with to from i you we they";
+    const BEHIND: &str = "the a an my your his her our their this these it";
+    let is = |at: Option<usize>, list: &str| {
+        at.and_then(|at| tokens.get(at))
+            .is_some_and(|token| list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word)))
+    };
+    is(at.checked_sub(1), BEFORE) || is(at.checked_add(1), BEHIND)
+}
+
 /// Whether a word is the name of what is called so beside it: "the lenght function".
 fn is_named(tokens: &[Token], at: usize) -> bool {
     let beside = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten();
-    beside.filter_map(|at| tokens.get(at)).any(|token| is_in("named", &token.text))
+    let is_called = |token: &Token| is_in("named", &token.text) || is_in("searched", &token.text);
+    // "What does normalise do?", "is it seperate?"
+    let is_subject = match tokens.get(..at) {
+        Some([.., is, it]) if it.is("it") => {
+            is.text.eq_ignore_ascii_case("is") && tokens.len() == at.saturating_add(1)
+        }
+        Some([wh, does]) => {
+            ["what", "who", "when"].iter().any(|word| wh.text.eq_ignore_ascii_case(word))
+                && matches!(does.text.as_str(), "does" | "did")
+                && tokens.get(at).is_some_and(|token| token.text.len() > 3)
+        }
+        _ => false,
+    };
+    is_subject || beside.filter_map(|at| tokens.get(at)).any(is_called)
 }
 
 /// "seven" in digits.
@@ -171,29 +223,45 @@ pub(super) fn small_number(token: &Token) -> Option<String> {
     SMALL.iter().zip(2_u8..).find(|(word, _)| token.is(word)).map(|(_, value)| value.to_string())
 }
 
+/// Units in full and short.
+const UNITS: [(&str, &str); 14] = [
+    ("kilometer", "km"),
+    ("kilometers", "km"),
+    ("centimeter", "cm"),
+    ("centimeters", "cm"),
+    ("millimeter", "mm"),
+    ("millimeters", "mm"),
+    ("kilogram", "kg"),
+    ("kilograms", "kg"),
+    ("milligram", "mg"),
+    ("milligrams", "mg"),
+    ("milliliter", "ml"),
+    ("milliliters", "ml"),
+    ("mL", "ml"),
+    ("%", "percent"),
+];
+
+fn is_unit(word: &str) -> bool {
+    word == "percent" || UNITS.iter().any(|(long, short)| word == *long || word == *short)
+}
+
 /// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
 pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
-    const UNITS: [(&str, &str); 14] = [
-        ("kilometer", "km"),
-        ("kilometers", "km"),
-        ("centimeter", "cm"),
-        ("centimeters", "cm"),
-        ("millimeter", "mm"),
-        ("millimeters", "mm"),
-        ("kilogram", "kg"),
-        ("kilograms", "kg"),
-        ("milligram", "mg"),
-        ("milligrams", "mg"),
-        ("milliliter", "ml"),
-        ("milliliters", "ml"),
-        ("mL", "ml"),
-        ("%", "percent"),
-    ];
     let mut after_number = false;
     // Elsewhere a comma begins the fraction.
     let has = |list: &str| tokens.iter().any(|token| is_in(list, &token.text.to_lowercase()));
     let is_programmed = has("programmed");
-    let is_english = has("english") && !is_programmed;
+    let is_english = has("english") && !is_programmed && !has("languages") && !has("commas");
+    // "What is six sigma?": a name.
+    let is_name = match tokens.as_slice() {
+        [what, be, _, noun, more @ ..] => {
+            (what.is("what") || what.is("who"))
+                && (be.is("is") || be.is("are"))
+                && more.len() < 2
+                && !is_unit(&noun.text)
+        }
+        _ => false,
+    };
     let given = std::mem::take(tokens);
     let is_number = |token: &Token| token.text.starts_with(|c: char| c.is_ascii_digit());
     // "10 % 3" is the rest of a division.
@@ -202,7 +270,8 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
         let before_number = next.as_ref().is_some_and(is_number);
         // "Enter five in the box", "is five a number": no count.
         let counts = next.is_some_and(|next| next.is_plain() && !is_in("no_counted", &next.text));
-        let small = small_number(&token).filter(|_| counts && !is_programmed);
+        let is_written = tokens.last().is_some_and(|before: &Token| is_in("naming", &before.text));
+        let small = small_number(&token).filter(|_| counts && !is_programmed && !is_name && !is_written);
         let unit = UNITS
             .iter()
             .find(|(long, _)| token.text == *long)

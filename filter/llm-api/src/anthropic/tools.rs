@@ -3,7 +3,7 @@
 use crate::{
     conversation::Conversation,
     json::Unreadable,
-    tools::{self, Filtered, Keys, May, Offer},
+    tools::{self, Keys, May, Offer},
 };
 
 const KEYS: Keys =
@@ -16,5 +16,5 @@ pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable>
     let history = &read.history;
     let has_calls = (0..history.len()).any(|at| history.has_calls(at));
     let (whole, stand_in) = (read.whole, has_calls.then_some(STAND_IN));
-    Ok(tools::restrict(read.body, whole, &[whole], &KEYS, stand_in, Filtered::default(), may)?.offer)
+    Ok(tools::restrict(read.body, whole, &[whole], &KEYS, stand_in, tools::loaded(read, may)?, may)?.offer)
 }

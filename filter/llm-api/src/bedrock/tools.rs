@@ -15,6 +15,9 @@ pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable>
     let has_calls = (0..read.history.len()).any(|at| read.history.has_calls(at));
     let (mut offer, mut left) = (Offer::default(), 0_usize);
     for config in read.top.all(&["toolConfig"]) {
+        if config.is_list() {
+            return Err(Unreadable::Shape);
+        }
         let stand_in = has_calls.then_some(STAND_IN);
         let more = tools::restrict(read.body, config, &[config], &KEYS, stand_in, Filtered::default(), may)?;
         left = left.saturating_add(more.left);

@@ -47,9 +47,16 @@ impl Cuts {
         let mut cuts = Vec::with_capacity(all.len());
         for tool in &all {
             let (mut inner, mut gone) = (Vec::new(), Vec::new());
+            // What it is, only some servers know.
+            if !tool.is_object() {
+                return Err(Unreadable::Shape);
+            }
             for (key, value) in tool.members() {
                 let is_function = FUNCTIONS.iter().any(|name| key.is(name));
                 let name = snake_case(&key.text());
+                if name.starts_with('_') || name.contains("__") {
+                    return Err(Unreadable::Shape);
+                }
                 let is_servers = name == "mcp_servers";
                 if !(is_function || is_servers && may(&name)) {
                     gone.push(!may(&name));

@@ -180,6 +180,8 @@ fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unrea
         step.give_content(finder)?;
     } else if let Some(content) = step.content {
         contents(content, finder)?;
+    } else if step.kind != "thought" {
+        finder.give(ItemPart::Other(item.raw));
     }
     Ok(())
 }

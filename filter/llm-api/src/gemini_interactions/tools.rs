@@ -3,12 +3,12 @@
 use crate::{
     conversation::Conversation,
     json::Unreadable,
-    tools::{self, Filtered, Keys, May, Offer},
+    tools::{self, Keys, May, Offer},
 };
 
 const KEYS: Keys = Keys { lists: &["tools"], choices: &["tool_choice"], with_tools: &[], switches: &[] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
     let choosers = read.top.all(&["generation_config"]);
-    Ok(tools::restrict(read.body, read.whole, &choosers, &KEYS, None, Filtered::default(), may)?.offer)
+    Ok(tools::restrict(read.body, read.whole, &choosers, &KEYS, None, tools::loaded(read, may)?, may)?.offer)
 }

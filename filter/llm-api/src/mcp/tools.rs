@@ -2,9 +2,10 @@
 //! notification can be a call too.
 
 use crate::{
-    disguise::is_disguised,
+    disguise::hides,
     edit::apply,
     json::{Raw, object::Object},
+    path::trimmed,
     tools::{May, filter, listed, text},
 };
 
@@ -27,22 +28,23 @@ pub fn wanted(body: &[u8]) -> Wanted {
     };
     for message in listed(whole) {
         let all = Object::of(message);
-        let params = all.all(&["params"]).into_iter().map(Object::of);
-        wanted.is_disguised |= has_disguised(&all) || params.into_iter().any(|params| has_disguised(&params));
-        let methods: Vec<String> = all.all(&["method"]).into_iter().map(text).collect();
+        let params = all.all(&["params"]);
+        wanted.is_disguised |=
+            hides(message, &NAMES) || params.into_iter().any(|params| hides(params, &NAMES));
+        let methods = all.all(&["method"]).into_iter().map(text);
+        let methods: Vec<String> = methods.map(|method| trimmed(&method).to_ascii_lowercase()).collect();
         wanted.list |= methods.iter().any(|method| method == "tools/list");
         if methods.iter().any(|method| method == "tools/call") {
             let params = all.all(&["params"]).into_iter();
+            // By position: only some servers take them so.
+            wanted.is_disguised |= params.clone().any(Raw::is_list);
             wanted.calls.extend(params.flat_map(|params| Object::of(params).all(&["name"])).map(text));
         }
     }
     wanted
 }
 
-fn has_disguised(object: &Object<'_>) -> bool {
-    const NAMES: [&str; 3] = ["method", "params", "name"];
-    object.members().iter().any(|(key, _)| is_disguised(key, &NAMES))
-}
+const NAMES: [&str; 3] = ["method", "params", "name"];
 
 /// The answer to `tools/list` without the denied tools, and their names. Returns `None` when it does not change.
 pub fn restricted_list(json: &str, may: May<'_>) -> Option<(String, Vec<String>)> {

@@ -2,6 +2,7 @@
 
 use crate::{
     conversation::Conversation,
+    disguise::SWITCHES,
     json::Unreadable,
     tools::{self, Keys, May, Offer},
 };
@@ -10,13 +11,7 @@ const KEYS: Keys = Keys {
     lists: &["tools", "functions"],
     choices: &["tool_choice", "function_call"],
     with_tools: &["parallel_tool_calls"],
-    // OpenAI; xAI; Qwen; OpenRouter.
-    switches: &[
-        ("web_search_options", "web_search"),
-        ("search_parameters", "web_search"),
-        ("enable_search", "web_search"),
-        ("plugins", "plugins"),
-    ],
+    switches: &SWITCHES,
 };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {

@@ -130,6 +130,7 @@ impl<'a> Outline<'a> {
                 entry.results.push(EntryResult::new(element, made));
             }
             ItemPart::Reference => is_part = true,
+            ItemPart::Around(_) => {}
             _ => entry.is_spoken = true,
         };
         let found = find(item, format, &mut Finder::new(usize::MAX, &mut give));

@@ -89,7 +89,7 @@ fn read(conversation: &Conversation<'_>, policy: GuardPolicy) -> Search {
     let history = &conversation.history;
     // What a client fills into a prompt that the provider keeps.
     if policy.user != GuardAction::Off {
-        conversation.variables().for_each(|json| search.json(json, Place::User));
+        conversation.variables(&mut |json| search.json(json, Place::User));
     }
     for at in new(history) {
         // More is not searched: then it need not be read.
