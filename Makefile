@@ -43,7 +43,7 @@ OPTIMISE := $(PYTHON) filter/wasm-opt/optimise.py "$(MODULE)" "$${NODE_BIN:-$(PA
 # the set wants, and would build most of the tree again for another set.
 PROGRAMS := $(CARGO) build --release -p embedding-service -p sentinel-tools
 
-# `make demo` and `make up` are what somebody waits for who sees this for the first time.
+# A new user waits for the builds of `make demo` and `make up`. The profile `quick` makes them shorter.
 QUICK := $(CARGO_TARGET_DIR)/quick
 
 # The programs of a bench are clients and providers that must not be what is measured.

@@ -273,7 +273,7 @@ pub async fn run(
     let earlier = next.map(|next| format!("{}?before={next}&number={first_number}", run_path(&id)));
     let stops = control.stops.of(&known.run.names).await?;
     let acting = settings::acting(&console).await?;
-    let policy = acting.policy(&known.run.names).map(AsRef::as_ref);
+    let policy = acting.policy(&known.run.names);
     let trace = console.trace_url.as_ref().and_then(|url| view::trace::address(url, &known.run.names));
     let shown = view::run::run(now_ms, &known, &turns, earlier, last_number, &stops, policy, trace);
     let title = format!("{} / {}", known.run.names.agent, known.run.names.run);

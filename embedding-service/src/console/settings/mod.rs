@@ -15,8 +15,6 @@ mod changes;
 mod try_out;
 mod week;
 
-use std::sync::Arc;
-
 use axum::{
     Extension,
     extract::State,
@@ -124,8 +122,8 @@ pub async fn acting(console: &Console) -> Result<Acting, StoreError> {
 
 impl Acting {
     /// What acts for who has these names.
-    pub fn policy(&self, names: &Names) -> Option<&Arc<Policy>> {
-        self.config.as_ref().map(|config| config.policy(sender(names)))
+    pub fn policy(&self, names: &Names) -> Option<&Policy> {
+        self.config.as_ref().map(|config| &**config.policy(sender(names)))
     }
 
     /// Whether an agent is only observed. Returns `None` when it has no name.
