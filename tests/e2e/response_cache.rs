@@ -184,7 +184,7 @@ async fn calls_are_given_in_both_forms_in_every_dialect() {
         }
     }
     assert_eq!(
-        cache(&ask_for_a_call(&stack, CHAT, false, "How warm is it outside in Hamburg?").await),
+        cache(&ask_for_a_call(&stack, CHAT, false, "Could you tell me how warm it is in Hamburg?").await),
         "miss"
     );
     assert_eq!(stack.count("sentinel_cache_hits_total", &[("type", "semantic")]), 0);
