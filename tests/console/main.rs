@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use sentinel_harness::{parts, service::Service};
+use sentinel_harness::{parts, port, service::Service};
 
 use self::agents::Agents;
 
@@ -31,9 +31,7 @@ struct Stage {
 
 impl Stage {
     fn start() -> Self {
-        // Free now; nobody else on this machine asks for it by number.
-        let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let mut stage = Self { folder: tempfile::tempdir().unwrap(), address, service: None };
+        let mut stage = Self { folder: tempfile::tempdir().unwrap(), address: port::free(), service: None };
         stage.raise();
         stage
     }

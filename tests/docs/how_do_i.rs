@@ -3,11 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
 use std::process::{Command, Output};
 
-use sentinel_harness::parts;
 use sentinel_harness::service::Service;
+use sentinel_harness::{parts, port};
 use serde_json::{Value, json};
 
 use crate::markdown::{Block, documents};
@@ -89,9 +88,8 @@ fn bash(script: &str, folder: &std::path::Path) -> Output {
 #[test]
 fn the_commands_do_what_the_page_says() {
     let folder = tempfile::tempdir().expect("a folder");
-    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
-    let settings =
-        [("METRICS_ADDR".to_owned(), free.to_string()), ("CONTROL_KEY".to_owned(), KEY.to_owned())];
+    let address = port::free().to_string();
+    let settings = [("METRICS_ADDR".to_owned(), address.clone()), ("CONTROL_KEY".to_owned(), KEY.to_owned())];
     let _service = Service::start(folder.path(), &folder.path().join("socket"), &settings);
     fs::write(folder.path().join("control.key"), KEY).expect("the key");
     fs::write(folder.path().join("envoy.log"), "{\"agent\":\"d1f9336f8a335704\",\"event\":\"verdict\"}\n")
@@ -100,7 +98,6 @@ fn the_commands_do_what_the_page_says() {
     fs::create_dir_all(clients.parent().expect("a folder")).expect("the folder");
     fs::write(&clients, "- {client: billing, key: 1}\n- {client: nightly-report, key: 2}\n")
         .expect("the clients");
-    let address = free.to_string();
     let first = format!("export CONTROL_ADDRESS=http://{address}\n");
     let mut ran = Vec::new();
     for block in commands() {

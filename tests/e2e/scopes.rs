@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 use sentinel_harness::process::eventually;
 use sentinel_harness::provider::reply::text_for;
 use sentinel_harness::redis::Redis;
 use sentinel_harness::service::Service;
-use sentinel_harness::{Dialect, Stack, parts, raw};
+use sentinel_harness::{Dialect, Stack, parts, port, raw};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -24,8 +24,7 @@ pub struct Replica {
 
 impl Replica {
     fn start(redis: &Redis) -> Self {
-        let address = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-        Self::start_at(address.expect("a free port"), redis)
+        Self::start_at(port::free(), redis)
     }
 
     pub fn start_at(address: SocketAddr, redis: &Redis) -> Self {

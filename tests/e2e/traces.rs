@@ -1,12 +1,12 @@
 //! One trace from the agent to the search in the prompt history: Envoy's spans and the service's, at a collector.
 
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::path::Path;
 
 use sentinel_harness::Dialect;
 use sentinel_harness::gateway::{ALICE, COLLECTOR, Gateway, provider_key};
 use sentinel_harness::otlp::{Collector, Span};
+use sentinel_harness::port;
 use sentinel_harness::process::eventually;
 use sentinel_harness::service::Service;
 
@@ -225,7 +225,7 @@ async fn a_trace_is_kept_whole_or_not_at_all() {
 async fn a_collector_that_is_not_there_costs_nothing_but_the_spans() {
     let folder = tempfile::tempdir().unwrap();
     // Nobody listens there any more.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = port::free().port();
     let mut service = service(folder.path(), port);
     let gateway = Gateway::builder().collector(port).service(service.socket()).start();
     for n in 0..20 {

@@ -2,13 +2,13 @@
 //! filter.
 
 use std::collections::BTreeSet;
-use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sentinel_harness::client::Response;
 use sentinel_harness::gateway::{ALICE, DIALECTS, Gateway, key_header, path};
 use sentinel_harness::otlp::{Collector, Span};
+use sentinel_harness::port;
 use sentinel_harness::process::eventually;
 use sentinel_harness::provider::{Reply, speak};
 use serde_json::json;
@@ -211,7 +211,7 @@ async fn a_killed_run_ends_with_the_step_that_was_too_much() {
 #[tokio::test]
 async fn a_collector_that_is_not_there_costs_the_spans_and_a_line() {
     // Nobody listens there any more.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = port::free().port();
     for cluster in ["collector", "nobody"] {
         let named = |cluster: &str| format!("\"cluster\": \"{cluster}\"}}\n");
         let gateway = Gateway::builder().collector(port).edit(&named("collector"), &named(cluster)).start();

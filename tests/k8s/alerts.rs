@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 
 use sentinel_harness::metrics::Metrics;
 use sentinel_harness::process::{Process, eventually};
-use sentinel_harness::{Dialect, Stack, client, parts, raw};
+use sentinel_harness::{Dialect, Stack, client, parts, port, raw};
 use serde_json::{Value, json};
 
 use crate::mail::MailServer;
 use crate::monitoring::{alertmanager, rules};
-use crate::server::{free_port, serve};
+use crate::server::serve;
 
 struct Watch {
     prometheus: SocketAddr,
@@ -32,7 +32,7 @@ impl Watch {
         let (messages, routes) = to_a_webhook(&to_a_mail_server(&alertmanager(), &mails));
         fs::write(folder.join("rules.yaml"), rules().to_string()).unwrap();
         let (manager, alertmanager) = start_alertmanager(folder, &routes);
-        let prometheus = SocketAddr::from(([127, 0, 0, 1], free_port()));
+        let prometheus = port::free();
         let config = json!({
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": [folder.join("rules.yaml")],
@@ -98,7 +98,7 @@ fn to_a_webhook(routes: &str) -> (Arc<Mutex<Vec<Value>>>, String) {
 }
 
 fn start_alertmanager(folder: &Path, routes: &str) -> (Process, SocketAddr) {
-    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    let address = port::free();
     fs::write(folder.join("alertmanager.yml"), routes).unwrap();
     let mut command = Command::new(parts::alertmanager());
     command

@@ -183,7 +183,7 @@ fn registered() -> BTreeSet<String> {
 
 /// A real service, and what it shows to Prometheus.
 fn scraped(folder: &Path) -> (Service, String) {
-    let address = format!("127.0.0.1:{}", crate::server::free_port());
+    let address = sentinel_harness::port::free().to_string();
     let settings = [("METRICS_ADDR".to_owned(), address.clone())];
     let service = Service::start(folder, &folder.join("service.sock"), &settings);
     let answer = sentinel_harness::raw::get(address.parse().unwrap(), "/metrics").expect("an answer");

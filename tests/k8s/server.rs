@@ -50,8 +50,3 @@ fn talk(stream: TcpStream, answer: &Answer) -> Option<()> {
         stream.write_all(&body).ok()?;
     }
 }
-
-/// A port that is free now, for a program that cannot say which one it took.
-pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").port()
-}

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use hyper::Method;
 use sentinel_harness::Stack;
+use sentinel_harness::process::eventually;
 use sentinel_harness::redis::Redis;
 use sentinel_harness::service::Service;
 use sentinel_harness::stack::HELD;
@@ -86,14 +87,28 @@ impl Cluster {
         is_stopped && is_changed
     }
 
-    pub async fn set_budget(&mut self, number: usize, limit: u64) -> bool {
-        let settings = json!({"version": self.versions, "author": "eve", "reason": "a test",
+    async fn set_budget(&mut self, number: usize, limit: u64) -> bool {
+        let operator = &self.operators[number];
+        // One more than was acknowledged, where the service has made a change and could not say so.
+        let Some(now) = operator.try_ask(Method::GET, "/v1/settings", &Value::Null).await else {
+            return false;
+        };
+        let settings = json!({"version": now["version"], "author": "eve", "reason": "a test",
             "settings": {"budgets": budget(limit)}});
-        let answer = self.operators[number].try_ask(Method::PUT, "/v1/settings", &settings).await;
+        let answer = operator.try_ask(Method::PUT, "/v1/settings", &settings).await;
         if let Some(answer) = &answer {
             self.versions = answer["version"].as_u64().expect("a version");
         }
         answer.is_some()
+    }
+
+    /// A change that this service acknowledges, soon: on a busy machine Redis may take longer than the service waits for it.
+    pub async fn changes(&mut self, number: usize) {
+        eventually("a change is acknowledged", async || self.change(number).await).await;
+    }
+
+    pub async fn limits_the_budget(&mut self, number: usize, limit: u64) {
+        eventually("a budget is acknowledged", async || self.set_budget(number, limit).await).await;
     }
 
     /// What the budget's account counts, in leases too.

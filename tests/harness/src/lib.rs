@@ -15,6 +15,7 @@ pub mod otlp;
 pub mod parts;
 mod pieces;
 mod pool;
+pub mod port;
 pub mod process;
 pub mod provider;
 pub mod ratelimit;

@@ -1,6 +1,6 @@
 //! An operator of the embedding service: the client of its control API.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::client::{self, Response};
 use crate::metrics::Metrics;
+use crate::port;
 use crate::process::eventually;
 
 const KEY: &str = "a-key-for-the-tests";
@@ -17,8 +18,7 @@ pub struct Operator(pub SocketAddr);
 
 impl Operator {
     pub fn on_a_free_port() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        Self(free.expect("a port"))
+        Self(port::free())
     }
 
     /// Of the service that this one operates.
@@ -43,10 +43,15 @@ impl Operator {
         answer.json()
     }
 
-    /// What the service acknowledges. `None`: it is away, or something that it needs is.
+    /// What the service acknowledges. `None`: it is away, something that it needs is, or another change came before.
     pub async fn try_ask(&self, method: Method, path: &str, body: &Value) -> Option<Value> {
         let answer = self.send(method, path, body).await.ok()?;
-        assert!(answer.status < 300 || answer.status >= 500, "{path}: {} {:?}", answer.status, answer.body);
+        assert!(
+            answer.status < 300 || answer.status == 409 || answer.status >= 500,
+            "{path}: {} {:?}",
+            answer.status,
+            answer.body
+        );
         (answer.status < 300).then(|| answer.json())
     }
 
