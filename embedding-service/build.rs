@@ -1,7 +1,10 @@
 //! Puts the core of the console's page Replay into the service, where `SENTINEL_REPLAY_CORE` names it: a WebAssembly module that is built
-//! before, from `console/replay`. The Makefile does that. Without it the service is whole but for that page, which says so.
+//! before, from `console/replay`. The Makefile does that. It goes in with gzip, as the browser gets it. Without it the service is whole but
+//! for that page, which says so.
 
-use std::{env, error::Error, fs, path::PathBuf};
+use std::{env, error::Error, fs, io::Write as _, path::PathBuf};
+
+use flate2::{Compression, write::GzEncoder};
 
 const CORE: &str = "SENTINEL_REPLAY_CORE";
 
@@ -21,6 +24,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Another path for another content, so that a browser keeps it for good.
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     println!("cargo:rustc-env={CORE}_TAG={:016x}", core.iter().fold(0xcbf2_9ce4_8422_2325, step));
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("replay.wasm"), core)?;
+    let packed = if core.is_empty() {
+        Vec::new()
+    } else {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+        packer.write_all(&core)?;
+        packer.finish()?
+    };
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("replay.wasm.gz"), packed)?;
     Ok(())
 }

@@ -350,16 +350,17 @@ pub fn login_page(guard: Guard, next: String, problem: Option<&'static str>) -> 
 }
 
 pub async fn asset(Path((tag, name)): Path<(String, String)>) -> Response {
-    let found = match Asset::find(&tag, &name) {
-        Some(asset) => Some((asset.content_type, asset.content.as_bytes())),
-        None if tag == replay::TAG && name == replay::NAME => {
-            replay::core().map(|core| ("application/wasm", core))
+    let kept = (header::CACHE_CONTROL, "public, max-age=31536000, immutable");
+    if let Some(asset) = Asset::find(&tag, &name) {
+        return ([(header::CONTENT_TYPE, asset.content_type), kept], asset.content).into_response();
+    }
+    match replay::core().filter(|_| tag == replay::TAG && name == replay::NAME) {
+        Some(core) => {
+            let is_packed = (header::CONTENT_ENCODING, "gzip");
+            ([(header::CONTENT_TYPE, "application/wasm"), kept, is_packed], core).into_response()
         }
-        None => None,
-    };
-    let Some((content_type, content)) = found else { return not_found_page() };
-    let kept = "public, max-age=31536000, immutable";
-    ([(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, kept)], content).into_response()
+        None => not_found_page(),
+    }
 }
 
 pub async fn not_found() -> Response {

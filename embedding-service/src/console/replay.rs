@@ -14,8 +14,8 @@ use sentinel_console::{
 
 use super::{guard::Asking, pages::Shows};
 
-/// Empty where the service was built without it (`build.rs`).
-static CORE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/replay.wasm"));
+/// Packed with gzip. Empty where the service was built without it (`build.rs`).
+static CORE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/replay.wasm.gz"));
 /// Of its content.
 pub const TAG: &str = env!("SENTINEL_REPLAY_CORE_TAG");
 pub const NAME: &str = "replay.wasm";
@@ -31,7 +31,7 @@ pub async fn page(Extension(visitor): Asking) -> Response {
     response
 }
 
-/// The core, if it was built in.
+/// The core packed with gzip, if it was built in.
 pub fn core() -> Option<&'static [u8]> {
     Some(CORE).filter(|core| !core.is_empty())
 }
