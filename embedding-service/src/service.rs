@@ -11,7 +11,7 @@ use tracing::{Instrument as _, info_span};
 
 use crate::{
     cache::{
-        flight::Turn,
+        flight::Joined,
         lookup::{Hit, LookUpResult, Query},
         options::CacheOptions,
         response_cache::ResponseCache,
@@ -116,8 +116,8 @@ impl LoopService {
         let mut lead = None;
         if let Ok(None) = found {
             match cache.join(query) {
-                Some(Turn::Leader(leads)) => lead = Some(leads),
-                Some(Turn::Follower(wait)) => {
+                Some(Joined::Leader(leads)) => lead = Some(leads),
+                Some(Joined::Follower(wait)) => {
                     wait.landed(deadline).await;
                     found = cache.exact(query, deadline).await;
                 }

@@ -28,7 +28,7 @@ struct Flight {
 }
 
 /// What a request that found no answer has to do.
-pub enum Turn {
+pub enum Joined {
     /// Ask the provider; others may wait for it.
     Leader(Lead),
     /// Wait for another request's answer.
@@ -55,12 +55,12 @@ impl Flights {
 
     /// The first of its text leads, the others wait: at most for `wait`.
     #[must_use]
-    pub fn join(self: &Arc<Self>, key: Key, wait: Duration) -> Turn {
+    pub fn join(self: &Arc<Self>, key: Key, wait: Duration) -> Joined {
         let now = Instant::now();
         let until = now.checked_add(wait).unwrap_or(now);
         let mut flights = self.lock();
         if let Some(flight) = flights.get(&key).filter(|flight| flight.until > now) {
-            return Turn::Follower(Wait {
+            return Joined::Follower(Wait {
                 landing: flight.landing.subscribe(),
                 until: until.min(flight.until),
             });
@@ -73,7 +73,7 @@ impl Flights {
             let landing = watch::Sender::new(());
             flights.insert(key, Flight { until, landing, number: Arc::downgrade(&number) });
         }
-        Turn::Leader(Lead { flights: Arc::clone(self), key, number: Some(number) })
+        Joined::Leader(Lead { flights: Arc::clone(self), key, number: Some(number) })
     }
 
     /// There is nothing to wait for any more: the answer is stored, or will not be.
@@ -122,15 +122,15 @@ mod tests {
 
     fn lead(flights: &Arc<Flights>, text: &str, wait: Duration) -> Lead {
         match flights.join(key(text), wait) {
-            Turn::Leader(lead) => lead,
-            Turn::Follower(_) => panic!("somebody leads already"),
+            Joined::Leader(lead) => lead,
+            Joined::Follower(_) => panic!("somebody leads already"),
         }
     }
 
     fn follow(flights: &Arc<Flights>, text: &str) -> Wait {
         match flights.join(key(text), LONG) {
-            Turn::Follower(wait) => wait,
-            Turn::Leader(_) => panic!("nobody leads"),
+            Joined::Follower(wait) => wait,
+            Joined::Leader(_) => panic!("nobody leads"),
         }
     }
 

@@ -10,7 +10,7 @@ use sentinel_proto::v1::CacheResult;
 
 use super::{
     AnswerStore, Entry, EntryId, Erase, Partition,
-    flight::{Flights, Turn},
+    flight::{Flights, Joined},
     keeper::{Answered, Keeper},
     lookup::{Hit, LookUp, LookUpResult, Query},
     options::CacheOptions,
@@ -83,7 +83,7 @@ impl ResponseCache {
 
     /// Whether this request is the first of its text under way, where it wants to know.
     #[must_use]
-    pub fn join(&self, query: &Query) -> Option<Turn> {
+    pub fn join(&self, query: &Query) -> Option<Joined> {
         (!query.wait.is_zero()).then(|| self.flights.join((query.partition, query.id), query.wait))
     }
 

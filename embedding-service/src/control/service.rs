@@ -9,7 +9,7 @@ use tonic::{Request, Response, Status};
 
 use super::{
     Control,
-    budgets::{Outcome, ReserveError},
+    budgets::{ReserveError, ReserveOutcome},
     clock,
     ingest::{MOST_TURNS, worker_name},
 };
@@ -107,9 +107,9 @@ impl ControlService for ControlCalls {
         match control.budgets.reserve(request).await {
             Ok((reply, outcome)) => {
                 metrics.reserved(match outcome {
-                    Outcome { refused: true, .. } => Reserved::Refused,
-                    Outcome { warned: true, .. } => Reserved::Warned,
-                    Outcome { .. } => Reserved::Granted,
+                    ReserveOutcome { refused: true, .. } => Reserved::Refused,
+                    ReserveOutcome { warned: true, .. } => Reserved::Warned,
+                    ReserveOutcome { .. } => Reserved::Granted,
                 });
                 if outcome.unpriced {
                     metrics.unpriced();

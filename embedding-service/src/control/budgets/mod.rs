@@ -73,7 +73,7 @@ pub enum ReserveError {
 
 /// What became of a reservation, for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ReserveOutcome {
     pub refused: bool,
     pub warned: bool,
     /// No price is known of the model.
@@ -245,7 +245,7 @@ impl Budgets {
     pub async fn reserve(
         &self,
         request: v1::ReserveRequest,
-    ) -> Result<(v1::ReserveReply, Outcome), ReserveError> {
+    ) -> Result<(v1::ReserveReply, ReserveOutcome), ReserveError> {
         let worker = worker_name(request.worker).ok_or(ReserveError::Nobody)?;
         let config = self.effective.of(request.configuration_digest).await?;
         let config = config.ok_or(ReserveError::NoConfiguration)?;
@@ -266,7 +266,7 @@ impl Budgets {
             _ => None,
         };
         if fitting.is_empty() {
-            let outcome = Outcome { refused: false, warned: false, unpriced };
+            let outcome = ReserveOutcome { refused: false, warned: false, unpriced };
             return Ok((v1::ReserveReply { budgets: Vec::new(), price }, outcome));
         }
         if fitting.len() > MOST_BUDGETS {
@@ -335,7 +335,7 @@ impl Budgets {
                 });
             }
             if self.store.commit(&commit).await? != Committed::Conflict {
-                let outcome = Outcome { refused: is_refused, warned, unpriced };
+                let outcome = ReserveOutcome { refused: is_refused, warned, unpriced };
                 return Ok((v1::ReserveReply { budgets: states, price }, outcome));
             }
         }
