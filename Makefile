@@ -78,7 +78,7 @@ help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 # Set-up waits for the network and for one processor: `make demo` and `make test` build meanwhile. $(1): the parts that
-# are wanted; $(2): what is made meanwhile.
+# are wanted; $(2): what is made meanwhile, `filter` last or beside the rest: it waits for a part.
 define while_parts_come
 @$(PYTHON) tests/parts/setup.py wasm-target
 @$(PYTHON) tests/parts/setup.py $(1) & parts=$$!; \
@@ -145,7 +145,7 @@ test: SERVICE := $(TESTED_SERVICE)
 test: ## Set up, check format and lints, build, run every test
 	$(call check_machine,test)
 	@echo "== set-up of the parts; meanwhile format, lints and builds"
-	$(call while_parts_come,all,fmt-check lint-filter size test-programs)
+	$(call while_parts_come,all,fmt-check lint-filter test-programs size)
 	@$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 book shipping
 	@echo "== tests of the set-up"
 	@$(PYTHON) tests/parts/test_parts.py
@@ -167,7 +167,7 @@ demo: SERVICE := $(QUICK)/embedding-service
 demo: ## Set up, build and play the main job on the real Envoy
 	$(call check_machine,demo)
 	@echo "== set-up of the parts; meanwhile the builds"
-	$(call while_parts_come,$(PARTS_OF_DEMO),filter quick)
+	$(call while_parts_come,$(PARTS_OF_DEMO),-j2 quick filter)
 	@$(RUN) $(QUICK)/demo
 
 quick: replay-core
