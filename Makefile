@@ -72,7 +72,7 @@ CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclone
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter replay-core service build size test test-programs demo quick up shipping dist release containers podman arm64 deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter replay-core service build size test test-programs demo demo-programs quick up shipping dist release containers podman arm64 deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -167,12 +167,19 @@ demo: SERVICE := $(QUICK)/embedding-service
 demo: ## Set up, build and play the main job on the real Envoy
 	$(call check_machine,demo)
 	@echo "== set-up of the parts; meanwhile the builds"
-	$(call while_parts_come,$(PARTS_OF_DEMO),-j2 quick filter)
+	$(call while_parts_come,$(PARTS_OF_DEMO),-j2 filter demo-programs)
 	@$(RUN) $(QUICK)/demo
 
-quick: replay-core
+QUICK_BUILD := $(CARGO) build --profile quick -p embedding-service -p sentinel-tools --bin embedding-service --bin demo --bin up
+
+# A minute sooner: nobody replays a file while the demo plays, so its console goes without that page.
+demo-programs:
 	@echo "== embedding service, demo and up"
-	@$(CARGO) build --profile quick -p embedding-service -p sentinel-tools --bin embedding-service --bin demo --bin up
+	@SENTINEL_REPLAY_CORE= $(QUICK_BUILD)
+
+quick: replay-core
+	@echo "== embedding service with its whole console, demo and up"
+	@$(QUICK_BUILD)
 
 up: SERVICE := $(QUICK)/embedding-service
 up: check-up filter quick ## Start the stack and keep it up: before the mock, or PROVIDER=https://api.openai.com
