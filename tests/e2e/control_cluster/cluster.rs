@@ -111,9 +111,15 @@ impl Cluster {
         eventually("a budget is acknowledged", async || self.set_budget(number, limit).await).await;
     }
 
+    /// What a service says, soon.
+    pub async fn told(&self, number: usize, path: &str) -> Value {
+        let operator = &self.operators[number];
+        until(path, async || operator.try_ask(Method::GET, path, &Value::Null).await).await
+    }
+
     /// What the budget's account counts, in leases too.
     pub async fn counted(&self) -> u64 {
-        let answer = self.operators[0].ask(Method::GET, "/v1/budgets?budget=shared", &Value::Null).await;
+        let answer = self.told(0, "/v1/budgets?budget=shared").await;
         let count = |what: &str| answer["accounts"][0][what]["requests"].as_u64().expect("a count");
         count("spent") + count("held")
     }
@@ -173,10 +179,8 @@ impl Cluster {
 
     /// Turns of an agent's runs, as a service counts them.
     pub async fn turns(&self, number: usize, agent: &str) -> u64 {
-        let path = format!("/v1/runs?agent={agent}");
-        let answer = self.operators[number].try_ask(Method::GET, &path, &Value::Null).await;
-        let runs = answer.map(|answer| answer["runs"].clone()).unwrap_or_default();
-        runs.as_array().into_iter().flatten().filter_map(|run| run["turns"].as_u64()).sum()
+        let answer = self.told(number, &format!("/v1/runs?agent={agent}")).await;
+        answer["runs"].as_array().into_iter().flatten().filter_map(|run| run["turns"].as_u64()).sum()
     }
 }
 

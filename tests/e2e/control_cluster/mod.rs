@@ -119,14 +119,13 @@ async fn stops_settings_budgets_and_counts_survive_the_end_of_every_part() {
             .await;
             assert!(turns.contains(&last), "{last} turns of {agent} are counted, and {turns:?} were sent");
         }
-        let operator = &cluster.operators[number];
-        let stops = operator.ask(Method::GET, "/v1/stops", &Value::Null).await;
+        let stops = cluster.told(number, "/v1/stops").await;
         let standing: Vec<&Value> =
             stops["stops"].as_array().expect("stops").iter().map(|stop| &stop["agent"]).collect();
         for agent in &cluster.stops {
             assert!(standing.contains(&&json!(agent)), "{agent} was stopped: {standing:?}");
         }
-        let history = operator.ask(Method::GET, "/v1/settings/history", &Value::Null).await;
+        let history = cluster.told(number, "/v1/settings/history").await;
         let kept = history["versions"].as_array().expect("versions").len() as u64;
         assert_eq!(kept, cluster.versions, "{history}");
     }

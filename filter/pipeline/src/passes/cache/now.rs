@@ -30,6 +30,8 @@ const PHRASES: &str = "\
 \u{20}price of gold ; gold price ; price of oil ; oil price ; is it raining ; is it snowing ; still alive ; in stock ;\
 \u{20}on tv ; how old am ; days until ; days left ; time left ; where is my ; where's my ; status of my ; my balance ;\
 \u{20}what is new ; what's new ; wie spät ; wie viel uhr ; welcher tag ; welchen tag ; welches jahr ; wie warm ist ;\
+\u{20}wie kalt ist ; wie heiß ist ; warm is it ; cold is it ; hot is it ; busy is it ; hace calor ; hace frío ; fa freddo ;\
+\u{20}il froid ; il chaud ; hoe warm is ; hoe koud is ;\
 \u{20}regnet es ; quelle heure ; quel temps ; quel jour ; il pleut ; en ce moment ; dernières nouvelles ; qué hora ;\
 \u{20}qué día ; qué tiempo ; está o tempo ; en este momento ; que horas ; neste momento ; che ora ; che tempo ;\
 \u{20}che giorno ; welke dag ; i går ; i dag ; i morgen ; сколько времени ; jam berapa ; in questo momento ; hoe laat ;\
@@ -177,6 +179,12 @@ mod tests {
             "Welchen Tag haben wir?",
             "Regnet es in Berlin?",
             "Wie warm ist es in Berlin?",
+            "Wie kalt ist es in Kiel?",
+            "How warm is it in Oslo?",
+            "¿Hace frío en Madrid?",
+            "Fa freddo a Roma?",
+            "Fait-il froid à Paris ?",
+            "Hoe koud is het in Utrecht?",
             "Was passierte vorgestern?",
             "Quel temps fait-il à Paris ?",
             "Quel jour sommes-nous ?",
