@@ -160,7 +160,7 @@ async fn calls_are_given_in_both_forms_in_every_dialect() {
     let reply = Reply::Tool { name: "get_weather".into(), arguments: arguments.clone() };
     stack.provider.script(move |request| speak(request, &reply));
     for dialect in Dialect::ALL {
-        for (stream, text) in [(false, "How warm is it in Hamburg?"), (true, "How wet is it in Hamburg?")] {
+        for (stream, text) in [(false, "How far is it to Hamburg?"), (true, "How wide is Hamburg?")] {
             let asked = ask_for_a_call(&stack, dialect, stream, text).await;
             let (same, other) = until(&format!("a stored call, {dialect:?} {stream}"), async || {
                 let same = ask_for_a_call(&stack, dialect, stream, text).await;
@@ -184,7 +184,7 @@ async fn calls_are_given_in_both_forms_in_every_dialect() {
         }
     }
     assert_eq!(
-        cache(&ask_for_a_call(&stack, CHAT, false, "Could you tell me how warm it is in Hamburg?").await),
+        cache(&ask_for_a_call(&stack, CHAT, false, "Could you tell me how far it is to Hamburg?").await),
         "miss"
     );
     assert_eq!(stack.count("sentinel_cache_hits_total", &[("type", "semantic")]), 0);

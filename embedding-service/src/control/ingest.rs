@@ -91,7 +91,7 @@ pub fn decode<T: Default + for<'a> Deserialize<'a>>(document: &Document) -> T {
         return T::default();
     }
     serde_json::from_slice(&document.data).unwrap_or_else(|error| {
-        tracing::warn!(%error, "a document of control cannot be read; it begins anew");
+        tracing::warn!(%error, "a document of the control store cannot be read and is replaced by an empty one");
         T::default()
     })
 }

@@ -17,7 +17,7 @@ pub enum StoreError {
     Full,
     #[error("the memory for control is full (CONTROL_MAX_BYTES), and no run is left that could be forgotten")]
     MemoryFull,
-    #[error("others have changed the same at once, again and again. Try again")]
+    #[error("others changed the same document during every attempt. Try again")]
     Contended,
     #[error("this Redis is a replica and takes nothing new. The service connects again to find the primary")]
     Replica,

@@ -74,7 +74,7 @@ group! {
         /// passes as it is and is no evidence.
         plain_answers: bool = true,
         /// The semantic signal: the embedding service compares a new prompt with the last prompts of its scope. This signal
-        /// hints and never kills.
+        /// hints. It kills only if `kill` is set.
         semantic: RawSemantic = RawSemantic::default(),
         /// The signals from steps. A step is one assistant turn with its tool calls and their results. The filter reads
         /// the steps from the history that the request carries. Only steps after the last user message count, and a loop

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Shorter texts begin others by chance (bytes).
 const LEAST: usize = 24;
-/// Of so many earlier prompts one may be the beginning.
+/// How many of the latest prompts are tried as the beginning of a text.
 const LOOK_BACK: usize = 3;
 
 /// How far a text went, and what it was. Holds no word of it.
@@ -35,7 +35,7 @@ impl Extent {
     }
 }
 
-/// What the newest of the earlier texts that `text` begins with lacks.
+/// What `text` adds to the newest of the earlier texts that it begins with.
 pub fn addition(earlier: impl Iterator<Item = Extent>, text: &str) -> Option<&str> {
     earlier.take(LOOK_BACK).find_map(|extent| extent.addition(text))
 }

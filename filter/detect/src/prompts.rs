@@ -141,8 +141,8 @@ fn take_on_results<'r>(window: &mut Window, messages: u32, done: impl FnOnce() -
     }
 }
 
-/// A body that was sent before and not answered is a retry: it gets what it got before. That a client library says so
-/// makes none.
+/// A body that was sent before and not answered is a retry: it gets the same verdict again. A client library's own claim that a
+/// request is a retry does not count.
 fn known_request(window: &mut Window, body: u64) -> Option<Observed> {
     let known = window.entries.iter_mut().rev().find(|entry| entry.body == body)?;
     if known.verdict == Verdict::Kill || known.fate == Fate::Answered {
@@ -196,7 +196,7 @@ fn event(
         },
         policy.score.window,
     );
-    // Only where the run has a name can what is remembered be of no other.
+    // Without the name of a run, the window may hold the prompts of other runs too, and a lasting kill would hit them.
     if verdict == Verdict::Kill && incoming.names_run {
         window.killed_until = incoming.now.saturating_add(policy.kill_lasts);
         window.killed_by = signal;
@@ -205,8 +205,8 @@ fn event(
     Observed { finding, entry: Some(number), is_open }
 }
 
-/// Whether the embedding service may know more: not of texts that stand in the history already, or go on from the last one, nor of the same text in
-/// another context or with answers that are known to differ.
+/// Whether the embedding service may know more. Returns false for short texts, for texts that are in the history already or continue
+/// an earlier one, and for a text that was asked in another context or got different answers.
 fn is_worth_asking(window: &Window, prompt: &IncomingPrompt, policy: &PromptsPolicy) -> bool {
     let is_long = policy.words_to_ask.is_some_and(|least| prompt.text.words >= least.max(1));
     if !is_long || prompt.is_known() || prompt.is_addition {

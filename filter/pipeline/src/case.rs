@@ -101,7 +101,7 @@ pub struct Case {
     pub similarity: Option<f64>,
     /// What it has to do with the response cache; none where that is off.
     pub cache: Option<Cached>,
-    /// Who asks, where that is on.
+    /// Who asks. `None` when the response cache is off.
     pub caller: Option<u64>,
     /// Spans of the steps that the request brings.
     pub spans: Vec<Span>,
@@ -109,7 +109,7 @@ pub struct Case {
     pub is_traced: bool,
     /// What the span of the call itself will need, where it is traced.
     pub chat: Option<Chat>,
-    /// What it takes of budgets; none where none counts it.
+    /// What the request takes of its budgets. `None` when no budget counts it.
     pub spending: Option<Box<Spending>>,
     pub waits: Waits,
 }

@@ -22,7 +22,7 @@ pub struct Decision {
 pub fn decide(findings: &[Finding], policy: &Policy) -> Decision {
     let strongest = |finding: &&Finding| (Reverse(finding.verdict), rank(finding.signal));
     let finding = findings.iter().min_by_key(strongest).cloned();
-    // What one request says by itself is refused whether loops are stopped or not, and what a person has said is done.
+    // `kill.enabled` limits only findings about loops: refusals of a single request and operators' stops always apply.
     let is_bound = finding.as_ref().is_some_and(|finding| finding.signal.is_loop());
     let most = if policy.kill.enabled || !is_bound { Verdict::Kill } else { Verdict::Hint };
     Decision {
@@ -42,8 +42,8 @@ pub fn stopping(names: Option<&Names>, policy: &Policy, host: &dyn Facts) -> Opt
 /// The place of a signal among those that ask for the same verdict, the most telling first.
 fn rank(signal: Signal) -> u8 {
     match signal {
-        // The model is told once that its window is almost full. Other hints come again as long as there is a loop.
-        // So it is with what is left of a budget.
+        // The warnings that the window is almost full and that a budget runs out are given only once, so they go before hints that come
+        // again as long as there is a loop.
         Signal::MemoryFlush => 0,
         Signal::Stopped => 1,
         Signal::Budget => 2,

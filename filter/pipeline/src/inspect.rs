@@ -57,7 +57,7 @@ impl Waiting {
         matches!(self, Self::Model(case) if case.has_gone_on)
     }
 
-    /// So many more bytes of it pass.
+    /// Counts `bytes` more of the request's body that pass.
     pub fn passes(&mut self, bytes: usize) {
         if let Self::Model(case) = self
             && case.is_open_ended
@@ -314,7 +314,7 @@ pub fn abandoned(waiting: Waiting, host: &mut impl Host) {
     }
 }
 
-/// All that will be known is known.
+/// Decides, now that no reply is awaited any more, and carries the decision out.
 #[inline(never)]
 fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
     if case.unread.is_some() {
@@ -434,7 +434,7 @@ pub fn report(case: &mut Case, status: u16, is_cached: bool, host: &mut impl Hos
     }
 }
 
-/// The body that goes on, where it is another. A hint that finds no place is none.
+/// The changed body. Returns `None` when the body goes on unchanged. A hint for which there is no place becomes `Verdict::Allow`.
 fn changed_body(case: &Case, decision: &mut Decision, host: &mut impl Host) -> Option<Vec<u8>> {
     if !decision.is_enforced {
         return None;

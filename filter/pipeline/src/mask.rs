@@ -206,7 +206,7 @@ fn value_of(text: &str, is_line: bool) -> Option<Secret> {
     Some(Secret { shown: 0, hidden: length.max(scheme.saturating_add(behind)) })
 }
 
-/// Where a value ends that stands in quotes, each with so many backslashes before it.
+/// Where a quoted value ends: at the first `quote` with exactly `slashes` backslashes before it.
 fn closing(text: &str, quote: char, slashes: usize) -> usize {
     let mut before = 0_usize;
     for (at, c) in text.char_indices() {

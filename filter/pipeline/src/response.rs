@@ -72,7 +72,7 @@ impl Passing {
         }
     }
 
-    /// It ended before its end.
+    /// The response was cut off before its end.
     pub fn cut_off(self, config: &Config, host: &mut impl Host) {
         match self {
             Self::Model(mut response) => cut_off(config, &mut response, End::ClientGone, host),
@@ -195,7 +195,7 @@ fn headers(
         if reader.is_none() {
             case.notes.push(Note::Bypassed(Bypass::Response));
         }
-        // One that tells its length cannot end sooner.
+        // A response with a content-length cannot be ended early.
         if is_plain && case.names.is_some() && host.response_header("content-length").is_none() {
             case.frames = Framing::of(&content_type).and_then(PassingFrames::of);
         }
@@ -270,7 +270,7 @@ fn body(
     if end_of_stream || is_whole || reader.as_ref().is_some_and(AnswerReader::has_ended) {
         record(config, &mut response, host);
     }
-    // What was begun to be changed is changed to its end.
+    // An answer that is being cleaned must be followed to its end, even if it is on record already.
     (!end_of_stream && (!response.is_recorded || response.case.clean.is_some())).then_some(response)
 }
 
@@ -402,7 +402,7 @@ fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut
         fingerprint::remember(&around, scope, entry, *thread, &AnswerOutcome::Failed, notes);
     }
     if case.turn.is_some() {
-        // What nobody waited for may have been made, and paid for.
+        // The client did not wait for this answer, but the provider may have produced it and charged for it.
         case.answer = reader.and_then(AnswerReader::into_answer);
         passes::report::answered(&around, case);
     }

@@ -115,7 +115,7 @@ impl Turn {
         if let Some(finding) = &decision.finding {
             self.signal = finding.signal.label();
             self.count = finding.count;
-            // Elsewhere it is no tool.
+            // A finding without a count does not name a tool in `tool`.
             if finding.count > 0 {
                 self.tool = finding.tool.clone();
             }

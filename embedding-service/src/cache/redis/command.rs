@@ -15,7 +15,7 @@ use crate::embed::model_id::ModelId;
 pub const PREFIX: &str = "cache:";
 /// Name of the search module's index.
 const INDEX: &str = "cache:answers";
-/// Without the search module so many entries of a partition are compared, the newest: each costs the way of its vector.
+/// Without the search module, only this many of a partition's newest entries are compared: the vector of each must be transferred.
 pub const MAX_COMPARED: usize = 256;
 
 const STORE: &str = include_str!("store.lua");

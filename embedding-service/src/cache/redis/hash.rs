@@ -57,7 +57,7 @@ pub fn entry(partition: Partition, id: EntryId, mut fields: HashMap<String, Vec<
     Some(Entry { partition, id, owner, asked, answer, stored_at, observations })
 }
 
-/// Where it stands is a part of it: an entry that was copied to another key is none.
+/// The digest covers partition and id too, so that an entry that was copied to another key is rejected.
 fn digest<'a>(partition: Partition, id: EntryId, values: impl Iterator<Item = &'a [u8]>) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("{partition}/{id}").as_bytes());

@@ -134,7 +134,7 @@ impl Account {
         self.past.note(now_ms, self.spent());
     }
 
-    /// Takes back what it has granted since it was another.
+    /// Undoes what the account has granted since `before`: restores the leases of that time.
     pub fn keep_leases_of(&mut self, before: &Self) {
         self.leases.clone_from(&before.leases);
     }

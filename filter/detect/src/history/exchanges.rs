@@ -24,8 +24,8 @@ use crate::step::{
 /// Shorter texts are no evidence where nobody answers them (words).
 const MIN_WORDS: usize = 4;
 
-/// The exchanges from `start` on, oldest first; none where the last approach was not there before. With them what the user wants: the
-/// text before the first one, or that which answered the last prose.
+/// The exchanges from `start` on, oldest first, and what the user wants: the text before the first exchange, or the text that answered
+/// the last prose. Empty when the last approach did not occur before.
 pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>, Unreadable> {
     let assistants: Vec<usize> = (start..history.len())
         .filter(|at| history.role(*at) == Role::Assistant && !history.has_calls(*at))
@@ -130,7 +130,7 @@ pub(super) fn raw_text<'a>(history: &'a History<'_>, at: usize) -> Cow<'a, str> 
         Some(raw) if raw.starts_with('"') => Cow::Borrowed(raw),
         _ => {
             let mut joined = Joined::default();
-            // What the model itself wrote makes nothing unreadable.
+            // An unreadable part of the model's own message does not make the request unreadable.
             let _ = history.parts(at, &mut |part| {
                 if let Part::Text(text) = part {
                     joined.push(text);

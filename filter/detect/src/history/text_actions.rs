@@ -12,7 +12,7 @@ const MAX_NAME: usize = 64;
 
 /// The tool of a command that names none.
 pub(super) const COMMAND: &str = "command";
-/// And of an action in JSON.
+/// The tool name that stands for an action written in JSON.
 const IN_JSON: &str = "action";
 
 /// One action in a text.
@@ -108,8 +108,8 @@ pub(super) fn of(text: &str) -> Vec<TextAction<'_>> {
     actions
 }
 
-/// What a framework says below the whole run is none of the last observation: where the same action was observed before, and
-/// its observation begins with the same lines, these are the observation.
+/// Removes a framework's closing words from the last observation. They are recognised when the same action had an earlier observation
+/// and the last one begins with exactly that text: then only that text is kept.
 fn without_closing_words(actions: &mut [TextAction<'_>]) {
     let Some((last, earlier)) = actions.split_last_mut() else { return };
     let Some(observed) = last.observation else { return };

@@ -33,7 +33,7 @@ pub(super) struct Walk<'p, 'a> {
     last: Option<usize>,
     /// The assistant's last turn wrote an action.
     awaits_observation: bool,
-    /// Messages of results without a text beside them; none once there was such a text.
+    /// How many messages had results and no text beside them. `None` once a message had both.
     plain_results: Option<u32>,
     /// What users have said, as it stands and in its normal form.
     said: HashSet<u64>,
@@ -182,8 +182,8 @@ impl<'p, 'a> Walk<'p, 'a> {
         Ok(())
     }
 
-    /// A text beside results is a framework's, which comes again and again. Only where several results came without one, the
-    /// first is a user's word to what is going on: some formats have no other place for it.
+    /// A text beside results comes from the framework, which adds one each time. But if several messages of results had none, the first
+    /// such text is the user's comment on the run: some formats have no other place for it.
     fn beside_results(&mut self, at: usize, has_text: bool) {
         match &mut self.plain_results {
             Some(plain) if !has_text => *plain = plain.saturating_add(1),

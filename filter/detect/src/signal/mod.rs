@@ -42,15 +42,15 @@ pub struct StepsPolicy {
     pub changing: Thresholds,
     /// Of outcomes that differ in what is volatile by its shape.
     pub alike: Thresholds,
-    /// Of what proves less: a call that says nothing, with a small outcome; a repetition across new work; the same call in a
-    /// row, whatever came of it. Hints only.
+    /// Of weaker evidence: a call that says nothing and has a small outcome; a repetition with new work in between; the same call
+    /// in a row with any outcomes. Hints only.
     pub weak: u32,
     /// Of a talk: hints only.
     pub talk: u32,
     pub tools: ToolRules,
     /// How our own final messages begin: they are no answer of the assistant. Empty: there are none.
     pub own_words: String,
-    /// A condition of a kill that does not hold: what each of them is worth is measured so.
+    /// A condition that a kill does not require. Only for measuring what each condition is worth.
     pub off: Option<Condition>,
 }
 
@@ -232,7 +232,7 @@ pub fn in_steps(steps: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
     unless_asked_for(&steps.task, policy, |policy| in_last_count(&counts, &steps.all, policy))
 }
 
-/// What `find` finds, where nobody has asked for so many repetitions. The user's text is read only where something was found.
+/// What `find` finds, unless the user has asked for this many repetitions. The user's text is read only if something was found.
 fn unless_asked_for(
     task: &Task<'_>,
     policy: &StepsPolicy,
@@ -281,8 +281,8 @@ fn resumed(
     })
 }
 
-/// What `find` finds in `steps`. A kill is a hint where nothing was found one step before, nor when the last step came the time before:
-/// the model is told first, and stopped if the loop goes on.
+/// What `find` finds in `steps`. The model is told first, and stopped if the loop goes on: a kill becomes a hint unless `find` already
+/// found something one step earlier, or when the call of the last step was made the previous time.
 fn told_first(
     steps: &[Step<'_>],
     policy: &StepsPolicy,
@@ -415,8 +415,8 @@ fn in_rounds(steps: &[Step<'_>], policy: &StepsPolicy) -> Counted {
     Counted::of(Signal::Cycle, rounds, if is_proven { row } else { row.hinting() }, kind_of(round))
 }
 
-/// How often the last step was there: for a kill, for a hint, for a hint where new work lies between, the same call in a row, and with
-/// outcomes that are alike.
+/// Five counts of the last step: towards a kill, towards a hint, towards a hint with new work in between, of the same call in a row,
+/// and of outcomes that are alike.
 fn repetition(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> [Counted; 5] {
     let least = policy.least(steps, policy.repeated_step);
     let repeated = repeated_step::repeated(steps, policy, least);

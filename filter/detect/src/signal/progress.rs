@@ -38,9 +38,9 @@ impl Streak<'_, '_> {
     }
 }
 
-/// Steps at the tail that did what was done before and brought what had come before, where they may be `least` or more. A
-/// second pass over a batch does so too: it takes a third to be old and a fifth to be very old, or the beginning of a fourth
-/// where something fails or tells little in each. Nothing new may have been tried in between where it is to be very old.
+/// Steps at the tail that did what was done before and brought what had come before; empty streaks when they are fewer than `least`.
+/// A second pass over a batch does that too. So steps are old from their third occurrence on, and very old from their fifth, or
+/// when the fourth pass begins and some steps fail or tell little. In a very old streak nothing new was tried in between.
 pub fn stagnation<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Stagnation<'s, 'a> {
     let fourth = fourth(steps, least);
     let fourth = Streak { length: fourth.from_little, ..fourth };
@@ -51,16 +51,17 @@ pub fn stagnation<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Stagnation<'s, '
     }
 }
 
-/// Steps at the tail that were there before, where the last one is there for the fourth time.
+/// The streak of repeated steps at the tail. Returns an empty one unless the last step occurs for the fourth time.
 pub fn fourth<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Streak<'s, 'a> {
     let is_fourth = || steps.split_last().is_some_and(|(last, earlier)| repeats(last, earlier, 3));
     let streak = streak(steps, 1, false, least);
     if streak.length >= least && is_fourth() { streak } else { Streak::default() }
 }
 
-/// Steps at the tail that tried something new and brought nothing new: a failure, what had come before, or what only gives back the
-/// call. Acknowledgements of other tools between count as far as they are fewer than the others: alone they are work. Who repairs a call, and gets another failure each time, has
-/// tried one thing. Nothing where the last step succeeded. Looked at where they may be `least` or more.
+/// Counts the steps at the tail that tried something new and brought nothing new: a failure, an outcome that had come before, or one
+/// that only repeats the words of the call. Acknowledgements of other tools in between count only as long as they are fewer than the
+/// other steps: alone they are work. A call that is repaired and fails differently each time counts once. Returns 0 when the last step
+/// succeeded, or when there are fewer than `least` steps in all.
 pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
     let succeeded = |step: &Step<'_>| matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting);
     // The kind is judged only where it can matter.
@@ -128,8 +129,8 @@ fn is_repaired(step: &Step<'_>, later: &Step<'_>) -> bool {
     step.tools == later.tools && step.words.is_similar(later.words) && step.residue() != later.residue()
 }
 
-/// The step's approach was there before so often, with its outcome: one sequence of equal outcomes, in whose failures no number moves but
-/// a counter.
+/// Whether the step's approach occurred at least `times` times before with the same outcome. In failures, no number but a counter may
+/// have changed.
 fn repeats(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
     if !is_tried(step, earlier, times) {
         return false;
@@ -143,7 +144,7 @@ fn repeats(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
     same.count() >= times && !sequence.nears_an_end()
 }
 
-/// The step's approach was there before so often.
+/// Whether the step's approach occurred at least `times` times before, with any outcome.
 fn is_tried(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
     seen(earlier, |other| other.approach == step.approach) >= times
 }
@@ -166,8 +167,9 @@ fn seen(earlier: &[Step<'_>], is_it: impl Fn(&Step<'_>) -> bool) -> usize {
     earlier.iter().filter(|step| is_it(step)).count()
 }
 
-/// The steps at the tail that repeat what was there so many `times`. With `passes_over`, acknowledgements of what was done before do not end
-/// the streak, nor does waiting that brings what was seen before. Nothing where they are fewer than `least`.
+/// The steps at the tail that occurred at least `times` times before, with the same outcome. With `passes_over`, acknowledgements of what
+/// was done before do not end the streak, nor does waiting that brings what was seen before. May return an empty streak when there are
+/// fewer than `least` such steps.
 fn streak<'s, 'a>(steps: &'s [Step<'a>], times: usize, passes_over: bool, least: u32) -> Streak<'s, 'a> {
     let mut streak = Streak::default();
     let begins = || steps.split_last().is_some_and(|(last, earlier)| repeats(last, earlier, times));
@@ -194,7 +196,7 @@ fn streak<'s, 'a>(steps: &'s [Step<'a>], times: usize, passes_over: bool, least:
     streak
 }
 
-/// Whether a streak may go over `least` steps, by what they did alone.
+/// Whether a streak may have `least` steps or more, judged by their approaches alone: outcomes are not read.
 fn reaches(steps: &[Step<'_>], times: usize, passes_over: bool, least: u32) -> bool {
     let mut count = 0_u32;
     for at in (0..steps.len()).rev() {

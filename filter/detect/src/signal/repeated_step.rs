@@ -11,7 +11,7 @@ pub struct Repeated {
     /// Of these, since anything new was tried or learned: who goes back to one page between reading others, or runs one
     /// test after each of several changes, is at work.
     pub proven: u32,
-    /// Since anything new was tried or learned that has not come again: what goes round is no new work.
+    /// Of these, since anything new was tried or learned that did not recur later: a step that recurs is part of a round, not new work.
     pub in_rounds: u32,
     /// Since anything new was learned: what was tried in between only brought what is known.
     pub without_news: u32,
@@ -21,13 +21,13 @@ pub struct Repeated {
     pub waits: u32,
     /// The call had no other outcome in this count: it decides what comes of it.
     pub is_steady: bool,
-    /// Where it does not: so many equal outcomes in a row may come by chance.
+    /// Whether the equal outcomes in a row may be chance. Matters only when `is_steady` is false.
     pub is_chance: bool,
     /// A time that is left gets shorter each time.
     pub nears_an_end: bool,
 }
 
-/// Looks at the last steps. Fewer than `least` repetitions are none: they need not be looked at closely.
+/// Counts the last step among the steps before it. Returns zeros when it occurs fewer than `least` times, without closer analysis.
 pub fn repeated(steps: &[Step<'_>], policy: &StepsPolicy, least: u32) -> Repeated {
     let Some((last, earlier)) = steps.split_last() else { return Repeated::default() };
     let recent = || steps.iter().enumerate().rev().take(policy.window);
@@ -181,13 +181,13 @@ fn recurs(steps: &[Step<'_>], at: usize) -> bool {
 /// Whether the equal outcomes at the tail may come by chance, judged by how often the call had this outcome before them: of a test that
 /// fails two times out of three, ten failures in a row say little.
 fn is_chance(steps: &[Step<'_>], last: &Step<'_>, same: &[usize]) -> bool {
-    /// What is less likely than this is no chance.
+    /// Below this probability, equal outcomes in a row are not explained by chance.
     const LIKELY: f64 = 0.001;
     let row = (0..steps.len()).rev().take_while(|at| same.contains(at)).count();
     let before = steps.get(..steps.len().saturating_sub(row)).unwrap_or_default();
     let calls = || before.iter().filter(|step| step.approach == last.approach);
     let equal = calls().filter(|step| step.has_outcome_of(last)).count();
-    // As if it had had either outcome once more.
+    // Laplace's rule: one more of either outcome, so that the estimate is never 0 or 1.
     let likely =
         f64::from(number(equal).saturating_add(1)) / f64::from(number(calls().count()).saturating_add(2));
     likely.powf(f64::from(number(row))) >= LIKELY

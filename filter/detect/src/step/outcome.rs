@@ -82,7 +82,7 @@ impl Done<'_, '_> {
         Some(memo.key([name, arguments, said], sort))
     }
 
-    /// Whether no other text can have the same outcome: it is compared as it stands.
+    /// Whether only an identical text can have the same outcome, because this one is compared unchanged.
     fn is_apart(&self) -> bool {
         let CallResult::Unread(result) = self.result else { return false };
         let is_apart = || {
@@ -158,8 +158,8 @@ impl Done<'_, '_> {
     }
 }
 
-/// Whether a string, as it stands in a body, may hold a text in one more wrapper: its first letters are not the text's then. A long one
-/// is compared by them all the same.
+/// Whether a string, as written in a body, may hold a text in one more wrapper, so that its first letters are not those of the text.
+/// Returns false for strings longer than `MOST`: they are compared by their first letters anyway.
 fn may_be_wrapped(string: &str) -> bool {
     /// Longer results come in one form each time (bytes).
     const MOST: usize = 1_024;
@@ -396,7 +396,7 @@ impl<'a> Brought<'a> {
         *self.is_apart.get_or_init(|| self.results().all(|done| done.is_apart()))
     }
 
-    /// Whether one of them is apart. The one of which that is known is asked first: the other need not be read then.
+    /// Whether one of the two outcomes is apart (`is_apart`). If that is already known of one, neither needs to be read.
     fn one_is_apart(&self, other: &Self) -> bool {
         let is_known = |one: &Self| one.is_apart.get() == Some(&true);
         is_known(self) || is_known(other) || self.is_apart() || other.is_apart()

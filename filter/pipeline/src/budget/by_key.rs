@@ -45,7 +45,7 @@ impl<T> ByKey<T> {
         Some(value)
     }
 
-    /// Makes room for one more where it has so many: forgets all.
+    /// Makes room for one more entry: removes all of them if there are `most` or more.
     pub fn keep_below(&mut self, most: usize) {
         if self.0.len() >= most {
             self.0.clear();
