@@ -167,6 +167,12 @@ impl Case {
         }
     }
 
+    /// Whether the request may go on otherwise than it came, or wait: then its body and the places for a hint are kept.
+    pub fn may_change(&self) -> bool {
+        let may_be_hinted = || self.spending.as_ref().is_some_and(|spending| spending.has_to_ask());
+        self.question.is_some() || !self.edits.is_empty() || !self.findings.is_empty() || may_be_hinted()
+    }
+
     pub fn asked(&self) -> Asked<'_> {
         Asked {
             dialect: self.dialect,

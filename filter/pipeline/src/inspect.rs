@@ -135,9 +135,7 @@ fn look(
             let Some(mut case) = look_at_model(config, head, &body, host)? else { return Ok(Looked::Off) };
             case.has_mark = has_mark;
             case.length = body.len();
-            let may_be_hinted = case.spending.as_ref().is_some_and(|spending| spending.has_to_ask());
-            if case.question.is_some() || may_be_hinted || !case.edits.is_empty() || !case.findings.is_empty()
-            {
+            if case.may_change() {
                 case.body = body.into_owned();
             }
             Ok(Looked::Model(Box::new(case)))
@@ -174,7 +172,6 @@ fn look_at_model(
         model: facts.model.clone().unwrap_or_else(|| conversation.model.to_string()),
         scope: claims.scope(reading.head),
         names: claims.names(reading.head),
-        hint_places: conversation.hint_places(),
         thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
         ..Case::of(route, policy, head)
     };
@@ -189,6 +186,9 @@ fn look_at_model(
     let seen =
         Seen { config, path: facts, body, conversation: &conversation, reading: &reading, trace, host };
     passes::of_a_request(&seen, &mut case);
+    if case.may_change() {
+        case.hint_places = conversation.hint_places();
+    }
     Ok(Some(case))
 }
 

@@ -53,9 +53,12 @@ pub fn stagnation<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Stagnation<'s, '
 
 /// The streak of repeated steps at the tail. Returns an empty one unless the last step occurs for the fourth time.
 pub fn fourth<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Streak<'s, 'a> {
-    let is_fourth = || steps.split_last().is_some_and(|(last, earlier)| repeats(last, earlier, 3));
+    // Asked first: few steps occur so often, and a streak is long to count.
+    if !steps.split_last().is_some_and(|(last, earlier)| repeats(last, earlier, 3)) {
+        return Streak::default();
+    }
     let streak = streak(steps, 1, false, least);
-    if streak.length >= least && is_fourth() { streak } else { Streak::default() }
+    if streak.length >= least { streak } else { Streak::default() }
 }
 
 /// Counts the steps at the tail that tried something new and brought nothing new: a failure, an outcome that had come before, or one

@@ -11,12 +11,10 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
         return 0;
     }
     // Who waits between two tries has not done anything else.
-    let mut tries = steps.iter().rev().filter(|step| step.kind() != Kind::Waiting).peekable();
-    let Some(last) = tries.peek().copied().filter(|step| step.kind() != Kind::Acknowledgement) else {
-        return 0;
-    };
+    let mut tries = steps.iter().rev().filter(|step| step.kind() != Kind::Waiting);
+    let Some(last) = tries.next().filter(|step| step.kind() != Kind::Acknowledgement) else { return 0 };
     let brings_nothing =
-        |step: &&Step<'_>| step.residue().is_some() || (is_small(step) && last.brings_like(step));
+        |step: &&Step<'_>| step.residue().is_some() || (last.brings_like(step) && is_small(step));
     let is_like_it = |step: &&Step<'_>| {
         step.tools == last.tools
             && if step.approach == last.approach {
@@ -27,9 +25,15 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
                     && (step.kind() == Kind::Failure || !step.is_numbered_as(last))
             }
     };
-    let like: Vec<&Step<'_>> = tries.take_while(brings_nothing).filter(is_like_it).collect();
-    let is_one_call = like.iter().all(|step| step.approach == last.approach);
-    if is_one_call || gets_shorter(like.iter().copied()) { 0 } else { number(like.len()) }
+    // Whether the last one brought something is judged only where it can matter: in most runs the one before it did.
+    let before: Vec<&Step<'_>> = tries.take_while(brings_nothing).filter(is_like_it).collect();
+    let count = number(before.len()).saturating_add(1);
+    if count < least || !brings_nothing(&last) {
+        return 0;
+    }
+    let is_one_call = before.iter().all(|step| step.approach == last.approach);
+    let like = std::iter::once(last).chain(before);
+    if is_one_call || gets_shorter(like) { 0 } else { count }
 }
 
 fn has_same_residue(step: &Step<'_>, other: &Step<'_>) -> bool {

@@ -32,6 +32,8 @@ pub(crate) struct Remembered {
     pub facts: Option<Facts>,
     /// No other text can have the same outcome.
     pub is_apart: Option<bool>,
+    /// Digest of its first letters; `None` within where they cannot be read.
+    pub beginning: Option<Option<u64>>,
     /// Digest of the text without what is volatile.
     pub alike: Option<u64>,
     /// Digest of the beginning of that.

@@ -149,12 +149,18 @@ impl Done<'_, '_> {
     /// Digest of the beginning of what it says; nothing where it is not known.
     fn beginning(&self) -> Option<u64> {
         let CallResult::Unread(result) = self.result else { return None };
-        match (result.is_read(), result.content) {
-            (false, Some(content)) if content.get().starts_with('"') && !may_be_wrapped(content.get()) => {
-                beginning(json::chars(content)?)
-            }
-            _ => beginning(result.text().chars().map(Some)),
-        }
+        self.find(
+            result,
+            |found| &mut found.beginning,
+            || match (result.is_read(), result.content) {
+                (false, Some(content))
+                    if content.get().starts_with('"') && !may_be_wrapped(content.get()) =>
+                {
+                    beginning(json::chars(content)?)
+                }
+                _ => beginning(result.text().chars().map(Some)),
+            },
+        )
     }
 }
 
@@ -296,12 +302,14 @@ impl<'a> Brought<'a> {
             return false;
         }
         // What is no failure is compared as it stands: nothing else need be known of it.
-        if let (Some(mine), Some(its)) = (self.only_text(), other.only_text())
+        if let (Some(mine), Some(its)) = (self.only_result(), other.only_result())
             && self.media == other.media
             && self.is_apart()
             && other.is_apart()
         {
-            return mine == its;
+            // What is written alike need not be decoded.
+            let is_written_alike = mine.content.is_some() && mine.content == its.content;
+            return is_written_alike || mine.text().trim() == its.text().trim();
         }
         self.facts().outcome == other.facts().outcome
     }
@@ -375,11 +383,11 @@ impl<'a> Brought<'a> {
         self.results().filter_map(|done| done.text().map(str::to_owned)).chain(self.said.clone())
     }
 
-    /// The text of its only result.
-    fn only_text(&self) -> Option<&str> {
+    /// Its only result, as it came.
+    fn only_result(&self) -> Option<&UnreadResult<'a>> {
         let mut results = self.results();
         let CallResult::Unread(result) = results.next()?.result else { return None };
-        results.next().is_none().then(|| result.text().trim())
+        results.next().is_none().then_some(result)
     }
 
     fn begins_otherwise(&self, other: &Self) -> bool {

@@ -32,15 +32,19 @@ pub struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// Whether this is `name`, with or without escapes.
+    /// Whether this is `name`, with or without escapes. Most names differ in their length.
     #[inline]
     pub fn is(&self, name: &str) -> bool {
+        (self.inside.len() == name.len() || self.has_escapes) && self.says(name)
+    }
+
+    #[inline(never)]
+    fn says(&self, name: &str) -> bool {
         if self.has_escapes {
             return self.text() == name;
         }
-        // Most names differ in their length or their last letter.
         let (inside, name) = (self.inside.as_bytes(), name.as_bytes());
-        inside.len() == name.len() && inside.last() == name.last() && inside == name
+        inside.last() == name.last() && is_same(inside, name)
     }
 
     /// The decoded name. Half of a surrogate pair reads as U+FFFD.
@@ -69,6 +73,20 @@ impl<'a> Key<'a> {
     /// The name. Returns `None` when it has escapes, which known names never have.
     pub fn plain(&self) -> Option<&'a str> {
         (!self.has_escapes).then_some(self.inside)
+    }
+}
+
+/// Whether two names of the same length are equal. They are short, and compiled to WebAssembly `==` compares one byte at a time.
+#[inline]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let ((ones, _), (others, _)) = (one.as_chunks::<4>(), other.as_chunks::<4>());
+    let are_same = |(one, other): (&[u8; 4], &[u8; 4])| u32::from_ne_bytes(*one) == u32::from_ne_bytes(*other);
+    if !ones.iter().zip(others).all(are_same) {
+        return false;
+    }
+    match one.last_chunk::<4>().zip(other.last_chunk::<4>()) {
+        Some(last) => are_same(last),
+        None => one.iter().zip(other).all(|(one, other)| one == other),
     }
 }
 

@@ -10,6 +10,7 @@
 use super::{
     Raw, Unreadable,
     members::{Key, Names},
+    skip::after_space,
 };
 
 /// White space in front of a value is skipped by the method that looks at the value.
@@ -34,13 +35,9 @@ impl<'a> Reader<'a> {
     /// Skips white space and returns the next byte.
     #[inline]
     pub fn peek(&mut self) -> Option<u8> {
-        loop {
-            let byte = *self.text.as_bytes().get(self.at)?;
-            if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
-                return Some(byte);
-            }
-            self.step();
-        }
+        let bytes = self.text.as_bytes();
+        self.at = after_space(bytes, self.at);
+        bytes.get(self.at).copied()
     }
 
     #[inline]
@@ -143,10 +140,10 @@ impl<'a> Reader<'a> {
     /// true before the first member.
     #[inline(never)]
     pub fn key(&mut self, is_first: &mut bool) -> Result<Option<Key<'a>>, Unreadable> {
-        if !self.goes_on(b'}', is_first)? {
+        if !self.has_next(b'}', is_first)? {
             return Ok(None);
         }
-        if self.peek() != Some(b'"') {
+        if self.next() != Some(b'"') {
             return Err(Unreadable::NotJson);
         }
         let start = self.at.wrapping_add(1);
@@ -160,6 +157,12 @@ impl<'a> Reader<'a> {
     /// follows.
     #[inline(never)]
     pub fn goes_on(&mut self, close: u8, is_first: &mut bool) -> Result<bool, Unreadable> {
+        self.has_next(close, is_first)
+    }
+
+    /// The same for the members of an object, of which most bodies have many.
+    #[inline]
+    fn has_next(&mut self, close: u8, is_first: &mut bool) -> Result<bool, Unreadable> {
         let next = self.peek().ok_or(Unreadable::NotJson)?;
         if next == close {
             self.step();

@@ -214,20 +214,21 @@ impl Reader<'_> {
     }
 
     /// Skips the colon behind a name, and white space up to the value.
-    #[inline(never)]
+    #[inline]
     pub(super) fn colon(&mut self) -> Result<(), Unreadable> {
-        if self.peek() != Some(b':') {
+        let bytes = self.text.as_bytes();
+        let at = after_space(bytes, self.at);
+        if bytes.get(at) != Some(&b':') {
             return Err(Unreadable::NotJson);
         }
-        self.step();
-        self.peek();
+        self.at = after_space(bytes, at.wrapping_add(1));
         Ok(())
     }
 }
 
 /// The first position from `at` on that is not white space.
 #[inline]
-fn after_space(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn after_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\n' | b'\t' | b'\r')) {
         at = at.wrapping_add(1);
     }
