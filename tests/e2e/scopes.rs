@@ -50,7 +50,8 @@ impl Replica {
     }
 }
 
-/// The demo's stack with the cluster as Kubernetes has it, but for the addresses.
+/// The demo's stack with the cluster as Kubernetes has it, but for the addresses and the time in which a replica must say that it is
+/// there: on a machine that is busy with other tests a second is too short.
 fn stack(replicas: &[Replica; 2]) -> Stack {
     let endpoint = |host: &str, port: u16| {
         format!("- endpoint: {{address: {{socket_address: {{address: {host}, port_value: {port}}}}}}}\n")
@@ -60,6 +61,8 @@ fn stack(replicas: &[Replica; 2]) -> Stack {
     assert_eq!(cluster.matches(&shipped).count(), 1, "{cluster}");
     let [first, second] = [0, 1].map(|n: usize| endpoint("127.0.0.1", replicas[n].address.port()));
     let cluster = cluster.replace(&shipped, &format!("{first}              {second}"));
+    assert_eq!(cluster.matches("timeout: 1s").count(), 2, "{cluster}");
+    let cluster = cluster.replace("timeout: 1s", "timeout: 30s");
     Stack::builder().config(&json!({"timeout": "30s"})).cluster(cluster).start()
 }
 
