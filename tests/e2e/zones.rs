@@ -34,14 +34,16 @@ fn set(dns: &Dns, name: &str, replicas: &[&Replica]) {
     dns.set(name, &addresses.collect::<Vec<_>>());
 }
 
-/// The demo's Envoy with the cluster of the overlay laid over it, in this zone.
+/// The demo's Envoy with the cluster of the overlay laid over it, in this zone. As in `scopes`, a replica may be slow to say that it is
+/// there.
 fn stack(dns: &Dns, zone: &str) -> Stack {
     let patch = fs::read_to_string(parts::root().join("k8s/overlays/cluster/service-cluster.yaml")).unwrap();
     let patch: Vec<Value> = serde_saphyr::from_str(&patch).unwrap();
     let over = patch
         .iter()
         .find_map(|operation| operation["value"].as_str().filter(|text| text.contains("$(ZONE)")));
-    let over = over.expect("Envoy's arguments").replace("$(ZONE)", zone);
+    let over =
+        over.expect("Envoy's arguments").replace("$(ZONE)", zone).replace("timeout: 1s", "timeout: 30s");
     let mut over: Value = serde_saphyr::from_str(&over).unwrap();
     over["typed_dns_resolver_config"] = json!({
         "name": "envoy.network.dns_resolver.cares",
