@@ -20,7 +20,7 @@ mod valid;
 
 pub use raw::{
     AtLimit, BudgetPer, GuardAction, HintPosition, KillMode, McpAnswer, Mode, OnUnavailable, RawConfig,
-    Unpriced, WhenUnreadable,
+    Unpriced, WARN_AT, WhenUnreadable,
 };
 #[cfg(feature = "reference")]
 pub use reference::{FieldInfo, Shape, fields_of_agents, reference};

@@ -18,7 +18,7 @@ mod tools;
 
 pub use self::{
     bounds::{RawBounds, RawContextWindow},
-    budgets::{AtLimit, BudgetPer, RawBudget, RawLimits, Unpriced},
+    budgets::{AtLimit, BudgetPer, RawBudget, RawLimits, Unpriced, WARN_AT},
     cache::RawCache,
     clean::RawClean,
     control::{OnUnavailable, RawControl},

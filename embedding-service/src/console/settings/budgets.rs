@@ -32,9 +32,6 @@ const ACCOUNTS: usize = 200;
 /// Accounts that are looked at before a limit is changed.
 const LOOKED_AT: usize = 10_000;
 
-/// The default of `warn_at`.
-const WARN_AT: f64 = 0.8;
-
 /// The entries of `budgets` that act.
 fn defined(current: &LiveSettings, base: &Value) -> Vec<Value> {
     let entries = current.settings.get("budgets").or_else(|| base.get("budgets"));
@@ -78,7 +75,7 @@ async fn new_limits(console: &Arc<Console>, order: &Order) -> Result<Option<NewL
         }
     }
     let after = view::budgets::limits(entry);
-    let warn_at = entry["warn_at"].as_f64().unwrap_or(WARN_AT);
+    let warn_at = entry["warn_at"].as_f64().unwrap_or(sentinel_config::WARN_AT);
     Ok(Some(NewLimits { current, defined, before, after, warn_at }))
 }
 

@@ -7,6 +7,9 @@ use crate::{
     field::{Field, choice, group, join, wrong_type},
 };
 
+/// The share of a limit from which on the model gets a hint, where a budget says none.
+pub const WARN_AT: f64 = 0.8;
+
 group! {
     /// A budget. It counts what requests take, and stops those who have taken all of it. Whose requests it counts is said by `tenant`,
     /// `client` and one of `agent` and `agent_prefix`. All that are given must fit. Without any of them it counts all requests.
@@ -44,7 +47,7 @@ group! {
         zone: String = "UTC".into(),
         /// From this share of a limit on, the model gets a hint, once in each run. With 1 there is no hint.
         /// Range: above 0, at most 1.
-        warn_at: f64 = 0.8,
+        warn_at: f64 = WARN_AT,
         /// What happens at the limit. `kill` stops the agent (signal `budget`). `record` only says so in events, metrics and the API, and
         /// there is no hint.
         at_limit: AtLimit = AtLimit::Kill,
