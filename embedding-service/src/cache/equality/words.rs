@@ -1,16 +1,15 @@
-//! The lists of `words.txt`, `spellings.txt` and `real_words.txt`.
+//! The lists of `words.txt`, `spellings.txt`, `slips.txt` and `real_words.txt`.
 
 use std::{
     collections::{HashMap, HashSet},
     sync::LazyLock,
 };
 
-use unicase::UniCase;
-
 use super::token::Token;
 
 const WORDS: &str = include_str!("words.txt");
 const SPELLINGS: &str = include_str!("spellings.txt");
+const SLIPS: &str = include_str!("slips.txt");
 /// Words that a list of typing slips has, and that are words all the same.
 const REAL_WORDS: &str = include_str!("real_words.txt");
 
@@ -63,11 +62,17 @@ pub(super) fn meant_at_start(word: &str) -> Option<&'static str> {
     if listed.is_none() && is_real(word) {
         return None;
     }
-    let only = || match typos_dict::WORD.find(&UniCase::ascii(word)).copied() {
-        Some([only]) if is_in("orders", only) || is_in("orders_with_object", only) => Some(*only),
-        _ => None,
-    };
-    listed.filter(|meant| is_start(meant)).or_else(only)
+    let is_order = |meant: &&str| is_in("orders", meant) || is_in("orders_with_object", meant);
+    listed.filter(|meant| is_start(meant)).or_else(|| listed_slip(word).filter(is_order))
+}
+
+/// The word that `word` means by the list of slips.
+fn listed_slip(word: &str) -> Option<&'static str> {
+    static MEANT: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+        let lines = entries(SLIPS).filter_map(|line| line.split_once(':'));
+        lines.flat_map(|(meant, slips)| slips.split_ascii_whitespace().map(move |slip| (slip, meant))).collect()
+    });
+    MEANT.get(word).copied()
 }
 
 /// The one word of which `word` is a slip of the typist: one letter too many, missing or another, or two exchanged. It must stand
@@ -91,7 +96,7 @@ pub(super) fn meant(word: &str, is_known: &dyn Fn(&str) -> bool) -> Option<&'sta
     if word.len() < 4 || is_real(word) || !is_plain(word) || is_known(word) {
         return None;
     }
-    let Some([meant]) = typos_dict::WORD.find(&UniCase::ascii(word)).copied() else { return None };
+    let meant = listed_slip(word)?;
     let neighbours = neighbours(word);
     // A shorter word is one letter away from too many others, but not by two exchanged.
     let is_long = word.len() > 4 || word.len() == meant.len() && letters(word) == letters(meant);
@@ -101,7 +106,7 @@ pub(super) fn meant(word: &str, is_known: &dyn Fn(&str) -> bool) -> Option<&'sta
         && is_plain(meant)
         && is_only
         && neighbours.iter().any(|other| other == meant))
-    .then_some(*meant)
+    .then_some(meant)
 }
 
 fn is_real(word: &str) -> bool {
