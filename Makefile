@@ -65,9 +65,8 @@ RUN = ENVOY_BIN="$${ENVOY_BIN:-$(PARTS)/envoy/envoy}" \
 	SENTINEL_WASM="$${SENTINEL_WASM:-$(MODULE)}" \
 	SENTINEL_SERVICE="$${SENTINEL_SERVICE:-$(SERVICE)}"
 
-# The programs that judge and list what is shipped, likewise.
+# The program that judges what is shipped, likewise.
 DENY := CARGO_DENY_BIN="$${CARGO_DENY_BIN:-$(PARTS)/cargo-deny/cargo-deny}"
-CYCLONEDX := CARGO_CYCLONEDX_BIN="$${CARGO_CYCLONEDX_BIN:-$(PARTS)/cargo-cyclonedx/cargo-cyclonedx}"
 
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
@@ -160,8 +159,8 @@ test-programs: replay-core
 shipping: SERVICE := $(TESTED_SERVICE)
 shipping: filter test-programs deny ## Test what is shipped: dependencies, compose.yaml, the archive
 	@echo "== tests of what is shipped"
-	@$(PYTHON) tests/parts/setup.py kubernetes-validate cargo-cyclonedx compose
-	@$(RUN) $(DENY) $(CYCLONEDX) $(PYTHON) tests/shipping/test_shipping.py
+	@$(PYTHON) tests/parts/setup.py kubernetes-validate cyclonedx compose
+	@$(RUN) $(DENY) $(PYTHON) tests/shipping/test_shipping.py
 
 demo: SERVICE := $(QUICK)/embedding-service
 demo: ## Set up, build and play the main job on the real Envoy
@@ -187,9 +186,9 @@ up: check-up filter quick ## Start the stack and keep it up: before the mock, or
 	@$(RUN) $(QUICK)/up
 
 dist: setup ## Pack module, service, model, bootstraps and documents into one archive (dist/)
-	@$(PYTHON) tests/parts/setup.py cargo-cyclonedx
+	@$(PYTHON) tests/parts/setup.py cyclonedx
 	@echo "== archive"
-	@$(RUN) $(CYCLONEDX) $(PYTHON) tests/shipping/dist.py --target "$(CARGO_TARGET_DIR)/dist"
+	@$(RUN) $(PYTHON) tests/shipping/dist.py --target "$(CARGO_TARGET_DIR)/dist"
 
 release: ## Archive and images of this version: REGISTRY=registry.you.org/team [PUSH=1] [BUILDER=podman]
 	@$(if $(REGISTRY),,echo 'release: say where the images go: make release REGISTRY=registry.you.org/team' >&2; exit 2)

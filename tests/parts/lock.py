@@ -23,7 +23,7 @@ BINARY = ["pip", "envoy", "onnxruntime", "onnxruntime-old", "redis", "weights", 
 # Packages that the machine's own Python imports: pinned for each version that may be found.
 IMPORTED = {"sdk-python": HERE / "pins" / "sdk-python", "kubernetes-validate": HERE / "pins" / "kubernetes-validate",
             "frameworks-python": HERE / "pins" / "frameworks-python", "compose": HERE / "pins" / "compose",
-            "model": MODEL / "requirements"}
+            "cyclonedx": HERE / "pins" / "cyclonedx", "model": MODEL / "requirements"}
 COMPLETE = {"model"}  # their `.in` names every package
 # Large packages that a framework asks for and nothing here imports: mini-swe-agent's for the benchmark SWE-bench, its
 # terminal interface, and what makes downloads of models faster.

@@ -1,8 +1,8 @@
-"""The parts that judge, list and run what is shipped: cargo-deny for the dependencies, cargo-cyclonedx for the list of
+"""The parts that judge, list and run what is shipped: cargo-deny for the dependencies, the library of CycloneDX for the lists of
 components, podman-compose and the Compose specification for compose.yaml.
 
-The first two are built here from crates.io, each with the lock file that it was published with. They stand apart from
-`catalogue.py` so that a change here does not make the others again.
+The first is built here from crates.io, with the lock file that it was published with. They stand apart from `catalogue.py` so that a
+change here does not make the others again.
 """
 
 import os
@@ -41,8 +41,8 @@ def fill_cargo_deny(store: Store, to: Path) -> None:
     cargo_install("cargo-deny", to)
 
 
-def fill_cargo_cyclonedx(store: Store, to: Path) -> None:
-    cargo_install("cargo-cyclonedx", to)
+def fill_cyclonedx(store: Store, to: Path) -> None:
+    install_packages(PINS / "cyclonedx.txt", to / "cyclonedx")
 
 
 def fill_compose(store: Store, to: Path) -> None:
@@ -54,6 +54,6 @@ PARTS = [
          per_python=True),
     Part("cargo-deny", "cargo-deny, which judges licences and sources", ["cargo-deny"], [PINNED], fill_cargo_deny,
          ["CARGO_DENY_BIN"]),
-    Part("cargo-cyclonedx", "cargo-cyclonedx, which lists components", ["cargo-cyclonedx"], [PINNED], fill_cargo_cyclonedx,
-         ["CARGO_CYCLONEDX_BIN"]),
+    Part("cyclonedx", "the library of CycloneDX, which lists components", ["cyclonedx"], [PINS / "cyclonedx.txt"], fill_cyclonedx,
+         per_python=True),
 ]
