@@ -36,6 +36,8 @@ pub struct IncomingPrompt {
     pub text: Fingerprint,
     /// It merely acknowledges, or says that something is not there yet.
     pub is_weak: bool,
+    /// It is what came of an action that the agent wrote and had written before: the history says what that proves.
+    pub is_observation: bool,
     /// It goes on from an earlier text: the rest is what was added to it.
     pub is_addition: bool,
     pub context: Context,
@@ -46,10 +48,11 @@ impl IncomingPrompt {
         let Tail::Prompt(prompt) = &reading.tail else { return None };
         // What the agent said it was waiting for proves nothing either.
         let weak = [Kind::Acknowledgement, Kind::Empty, Kind::Waiting];
-        let is_weak_exchange = reading.exchanges.all.last().is_some_and(|step| weak.contains(&step.kind()));
+        let exchange = reading.exchanges.all.last();
         Some(Self {
             text: Fingerprint::of(&prompt.text),
-            is_weak: is_weak_exchange || is_weak_answer(&prompt.text),
+            is_weak: exchange.is_some_and(|step| weak.contains(&step.kind())) || is_weak_answer(&prompt.text),
+            is_observation: exchange.is_some_and(|step| step.acts),
             is_addition: false,
             context: prompt.context.clone().unwrap_or_default(),
         })
@@ -60,6 +63,7 @@ impl IncomingPrompt {
         Self {
             text: Fingerprint::of(&without_volatile(added)),
             is_weak: is_weak_answer(added),
+            is_observation: self.is_observation,
             is_addition: true,
             context: self.context.clone(),
         }

@@ -135,14 +135,17 @@ impl Window {
 }
 
 impl Entry {
-    /// The same text and the same calls; with `exactly`, digits and all.
+    /// The same text and the same calls. With `exactly`, digits and all, and not in a few words: "yes" answers many questions.
     pub fn answered_like(&self, other: &Self, exactly: bool) -> bool {
+        /// Words of an answer to prompts that differ, at least.
+        const WORDS: u16 = 4;
         let alike = if exactly {
             self.answer.is_verbatim(&other.answer)
         } else {
             self.answer.is_similar(&other.answer)
         };
-        self.answer.words > 0 && other.answer.words > 0 && alike && self.tools == other.tools
+        let least = if exactly { WORDS } else { 1 };
+        self.answer.words.min(other.answer.words) >= least && alike && self.tools == other.tools
     }
 
     /// The same calls, where there were any.

@@ -14,9 +14,11 @@ pub(super) fn written(said: &str) -> Option<&str> {
     last_calls(said).or_else(|| written_action::of(said))
 }
 
-/// Whether a text, as it stands in a body or not, does something.
-pub(super) fn acts(said: &str) -> bool {
-    written(said).is_some() || is_bare(said.trim_matches(|c: char| c.is_whitespace() || c == '"'))
+/// Whether a text, as it stands in a body or not, does something. Who calls tools commands nothing with a bare text: "HEARTBEAT_OK" and
+/// `{"alerts": 0}` are answers.
+pub(super) fn acts(said: &str, calls_tools: bool) -> bool {
+    let text = said.trim_matches(|c: char| c.is_whitespace() || c == '"');
+    written(said).is_some() || (!calls_tools && is_bare(text))
 }
 
 /// Calls that are written down at the end of a text: `[{'id': 'call_4', ..}]`.
@@ -121,8 +123,9 @@ mod tests {
             "echo $(date) 1 >> a.txt  This command will append the current date and time to the file.",
             "if [ -d /workspace ]; then echo \"directory exists\"; else echo \"directory does not exist\"; fi",
         ] {
-            assert!(acts(text), "{text}");
+            assert!(acts(text, false), "{text}");
         }
+        assert!(acts("find . -empty", false) && acts("```\nls\n```", true) && acts("Action: look", true));
     }
 
     #[test]
@@ -141,7 +144,10 @@ mod tests {
             "it works as far as i can see",
             "The one in the north carries most of it, as far as I can see.",
         ] {
-            assert!(!acts(text), "{text}");
+            assert!(!acts(text, false), "{text}");
+        }
+        for text in ["HEARTBEAT_OK", "all quiet", "ls -la", "logs/ok.txt", "→ ok", r#"{"status": "ok"}"#] {
+            assert!(!acts(text, true), "{text}");
         }
     }
 }

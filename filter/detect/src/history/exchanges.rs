@@ -2,7 +2,7 @@
 //! the end of the assistant's text (`written_action`), or the whole text; the outcome is the user's text. If an agent
 //! does not repeat itself, only digests are compared.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use memchr::memmem::Finder;
 use sentinel_llm_api::{
@@ -41,10 +41,11 @@ pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>
     if !earlier.contains(last) {
         return Ok(Steps::default());
     }
+    let calls_tools = (0..history.len()).any(|at| history.has_calls(at));
     let mut exchanges = Vec::with_capacity(assistants.len());
     let ends = assistants.iter().copied().skip(1).chain([history.len()]);
     for ((at, end), approach) in assistants.iter().copied().zip(ends).zip(&approaches) {
-        exchanges.push(exchange(history, at, end, *approach)?);
+        exchanges.push(exchange(history, at..end, *approach, calls_tools)?);
     }
     let first = exchanges.iter().rposition(|exchange| !exchange.acts).map_or(0, |at| at.saturating_add(1));
     let before = assistants.get(first).or(assistants.first()).copied().unwrap_or_default();
@@ -55,9 +56,9 @@ pub(super) fn of<'a>(history: &'a History<'_>, start: usize) -> Result<Steps<'a>
 
 fn exchange(
     history: &History<'_>,
-    at: usize,
-    end: usize,
+    Range { start: at, end }: Range<usize>,
     approach: u64,
+    calls_tools: bool,
 ) -> Result<Step<'static>, Unreadable> {
     let mut said = Joined::default();
     history.parts(at, &mut |part| {
@@ -82,7 +83,7 @@ fn exchange(
     }
     let own = Approach::of(&said.0);
     // Who says nothing does not talk.
-    let acts = said.0.trim().is_empty() || deed::acts(&said.0);
+    let acts = said.0.trim().is_empty() || deed::acts(&said.0, calls_tools);
     let (purpose, weight) = own.meaning();
     let facts = if answer.0.trim().is_empty() && !own.is_block {
         // The assistant speaks on without an answer.

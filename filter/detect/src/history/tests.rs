@@ -194,6 +194,35 @@ fn what_is_said_since_the_last_call_is_an_exchange() {
 }
 
 #[test]
+fn a_bare_text_is_a_command_only_of_an_agent_without_tools() {
+    let acts = |before: &[Value], said: &str| {
+        let pair =
+            [json!({"role": "assistant", "content": said}), json!({"role": "user", "content": "tick"})];
+        let messages: Vec<&Value> = before.iter().chain(&pair).chain(&pair).collect();
+        read_in("anthropic", &json!({ "messages": messages })).exchanges.all[1].acts
+    };
+    assert!(acts(&[], "cat b.py") && !acts(&anthropic_turn(None), "cat b.py"));
+    assert!(acts(&[], "```\nls\n```") && acts(&anthropic_turn(None), "```\nls\n```"));
+}
+
+/// The history says what the same action proves.
+#[test]
+fn what_came_of_a_written_action_is_no_new_prompt() {
+    let is_observation = |said: &str| {
+        let reading = chat(&[
+            ("user", "Watch."),
+            ("assistant", said),
+            ("user", "step 1"),
+            ("assistant", said),
+            ("user", "step 2"),
+        ]);
+        crate::prompts::IncomingPrompt::of(&reading).unwrap().is_observation
+    };
+    assert!(is_observation("```bash\ncat progress.txt\n```") && is_observation(r#"{"cmd": "step"}"#));
+    assert!(!is_observation("I see that it goes on."));
+}
+
+#[test]
 fn what_changes_beside_a_nudge_does_not_hide_it() {
     let messages: Vec<Value> = (0..3)
         .flat_map(|n| {
@@ -225,6 +254,9 @@ fn an_answer_ends_a_task_and_a_re_ask_does_not() {
     let ask = ("user", "Check the backups.");
     assert_eq!(counted(&[("assistant", "All backups are fine."), ask]), (1, true));
     assert_eq!(counted(&[("assistant", "There is no news yet."), ("user", "any news?")]), (1, true));
+    for sign in ["HEARTBEAT_OK", "all quiet", "0", "[no alerts]", r#"{"alerts": 0}"#] {
+        assert_eq!(counted(&[("assistant", sign), ask]), (1, true), "who calls tools answers with {sign}");
+    }
     assert_eq!(counted(&[ask]), (4, false), "a framework asks again");
     assert_eq!(counted(&[("assistant", "```\nls\n```"), ask]), (4, false), "an action is no answer");
     assert_eq!(counted(&[("assistant", ""), ask]), (4, false), "nor is nothing");

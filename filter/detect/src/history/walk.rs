@@ -33,6 +33,8 @@ pub(super) struct Walk<'p, 'a> {
     last: Option<usize>,
     /// The assistant's last turn wrote an action.
     awaits_observation: bool,
+    /// The assistant calls tools, so that a bare text of it is no command.
+    calls_tools: bool,
     /// How many messages had results and no text beside them. `None` once a message had both.
     plain_results: Option<u32>,
     /// What users have said, as it stands and in its normal form.
@@ -55,6 +57,7 @@ impl<'p, 'a> Walk<'p, 'a> {
             policy,
             last,
             awaits_observation: false,
+            calls_tools: false,
             plain_results: Some(0),
             said: HashSet::new(),
             word: None,
@@ -88,7 +91,7 @@ impl<'p, 'a> Walk<'p, 'a> {
         let text = said.trim_matches(|c: char| c.is_whitespace() || c == '"');
         let own = self.policy.own_words.as_str();
         let is_ours = !own.is_empty() && text.starts_with(own);
-        !text.is_empty() && !is_ours && !self.awaits_observation && !deed::acts(&said)
+        !text.is_empty() && !is_ours && !self.awaits_observation && !deed::acts(&said, self.calls_tools)
     }
 
     fn assistant(&mut self, history: &'a History<'_>, at: usize) -> Result<(), Unreadable> {
@@ -114,6 +117,7 @@ impl<'p, 'a> Walk<'p, 'a> {
                 self.done = at.saturating_add(1);
             }
         })?;
+        self.calls_tools |= has_calls;
         if !has_calls && may_act {
             self.awaits_observation = self.text(&text.0);
             if !self.awaits_observation && !text_actions::of(&text.0).is_empty() {

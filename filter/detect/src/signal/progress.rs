@@ -81,8 +81,8 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
         let is_new = is_new(at, step);
         if succeeded(step) {
-            if step.kind() == Kind::Acknowledgement {
-                // The tool that fails now has worked here.
+            if !step.lets_time_pass() {
+                // The tool that fails now has worked here, or has begun to.
                 if later.is_none_or(|later| later.tools == step.tools) {
                     break;
                 }

@@ -34,7 +34,8 @@ pub fn judge(
     policy: &ScorePolicy,
 ) -> (Verdict, Evidence) {
     // What an agent that acts in texts is told while it waits is no prompt.
-    if !policy.enabled || prompt.is_known() || (prompt.is_weak && prompt.is_addition) {
+    if !policy.enabled || prompt.is_known() || prompt.is_observation || (prompt.is_weak && prompt.is_addition)
+    {
         return (Verdict::Allow, Evidence::default());
     }
     let IncomingPrompt { text, context, .. } = prompt;
@@ -67,8 +68,6 @@ pub fn judge(
 
 /// Related prompts below which equal answers to them prove nothing.
 pub const LEAST_RELATED: u32 = 2;
-/// Nor do shorter answers (words): "yes" answers many questions.
-const ANSWER_WORDS: u16 = 4;
 
 /// What the window says about the prompt of the entry `number`, of which the embedding service says that `related` of the
 /// last prompts are related to it: where the last answers were the same to the letter, they count towards a hint.
@@ -81,7 +80,7 @@ pub fn judge_related(window: &Window, number: u32, related: u32, policy: &ScoreP
         window.entries.iter().rev().filter(|entry| {
             entry.number != number && entry.fate == Fate::Answered && entry.setting == setting
         });
-    let last = answered.next().filter(|last| last.answer.words >= ANSWER_WORDS)?;
+    let last = answered.next()?;
     let equal = answered.take_while(|entry| entry.answered_like(last, true)).count().saturating_add(1);
     let prompts = u32::try_from(equal).unwrap_or(u32::MAX).min(related);
     let evidence = Evidence { prompts, responses: prompts.saturating_sub(1), tools: 0 };

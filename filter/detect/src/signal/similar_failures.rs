@@ -10,9 +10,10 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     if number(steps.len()) < least {
         return 0;
     }
-    // Who waits between two tries has not done anything else.
-    let mut tries = steps.iter().rev().filter(|step| step.kind() != Kind::Waiting);
-    let Some(last) = tries.next().filter(|step| step.kind() != Kind::Acknowledgement) else { return 0 };
+    // Who waits between two tries has not done anything else. A job that runs now was begun by one.
+    let mut tries = steps.iter().rev().filter(|step| !step.lets_time_pass());
+    let succeeded = |step: &&Step<'_>| matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting);
+    let Some(last) = tries.next().filter(|step| !succeeded(step)) else { return 0 };
     let brings_nothing =
         |step: &&Step<'_>| step.residue().is_some() || (last.brings_like(step) && is_small(step));
     let is_like_it = |step: &&Step<'_>| {

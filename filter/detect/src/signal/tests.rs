@@ -666,3 +666,56 @@ fn receipts_in_other_clothes_are_no_outcome() {
         assert_quiet(&steps, receipt);
     }
 }
+
+/// What failed on one server runs on the next: each of a batch is done at the second try.
+#[test]
+fn a_job_that_has_begun_ends_a_row_of_failures() {
+    let tried = |n: usize, server: &str, result: &str| {
+        step("upload", &format!(r#"{{"file":"film {n}.mov","server":"{server}"}}"#), result)
+    };
+    for begun in ["queued", "uploading", r#"{"status":"pending"}"#, "Your upload is being processed", "12%"] {
+        let batch: Vec<_> = (0..6)
+            .flat_map(|n| [tried(n, "north", "503 Service Unavailable"), tried(n, "south", begun)])
+            .collect();
+        assert_quiet(&batch, begun);
+    }
+    let only_waits = |wait: fn(usize) -> Step<'static>| {
+        let name = |n: usize| ["red lamp", "lamp red", "a red lamp", "the red lamp", "red lamp shop"][n % 5];
+        let search = |n| step("bash", &format!("find_it {}", name(n)), "find_it: error: index offline");
+        let all: Vec<_> = (0..5).flat_map(|n| [search(n), wait(n)]).collect();
+        (1..=all.len()).any(|len| judged(&all[..len]).is_some())
+    };
+    assert!(only_waits(|_| step("bash", r#"{"command":"sleep 5"}"#, "")), "who sleeps has begun nothing");
+    assert!(only_waits(|_| step("bash", r#"{"command":"docker ps"}"#, "starting")), "nor who asks");
+}
+
+#[test]
+fn what_an_interpreter_shows_of_a_new_thing_is_a_receipt() {
+    let columns = ["mass", "height", "speed", "colour", "price", "weight", "age"];
+    let cells = |result: &str| -> Vec<_> {
+        let cell =
+            |name| step("run_cell", &format!(r#"{{"code":"df['{name}'].plot(kind='hist')"}}"#), result);
+        columns.map(cell).to_vec()
+    };
+    for result in [
+        "<Figure size 640x480 with 1 Axes>",
+        "<Axes: xlabel='x'>",
+        "<class 'pandas.DataFrame'>",
+        "<function plot>",
+    ] {
+        assert_quiet(&cells(result), result);
+    }
+    assert!(judged(&cells("no such column")).is_some());
+}
+
+#[test]
+fn one_call_whose_failure_moves_is_no_same_outcome() {
+    let run = |of: fn(usize) -> String| -> Vec<_> {
+        let edit = |n| step("edit", &format!(r#"{{"path":"a","new":"n{n}"}}"#), "ok");
+        (0..8).flat_map(|n| [edit(n), step("check", r#"{"target":"all of it"}"#, &of(n))]).collect()
+    };
+    let lines = run(|n| format!("  File \"a.py\", line {}\nSyntaxError: invalid syntax", 5 + n * 7));
+    assert_quiet(&lines, "the line moves");
+    let same = run(|_| "  File \"a.py\", line 5\nSyntaxError: invalid syntax".into());
+    assert!((1..=same.len()).any(|len| judged(&same[..len]).is_some()));
+}

@@ -59,7 +59,10 @@ fn is_past(word: &str) -> bool {
 pub(super) fn has_deed(text: &str) -> bool {
     /// Words that are looked at.
     const WORDS: usize = 60;
-    words(text).take(WORDS).any(|word| DEEDS.has(word) || DONE_AT_END.has(word) || STATEMENTS.has(word))
+    // "Create an account" stands on a page.
+    let is_statement =
+        |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase()) && STATEMENTS.has(word);
+    words(text).take(WORDS).any(|word| DEEDS.has(word) || DONE_AT_END.has(word) || is_statement(word))
 }
 
 /// Whether a text of a few words, or a small object, says that something was done.
@@ -67,7 +70,16 @@ pub(super) fn is_receipt(text: &str) -> bool {
     /// Codex puts its receipt into an object with numbers beside it.
     const WORDS: usize = 40;
     let first = words(text).next().unwrap_or_default();
-    words(text).nth(WORDS).is_none() && (has_deed(text) || is_past(first))
+    words(text).nth(WORDS).is_none() && (has_deed(text) || is_past(first) || is_object(text))
+}
+
+/// What an interpreter shows of a value that was made: `<Figure size 640x480 with 1 Axes>`, `<Axes: xlabel='date'>`.
+fn is_object(text: &str) -> bool {
+    let inner = text.trim().strip_prefix('<').and_then(|text| text.strip_suffix('>'));
+    inner.map(str::as_bytes).is_some_and(|inner| {
+        inner.first().is_some_and(u8::is_ascii_alphabetic)
+            && !inner.iter().any(|byte| matches!(byte, b'<' | b'>' | b'[' | b'/'))
+    })
 }
 
 /// A word for what tools do.
@@ -140,6 +152,18 @@ mod tests {
         assert!(begins_so(
             "Todos have been modified successfully. Ensure that you use the list. Please go on with the current tasks"
         ));
+    }
+
+    #[test]
+    fn what_says_that_a_thing_was_made() {
+        for text in ["<Axes: xlabel='x'>", "INSERT 0 1", "Heading 'Plan' added to a.docx", "Saved a.png"] {
+            assert!(is_receipt(text), "{text}");
+        }
+        for text in
+            ["Sign in. Create an account. Delete cookies.", "<Response [404]>", "<b>red</b>", "a < b > c"]
+        {
+            assert!(!is_receipt(text), "{text}");
+        }
     }
 
     #[test]

@@ -126,9 +126,15 @@ impl Step<'_> {
         self.has_outcome_of(other) || frame(self).is_some_and(|mine| frame(other) == Some(mine))
     }
 
+    /// It waits, or asks how something stands. What runs now because of it has been begun by it.
+    pub(crate) fn lets_time_pass(&self) -> bool {
+        self.kind() == Kind::Waiting
+            && (self.brought.is_for(Purpose::Wait) || self.brought.is_for(Purpose::AskState))
+    }
+
     /// Each call of it moves something on.
     pub(crate) fn moves_on(&self) -> bool {
-        self.brought.moves_on()
+        self.brought.is_for(Purpose::MoveOn)
     }
 
     /// What its results say; nothing where that is not kept.
@@ -145,7 +151,7 @@ impl Step<'_> {
     /// Its outcome is a few words.
     pub(crate) fn brings_few_words(&self) -> bool {
         self.text()
-            .is_some_and(|text| Weight::of_outcome(&text) < Weight::Full && !acknowledging::has_deed(&text))
+            .is_some_and(|text| Weight::of_outcome(&text) < Weight::Full && !acknowledging::is_receipt(&text))
     }
 
     /// Its outcome is a few words that say that something was done.

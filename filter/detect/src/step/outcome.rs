@@ -368,9 +368,9 @@ impl<'a> Brought<'a> {
         })
     }
 
-    /// One of the calls moves something on.
-    pub fn moves_on(&self) -> bool {
-        self.results().any(|done| done.call.meaning.purpose() == Purpose::MoveOn)
+    /// One of the calls is for this.
+    pub fn is_for(&self, purpose: Purpose) -> bool {
+        self.results().any(|done| done.call.meaning.purpose() == purpose)
     }
 
     /// What the calls were given, as far as it is kept.

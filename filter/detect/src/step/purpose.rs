@@ -221,7 +221,19 @@ mod tests {
                 Purpose::MoveOn,
             ),
             (&["get_job_status", "checkHealth", "BashOutput", "read_state"], Purpose::AskState),
-            (&["sleep", "wait_for_build", "pollJob", "warten", "等待"], Purpose::Wait),
+            (
+                &[
+                    "sleep",
+                    "wait_for_build",
+                    "pollJob",
+                    "listen",
+                    "set_timer",
+                    "scheduleWakeup",
+                    "warten",
+                    "等待",
+                ],
+                Purpose::Wait,
+            ),
             (&["move_file", "remove", "read_email", "search_code", "find_type"], Purpose::Any),
             (&["read_sensor", "get_metrics", "queue_position", "getEta"], Purpose::AskState),
         ] {

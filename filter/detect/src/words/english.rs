@@ -115,7 +115,7 @@ pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further outpu
 
 /// It lets time pass; in other languages too, for names are not in English alone.
 pub const WAIT: &[&str] = &[
-    "sleep", "wait", "poll", "watch", "await", "delay", "pause", "warten", "attendre", "esperar", "aguardar",
+    "sleep", "wait", "poll", "watch", "await", "delay", "pause", "listen", "timer", "wakeup", "warten", "attendre", "esperar", "aguardar",
     "aspettare", "wachten",
 ];
 /// Each call moves something on.

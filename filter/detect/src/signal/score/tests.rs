@@ -83,6 +83,18 @@ fn a_batch_with_equal_answers_is_never_killed() {
     let exchanges: Vec<String> = (0..20).map(|n| format!("Process order {n} of the day")).collect();
     let exchanges: Vec<_> = exchanges.iter().map(|p| (p.as_str(), "The order was processed.")).collect();
     assert!(!run(&exchanges).contains(&Verdict::Kill));
+    for answer in ["yes", "ALL_CLEAR", "Not a prime."] {
+        let exchanges: Vec<_> = exchanges.iter().map(|(p, _)| (*p, answer)).collect();
+        assert_eq!(run(&exchanges), [Verdict::Allow; 20], "a short answer proves nothing: {answer}");
+    }
+}
+
+#[test]
+fn what_came_of_an_action_does_not_score() {
+    let said =
+        |n: u32| IncomingPrompt { is_observation: true, ..prompt(&format!("step {n} of the long way")) };
+    let exchanges: Vec<_> = (0..8).map(|n| (said(n), "I look again at the same file.")).collect();
+    assert_eq!(run_of(&exchanges, true), [Verdict::Allow; 8]);
 }
 
 /// Beyond what an embedding model reads, where the service does not compare.
@@ -144,7 +156,7 @@ fn constant_words_to_answers_that_differ_in_numbers_are_work() {
             (0..n).map(|at| Occurrence { history: at as u64, answer: Fingerprint::of(&texts[at]) }).collect();
         let context = Context { history: n as u64, earlier, ..Context::default() };
         let text = Fingerprint::of("One of the tests fails, fix it and try again.");
-        (IncomingPrompt { text, is_weak: false, is_addition: false, context }, texts[n].as_str())
+        (IncomingPrompt { text, context, ..IncomingPrompt::default() }, texts[n].as_str())
     };
     assert_eq!(run_of(&(0..20).map(grown).collect::<Vec<_>>(), true), [Verdict::Allow; 20]);
 }
