@@ -80,7 +80,8 @@ impl<'a> Key<'a> {
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let ((ones, _), (others, _)) = (one.as_chunks::<4>(), other.as_chunks::<4>());
-    let are_same = |(one, other): (&[u8; 4], &[u8; 4])| u32::from_ne_bytes(*one) == u32::from_ne_bytes(*other);
+    let are_same =
+        |(one, other): (&[u8; 4], &[u8; 4])| u32::from_ne_bytes(*one) == u32::from_ne_bytes(*other);
     if !ones.iter().zip(others).all(are_same) {
         return false;
     }
