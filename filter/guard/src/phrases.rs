@@ -25,6 +25,7 @@ struct View<'t> {
     after: &'t [Token],
 }
 
+#[inline(never)]
 fn has(tokens: &[Token], kinds: u64) -> bool {
     tokens.iter().any(|token| token.is(kinds))
 }

@@ -142,8 +142,8 @@ fn class(byte: u8) -> u8 {
 /// What the sign or white space is that comes next.
 fn sign(rest: &[u8], is_first: bool) -> u8 {
     match rest {
-        // Within a name or a number it ends nothing.
-        [b'.' | b'!' | b'?' | b';', next, ..] if !next.is_ascii_whitespace() && *next != b'"' => SIGN,
+        // Within a name or a number it ends nothing. Scripts without spaces have none behind it.
+        [b'.' | b'!' | b'?' | b';', next, ..] if matches!(*next, b'!'..=b'~') && *next != b'"' => SIGN,
         [b'.' | b'!' | b'?' | b';', ..] => STOP,
         [b'\n', b'\n', ..] => STOP | LINE,
         [b'\n', ..] => LINE,
@@ -153,7 +153,7 @@ fn sign(rest: &[u8], is_first: bool) -> u8 {
         [b':', ..] => COLON,
         // Of a fenced block.
         [b'`', b'`', ..] => SIGN,
-        [b'"' | b'`', next, ..] if !next.is_ascii_whitespace() && !b",.;:?!)]}>`".contains(next) => QUOTE,
+        [b'"' | b'`', next, ..] if class(*next) & INSIDE != 0 => QUOTE,
         [b'"' | b'`', ..] => UNQUOTE,
         _ => SIGN,
     }

@@ -306,12 +306,7 @@ fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
             found.push(element);
             continue;
         }
-        let object = Object::of(element);
-        let mut named = object.all(&["model"]);
-        // Of a function it is a schema, which has no such name.
-        for parameters in object.all(&["parameters"]) {
-            named.extend(Object::of(parameters).all(&["model"]));
-        }
+        let named = Object::of(element).all(&["model"]);
         if named.is_empty() && has_tables {
             element.members().for_each(|(_, others)| found.extend(listed(others)));
         }

@@ -4,7 +4,7 @@
 use crate::{
     conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key},
-    tools::{self, May, listed},
+    tools::{self, May},
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
@@ -124,11 +124,12 @@ fn is_alike(name: &str, known: &str) -> bool {
 impl<'a> Conversation<'a> {
     /// Returns an error where a name that decides something is written in a way that only some servers read.
     pub fn check_names(&self) -> Result<(), Unreadable> {
-        let in_parts = |content| listed(content).into_iter().any(|part| hides(part, &OF_ITEMS));
+        let hides_part = |part: Raw<'_>| hides(part, &OF_ITEMS);
+        let in_parts = |content: Raw<'_>| hides_part(content) || content.elements().any(hides_part);
         let in_items = || {
-            self.history.items().any(|(item, _)| {
-                hides(item.raw, &OF_ITEMS) || (self.format.content)(item).is_some_and(in_parts)
-            })
+            self.history
+                .items()
+                .any(|(item, _)| hides_part(item.raw) || (self.format.content)(item).is_some_and(in_parts))
         };
         if hides(self.whole, &OF_BODIES) || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
     }
