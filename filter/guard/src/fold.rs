@@ -131,7 +131,7 @@ fn letter(code: u32, first: u32, out: &mut String) {
 /// A Latin letter or a sign of ASCII, and the characters that look like it.
 const ALIKE: &str = "aᴀᵃᴬàáâãäåāăąǎȧạảаαɑά bʙᵇᴮвβ cᴄᶜçćčĉċсϲⅽ dᴅᵈᴰďđԁⅾɗ eᴇᵉᴱèéêëēĕėęěẹẻеёєεέҽ℮ fꜰᶠ gɢᵍᴳĝğġģɡց hʜʰᴴĥħһհḥ iⁱᴵìíîïĩīĭįıịіїιίⅰɩɪ jᴊʲᴶĵјϳ kᴋᵏᴷķкκқ \
     lˡᴸĺļľŀłӏⅼʟ mᴍᵐᴹмⅿ nⁿᴺñńņňηոɴп oᵒᴼòóôõöøōŏőơọоοόσօᴏ pᴘᵖᴾрρṗ rʳᴿŕŗřгʀ sˢśŝşšșѕꜱſ tᴛᵗᵀţťŧțтτ uᵘᵁùúûüũūŭůűųưυսᴜ vᴠᵛⱽνѵⅴ wᴡʷᵂŵԝω xˣхχⅹ yʏʸýÿŷуүγ \
-    zᶻźżžᴢ '\u{2018}\u{2019}\u{201B}\u{2032}\u{00B4}\u{02BC} \"\u{201C}\u{201D}\u{201E}\u{201F}«»「」 \
+    zᶻźżžᴢ '\u{2018}\u{2019}\u{201B}\u{2032}\u{00B4}\u{02BC} \"\u{201C}\u{201D}\u{201E}\u{201F}»「」 \
     -\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212} .。． :： ,，、 !！ ?？ <‹〈＜⟨ >›〉＞⟩ [【〔［ ]】〕］ |｜∣│";
 
 #[inline(never)]
@@ -141,6 +141,8 @@ fn other(c: char, out: &mut String) {
         'ß' => return out.push_str("ss"),
         'æ' => return out.push_str("ae"),
         'œ' => return out.push_str("oe"),
+        // A space may follow it, and yet it begins a quotation.
+        '«' => return out.push_str("\"'"),
         _ => {}
     }
     let plain = table().binary_search_by_key(&c, |(alike, _)| *alike).ok().and_then(|at| table().get(at));

@@ -21,6 +21,25 @@ pub fn strings_into(json: &str, out: &mut String) {
     }
 }
 
+/// Writes `text` to `out` with the escapes in it decoded: tools give JSON in a text, in which more such texts may stand.
+pub fn unescape_into(text: &str, out: &mut String) {
+    let mut parts = text.split('\\');
+    out.push_str(parts.next().unwrap_or_default());
+    // Of several in a row, the last counts.
+    for part in parts.filter(|part| !part.is_empty()) {
+        let is_escape = match part.as_bytes() {
+            [b'n' | b'r' | b't', ..] => true,
+            [b'u', digits @ ..] => hex(digits).is_some(),
+            _ => false,
+        };
+        if !is_escape {
+            out.push('\\');
+        }
+        let rest = if is_escape { escape(part, out) } else { part };
+        out.push_str(rest);
+    }
+}
+
 /// Writes what stands behind a backslash; what follows it.
 fn escape<'a>(text: &'a str, out: &mut String) -> &'a str {
     let mut chars = text.chars();
@@ -31,9 +50,12 @@ fn escape<'a>(text: &'a str, out: &mut String) -> &'a str {
         'r' => '\r',
         'b' | 'f' => ' ',
         'u' => {
-            let Some(unit) = hex(chars.as_str()) else { return "" };
+            let Some(unit) = hex(chars.as_str().as_bytes()) else { return "" };
             let rest = chars.as_str().get(4..).unwrap_or_default();
-            let low = rest.strip_prefix("\\u").and_then(hex).filter(|low| (0xDC00..0xE000).contains(low));
+            let low = rest
+                .strip_prefix("\\u")
+                .and_then(|low| hex(low.as_bytes()))
+                .filter(|low| (0xDC00..0xE000).contains(low));
             if let (0xD800..0xDC00, Some(low)) = (unit, low) {
                 let code = ((unit & 0x3FF) << 10 | (low & 0x3FF)).wrapping_add(0x1_0000);
                 out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
@@ -47,8 +69,10 @@ fn escape<'a>(text: &'a str, out: &mut String) -> &'a str {
     chars.as_str()
 }
 
-fn hex(text: &str) -> Option<u32> {
-    u32::from_str_radix(text.get(..4)?, 16).ok()
+#[inline(never)]
+fn hex(text: &[u8]) -> Option<u32> {
+    let digits = text.first_chunk::<4>()?;
+    digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
 }
 
 #[cfg(test)]
@@ -66,5 +90,22 @@ mod tests {
         assert_eq!(read(r#"{"k":["v",7,"\ud800x"]}"#), "k\nv\n\u{fffd}x\n");
         assert_eq!(read(r#""cut \u00"#), "cut \n");
         assert_eq!(read("7"), "");
+    }
+
+    #[test]
+    fn escapes_of_json_within_a_text_are_read_however_deep_they_are() {
+        for (text, read) in [
+            (r#"{"a":"b\nc\td"}"#, "{\"a\":\"b\nc\td\"}"),
+            (r"a\\nb\\\\nc", "a\nb\nc"),
+            (r"\u0049gnore \u5ffd", "Ignore 忽"),
+            // No escapes.
+            (r"C:\\users\x \d+", r"C:\users\x \d+"),
+            (r"\u12", r"\u12"),
+            ("", ""),
+        ] {
+            let mut out = String::new();
+            unescape_into(text, &mut out);
+            assert_eq!(out, read, "{text}");
+        }
     }
 }

@@ -137,6 +137,11 @@ impl Scanner {
         let mut text = std::mem::take(&mut self.unescaped);
         text.clear();
         json::strings_into(json, &mut text);
+        if memchr::memchr(b'\\', text.as_bytes()).is_some() {
+            let mut inner = String::with_capacity(text.len());
+            json::unescape_into(&text, &mut inner);
+            text = inner;
+        }
         let found = self.scan(&text, place);
         self.unescaped = text;
         found

@@ -3,7 +3,7 @@
 
 use crate::{
     Matches, Pattern, Place,
-    tokens::{COLON, COMMA, GLUED, LINE, QUOTE, SIGN, STOP, Token},
+    tokens::{COLON, COMMA, GLUED, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE},
     words::{
         AI, ALL, AND, ARE, BEFORE, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT, IDENTITY, IF, IGNORE,
         INSTRUCTION, LIMIT, MENTION, MODAL, NAME, NEGATION, NO, NOW, PLAY, PRIOR, PROMPT, REFUSE, REVEAL,
@@ -25,6 +25,7 @@ struct View<'t> {
     after: &'t [Token],
 }
 
+#[inline(never)]
 fn has(tokens: &[Token], kinds: u64) -> bool {
     tokens.iter().any(|token| token.is(kinds))
 }
@@ -92,7 +93,7 @@ fn is_order(view: View<'_>) -> bool {
     if word.is(NO) {
         return false;
     }
-    if view.token.follows(COMMA | COLON | QUOTE | SIGN) {
+    if view.token.follows(COMMA | COLON | QUOTE | UNQUOTE | SIGN) {
         return true;
     }
     let is_spoken_to = has(last(view.before, 6), YOU | YOUR);
@@ -114,7 +115,9 @@ fn sets_aside(view: View<'_>) -> bool {
     }
     if view.token.is(FOLLOW) {
         let near = last(view.before, 4);
-        let is_halted = has(near, NEGATION | HALT | NO) && (!has(near, THIRD) || has(near, YOU));
+        // "Feel free to follow".
+        let halts = |word: &Token| word.is(NEGATION | HALT | NO) && !word.is(WITHIN);
+        let is_halted = near.iter().any(halts) && (!has(near, THIRD) || has(near, YOU));
         return is_halted && is_told_before(view, false);
     }
     is_order(view) && is_told_before(view, true) || comes_last(view)
@@ -237,8 +240,12 @@ fn comes_before_task(view: View<'_>) -> bool {
 fn is_mention(view: View<'_>) -> bool {
     let near = last(view.before, 12);
     let is_value = view.token.follows(COLON | LINE);
-    let is_quoted = view.token.follows(QUOTE) && !view.before.is_empty() && !is_value
-        || near.iter().rev().take(3).any(|word| word.follows(QUOTE)) && near.len() > 3;
+    // What begins a quotation that has not ended.
+    let marked = |word: &&Token| word.follows(QUOTE | UNQUOTE);
+    let is_quoted = match Some(&view.token).filter(marked) {
+        Some(verb) => verb.follows(QUOTE) && !view.before.is_empty() && !is_value,
+        None => near.iter().rev().find(marked).is_some_and(|word| word.follows(QUOTE)) && near.len() > 3,
+    };
     let about = near.iter().rposition(|word| word.is(MENTION));
     let is_told = about.is_some_and(|about| !has(near.get(about..).unwrap_or_default(), YOU));
     is_quoted || is_told

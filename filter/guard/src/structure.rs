@@ -3,7 +3,7 @@
 
 use crate::{
     Matches, Pattern,
-    tokens::{COLON, LINE, QUOTE, SIGN, STOP, Token, kinds_of},
+    tokens::{COLON, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE, kinds_of},
     words::{AI, CHAT, END, FRAME, IGNORE, INSTRUCTION, MODAL, PROMPT, RULE, SAID, SYSTEM, WITHIN, YOU},
 };
 
@@ -179,7 +179,7 @@ pub fn lines(tokens: &[Token], found: &mut Matches) {
             [] => false,
         };
         let signs = next.first().map_or(0, |next| next.gap);
-        let is_tag = token.follows(SIGN) && signs & SIGN != 0 && (token.gap | signs) & QUOTE == 0;
+        let is_tag = token.follows(SIGN) && signs & SIGN != 0 && (token.gap | signs) & (QUOTE | UNQUOTE) == 0;
         let is_line = token.is_loud && signs & COLON != 0 && told.iter().any(|word| word.is(IGNORE | AI));
         if is_head && (is_tag && is_order || is_line) {
             found.add(Pattern::SystemTags, token.offset);

@@ -11,12 +11,15 @@ use crate::{
 pub const STOP: u8 = 1;
 pub const COMMA: u8 = 2;
 pub const COLON: u8 = 4;
+/// A quotation begins.
 pub const QUOTE: u8 = 8;
 pub const LINE: u8 = 16;
 /// Any other sign.
 pub const SIGN: u8 = 32;
 /// Both words are parts of one name.
 pub const GLUED: u8 = 64;
+/// A quotation ends.
+pub const UNQUOTE: u8 = 128;
 
 /// A word of a text.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +87,7 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
             tokens.push(Token { kinds, offset: at, gap: std::mem::take(&mut gap), is_loud });
         }
         if word.len() < length {
-            gap |= QUOTE;
+            gap |= UNQUOTE;
         }
         at = at.saturating_add(length);
     }
@@ -98,7 +101,8 @@ fn ideographs(word: &str, start: usize, gap: &mut u8, tokens: &mut Vec<Token>) -
     while let Some(next) = word.get(at..).and_then(|rest| rest.chars().next()) {
         let rest = word.get(at..).unwrap_or_default();
         let (kinds, length) = table().beginning(rest).unwrap_or((0, next.len_utf8()));
-        if kinds != 0 {
+        // What nothing is known of is a word too, where it comes behind a sign.
+        if kinds != 0 || *gap != 0 {
             let offset = start.saturating_add(at);
             tokens.push(Token { kinds, offset, gap: std::mem::take(gap), is_loud: false });
             all |= kinds;
@@ -138,8 +142,8 @@ fn class(byte: u8) -> u8 {
 /// What the sign or white space is that comes next.
 fn sign(rest: &[u8], is_first: bool) -> u8 {
     match rest {
-        // Within a name or a number it ends nothing.
-        [b'.' | b'!' | b'?' | b';', next, ..] if !next.is_ascii_whitespace() && *next != b'"' => SIGN,
+        // Within a name or a number it ends nothing. Scripts without spaces have none behind it.
+        [b'.' | b'!' | b'?' | b';', next, ..] if matches!(*next, b'!'..=b'~') && *next != b'"' => SIGN,
         [b'.' | b'!' | b'?' | b';', ..] => STOP,
         [b'\n', b'\n', ..] => STOP | LINE,
         [b'\n', ..] => LINE,
@@ -147,7 +151,10 @@ fn sign(rest: &[u8], is_first: bool) -> u8 {
         [b'_', next, ..] if is_first && next.is_ascii_alphanumeric() => GLUED,
         [b',', ..] => COMMA,
         [b':', ..] => COLON,
-        [b'"' | b'`', ..] => QUOTE,
+        // Of a fenced block.
+        [b'`', b'`', ..] => SIGN,
+        [b'"' | b'`', next, ..] if class(*next) & INSIDE != 0 => QUOTE,
+        [b'"' | b'`', ..] => UNQUOTE,
         _ => SIGN,
     }
 }
@@ -301,7 +308,7 @@ mod tests {
         let mut tokens = Vec::new();
         read("Hi, IGNORE \"all\".\n\n3.5 x_y", &mut tokens);
         let gaps: Vec<u8> = tokens.iter().map(|token| token.gap).collect();
-        assert_eq!(gaps, [STOP | LINE, COMMA, QUOTE, QUOTE | STOP | LINE, SIGN, 0, GLUED]);
+        assert_eq!(gaps, [STOP | LINE, COMMA, QUOTE, UNQUOTE | STOP | LINE, SIGN, 0, GLUED]);
         assert!(tokens[1].is_loud && tokens[1].is(IGNORE) && tokens[1].offset == 4);
     }
 }

@@ -17,7 +17,7 @@ kinds! {
 #[rustfmt::skip]
 pub const WORDS: &[(u64, &str)] = &[
     // Sets something aside.
-    (IGNORE, "ignore disregard forget bypass neglect discard erase override overrule overwrite ignorier* vergiss vergessen \
+    (IGNORE, "ignore disregard forget bypass neglect discard erase override overrule overwrite ignoriere ignorieren vergiss vergessen \
         vergesst missachte* ignorez oublie oubliez oublier ignora ignoren olvida olvide olviden dimentica dimenticate \
         ignorate ignorare esqueca desconsidere negeer vergeet игнорируй* забудь* 忽略 忽视 无视 忘记 無視 忘れ 무시 잊"),
     (FOLLOW, "follow following obey obeying heed adhere comply listen attention"),
@@ -62,7 +62,8 @@ pub const WORDS: &[(u64, &str)] = &[
         is der die das den dem diese* les la le las los el gli os as de des and or on previously like 的 の 这些 이 를 을 は を \
         and/or"),
     // Of what something is: about, for, in.
-    (WITHIN, "about regarding concerning on for in inside within contained found that which by if when"),
+    (WITHIN, "about regarding concerning on for in inside within contained found that which by if when \
+        del della sur auf free"),
     // Words of people who write about attacks.
     (MENTION, "attack* inject* jailbreak* phrase* example* eg detect* pattern* payload* adversar* attempt* trick* malicious \
         vulnerab* exploit* filter* regex keyword* such tries tried asks asked tells says said writes contain* sentence*"),

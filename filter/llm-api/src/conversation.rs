@@ -63,9 +63,10 @@ impl<'a> Conversation<'a> {
 
     /// All models that the request may run on: the one that the body names, and the alternatives for a router of
     /// providers.
-    pub fn models(&self) -> Vec<Cow<'a, str>> {
-        // OpenRouter reads `models`, LiteLLM `fallbacks`. A tool may ask a model: an adviser.
-        let mut lists = self.top.all(&["models", "tools"]);
+    pub fn models(&self) -> Vec<String> {
+        // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, LiteLLM `fallbacks` and
+        // `deployment_id`. A tool may ask a model: an adviser.
+        let mut lists = self.top.all(&["model", "models", "deployment_id", "tools"]);
         lists.extend(self.handed_on(&["model", "models"]));
         if self.format.has_agents {
             lists.extend(self.top.all(&["agent"]));
@@ -82,11 +83,7 @@ impl<'a> Conversation<'a> {
         for list in self.handed_on(&["fallbacks"]) {
             add_models(list, true, &mut found);
         }
-        let mut models: Vec<_> = found.into_iter().map(|name| Cow::Owned(tools::text(name))).collect();
-        if !self.model.is_empty() {
-            models.insert(0, self.model.clone());
-        }
-        models
+        found.into_iter().map(tools::text).collect()
     }
 
     /// The output tokens that the client allows at most, if the body says so.

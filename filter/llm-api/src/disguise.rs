@@ -79,11 +79,13 @@ const READ: [&str; 26] = [
 /// Lists of tools, wherever a provider may look for them.
 const TOOLS: [&str; 5] =
     ["tools", "functions", "functionDeclarations", "function_declarations", "mcp_servers"];
-/// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen and OpenRouter.
-pub(crate) const SWITCHES: [(&str, &str); 4] = [
+/// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen, Baidu and OpenRouter.
+pub(crate) const SWITCHES: [(&str, &str); 6] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
     ("enable_search", "web_search"),
+    ("web_search", "web_search"),
+    ("enable_code_interpreter", "code_interpreter"),
     ("plugins", "plugins"),
 ];
 /// Levels of objects and lists that are searched for them.
@@ -122,7 +124,13 @@ fn is_alike(name: &str, known: &str) -> bool {
 impl<'a> Conversation<'a> {
     /// Returns an error where a name that decides something is written in a way that only some servers read.
     pub fn check_names(&self) -> Result<(), Unreadable> {
-        let in_items = || self.history.items().any(|(item, _)| hides(item.raw, &OF_ITEMS));
+        let hides_part = |part: Raw<'_>| hides(part, &OF_ITEMS);
+        let in_parts = |content: Raw<'_>| hides_part(content) || content.elements().any(hides_part);
+        let in_items = || {
+            self.history
+                .items()
+                .any(|(item, _)| hides_part(item.raw) || (self.format.content)(item).is_some_and(in_parts))
+        };
         if hides(self.whole, &OF_BODIES) || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
     }
 

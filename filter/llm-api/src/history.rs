@@ -118,10 +118,12 @@ impl<'a> History<'a> {
         read.end
     }
 
-    /// Gives all words of a message to `visit`, as they stand in the body and not decoded, to be searched. Returns an error when a
-    /// part cannot be read.
+    /// Gives all words of a message to `visit`, as they stand in the body and not decoded, to be searched; of an answer, what is not
+    /// the model's. Returns an error when a part cannot be read.
     pub fn written(&self, at: usize, visit: &mut dyn FnMut(Written<'a>)) -> Result<(), Unreadable> {
-        for item in self.items_of(at).filter_map(|at| self.items.get(at)) {
+        let is_answer = self.role(at) == Role::Assistant;
+        let is_read = |at: &usize| !is_answer || self.roles.get(*at) == Some(&Role::Other);
+        for item in self.items_of(at).filter(is_read).filter_map(|at| self.items.get(at)) {
             let mut end = Ok(());
             let mut give = |element: Option<usize>, found: ItemPart<'a>| match found {
                 ItemPart::Text(raw) if !raw.is_string() => end = Err(Unreadable::Shape),

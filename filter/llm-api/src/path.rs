@@ -65,7 +65,7 @@ pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(|letter: char| letter.is_whitespace() || letter.is_control())
 }
 
-/// Broken escapes, and escapes that do not give UTF-8, stay as they are.
+/// Broken escapes stay as they are.
 fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -79,7 +79,7 @@ fn percent_decoded(text: &str) -> String {
         bytes.push(byte);
         rest = after;
     }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The model and the method of a path that ends with `/models/MODEL:METHOD`.

@@ -108,6 +108,11 @@ mod tests {
             "/v1/%09chat/completions%00",
             "/v1/chat/completions#x",
             "/v1/chat/completions%23x",
+            "/v1/%63hat/completions;a=%ff",
+            "/%ff/../v1/%63hat/completions",
+            "/v1/%63hat/completions#%ff",
+            "/v1/chat/%ff/%2e%2e/completions",
+            "/v1/chat%2fcompletions?x=%ff",
         ] {
             assert_eq!(route(path).map(|route| route.dialect.label()), Some("openai_chat"), "{path}");
         }

@@ -3,7 +3,7 @@
 
 use crate::{
     conversation::Conversation,
-    disguise::hides,
+    disguise::{SWITCHES, hides},
     edit::{Edit, replace},
     json::{
         self, Raw, Unreadable,
@@ -31,6 +31,8 @@ pub type May<'m> = &'m dyn Fn(&str) -> bool;
 const MCP: &str = "mcp:";
 /// A list of such servers (Anthropic).
 const SERVERS: &str = "mcp_servers";
+/// Lists of tools. A router takes those of one format in a request of another.
+const LISTS: [&str; 3] = ["tools", "functions", SERVERS];
 /// The tools of a server that may be called.
 const ALLOWED: [&str; 2] = ["allowed_tools", "allowedTools"];
 
@@ -43,14 +45,10 @@ pub(crate) struct Restricted {
 
 /// Where most dialects have the tools: keys of one object.
 pub(crate) struct Keys {
-    /// Lists of tools.
-    pub lists: &'static [&'static str],
     /// Choices among the tools.
     pub choices: &'static [&'static str],
     /// Members that the provider refuses when there are no tools.
     pub with_tools: &'static [&'static str],
-    /// Members that switch on a tool of the provider, and what that tool is called.
-    pub switches: &'static [(&'static str, &'static str)],
 }
 
 /// The result for one list of tools.
@@ -89,7 +87,7 @@ pub(crate) fn restrict(
     let Filtered { edits, denied, mut left, mut has_nameless } = further;
     let (mut offer, mut emptied) = (Offer { edits, denied, forced: None }, Vec::new());
     for (at, (key, list)) in all.members().iter().enumerate() {
-        if !keys.lists.iter().any(|name| key.is(name)) {
+        if !is_one_of(key, &LISTS) {
             continue;
         }
         let filtered = filter(body, *list, key.is(SERVERS), may)?;
@@ -105,10 +103,10 @@ pub(crate) fn restrict(
     if has_nameless {
         return Err(Unreadable::Shape);
     }
-    let is_off = |key: &Key<'_>| keys.switches.iter().find(|(name, tool)| key.is(name) && !may(tool));
+    let is_off = |key: &Key<'_>| switched(key).filter(|tool| !may(tool));
     let is_bare = left == 0 && !offer.denied.is_empty();
     let switched = all.members().iter().filter(|(_, value)| !matches!(value.get(), "null" | "false"));
-    offer.denied.extend(switched.filter_map(|(key, _)| is_off(key)).map(|(_, tool)| (*tool).to_owned()));
+    offer.denied.extend(switched.filter_map(|(key, _)| is_off(key)).map(str::to_owned));
     for raw in choosers.iter().flat_map(|chooser| Object::of(*chooser).all(keys.choices)) {
         let choice = Choice::of(raw);
         if let Some(forced) = choice.denied(left, &offer.denied, may) {
@@ -143,6 +141,13 @@ pub(crate) fn restrict(
     Ok(Restricted { offer, left })
 }
 
+/// The tool of the provider that a member switches on.
+#[inline(never)]
+fn switched(key: &Key<'_>) -> Option<&'static str> {
+    SWITCHES.iter().find(|(name, _)| key.is(name)).map(|(_, tool)| *tool)
+}
+
+#[inline(never)]
 fn is_one_of(key: &Key<'_>, names: &[&str]) -> bool {
     names.iter().any(|name| key.is(name))
 }
@@ -272,7 +277,12 @@ fn named(element: Raw<'_>) -> Vec<String> {
         .collect();
     for kind in &kinds {
         match kind.as_str() {
-            "mcp" => names.extend(server("server_label")),
+            // A connector of the provider is what its id says.
+            "mcp" => {
+                for key in ["server_label", "connector_id"] {
+                    names.extend(server(key));
+                }
+            }
             "mcp_toolset" => names.extend(server("mcp_server_name")),
             "mcp_server" => names.extend(server("name")),
             _ => {}

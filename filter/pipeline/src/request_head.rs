@@ -62,7 +62,9 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
         return None;
     }
     let path = host.request_header(":path").unwrap_or_default();
-    let path = RequestPath::of(std::str::from_utf8(&path).ok()?);
+    // A server may pass over bytes that are no UTF-8.
+    let path = String::from_utf8_lossy(&path);
+    let path = RequestPath::of(&path);
     let target = if config.mcp.is_spoken_on(&path) {
         Target::Mcp
     } else {

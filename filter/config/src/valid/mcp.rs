@@ -22,10 +22,9 @@ pub struct McpPolicy {
 }
 
 impl McpPolicy {
-    /// Whether MCP is spoken on `path`. Some servers ignore its case.
+    /// Whether MCP is spoken on `path`.
     pub fn is_spoken_on(&self, path: &RequestPath<'_>) -> bool {
-        let small = path.path.to_ascii_lowercase();
-        self.paths.iter().any(|known| known.fits(&path.path) || known.fits(&small))
+        self.paths.iter().any(|known| known.fits(&path.path))
     }
 }
 

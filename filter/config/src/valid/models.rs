@@ -26,12 +26,14 @@ impl ModelPolicy {
 
     /// Whether the model of this name may be asked.
     pub fn may(&self, model: &str) -> bool {
-        let model = model.to_lowercase();
-        self.is_open()
-            || self.allow.iter().any(|allowed| match allowed {
-                ModelName::Exact(name) => *name == model,
+        let may = |model: &str| {
+            self.allow.iter().any(|allowed| match allowed {
+                ModelName::Exact(name) => name == model,
                 ModelName::Prefix(prefix) => model.starts_with(prefix),
             })
+        };
+        // Routers take several, one after another.
+        self.is_open() || model.to_lowercase().split(',').all(may)
     }
 }
 
@@ -42,4 +44,22 @@ pub fn models(raw: &RawConfig) -> Result<ModelPolicy, ConfigError> {
         _ => Err(ConfigError::new(format!("models[{at}]"), "needs exactly one of `name` and `prefix`")),
     };
     Ok(ModelPolicy { allow: raw.models.iter().enumerate().map(name).collect::<Result<_, _>>()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_models_each_must_be_allowed() {
+        let allow = vec![ModelName::Exact("small".to_owned()), ModelName::Prefix("mini-".to_owned())];
+        let policy = ModelPolicy { allow };
+        for model in ["small", "SMALL", "mini-1", "mini-1,small", "Mini-2,mini-1"] {
+            assert!(policy.may(model), "{model}");
+        }
+        for model in ["big", "mini-1,big", "big,mini-1", "mini-1, big", "small,", "", ","] {
+            assert!(!policy.may(model), "{model}");
+        }
+        assert!(ModelPolicy::default().may("a,b"));
+    }
 }

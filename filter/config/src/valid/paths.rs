@@ -29,12 +29,17 @@ pub enum PathMatch {
 }
 
 impl PathMatch {
+    /// Some servers ignore the case of a path.
+    #[inline(never)]
     pub fn fits(&self, path: &str) -> bool {
-        match self {
-            Self::Exact(exact) => path == exact,
-            Self::Prefix(prefix) => path.starts_with(prefix),
-            Self::Suffix(suffix) => path.ends_with(suffix),
-        }
+        let (known, part) = match self {
+            Self::Exact(known) => (known, Some(path)),
+            Self::Prefix(known) => (known, path.get(..known.len())),
+            Self::Suffix(known) => {
+                (known, path.len().checked_sub(known.len()).and_then(|start| path.get(start..)))
+            }
+        };
+        part.is_some_and(|part| part.eq_ignore_ascii_case(known))
     }
 }
 
@@ -64,4 +69,26 @@ pub fn path_rule((index, raw): (usize, RawPath)) -> Result<PathRule, ConfigError
 fn one_of_the_dialects() -> String {
     let labels: Vec<&str> = registry::ALL.iter().map(|dialect| dialect.label()).collect();
     format!("must say what is spoken there: one of {}, none", labels.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_case_of_a_path_says_nothing() {
+        let [exact, prefix, suffix] =
+            [PathMatch::Exact, PathMatch::Prefix, PathMatch::Suffix].map(|of| of("/Talk".to_owned()));
+        for (path, fits) in [
+            ("/Talk", [true, true, true]),
+            ("/talk", [true, true, true]),
+            ("/TALK/x", [false, true, false]),
+            ("/x/tALK", [false, false, true]),
+            ("/tal", [false, false, false]),
+            ("/\u{e4}\u{e4}", [false, false, false]),
+            ("", [false, false, false]),
+        ] {
+            assert_eq!([&exact, &prefix, &suffix].map(|known| known.fits(path)), fits, "{path}");
+        }
+    }
 }

@@ -6,8 +6,7 @@ use crate::{
     tools::{self, Keys, May, Offer},
 };
 
-const KEYS: Keys =
-    Keys { lists: &["tools", "mcp_servers"], choices: &["tool_choice"], with_tools: &[], switches: &[] };
+const KEYS: Keys = Keys { choices: &["tool_choice"], with_tools: &[] };
 
 /// If the history has calls, the provider requires at least one tool.
 const STAND_IN: &str = r#"[{"name":"no_tool_available","description":"No tool can be called.","input_schema":{"type":"object","properties":{}}}],"tool_choice":{"type":"none"}"#;

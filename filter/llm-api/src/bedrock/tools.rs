@@ -6,7 +6,7 @@ use crate::{
     tools::{self, Filtered, Keys, May, Offer},
 };
 
-const KEYS: Keys = Keys { lists: &["tools"], choices: &["toolChoice"], with_tools: &[], switches: &[] };
+const KEYS: Keys = Keys { choices: &["toolChoice"], with_tools: &[] };
 
 /// If the history has calls, the provider requires at least one tool.
 const STAND_IN: &str = r#"[{"toolSpec":{"name":"no_tool_available","description":"No tool can be called.","inputSchema":{"json":{"type":"object","properties":{}}}}}]"#;

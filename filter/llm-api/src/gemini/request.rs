@@ -124,6 +124,10 @@ fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unrea
         if let Some(response) = response {
             let [id, name, content] = response.pick(["id", "name", "response"])?;
             finder.give(ItemPart::Result(ItemResult { id, name, content, is_error: false, tool }));
+            // Pictures and files beside it.
+            if let [Some(parts)] = response.pick(["parts"])? {
+                finder.give(ItemPart::Around(parts));
+            }
         }
         Ok(())
     })

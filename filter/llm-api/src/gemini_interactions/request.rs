@@ -178,9 +178,11 @@ fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unrea
         finder.give(ItemPart::Result(ItemResult { id, name, content, is_error, tool }));
     } else if step.is_content() {
         step.give_content(finder)?;
+    } else if step.kind == "thought" {
+        // It is the model's.
     } else if let Some(content) = step.content {
         contents(content, finder)?;
-    } else if step.kind != "thought" {
+    } else {
         finder.give(ItemPart::Other(item.raw));
     }
     Ok(())

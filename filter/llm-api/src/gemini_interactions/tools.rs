@@ -6,7 +6,7 @@ use crate::{
     tools::{self, Keys, May, Offer},
 };
 
-const KEYS: Keys = Keys { lists: &["tools"], choices: &["tool_choice"], with_tools: &[], switches: &[] };
+const KEYS: Keys = Keys { choices: &["tool_choice"], with_tools: &[] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
     let choosers = read.top.all(&["generation_config"]);

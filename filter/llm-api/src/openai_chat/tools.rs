@@ -2,17 +2,11 @@
 
 use crate::{
     conversation::Conversation,
-    disguise::SWITCHES,
     json::Unreadable,
     tools::{self, Keys, May, Offer},
 };
 
-const KEYS: Keys = Keys {
-    lists: &["tools", "functions"],
-    choices: &["tool_choice", "function_call"],
-    with_tools: &["parallel_tool_calls"],
-    switches: &SWITCHES,
-};
+const KEYS: Keys = Keys { choices: &["tool_choice", "function_call"], with_tools: &["parallel_tool_calls"] };
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
     let whole = read.whole;

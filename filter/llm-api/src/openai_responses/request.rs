@@ -219,11 +219,13 @@ fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unrea
         }));
     } else if matches!(&*item.kind, "item_reference" | "compaction") {
         finder.give(ItemPart::Reference);
+    } else if item.kind == "reasoning" {
+        // It is the model's.
     } else if let Some(content) = item.content {
         let kinds: &[&str] =
             if item.role() == Role::Assistant { &["output_text", "text"] } else { &["input_text", "text"] };
         finder.texts(content, kinds)?;
-    } else if item.kind != "reasoning" {
+    } else {
         finder.give(ItemPart::Other(raw));
     }
     Ok(())

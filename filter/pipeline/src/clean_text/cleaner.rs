@@ -172,7 +172,8 @@ impl Cleaner {
         let is_code = self.code.take(c, !self.is_past_fences);
         let begins = match c {
             _ if is_code => None,
-            '<' if !self.is_mid_line || self.has_opened => Some(Candidate::TAG),
+            // What is indented so far is code.
+            '<' if (!self.is_mid_line || self.has_opened) && self.before.len() < 4 => Some(Candidate::TAG),
             '[' if !self.is_mid_line => Some(Candidate::Mark),
             _ => None,
         };
@@ -206,7 +207,7 @@ impl Cleaner {
             Taken::Block(block) => {
                 let held = std::mem::take(&mut self.held);
                 self.set_aside(&held, block.step());
-                self.mode = Mode::Skipping(block, Skip::Line);
+                self.mode = Mode::Skipping(block, if c == '\n' { Skip::Start } else { Skip::Line });
             }
         }
     }

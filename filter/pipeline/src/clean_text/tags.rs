@@ -157,7 +157,8 @@ const MARKS: [(&str, Block); 6] = [
     ("[Tool Call:", Block::Call),
     ("[Tool Result ", Block::Result),
     ("[Tool Result:", Block::Result),
-    ("[Tool Result]", Block::Result),
+    // Words may follow where it is only named.
+    ("[Tool Result]\n", Block::Result),
     ("[Historical context:", Block::Call),
     ("[System Message]", Block::SystemMessage),
 ];

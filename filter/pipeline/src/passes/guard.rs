@@ -71,11 +71,18 @@ impl Search {
 }
 
 /// The messages that are new. The newest come first: the model acts on them. The end of a history may be the beginning of an answer,
-/// which the model is to go on with.
+/// which the model is to go on with. With the answer before them: a client may have put something behind the model's own words there.
 pub fn new<'h>(history: &'h History<'_>) -> impl Iterator<Item = usize> + 'h {
-    let is_answer = |at: &usize| history.role(*at) == Role::Assistant;
-    let new = (0..history.len()).rev().skip_while(is_answer).take_while(move |at| !is_answer(at));
+    let new = (first(history)..history.len()).rev();
     new.filter(|at| history.role(*at) != Role::Instruction)
+}
+
+/// The first of them.
+#[inline(never)]
+fn first(history: &History<'_>) -> usize {
+    let is_answer = |at: &usize| history.role(*at) == Role::Assistant;
+    let last = (0..history.len()).rev().find(|at| !is_answer(at)).unwrap_or(0);
+    (0..last).rev().find(is_answer).unwrap_or(0)
 }
 
 /// Reads what is new.

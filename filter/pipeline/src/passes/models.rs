@@ -13,10 +13,9 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     if models.is_open() {
         return;
     }
-    // The provider goes by what the path says; a router before it may go by the body.
     let mut asked = seen.conversation.models();
-    asked.extend(seen.path.model.iter().map(Into::into));
-    asked.extend(seen.path.others.iter().map(Into::into));
+    asked.extend(seen.path.model.clone());
+    asked.extend_from_slice(&seen.path.others);
     let denied = asked.iter().find(|model| !models.may(model)).map(|model| shown(model));
     let denied = denied.or_else(|| asked.is_empty().then(String::new));
     if let Some(tool) = denied {
