@@ -267,7 +267,7 @@ fn is_order(rest: &[Token], all: &[Token], is_thanked: bool) -> bool {
                 (is_polite || is_text)
                     && (is_named
                         || next.is("the")
-                        || next_is("indefinite") && (is_polite || !is_in("listing", &first.text)))
+                        || next_is("indefinite") && (is_polite || !is_in("textual", &first.text)))
                     || next_is("definite")
                     || is_polite && (next.kind == Kind::Other || next.is("it") || next_is("objects"))
             })
@@ -275,8 +275,8 @@ fn is_order(rest: &[Token], all: &[Token], is_thanked: bool) -> bool {
     // "Can you delete a commit in git?" asks whether it is possible, and "can anyone describe God?" too.
     let is_possible = !is_polite
         && !is_for_reader
-        && !is_in("explained", &first.text)
-        && !is_in("textual", &first.text)
+        && (!is_in("orders", &first.text) && rest.iter().any(|token| token.is("without"))
+            || !is_in("explained", &first.text) && !is_in("textual", &first.text))
         && (all.get(1).is_some_and(|who| who.text.ends_with("one") || who.text.ends_with("body"))
             || !next_is("definite") && rest.iter().skip(1).any(|token| is_in("circumstances", &token.text)));
     if is_possible {
