@@ -90,6 +90,11 @@ async fn no_fresh_trap_does() {
 }
 
 #[tokio::test]
+async fn no_later_trap_does() {
+    served("later_traps.jsonl", 140).await;
+}
+
+#[tokio::test]
 async fn rewordings_of_the_own_and_of_the_hidden_fields_are_answered() {
     served("own.jsonl", 93).await;
     served("held_out.jsonl", 44).await;

@@ -56,7 +56,12 @@ fn few_traps_and_most_rewordings_are_served() {
 /// Mostly the same words, in other roles or with one small word changed.
 #[test]
 fn hard_traps_are_served_at_no_threshold() {
-    for (name, traps) in [("hard_traps.jsonl", 45), ("traps.jsonl", 350), ("fresh_traps.jsonl", 100)] {
+    for (name, traps) in [
+        ("hard_traps.jsonl", 45),
+        ("traps.jsonl", 350),
+        ("fresh_traps.jsonl", 100),
+        ("later_traps.jsonl", 700),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let output = evaluate(&of_repository(name), folder.path());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

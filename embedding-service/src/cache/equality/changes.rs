@@ -86,7 +86,7 @@ impl Pattern {
 }
 
 /// Takes the courtesy from the beginning. Returns whether anything went.
-pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
+pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool, is_thanked: bool) -> bool {
     // The longest pattern that leaves a question.
     let taken = RULES.courtesy.iter().filter_map(|pattern| {
         let len = prefix(&pattern.places, tokens)?;
@@ -105,14 +105,21 @@ pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool) ->
             || pattern.needs_order && order_of_gerund(&first.text).is_some()
             || is_opening(rest)
             || pattern.is_embedded && (first.is("if") || first.is("whether"));
-        let is_order = !pattern.needs_order || is_order(rest, tokens);
+        let is_order = !pattern.needs_order || is_order(rest, tokens, is_thanked);
         // "Hello, who sang it?": the song. "So what?" is no greeting.
         let is_pointed = is_greeting
-            && (rest.iter().filter(|token| !token.is_mark()).nth(1).is_none()
-                || rest.iter().rfind(|token| !token.is_mark()).is_some_and(|last| last.is("it"))
+            && (is_bare_question(rest)
+                || rest.iter().any(|token| token.is("its"))
+                // "Question what is given" wants it doubted.
+                || marks == 0 && tokens.first().is_some_and(|first| first.is("question"))
+                || rest.iter().rfind(|token| !token.is_mark()).is_some_and(|last| is_in("bare_ends", &last.text))
                 || tokens.first().is_some_and(|opening| rest.iter().any(|token| token.is(&opening.text)))
                 || is_of_a_work(rest)
-                || marks == 0 && (is_bound(tokens, rest) || names_language(rest)));
+                || marks == 0
+                    && (is_bound(tokens, rest)
+                        || names_language(rest)
+                        // "Hi everyone who works here": these people.
+                        || len > 1 && first.is("who")));
         let opening = tokens.get(..len).unwrap_or_default();
         let is_notice = is_notice(opening, rest);
         let is_skill = pattern.is_embedded && is_skill(opening, rest);
@@ -133,6 +140,21 @@ pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool) ->
         as_a_question(tokens);
     }
     true
+}
+
+/// "So what?", "Hello, who performed?", "Sorry, what are the chords?", "oh what a circus": too little is named for a question of its own.
+fn is_bare_question(rest: &[Token]) -> bool {
+    let words: Vec<&Token> = rest.iter().filter(|token| !token.is_mark()).collect();
+    let is_question = words.first().is_some_and(|first| is_in("questions", &first.text));
+    match words.as_slice() {
+        [] | [_] => true,
+        [_, _] => is_question,
+        [_, article, ..] if article.is("a") || article.is("an") => {
+            words.first().is_some_and(|what| what.is("what"))
+        }
+        [_, be, the, _] => is_question && super::order::is_verb(be) && the.is("the"),
+        _ => false,
+    }
 }
 
 /// "Hello, who is the singer?": of the song "Hello".
@@ -167,6 +189,25 @@ fn is_skill(opening: &[Token], rest: &[Token]) -> bool {
     next("to") && (says("remind") || says("forgot") || is_skill && opening.first().is_some_and(|first| first.is("do")))
         // "Can I ask why I was fired?": them.
         || says("ask") && next("i")
+        // "Remind me what I should buy": what was agreed.
+        || says("remind") && rest.iter().any(|token| token.is("i") || token.is("we"))
+        || (says("know") || says("idea") || says("forgot") || says("understand")) && is_confided(opening, rest)
+}
+
+/// "Do you know what you are doing?", "I do not know who I am", "do you have any idea how hard it is": no answer is asked for.
+fn is_confided(opening: &[Token], rest: &[Token]) -> bool {
+    let is_idea = opening.iter().any(|token| token.is("idea"));
+    rest.windows(2).any(|two| match two {
+        [who, be] => {
+            let is_be = ["am", "are", "is", "was", "were"].iter().any(|word| be.is(word));
+            let is_felt = || rest.iter().any(|token| token.is("like"));
+            let is_far = is_idea && rest.first().is_some_and(|first| first.is("how"));
+            let is_own = ["i", "you", "we"].iter().any(|word| who.is(word));
+            let is_it = ["it", "that", "this"].iter().any(|word| who.is(word)) && (is_felt() || is_far);
+            is_be && (is_own || is_it)
+        }
+        _ => false,
+    })
 }
 
 /// "Tell me when dinner is ready" and "remind me if it is raining" want to be told then.
@@ -177,7 +218,17 @@ fn is_notice(opening: &[Token], rest: &[Token]) -> bool {
     let is_dated = rest.iter().skip(1).any(|token| {
         ["was", "were", "did", "on"].iter().any(|word| token.is(word)) || token.kind == Kind::Other
     });
+    // "Can you tell me if" asks, "tell me if" waits for it.
+    let is_asked = opening.first().is_some_and(|first| is_in("questions", &first.text) || first.is("will"));
+    // "Tell me what you are going to change before you change it."
+    let is_ahead = rest.windows(2).any(|two| match two {
+        [conjunction, you] => {
+            ["before", "until", "once"].iter().any(|word| conjunction.is(word)) && you.is("you")
+        }
+        _ => false,
+    });
     (says("tell") || says("remind")) && is("when") && !is_dated
+        || says("tell") && !is_asked && (is("if") || is_ahead)
         || says("remind") && (is("if") || is("whether"))
 }
 
@@ -188,33 +239,44 @@ fn is_opening(rest: &[Token]) -> bool {
 }
 
 /// "Can you explain X", "could you write a poem", but not "can you write poems" and "could you write as a child".
-fn is_order(rest: &[Token], all: &[Token]) -> bool {
+fn is_order(rest: &[Token], all: &[Token], is_thanked: bool) -> bool {
     let Some(first) = rest.first() else { return false };
-    let is_polite = all
-        .iter()
-        .take_while(|token| **token != *first)
-        .any(|token| token.is("please") || token.is("kindly"));
+    let is_polite = is_thanked
+        || all
+            .iter()
+            .take_while(|token| **token != *first)
+            .any(|token| token.is("please") || token.is("kindly") || token.is("mind"));
     let is = |word: &str| is_in("orders", word) || is_in("orders_with_object", word);
-    // "Can you write a novel?" may ask for no novel: who wants one says more.
+    // "Can you write a novel?" may ask for no novel, and "can you remove the spleen?" for no operation: who wants a text, or
+    // something done to what is at hand, says so.
     let next_is = |list: &str| rest.get(1).is_some_and(|next| is_in(list, &next.text));
-    let is_skill = next_is("indefinite") && rest.len() < 5;
-    let has_object = || {
-        !is_skill
-            && rest.get(1).is_some_and(|next| {
-                next.kind == Kind::Other
-                    && (is_polite || !next.text.starts_with(|c: char| c.is_ascii_digit()))
-                    || next.is_capital() && !is_in("languages", &next.text.to_lowercase())
-                    || is_in("definite", &next.text)
-                    || next_is("indefinite")
-                    || is_polite && is_in("objects", &next.text)
-            })
-    };
     let is_for_reader = rest.iter().any(|next| next.is("me") || next.is("us"));
     let opens = |word: &str| all.first().is_some_and(|first| first.is(word));
+    let is_text = is_for_reader
+        || is_in("textual", &first.text)
+        || is_in("makers", &first.text) && rest.iter().any(|token| token.is("about"));
+    let is_skill = !is_polite && next_is("indefinite") && rest.len() < 5;
+    let is_again = !is_polite && rest.iter().any(|token| is_in("repeated", &token.text));
+    let has_object = || {
+        !is_skill
+            && !is_again
+            && rest.get(1).is_some_and(|next| {
+                let is_named = next.kind == Kind::Other
+                    && !next.text.starts_with(|c: char| c.is_ascii_digit())
+                    || next.is_capital() && !is_in("languages", &next.text.to_lowercase());
+                (is_polite || is_text)
+                    && (is_named
+                        || next.is("the")
+                        || next_is("indefinite") && (is_polite || !is_in("textual", &first.text)))
+                    || next_is("definite")
+                    || is_polite && (next.kind == Kind::Other || next.is("it") || next_is("objects"))
+            })
+    };
     // "Can you delete a commit in git?" asks whether it is possible, and "can anyone describe God?" too.
     let is_possible = !is_polite
         && !is_for_reader
-        && !is_in("explained", &first.text)
+        && (!is_in("orders", &first.text) && rest.iter().any(|token| token.is("without"))
+            || !is_in("explained", &first.text) && !is_in("textual", &first.text))
         && (all.get(1).is_some_and(|who| who.text.ends_with("one") || who.text.ends_with("body"))
             || !next_is("definite") && rest.iter().skip(1).any(|token| is_in("circumstances", &token.text)));
     if is_possible {
@@ -223,7 +285,10 @@ fn is_order(rest: &[Token], all: &[Token]) -> bool {
     // "Will you tell the truth?", "would you describe her as kind?"
     let is_question = !is_polite
         && !is_for_reader
-        && (first.is("tell") || first.is("remind") || opens("would") && is_in("opinions", &first.text));
+        && (first.is("tell")
+            || first.is("remind")
+            || (opens("would") || opens("will"))
+                && (!is_in("explained", &first.text) || rest.iter().any(|token| token.is("as"))));
     if is_question {
         return false;
     }
@@ -241,7 +306,7 @@ fn order_of_gerund(word: &str) -> Option<String> {
 }
 
 /// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
-pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool) -> bool {
+pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_asked: bool) -> bool {
     const THANKS: [&str; 12] =
         ["thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
@@ -254,7 +319,9 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool) -> b
     // "How do you say, thank you?"
     // "Which album has the song, Thank You?"
     let is_title = after.first().is_some_and(Token::is_capital) || is_of_a_work(tokens);
-    let is_meant = (is_about_words || is_title) && tokens.get(mark).is_some_and(|mark| mark.is(","));
+    // "How should I end my email, thanks?"
+    let is_meant = (is_about_words || is_title || thanks && is_asked)
+        && tokens.get(mark).is_some_and(|mark| mark.is(","));
     let is_courtesy = !is_meant
         && (is_please || thanks && after.iter().all(|token| THANKS.contains(&word(token).as_str())));
     if is_courtesy {
@@ -267,7 +334,10 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool) -> b
 
 /// Applies the first change that fits. Returns whether one did. `is_whole`: nothing follows the tokens.
 pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
-    let is_habit = tokens.iter().any(|token| is_in("habits", &token.text));
+    // "How can I cut calories and gain weight?" wonders that it is so.
+    let is_wonder = tokens.get(1).is_some_and(|can| can.is("can"))
+        && tokens.iter().skip(5).any(|token| token.is("and") || token.is("but"));
+    let is_habit = is_wonder || tokens.iter().any(|token| is_in("habits", &token.text));
     let changed = RULES.changes.iter().find_map(|change| {
         let mut found = Vec::new();
         // "How do I gain weight so fast?" asks for no way to do it.
@@ -277,6 +347,7 @@ pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
             || asks_for_a_way && tells_how(&found)
             || change.to_embedded && (is_shown(tokens) || is_given(tokens))
             || is_aloft(change, tokens)
+            || is_meant_otherwise(change, tokens)
         {
             return None;
         }
@@ -308,6 +379,19 @@ fn is_shown(tokens: &[Token]) -> bool {
 fn is_given(tokens: &[Token]) -> bool {
     tokens.iter().any(|token| token.is("reason") || token.is("reasons"))
         && tokens.last().is_some_and(|last| is_in("given", &last.text))
+}
+
+/// "Why do elections happen?" asks for no cause, "what is the senator for?" for no purpose, and the function of a curve is a formula.
+fn is_meant_otherwise(change: &Change, tokens: &[Token]) -> bool {
+    let list = match change.to.as_slice() {
+        ["what", "causes", ..] => "arranged",
+        ["what", "is", "the", "purpose", ..] if tokens.last().is_some_and(|last| last.is("for")) => {
+            "officials"
+        }
+        ["what", "does", "the", "X", "do"] => "graphs",
+        _ => return false,
+    };
+    tokens.iter().any(|token| is_in(list, &token.text))
 }
 
 /// The height of what flies is how high it is.
@@ -348,8 +432,8 @@ fn fits<'a>(places: &[Place], tokens: &'a [Token], is_whole: bool, found: &mut C
         }
         Place::Any(name) => {
             let longest = match name {
-                'B' | 'M' | 'R' | 'K' => tokens.len().min(2),
-                'V' | 'D' | 'P' | 'G' | 'F' | 'W' | 'O' | 'Q' | 'T' => tokens.len().min(1),
+                'B' | 'M' | 'R' => tokens.len().min(2),
+                'V' | 'D' | 'P' | 'F' | 'W' | 'O' | 'Q' | 'T' => tokens.len().min(1),
                 // As short as it can be; to the end of the text where nothing follows.
                 _ => tokens.len(),
             };
@@ -376,7 +460,6 @@ fn label(name: char) -> &'static str {
         'B' => "B",
         'R' => "R",
         'N' => "N",
-        'G' => "G",
         'M' => "M",
         'F' => "F",
         'D' => "D",
@@ -386,7 +469,6 @@ fn label(name: char) -> &'static str {
         'Q' => "Q",
         'T' => "T",
         'Z' => "Z",
-        'K' => "K",
         'J' => "J",
         'E' => "E",
         _ => "P",
@@ -409,10 +491,7 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
         // "How can the shop be closed?" may wonder that it is.
         ('D', [participle]) => !is_in("states", &participle.text) && verb_of(&participle.text).is_some(),
         ('F', [verb]) => is_in("physical", &verb.text),
-        ('G', [gerund]) => {
-            gerund.is_plain() && gerund.text.ends_with("ing") && !is_in("not_explained", &gerund.text)
-        }
-        ('J', [.., last]) => last.is_plain() && ends(&last.text, "job_endings"),
+        ('J', [.., last]) => is_in("professions", &last.text),
         ('N', [first, rest @ ..]) => {
             (first.is_capital() || first.is("the") && !rest.is_empty()) && rest.iter().all(Token::is_capital)
         }
@@ -428,15 +507,6 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
         ('R', [adjective, noun]) => {
             is_in("possession_adjectives", &adjective.text) && is_in("possessions", &noun.text)
         }
-        ('K', [one, two]) => {
-            is_whole
-                && one.is_plain()
-                && two.is_plain()
-                && ends(&one.text, "abstract_endings")
-                && !is_in("named", &one.text)
-        }
-        // "Define MAX" is an order to a programmer.
-        ('K', [only]) => is_whole && only.is_plain() && is_noun(&only.text),
         ('B', [only]) => is_whole && word(only) && is_noun(&only.text),
         // "Define class Person" is an order to a programmer.
         ('B', [one, _]) if is_in("named", &one.text) => false,

@@ -24,18 +24,29 @@ const ROUNDS: usize = 12;
 #[must_use]
 pub fn asks_the_same(a: &str, b: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
     let form = |text| Form::of(text, is_known);
-    a == b || a.len().max(b.len()) <= LONGEST && form(a).is_some_and(|of_a| form(b) == Some(of_a))
+    a == b
+        || a.len().max(b.len()) <= LONGEST
+            && form(a).zip(form(b)).is_some_and(|(of_a, of_b)| {
+                of_a.words == of_b.words && of_a.given == of_b.given && !of_a.says_what_is_asked_by(&of_b)
+            })
 }
 
 /// What is left of a text after all changes. Texts of one form are the same question.
-#[derive(Debug, PartialEq, Eq)]
 struct Form {
     words: Vec<String>,
     /// What follows a colon or a line break: material, as it stands.
     given: String,
+    /// The full stop or the question mark at its end says something: "Was great at the time." and "Was great at the time?"
+    mark: Option<End>,
 }
 
 impl Form {
+    /// Whether one of the two states what the other asks.
+    fn says_what_is_asked_by(&self, other: &Self) -> bool {
+        let is = |one: &Self, end| one.mark == Some(end);
+        is(self, End::Stopped) && is(other, End::Asked) || is(self, End::Asked) && is(other, End::Stopped)
+    }
+
     /// Returns `None` for a text that only its repetition equals.
     fn of(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<Self> {
         let Text { mut tokens, given, is_about_words } = Text::read(text)?;
@@ -50,13 +61,16 @@ impl Form {
             writing::spelt(&mut tokens, is_known);
             writing::with_numbers(&mut tokens);
         }
-        while changes::without_thanks(&mut tokens, is_about_words) {
+        let begun_as = Beginning::of(&tokens);
+        let mut is_thanked = false;
+        while changes::without_thanks(&mut tokens, is_about_words, end == End::Asked) {
             end = end_marks(&mut tokens, true);
+            is_thanked = true;
         }
         for _ in 0..ROUNDS {
             order::with_what(&mut tokens);
             let may_move = given.is_empty() && !is_about_words;
-            let is_changed = changes::without_courtesy(&mut tokens, is_about_words)
+            let is_changed = changes::without_courtesy(&mut tokens, is_about_words, is_thanked)
                 || may_move && order::without_front(&mut tokens)
                 || changes::applied(&mut tokens, given.is_empty());
             if !is_changed {
@@ -67,14 +81,18 @@ impl Form {
             order::settled(&mut tokens);
         }
         let mark = match end {
-            End::Asked if !asks(&tokens) => Some("?"),
-            End::Exclaimed if exclaims(&tokens) => Some("!"),
+            End::Asked if !asks(&tokens) || begun_as.is_offer(&tokens) => Some("?"),
+            End::Exclaimed if exclaims(&tokens) || !begun_as.has_order => Some("!"),
             End::Both => Some("!"),
+            End::Open => Some("..."),
             _ => None,
         };
+        // "Could you explain X?" and "explain X." are one, and so are "what is X?" and "what is X."
+        let is_clear = begun_as.is_asked_for || is_turned_round(&tokens);
+        let own_mark = matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !is_clear);
         tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
         let words = tokens.into_iter().map(|token| token.text).collect();
-        Some(Self { words, given })
+        Some(Self { words, given, mark: own_mark })
     }
 }
 
@@ -82,16 +100,57 @@ impl Form {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Plain,
+    Stopped,
     Asked,
     Exclaimed,
     Both,
+    /// "I am...": something is to follow.
+    Open,
+}
+
+/// What a text says before the changes that decides what its last mark says.
+#[derive(Clone, Copy)]
+struct Beginning {
+    /// "!" says nothing there.
+    has_order: bool,
+    is_asked_for: bool,
+}
+
+impl Beginning {
+    fn of(tokens: &[Token]) -> Self {
+        let is_order = |token: &Token| {
+            ["orders", "orders_with_object"].iter().any(|list| words::is_in(list, &token.text))
+        };
+        let is_polite = |token: &Token| words::is_in("polite", &token.text.to_lowercase());
+        // "Could you", but not "could have been worse".
+        let is_asked = |two: &[Token]| match two {
+            [verb, who] => {
+                words::is_in("asking", &verb.text.to_lowercase()) && words::is_in("asked", &who.text)
+            }
+            _ => false,
+        };
+        let is_asked_for = tokens.iter().any(is_polite) || tokens.windows(2).any(is_asked);
+        // "What is the capital of Laos!": of a place, and no musical is called so.
+        let is_of_place = tokens
+            .windows(2)
+            .any(|two| matches!(two, [noun, of] if words::is_in("of_places", &noun.text) && of.is("of")));
+        Self { has_order: tokens.iter().any(is_order) || is_of_place, is_asked_for }
+    }
+
+    /// "Delete the file?" offers to, "delete the file" wants it.
+    fn is_offer(self, tokens: &[Token]) -> bool {
+        tokens.first().is_some_and(|first| words::is_in("orders_with_object", &first.text))
+            && !self.is_asked_for
+    }
 }
 
 /// Takes the marks from the end of a text.
 fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     let mut end = End::Plain;
+    let dots = tokens.iter().rev().take_while(|token| token.is_mark() && token.text == ".").count();
     while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
         end = match tokens.pop() {
+            Some(mark) if mark.text == "." && end == End::Plain => End::Stopped,
             Some(mark) if mark.text == "?" => End::Asked,
             // "How do I use sort!?"
             Some(mark) if mark.text == "!" && end == End::Asked => End::Both,
@@ -99,25 +158,107 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
             _ => end,
         };
     }
-    end
+    if dots > 2 { End::Open } else { end }
+}
+
+/// "How do I", "what is": whatever ends it, it asks.
+fn is_turned_round(tokens: &[Token]) -> bool {
+    let [first, second, ..] = tokens else { return false };
+    words::is_in("questions", &first.text)
+        && !order::is_verb(first)
+        && (order::is_verb(second) || first.is("how") && second.is("to"))
 }
 
 /// Whether a text asks with or without a question mark. "What he said is true" and "wie du willst" may be no questions.
 fn asks(tokens: &[Token]) -> bool {
     let [first, rest @ ..] = tokens else { return false };
-    let is_short = rest.len() < 3 && (first.is("who") || words::is_in("questions_elsewhere", &first.text));
-    let is_subject = |token: &Token| words::is_in("subjects", &token.text) || token.is_capital();
+    let is_elsewhere = words::is_in("questions_elsewhere", &first.text);
+    words::begins_a_question(first)
+        && if is_elsewhere {
+            asks_elsewhere(first, rest, tokens.iter().any(Token::is_mark))
+        } else if words::is_in("questions", &first.text) {
+            if order::is_verb(first) { inverts(first, rest) } else { is_interrogative(first, rest) }
+        } else {
+            true
+        }
+}
+
+fn is_subject(token: &Token) -> bool {
+    words::is_in("subjects", &token.text) || token.is_capital()
+}
+
+/// "Is he tall", but not "was closed", "does not work", "should you need help", "had I known" and the German "was er sagt".
+fn inverts(first: &Token, rest: &[Token]) -> bool {
+    let is_any = |token: &Token, list: &[&str]| list.iter().any(|word| token.is(word));
+    let is_conditional = first.is("had")
+        || is_any(first, &["were", "should"])
+            && rest.get(1).is_some_and(|verb| words::is_in("needing", &verb.text));
+    match rest {
+        [] | [_] => false,
+        [next, more @ ..] => {
+            // "Do it now", "have a nice day".
+            let is_order = is_any(first, &["do", "have"])
+                && is_any(next, &["it", "a", "an", "the", "that", "this", "your"]);
+            let is_without_subject = is_any(next, &["not", "be", "been", "do"])
+                || more.len() < 2 && writing::is_participle(&next.text);
+            let is_wish = first.is("were") && is_any(next, &["i", "it"]);
+            let is_german = first.is("was") && words::is_in("german", &next.text);
+            !(is_conditional || is_order || is_without_subject || is_wish || is_german)
+        }
+    }
+}
+
+/// "How tall is he", "who wrote it", but not "how true", "what nonsense", "when pigs fly", "which is why I left", "what matters is love".
+fn is_interrogative(first: &Token, rest: &[Token]) -> bool {
+    let is_finite = |token: &Token| order::is_verb(token) || token.is("to");
+    let next_is_finite = rest.first().is_some_and(is_finite);
     let is_stated = match rest {
         [subject, ..] if is_subject(subject) => true,
         // "Whose fault it is", "how old he is".
         [noun, subject, ..] => {
-            words::is_in("questions", &first.text) && !order::is_verb(noun) && is_subject(subject)
+            !order::is_verb(noun)
+                && is_subject(subject)
+                // "Who invented the wheel", "what causes a cold".
+                && !(first.is("who") || first.is("what") && ["the", "a", "an"].iter().any(|word| subject.is(word)))
         }
         _ => false,
     };
-    let is_open = order::is_verb(first)
-        || !words::is_in("questions", &first.text) && !words::is_in("questions_elsewhere", &first.text);
-    words::begins_a_question(first) && !is_short && (is_open || !is_stated)
+    let is_clause = match rest {
+        [verb, be, ..] => {
+            first.is("what")
+                && ["s", "ed"].iter().any(|end| verb.text.ends_with(end))
+                && !order::is_verb(verb)
+                && (be.is("is") || be.is("was"))
+        }
+        _ => false,
+    };
+    let is_open = match first.text.as_str() {
+        "when" | "where" => next_is_finite,
+        "why" => next_is_finite || rest.len() > 2,
+        "how" => {
+            rest.len() > 1
+                && (rest.iter().any(is_finite)
+                    || rest.first().is_some_and(|next| words::is_in("degrees", &next.text)))
+        }
+        "which" => {
+            !next_is_finite
+                || rest
+                    .get(1)
+                    .is_some_and(|next| words::is_in("compared", &next.text) || next.text.ends_with("er"))
+        }
+        "who" => rest.len() > 2 || next_is_finite && rest.len() > 1,
+        _ => rest.len() > 1,
+    };
+    is_open && !is_stated && !is_clause
+}
+
+/// The same in other languages, as far as it can be told: "wie gesagt, ...", "quand le chat dort", "qué bonito es".
+fn asks_elsewhere(first: &Token, rest: &[Token], has_comma: bool) -> bool {
+    let next_is = |list: &str| rest.first().is_some_and(|next| words::is_in(list, &next.text));
+    let is_spanish_verb = !first.text.is_ascii() && rest.first().is_some_and(|next| next.is("es"));
+    let is_stated = rest.first().is_some_and(is_subject) && !is_spanish_verb || next_is("articles_elsewhere");
+    let is_exclaimed = words::is_in("exclaiming", &first.text) && !next_is("being_elsewhere");
+    rest.len() > 2 && !has_comma && !is_stated && !is_exclaimed
 }
 
 /// "What a day!", "is he tall!" and "do it!" are no questions, though they begin as one. Elsewhere "!" may belong to a name, to code

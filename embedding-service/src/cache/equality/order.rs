@@ -62,7 +62,23 @@ pub(super) fn as_a_question(tokens: &mut Vec<Token>) {
             let asks_how = ["why", "how", "when", "where"]
                 .iter()
                 .any(|word| tokens.first().is_some_and(|first| first.is(word)));
-            if asks_how && !is_direct {
+            // "They hit him" may be past.
+            let is_of_two_times = tokens.iter().any(|token| is_in("participles", &token.text));
+            // "Why ice floats" is "why does ice float".
+            let is_of_one = match tokens.as_slice() {
+                [_, noun, verb] => {
+                    !noun.text.ends_with('s') && super::writing::without_s(&verb.text).is_some()
+                }
+                _ => false,
+            };
+            if asks_how && is_of_one {
+                if let Some(verb) = tokens.last_mut()
+                    && let Some(bare) = super::writing::without_s(&verb.text)
+                {
+                    verb.text = bare;
+                }
+                tokens.insert(1, Token::word("does"));
+            } else if asks_how && !is_direct && !is_of_two_times {
                 let is_singular = tokens.last().is_some_and(|last| last.is("works"));
                 tokens.insert(1, Token::word(if is_singular { "does" } else { "do" }));
                 if let Some(last) = tokens.last_mut().filter(|_| is_singular) {
@@ -82,8 +98,16 @@ fn subject(tokens: &[Token]) -> Option<usize> {
     match tokens {
         [first, ..] if ["why", "when", "where", "who"].iter().any(|word| first.is(word)) => Some(1),
         // Not "how old": there the adjective comes first.
+        // "How birds fly", "how rain works", but not "how fast cars go", "how nervous dogs are".
+        [first, second, rest @ ..] if first.is("how") && !tokens.iter().any(is_auxiliary) => {
+            let is_plural = second.text.ends_with('s') && !second.text.ends_with("ous");
+            (is_plural
+                || is_subject(second)
+                || rest.last().is_some_and(|last| last.is("works") || last.is("work")))
+            .then_some(1)
+        }
         [first, second, ..]
-            if first.is("how") && (second.text.ends_with('s') || !tokens.iter().any(is_auxiliary)) =>
+            if first.is("how") && second.text.ends_with('s') && !second.text.ends_with("ous") =>
         {
             Some(1)
         }
@@ -137,20 +161,36 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
     let is_verb = |token: &Token| is_auxiliary(token) || is_one_of(token, WITH_DO);
     let is_bare = |token: &Token| token.kind == Kind::Word && !is_preposition(token);
     let is_aside = |token: &Token| is_in("asides", &token.text);
-    let is_language = |token: &Token| is_in("languages", &token.text.to_lowercase());
+    let is_language = |token: &Token| {
+        is_in("languages", &token.text.to_lowercase())
+            || token.is_capital() && ["ish", "ese", "ean"].iter().any(|end| token.text.ends_with(end))
+    };
     let names_nothing = |token: &Token| !token.is_capital() && !is_one_of(token, ARTICLES);
+    // "On Facebook, how do I block a person I met", "in Chrome, how do I use passwords saved": it may belong to the end.
+    let is_open = rest.last().is_some_and(|last| {
+        last.is_plain()
+            && (last.text.ends_with("ed") && !last.text.ends_with("eed") || is_in("participles", &last.text))
+    }) || rest.iter().skip(4).any(|token| is_one_of(token, "i you he she we they"));
     // "At the end", "to be clear", and the language of the answer.
     if phrase.iter().any(|token| is_aside(token) || is_language(token))
         || preposition.is("to") && phrase.first().is_some_and(names_nothing)
+        || is_open
     {
         return false;
     }
     // "For starters", "in theory", "at least": one word may be an idiom.
-    let is_word =
-        matches!(phrase, [only] if only.is_plain()) && !is_one_of(preposition, "after before during");
+    let is_word = matches!(phrase, [only] if only.is_plain() && !is_one_of(only, "winter summer autumn"))
+        && !is_one_of(preposition, "after before during");
     let is_place = is_one_of(preposition, "in on at near");
     let names = phrase.iter().filter(|token| !is_one_of(token, "a an the")).count();
-    let is_name = names > 0 && phrase.iter().all(|token| is_one_of(token, "a an the") || token.is_capital());
+    let is_named = |token: &Token| token.kind == Kind::Word && token.text.chars().any(char::is_uppercase);
+    let is_dated = phrase.iter().any(|token| is_in("days", &token.text) || is_in("months", &token.text));
+    let is_directed = rest.get(3).is_some_and(|verb| is_in("directed", &verb.text));
+    let is_name = names > 0
+        && !is_dated
+        && !is_directed
+        && !rest.last().is_some_and(|last| last.text.ends_with("ing"))
+        && phrase.iter().all(|token| is_one_of(token, "a an the") || is_named(token));
     let is_pronoun = |token: &Token| is_one_of(token, PRONOUNS);
     // Nothing else is there that it could belong to: "for a week in Iceland, what should I pack".
     let is_short = match rest {
@@ -185,6 +225,7 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
     let is_order = matches!(rest, [order, thing @ ..] if (is_in("orders", &order.text) || is_in("told", &order.text))
         && thing.len() <= 4
         && !(is_in("told", &order.text) && thing.first().is_some_and(|first| first.is("the")))
+        && !thing.iter().any(|token| is_in("faults", &token.text))
         && !thing.iter().any(|token| is_verb(token) || is_in("questions", &token.text)));
     // One noun of another: "in children, what are the symptoms of a cold".
     let is_of = match rest {
@@ -198,13 +239,21 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
         }
         _ => false,
     };
-    is_short && !is_word
-        || is_existence && is_place && !is_word && !has_preposition
+    // "In my shoes", "for my part": an idiom may have an article.
+    let is_idiom = !is_one_of(preposition, "during after before as")
+        && phrase.first().is_some_and(|first| {
+            is_one_of(first, ARTICLES) && (phrase.len() < 3 || !is_one_of(first, "a an"))
+        });
+    is_short && !is_word && !is_idiom
+        || is_existence
+            && is_place
+            && phrase.last().is_some_and(|last| is_in("places", &last.text) || is_name)
+            && !has_preposition
         // The name of a system or of a place: nothing in the sentence is of it.
         || is_place && is_name && (rest.first().is_some_and(|first| first.is("how")) || !has_preposition)
         || is_way
         || is_form && is_order
-        || is_of && phrase.len() <= 2 && is_one_of(preposition, "in for during")
+        || is_of && phrase.len() <= 2 && is_one_of(preposition, "in during")
 }
 
 /// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
@@ -220,6 +269,22 @@ fn is_clause(token: &Token) -> bool {
     token.is_mark() || is_one_of(token, CLAUSES) || is_one_of(token, PRONOUNS)
 }
 
+/// Whether "what planet" asks for one of several: it does something, or something is done to it. "What harm is there", "what luck
+/// does he have", "what right have I" do not.
+fn is_of_things(rest: &[Token]) -> bool {
+    let is_other = |token: &Token| {
+        is_one_of(token, PRONOUNS) || is_one_of(token, ARTICLES) || token.is("there") || token.is_capital()
+    };
+    let is_had = |token: &Token| is_one_of(token, "have has had make made give in for to");
+    match rest {
+        [verb, next, ..] if is_auxiliary(verb) || is_one_of(verb, "has have had") => {
+            (!is_other(next) || next.is("the")) && !is_one_of(verb, "could would might")
+        }
+        [verb, ..] if is_one_of(verb, WITH_DO) => !rest.iter().any(is_had),
+        _ => true,
+    }
+}
+
 /// "Which planet" is "what planet".
 pub(super) fn with_what(tokens: &mut [Token]) {
     if let [first, second, ..] = &*tokens
@@ -227,6 +292,8 @@ pub(super) fn with_what(tokens: &mut [Token]) {
         && second.is_plain()
         && !is_verb(second)
         && !is_one_of(second, "one ones of")
+        && !is_in("qualities", &second.text)
+        && is_of_things(tokens.get(2..).unwrap_or_default())
         // "Which costs more?" has no noun.
         && (tokens.iter().skip(2).take_while(|token| !is_clause(token)).any(is_verb)
             || tokens.len() > 3 && tokens.get(2).is_some_and(|third| super::writing::is_participle(&third.text)))

@@ -29,17 +29,18 @@ pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) 
         let is_fixed = token.kind != Kind::Word || only_at_beginning && at >= BEGINNING;
         // "What's the teacher told": has or is.
         let rest = given.get(at.saturating_add(2)..).unwrap_or_default();
+        let ends_in_participle = rest.last().is_some_and(|last| is_participle(&last.text));
         let is_done = has_been
+            || token.text.eq_ignore_ascii_case("who's") && ends_in_participle
             || next != "it"
                 && rest
                     .iter()
                     .take(3)
                     .any(|token| token.text.ends_with("ed") || is_in("participles", &token.text));
-        // "I can not eat" is "I am able not to eat", but "why can not I" is "why can I not".
-        let is_asked = at
-            .checked_sub(1)
-            .and_then(|before| given.get(before))
-            .is_none_or(|before| is_in("questions", &before.text.to_lowercase()));
+        // "I can not eat" and "who can not eat" may be able not to, but "why can not I" is "why can I not".
+        let is_asked = at.checked_sub(1).and_then(|before| given.get(before)).is_none_or(|before| {
+            ["why", "how", "when", "where"].iter().any(|word| before.text.eq_ignore_ascii_case(word))
+        });
         if matches!(token.text.as_str(), "can't" | "cannot") && !is_asked && !is_fixed {
             tokens.push(Token { text: "cannot".to_owned(), ..token.clone() });
             continue;
@@ -52,6 +53,13 @@ pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) 
             None => tokens.push(token.clone()),
         }
     }
+}
+
+/// "floats" is "float". `None` for a word of which it cannot be told.
+pub(super) fn without_s(verb: &str) -> Option<String> {
+    let bare = verb.strip_suffix('s')?;
+    let is_doubtful = ["s", "u", "i", "e", "a", "o"].iter().any(|end| bare.ends_with(end));
+    (bare.len() > 2 && bare.chars().all(char::is_lowercase) && !is_doubtful).then(|| bare.to_owned())
 }
 
 pub(super) fn is_participle(word: &str) -> bool {
@@ -73,6 +81,10 @@ fn full_form(word: &str, next: &str, is_done: bool) -> Option<(String, &'static 
         None => {
             let mut forms = FULL_FORMS.split(';').filter_map(|entry| entry.split_once(':'));
             let (first, second) = forms.find(|(short, _)| *short == lower)?.1.split_once(' ')?;
+            // "Whats app" has a name of its own.
+            if lower == "whats" && next == "app" {
+                return None;
+            }
             // "I'd" is "I had" as well.
             if lower == "i'd" && !matches!(next, "like" | "love" | "prefer") {
                 return None;
@@ -101,15 +113,18 @@ pub(super) fn with_small_starts(tokens: &mut [Token]) {
         [first, second] => matches!(first.text.as_str(), "The" | "A" | "An") && second.is_capital(),
         _ => false,
     });
+    let follows_way = tokens.get(1).is_some_and(|next| next.is("way") || next.is("ways"));
     for token in tokens.iter_mut().skip(usize::from(is_title)).filter(|token| token.is_first) {
         let mut letters = token.text.chars();
         let is_one = letters.next().is_some_and(char::is_uppercase) && !letters.any(char::is_uppercase);
         let small = token.text.to_lowercase();
+        // "Best way to", but "Best" may be the player.
+        let is_way = small == "best" && follows_way;
         // "I" has a rule of its own.
         if is_one && small != "i" {
             if let Some(meant) = meant_at_start(&small) {
                 meant.clone_into(&mut token.text);
-            } else if is_start(&small) {
+            } else if is_start(&small) || is_way {
                 token.text = small;
             }
         }
