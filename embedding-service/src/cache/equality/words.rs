@@ -70,7 +70,9 @@ pub(super) fn meant_at_start(word: &str) -> Option<&'static str> {
 fn listed_slip(word: &str) -> Option<&'static str> {
     static MEANT: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
         let lines = entries(SLIPS).filter_map(|line| line.split_once(':'));
-        lines.flat_map(|(meant, slips)| slips.split_ascii_whitespace().map(move |slip| (slip, meant))).collect()
+        lines
+            .flat_map(|(meant, slips)| slips.split_ascii_whitespace().map(move |slip| (slip, meant)))
+            .collect()
     });
     MEANT.get(word).copied()
 }
