@@ -217,7 +217,11 @@ async fn no_injection_hides_behind_the_shape_of_a_request() {
         // Blocks that nobody here knows.
         (Anthropic, chat(user(json!([{"type": "note", "body": {"lines": [ATTACK]}}]))), FOUND),
         (OpenaiChat, chat(user(json!([{"type": "TEXT", "text": ATTACK}]))), FOUND),
-        (Gemini, json!({"contents": [{"role": "user", "parts": [{"Text": ATTACK}]}]}), FOUND),
+        (
+            Gemini,
+            json!({"contents": [{"role": "user", "parts": [{"Text": ATTACK}]}]}),
+            "unreadable; cause=shape",
+        ),
         (Bedrock, json!({"messages": user(json!([{"guardContent": {"text": {"text": ATTACK}}}]))}), FOUND),
         (OpenaiResponses, json!({"model": "m", "input": [{"type": "note", "words": ATTACK}]}), FOUND),
         // A prompt that the provider keeps.

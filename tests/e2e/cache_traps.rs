@@ -80,7 +80,8 @@ async fn served(set: &str, least_true: usize) {
 
 #[tokio::test]
 async fn no_trap_gets_the_answer_of_another_question() {
-    served("traps.jsonl", 73).await;
+    // Of the 73 that are proven equal, one asks for an exchange rate, which is not kept.
+    served("traps.jsonl", 72).await;
 }
 
 #[tokio::test]

@@ -83,7 +83,7 @@ impl<'a> Conversation<'a> {
         for list in self.handed_on(&["fallbacks"]) {
             add_models(list, true, &mut found);
         }
-        found.into_iter().map(tools::text).collect()
+        found.into_iter().map(tools::text).filter(|name| !name.is_empty()).collect()
     }
 
     /// The output tokens that the client allows at most, if the body says so.

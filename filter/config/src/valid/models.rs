@@ -32,8 +32,9 @@ impl ModelPolicy {
                 ModelName::Prefix(prefix) => model.starts_with(prefix),
             })
         };
-        // Routers take several, one after another.
-        self.is_open() || model.to_lowercase().split(',').all(may)
+        // Routers take several, one after another. Gemini's bodies say `models/NAME`.
+        let name = |model: &str| may(model.strip_prefix("models/").unwrap_or(model));
+        self.is_open() || model.to_lowercase().split(',').all(name)
     }
 }
 
@@ -54,10 +55,10 @@ mod tests {
     fn of_several_models_each_must_be_allowed() {
         let allow = vec![ModelName::Exact("small".to_owned()), ModelName::Prefix("mini-".to_owned())];
         let policy = ModelPolicy { allow };
-        for model in ["small", "SMALL", "mini-1", "mini-1,small", "Mini-2,mini-1"] {
+        for model in ["small", "SMALL", "mini-1", "mini-1,small", "Mini-2,mini-1", "models/small"] {
             assert!(policy.may(model), "{model}");
         }
-        for model in ["big", "mini-1,big", "big,mini-1", "mini-1, big", "small,", "", ","] {
+        for model in ["big", "mini-1,big", "big,mini-1", "mini-1, big", "small,", "", ",", "models/big"] {
             assert!(!policy.may(model), "{model}");
         }
         assert!(ModelPolicy::default().may("a,b"));
