@@ -7,7 +7,6 @@ or another, or two exchanged; or if it means a word that an order begins with.
 
 import re
 import sys
-from collections import defaultdict
 from pathlib import Path
 
 WORDS = Path(__file__).parents[2] / "embedding-service/src/cache/equality/words.txt"
@@ -33,17 +32,17 @@ def is_plain(word: str) -> bool:
 def main(version: str, source: Path) -> None:
     lists = dict(line.split(":", 1) for line in WORDS.read_text().splitlines() if not line.startswith("#") and ":" in line)
     orders = {word for name in ["orders", "orders_with_object"] for word in lists[name].split()}
-    slips = defaultdict(set)
+    slips = {}
     for slip, words in ENTRY.findall(source.read_text()):
         slip, words = slip.lower(), re.findall('"([^"]*)"', words)
         if len(words) != 1 or not is_plain(words[0]) or not is_plain(slip):
             continue
         if min(len(slip), len(words[0])) >= LEAST and is_near(slip, words[0]) or words[0] in orders:
-            slips[words[0]].add(slip)
-    print(f"# Typing slips behind the word that is meant, from the crate typos-dict {version} (MIT or Apache-2.0; NOTICE).")
+            slips[slip] = words[0]
+    print(f"# Typing slips and the words that are meant, in order, from the crate typos-dict {version} (MIT or Apache-2.0; NOTICE).")
     print("# Written by tools/slips/make.py.")
-    for word in sorted(slips):
-        print(f"{word}:", *sorted(slips[word]))
+    for slip in sorted(slips):
+        print(slip, slips[slip])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 //! The lists of `words.txt`, `spellings.txt`, `slips.txt` and `real_words.txt`.
 
 use std::{
+    cmp::Ordering,
     collections::{HashMap, HashSet},
     sync::LazyLock,
 };
@@ -66,15 +67,23 @@ pub(super) fn meant_at_start(word: &str) -> Option<&'static str> {
     listed.filter(|meant| is_start(meant)).or_else(|| listed_slip(word).filter(is_order))
 }
 
-/// The word that `word` means by the list of slips.
+/// The word that `word` means by the list of slips. Its lines are in order, so that one is found without reading the others: the first
+/// request must not wait until all are read.
 fn listed_slip(word: &str) -> Option<&'static str> {
-    static MEANT: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
-        let lines = entries(SLIPS).filter_map(|line| line.split_once(':'));
-        lines
-            .flat_map(|(meant, slips)| slips.split_ascii_whitespace().map(move |slip| (slip, meant)))
-            .collect()
-    });
-    MEANT.get(word).copied()
+    // A comment begins with another sign.
+    let (mut low, mut high) = (0, if is_plain(word) { SLIPS.len() } else { 0 });
+    while low < high {
+        let middle = low.midpoint(high);
+        let start = SLIPS.get(..middle)?.rfind('\n').map_or(0, |end| end.saturating_add(1)).max(low);
+        let line = SLIPS.get(start..high)?.lines().next()?;
+        let (slip, meant) = line.split_once(' ')?;
+        match slip.cmp(word) {
+            Ordering::Equal => return Some(meant),
+            Ordering::Less => low = start.saturating_add(line.len()).saturating_add(1),
+            Ordering::Greater => high = start,
+        }
+    }
+    None
 }
 
 /// The one word of which `word` is a slip of the typist: one letter too many, missing or another, or two exchanged. It must stand
@@ -149,4 +158,23 @@ fn neighbours(word: &str) -> Vec<String> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slip_of_the_list_is_found_and_nothing_else() {
+        let lines: Vec<&str> = entries(SLIPS).collect();
+        assert!(lines.is_sorted() && lines.len() > 70_000);
+        for line in lines.iter().step_by(97).chain(lines.first()).chain(lines.last()) {
+            let (slip, meant) = line.split_once(' ').unwrap();
+            assert_eq!(listed_slip(slip), Some(meant));
+            for other in [&format!("{slip}~"), meant] {
+                assert_eq!(listed_slip(other), None, "{other}");
+            }
+        }
+        assert!(listed_slip("").is_none() && listed_slip("#").is_none() && listed_slip("~").is_none());
+    }
 }
