@@ -4,8 +4,7 @@
 
 Module, service, ONNX Runtime, model, bootstraps, documents, lists of components (CycloneDX) and SHA256SUMS. The same inputs give
 the same bytes: names in order, one time for all files, nobody's user and group. What is built, and how, is in `builds.py`, what
-the lists say in `components.py`. Needs Python and the
-library of CycloneDX, which `make dist` sets up.
+the lists say in `components.py`. Needs Python and the library of CycloneDX, which `make dist` sets up.
 """
 
 import argparse

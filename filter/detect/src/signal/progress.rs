@@ -66,12 +66,11 @@ pub fn fourth<'s, 'a>(steps: &'s [Step<'a>], least: u32) -> Streak<'s, 'a> {
 /// other steps: alone they are work. A call that is repaired and fails differently each time counts once. Returns 0 when the last step
 /// succeeded, or when there are fewer than `least` steps in all.
 pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
-    let succeeded = |step: &Step<'_>| matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting);
     // The kind is judged only where it can matter.
     let is_new =
         |at: usize, step: &Step<'_>| steps.get(..at).is_some_and(|earlier| !is_tried(step, earlier, 1));
     let Some((last, earlier)) = steps.split_last() else { return 0 };
-    if number(steps.len()) < least || !is_new(earlier.len(), last) || succeeded(last) {
+    if number(steps.len()) < least || !is_new(earlier.len(), last) || is_passed_over(last) {
         return 0;
     }
     let (mut stale, mut acknowledged) = (0_u32, 0_u32);
@@ -80,7 +79,7 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
     for at in (0..steps.len()).rev() {
         let Some((step, earlier)) = steps.get(at).zip(steps.get(..at)) else { break };
         let is_new = is_new(at, step);
-        if succeeded(step) {
+        if is_passed_over(step) {
             if !step.lets_time_pass() {
                 // The tool that fails now has worked here, or has begun to.
                 if later.is_none_or(|later| later.tools == step.tools) {
@@ -152,7 +151,8 @@ fn is_tried(step: &Step<'_>, earlier: &[Step<'_>], times: usize) -> bool {
     seen(earlier, |other| other.approach == step.approach) >= times
 }
 
-fn is_passed_over(step: &Step<'_>) -> bool {
+/// It acknowledges or waits: neither progress nor evidence.
+pub fn is_passed_over(step: &Step<'_>) -> bool {
     matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting)
 }
 

@@ -21,7 +21,7 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     let row = || outcomes().take_while(same);
     let count = number(row().count());
     let is_receipt = || last.kind() == Kind::Content && last.is_receipt();
-    // One call whose failures count otherwise each time is on its way.
+    // One call whose failures differ in their numbers makes progress. If they are equal, it is a repeated step.
     let moves = || row().all(|step| step.approach == last.approach);
     if count >= least && (is_receipt() || moves() || gets_shorter(row())) { 0 } else { count }
 }

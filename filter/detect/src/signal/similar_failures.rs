@@ -1,7 +1,7 @@
 //! Similar failures: one tool fails again and again in the same way, and the arguments vary little: the same search in other
 //! words. It hints; a person would try a few times too. Calls that differ in numbers alone and go well are a batch.
 
-use super::{number, repeated_step::gets_shorter};
+use super::{number, progress::is_passed_over, repeated_step::gets_shorter};
 use crate::step::{Kind, Step};
 
 /// Of the steps in a row at the tail that brought nothing of their own, those like the last, where they may be `least` or more. One
@@ -12,8 +12,7 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     }
     // Who waits between two tries has not done anything else. A job that runs now was begun by one.
     let mut tries = steps.iter().rev().filter(|step| !step.lets_time_pass());
-    let succeeded = |step: &&Step<'_>| matches!(step.kind(), Kind::Acknowledgement | Kind::Waiting);
-    let Some(last) = tries.next().filter(|step| !succeeded(step)) else { return 0 };
+    let Some(last) = tries.next().filter(|step| !is_passed_over(step)) else { return 0 };
     let brings_nothing =
         |step: &&Step<'_>| step.residue().is_some() || (last.brings_like(step) && is_small(step));
     let is_like_it = |step: &&Step<'_>| {
