@@ -71,7 +71,7 @@ DENY := CARGO_DENY_BIN="$${CARGO_DENY_BIN:-$(PARTS)/cargo-deny/cargo-deny}"
 # Where the book goes.
 SITE := $(CARGO_TARGET_DIR)/site
 
-.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter replay-core service build size test test-programs demo demo-programs quick up shipping dist release containers podman arm64 deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint lint-filter clean
+.PHONY: help check check-up experiment-asked setup guard-model operations frameworks console filter replay-core service build size test test-programs demo demo-programs quick up shipping dist release containers podman arm64 deny advisories bench experiment eval eval-cache eval-guard render docs book fmt fmt-check lint clean
 
 help: ## Show the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -144,17 +144,14 @@ test: SERVICE := $(TESTED_SERVICE)
 test: ## Set up, check format and lints, build, run every test
 	$(call check_machine,test)
 	@echo "== set-up of the parts; meanwhile format, lints and builds"
-	$(call while_parts_come,all,fmt-check lint-filter test-programs size)
-	@$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 book shipping
-	@echo "== tests of the set-up"
-	@$(PYTHON) tests/parts/test_parts.py
+	$(call while_parts_come,all,fmt-check test-programs size)
+	@$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 book deny
 	@echo "== tests"
-	@# Most of them wait for other processes: more at once than there are processors.
-	@$(RUN) $(LINTED) RUST_TEST_THREADS="$${RUST_TEST_THREADS:-4}" $(CARGO) test --workspace --exclude sentinel-filter
+	@$(RUN) $(DENY) $(LINTED) $(PYTHON) tests/run.py
 
 test-programs: replay-core
 	@echo "== lints and builds for the tests"
-	@$(LINTED) $(CARGO) build --workspace --exclude sentinel-filter --all-targets
+	@$(LINTED) $(CARGO) build --workspace --all-targets
 
 shipping: SERVICE := $(TESTED_SERVICE)
 shipping: filter test-programs deny ## Test what is shipped: dependencies, compose.yaml, the archive
@@ -246,7 +243,7 @@ docs: SERVICE := $(TESTED_SERVICE)
 docs: filter test-programs book ## Make the book of docs/ and test links, anchors, code blocks, pictures and generated tables
 	@$(PYTHON) tests/parts/setup.py prometheus
 	@echo "== tests of the documents"
-	@$(RUN) $(LINTED) $(CARGO) test --workspace --exclude sentinel-filter --test docs --test reference --test documents
+	@$(RUN) $(LINTED) $(CARGO) test --workspace --test docs --test reference --test documents
 	@echo "the book: $(SITE)/docs/index.html"
 
 # Its pages link to files of the repository: those lie beside it, as they do in the repository.
@@ -269,13 +266,9 @@ fmt-check:
 	@echo "== format"
 	@$(CARGO) fmt --all --check
 
-lint: lint-filter replay-core ## Check with clippy: native, and the filter for WebAssembly
+lint: replay-core ## Check with clippy
 	@echo "== lints"
-	@$(CARGO) clippy --workspace --exclude sentinel-filter --all-targets -- -D warnings
-
-lint-filter: setup
-	@echo "== lints of the filter"
-	@$(CARGO) clippy -p sentinel-filter --target $(WASM_TARGET) -- -D warnings
+	@$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 deny: ## Check the dependencies' licences and sources, and that none is banned (.deny.toml)
 	@echo "== dependencies"

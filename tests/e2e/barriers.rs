@@ -3,6 +3,7 @@
 //! in a body where tools can stand.
 
 use std::io::Write;
+use std::sync::LazyLock;
 
 use flate2::{Compression, write::GzEncoder};
 use sentinel_harness::client::{self, Response};
@@ -57,6 +58,9 @@ type Slip = (&'static str, Headers, Vec<u8>, &'static str);
 /// A form in which a body can be read: what it is, its headers, the body, and what the provider is to get.
 type Form = (&'static str, Headers, Vec<u8>, Vec<u8>);
 
+/// Much from few bytes. It takes seconds to make.
+static GROWING: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&vec![b' '; 60_000_000]));
+
 fn slips(body: &str) -> Vec<Slip> {
     let whole = body.as_bytes();
     let padded = body.replacen('{', &format!("{{\"metadata\":{{\"a\":\"{}\"}},", "x ".repeat(LIMIT)), 1);
@@ -69,7 +73,7 @@ fn slips(body: &str) -> Vec<Slip> {
         ("over the limit", vec![], padded.clone().into_bytes(), "too_large"),
         ("over the limit once it is decoded", encoded("gzip"), gzip(large.as_bytes()), "too_large"),
         ("the same in zstd", encoded("zstd"), zstd(large.as_bytes()), "too_large"),
-        ("made to grow", encoded("gzip"), gzip(&vec![b' '; 60_000_000]), "too_large"),
+        ("made to grow", encoded("gzip"), GROWING.clone(), "too_large"),
         ("brotli", encoded("br"), brotli(whole), "encoded"),
         ("deflate", encoded("deflate"), whole.to_vec(), "encoded"),
         ("a coding that nobody knows", encoded("x-own"), whole.to_vec(), "encoded"),
