@@ -352,3 +352,18 @@ async fn health_needs_no_key_and_says_when_envoy_is_being_drained() {
     assert_eq!(gateway.get("/health", &[]).await.status, 200);
     assert_eq!(gateway.provider.count(), 1);
 }
+
+/// The provider stands in the service's place here: what it gets, the service would get.
+#[tokio::test]
+async fn an_administrators_key_ends_at_the_gateway() {
+    let here = r"openapi\.json)(/.*)?'}}
+                          route: {cluster: ";
+    let gateway =
+        Gateway::builder().edit(&format!("{here}embedding_service"), &format!("{here}openai")).start();
+    for dialect in DIALECTS {
+        let (name, value) = key_header(dialect, ADMIN.key);
+        let _ = gateway.get("/v1/runs", &[(name, value.as_str())]).await;
+        assert_without(&gateway.provider.last(), ADMIN.key);
+    }
+    assert_eq!(gateway.provider.count(), DIALECTS.len());
+}

@@ -1,8 +1,9 @@
 """The part that only the tests of limits use: Limitador behind Envoy's rate limit protocol, built here from crates.io.
 
 The public program `limitador-server` is in no package registry; the library that counts is. `tests/limitador` puts it behind the
-protocol. Two things of the library are changed here, each to the letter and once: as it was published it does not compile with
-Redis and without RocksDB, and it would want OpenSSL, though no test speaks TLS to Redis.
+protocol. Some things of the library are changed here, each to the letter and once: as it was published it does not compile with
+Redis and without RocksDB, and it would want OpenSSL, though no test speaks TLS to Redis. A quarter of its build would be for what
+nobody uses here: code from a protocol of its own, which only another store has, and regular expressions in conditions.
 
 It stands apart from `catalogue.py` so that a change here does not make the others again.
 """
@@ -23,12 +24,16 @@ SOURCE = REPOSITORY / "tests" / "limitador"
 FILES = ["Cargo.toml", "Cargo.lock", "src/main.rs", "src/options.rs", "src/protocol.rs"]
 
 REDIS = '[dependencies.redis]\nversion = "0.27"\nfeatures = [\n    "connection-manager",\n    "tokio-comp",\n'
+CEL = '[dependencies.cel]\nversion = "0.12"\n'
 # File, what stands there, what is to stand there.
 CHANGES = [
     ("src/storage/keys.rs", '#[cfg(feature = "disk_storage")]\npub mod bin', '#[cfg(feature = "redis_storage")]\npub mod bin'),
     ("src/counter.rs", '#[cfg(feature = "disk_storage")]\n    pub(crate) fn variables_for_key',
      '#[cfg(feature = "redis_storage")]\n    pub(crate) fn variables_for_key'),
     ("Cargo.toml", REDIS + '    "tls-native-tls",\n    "tokio-native-tls-comp",\n', REDIS),
+    ("Cargo.toml", 'build = "build.rs"\n', "build = false\n"),
+    ("Cargo.toml", '[build-dependencies.tonic-build]\nversion = "0.12"\n', ""),
+    ("Cargo.toml", CEL, CEL + 'default-features = false\nfeatures = ["chrono"]\n'),
 ]
 
 
