@@ -144,7 +144,7 @@ test: SERVICE := $(TESTED_SERVICE)
 test: ## Set up, check format and lints, build, run every test
 	$(call check_machine,test)
 	@echo "== set-up of the parts; meanwhile format, lints and builds"
-	$(call while_parts_come,all,fmt-check test-programs size)
+	$(call while_parts_come,all,-j2 fmt-check test-programs size)
 	@$(MAKE) --no-print-directory PARTS_BY_OTHERS=1 book deny
 	@echo "== tests"
 	@$(RUN) $(DENY) $(LINTED) $(PYTHON) tests/run.py

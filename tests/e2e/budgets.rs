@@ -431,14 +431,15 @@ async fn one_dollar_for_an_agent_is_overrun_by_no_more_than_what_was_in_flight_w
     for caller in callers.collect::<Vec<_>>() {
         assert_eq!(caller.await.expect("it ends"), "budget; budget=dollar");
     }
-    // What was held at that moment and not used can be spent later.
+    // What was held at that moment and not used can be spent later, apart from what a worker held that was not heard of for as long as a
+    // lease lasts: on a busy machine that is a part of it.
     let mut n = 10_000;
     until("the budget is used", async || {
         while spend(address, 0, n).await.is_none() {
             n += 1;
         }
         n += 1;
-        (bills.lock().expect("nobody panics with it").total > LIMIT * 95 / 100).then_some(())
+        (bills.lock().expect("nobody panics with it").total > LIMIT * 80 / 100).then_some(())
     })
     .await;
     let (total, requests, bound) = {
