@@ -97,7 +97,7 @@ def main() -> int:
             ended.put(program)
 
     for _ in range(AT_ONCE):
-        threading.Thread(target=work).start()
+        threading.Thread(target=work, daemon=True).start()
     failed = []
     for number in range(1, len(programs) + 1):
         program = ended.get()
