@@ -107,9 +107,11 @@ pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool, is
             || pattern.is_embedded && (first.is("if") || first.is("whether"));
         let is_order = !pattern.needs_order || is_order(rest, tokens, is_thanked);
         // "Hello, who sang it?": the song. "So what?" is no greeting.
+        let ends_in_addressee = len > 1 && tokens.get(len.saturating_sub(1)).is_some_and(|last| is_in("addressed", &last.text));
         let is_pointed = is_greeting
             && (is_bare_question(rest)
-                || rest.iter().any(|token| token.is("its"))
+                || points_back(rest)
+                || is_of_the_talk(rest)
                 // "Question what is given" wants it doubted.
                 || marks == 0 && tokens.first().is_some_and(|first| first.is("question"))
                 || rest.iter().rfind(|token| !token.is_mark()).is_some_and(|last| is_in("bare_ends", &last.text))
@@ -118,12 +120,14 @@ pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool, is
                 || marks == 0
                     && (is_bound(tokens, rest)
                         || names_language(rest)
-                        // "Hi everyone who works here": these people.
-                        || len > 1 && first.is("who")));
+                        // "Hi everyone who works here", "hey guys do push ups": these people.
+                        || ends_in_addressee && !is_opening(rest) && (first.is("who") || super::order::is_verb(first))));
+        // "Any idea is worth a try"
+        let is_subject = pattern.is_embedded && marks == 0 && tokens.first().is_some_and(|any| any.is("any")) && super::order::is_verb(first);
         let opening = tokens.get(..len).unwrap_or_default();
         let is_notice = is_notice(opening, rest);
         let is_skill = pattern.is_embedded && is_skill(opening, rest);
-        (is_open && asks && is_order && !is_skill && !is_notice && !is_pointed)
+        (is_open && asks && is_order && !is_skill && !is_notice && !is_pointed && !is_subject)
             .then_some((len.saturating_add(marks), pattern))
     });
     let Some((len, pattern)) = taken.max_by_key(|(len, _)| *len) else { return false };
@@ -155,6 +159,33 @@ fn is_bare_question(rest: &[Token]) -> bool {
         [_, be, the, _] => is_question && super::order::is_verb(be) && the.is("the"),
         _ => false,
     }
+}
+
+/// "Ok, what does it stand for?", "hello, is this too casual?": the greeting may be what is meant. "Is it safe to", "how long does it take
+/// to" point at what follows.
+fn points_back(rest: &[Token]) -> bool {
+    let is = |token: &Token, words: &[&str]| words.iter().any(|word| token.is(word));
+    rest.first().is_some_and(|first| is_in("questions", &first.text))
+        && !is_opening(rest)
+        && rest.iter().enumerate().any(|(at, token)| {
+            let after = rest.get(at.saturating_add(1)..).unwrap_or_default();
+            let follows_verb = at.checked_sub(1).and_then(|before| rest.get(before)).is_some_and(super::order::is_verb);
+            is(token, &["its", "this", "these", "them"])
+                || is(token, &["it", "they"]) && !after.iter().any(|next| is(next, &["to", "that", "if"]))
+                || is(token, &["that", "those"])
+                    && (follows_verb || after.first().is_none_or(|next| is_in("circumstances", &next.text)))
+        })
+}
+
+/// "Did I greet you?", "um, how do I sound?": how something was said is what is asked about.
+fn is_of_the_talk(rest: &[Token]) -> bool {
+    let is = |token: &Token, words: &[&str]| words.iter().any(|word| token.is(word));
+    let is_said = rest.windows(2).any(|two| match two {
+        [verb, i] => is(verb, &["did", "am", "was", "have"]) && i.is("i") || verb.is("i") && is(i, &["am", "sound"]),
+        _ => false,
+    });
+    let is_own = matches!(rest, [verb, i, ..] if is(verb, &["do", "does"]) && i.is("i"));
+    is_said || is_own
 }
 
 /// "Hello, who is the singer?": of the song "Hello".
@@ -210,26 +241,44 @@ fn is_confided(opening: &[Token], rest: &[Token]) -> bool {
     })
 }
 
-/// "Tell me when dinner is ready" and "remind me if it is raining" want to be told then.
+/// "Tell me when dinner is ready", "I need to know when the server is down" and "remind me if it is raining" want to be told then; "tell
+/// me what the plan is before executing it" and "in one word" say when and how it is to be told.
 fn is_notice(opening: &[Token], rest: &[Token]) -> bool {
     let says = |word: &str| opening.iter().any(|token| token.is(word));
     let is = |word: &str| rest.first().is_some_and(|first| first.is(word));
+    let is_wanted = says("want") || says("need") || says("like") || says("love");
+    let tells = says("tell") || says("remind") || is_wanted;
     // What was, or what is on a day, is no event that is awaited.
     let is_dated = rest.iter().skip(1).any(|token| {
         ["was", "were", "did", "on"].iter().any(|word| token.is(word)) || token.kind == Kind::Other
     });
     // "Can you tell me if" asks, "tell me if" waits for it.
     let is_asked = opening.first().is_some_and(|first| is_in("questions", &first.text) || first.is("will"));
-    // "Tell me what you are going to change before you change it."
-    let is_ahead = rest.windows(2).any(|two| match two {
-        [conjunction, you] => {
-            ["before", "until", "once"].iter().any(|word| conjunction.is(word)) && you.is("you")
+    let is_reminded = says("remind")
+        && (is("if") || is("whether") || rest.iter().skip(1).any(|token| is_in("circumstances", &token.text)));
+    tells && (is("when") && !is_dated || says_how_to_tell(rest))
+        || says("tell") && !is_asked && is("if")
+        || is_reminded
+        // "Does anyone know who Banksy is?"
+        || says("know") && (says("anyone") || says("anybody") || says("someone") || says("somebody"))
+            && (!is("how") || rest.iter().any(super::order::is_verb))
+        || !says("help") && says("understand") && !is("why") && !is("how")
+}
+
+/// "Before applying it", "every hour", "in one word", "in emojis", "as a poem", "to a child".
+fn says_how_to_tell(rest: &[Token]) -> bool {
+    let is_form = rest.windows(2).skip(1).any(|two| match two {
+        [to, thing] if to.is("to") || to.is("like") => is_in("indefinite", &thing.text),
+        [into, form] => {
+            into.is("in")
+                && (form.kind == Kind::Other
+                    || form.is("one")
+                    || super::writing::small_number(form).is_some()
+                    || is_in("languages", &form.text.to_lowercase()))
         }
         _ => false,
     });
-    (says("tell") || says("remind")) && is("when") && !is_dated
-        || says("tell") && !is_asked && (is("if") || is_ahead)
-        || says("remind") && (is("if") || is("whether"))
+    is_form || rest.iter().skip(1).any(|token| is_in("telling", &token.text))
 }
 
 /// Whether another opening follows, or a request for one's own.
@@ -238,7 +287,7 @@ fn is_opening(rest: &[Token]) -> bool {
         || rest.first().is_some_and(|first| first.is("i"))
 }
 
-/// "Can you explain X", "could you write a poem", but not "can you write poems" and "could you write as a child".
+/// "Can you explain X", "could you write a poem about Y", but not "can you write poems" and "could you write as a child".
 fn is_order(rest: &[Token], all: &[Token], is_thanked: bool) -> bool {
     let Some(first) = rest.first() else { return false };
     let is_polite = is_thanked
@@ -246,55 +295,67 @@ fn is_order(rest: &[Token], all: &[Token], is_thanked: bool) -> bool {
             .iter()
             .take_while(|token| **token != *first)
             .any(|token| token.is("please") || token.is("kindly") || token.is("mind"));
-    let is = |word: &str| is_in("orders", word) || is_in("orders_with_object", word);
-    // "Can you write a novel?" may ask for no novel, and "can you remove the spleen?" for no operation: who wants a text, or
-    // something done to what is at hand, says so.
-    let next_is = |list: &str| rest.get(1).is_some_and(|next| is_in(list, &next.text));
-    let is_for_reader = rest.iter().any(|next| next.is("me") || next.is("us"));
-    let opens = |word: &str| all.first().is_some_and(|first| first.is(word));
-    let is_text = is_for_reader
-        || is_in("textual", &first.text)
-        || is_in("makers", &first.text) && rest.iter().any(|token| token.is("about"));
-    let is_skill = !is_polite && next_is("indefinite") && rest.len() < 5;
-    let is_again = !is_polite && rest.iter().any(|token| is_in("repeated", &token.text));
+    if is_polite { is_polite_order(rest) } else { is_plain_order(rest, all) }
+}
+
+fn is_polite_order(rest: &[Token]) -> bool {
+    let Some(first) = rest.first() else { return false };
     let has_object = || {
-        !is_skill
-            && !is_again
-            && rest.get(1).is_some_and(|next| {
-                let is_named = next.kind == Kind::Other
-                    && !next.text.starts_with(|c: char| c.is_ascii_digit())
-                    || next.is_capital() && !is_in("languages", &next.text.to_lowercase());
-                (is_polite || is_text)
-                    && (is_named
-                        || next.is("the")
-                        || next_is("indefinite") && (is_polite || !is_in("textual", &first.text)))
-                    || next_is("definite")
-                    || is_polite && (next.kind == Kind::Other || next.is("it") || next_is("objects"))
-            })
+        rest.get(1).is_some_and(|next| {
+            let is_named = next.kind == Kind::Other && !next.text.starts_with(|c: char| c.is_ascii_digit())
+                || next.is_capital() && !is_in("languages", &next.text.to_lowercase());
+            is_named || next.kind == Kind::Other || next.is("it") || is_in("objects", &next.text)
+        })
     };
-    // "Can you delete a commit in git?" asks whether it is possible, and "can anyone describe God?" too.
-    let is_possible = !is_polite
-        && !is_for_reader
-        && (!is_in("orders", &first.text) && rest.iter().any(|token| token.is("without"))
-            || !is_in("explained", &first.text) && !is_in("textual", &first.text))
-        && (all.get(1).is_some_and(|who| who.text.ends_with("one") || who.text.ends_with("body"))
-            || !next_is("definite") && rest.iter().skip(1).any(|token| is_in("circumstances", &token.text)));
-    if is_possible {
-        return false;
-    }
-    // "Will you tell the truth?", "would you describe her as kind?"
-    let is_question = !is_polite
-        && !is_for_reader
-        && (first.is("tell")
-            || first.is("remind")
-            || (opens("would") || opens("will"))
-                && (!is_in("explained", &first.text) || rest.iter().any(|token| token.is("as"))));
-    if is_question {
-        return false;
-    }
     is_in("orders", &first.text)
-        || is(&first.text) && (is_polite || has_object())
+        || is_in("orders_with_object", &first.text) && has_object()
         || order_of_gerund(&first.text).is_some_and(|order| is_in("orders", &order) || has_object())
+}
+
+/// Without "please", "can you" asks whether it is possible as well: "can you translate PDFs?", "can you fix my knee without surgery?",
+/// "can you explain death to a child?" So only what cannot be meant so: its object is one thing, with nothing behind but for whom.
+fn is_plain_order(rest: &[Token], all: &[Token]) -> bool {
+    let is_reader = |token: &Token| token.is("me") || token.is("us");
+    let [order, object @ ..] = rest else { return false };
+    let object = match object {
+        [object @ .., to, me] if is_reader(me) && (to.is("to") || to.is("for")) => object,
+        object => object,
+    };
+    let Some(next) = object.first() else { return false };
+    let is_for_reader = is_reader(next);
+    // "Would you explain death to a child?" asks what you think of it.
+    if all.first().is_some_and(|first| first.is("would") || first.is("will")) && !is_for_reader {
+        return false;
+    }
+    let is_plain = !object.iter().any(|token| is_in("circumstances", &token.text) || token.is("to") || token.is("for") || token.is_mark());
+    let is_article = |token: &Token| token.is("the") || is_in("indefinite", &token.text);
+    let is_short = |most: usize| object.len() <= most && object.iter().all(|token| token.kind == Kind::Word && !is_in("pronouns", &token.text));
+    let has_plural = object.last().is_some_and(|last| {
+        is_plural(last) && !["is", "ss", "us"].iter().any(|end| last.text.ends_with(end))
+    });
+    match order.text.as_str() {
+        "explain" => is_in("questions", &next.text) || is_plain && (is_article(next) || is_short(2) && !has_plural),
+        "describe" => is_plain && next.is("the"),
+        "define" => is_short(1) && !has_plural,
+        "clarify" => is_in("questions", &next.text),
+        "recommend" | "suggest" => is_for_reader || is_in("indefinite", &next.text) && !object.iter().any(|token| token.is("to")),
+        "help" => is_for_reader,
+        "give" | "write" | "show" | "tell" if is_for_reader => object.get(1).is_some_and(|thing| is_article(thing) || thing.kind == Kind::Other || super::writing::small_number(thing).is_some()),
+        "write" => is_in("indefinite", &next.text) && object.iter().any(|token| token.is("about")),
+        "list" => object.get(..2).is_some_and(|two| matches!(two, [the, things] if the.is("the") && is_plural(things))) && !object.iter().any(|token| is_in("circumstances", &token.text) && !token.is("in")),
+        "summarize" | "summarise" => is_plain && (next.is("the") || next.is("this")),
+        "translate" if is_in("definite", &next.text) => match object.get(1..).unwrap_or_default() {
+            [_] => true,
+            [.., into, language] => {
+                object.len() < 5
+                    && (into.is("into") || into.is("to"))
+                    && is_in("languages", &language.text.to_lowercase())
+            }
+            _ => false,
+        },
+        "fix" | "rewrite" | "proofread" | "correct" => is_in("definite", &next.text) && object.len() == 2,
+        _ => false,
+    }
 }
 
 /// "explaining" is "explain".
@@ -310,33 +371,48 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
     const THANKS: [&str; 12] =
         ["thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
-    let after = tokens.get(mark.saturating_add(1)..).unwrap_or_default();
+    let Some((before, [sign, after @ ..])) = tokens.split_at_checked(mark) else { return false };
+    let is_comma = sign.is(",");
     let word = |token: &Token| token.text.to_lowercase();
-    let is_please = matches!(after, [only] if matches!(word(only).as_str(), "please" | "pls" | "plz"));
+    let is_please =
+        is_comma && matches!(after, [only] if matches!(word(only).as_str(), "please" | "pls" | "plz"));
     let thanks = after
         .first()
-        .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers"));
-    // "How do you say, thank you?"
-    // "Which album has the song, Thank You?"
-    let is_title = after.first().is_some_and(Token::is_capital) || is_of_a_work(tokens);
-    // "How should I end my email, thanks?"
-    let is_meant = (is_about_words || is_title || thanks && is_asked)
-        && tokens.get(mark).is_some_and(|mark| mark.is(","));
-    let is_courtesy = !is_meant
-        && (is_please || thanks && after.iter().all(|token| THANKS.contains(&word(token).as_str())));
-    if is_courtesy {
-        // Another mark is the end of the question.
-        let is_comma = tokens.get(mark).is_some_and(|mark| mark.is(","));
-        tokens.truncate(mark.saturating_add(usize::from(!is_comma)));
+        .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers"))
+        && after.iter().all(|token| THANKS.contains(&word(token).as_str()));
+    // "How do you say, thank you?", "which album has the song, Thank You?", "how do I end the letter? Cheers?"
+    let is_title = is_comma && (after.first().is_some_and(Token::is_capital) || is_of_a_work(tokens));
+    let is_meant = is_about_words || is_title || thanks && is_asked;
+    // "Is this polite? Thanks.", "translate into German. Thank you.": that is the text.
+    let points = points_back(before) || before.iter().any(|token| ["this", "these", "it"].iter().any(|word| token.is(word)));
+    let is_material = is_of_the_talk(before) || waits(before) || !is_comma && points;
+    if !(is_please || thanks) || is_meant || is_material {
+        return false;
     }
-    is_courtesy
+    // Another mark is the end of the question.
+    tokens.truncate(mark.saturating_add(usize::from(!is_comma)));
+    true
+}
+
+/// Whether a text has to follow: "Classify the sentiment", "translate into German".
+fn waits(before: &[Token]) -> bool {
+    let begins = |token: &Token| begins_a_question(token) || is_in("starts", &token.text.to_lowercase());
+    let lacks_object = before.windows(2).any(|two| match two {
+        [order, next] => {
+            ["orders", "orders_with_object"].iter().any(|list| is_in(list, &order.text))
+                && is_in("circumstances", &next.text)
+        }
+        _ => false,
+    });
+    lacks_object || !before.first().is_some_and(begins)
 }
 
 /// Applies the first change that fits. Returns whether one did. `is_whole`: nothing follows the tokens.
 pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
-    // "How can I cut calories and gain weight?" wonders that it is so.
+    // "How can I cut calories and gain weight?" and "how can I buy that without money?" wonder that it is so.
     let is_wonder = tokens.get(1).is_some_and(|can| can.is("can"))
-        && tokens.iter().skip(5).any(|token| token.is("and") || token.is("but"));
+        && (tokens.iter().skip(5).any(|token| token.is("and") || token.is("but"))
+            || tokens.iter().skip(3).any(|token| is_in("doubting", &token.text)));
     let is_habit = is_wonder || tokens.iter().any(|token| is_in("habits", &token.text));
     let changed = RULES.changes.iter().find_map(|change| {
         let mut found = Vec::new();
@@ -345,7 +421,7 @@ pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
         if asks_for_a_way && is_habit
             || !fits(&change.from.places, tokens, is_whole, &mut found)
             || asks_for_a_way && tells_how(&found)
-            || change.to_embedded && (is_shown(tokens) || is_given(tokens))
+            || change.to_embedded && (is_shown(tokens) || is_given(tokens) || says_how_to_tell(tokens))
             || is_aloft(change, tokens)
             || is_meant_otherwise(change, tokens)
         {
@@ -366,13 +442,16 @@ fn tells_how(found: &Captures<'_>) -> bool {
         let tokens = found.iter().find(|(label, _)| *label == name)?.1;
         tokens.first().map(|first| first.text.as_str())
     };
-    let is_sought = of("V").or(of("O")).is_some_and(|verb| is_in("seekers", verb));
-    of("X").is_some_and(|next| is_in("manners", next) && !(next == "for" && is_sought))
+    let verb = of("V").or(of("O"));
+    // "How do I find her cooking?"
+    let is_judged = verb == Some("find") && of("X").is_some_and(|next| ["her", "his", "him", "it"].contains(&next));
+    let is_sought = verb.is_some_and(|verb| is_in("seekers", verb));
+    is_judged || of("X").is_some_and(|next| is_in("manners", next) && !(next == "for" && is_sought))
 }
 
 /// "Show me how fast you are" wants to see it.
 fn is_shown(tokens: &[Token]) -> bool {
-    tokens.first().is_some_and(|first| first.is("show")) && tokens.iter().any(|token| token.is("are"))
+    tokens.first().is_some_and(|first| first.is("show")) && tokens.iter().any(super::order::is_verb)
 }
 
 /// "What is the reason that you give?": which one.
@@ -381,17 +460,34 @@ fn is_given(tokens: &[Token]) -> bool {
         && tokens.last().is_some_and(|last| is_in("given", &last.text))
 }
 
-/// "Why do elections happen?" asks for no cause, "what is the senator for?" for no purpose, and the function of a curve is a formula.
+/// "Why do elections happen?" asks for no cause, "what is the cause of death?" for that of one, "what are the ways to order three books?" for
+/// their number, "what are the differences between 8 and 3?" for a text.
 fn is_meant_otherwise(change: &Change, tokens: &[Token]) -> bool {
-    let list = match change.to.as_slice() {
-        ["what", "causes", ..] => "arranged",
-        ["what", "is", "the", "purpose", ..] if tokens.last().is_some_and(|last| last.is("for")) => {
-            "officials"
+    let any = |list: &str| tokens.iter().any(|token| is_in(list, &token.text));
+    let last = |list: &str| tokens.last().is_some_and(|last| is_in(list, &last.text));
+    let is_name = |token: &Token| token.is_capital() && token.text.chars().any(char::is_lowercase);
+    match change.to.as_slice() {
+        ["what", "causes", cause] => {
+            any("arranged") || *cause == "Z" && any("served") || tokens.iter().skip(1).any(is_name)
         }
-        ["what", "does", "the", "X", "do"] => "graphs",
-        _ => return false,
-    };
-    tokens.iter().any(|token| is_in(list, &token.text))
+        ["what", "is", "the", "purpose", ..] => any("officials") || tokens.iter().any(|token| is_in("about_words", &token.text)),
+        // "A compiler", "a plumber", but not "a baby".
+        ["what", "does", "a|an", "O", "do"] => !tokens.last().is_some_and(|who| {
+            ["er", "or", "ist", "ian"].iter().any(|end| who.text.ends_with(end))
+        }),
+        ["what", "does", "the", "O", "do"] => !last("organs"),
+        ["what", "is", "the", "difference", "between", _] => {
+            !tokens.iter().any(|token| token.is("and"))
+                || tokens.iter().any(|token| token.kind == Kind::Other || super::writing::small_number(token).is_some())
+                || any("days")
+                || any("months")
+        }
+        ["what", "should", "i", "do", "if", "my", ..] => any("asked_aloud"),
+        ["how", "to", ..] => {
+            tokens.iter().any(|token| token.is("ways")) && tokens.iter().any(|token| token.kind == Kind::Other)
+        }
+        _ => false,
+    }
 }
 
 /// The height of what flies is how high it is.
@@ -529,8 +625,7 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
         }
         ('X' | 'Y', [only]) => !is_in("pronouns", &only.text),
         ('Z', [first, ..]) => {
-            !["owners", "pronouns", "named"].iter().any(|list| is_in(list, &first.text))
-                && !first.is("action")
+            !["owners", "pronouns", "named"].iter().any(|list| is_in(list, &first.text)) && !first.is_capital()
         }
         // "Some of it" is not "it".
         ('X' | 'Y', [first, ..]) => !first.is("of") && !first.is_mark(),

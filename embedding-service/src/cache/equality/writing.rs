@@ -17,35 +17,100 @@ const FULL_FORMS: &str = "don't:do not;doesn't:does not;didn't:did not;isn't:is 
     what're:what are;who're:who are;how're:how are;where're:where are;whats:what is;wheres:where is;hows:how is;i'd:i would";
 /// What "'s" stands for "is" behind, unless a participle follows ("what's happened").
 const BEFORE_IS: &str = "what who where when how why that it there here";
-/// How many words begin a question: there, contractions are never what the text is about.
-const BEGINNING: usize = 3;
+/// What a clause begins with.
+const CLAUSES: &str = "if when whenever because that while since until although though whether and but or as so once unless";
+/// What a subject begins with.
+const SUBJECTS: &str = "i you he she it we they this that these there who which people the a an my your his her its our their";
+const PREPOSITIONS: &str = "of in on at for with by from to about into";
+/// What may stand before a question without a mark between.
+const OPENINGS: &str = "hi hello hey so ok okay um well please know me us wonder wondering and";
+
+fn is_one_of(token: &Token, list: &str) -> bool {
+    list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word))
+}
+
+/// Whether a contraction is used, and not spoken of. "Is can't formal?", "spell don't", "a sign that reads don't walk", "what does don't
+/// mean": there it stands where no verb can.
+fn is_used_as_verb(given: &[Token], at: usize, is_about_words: bool) -> bool {
+    let Some((before, [token, after @ ..])) = given.split_at_checked(at) else { return false };
+    let is_of_is = token.text.to_lowercase().ends_with('s');
+    let Some(next) = after.first().filter(|next| next.kind == Kind::Word || is_of_is && !next.is_mark()) else {
+        return false;
+    };
+    if super::order::is_verb(next)
+        || !is_of_is && is_one_of(next, PREPOSITIONS)
+        || is_one_of(next, "and or short")
+    {
+        return false;
+    }
+    let is_start = |token: &Token| token.is_mark();
+    let is_question = |token: &Token| {
+        is_in("questions", &token.text.to_lowercase()) && !super::order::is_verb(&small(token))
+    };
+    if is_about_words {
+        // "What's the plural of ox", but not "what's a contraction of".
+        let is_open = after.last().is_some_and(|last| is_one_of(last, PREPOSITIONS));
+        let is_why = matches!(before, [why] if is_one_of(why, "why"));
+        return before.is_empty() && is_of_is && is_one_of(next, "the a an your my") && !is_open || is_why;
+    }
+    let Some(last) = before.last() else { return true };
+    let is_not = token.text.to_lowercase().ends_with('t');
+    if is_start(last)
+        || is_question(last)
+        || is_one_of(last, CLAUSES)
+        || is_of_is && before.iter().all(|token| is_one_of(token, OPENINGS) || is_start(token))
+        || is_of_is && is_one_of(last, "know me us wonder wondering")
+    {
+        return true;
+    }
+    // "If my car won't start", "I don't know".
+    let subject = before.iter().rev().take(4).take_while(|token| {
+        !is_start(token) && !is_one_of(token, CLAUSES) && !is_question(token) && !super::order::is_verb(&small(token))
+    });
+    let len = subject.count();
+    let Some((opening, subject)) = before.split_at_checked(before.len().saturating_sub(len)) else { return false };
+    let begins = subject.first().is_some_and(|first| is_one_of(first, SUBJECTS));
+    let opens = opening.last().is_some_and(|last| is_one_of(last, CLAUSES) && !is_one_of(last, "that") || is_question(last));
+    is_not && len > 0 && (begins && (opening.is_empty() || opening.last().is_some_and(is_start)) || opens || begins && opening.last().is_some_and(|last| is_one_of(last, CLAUSES)))
+}
+
+fn small(token: &Token) -> Token {
+    Token { text: token.text.to_lowercase(), ..token.clone() }
+}
 
 /// Contractions in full.
-pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) {
+pub(super) fn with_full_forms(tokens: &mut Vec<Token>, is_about_words: bool) {
     let given = std::mem::take(tokens);
+    let straight = |token: &Token| Token { text: token.text.replace('’', "'"), ..token.clone() };
     let has_been = given.iter().any(|token| token.is("been"));
     for (at, token) in given.iter().enumerate() {
         let next = given.get(at.saturating_add(1)).map_or("", |next| next.text.as_str());
-        let is_fixed = token.kind != Kind::Word || only_at_beginning && at >= BEGINNING;
+        let curly = token;
+        let token = &straight(token);
+        if token.kind != Kind::Word || !is_used_as_verb(&given, at, is_about_words) {
+            // "Peru’s capital", but not "is don’t ASCII?"
+            let is_owner = at.saturating_add(1) < given.len()
+                && !is_about_words
+                && token.text.strip_suffix("'s").is_some_and(|owner| !BEFORE_IS.split(' ').any(|known| owner.eq_ignore_ascii_case(known)));
+            tokens.push(if is_owner { token.clone() } else { curly.clone() });
+            continue;
+        }
         // "What's the teacher told": has or is.
         let rest = given.get(at.saturating_add(2)..).unwrap_or_default();
         let ends_in_participle = rest.last().is_some_and(|last| is_participle(&last.text));
         let is_done = has_been
             || token.text.eq_ignore_ascii_case("who's") && ends_in_participle
-            || next != "it"
-                && rest
-                    .iter()
-                    .take(3)
-                    .any(|token| token.text.ends_with("ed") || is_in("participles", &token.text));
+            || is_one_of(&Token::word(next), PERSONS) && !is_state(&token.text, next, rest)
+            || next != "it" && rest.iter().take(4).any(|token| is_done_word(&token.text));
         // "I can not eat" and "who can not eat" may be able not to, but "why can not I" is "why can I not".
         let is_asked = at.checked_sub(1).and_then(|before| given.get(before)).is_none_or(|before| {
             ["why", "how", "when", "where"].iter().any(|word| before.text.eq_ignore_ascii_case(word))
         });
-        if matches!(token.text.as_str(), "can't" | "cannot") && !is_asked && !is_fixed {
+        if matches!(token.text.as_str(), "can't" | "cannot") && !is_asked {
             tokens.push(Token { text: "cannot".to_owned(), ..token.clone() });
             continue;
         }
-        match full_form(&token.text, next, is_done).filter(|_| !is_fixed) {
+        match full_form(&token.text, next, is_done) {
             Some((first, second)) => {
                 tokens.push(Token { text: first, ..token.clone() });
                 tokens.push(Token::word(second));
@@ -55,6 +120,16 @@ pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) 
     }
 }
 
+const PERSONS: &str = "he she it we they you i this that";
+
+/// "What's it like", "where's it put", but not "what's it eaten", "what's he shown", "what's this do": has, is or does.
+fn is_state(word: &str, next: &str, rest: &[Token]) -> bool {
+    let Some(what) = rest.first() else { return true };
+    let is_ongoing = what.text.ends_with("ing");
+    let is_put = word.eq_ignore_ascii_case("where's") && next == "it" && rest.len() == 1 && is_participle(&what.text);
+    is_ongoing || is_put || is_one_of(what, "like called about for")
+}
+
 /// "floats" is "float". `None` for a word of which it cannot be told.
 pub(super) fn without_s(verb: &str) -> Option<String> {
     let bare = verb.strip_suffix('s')?;
@@ -62,8 +137,19 @@ pub(super) fn without_s(verb: &str) -> Option<String> {
     (bare.len() > 2 && bare.chars().all(char::is_lowercase) && !is_doubtful).then(|| bare.to_owned())
 }
 
+/// "Between" and "often" end as "eaten" does.
+fn is_done_word(word: &str) -> bool {
+    ["ed", "wn", "orn", "ung", "unk", "ught", "ept"].iter().any(|end| word.ends_with(end))
+        || is_in("participles", word)
+}
+
 pub(super) fn is_participle(word: &str) -> bool {
-    ["ed", "en"].iter().any(|end| word.ends_with(end)) || is_in("participles", word)
+    word.ends_with("en") || is_done_word(word)
+}
+
+/// German and Dutch participles: "wie gesagt", "zoals beloofd".
+pub(super) fn is_participle_elsewhere(word: &str) -> bool {
+    ["ge", "be", "ver", "vor", "abge", "ange"].iter().any(|begin| word.starts_with(begin)) && (word.ends_with('t') || word.ends_with("en") || word.ends_with('d'))
 }
 
 /// `next`: the word behind it. `is_done`: a participle follows soon.
@@ -177,7 +263,11 @@ fn has_company(tokens: &[Token], at: usize) -> bool {
 
 /// One spelling, without slips.
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
-    let around = |at| (is_named(tokens, at), !has_company(tokens, at), is_used(tokens, at));
+    // "Is captial a mistake?", "how common is definately?"
+    let is_judged = tokens.iter().any(|token| is_in("judged", &token.text.to_lowercase()));
+    let is_asked_of = |at: usize| at == 1 && tokens.first().is_some_and(|first| super::order::is_verb(&small(first)));
+    let is_spoken_of = |at| is_named(tokens, at) || is_judged || is_asked_of(at);
+    let around = |at| (is_spoken_of(at), !has_company(tokens, at), is_used(tokens, at));
     let named: Vec<_> = (0..tokens.len()).map(around).collect();
     let is_programmed = tokens.iter().any(|token| is_in("programmed", &token.text.to_lowercase()));
     // "Who stars in humour me?"
@@ -200,16 +290,17 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
     }
 }
 
-/// Whether a word is used and not spoken of: "the colour of", "organise my", but not "teach colour", "is it colour".
+/// Whether a word is used and not spoken of: "the colour of", "what colour is", "to organise my", but not "underline the colour", "the
+/// colour argument".
 fn is_used(tokens: &[Token], at: usize) -> bool {
-    const BEFORE: &str =
-        "the a an my your his her our their this that what which of in for with to from i you we they";
-    const BEHIND: &str = "the a an my your his her our their this these it";
     let is = |at: Option<usize>, list: &str| {
-        at.and_then(|at| tokens.get(at))
-            .is_some_and(|token| list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word)))
+        at.and_then(|at| tokens.get(at)).is_some_and(|token| is_one_of(token, list))
     };
-    is(at.checked_sub(1), BEFORE) || is(at.checked_add(1), BEHIND)
+    let (before, behind) = (at.checked_sub(1), at.checked_add(1));
+    let is_verb = behind.and_then(|at| tokens.get(at)).is_some_and(super::order::is_verb);
+    is(before, "the") && is(behind, "of")
+        || is(before, "what which") && is_verb
+        || is(before, "i you we they to") && is(behind, "the a an my your his her our their this these")
 }
 
 /// Whether a word is the name of what is called so beside it: "the lenght function".
@@ -260,60 +351,83 @@ fn is_unit(word: &str) -> bool {
     word == "percent" || UNITS.iter().any(|(long, short)| word == *long || word == *short)
 }
 
-/// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
-pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
-    let mut after_number = false;
-    // Elsewhere a comma begins the fraction.
-    let has = |list: &str| tokens.iter().any(|token| is_in(list, &token.text.to_lowercase()));
-    let is_programmed = has("programmed");
-    let is_english = has("english") && !is_programmed && !has("languages") && !has("commas");
-    // "What is six sigma?": a name.
-    let is_name = match tokens.as_slice() {
-        [what, be, _, noun, more @ ..] => {
-            (what.is("what") || what.is("who"))
-                && (be.is("is") || be.is("are"))
-                && more.len() < 2
-                && !is_unit(&noun.text)
+/// Whether a text asks for a number or a day, or wants one converted: elsewhere, how a number is written may be what it is about ("does the
+/// API accept 1,000?", "make a sign that reads $5", "how do I turn $5 into 5 dollars?").
+fn calculates(tokens: &[Token]) -> bool {
+    match tokens {
+        [first, second, ..] => {
+            first.is("convert")
+                || first.is("calculate")
+                || first.is("how") && is_in("degrees", &second.text)
+                || first.is("what") && (second.is("is") || second.is("are"))
         }
         _ => false,
-    };
+    }
+}
+
+/// "Name five gases", "in two sentences, explain", "what are the five lakes", but not "a story titled five lakes".
+fn is_count(before: &[Token]) -> bool {
+    let is_order =
+        |token: &Token| ["orders", "orders_with_object"].iter().any(|list| is_in(list, &token.text));
+    match before {
+        [into] if into.is("in") => true,
+        [order] => is_order(order),
+        [.., mark, order] if mark.is_mark() => is_order(order),
+        [.., order, to] if to.is("me") || to.is("us") => is_order(order),
+        [order, .., into] if into.is("in") => is_order(order),
+        [what, are, the] => what.is("what") && are.is("are") && the.is("the"),
+        _ => false,
+    }
+}
+
+/// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
+pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
+    with_dates(tokens);
+    let has = |list: &str| tokens.iter().any(|token| is_in(list, &token.text.to_lowercase()));
+    let is_programmed = has("programmed");
+    let calculates = calculates(tokens) && !is_programmed;
+    // Elsewhere a comma begins the fraction.
+    let names_somewhere = tokens
+        .iter()
+        .skip(1)
+        .any(|token| token.is_capital() && token.text.chars().any(char::is_lowercase));
+    let is_english = has("english") && !has("languages") && !has("commas") && !names_somewhere;
     let given = std::mem::take(tokens);
-    let is_number = |token: &Token| token.text.starts_with(|c: char| c.is_ascii_digit());
-    // "10 % 3" is the rest of a division.
-    let nexts: Vec<Option<Token>> = (1..=given.len()).map(|next| given.get(next).cloned()).collect();
-    for (token, next) in given.into_iter().zip(nexts) {
-        let before_number = next.as_ref().is_some_and(is_number);
-        // "Enter five in the box", "is five a number": no count.
+    for (at, token) in given.iter().enumerate() {
+        let (before, after) = (given.get(..at).unwrap_or_default(), given.get(at.saturating_add(1)..).unwrap_or_default());
+        let next = after.first();
+        // "Enter five in the box", "is five a number": no count. "10 % 3" is the rest of a division.
         let counts = next.is_some_and(|next| next.is_plain() && !is_in("no_counted", &next.text));
-        let is_written = tokens.last().is_some_and(|before: &Token| is_in("naming", &before.text));
-        let small = small_number(&token).filter(|_| counts && !is_programmed && !is_name && !is_written);
+        let before_number = next.is_some_and(|next| next.text.starts_with(|c: char| c.is_ascii_digit()));
+        let is_measured = next.is_some_and(|next| is_unit(&next.text));
+        let follows_number = tokens.last().is_some_and(|last| {
+            last.kind == Kind::Other && last.text.ends_with(|c: char| c.is_ascii_digit()) && !last.text.contains(|c: char| c.is_alphabetic())
+        });
+        let small = small_number(token)
+            .filter(|_| counts && !is_programmed && (is_count(before) || calculates && is_measured));
         let unit = UNITS
             .iter()
             .find(|(long, _)| token.text == *long)
-            .filter(|_| after_number && !(token.text == "%" && before_number));
-        after_number = false;
+            .filter(|_| calculates && follows_number && !(token.text == "%" && before_number));
         if let Some(text) = small {
-            after_number = true;
-            tokens.push(Token { kind: Kind::Other, text, ..token });
+            tokens.push(Token { kind: Kind::Other, text, ..token.clone() });
         } else if let Some((_, short)) = unit {
             tokens.push(Token::word(short));
         } else if let Some((number, unit)) = number(&token.text).filter(|(_, unit)| {
-            let is_fraction = !is_english && token.text.contains(',');
-            let is_rest = unit == "%" && before_number;
-            !(is_fraction || is_rest || is_programmed && token.text.starts_with('$'))
+            let is_fraction = token.text.contains(',')
+                && (!is_english || before.last().is_some_and(|word| word.is_plain() && word.text.ends_with('s') && !word.is("is")));
+            calculates && !(is_fraction || unit == "%" && before_number)
         }) {
-            after_number = unit.is_empty();
-            tokens.push(Token { text: number, ..token });
+            tokens.push(Token { text: number, ..token.clone() });
             if !unit.is_empty() {
                 let unit =
                     UNITS.iter().find(|(long, _)| *long == unit).map_or(unit.as_str(), |(_, short)| short);
                 tokens.push(Token::word(unit));
             }
         } else {
-            tokens.push(token);
+            tokens.push(token.clone());
         }
     }
-    with_dates(tokens);
 }
 
 /// A number without the commas of its thousands, and what is written to it.
@@ -340,8 +454,13 @@ fn number(text: &str) -> Option<(String, String)> {
     (fits && is_plain).then(|| (digits.replace(',', ""), unit.to_owned()))
 }
 
-/// "May 3rd, 1979" is "3 May 1979".
+/// "May 3rd, 1979" is "3 May 1979", where something happened on it or its day is asked for: "which pattern reads May 3, 1979?"
 fn with_dates(tokens: &mut Vec<Token>) {
+    let happens = tokens.iter().any(|token| token.is("happened") || token.is("born") || token.is("died"));
+    let asks_for_day = matches!(tokens.as_slice(), [which, day, ..] if (which.is("which") || which.is("what")) && day.is("day"));
+    if !happens && !asks_for_day {
+        return;
+    }
     for at in 0..tokens.len() {
         let text = |by: usize| {
             at.checked_add(by).and_then(|at| tokens.get(at)).map_or("", |token| token.text.as_str())
