@@ -7,6 +7,8 @@
 //! is another question. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
 
 mod changes;
+mod contractions;
+mod courtesy;
 mod order;
 mod token;
 mod words;
@@ -56,7 +58,7 @@ impl Form {
         let mut end = end_marks(&mut tokens, given.is_empty());
         let is_matter = is_looked_for(&tokens) || has_two_ways(&tokens, is_known);
         if !is_matter {
-            writing::with_full_forms(&mut tokens, is_about_words);
+            contractions::with_full_forms(&mut tokens, is_about_words);
         }
         let is_about_words = is_about_words || is_matter;
         writing::with_small_starts(&mut tokens);
@@ -66,14 +68,14 @@ impl Form {
         }
         let begun_as = Beginning::of(&tokens);
         let mut is_thanked = false;
-        while changes::without_thanks(&mut tokens, is_about_words, end == End::Asked) {
+        while courtesy::without_thanks(&mut tokens, is_about_words, end == End::Asked) {
             end = end_marks(&mut tokens, true);
             is_thanked = true;
         }
         for _ in 0..ROUNDS {
             order::with_what(&mut tokens);
             let may_move = given.is_empty() && !is_about_words;
-            let is_changed = changes::without_courtesy(&mut tokens, is_about_words, is_thanked)
+            let is_changed = courtesy::without_courtesy(&mut tokens, is_about_words, is_thanked)
                 || may_move && order::without_front(&mut tokens)
                 || changes::applied(&mut tokens, given.is_empty());
             if !is_changed {
@@ -142,11 +144,11 @@ fn is_order(token: &Token) -> bool {
     ["orders", "orders_with_object"].iter().any(|list| words::is_in(list, &token.text))
 }
 
-/// "What is the capital of Laos!": of a place, and no musical is called so. Elsewhere "!" may belong to a name or to code ("describe
-/// Oklahoma!", "how do I stub save!"), and "what a day!" is no question.
+/// "What is the capital of Laos!" asks. Elsewhere "!" may belong to a name or to code ("describe Oklahoma!", "how do I stub save!"), and
+/// "what a day!" is no question.
 fn is_of_a_place(tokens: &[Token]) -> bool {
-    matches!(tokens, [what, is, the, noun, of, ..]
-        if what.is("what") && is.is("is") && the.is("the") && words::is_in("of_places", &noun.text) && of.is("of"))
+    const BEFORE: [&str; 5] = ["what", "is", "the", "capital", "of"];
+    tokens.len() == 6 && tokens.iter().zip(BEFORE).all(|(token, word)| token.is(word))
 }
 
 /// Takes the marks from the end of a text.
@@ -173,9 +175,10 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
 
 /// Whether a mark before the last one is of the word before: "What is the capital of Kenya??" is only loud.
 fn is_of_word(mark: &Token, end: End, before: &[Token]) -> bool {
-    let is_loud = end == End::Asked
-        && matches!(before, [.., preposition, _] if ["of", "in", "to", "for"].iter().any(|word| preposition.is(word)));
-    mark.text == "." || mark.text == "?" && !is_loud
+    let [first, rest @ ..] = before else { return true };
+    let small = Token { text: first.text.to_lowercase(), ..first.clone() };
+    let is_loud = || end == End::Asked && is_of_a_place(&[&[small], rest].concat());
+    mark.text == "." || mark.text == "?" && !is_loud()
 }
 
 /// "How do I", "what is": whatever ends it, it asks.
@@ -217,7 +220,7 @@ fn inverts(first: &Token, rest: &[Token]) -> bool {
             let is_order = is_any(first, &["do", "have"])
                 && is_any(next, &["it", "a", "an", "the", "that", "this", "your"]);
             let is_without_subject = is_any(next, &["not", "be", "been", "do"])
-                || more.len() < 2 && writing::is_participle(&next.text);
+                || more.len() < 2 && contractions::is_participle(&next.text);
             let is_wish = first.is("were") && is_any(next, &["i", "it"]);
             let is_german = first.is("was") && words::is_in("german", &next.text);
             !(is_conditional || is_order || is_without_subject || is_wish || is_german)
@@ -273,23 +276,29 @@ fn is_interrogative(first: &Token, rest: &[Token]) -> bool {
 /// gehobelt wird, fallen Späne" and "wie gesagt ist das so" are no questions.
 fn asks_elsewhere(first: &Token, rest: &[Token], has_comma: bool) -> bool {
     let is = |at: usize| rest.get(at).is_some_and(|next| words::is_in("being_elsewhere", &next.text));
-    let is_adjective = rest.first().is_some_and(|next| next.is_plain() && !writing::is_participle_elsewhere(&next.text));
-    let is_infinitive = first.is("comment") && rest.first().is_some_and(|next| next.text.ends_with('r') || next.text.ends_with("re"));
+    let is_adjective =
+        rest.first().is_some_and(|next| next.is_plain() && !is_participle_elsewhere(&next.text));
+    let is_infinitive = first.is("comment")
+        && rest.first().is_some_and(|next| next.text.ends_with('r') || next.text.ends_with("re"));
     // "Wie funktioniert ein Motor".
     let is_german = ["wie", "wo", "wann", "warum"].iter().any(|word| first.is(word))
         && matches!(rest, [verb, article, _, ..] if verb.text.ends_with('t') && is_adjective
             && ["ein", "eine", "der", "die", "das"].iter().any(|word| article.is(word)));
-    rest.len() > 1 && !has_comma && (is(0) || is_infinitive || is_german || rest.len() > 2 && is_adjective && is(1))
+    rest.len() > 1
+        && !has_comma
+        && (is(0) || is_infinitive || is_german || rest.len() > 2 && is_adjective && is(1))
 }
 
 /// "Is this a question?", "how many tokens is this?": without anything else that "this" could be, every sign of the text counts.
 fn is_about_itself(tokens: &[Token]) -> bool {
-    const BEHIND: [&str; 14] =
-        ["a", "an", "the", "in", "with", "of", "as", "to", "too", "and", "or", "so", "right", "correctly"];
+    const BEHIND: &str = "a an the in with of as to too and or so right correctly end begin start all it";
     tokens.iter().enumerate().any(|(at, token)| {
         let next = tokens.get(at.saturating_add(1));
         let is_alone = next.is_none_or(|next| {
-            next.is_mark() || order::is_verb(next) || BEHIND.iter().any(|word| next.is(word))
+            next.is_mark()
+                || order::is_verb(next)
+                || contractions::is_participle(&next.text)
+                || BEHIND.split(' ').any(|word| next.is(word))
         });
         token.text.eq_ignore_ascii_case("this") && is_alone
             || token.is("here") && next.is_none_or(Token::is_mark)
@@ -309,6 +318,12 @@ fn is_looked_for(tokens: &[Token]) -> bool {
     has("searching") && has("searched") || has("editing") && tokens.windows(3).any(is_part)
 }
 
+/// German and Dutch participles: "wie gesagt", "zoals beloofd".
+fn is_participle_elsewhere(word: &str) -> bool {
+    ["ge", "be", "ver", "vor", "ab", "an"].iter().any(|begin| word.starts_with(begin))
+        && ["t", "en", "d"].iter().any(|end| word.ends_with(end))
+}
+
 /// Whether a text has one word in two ways of writing it: then it is about how they are written ("replace teh with the").
 fn has_two_ways(tokens: &[Token], is_known: &dyn Fn(&str) -> bool) -> bool {
     let mut spelt = tokens.to_vec();
@@ -318,7 +333,7 @@ fn has_two_ways(tokens: &[Token], is_known: &dyn Fn(&str) -> bool) -> bool {
         tokens.iter().zip(&spelt).any(|(before, after)| before.text != after.text && has(&after.text));
     let is_counted_twice = tokens.iter().filter_map(writing::small_number).any(|number| has(&number));
     let mut full = tokens.to_vec();
-    writing::with_full_forms(&mut full, false);
+    contractions::with_full_forms(&mut full, false);
     let pairs =
         |tokens: &[Token]| tokens.windows(2).filter(|two| matches!(two, [_, not] if not.is("not"))).count();
     let twice = |tokens: &[Token]| -> bool {

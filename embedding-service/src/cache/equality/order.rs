@@ -172,7 +172,8 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
             && (last.text.ends_with("ed") && !last.text.ends_with("eed") || is_in("participles", &last.text))
     }) || rest.iter().skip(4).any(|token| is_one_of(token, "i you he she we they"));
     // "In Rome only", "in no city": of how much it is said. "For God's sake": a sigh.
-    let is_weighed = |token: &Token| is_one_of(token, "no only even just not never") || token.text.ends_with("'s");
+    let is_weighed =
+        |token: &Token| is_one_of(token, "no only even just not never") || token.text.ends_with("'s");
     // "On Windows, how do I install Linux?", "in Japan, how do people see Koreans?": it may belong to the other.
     let names_another = rest.iter().skip(1).any(|token| {
         token.is_capital() && token.text.len() > 1 && token.text.chars().any(char::is_lowercase)
@@ -297,7 +298,10 @@ fn is_of_things(rest: &[Token]) -> bool {
     match rest {
         [verb, next, more @ ..] if is_auxiliary(verb) || is_one_of(verb, "has have had") => {
             // "Which planet is the largest", but not "which animal is the lion".
-            let is_most = || next.is("the") && more.first().is_some_and(|most| most.text.ends_with("est") || most.is("most"));
+            let is_most = || {
+                next.is("the")
+                    && more.first().is_some_and(|most| most.text.ends_with("est") || most.is("most"))
+            };
             (!is_other(next) || is_most()) && !is_one_of(verb, "could would might")
         }
         [verb, ..] if is_one_of(verb, WITH_DO) => !rest.iter().any(is_had),
@@ -316,7 +320,7 @@ pub(super) fn with_what(tokens: &mut [Token]) {
         && is_of_things(tokens.get(2..).unwrap_or_default())
         // "Which costs more?" has no noun.
         && (tokens.iter().skip(2).take_while(|token| !is_clause(token)).any(is_verb)
-            || tokens.len() > 3 && tokens.get(2).is_some_and(|third| super::writing::is_participle(&third.text)))
+            || tokens.len() > 3 && tokens.get(2).is_some_and(|third| super::contractions::is_participle(&third.text)))
     {
         tokens.iter_mut().take(1).for_each(|first| "what".clone_into(&mut first.text));
     }
@@ -362,7 +366,11 @@ fn with_origin_first(tokens: &mut [Token]) {
     }
     let place = tokens.windows(5).position(|five| match five {
         [way, to, a, from, b] => {
-            is_in("ways_between", &way.text) && to.is("to") && from.is("from") && a.is_capital() && b.is_capital()
+            is_in("ways_between", &way.text)
+                && to.is("to")
+                && from.is("from")
+                && a.is_capital()
+                && b.is_capital()
         }
         _ => false,
     });

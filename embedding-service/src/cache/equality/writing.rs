@@ -1,134 +1,10 @@
-//! The same word in two ways of writing it: contractions, spellings, slips of the typist, the capital at the beginning of a
-//! sentence, numbers and dates.
+//! The same word in two ways of writing it: spellings, slips of the typist, the capital at the beginning of a sentence, numbers and
+//! dates.
 
 use super::{
     token::{Kind, Token},
     words::{american, is_in, is_start, meant, meant_at_start},
 };
-
-/// Contractions with their full form, with and without the apostrophe. Not "cant", "wont", "lets" and "ill": these are words.
-const FULL_FORMS: &str = "don't:do not;doesn't:does not;didn't:did not;isn't:is not;aren't:are not;wasn't:was not;weren't:were not;\
-    hasn't:has not;haven't:have not;hadn't:had not;shouldn't:should not;couldn't:could not;wouldn't:would not;can't:can not;\
-    cannot:can not;won't:will not;mustn't:must not;i'm:i am;i've:i have;i'll:i will;you're:you are;we're:we are;they're:they are;\
-    dont:do not;doesnt:does not;didnt:did not;isnt:is not;arent:are not;wasnt:was not;werent:were not;shouldnt:should not;\
-    couldnt:could not;wouldnt:would not;havent:have not;hasnt:has not;hadnt:had not;\
-    youve:you have;youre:you are;theyre:they are;you've:you have;we've:we have;they've:they have;\
-    you'll:you will;we'll:we will;they'll:they will;it'll:it will;he'll:he will;she'll:she will;that'll:that will;needn't:need not;\
-    what're:what are;who're:who are;how're:how are;where're:where are;whats:what is;wheres:where is;hows:how is;i'd:i would";
-/// What "'s" stands for "is" behind, unless a participle follows ("what's happened").
-const BEFORE_IS: &str = "what who where when how why that it there here";
-/// What a clause begins with.
-const CLAUSES: &str = "if when whenever because that while since until although though whether and but or as so once unless";
-/// What a subject begins with.
-const SUBJECTS: &str = "i you he she it we they this that these there who which people the a an my your his her its our their";
-const PREPOSITIONS: &str = "of in on at for with by from to about into";
-/// What may stand before a question without a mark between.
-const OPENINGS: &str = "hi hello hey so ok okay um well please know me us wonder wondering and";
-
-fn is_one_of(token: &Token, list: &str) -> bool {
-    list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word))
-}
-
-/// Whether a contraction is used, and not spoken of. "Is can't formal?", "spell don't", "a sign that reads don't walk", "what does don't
-/// mean": there it stands where no verb can.
-fn is_used_as_verb(given: &[Token], at: usize, is_about_words: bool) -> bool {
-    let Some((before, [token, after @ ..])) = given.split_at_checked(at) else { return false };
-    let is_of_is = token.text.to_lowercase().ends_with('s');
-    let Some(next) = after.first().filter(|next| next.kind == Kind::Word || is_of_is && !next.is_mark()) else {
-        return false;
-    };
-    if super::order::is_verb(next)
-        || !is_of_is && is_one_of(next, PREPOSITIONS)
-        || is_one_of(next, "and or short")
-    {
-        return false;
-    }
-    let is_start = |token: &Token| token.is_mark();
-    let is_question = |token: &Token| {
-        is_in("questions", &token.text.to_lowercase()) && !super::order::is_verb(&small(token))
-    };
-    if is_about_words {
-        // "What's the plural of ox", but not "what's a contraction of".
-        let is_open = after.last().is_some_and(|last| is_one_of(last, PREPOSITIONS));
-        let is_why = matches!(before, [why] if is_one_of(why, "why"));
-        return before.is_empty() && is_of_is && is_one_of(next, "the a an your my") && !is_open || is_why;
-    }
-    let Some(last) = before.last() else { return true };
-    let is_not = token.text.to_lowercase().ends_with('t');
-    if is_start(last)
-        || is_question(last)
-        || is_one_of(last, CLAUSES)
-        || is_of_is && before.iter().all(|token| is_one_of(token, OPENINGS) || is_start(token))
-        || is_of_is && is_one_of(last, "know me us wonder wondering")
-    {
-        return true;
-    }
-    // "If my car won't start", "I don't know".
-    let subject = before.iter().rev().take(4).take_while(|token| {
-        !is_start(token) && !is_one_of(token, CLAUSES) && !is_question(token) && !super::order::is_verb(&small(token))
-    });
-    let len = subject.count();
-    let Some((opening, subject)) = before.split_at_checked(before.len().saturating_sub(len)) else { return false };
-    let begins = subject.first().is_some_and(|first| is_one_of(first, SUBJECTS));
-    let opens = opening.last().is_some_and(|last| is_one_of(last, CLAUSES) && !is_one_of(last, "that") || is_question(last));
-    is_not && len > 0 && (begins && (opening.is_empty() || opening.last().is_some_and(is_start)) || opens || begins && opening.last().is_some_and(|last| is_one_of(last, CLAUSES)))
-}
-
-fn small(token: &Token) -> Token {
-    Token { text: token.text.to_lowercase(), ..token.clone() }
-}
-
-/// Contractions in full.
-pub(super) fn with_full_forms(tokens: &mut Vec<Token>, is_about_words: bool) {
-    let given = std::mem::take(tokens);
-    let straight = |token: &Token| Token { text: token.text.replace('’', "'"), ..token.clone() };
-    let has_been = given.iter().any(|token| token.is("been"));
-    for (at, token) in given.iter().enumerate() {
-        let next = given.get(at.saturating_add(1)).map_or("", |next| next.text.as_str());
-        let curly = token;
-        let token = &straight(token);
-        if token.kind != Kind::Word || !is_used_as_verb(&given, at, is_about_words) {
-            // "Peru’s capital", but not "is don’t ASCII?"
-            let is_owner = at.saturating_add(1) < given.len()
-                && !is_about_words
-                && token.text.strip_suffix("'s").is_some_and(|owner| !BEFORE_IS.split(' ').any(|known| owner.eq_ignore_ascii_case(known)));
-            tokens.push(if is_owner { token.clone() } else { curly.clone() });
-            continue;
-        }
-        // "What's the teacher told": has or is.
-        let rest = given.get(at.saturating_add(2)..).unwrap_or_default();
-        let ends_in_participle = rest.last().is_some_and(|last| is_participle(&last.text));
-        let is_done = has_been
-            || token.text.eq_ignore_ascii_case("who's") && ends_in_participle
-            || is_one_of(&Token::word(next), PERSONS) && !is_state(&token.text, next, rest)
-            || next != "it" && rest.iter().take(4).any(|token| is_done_word(&token.text));
-        // "I can not eat" and "who can not eat" may be able not to, but "why can not I" is "why can I not".
-        let is_asked = at.checked_sub(1).and_then(|before| given.get(before)).is_none_or(|before| {
-            ["why", "how", "when", "where"].iter().any(|word| before.text.eq_ignore_ascii_case(word))
-        });
-        if matches!(token.text.as_str(), "can't" | "cannot") && !is_asked {
-            tokens.push(Token { text: "cannot".to_owned(), ..token.clone() });
-            continue;
-        }
-        match full_form(&token.text, next, is_done) {
-            Some((first, second)) => {
-                tokens.push(Token { text: first, ..token.clone() });
-                tokens.push(Token::word(second));
-            }
-            None => tokens.push(token.clone()),
-        }
-    }
-}
-
-const PERSONS: &str = "he she it we they you i this that";
-
-/// "What's it like", "where's it put", but not "what's it eaten", "what's he shown", "what's this do": has, is or does.
-fn is_state(word: &str, next: &str, rest: &[Token]) -> bool {
-    let Some(what) = rest.first() else { return true };
-    let is_ongoing = what.text.ends_with("ing");
-    let is_put = word.eq_ignore_ascii_case("where's") && next == "it" && rest.len() == 1 && is_participle(&what.text);
-    is_ongoing || is_put || is_one_of(what, "like called about for")
-}
 
 /// "floats" is "float". `None` for a word of which it cannot be told.
 pub(super) fn without_s(verb: &str) -> Option<String> {
@@ -137,59 +13,8 @@ pub(super) fn without_s(verb: &str) -> Option<String> {
     (bare.len() > 2 && bare.chars().all(char::is_lowercase) && !is_doubtful).then(|| bare.to_owned())
 }
 
-/// "Between" and "often" end as "eaten" does.
-fn is_done_word(word: &str) -> bool {
-    ["ed", "wn", "orn", "ung", "unk", "ught", "ept"].iter().any(|end| word.ends_with(end))
-        || is_in("participles", word)
-}
-
-pub(super) fn is_participle(word: &str) -> bool {
-    word.ends_with("en") || is_done_word(word)
-}
-
-/// German and Dutch participles: "wie gesagt", "zoals beloofd".
-pub(super) fn is_participle_elsewhere(word: &str) -> bool {
-    ["ge", "be", "ver", "vor", "abge", "ange"].iter().any(|begin| word.starts_with(begin)) && (word.ends_with('t') || word.ends_with("en") || word.ends_with('d'))
-}
-
-/// `next`: the word behind it. `is_done`: a participle follows soon.
-fn full_form(word: &str, next: &str, is_done: bool) -> Option<(String, &'static str)> {
-    let lower = word.to_lowercase();
-    let (first, second) = match lower.strip_suffix("'s") {
-        Some(before) if BEFORE_IS.split(' ').any(|known| known == before) => {
-            // "What's she bought" is "what has she bought".
-            if is_participle(next) || is_done {
-                return None;
-            }
-            (before.to_owned(), "is")
-        }
-        Some(_) => return None,
-        None => {
-            let mut forms = FULL_FORMS.split(';').filter_map(|entry| entry.split_once(':'));
-            let (first, second) = forms.find(|(short, _)| *short == lower)?.1.split_once(' ')?;
-            // "Whats app" has a name of its own.
-            if lower == "whats" && next == "app" {
-                return None;
-            }
-            // "I'd" is "I had" as well.
-            if lower == "i'd" && !matches!(next, "like" | "love" | "prefer") {
-                return None;
-            }
-            (first.to_owned(), second)
-        }
-    };
-    let mut letters = word.chars();
-    let is_capital = letters.next().is_some_and(char::is_uppercase);
-    // "DON'T" in capitals says more.
-    if letters.any(char::is_uppercase) {
-        return None;
-    }
-    Some((if is_capital { capital(&first) } else { first }, second))
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+fn is_one_of(token: &Token, list: &str) -> bool {
+    list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
 /// The capital that only a sentence's beginning gives a word, and that of "I". Only for words that are no names.
@@ -265,7 +90,12 @@ fn has_company(tokens: &[Token], at: usize) -> bool {
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
     // "Is captial a mistake?", "how common is definately?"
     let is_judged = tokens.iter().any(|token| is_in("judged", &token.text.to_lowercase()));
-    let is_asked_of = |at: usize| at == 1 && tokens.first().is_some_and(|first| super::order::is_verb(&small(first)));
+    let is_asked_of = |at: usize| {
+        at == 1
+            && tokens.first().is_some_and(|first| {
+                super::order::is_verb(&Token { text: first.text.to_lowercase(), ..first.clone() })
+            })
+    };
     let is_spoken_of = |at| is_named(tokens, at) || is_judged || is_asked_of(at);
     let around = |at| (is_spoken_of(at), !has_company(tokens, at), is_used(tokens, at));
     let named: Vec<_> = (0..tokens.len()).map(around).collect();
@@ -359,7 +189,7 @@ fn calculates(tokens: &[Token]) -> bool {
             first.is("convert")
                 || first.is("calculate")
                 || first.is("how") && is_in("degrees", &second.text)
-                || first.is("what") && (second.is("is") || second.is("are"))
+                || first.is("what") && second.is("is")
         }
         _ => false,
     }
@@ -385,23 +215,34 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
     with_dates(tokens);
     let has = |list: &str| tokens.iter().any(|token| is_in(list, &token.text.to_lowercase()));
     let is_programmed = has("programmed");
-    let calculates = calculates(tokens) && !is_programmed;
+    let is_in_capitals = |token: &Token| {
+        token.kind == Kind::Word && token.text.len() > 1 && token.text.chars().all(char::is_uppercase)
+    };
+    // "What is 5 kg short for?", "is 15 % right in APA?"
+    let is_spoken_of = tokens.last().is_some_and(|last| last.is("for"))
+        || tokens.windows(2).any(|two| matches!(two, [into, form] if into.is("in") && is_in_capitals(form)));
+    let calculates = calculates(tokens) && !is_programmed && !is_spoken_of;
     // Elsewhere a comma begins the fraction.
-    let names_somewhere = tokens
-        .iter()
-        .skip(1)
-        .any(|token| token.is_capital() && token.text.chars().any(char::is_lowercase));
+    let names_somewhere =
+        tokens.iter().skip(1).any(|token| token.is_capital() && token.text.chars().any(char::is_lowercase));
     let is_english = has("english") && !has("languages") && !has("commas") && !names_somewhere;
     let given = std::mem::take(tokens);
+    let numbers = |tokens: &[Token]| {
+        let numbers = tokens.iter().filter(|token| token.text.starts_with(|c: char| c.is_ascii_digit()));
+        numbers.map(|token| token.text.clone()).collect::<Vec<_>>()
+    };
     for (at, token) in given.iter().enumerate() {
-        let (before, after) = (given.get(..at).unwrap_or_default(), given.get(at.saturating_add(1)..).unwrap_or_default());
+        let (before, after) =
+            (given.get(..at).unwrap_or_default(), given.get(at.saturating_add(1)..).unwrap_or_default());
         let next = after.first();
         // "Enter five in the box", "is five a number": no count. "10 % 3" is the rest of a division.
         let counts = next.is_some_and(|next| next.is_plain() && !is_in("no_counted", &next.text));
         let before_number = next.is_some_and(|next| next.text.starts_with(|c: char| c.is_ascii_digit()));
         let is_measured = next.is_some_and(|next| is_unit(&next.text));
         let follows_number = tokens.last().is_some_and(|last| {
-            last.kind == Kind::Other && last.text.ends_with(|c: char| c.is_ascii_digit()) && !last.text.contains(|c: char| c.is_alphabetic())
+            last.kind == Kind::Other
+                && last.text.ends_with(|c: char| c.is_ascii_digit())
+                && !last.text.contains(|c: char| c.is_alphabetic())
         });
         let small = small_number(token)
             .filter(|_| counts && !is_programmed && (is_count(before) || calculates && is_measured));
@@ -415,7 +256,10 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
             tokens.push(Token::word(short));
         } else if let Some((number, unit)) = number(&token.text).filter(|(_, unit)| {
             let is_fraction = token.text.contains(',')
-                && (!is_english || before.last().is_some_and(|word| word.is_plain() && word.text.ends_with('s') && !word.is("is")));
+                && (!is_english
+                    || before
+                        .last()
+                        .is_some_and(|word| word.is_plain() && word.text.ends_with('s') && !word.is("is")));
             calculates && !(is_fraction || unit == "%" && before_number)
         }) {
             tokens.push(Token { text: number, ..token.clone() });
@@ -427,6 +271,12 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
         } else {
             tokens.push(token.clone());
         }
+    }
+    // "Convert $5 to 5 dollars": how it is written is the matter.
+    let all = numbers(tokens);
+    if all.iter().enumerate().any(|(at, number)| all.get(..at).is_some_and(|before| before.contains(number)))
+    {
+        *tokens = given;
     }
 }
 
@@ -477,7 +327,13 @@ fn with_dates(tokens: &mut Vec<Token>) {
             continue;
         };
         let day = ["st", "nd", "rd", "th"].iter().find_map(|end| day.strip_suffix(end)).unwrap_or(day);
-        let is_date = day.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day))
+        let before = |by: usize| at.checked_sub(by).and_then(|at| tokens.get(at));
+        // "On the page titled May 3, 1979, who died?"
+        let is_of_event = asks_for_day
+            || before(1).is_some_and(|on| on.is("on"))
+            || before(1).is_some_and(|the| the.is("the")) && before(2).is_some_and(|on| on.is("on"));
+        let is_date = is_of_event
+            && day.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day))
             && year.len() == 4
             && year.parse::<u16>().is_ok();
         if is_date {
