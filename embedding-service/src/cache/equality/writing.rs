@@ -1,6 +1,8 @@
 //! The same word in two ways of writing it: spellings, slips of the typist, the capital at the beginning of a sentence, numbers and
 //! dates.
 
+use std::collections::HashSet;
+
 use super::{
     token::{Kind, Token},
     words::{american, is_in, is_start, meant, meant_at_start},
@@ -181,18 +183,22 @@ fn is_unit(word: &str) -> bool {
     word == "percent" || UNITS.iter().any(|(long, short)| word == *long || word == *short)
 }
 
-/// Whether a text asks for a number or a day, or wants one converted: elsewhere, how a number is written may be what it is about ("does the
-/// API accept 1,000?", "make a sign that reads $5", "how do I turn $5 into 5 dollars?").
+/// Whether a text asks for a number, or wants one converted: elsewhere, how a number is written may be what it is about ("does the API
+/// accept 1,000?", "make a sign that reads $5", "how do I turn $5 into 5 dollars?").
 fn calculates(tokens: &[Token]) -> bool {
-    match tokens {
-        [first, second, ..] => {
+    let asks = |two: &[Token]| match two {
+        [first, second] => {
             first.is("convert")
                 || first.is("calculate")
                 || first.is("how") && is_in("degrees", &second.text)
                 || first.is("what") && second.is("is")
         }
         _ => false,
-    }
+    };
+    // "Hi, what is".
+    let begins =
+        |at: usize| at.checked_sub(1).and_then(|before| tokens.get(before)).is_none_or(Token::is_mark);
+    tokens.windows(2).enumerate().any(|(at, two)| begins(at) && asks(two))
 }
 
 /// "Name five gases", "in two sentences, explain", "what are the five lakes", but not "a story titled five lakes".
@@ -227,10 +233,6 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
         tokens.iter().skip(1).any(|token| token.is_capital() && token.text.chars().any(char::is_lowercase));
     let is_english = has("english") && !has("languages") && !has("commas") && !names_somewhere;
     let given = std::mem::take(tokens);
-    let numbers = |tokens: &[Token]| {
-        let numbers = tokens.iter().filter(|token| token.text.starts_with(|c: char| c.is_ascii_digit()));
-        numbers.map(|token| token.text.clone()).collect::<Vec<_>>()
-    };
     for (at, token) in given.iter().enumerate() {
         let (before, after) =
             (given.get(..at).unwrap_or_default(), given.get(at.saturating_add(1)..).unwrap_or_default());
@@ -273,9 +275,9 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
         }
     }
     // "Convert $5 to 5 dollars": how it is written is the matter.
-    let all = numbers(tokens);
-    if all.iter().enumerate().any(|(at, number)| all.get(..at).is_some_and(|before| before.contains(number)))
-    {
+    let mut seen = HashSet::new();
+    let is_number = |token: &&Token| token.text.starts_with(|c: char| c.is_ascii_digit());
+    if tokens.iter().filter(is_number).any(|token| !seen.insert(token.text.as_str())) {
         *tokens = given;
     }
 }
