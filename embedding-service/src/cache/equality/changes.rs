@@ -322,6 +322,8 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
             is_whole
                 && is_part(one)
                 && is_part(two)
+                // "Explain song lyrics".
+                && !is_plural(two)
                 && (one.is_plain() || !one.text.chars().any(char::is_lowercase))
                 && (!one.text.ends_with("ing") || two.text.ends_with("ing"))
         }
@@ -337,7 +339,9 @@ fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
 }
 
 pub(super) fn is_plural(word: &Token) -> bool {
-    word.is_plain() && (word.text.ends_with('s') || is_in("plurals", &word.text))
+    // Not "glass", "bus", "analysis", "physics".
+    let is_singular = ["ss", "us", "is", "ics"].iter().any(|end| word.text.ends_with(end));
+    word.is_plain() && (word.text.ends_with('s') && !is_singular || is_in("plurals", &word.text))
 }
 
 /// A name, or a noun by its ending. "What is allowed?" and "what is open?" ask for no explanation of the word.

@@ -263,9 +263,7 @@ fn is_plain_order(rest: &[Token], all: &[Token]) -> bool {
         object.len() <= most
             && object.iter().all(|token| token.kind == Kind::Word && !is_in("pronouns", &token.text))
     };
-    let has_plural = object.last().is_some_and(|last| {
-        is_plural(last) && !["is", "ss", "us"].iter().any(|end| last.text.ends_with(end))
-    });
+    let has_plural = object.last().is_some_and(is_plural);
     match order.text.as_str() {
         "explain" => {
             is_in("questions", &next.text) || is_plain && (is_article(next) || is_short(2) && !has_plural)
@@ -336,7 +334,8 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
     let is_meant = is_about_words || is_title || thanks && is_asked;
     // "Is this polite? Thanks.", "translate into German. Thank you.": that is the text.
     let points = points_back(before)
-        || before.iter().any(|token| ["this", "these", "it"].iter().any(|word| token.is(word)));
+        // "What shall I answer? Thank you."
+        || before.iter().any(|token| is_in("pointing_or_answering", &token.text));
     let is_material =
         is_of_the_talk(before) || waits(before) || !is_comma && (points || is_bare_question(before));
     if !(is_please || thanks) || is_meant || is_material {

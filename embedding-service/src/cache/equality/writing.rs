@@ -78,48 +78,72 @@ pub(super) fn may_be_meant(tokens: &[Token]) -> bool {
     })
 }
 
-/// Whether the text is about more than the word at this place.
-fn has_company(tokens: &[Token], at: usize) -> bool {
-    tokens.iter().enumerate().any(|(place, token)| {
-        place != at
-            && token.kind == Kind::Word
-            && token.text.len() > 2
-            && !is_in("little", &token.text.to_lowercase())
-    })
+/// Whether a word says what a text is about.
+fn says_much(token: &Token) -> bool {
+    token.kind == Kind::Word && token.text.len() > 2 && !is_in("little", &token.text.to_lowercase())
 }
 
 /// One spelling, without slips.
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
-    // "Is captial a mistake?", "how common is definately?"
-    let is_judged = tokens.iter().any(|token| is_in("judged", &token.text.to_lowercase()));
-    let is_asked_of = |at: usize| {
-        at == 1
-            && tokens.first().is_some_and(|first| {
-                super::order::is_verb(&Token { text: first.text.to_lowercase(), ..first.clone() })
-            })
-    };
-    let is_spoken_of = |at| is_named(tokens, at) || is_judged || is_asked_of(at);
-    let around = |at| (is_spoken_of(at), !has_company(tokens, at), is_used(tokens, at));
-    let named: Vec<_> = (0..tokens.len()).map(around).collect();
     let is_programmed = tokens.iter().any(|token| is_in("programmed", &token.text.to_lowercase()));
+    // "How common is definately?"
+    let is_judged = tokens.iter().any(|token| is_in("judged", &token.text.to_lowercase()));
     // "Who stars in humour me?"
     let names_somebody = tokens.first().is_some_and(|first| first.is("who"));
+    let company = tokens.iter().filter(|token| says_much(token)).count();
     let mut is_naming = false;
-    for (token, (is_named, is_alone, is_used)) in tokens.iter_mut().zip(named) {
+    let mut new = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
         let follows = std::mem::replace(&mut is_naming, is_in("naming", &token.text));
+        let is_alone = company == usize::from(says_much(token));
         // "What is teh?"
-        if !token.is_plain() || is_named || follows || is_alone && token.text.len() < 5 {
+        let is_meant = is_judged || follows || is_named(tokens, at) || is_alone && token.text.len() < 5;
+        if !token.is_plain() || is_meant {
             continue;
         }
-        if let Some(meant) = meant(&token.text, is_known) {
-            meant.clone_into(&mut token.text);
-        }
-        if let Some(american) =
-            american(&token.text).filter(|_| is_used && !is_programmed && !is_alone && !names_somebody)
-        {
-            american.clone_into(&mut token.text);
+        let mended = meant(&token.text, is_known).filter(|word| stands_as_a_word(tokens, at, word));
+        let american = american(mended.unwrap_or(&token.text))
+            .filter(|_| is_used(tokens, at) && !is_programmed && !is_alone && !names_somebody);
+        new.extend(american.or(mended).map(|word| (at, word)));
+    }
+    for (at, word) in new {
+        if let Some(token) = tokens.get_mut(at) {
+            word.clone_into(&mut token.text);
         }
     }
+}
+
+/// Whether a slip stands where its word does something in the sentence: "the captial of", "i recieve my", "to boil potatos", "how do vacines
+/// work". "A sign that says seperate", "who was musuem?" and "does my logo read buisness?" may mean it as it is.
+fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
+    const DETERMINERS: &str = "the teh a an my your his her its our their many much these those";
+    const CLAUSES: &str = "because which that when where while what how why the";
+    let before = |by: usize| at.checked_sub(by).and_then(|at| tokens.get(at));
+    let is = |by: usize, list: &str| before(by).is_some_and(|token| is_one_of(token, list));
+    let asks_how = tokens.first().is_some_and(|first| is_one_of(first, "how why when where"));
+    let is_count = before(1).is_some_and(|number| {
+        small_number(number).is_some() || number.text.starts_with(|c: char| c.is_ascii_digit())
+    });
+    let is_plain = |by: usize| before(by).is_some_and(Token::is_plain);
+    let is_object = is(2, "i you we they to") && before(1).is_some_and(|verb| is_in("actions", &verb.text));
+    let is_next_plain = at.checked_add(1).and_then(|at| tokens.get(at)).is_some_and(Token::is_plain);
+    at == 0
+        || is_one_of(&Token::word(meant), CLAUSES)
+        || is(1, DETERMINERS)
+        || is_count
+        || is(2, DETERMINERS) && is_plain(1)
+        || is(1, "i you we they to") && is_next_plain
+        || is_object
+        || asks_how && is(1, "do does did") && is_next_plain
+        // "Why is excercise important?"
+        || is(2, "why") && is(1, "is are")
+        // "How does the stock market wrok?"
+        || asks_how && ends_question(tokens, at)
+}
+
+fn ends_question(tokens: &[Token], at: usize) -> bool {
+    let is = |at: usize, list: &str| tokens.get(at).is_some_and(|token| is_one_of(token, list));
+    at.saturating_add(1) == tokens.len() && is(1, "do does did") && !is(2, "i you we they he she it")
 }
 
 /// Whether a word is used and not spoken of: "the colour of", "what colour is", "to organise my", but not "underline the colour", "the
