@@ -96,6 +96,11 @@ async fn no_later_trap_does() {
 }
 
 #[tokio::test]
+async fn no_trap_of_the_fourth_round_does() {
+    served("fourth_traps.jsonl", 140).await;
+}
+
+#[tokio::test]
 async fn rewordings_of_the_own_and_of_the_hidden_fields_are_answered() {
     served("own.jsonl", 93).await;
     served("held_out.jsonl", 44).await;

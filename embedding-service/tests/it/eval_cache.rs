@@ -61,6 +61,7 @@ fn hard_traps_are_served_at_no_threshold() {
         ("traps.jsonl", 350),
         ("fresh_traps.jsonl", 100),
         ("later_traps.jsonl", 700),
+        ("fourth_traps.jsonl", 350),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = evaluate(&of_repository(name), folder.path());

@@ -7,6 +7,8 @@
 //! is another question. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
 
 mod changes;
+mod contractions;
+mod courtesy;
 mod order;
 mod token;
 mod words;
@@ -50,10 +52,13 @@ impl Form {
     /// Returns `None` for a text that only its repetition equals.
     fn of(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<Self> {
         let Text { mut tokens, given, is_about_words } = Text::read(text)?;
+        if given.is_empty() && is_about_itself(&tokens) {
+            return None;
+        }
         let mut end = end_marks(&mut tokens, given.is_empty());
         let is_matter = is_looked_for(&tokens) || has_two_ways(&tokens, is_known);
         if !is_matter {
-            writing::with_full_forms(&mut tokens, is_about_words);
+            contractions::with_full_forms(&mut tokens, is_about_words);
         }
         let is_about_words = is_about_words || is_matter;
         writing::with_small_starts(&mut tokens);
@@ -63,14 +68,14 @@ impl Form {
         }
         let begun_as = Beginning::of(&tokens);
         let mut is_thanked = false;
-        while changes::without_thanks(&mut tokens, is_about_words, end == End::Asked) {
+        while courtesy::without_thanks(&mut tokens, is_about_words, end == End::Asked) {
             end = end_marks(&mut tokens, true);
             is_thanked = true;
         }
         for _ in 0..ROUNDS {
             order::with_what(&mut tokens);
             let may_move = given.is_empty() && !is_about_words;
-            let is_changed = changes::without_courtesy(&mut tokens, is_about_words, is_thanked)
+            let is_changed = courtesy::without_courtesy(&mut tokens, is_about_words, is_thanked)
                 || may_move && order::without_front(&mut tokens)
                 || changes::applied(&mut tokens, given.is_empty());
             if !is_changed {
@@ -82,7 +87,7 @@ impl Form {
         }
         let mark = match end {
             End::Asked if !asks(&tokens) || begun_as.is_offer(&tokens) => Some("?"),
-            End::Exclaimed if exclaims(&tokens) || !begun_as.has_order => Some("!"),
+            End::Exclaimed if !is_of_a_place(&tokens) => Some("!"),
             End::Both => Some("!"),
             End::Open => Some("..."),
             _ => None,
@@ -111,16 +116,12 @@ enum End {
 /// What a text says before the changes that decides what its last mark says.
 #[derive(Clone, Copy)]
 struct Beginning {
-    /// "!" says nothing there.
     has_order: bool,
     is_asked_for: bool,
 }
 
 impl Beginning {
     fn of(tokens: &[Token]) -> Self {
-        let is_order = |token: &Token| {
-            ["orders", "orders_with_object"].iter().any(|list| words::is_in(list, &token.text))
-        };
         let is_polite = |token: &Token| words::is_in("polite", &token.text.to_lowercase());
         // "Could you", but not "could have been worse".
         let is_asked = |two: &[Token]| match two {
@@ -130,18 +131,24 @@ impl Beginning {
             _ => false,
         };
         let is_asked_for = tokens.iter().any(is_polite) || tokens.windows(2).any(is_asked);
-        // "What is the capital of Laos!": of a place, and no musical is called so.
-        let is_of_place = tokens
-            .windows(2)
-            .any(|two| matches!(two, [noun, of] if words::is_in("of_places", &noun.text) && of.is("of")));
-        Self { has_order: tokens.iter().any(is_order) || is_of_place, is_asked_for }
+        Self { has_order: tokens.iter().any(is_order), is_asked_for }
     }
 
-    /// "Delete the file?" offers to, "delete the file" wants it.
+    /// "Delete the file?" and "remind Anna?" offer to, "delete the file" wants it.
     fn is_offer(self, tokens: &[Token]) -> bool {
-        tokens.first().is_some_and(|first| words::is_in("orders_with_object", &first.text))
-            && !self.is_asked_for
+        tokens.first().is_some_and(is_order) && self.has_order && !self.is_asked_for
     }
+}
+
+fn is_order(token: &Token) -> bool {
+    ["orders", "orders_with_object"].iter().any(|list| words::is_in(list, &token.text))
+}
+
+/// "What is the capital of Laos!" asks. Elsewhere "!" may belong to a name or to code ("describe Oklahoma!", "how do I stub save!"), and
+/// "what a day!" is no question.
+fn is_of_a_place(tokens: &[Token]) -> bool {
+    const BEFORE: [&str; 5] = ["what", "is", "the", "capital", "of"];
+    tokens.len() == 6 && tokens.iter().zip(BEFORE).all(|(token, word)| token.is(word))
 }
 
 /// Takes the marks from the end of a text.
@@ -150,6 +157,11 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     let dots = tokens.iter().rev().take_while(|token| token.is_mark() && token.text == ".").count();
     while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
         end = match tokens.pop() {
+            // "What is Mass.?", "what is int...?", "what is int??": a part of the word.
+            Some(mark) if end != End::Plain && is_of_word(&mark, end, tokens) => {
+                tokens.push(mark);
+                break;
+            }
             Some(mark) if mark.text == "." && end == End::Plain => End::Stopped,
             Some(mark) if mark.text == "?" => End::Asked,
             // "How do I use sort!?"
@@ -159,6 +171,14 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
         };
     }
     if dots > 2 { End::Open } else { end }
+}
+
+/// Whether a mark before the last one is of the word before: "What is the capital of Kenya??" is only loud.
+fn is_of_word(mark: &Token, end: End, before: &[Token]) -> bool {
+    let [first, rest @ ..] = before else { return true };
+    let small = Token { text: first.text.to_lowercase(), ..first.clone() };
+    let is_loud = || end == End::Asked && is_of_a_place(&[&[small], rest].concat());
+    mark.text == "." || mark.text == "?" && !is_loud()
 }
 
 /// "How do I", "what is": whatever ends it, it asks.
@@ -200,7 +220,7 @@ fn inverts(first: &Token, rest: &[Token]) -> bool {
             let is_order = is_any(first, &["do", "have"])
                 && is_any(next, &["it", "a", "an", "the", "that", "this", "your"]);
             let is_without_subject = is_any(next, &["not", "be", "been", "do"])
-                || more.len() < 2 && writing::is_participle(&next.text);
+                || more.len() < 2 && contractions::is_participle(&next.text);
             let is_wish = first.is("were") && is_any(next, &["i", "it"]);
             let is_german = first.is("was") && words::is_in("german", &next.text);
             !(is_conditional || is_order || is_without_subject || is_wish || is_german)
@@ -252,29 +272,37 @@ fn is_interrogative(first: &Token, rest: &[Token]) -> bool {
     is_open && !is_stated && !is_clause
 }
 
-/// The same in other languages, as far as it can be told: "wie gesagt, ...", "quand le chat dort", "qué bonito es".
+/// The same in other languages, where a form of "to be" follows that no statement begins with: "wie alt ist", "quelle est". "Wo
+/// gehobelt wird, fallen Späne" and "wie gesagt ist das so" are no questions.
 fn asks_elsewhere(first: &Token, rest: &[Token], has_comma: bool) -> bool {
-    let next_is = |list: &str| rest.first().is_some_and(|next| words::is_in(list, &next.text));
-    let is_spanish_verb = !first.text.is_ascii() && rest.first().is_some_and(|next| next.is("es"));
-    let is_stated = rest.first().is_some_and(is_subject) && !is_spanish_verb || next_is("articles_elsewhere");
-    let is_exclaimed = words::is_in("exclaiming", &first.text) && !next_is("being_elsewhere");
-    rest.len() > 2 && !has_comma && !is_stated && !is_exclaimed
+    let is = |at: usize| rest.get(at).is_some_and(|next| words::is_in("being_elsewhere", &next.text));
+    let is_adjective =
+        rest.first().is_some_and(|next| next.is_plain() && !is_participle_elsewhere(&next.text));
+    let is_infinitive = first.is("comment")
+        && rest.first().is_some_and(|next| next.text.ends_with('r') || next.text.ends_with("re"));
+    // "Wie funktioniert ein Motor".
+    let is_german = ["wie", "wo", "wann", "warum"].iter().any(|word| first.is(word))
+        && matches!(rest, [verb, article, _, ..] if verb.text.ends_with('t') && is_adjective
+            && ["ein", "eine", "der", "die", "das"].iter().any(|word| article.is(word)));
+    rest.len() > 1
+        && !has_comma
+        && (is(0) || is_infinitive || is_german || rest.len() > 2 && is_adjective && is(1))
 }
 
-/// "What a day!", "is he tall!" and "do it!" are no questions, though they begin as one. Elsewhere "!" may belong to a name, to code
-/// or to a program's words.
-fn exclaims(tokens: &[Token]) -> bool {
-    let [first, rest @ ..] = tokens else { return false };
-    let is_programmed = || tokens.iter().any(|token| words::is_in("programmed", &token.text.to_lowercase()));
-    let is_exclaimed = words::is_in("questions", &first.text)
-        && (tokens.len() < 4
-            || !rest.iter().any(|token| order::is_verb(token) || token.is("to"))
-            || rest.first().is_some_and(|next| next.is("a") || next.is("an")));
-    order::is_verb(first)
-        || is_exclaimed
-        || tokens.last().is_some_and(|last| last.kind == Kind::Other)
-        || tokens.iter().rev().nth(1).is_some_and(|before| words::is_in("naming", &before.text))
-        || is_programmed()
+/// "Is this a question?", "how many tokens is this?": without anything else that "this" could be, every sign of the text counts.
+fn is_about_itself(tokens: &[Token]) -> bool {
+    const BEHIND: &str = "a an the in with of as to too and or so right correctly end begin start all it";
+    tokens.iter().enumerate().any(|(at, token)| {
+        let next = tokens.get(at.saturating_add(1));
+        let is_alone = next.is_none_or(|next| {
+            next.is_mark()
+                || order::is_verb(next)
+                || contractions::is_participle(&next.text)
+                || BEHIND.split(' ').any(|word| next.is(word))
+        });
+        token.text.eq_ignore_ascii_case("this") && is_alone
+            || token.is("here") && next.is_none_or(Token::is_mark)
+    })
 }
 
 /// Whether a word is looked for in a text: "Find seperate in the document", "remove colour from the list".
@@ -290,6 +318,12 @@ fn is_looked_for(tokens: &[Token]) -> bool {
     has("searching") && has("searched") || has("editing") && tokens.windows(3).any(is_part)
 }
 
+/// German and Dutch participles: "wie gesagt", "zoals beloofd".
+fn is_participle_elsewhere(word: &str) -> bool {
+    ["ge", "be", "ver", "vor", "ab", "an"].iter().any(|begin| word.starts_with(begin))
+        && ["t", "en", "d"].iter().any(|end| word.ends_with(end))
+}
+
 /// Whether a text has one word in two ways of writing it: then it is about how they are written ("replace teh with the").
 fn has_two_ways(tokens: &[Token], is_known: &dyn Fn(&str) -> bool) -> bool {
     let mut spelt = tokens.to_vec();
@@ -299,7 +333,7 @@ fn has_two_ways(tokens: &[Token], is_known: &dyn Fn(&str) -> bool) -> bool {
         tokens.iter().zip(&spelt).any(|(before, after)| before.text != after.text && has(&after.text));
     let is_counted_twice = tokens.iter().filter_map(writing::small_number).any(|number| has(&number));
     let mut full = tokens.to_vec();
-    writing::with_full_forms(&mut full, false);
+    contractions::with_full_forms(&mut full, false);
     let pairs =
         |tokens: &[Token]| tokens.windows(2).filter(|two| matches!(two, [_, not] if not.is("not"))).count();
     let twice = |tokens: &[Token]| -> bool {

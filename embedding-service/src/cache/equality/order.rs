@@ -171,6 +171,16 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
         last.is_plain()
             && (last.text.ends_with("ed") && !last.text.ends_with("eed") || is_in("participles", &last.text))
     }) || rest.iter().skip(4).any(|token| is_one_of(token, "i you he she we they"));
+    // "In Rome only", "in no city": of how much it is said. "For God's sake": a sigh.
+    let is_weighed =
+        |token: &Token| is_one_of(token, "no only even just not never") || token.text.ends_with("'s");
+    // "On Windows, how do I install Linux?", "in Japan, how do people see Koreans?": it may belong to the other.
+    let names_another = rest.iter().skip(1).any(|token| {
+        token.is_capital() && token.text.len() > 1 && token.text.chars().any(char::is_lowercase)
+    });
+    let is_view = matches!(rest, [how, verb, people, ..]
+        if how.is("how") && is_one_of(verb, WITH_DO) && people.is("people"));
+    let is_open = is_open || phrase.iter().any(is_weighed) || is_view;
     // "At the end", "to be clear", and the language of the answer.
     if phrase.iter().any(|token| is_aside(token) || is_language(token))
         || preposition.is("to") && phrase.first().is_some_and(names_nothing)
@@ -184,18 +194,24 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
     let is_place = is_one_of(preposition, "in on at near");
     let names = phrase.iter().filter(|token| !is_one_of(token, "a an the")).count();
     let is_named = |token: &Token| token.kind == Kind::Word && token.text.chars().any(char::is_uppercase);
-    let is_dated = phrase.iter().any(|token| is_in("days", &token.text) || is_in("months", &token.text));
+    let is_dated = phrase.iter().any(|token| {
+        is_in("days", &token.text) || is_in("months", &token.text) || token.text.ends_with("days")
+    });
     let is_directed = rest.get(3).is_some_and(|verb| is_in("directed", &verb.text));
     let is_name = names > 0
         && !is_dated
         && !is_directed
+        && !names_another
+        && !rest.iter().any(|token| is_one_of(token, "on about"))
         && !rest.last().is_some_and(|last| last.text.ends_with("ing"))
         && phrase.iter().all(|token| is_one_of(token, "a an the") || is_named(token));
     let is_pronoun = |token: &Token| is_one_of(token, PRONOUNS);
     // Nothing else is there that it could belong to: "for a week in Iceland, what should I pack".
     let is_short = match rest {
         [wh, verb, subject, last] if is_verb(verb) => {
-            let is_carried = is_one_of(preposition, "with without");
+            let is_carried = is_one_of(preposition, "with without from as")
+                // "In ten minutes, what can I cook?"
+                || preposition.is("in") && phrase.first().is_some_and(|first| first.kind == Kind::Other);
             !is_verb(wh) && !is_carried && is_bare(subject) && is_bare(last)
         }
         [wh, noun, verb, last] => !is_verb(wh) && is_bare(noun) && is_verb(verb) && is_bare(last),
@@ -203,8 +219,9 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
             !is_verb(wh) && is_bare(noun) && is_pronoun(subject) && is_bare(last)
         }
         [how, verb, subject, _, last] => {
-            // "Without a helmet, how do I stop cycling?"
+            // "As a nurse, how do I start working?"
             preposition.is("as")
+                && phrase.last().is_some_and(|who| who.is("beginner"))
                 && how.is("how")
                 && is_verb(verb)
                 && is_pronoun(subject)
@@ -226,6 +243,8 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
         && thing.len() <= 4
         && !(is_in("told", &order.text) && thing.first().is_some_and(|first| first.is("the")))
         && !thing.iter().any(|token| is_in("faults", &token.text))
+        // "In two paragraphs, list arguments": those of two paragraphs.
+        && !matches!(thing, [only] if is_in("told", &order.text) && only.text.ends_with('s'))
         && !thing.iter().any(|token| is_verb(token) || is_in("questions", &token.text)));
     // One noun of another: "in children, what are the symptoms of a cold".
     let is_of = match rest {
@@ -277,8 +296,13 @@ fn is_of_things(rest: &[Token]) -> bool {
     };
     let is_had = |token: &Token| is_one_of(token, "have has had make made give in for to");
     match rest {
-        [verb, next, ..] if is_auxiliary(verb) || is_one_of(verb, "has have had") => {
-            (!is_other(next) || next.is("the")) && !is_one_of(verb, "could would might")
+        [verb, next, more @ ..] if is_auxiliary(verb) || is_one_of(verb, "has have had") => {
+            // "Which planet is the largest", but not "which animal is the lion".
+            let is_most = || {
+                next.is("the")
+                    && more.first().is_some_and(|most| most.text.ends_with("est") || most.is("most"))
+            };
+            (!is_other(next) || is_most()) && !is_one_of(verb, "could would might")
         }
         [verb, ..] if is_one_of(verb, WITH_DO) => !rest.iter().any(is_had),
         _ => true,
@@ -296,7 +320,7 @@ pub(super) fn with_what(tokens: &mut [Token]) {
         && is_of_things(tokens.get(2..).unwrap_or_default())
         // "Which costs more?" has no noun.
         && (tokens.iter().skip(2).take_while(|token| !is_clause(token)).any(is_verb)
-            || tokens.len() > 3 && tokens.get(2).is_some_and(|third| super::writing::is_participle(&third.text)))
+            || tokens.len() > 3 && tokens.get(2).is_some_and(|third| super::contractions::is_participle(&third.text)))
     {
         tokens.iter_mut().take(1).for_each(|first| "what".clone_into(&mut first.text));
     }
@@ -310,6 +334,8 @@ fn with_late_not(tokens: &mut [Token]) {
         && not.is("not")
         && !(is_one_of(verb, WITH_DO) && is_one_of(subject, "you we i"))
         && !is_in("quantities", &subject.text)
+        && !is_in("numerals", &subject.text)
+        && small_number(subject).is_none()
         && (is_one_of(subject, PRONOUNS) || subject.is_plain() && is_one_of(verb, WITH_DO))
     {
         std::mem::swap(&mut not.text, &mut subject.text);
@@ -332,17 +358,23 @@ fn without_article_of_superlative(tokens: &mut Vec<Token>) {
     }
 }
 
-/// "to Denver from Boston" is "from Boston to Denver".
+/// "trains to Denver from Boston" is "trains from Boston to Denver". "Who wrote to Anna from Berlin?": Anna may be from there.
 fn with_origin_first(tokens: &mut [Token]) {
     let count = |word: &str| tokens.iter().filter(|token| token.is(word)).count();
     if count("from") != 1 || count("to") != 1 {
         return;
     }
-    let place = tokens.windows(4).position(|four| match four {
-        [to, a, from, b] => to.is("to") && from.is("from") && a.is_capital() && b.is_capital(),
+    let place = tokens.windows(5).position(|five| match five {
+        [way, to, a, from, b] => {
+            is_in("ways_between", &way.text)
+                && to.is("to")
+                && from.is("from")
+                && a.is_capital()
+                && b.is_capital()
+        }
         _ => false,
     });
-    if let Some(four) = place.and_then(|at| tokens.get_mut(at..at.saturating_add(4))) {
+    if let Some(four) = place.and_then(|at| tokens.get_mut(at.saturating_add(1)..at.saturating_add(5))) {
         four.rotate_left(2);
     }
 }
@@ -361,7 +393,8 @@ fn with_sorted_sides(tokens: &mut [Token]) {
     let is_side = |side: &[Token]| match side {
         [word] => {
             let is_number = small_number(word).is_some() || is_in("numerals", &word.text);
-            word.kind == Kind::Word && word.text.chars().count() > 1 && !is_number
+            let is_dated = is_in("days", &word.text) || is_in("months", &word.text);
+            word.kind == Kind::Word && word.text.chars().count() > 1 && !is_number && !is_dated
         }
         [article, word] => {
             is_one_of(article, "a an the") && word.kind == Kind::Word && word.text.chars().count() > 1

@@ -97,8 +97,9 @@ impl<'a> Reader<'a> {
         let after = self.rest.get(piece.len()..).unwrap_or_default();
         let next = after.strip_prefix(' ').unwrap_or(after);
         self.rest = next;
-        // "Quick question: ..." announces a question, and no material.
-        if let Some(question) = piece.strip_suffix(':').filter(|word| word.eq_ignore_ascii_case("question")) {
+        // "Quick question: ..." announces a question, and no material. "Check this question: ..." gives one.
+        let announced = piece.strip_suffix(':').filter(|word| word.eq_ignore_ascii_case("question"));
+        if let Some(question) = announced.filter(|_| self.tokens.iter().all(opens_a_talk)) {
             self.add(&format!("{question},"));
             self.is_first = true;
             return true;
@@ -137,7 +138,9 @@ impl<'a> Reader<'a> {
         let is_pattern = is_one_letter && !(marks == "?" && bare.chars().all(char::is_uppercase));
         let is_marked = !marks.starts_with('!') || bare.ends_with(char::is_alphabetic);
         let ends_as_word = bare.ends_with(|c: char| c.is_alphanumeric() || "'\"`”’»%+#".contains(c));
-        let (text, marks) = if bare.is_empty() && matches!(piece, "?" | "!") {
+        // "How do I type ?" asks about the sign. French puts a space before it.
+        let is_french = |first: &Token| words::is_in("questions_elsewhere", &first.text.to_lowercase());
+        let (text, marks) = if matches!(piece, "?" | "!") && self.tokens.first().is_some_and(is_french) {
             ("", piece)
         } else if !marks.is_empty() && (!is_marked || !ends_as_word || is_pattern) {
             (piece, "")
@@ -146,14 +149,20 @@ impl<'a> Reader<'a> {
         };
         if !text.is_empty() {
             let kind = if is_word(text) { Kind::Word } else { Kind::Other };
-            let text = if kind == Kind::Word { text.replace('’', "'") } else { text.to_owned() };
-            self.tokens.push(Token { kind, text, is_first: std::mem::take(&mut self.is_first) });
+            let is_first = std::mem::take(&mut self.is_first);
+            self.tokens.push(Token { kind, text: text.to_owned(), is_first });
         }
         for mark in marks.chars() {
             self.is_first = mark != ',';
             self.tokens.push(Token { kind: Kind::Mark, text: mark.to_string(), is_first: false });
         }
     }
+}
+
+/// "Hi, I have a quick question".
+fn opens_a_talk(token: &Token) -> bool {
+    const OPENING: &str = "hi hello hey there sorry excuse me so ok okay um quick simple one i have a just";
+    token.is_mark() || OPENING.split(' ').any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
 fn is_word(text: &str) -> bool {

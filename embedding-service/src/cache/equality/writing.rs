@@ -1,59 +1,12 @@
-//! The same word in two ways of writing it: contractions, spellings, slips of the typist, the capital at the beginning of a
-//! sentence, numbers and dates.
+//! The same word in two ways of writing it: spellings, slips of the typist, the capital at the beginning of a sentence, numbers and
+//! dates.
+
+use std::collections::HashSet;
 
 use super::{
     token::{Kind, Token},
     words::{american, is_in, is_start, meant, meant_at_start},
 };
-
-/// Contractions with their full form, with and without the apostrophe. Not "cant", "wont", "lets" and "ill": these are words.
-const FULL_FORMS: &str = "don't:do not;doesn't:does not;didn't:did not;isn't:is not;aren't:are not;wasn't:was not;weren't:were not;\
-    hasn't:has not;haven't:have not;hadn't:had not;shouldn't:should not;couldn't:could not;wouldn't:would not;can't:can not;\
-    cannot:can not;won't:will not;mustn't:must not;i'm:i am;i've:i have;i'll:i will;you're:you are;we're:we are;they're:they are;\
-    dont:do not;doesnt:does not;didnt:did not;isnt:is not;arent:are not;wasnt:was not;werent:were not;shouldnt:should not;\
-    couldnt:could not;wouldnt:would not;havent:have not;hasnt:has not;hadnt:had not;\
-    youve:you have;youre:you are;theyre:they are;you've:you have;we've:we have;they've:they have;\
-    you'll:you will;we'll:we will;they'll:they will;it'll:it will;he'll:he will;she'll:she will;that'll:that will;needn't:need not;\
-    what're:what are;who're:who are;how're:how are;where're:where are;whats:what is;wheres:where is;hows:how is;i'd:i would";
-/// What "'s" stands for "is" behind, unless a participle follows ("what's happened").
-const BEFORE_IS: &str = "what who where when how why that it there here";
-/// How many words begin a question: there, contractions are never what the text is about.
-const BEGINNING: usize = 3;
-
-/// Contractions in full.
-pub(super) fn with_full_forms(tokens: &mut Vec<Token>, only_at_beginning: bool) {
-    let given = std::mem::take(tokens);
-    let has_been = given.iter().any(|token| token.is("been"));
-    for (at, token) in given.iter().enumerate() {
-        let next = given.get(at.saturating_add(1)).map_or("", |next| next.text.as_str());
-        let is_fixed = token.kind != Kind::Word || only_at_beginning && at >= BEGINNING;
-        // "What's the teacher told": has or is.
-        let rest = given.get(at.saturating_add(2)..).unwrap_or_default();
-        let ends_in_participle = rest.last().is_some_and(|last| is_participle(&last.text));
-        let is_done = has_been
-            || token.text.eq_ignore_ascii_case("who's") && ends_in_participle
-            || next != "it"
-                && rest
-                    .iter()
-                    .take(3)
-                    .any(|token| token.text.ends_with("ed") || is_in("participles", &token.text));
-        // "I can not eat" and "who can not eat" may be able not to, but "why can not I" is "why can I not".
-        let is_asked = at.checked_sub(1).and_then(|before| given.get(before)).is_none_or(|before| {
-            ["why", "how", "when", "where"].iter().any(|word| before.text.eq_ignore_ascii_case(word))
-        });
-        if matches!(token.text.as_str(), "can't" | "cannot") && !is_asked && !is_fixed {
-            tokens.push(Token { text: "cannot".to_owned(), ..token.clone() });
-            continue;
-        }
-        match full_form(&token.text, next, is_done).filter(|_| !is_fixed) {
-            Some((first, second)) => {
-                tokens.push(Token { text: first, ..token.clone() });
-                tokens.push(Token::word(second));
-            }
-            None => tokens.push(token.clone()),
-        }
-    }
-}
 
 /// "floats" is "float". `None` for a word of which it cannot be told.
 pub(super) fn without_s(verb: &str) -> Option<String> {
@@ -62,48 +15,8 @@ pub(super) fn without_s(verb: &str) -> Option<String> {
     (bare.len() > 2 && bare.chars().all(char::is_lowercase) && !is_doubtful).then(|| bare.to_owned())
 }
 
-pub(super) fn is_participle(word: &str) -> bool {
-    ["ed", "en"].iter().any(|end| word.ends_with(end)) || is_in("participles", word)
-}
-
-/// `next`: the word behind it. `is_done`: a participle follows soon.
-fn full_form(word: &str, next: &str, is_done: bool) -> Option<(String, &'static str)> {
-    let lower = word.to_lowercase();
-    let (first, second) = match lower.strip_suffix("'s") {
-        Some(before) if BEFORE_IS.split(' ').any(|known| known == before) => {
-            // "What's she bought" is "what has she bought".
-            if is_participle(next) || is_done {
-                return None;
-            }
-            (before.to_owned(), "is")
-        }
-        Some(_) => return None,
-        None => {
-            let mut forms = FULL_FORMS.split(';').filter_map(|entry| entry.split_once(':'));
-            let (first, second) = forms.find(|(short, _)| *short == lower)?.1.split_once(' ')?;
-            // "Whats app" has a name of its own.
-            if lower == "whats" && next == "app" {
-                return None;
-            }
-            // "I'd" is "I had" as well.
-            if lower == "i'd" && !matches!(next, "like" | "love" | "prefer") {
-                return None;
-            }
-            (first.to_owned(), second)
-        }
-    };
-    let mut letters = word.chars();
-    let is_capital = letters.next().is_some_and(char::is_uppercase);
-    // "DON'T" in capitals says more.
-    if letters.any(char::is_uppercase) {
-        return None;
-    }
-    Some((if is_capital { capital(&first) } else { first }, second))
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+fn is_one_of(token: &Token, list: &str) -> bool {
+    list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
 /// The capital that only a sentence's beginning gives a word, and that of "I". Only for words that are no names.
@@ -165,51 +78,85 @@ pub(super) fn may_be_meant(tokens: &[Token]) -> bool {
     })
 }
 
-/// Whether the text is about more than the word at this place.
-fn has_company(tokens: &[Token], at: usize) -> bool {
-    tokens.iter().enumerate().any(|(place, token)| {
-        place != at
-            && token.kind == Kind::Word
-            && token.text.len() > 2
-            && !is_in("little", &token.text.to_lowercase())
-    })
+/// Whether a word says what a text is about.
+fn says_much(token: &Token) -> bool {
+    token.kind == Kind::Word && token.text.len() > 2 && !is_in("little", &token.text.to_lowercase())
 }
 
 /// One spelling, without slips.
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
-    let around = |at| (is_named(tokens, at), !has_company(tokens, at), is_used(tokens, at));
-    let named: Vec<_> = (0..tokens.len()).map(around).collect();
     let is_programmed = tokens.iter().any(|token| is_in("programmed", &token.text.to_lowercase()));
+    // "How common is definately?"
+    let is_judged = tokens.iter().any(|token| is_in("judged", &token.text.to_lowercase()));
     // "Who stars in humour me?"
     let names_somebody = tokens.first().is_some_and(|first| first.is("who"));
+    let company = tokens.iter().filter(|token| says_much(token)).count();
     let mut is_naming = false;
-    for (token, (is_named, is_alone, is_used)) in tokens.iter_mut().zip(named) {
+    let mut new = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
         let follows = std::mem::replace(&mut is_naming, is_in("naming", &token.text));
+        let is_alone = company == usize::from(says_much(token));
         // "What is teh?"
-        if !token.is_plain() || is_named || follows || is_alone && token.text.len() < 5 {
+        let is_meant = is_judged || follows || is_named(tokens, at) || is_alone && token.text.len() < 5;
+        if !token.is_plain() || is_meant {
             continue;
         }
-        if let Some(meant) = meant(&token.text, is_known) {
-            meant.clone_into(&mut token.text);
-        }
-        if let Some(american) =
-            american(&token.text).filter(|_| is_used && !is_programmed && !is_alone && !names_somebody)
-        {
-            american.clone_into(&mut token.text);
+        let mended = meant(&token.text, is_known).filter(|word| stands_as_a_word(tokens, at, word));
+        let american = american(mended.unwrap_or(&token.text))
+            .filter(|_| is_used(tokens, at) && !is_programmed && !is_alone && !names_somebody);
+        new.extend(american.or(mended).map(|word| (at, word)));
+    }
+    for (at, word) in new {
+        if let Some(token) = tokens.get_mut(at) {
+            word.clone_into(&mut token.text);
         }
     }
 }
 
-/// Whether a word is used and not spoken of: "the colour of", "organise my", but not "teach colour", "is it colour".
+/// Whether a slip stands where its word does something in the sentence: "the captial of", "i recieve my", "to boil potatos", "how do vacines
+/// work". "A sign that says seperate", "who was musuem?" and "does my logo read buisness?" may mean it as it is.
+fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
+    const DETERMINERS: &str = "the teh a an my your his her its our their many much these those";
+    const CLAUSES: &str = "because which that when where while what how why the";
+    let before = |by: usize| at.checked_sub(by).and_then(|at| tokens.get(at));
+    let is = |by: usize, list: &str| before(by).is_some_and(|token| is_one_of(token, list));
+    let asks_how = tokens.first().is_some_and(|first| is_one_of(first, "how why when where"));
+    let is_count = before(1).is_some_and(|number| {
+        small_number(number).is_some() || number.text.starts_with(|c: char| c.is_ascii_digit())
+    });
+    let is_plain = |by: usize| before(by).is_some_and(Token::is_plain);
+    let is_object = is(2, "i you we they to") && before(1).is_some_and(|verb| is_in("actions", &verb.text));
+    let is_next_plain = at.checked_add(1).and_then(|at| tokens.get(at)).is_some_and(Token::is_plain);
+    at == 0
+        || is_one_of(&Token::word(meant), CLAUSES)
+        || is(1, DETERMINERS)
+        || is_count
+        || is(2, DETERMINERS) && is_plain(1)
+        || is(1, "i you we they to") && is_next_plain
+        || is_object
+        || asks_how && is(1, "do does did") && is_next_plain
+        // "Why is excercise important?"
+        || is(2, "why") && is(1, "is are")
+        // "How does the stock market wrok?"
+        || asks_how && ends_question(tokens, at)
+}
+
+fn ends_question(tokens: &[Token], at: usize) -> bool {
+    let is = |at: usize, list: &str| tokens.get(at).is_some_and(|token| is_one_of(token, list));
+    at.saturating_add(1) == tokens.len() && is(1, "do does did") && !is(2, "i you we they he she it")
+}
+
+/// Whether a word is used and not spoken of: "the colour of", "what colour is", "to organise my", but not "underline the colour", "the
+/// colour argument".
 fn is_used(tokens: &[Token], at: usize) -> bool {
-    const BEFORE: &str =
-        "the a an my your his her our their this that what which of in for with to from i you we they";
-    const BEHIND: &str = "the a an my your his her our their this these it";
     let is = |at: Option<usize>, list: &str| {
-        at.and_then(|at| tokens.get(at))
-            .is_some_and(|token| list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word)))
+        at.and_then(|at| tokens.get(at)).is_some_and(|token| is_one_of(token, list))
     };
-    is(at.checked_sub(1), BEFORE) || is(at.checked_add(1), BEHIND)
+    let (before, behind) = (at.checked_sub(1), at.checked_add(1));
+    let is_verb = behind.and_then(|at| tokens.get(at)).is_some_and(super::order::is_verb);
+    is(before, "the") && is(behind, "of")
+        || is(before, "what which") && is_verb
+        || is(before, "i you we they to") && is(behind, "the a an my your his her our their this these")
 }
 
 /// Whether a word is the name of what is called so beside it: "the lenght function".
@@ -260,60 +207,103 @@ fn is_unit(word: &str) -> bool {
     word == "percent" || UNITS.iter().any(|(long, short)| word == *long || word == *short)
 }
 
-/// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
-pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
-    let mut after_number = false;
-    // Elsewhere a comma begins the fraction.
-    let has = |list: &str| tokens.iter().any(|token| is_in(list, &token.text.to_lowercase()));
-    let is_programmed = has("programmed");
-    let is_english = has("english") && !is_programmed && !has("languages") && !has("commas");
-    // "What is six sigma?": a name.
-    let is_name = match tokens.as_slice() {
-        [what, be, _, noun, more @ ..] => {
-            (what.is("what") || what.is("who"))
-                && (be.is("is") || be.is("are"))
-                && more.len() < 2
-                && !is_unit(&noun.text)
+/// Whether a text asks for a number, or wants one converted: elsewhere, how a number is written may be what it is about ("does the API
+/// accept 1,000?", "make a sign that reads $5", "how do I turn $5 into 5 dollars?").
+fn calculates(tokens: &[Token]) -> bool {
+    let asks = |two: &[Token]| match two {
+        [first, second] => {
+            first.is("convert")
+                || first.is("calculate")
+                || first.is("how") && is_in("degrees", &second.text)
+                || first.is("what") && second.is("is")
         }
         _ => false,
     };
+    // "Hi, what is".
+    let begins =
+        |at: usize| at.checked_sub(1).and_then(|before| tokens.get(before)).is_none_or(Token::is_mark);
+    tokens.windows(2).enumerate().any(|(at, two)| begins(at) && asks(two))
+}
+
+/// "Name five gases", "in two sentences, explain", "what are the five lakes", but not "a story titled five lakes".
+fn is_count(before: &[Token]) -> bool {
+    let is_order =
+        |token: &Token| ["orders", "orders_with_object"].iter().any(|list| is_in(list, &token.text));
+    match before {
+        [into] if into.is("in") => true,
+        [order] => is_order(order),
+        [.., mark, order] if mark.is_mark() => is_order(order),
+        [.., order, to] if to.is("me") || to.is("us") => is_order(order),
+        [order, .., into] if into.is("in") => is_order(order),
+        [what, are, the] => what.is("what") && are.is("are") && the.is("the"),
+        _ => false,
+    }
+}
+
+/// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
+pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
+    with_dates(tokens);
+    let has = |list: &str| tokens.iter().any(|token| is_in(list, &token.text.to_lowercase()));
+    let is_programmed = has("programmed");
+    let is_in_capitals = |token: &Token| {
+        token.kind == Kind::Word && token.text.len() > 1 && token.text.chars().all(char::is_uppercase)
+    };
+    // "What is 5 kg short for?", "is 15 % right in APA?"
+    let is_spoken_of = tokens.last().is_some_and(|last| last.is("for"))
+        || tokens.windows(2).any(|two| matches!(two, [into, form] if into.is("in") && is_in_capitals(form)));
+    let calculates = calculates(tokens) && !is_programmed && !is_spoken_of;
+    // Elsewhere a comma begins the fraction.
+    let names_somewhere =
+        tokens.iter().skip(1).any(|token| token.is_capital() && token.text.chars().any(char::is_lowercase));
+    let is_english = has("english") && !has("languages") && !has("commas") && !names_somewhere;
     let given = std::mem::take(tokens);
-    let is_number = |token: &Token| token.text.starts_with(|c: char| c.is_ascii_digit());
-    // "10 % 3" is the rest of a division.
-    let nexts: Vec<Option<Token>> = (1..=given.len()).map(|next| given.get(next).cloned()).collect();
-    for (token, next) in given.into_iter().zip(nexts) {
-        let before_number = next.as_ref().is_some_and(is_number);
-        // "Enter five in the box", "is five a number": no count.
+    for (at, token) in given.iter().enumerate() {
+        let (before, after) =
+            (given.get(..at).unwrap_or_default(), given.get(at.saturating_add(1)..).unwrap_or_default());
+        let next = after.first();
+        // "Enter five in the box", "is five a number": no count. "10 % 3" is the rest of a division.
         let counts = next.is_some_and(|next| next.is_plain() && !is_in("no_counted", &next.text));
-        let is_written = tokens.last().is_some_and(|before: &Token| is_in("naming", &before.text));
-        let small = small_number(&token).filter(|_| counts && !is_programmed && !is_name && !is_written);
+        let before_number = next.is_some_and(|next| next.text.starts_with(|c: char| c.is_ascii_digit()));
+        let is_measured = next.is_some_and(|next| is_unit(&next.text));
+        let follows_number = tokens.last().is_some_and(|last| {
+            last.kind == Kind::Other
+                && last.text.ends_with(|c: char| c.is_ascii_digit())
+                && !last.text.contains(|c: char| c.is_alphabetic())
+        });
+        let small = small_number(token)
+            .filter(|_| counts && !is_programmed && (is_count(before) || calculates && is_measured));
         let unit = UNITS
             .iter()
             .find(|(long, _)| token.text == *long)
-            .filter(|_| after_number && !(token.text == "%" && before_number));
-        after_number = false;
+            .filter(|_| calculates && follows_number && !(token.text == "%" && before_number));
         if let Some(text) = small {
-            after_number = true;
-            tokens.push(Token { kind: Kind::Other, text, ..token });
+            tokens.push(Token { kind: Kind::Other, text, ..token.clone() });
         } else if let Some((_, short)) = unit {
             tokens.push(Token::word(short));
         } else if let Some((number, unit)) = number(&token.text).filter(|(_, unit)| {
-            let is_fraction = !is_english && token.text.contains(',');
-            let is_rest = unit == "%" && before_number;
-            !(is_fraction || is_rest || is_programmed && token.text.starts_with('$'))
+            let is_fraction = token.text.contains(',')
+                && (!is_english
+                    || before
+                        .last()
+                        .is_some_and(|word| word.is_plain() && word.text.ends_with('s') && !word.is("is")));
+            calculates && !(is_fraction || unit == "%" && before_number)
         }) {
-            after_number = unit.is_empty();
-            tokens.push(Token { text: number, ..token });
+            tokens.push(Token { text: number, ..token.clone() });
             if !unit.is_empty() {
                 let unit =
                     UNITS.iter().find(|(long, _)| *long == unit).map_or(unit.as_str(), |(_, short)| short);
                 tokens.push(Token::word(unit));
             }
         } else {
-            tokens.push(token);
+            tokens.push(token.clone());
         }
     }
-    with_dates(tokens);
+    // "Convert $5 to 5 dollars": how it is written is the matter.
+    let mut seen = HashSet::new();
+    let is_number = |token: &&Token| token.text.starts_with(|c: char| c.is_ascii_digit());
+    if tokens.iter().filter(is_number).any(|token| !seen.insert(token.text.as_str())) {
+        *tokens = given;
+    }
 }
 
 /// A number without the commas of its thousands, and what is written to it.
@@ -340,8 +330,13 @@ fn number(text: &str) -> Option<(String, String)> {
     (fits && is_plain).then(|| (digits.replace(',', ""), unit.to_owned()))
 }
 
-/// "May 3rd, 1979" is "3 May 1979".
+/// "May 3rd, 1979" is "3 May 1979", where something happened on it or its day is asked for: "which pattern reads May 3, 1979?"
 fn with_dates(tokens: &mut Vec<Token>) {
+    let happens = tokens.iter().any(|token| token.is("happened") || token.is("born") || token.is("died"));
+    let asks_for_day = matches!(tokens.as_slice(), [which, day, ..] if (which.is("which") || which.is("what")) && day.is("day"));
+    if !happens && !asks_for_day {
+        return;
+    }
     for at in 0..tokens.len() {
         let text = |by: usize| {
             at.checked_add(by).and_then(|at| tokens.get(at)).map_or("", |token| token.text.as_str())
@@ -358,7 +353,13 @@ fn with_dates(tokens: &mut Vec<Token>) {
             continue;
         };
         let day = ["st", "nd", "rd", "th"].iter().find_map(|end| day.strip_suffix(end)).unwrap_or(day);
-        let is_date = day.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day))
+        let before = |by: usize| at.checked_sub(by).and_then(|at| tokens.get(at));
+        // "On the page titled May 3, 1979, who died?"
+        let is_of_event = asks_for_day
+            || before(1).is_some_and(|on| on.is("on"))
+            || before(1).is_some_and(|the| the.is("the")) && before(2).is_some_and(|on| on.is("on"));
+        let is_date = is_of_event
+            && day.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day))
             && year.len() == 4
             && year.parse::<u16>().is_ok();
         if is_date {

@@ -8,37 +8,39 @@ use sentinel_text::words;
 /// Words that point at now, at a day as seen from now, or at what is newest, one language a line.
 const WORDS: &str = "\
 now next upcoming yet today tonight tomorrow yesterday currently current nowadays latest newest recent recently lately ago trending weather forecast news headlines tonite sunset sunrise outage outages \
-jetzt heute gestern vorgestern morgen übermorgen nächste nächster nächsten derzeit aktuell aktuelle aktuellen aktueller aktuelles momentan gerade neueste neuesten neuester neuestes kürzlich wetter nachrichten regnet schneit uhrzeit wochentag geöffnet kontostand \
-maintenant aujourd'hui demain hier prochain prochaine actuellement actuel actuelle actuels actuelles récent récente récents récentes récemment météo actualités pleut neige ouvert ouverte nouvelles \
-ahora hoy mañana ayer próximo próxima actualmente actual actuales reciente recientes recientemente noticias llueve lloviendo momento abierto abierta estoy \
-agora hoje amanhã ontem atualmente atual atuais recente recentes recentemente notícias chovendo aberto aberta \
-adesso ora oggi domani ieri stasera stamattina prossimo prossima attualmente attuale attuali recenti meteo notizie piove nevica aperto aperta \
-nu vandaag gisteren vanavond vanochtend volgende momenteel huidig huidige nieuwste onlangs weer nieuws \
-teraz dziś dzisiaj jutro wczoraj obecnie obecny obecna aktualny aktualna aktualne najnowszy najnowsza najnowsze ostatnio pogoda \
-idag ikväll imorgon igår nuvarande senaste nyligen väder nyheter klockan klokken klokka vejret seneste nuværende \
+jetzt heute gestern vorgestern morgen übermorgen nächste nächster nächsten derzeit aktuell aktuelle aktuellen aktueller aktuelles momentan gerade neueste neuesten neuester neuestes kürzlich wetter nachrichten regnet regnen draußen schneit uhrzeit würfle wochentag geöffnet kontostand \
+maintenant aujourd'hui demain hier prochain prochaine actuellement actuel actuelle actuels actuelles récent récente récents récentes récemment météo actualités pleut pleuvoir neige ouvert ouverte nouvelles \
+ahora hoy mañana ayer próximo próxima actualmente actual actuales reciente recientes recientemente noticias llueve llover lloviendo momento abierto abierta estoy \
+agora hoje amanhã ontem atualmente atual atuais recente recentes recentemente notícias chover chovendo aberto aberta \
+adesso ora oggi domani ieri stasera stamattina prossimo prossima attualmente attuale attuali recenti meteo notizie piove piovendo pioverà nevica aperto aperta \
+nu vandaag gisteren vanavond vanochtend volgende momenteel huidig huidige nieuwste onlangs weer nieuws regent regenen \
+teraz dziś dzisiaj jutro wczoraj obecnie obecny obecna aktualny aktualna aktualne najnowszy najnowsza najnowsze ostatnio pogoda pada jestem nazywam \
+idag ikväll imorgon igår nuvarande senaste nyligen väder nyheter klockan klokken klokka vejret seneste nuværende regner regnar \
 идёт курс сейчас сегодня завтра вчера текущий текущая текущее последние недавно погода погоду новости \
-şimdi bugün yarın dün güncel hava haberler neredeyim nerede \
+şimdi bugün yarın dün güncel hava haberler neredeyim nerede kimim yağmur adım yaşındayım \
 kello hodin";
 
 /// The same in several words, each between spaces.
 const PHRASES: &str = "\
-\u{20}what time ; which time ; what day is ; week is it ; what date is ; year is it ; month is it ; the date .; the time .;\
-\u{20}the time in ; so far ; at the moment ; long until ;s until ;s since ;\
-\u{20}up to date ; exchange rate ;t rates ;e rates ; gas prices ; much is bitcoin ;\
-\u{20}traffic on ; the score ; is winning ; any new ; has my ; my flight ; have left ; it outside ; where am i ; who am i ;> am i ;\
+\u{20}what time ; which time ; what day is ; is it .; what date is ; season is it ; the date .; the time .;\
+\u{20}the time in ; so far ; at the moment ; long until ; long till ;s until ;s since ; since the last ;\
+\u{20}up to date ; exchange rate ;t rates ;e rates ; gas prices ; much is bitcoin ; at present ;\
+\u{20}traffic on ; the score ; is winning ; any new ; has my ; my flight ; have left ; are left ; it outside ; near me ;\
+\u{20}am i ; was i ; did i ; about me ; remember me ; my name ; do i live ; on duty ; on call ; logged in ; are running ; are pending ;\
 \u{20}temperature in ; an umbrella ; i owe ; i have any ; do i have .; have i been ; are online ; sun set ; air quality ; high tide ; trading at ;\
-\u{20}is happening ; what's happening ; the lead ; on schedule ; much is gas ;> roll a ;> flip a ;> pick a random ;> generate a random ;> generate a uuid ;\
-\u{20}when does my ; did my ; show me my ; cancel my ; is it raining ; is it snowing ; is it sunny ; is it dark ; it cold ; will it rain ; it snow in ;\
+\u{20}is happening ; what's happening ; the lead ; on schedule ; much is gas ;> roll ;> flip a ;> toss a ;> pick a ;> draw a card ;> choose a ;\
+> surprise me ; a random joke ; a random fact ;> generate a random ;> generate a uuid ;> has any;> did any;> is any;\
+\u{20}when does my ; did my ; show me my ; is it raining ; is it snowing ; is it sunny ; is it dark ; it cold ; will it rain ; it snow in ;\
 \u{20}windy is it ; humid is it ; warm is it ; cold is it ; hot is it ; still alive ; in stock ;\
-\u{20}on tv ; how old am ; days left ; time left ; status of my ; my balance ;\
-\u{20}what is new ; what's new ; wie spät ; wie viel uhr ; welcher tag ; welchen tag ; welches jahr ; warm ist ;\
-\u{20}kalt ist ; heiß ist ; busy is it ; bin ich ; heiße ich ; habe ich ; es neues ; où suis je ; m'appelle ; me llamo ; onde estou ; ben ik ; che ore ;\
-\u{20}hace calor ; hace frío ; fa freddo ;\
-\u{20}il froid ; il chaud ; hoe warm is ; hoe koud is ;\
-\u{20}en retard ; quelle heure ; quel temps ; quel jour ; en ce moment ; qué hora ;\
-\u{20}qué día ; qué tiempo ; está o tempo ; que horas ; che ora ; che tempo ;\
-\u{20}che giorno ; welke dag ; i går ; i dag ; i morgen ; сколько времени ; где моя ; где мой ; jam berapa ; hoe laat ;\
-\u{20}op dit moment ; która godzina ; который час ; saat kaç ";
+\u{20}on tv ; days left ; time left ; status of my ; my balance ;\
+\u{20}what is new ; what's new ; wie spät ; wie viel uhr ; welcher tag ; haben wir .; wer ist da ; warm ist ; über mich ;\
+\u{20}kalt ist ; heiß ist ; busy is it ; bin ich ; heiße ich ; habe ich ; wohne ich ; es neue ; es neues ; où suis je ; m'appelle ; me llamo ; onde estou ; ben ik ; che ore ;\
+\u{20}hace calor ; hace frío ; fa freddo ; de moi .; de mí .; de mim .; di me .;\
+\u{20}il froid ; il chaud ; hoe warm is ; hoe koud is ; dove sono .; chi sono .; anni ho ; onde moro ; años tengo ; anos tenho ; dónde vivo ; âge ai je ;\
+\u{20}en retard ; quelle heure ; quel temps ; quel jour ; en ce moment ; qué hora ; woon ik ; er jeg ; är jag ; hedder jeg ; heter jag ; heter jeg ;\
+\u{20}qué día ; qué tiempo ; está o tempo ; que horas ; che ora ; che tempo ; mam lat ; olen .; jsem .; un dé .; un dado .; mấy giờ ; кто я ; где я ; как меня ; мне лет ;\
+\u{20}che giorno ; welke dag ; i går ; i dag ; i morgen ; сколько времени ; где моя ; где мой ; где мои ; jam berapa ; hoe laat ;\
+\u{20}op dit moment ; która godzina ; который час ; saat kaç ; saya .";
 
 /// What is one's own or of a time, and is the last of it: "my last order", "last week", "this month".
 const OWN: &str = "my our mein meine meinen meiner unser unsere mon ma mes notre nos mi mis nuestro nuestra meu minha nosso nossa mio mia nostro nostra mijn ons onze mój moja";
@@ -48,9 +50,10 @@ const TIMES: &str = "second minute minutes hour hours morning afternoon evening 
     woche monat jahr wochenende semaine mois année an soir matin nuit noche noite semana mes año ano mês settimana mese anno week maand jaar tydzień miesiąc rok неделе hafta ay";
 
 /// What somebody has done who may do it again: without a year, the last time is meant.
-const WON: &str = "won wins gewonnen gagné ganó vinto ganhou kazandı выиграл فاز";
+const WON: &str =
+    "won wins gewonnen gagné ganó ganando vinto vince ganhou ganhando wint vant wygrał kazandı выиграл فاز";
 /// What a thing is for a while, at the end of a question that begins so: "is the shop open".
-const STATES: &str = "win open closed down up available delayed out over alive working live ended arrived shipped happening temperature offen";
+const STATES: &str = "win open closed down up available delayed out over alive working here live ended arrived shipped happening temperature offen";
 const ASKING: &str = "is are has do did what who which hat ist";
 /// Before what is one's own: "what is my name".
 const BEING: &str = "is are what's where's ist est est es está è dov'è é waar";
@@ -76,7 +79,7 @@ const VALUE: u16 = 2048;
 const UNSPACED: &str = "现在;今天;明天;昨天;今晚;最新;目前;当前;刚才;最近;几点;本周;这周;上周;本月;天气;现今;今年;下周;上个月;下个月;这个月;\
     后天;前天;来週;来月;先月;今朝;今晩;現在;今日;明日;昨日;今夜;今週;先週;今月;何時;天気;最近の;지금;오늘;내일;어제;현재;\
     최신;최근;몇\u{a0}시;몇 시;날씨;이번\u{a0}주;이번 주;다음 주;지난주;지난 주;วันนี้;ตอนนี้;พรุ่งนี้;\
-    เมื่อวาน;กี่โมง;الآن;اليوم;غدا;أمس;كم الساعة;अभी;आज;समय क्या;कल;下雨了;我的包裹;我的余额;汇率;赢了;股价;我是谁;我在哪;雨が降っ;私の荷物;株価;相場;勝った;أين أنا;تمطر;سعر;طلبي";
+    เมื่อวาน;กี่โมง;الآن;اليوم;غدا;أمس;كم الساعة;अभी;आज;समय क्या;कल;下雨了;我的包裹;我的余额;汇率;赢了;股价;我是谁;我在哪;我叫什么;私は誰;私の名前;나는 누구;내 이름;من أنا;ما اسمي;मैं कौन;雨が降っ;私の荷物;株価;相場;勝った;أين أنا;تمطر;سعر;طلبي";
 
 /// Whether the answer depends on when it is given.
 pub fn asks_for_now(text: &str) -> bool {
@@ -118,7 +121,18 @@ pub fn asks_for_now(text: &str) -> bool {
         }
         _ => false,
     });
+    // "Read my inbox", "lies meine Mails", but not "how do my eyes work".
+    let is_short = words.len() < 5;
+    let commands = is_short
+        && !lower.starts_with(['h', 'w'])
+        && kinds.iter().skip(1).take(2).any(|kind| kind & OF_ONE != 0);
+    // "Is the door locked?", "did the job finish?", "is it Friday?"
+    let is_state = is_short
+        && first & ASKS != 0
+        && (words.len() == 4 && words.get(1) == Some(&"the") || lower.starts_with("is it "));
     all & NOW != 0
+        || commands
+        || is_state
         || is_dated
         || is_near
         || first & ASKS != 0 && last & STATE != 0
@@ -401,11 +415,77 @@ mod tests {
             "Идёт дождь?",
             "Где моя посылка?",
             "Курс доллара",
+            "How many seats are left?",
+            "Which shops are open near me?",
+            "Who is on call?",
+            "Who is logged in?",
+            "What did I just say?",
+            "What did I ask you before?",
+            "Do you remember me?",
+            "What do you know about me?",
+            "Where do I live?",
+            "How tall am I?",
+            "Read my inbox",
+            "Track my parcel",
+            "Turn on my lights",
+            "Has anybody replied?",
+            "Did anyone call?",
+            "Is Bob here?",
+            "Is the door locked?",
+            "Did the deploy succeed?",
+            "Are the tests passing?",
+            "How many pods are running?",
+            "Which files changed since the last commit?",
+            "Is it Friday?",
+            "What season is it in Australia?",
+            "What century is it?",
+            "Tell me a random joke",
+            "Surprise me",
+            "Roll two dice",
+            "Toss a coin",
+            "Zeig mir meine Termine",
+            "Lies meine Mails vor",
+            "Wo wohne ich?",
+            "Was weißt du über mich?",
+            "Gibt es neue Mails?",
+            "Wer ist da?",
+            "Tu te souviens de moi ?",
+            "Quel âge ai-je ?",
+            "Va-t-il pleuvoir ?",
+            "Lis mes mails",
+            "¿Cuántos años tengo?",
+            "¿Dónde vivo?",
+            "¿Va a llover?",
+            "¿Te acuerdas de mí?",
+            "Lee mis correos",
+            "Onde moro?",
+            "Vai chover?",
+            "Dove sono?",
+            "Chi sono?",
+            "Ti ricordi di me?",
+            "Sta piovendo?",
+            "Waar woon ik?",
+            "Regent het?",
+            "Wie wint er?",
+            "Hvad hedder jeg?",
+            "Hvor er jeg?",
+            "Vem är jag?",
+            "Gdzie jestem?",
+            "Kto wygrał?",
+            "Ben kimim?",
+            "Кто я?",
+            "Сколько мне лет?",
+            "私の名前は何ですか",
+            "내 이름이 뭐야?",
+            "من أنا",
         ] {
             assert!(asks_for_now(text), "{text}");
         }
         for text in [
             "What is the capital of Peru?",
+            "How do my eyes work?",
+            "Is the moon made of cheese?",
+            "Is it safe to eat raw eggs?",
             "How do I sort a list?",
             "Who was the last king of Spain?",
             "Wie alt ist der Dom?",
@@ -446,6 +526,24 @@ mod tests {
             "How do I handle a delayed flight?",
             "What is the difference between a stock and a bond?",
             "How do I check if a website is working?",
+            "How do I open a bank account?",
+            "How do I find out which branch is checked out in git?",
+            "Who was president of France in 1960?",
+            "What is a random variable?",
+            "How does a dice roll simulation work in Python?",
+            "Who won the 1966 World Cup?",
+            "Is a tomato a fruit?",
+            "Are whales mammals?",
+            "Wie funktioniert ein Zug?",
+            "Comment faire une crêpe ?",
+            "¿Quién pintó el Guernica?",
+            "Como se faz pão de queijo?",
+            "Come si fa il pesto?",
+            "Hoe bak ik een pannenkoek?",
+            "Hvem skrev Peer Gynt?",
+            "Kto napisał Lalkę?",
+            "Кто написал Идиота?",
+            "日本の首都はどこですか",
             "",
         ] {
             assert!(!asks_for_now(text), "{text}");
