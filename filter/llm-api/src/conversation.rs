@@ -64,10 +64,10 @@ impl<'a> Conversation<'a> {
     /// All models that the request may run on: the one that the body names, and the alternatives for a router of
     /// providers.
     pub fn models(&self) -> Vec<String> {
-        // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, LiteLLM `fallbacks` and
-        // `deployment_id`. A tool may ask a model: an adviser.
-        let mut lists = self.top.all(&["model", "models", "deployment_id", "tools"]);
-        lists.extend(self.handed_on(&["model", "models"]));
+        // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, and `analysis_models` in
+        // `plugins`; LiteLLM reads `fallbacks` and `deployment_id`.
+        let mut lists = self.top.all(&["model", "models", "deployment_id"]);
+        lists.extend(self.handed_on(&["model", "models", "analysis_models"]));
         if self.format.has_agents {
             lists.extend(self.top.all(&["agent"]));
         }
@@ -83,6 +83,7 @@ impl<'a> Conversation<'a> {
         for list in self.handed_on(&["fallbacks"]) {
             add_models(list, true, &mut found);
         }
+        tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, &mut found));
         found.into_iter().map(tools::text).filter(|name| !name.is_empty()).collect()
     }
 
@@ -311,6 +312,22 @@ fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
             element.members().for_each(|(_, others)| found.extend(listed(others)));
         }
         found.extend(named);
+    }
+}
+
+/// The models that tools ask, as an adviser or a panel: beside the tool's type, or in its settings. A schema has no such member.
+fn add_models_of_tools<'a>(list: Raw<'a>, found: &mut Vec<Raw<'a>>) {
+    for tool in listed(list).into_iter().map(Object::of) {
+        let settings: Vec<_> = tool.all(&["parameters"]).into_iter().map(Object::of).collect();
+        for (key, value) in settings.iter().chain([&tool]).flat_map(Object::members) {
+            match &*key.text() {
+                "tools" => add_models_of_tools(*value, found),
+                name if name.ends_with("model") || name.ends_with("models") => {
+                    found.extend(listed(*value).into_iter().filter(|model| model.is_string()));
+                }
+                _ => {}
+            }
+        }
     }
 }
 

@@ -198,16 +198,30 @@ pub(crate) fn filter(
 /// The tools that items of the history load.
 pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
     let mut loaded = Filtered::default();
+    for list in loaded_lists(read) {
+        loaded.add(filter(read.body, list, false, may)?);
+    }
+    Ok(loaded)
+}
+
+#[inline(never)]
+fn loaded_lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
+    let mut lists = Vec::new();
     for (item, _) in read.history.items() {
         // Most items load none. A name with escapes is found only by reading.
         let raw = item.raw.get();
         if raw.contains("\"tools\"") || raw.contains("\"functions\"") || raw.contains('\\') {
-            for list in Object::of(item.raw).all(&["tools", "functions"]) {
-                loaded.add(filter(read.body, list, false, may)?);
-            }
+            lists.extend(Object::of(item.raw).all(&["tools", "functions"]));
         }
     }
-    Ok(loaded)
+    lists
+}
+
+/// All lists of tools: those of the body, and those that items of the history load.
+pub(crate) fn lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
+    let mut lists = loaded_lists(read);
+    lists.extend(read.top.all(&["tools"]));
+    lists
 }
 
 /// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools, or name
@@ -221,8 +235,11 @@ fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unread
         return Ok(all);
     }
     let tool = Object::of(element);
-    // Of a namespace, whatever it calls itself.
+    // Of a namespace, whatever it calls itself; of a tool that asks a model with tools of its own.
     let mut lists = tool.all(&["tools"]);
+    lists.extend(
+        tool.all(&["parameters"]).into_iter().flat_map(|settings| Object::of(settings).all(&["tools"])),
+    );
     let limits = tool.all(&["tool_configuration"]).into_iter().map(Object::of);
     for limited in limits.flat_map(|limits| limits.all(&ALLOWED)).chain(tool.all(&ALLOWED)) {
         // A list of names, or filters with such lists.
@@ -299,13 +316,30 @@ fn named(element: Raw<'_>) -> Vec<String> {
 /// is called. A dated type (`bash_20250124`) has one name, which the provider insists on.
 fn element_names(element: Raw<'_>) -> Vec<String> {
     const NO_TOOLS: [&str; 6] = ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server"];
-    const DECIDING: [&str; 5] = ["type", "name", "function", "custom", "tools"];
+    const BESIDE: [&str; 3] = ["function", "custom", "cache_control"];
+    const DECIDING: [&str; 9] = [
+        "type",
+        "name",
+        "function",
+        "custom",
+        "tools",
+        "toolSpec",
+        "server_label",
+        "connector_id",
+        "mcp_server_name",
+    ];
     let mut names = named(element);
     let all = Object::of(element);
     let mut objects = all.all(&["function", "custom", "toolSpec"]);
     objects.push(element);
     if objects.into_iter().any(|object| hides(object, &DECIDING)) {
         names.push(String::new());
+    }
+    // A router takes a tool of Gemini beside a function.
+    if !all.all(&["function"]).is_empty() {
+        let others =
+            all.members().iter().filter(|(key, value)| value.is_object() && !is_one_of(key, &BESIDE));
+        names.extend(others.map(|(key, _)| snake_case(&key.text())));
     }
     let kinds = all.all(&["type"]).into_iter().map(text);
     let kinds: Vec<_> = kinds.filter(|kind| !NO_TOOLS.contains(&kind.as_str())).collect();
@@ -320,6 +354,18 @@ fn element_names(element: Raw<'_>) -> Vec<String> {
     names
 }
 
+/// Both spellings of a key are one name.
+pub(crate) fn snake_case(key: &str) -> String {
+    let mut name = String::with_capacity(key.len());
+    for c in key.chars() {
+        if c.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}
+
 /// Whether a type ends in a date.
 fn is_dated(kind: &str) -> bool {
     let date = kind.rsplit('_').next().unwrap_or_default();
@@ -328,8 +374,11 @@ fn is_dated(kind: &str) -> bool {
 
 fn server_names(element: Raw<'_>) -> Vec<String> {
     let names = Object::of(element).all(&["name"]).into_iter().map(|name| format!("{MCP}{}", text(name)));
-    let names: Vec<_> = names.collect();
-    if names.is_empty() { vec![String::new()] } else { names }
+    let mut names: Vec<_> = names.collect();
+    if names.is_empty() || hides(element, &["name"]) {
+        names.push(String::new());
+    }
+    names
 }
 
 /// The decoded string. Any other value as it is written, which matches no tool's name.

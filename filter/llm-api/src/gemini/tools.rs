@@ -9,7 +9,7 @@ use crate::{
         cut::{cut_elements, cut_members},
         object::Object,
     },
-    tools::{self, May, Offer, listed, text},
+    tools::{self, May, Offer, listed, snake_case, text},
 };
 
 const FUNCTIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
@@ -127,16 +127,4 @@ impl Cuts {
         }
         Ok(())
     }
-}
-
-/// Both spellings of a key are one name.
-fn snake_case(key: &str) -> String {
-    let mut name = String::with_capacity(key.len());
-    for c in key.chars() {
-        if c.is_ascii_uppercase() {
-            name.push('_');
-        }
-        name.push(c.to_ascii_lowercase());
-    }
-    name
 }
