@@ -65,6 +65,16 @@ fn what_is_not_meant_for_a_reader_goes() {
         // The beginning.
         ("\n \n  indented\n\nrest\n", "  indented\n\nrest\n"),
         ("<think>a</think>\n\n<final>\nb</final>", "b"),
+        // One answer behind another.
+        ("<final>a</final><final>b</final>", "ab"),
+        ("<final>One.</final>\n\n<final>Two.</final>\n<final>Three.</final>", "One.\n\nTwo.\nThree."),
+        ("<think>x</think><final>a</final> <final>", "a"),
+        // A new sentence.
+        ("<think>a</think> Sure.", " Sure."),
+        ("<think>a\nb</think> so it is", " so it is"),
+        ("<think>a</think>\n so it is", " so it is"),
+        ("<think>a</think><final> so it is</final>", " so it is"),
+        ("<think>a</think>so it is", "so it is"),
     ] {
         assert_eq!(left(text), expected, "{text:?}");
         assert!(!in_pieces([text]).1.is_empty(), "{text:?}");
@@ -101,6 +111,15 @@ fn what_only_looks_like_it_stays() {
         "<parameter name=\"q\">weather</parameter>\nis the timeout.",
         "<tool_use>Hello</tool_use> you",
         "</parameter>\n</tool_call>Hi",
+        // A sentence that begins with the tag.
+        "<thought> opens a thought and </thought> ends it.",
+        "<thinking>Out loud</thinking> is the title of the album.",
+        "<final> is a keyword in Java, `final` too.",
+        "<final> and </final> stand around the answer; <final> opens it.",
+        "<think>, </think> and <final> are tags.",
+        "<think/> is an empty element.",
+        "<final>, as in the example, ends <final>with</final> it.",
+        "[Historical context: 1812]\nIt began in June.",
         // All that there is.
         "<think>Nothing else.</think>",
         "<think>a</think>\n\n<think>b</think>\n",
