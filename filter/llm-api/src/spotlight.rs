@@ -120,15 +120,15 @@ impl Spotlight {
         while at < inside.len() {
             let (c, length) = decoded(inside, at);
             at = at.saturating_add(length);
+            // Nobody sees the letters of tags either.
+            let seen = alike(c).filter(|_| c < '\u{E0000}');
             match wanted {
                 None => return true,
-                Some(letter) if alike(c).is_some_and(|c| c.to_ascii_lowercase() == letter) => {
+                Some(letter) if seen.is_some_and(|c| c.to_ascii_lowercase() == letter) => {
                     is_in_name = true;
                     wanted = name.next();
                 }
-                _ if spaces < MAX_SPACE
-                    && (alike(c).is_none() || c >= '\u{E0000}' || !is_in_name && may_stand_before(c)) =>
-                {
+                _ if spaces < MAX_SPACE && (seen.is_none() || !is_in_name && may_stand_before(c)) => {
                     spaces = spaces.saturating_add(1);
                 }
                 _ => return false,
