@@ -313,7 +313,7 @@ fn named(element: Raw<'_>) -> Vec<String> {
 }
 
 /// The names of a tool in a list; an empty one where it has none. A tool of the provider is what its type says, whatever else it
-/// is called. A dated type (`bash_20250124`) has one name, which the provider insists on.
+/// is called. A dated type (`bash_20250124`) has one name, which the provider insists on, and a router may not.
 fn element_names(element: Raw<'_>) -> Vec<String> {
     const NO_TOOLS: [&str; 6] = ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server"];
     const BESIDE: [&str; 3] = ["function", "custom", "cache_control"];
@@ -349,7 +349,9 @@ fn element_names(element: Raw<'_>) -> Vec<String> {
             names.push(String::new());
         }
     } else {
-        names.extend(kinds.into_iter().filter(|kind| !is_dated(kind)));
+        let is_meant = |kind: &String| names.iter().any(|name| is_dated(kind, name));
+        let others: Vec<_> = kinds.into_iter().filter(|kind| !is_meant(kind)).collect();
+        names.extend(others);
     }
     names
 }
@@ -366,10 +368,11 @@ pub(crate) fn snake_case(key: &str) -> String {
     name
 }
 
-/// Whether a type ends in a date.
-fn is_dated(kind: &str) -> bool {
-    let date = kind.rsplit('_').next().unwrap_or_default();
-    date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit())
+/// Whether a type is this name with a date. An editor has a name of its own.
+fn is_dated(kind: &str, name: &str) -> bool {
+    let Some((stem, date)) = kind.rsplit_once('_') else { return false };
+    let is_date = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
+    is_date && (stem == name || stem == "text_editor" && name.starts_with("str_replace_"))
 }
 
 fn server_names(element: Raw<'_>) -> Vec<String> {

@@ -29,3 +29,52 @@ fn no_way_around_what_is_forbidden() {
     }
     assert!(passed.is_empty(), "{} of {} passed: {passed:#?}", passed.len(), ways.len());
 }
+
+/// What only looks like a way around passes as it came, and so does what is none of ours on paths that others have too.
+#[test]
+fn ordinary_requests_pass_as_they_came() {
+    let forbidding = r#"{"tools":{"allow":[{"name":"ls"},{"name":"web_search"},{"name":"bash"},{"name":"str_replace_based_edit_tool"},
+        {"name":"image_generation"}]},"models":[{"name":"small"}],"guard":{"user":"block","tool":"block"}}"#;
+    let schema = r#"{"type":"object","properties":{"model":{"enum":["big"]},"tools":{"type":"array"}},"required":["model","tools"]}"#;
+    let cached = r#""cache_control":{"type":"ephemeral"}"#;
+    for (path, body) in [
+        (
+            "/backend-api/codex/responses",
+            format!(
+                r#"{{"model":"small","input":"Hi.","tools":[{{"type":"function","name":"ls","parameters":{schema}}},{{"type":"web_search","external_web_access":false}},{{"type":"image_generation","output_format":"png"}}]}}"#
+            ),
+        ),
+        ("/api/v3/responses", r#"{"model":"small","input":"Hi.","thinking":{"type":"disabled"}}"#.to_owned()),
+        (
+            "/anthropic/messages",
+            format!(
+                r#"{{"model":"small","max_tokens":9,"messages":[{{"role":"user","content":"Hi."}}],"tools":[{{"type":"web_search_20250305","name":"web_search"}},{{"type":"bash_20250124","name":"bash"}},{{"type":"text_editor_20250728","name":"str_replace_based_edit_tool"}},{{"name":"ls","input_schema":{schema},{cached}}}]}}"#
+            ),
+        ),
+        (
+            "/v1/chat/completions",
+            format!(
+                r#"{{"model":"small","messages":[{{"role":"user","content":"Hi."}}],"tools":[{{"type":"function","function":{{"name":"ls","parameters":{schema}}},{cached}}}]}}"#
+            ),
+        ),
+        ("/v1/threads/t/messages", r#"{"role":"user","content":"Hi."}"#.to_owned()),
+        ("/messages/?session_id=1", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#.to_owned()),
+        ("/api/messages", r#"{"type":"message","text":"Hi."}"#.to_owned()),
+    ] {
+        let mut host = InMemory::new(Config::from_json(forbidding.as_bytes()).unwrap());
+        let sent =
+            host.exchange(&ClientRequest::post(path, body.as_str()), &ProviderResponse::json("{}")).sent;
+        assert_eq!(sent.map(|sent| String::from_utf8(sent).unwrap()), Some(body), "{path}");
+    }
+    // Nothing is forbidden: what cannot be read passes.
+    for (path, body) in [
+        ("/forms/7/responses", r#"{"answers":[1,2]}"#),
+        ("/v2/messages", "to=1&text=Hi"),
+        ("/x/responses", "<xml/>"),
+        ("/anthropic/messages", r#"{"messages":7}"#),
+    ] {
+        let mut host = InMemory::new(Config::from_json(b"{}").unwrap());
+        let sent = host.exchange(&ClientRequest::post(path, body), &ProviderResponse::json("{}")).sent;
+        assert_eq!(sent.as_deref(), Some(body.as_bytes()), "{path}");
+    }
+}
