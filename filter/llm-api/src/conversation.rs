@@ -71,17 +71,13 @@ impl<'a> Conversation<'a> {
         if self.format.has_agents {
             lists.extend(self.top.all(&["agent"]));
         }
+        let mut tables = self.handed_on(&["fallbacks"]);
+        let members = self.top.members().iter();
+        let named = members.filter(|(key, _)| key.text().to_ascii_lowercase().contains("fallback"));
+        tables.extend(named.map(|(_, list)| *list));
         let mut found = Vec::new();
-        for list in lists {
-            add_models(list, false, &mut found);
-        }
-        for (key, list) in self.top.members() {
-            if key.text().to_ascii_lowercase().contains("fallback") {
-                add_models(*list, true, &mut found);
-            }
-        }
-        for list in self.handed_on(&["fallbacks"]) {
-            add_models(list, true, &mut found);
+        for (lists, are_tables) in [(lists, false), (tables, true)] {
+            lists.into_iter().for_each(|list| add_models(list, are_tables, &mut found));
         }
         tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, &mut found));
         found.into_iter().map(tools::text).filter(|name| !name.is_empty()).collect()

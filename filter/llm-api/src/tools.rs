@@ -357,6 +357,7 @@ fn element_names(element: Raw<'_>) -> Vec<String> {
 }
 
 /// Both spellings of a key are one name.
+#[inline(never)]
 pub(crate) fn snake_case(key: &str) -> String {
     let mut name = String::with_capacity(key.len());
     for c in key.chars() {

@@ -4,10 +4,13 @@ use std::sync::OnceLock;
 
 /// The letter or sign of ASCII that a character looks like, in small letters if it is not ASCII itself; a letter of another script as it is, and
 /// any other sign as a space. `None` if nobody sees it.
+#[inline]
 pub fn alike(c: char) -> Option<char> {
-    if c.is_ascii() {
-        return Some(c).filter(|c| *c != '\0');
-    }
+    if c.is_ascii() { Some(c).filter(|c| *c != '\0') } else { beyond_ascii(c) }
+}
+
+#[inline(never)]
+fn beyond_ascii(c: char) -> Option<char> {
     let code = u32::from(c);
     // A range that starts at `first` and repeats the alphabet.
     let letter = |first: u32| {
@@ -57,7 +60,6 @@ const ALIKE: &str = "aᴀᵃᴬàáâãäåāăąǎȧạảаαɑά bℬʙᵇᴮ
     qℚ zℤℨᶻźżžᴢ '\u{2018}\u{2019}\u{201B}\u{2032}\u{00B4}\u{02BC} \"\u{201C}\u{201D}\u{201E}\u{201F}»「」 \
     -\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}\u{FE58}\u{FE63} .。． :： ,，、 !！ ?？ <‹〈＜⟨﹤❮❬\u{2329}\u{1438}\u{2C2} >›〉＞⟩ [【〔［ ]】〕］ |｜∣│ _‿︳︴﹍﹎﹏‗ /⁄∕⧸╱";
 
-#[inline(never)]
 fn other(c: char) -> char {
     let c = c.to_lowercase().next().unwrap_or(c);
     let plain = table().binary_search_by_key(&c, |(alike, _)| *alike).ok().and_then(|at| table().get(at));
