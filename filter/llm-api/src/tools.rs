@@ -128,11 +128,11 @@ pub(crate) fn restrict(
             offer.edits.push(replace(body, *list, stand_in.to_owned())?);
         }
         for chooser in choosers.iter().filter(|chooser| **chooser != object) {
-            offer.edits.extend(cut_members(body, *chooser, |key| is_one_of(key, keys.choices))?);
+            offer.edits.extend(cut_members(body, *chooser, &mut |key| is_one_of(key, keys.choices))?);
         }
     }
     let mut at = 0_usize;
-    offer.edits.extend(cut_members(body, object, |key| {
+    offer.edits.extend(cut_members(body, object, &mut |key| {
         let is_emptied = emptied.contains(&at);
         at = at.saturating_add(1);
         let goes_along = is_one_of(key, keys.choices) || is_one_of(key, keys.with_tools);

@@ -80,7 +80,7 @@ impl Cuts {
             if !is_cut {
                 let mut gone = gone.into_iter();
                 self.edits.extend(inner);
-                self.edits.extend(cut_members(body, *tool, |_| gone.next().unwrap_or(false))?);
+                self.edits.extend(cut_members(body, *tool, &mut |_| gone.next().unwrap_or(false))?);
             }
         }
         if list.is_list() {
@@ -116,7 +116,7 @@ impl Cuts {
                 self.forced = self.forced.take().or_else(|| self.denied.first().cloned());
             }
             // The provider refuses a choice of functions if there are none.
-            let cuts = cut_members(body, config, |key| {
+            let cuts = cut_members(body, config, &mut |key| {
                 key.is("functionCallingConfig") || key.is("function_calling_config")
             })?;
             let is_within = |edit: &Edit| {
