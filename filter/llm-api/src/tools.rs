@@ -316,7 +316,7 @@ fn named(element: Raw<'_>) -> Vec<String> {
 /// is called. A dated type (`bash_20250124`) has one name, which the provider insists on, and a router may not.
 fn element_names(element: Raw<'_>) -> Vec<String> {
     const NO_TOOLS: [&str; 6] = ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server"];
-    const BESIDE: [&str; 3] = ["function", "custom", "cache_control"];
+    const BESIDE: [&str; 4] = ["function", "custom", "parameters", "cache_control"];
     const DECIDING: [&str; 9] = [
         "type",
         "name",
@@ -335,11 +335,10 @@ fn element_names(element: Raw<'_>) -> Vec<String> {
     if objects.into_iter().any(|object| hides(object, &DECIDING)) {
         names.push(String::new());
     }
-    // A router takes a tool of Gemini beside a function.
+    // A router takes a tool of Gemini before a function.
+    let first = all.members().first().filter(|(key, value)| value.is_object() && !is_one_of(key, &BESIDE));
     if !all.all(&["function"]).is_empty() {
-        let others =
-            all.members().iter().filter(|(key, value)| value.is_object() && !is_one_of(key, &BESIDE));
-        names.extend(others.map(|(key, _)| snake_case(&key.text())));
+        names.extend(first.map(|(key, _)| snake_case(&key.text())));
     }
     let kinds = all.all(&["type"]).into_iter().map(text);
     let kinds: Vec<_> = kinds.filter(|kind| !NO_TOOLS.contains(&kind.as_str())).collect();
