@@ -79,7 +79,7 @@ impl<'a> Conversation<'a> {
         for (lists, are_tables) in [(lists, false), (tables, true)] {
             lists.into_iter().for_each(|list| add_models(list, are_tables, &mut found));
         }
-        tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, &mut found));
+        tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
         found.into_iter().map(tools::text).filter(|name| !name.is_empty()).collect()
     }
 
@@ -312,12 +312,14 @@ fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
 }
 
 /// The models that tools ask, as an adviser or a panel: beside the tool's type, or in its settings. A schema has no such member.
-fn add_models_of_tools<'a>(list: Raw<'a>, found: &mut Vec<Raw<'a>>) {
+/// `left`: levels of tools within tools that may still come. What stands deeper counts as a model that nobody knows.
+fn add_models_of_tools<'a>(list: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>) {
+    let Some(left) = left.checked_sub(1) else { return found.push(list) };
     for tool in listed(list).into_iter().map(Object::of) {
         let settings: Vec<_> = tool.all(&["parameters"]).into_iter().map(Object::of).collect();
         for (key, value) in settings.iter().chain([&tool]).flat_map(Object::members) {
             match &*key.text() {
-                "tools" => add_models_of_tools(*value, found),
+                "tools" => add_models_of_tools(*value, left, found),
                 name if name.ends_with("model") || name.ends_with("models") => {
                     found.extend(listed(*value).into_iter().filter(|model| model.is_string()));
                 }

@@ -4,7 +4,7 @@
 use crate::{
     conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key},
-    tools::{self, May},
+    tools::{self, DEEPEST, May},
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
@@ -90,8 +90,6 @@ pub(crate) const SWITCHES: [(&str, &str); 7] = [
     ("enable_code_interpreter", "code_interpreter"),
     ("plugins", "plugins"),
 ];
-/// Levels of objects and lists that are searched for them.
-const DEEPEST: usize = 8;
 
 /// Whether a member's name is one of these only if the case of its letters says nothing.
 fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {

@@ -33,6 +33,8 @@ const MCP: &str = "mcp:";
 const SERVERS: &str = "mcp_servers";
 /// Lists of tools. A router takes those of one format in a request of another.
 const LISTS: [&str; 3] = ["tools", "functions", SERVERS];
+/// Levels of tools within tools that are read: no provider has so many.
+pub(crate) const DEEPEST: usize = 8;
 /// The tools of a server that may be called.
 const ALLOWED: [&str; 2] = ["allowed_tools", "allowedTools"];
 
@@ -164,6 +166,18 @@ pub(crate) fn filter(
     is_servers: bool,
     may: May<'_>,
 ) -> Result<Filtered, Unreadable> {
+    filter_to(DEEPEST, body, list, is_servers, may)
+}
+
+/// `left`: levels of tools within tools that may still come. An error if there are more.
+fn filter_to(
+    left: usize,
+    body: &str,
+    list: Raw<'_>,
+    is_servers: bool,
+    may: May<'_>,
+) -> Result<Filtered, Unreadable> {
+    let left = left.checked_sub(1).ok_or(Unreadable::Shape)?;
     let elements = if list.is_object() || list.is_list() { listed(list) } else { Vec::new() };
     let (mut filtered, mut cuts) = (Filtered::default(), Vec::with_capacity(elements.len()));
     for element in &elements {
@@ -172,7 +186,7 @@ pub(crate) fn filter(
         let mut denied = names.iter().find(|name| !may(name)).cloned();
         let mut inner = Filtered::default();
         if denied.is_none() {
-            inner = within(body, *element, may)?;
+            inner = within(left, body, *element, may)?;
             filtered.has_nameless |= inner.has_nameless;
             if inner.left == 0 {
                 denied = inner.denied.pop();
@@ -226,7 +240,7 @@ pub(crate) fn lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
 
 /// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools, or name
 /// some of them.
-fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
+fn within(left: usize, body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
     const LISTS: [&str; 5] =
         ["\"tools\"", "allowed_tools", "allowedTools", "tool_configuration", "\"configs\""];
     let mut all = Filtered::default();
@@ -249,7 +263,7 @@ fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unread
         lists.extend(if limited.is_object() || !names.is_empty() { names } else { vec![limited] });
     }
     for list in lists {
-        all.add(filter(body, list, false, may)?);
+        all.add(filter_to(left, body, list, false, may)?);
     }
     for configs in tool.all(&["configs"]) {
         all.add(switched_off(body, configs, may)?);

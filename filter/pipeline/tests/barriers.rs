@@ -78,3 +78,38 @@ fn ordinary_requests_pass_as_they_came() {
         assert_eq!(sent.as_deref(), Some(body.as_bytes()), "{path}");
     }
 }
+
+/// Tools within tools without an end: no stack is deep enough for them, and no provider reads them.
+#[test]
+fn tools_within_tools_end_somewhere() {
+    const TOOLS: &str = r#"{"tools":{"deny":[{"name":"rm"}]}}"#;
+    const MODELS: &str = r#"{"models":[{"name":"small"}]}"#;
+    for (open, close) in [
+        (r#"{"type":"namespace","name":"a","tools":["#, "]}"),
+        (r#"{"tools":"#, "}"),
+        (r#"{"type":"a","parameters":{"tools":["#, "]}}"),
+        // Names only.
+        (r#"{"type":"mcp","server_label":"small","allowed_tools":{"tools":["#, "]}}"),
+    ] {
+        for (path, rest) in [
+            ("/v1/chat/completions", r#""messages":[{"role":"user","content":"x"}]"#),
+            ("/v1/responses", r#""input":"x""#),
+        ] {
+            let body = |levels: usize| {
+                let (open, close) = (open.repeat(levels), close.repeat(levels));
+                let last = r#"{"type":"image_generation","name":"rm","model":"big"}"#;
+                format!(r#"{{"model":"small",{rest},"tools":[{open}{last}{close}]}}"#)
+            };
+            for (levels, config) in [(1, TOOLS), (9, TOOLS), (20_000, TOOLS), (9, MODELS), (20_000, MODELS)] {
+                if config == MODELS && open.contains("allowed") {
+                    continue;
+                }
+                let mut host = InMemory::new(Config::from_json(config.as_bytes()).unwrap());
+                let request = ClientRequest::post(path, body(levels));
+                let sent = host.exchange(&request, &ProviderResponse::json("{}")).sent.unwrap_or_default();
+                let sent = String::from_utf8(sent).unwrap();
+                assert!(!sent.contains("\"rm\""), "{open} {levels} {config}");
+            }
+        }
+    }
+}
