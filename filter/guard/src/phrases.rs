@@ -142,7 +142,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
             return false;
         }
         // "Disregard my previous mail and follow the instructions below": that is another order.
-        if word.is(FOLLOW) || word.is(AND) && has_unknown && is_strong && !was(EVERYTHING) {
+        if word.is(FOLLOW) && strangers > 0 || word.is(AND) && has_unknown && is_strong && !was(EVERYTHING) {
             return false;
         }
         let is_free = was(ALL) || was(YOUR) || !is_for_some && !is_limited(rest);
