@@ -165,6 +165,17 @@ async fn tools_of_the_provider_are_cut_whatever_they_call_themselves() {
     stack.assert_sound();
 }
 
+/// Nothing in a request may end the filter for all others.
+#[tokio::test]
+async fn tools_within_tools_end_somewhere() {
+    let mut stack = stack(&json!({"tools": {"deny": [{"name": "rm"}]}}));
+    let (open, close) = (r#"{"type":"namespace","name":"a","tools":["#.repeat(15_000), "]}".repeat(15_000));
+    let deep = format!(r#"{{"model":"m","input":"x","tools":[{open}{{"name":"rm"}}{close}]}}"#);
+    let response = stack.post(Dialect::OpenaiResponses, &[], deep).await;
+    assert_refused(&response, "unreadable; cause=shape", "too deep");
+    stack.assert_sound();
+}
+
 #[tokio::test]
 async fn a_denied_tool_is_denied_in_look_alike_letters_too() {
     let mut stack = stack(&json!({"tools": {"deny": [{"name": "rm"}]}}));

@@ -1,6 +1,8 @@
 //! Characters as a reader sees them: a look-alike becomes the Latin letter, an accent goes, and an invisible character is
 //! left out. Here too: which invisible characters and null bytes nobody writes without a purpose.
 
+use sentinel_text::alike;
+
 /// What folding a text found besides its letters: where each stood first (bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hidden {
@@ -77,91 +79,14 @@ pub fn is_ideograph(c: char) -> bool {
 }
 
 fn push(c: char, out: &mut String) {
-    if c.is_ascii() {
-        if c != '\0' {
-            out.push(c);
-        }
-        return;
-    }
-    let code = u32::from(c);
-    match code {
-        // Combining marks, soft hyphen, joiners, directions, variation selectors, fillers, what could not be decoded.
-        0x0300..=0x036F
-        | 0x00AD
-        | 0x061C
-        | 0x17B4..=0x17B5
-        | 0x115F..=0x1160
-        | 0x180B..=0x180F
-        | 0x200B..=0x200F
-        | 0x202A..=0x202E
-        | 0x2060..=0x206F
-        | 0x20D0..=0x20FF
-        | 0x3164
-        | 0xFE00..=0xFE0F
-        | 0xFEFF
-        | 0xFFA0
-        | 0xFFF9..=0xFFFB
-        | 0xFFFD
-        | 0xE0100..=0xE01EF => {}
-        // Tags: ASCII that no font shows, and that models read.
-        0xE0020..=0xE007E => ascii(code.wrapping_sub(0xE0000), out),
-        0xE0000..=0xE007F => {}
-        // Full-width forms, letters in circles and squares, mathematical letters.
-        0xFF01..=0xFF5E => ascii(code.wrapping_sub(0xFEE0), out),
-        0x24B6..=0x24CF => letter(code, 0x24B6, out),
-        0x24D0..=0x24E9 => letter(code, 0x24D0, out),
-        0x1F130..=0x1F149 => letter(code, 0x1F130, out),
-        0x1F150..=0x1F169 => letter(code, 0x1F150, out),
-        0x1F170..=0x1F189 => letter(code, 0x1F170, out),
-        0x1D400..=0x1D6A3 => letter(code, 0x1D400, out),
-        0x2028 | 0x2029 | 0x0085 => out.push('\n'),
-        _ => other(c, out),
-    }
-}
-
-fn ascii(code: u32, out: &mut String) {
-    out.push(char::from_u32(code).unwrap_or(' '));
-}
-
-fn letter(code: u32, first: u32, out: &mut String) {
-    let place = code.wrapping_sub(first).checked_rem(26).unwrap_or(0);
-    ascii(u32::from('a').wrapping_add(place), out);
-}
-
-/// A Latin letter or a sign of ASCII, and the characters that look like it.
-const ALIKE: &str = "aᴀᵃᴬàáâãäåāăąǎȧạảаαɑά bʙᵇᴮвβ cᴄᶜçćčĉċсϲⅽ dᴅᵈᴰďđԁⅾɗ eᴇᵉᴱèéêëēĕėęěẹẻеёєεέҽ℮ fꜰᶠ gɢᵍᴳĝğġģɡց hʜʰᴴĥħһհḥ iⁱᴵìíîïĩīĭįıịіїιίⅰɩɪ jᴊʲᴶĵјϳ kᴋᵏᴷķкκқ \
-    lˡᴸĺļľŀłӏⅼʟ mᴍᵐᴹмⅿ nⁿᴺñńņňηոɴп oᵒᴼòóôõöøōŏőơọоοόσօᴏ pᴘᵖᴾрρṗ rʳᴿŕŗřгʀ sˢśŝşšșѕꜱſ tᴛᵗᵀţťŧțтτ uᵘᵁùúûüũūŭůűųưυսᴜ vᴠᵛⱽνѵⅴ wᴡʷᵂŵԝω xˣхχⅹ yʏʸýÿŷуүγ \
-    zᶻźżžᴢ '\u{2018}\u{2019}\u{201B}\u{2032}\u{00B4}\u{02BC} \"\u{201C}\u{201D}\u{201E}\u{201F}»「」 \
-    -\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212} .。． :： ,，、 !！ ?？ <‹〈＜⟨ >›〉＞⟩ [【〔［ ]】〕］ |｜∣│";
-
-#[inline(never)]
-fn other(c: char, out: &mut String) {
-    let c = c.to_lowercase().next().unwrap_or(c);
     match c {
-        'ß' => return out.push_str("ss"),
-        'æ' => return out.push_str("ae"),
-        'œ' => return out.push_str("oe"),
+        'ß' | 'ẞ' => out.push_str("ss"),
+        'æ' | 'Æ' => out.push_str("ae"),
+        'œ' | 'Œ' => out.push_str("oe"),
         // A space may follow it, and yet it begins a quotation.
-        '«' => return out.push_str("\"'"),
-        _ => {}
+        '«' => out.push_str("\"'"),
+        _ => out.extend(alike(c)),
     }
-    let plain = table().binary_search_by_key(&c, |(alike, _)| *alike).ok().and_then(|at| table().get(at));
-    out.push(plain.map_or(if c.is_alphanumeric() { c } else { ' ' }, |(_, plain)| *plain));
-}
-
-/// What looks alike, and the plain character, in the order of the former.
-fn table() -> &'static [(char, char)] {
-    static TABLE: std::sync::OnceLock<Vec<(char, char)>> = std::sync::OnceLock::new();
-    TABLE.get_or_init(|| {
-        let of = |row: &'static str| {
-            let mut chars = row.chars();
-            let plain = chars.next().unwrap_or(' ');
-            chars.map(move |alike| (alike, plain))
-        };
-        let mut all: Vec<_> = ALIKE.split_whitespace().flat_map(of).collect();
-        all.sort_unstable();
-        all
-    })
 }
 
 #[cfg(test)]

@@ -90,7 +90,8 @@ fn is_order(view: View<'_>) -> bool {
         return false;
     }
     let Some(word) = view.before.last() else { return true };
-    if word.is(NO) {
+    // "No longer overrides".
+    if word.is(NO) || word.is(HALT) && view.token.gap == 0 {
         return false;
     }
     if view.token.follows(COMMA | COLON | QUOTE | UNQUOTE | SIGN) {
@@ -117,7 +118,7 @@ fn sets_aside(view: View<'_>) -> bool {
         let near = last(view.before, 4);
         // "Feel free to follow".
         let halts = |word: &Token| word.is(NEGATION | HALT | NO) && !word.is(WITHIN);
-        let is_halted = near.iter().any(halts) && (!has(near, THIRD) || has(near, YOU));
+        let is_halted = near.iter().any(halts) && (!has(near, THIRD) || has(last(view.before, 6), YOU));
         return is_halted && is_told_before(view, false);
     }
     is_order(view) && is_told_before(view, true) || comes_last(view)
@@ -130,6 +131,7 @@ const STRANGERS: usize = 2;
 /// Whether what follows the verb is what the reader was told before.
 fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
     let (mut seen, mut strangers) = (0, 0_usize);
+    let (mut has_unknown, mut is_after_unknown) = (false, false);
     // "If you have paid, please ignore the previous instructions".
     let is_for_some = view.before.first().is_some_and(|word| word.is(IF)) && !has(view.before, AI);
     for (at, word) in first(view.after, 12).iter().enumerate() {
@@ -139,9 +141,18 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
         if word.follows(QUOTE) && at > 1 {
             return false;
         }
+        // "Disregard my previous mail and follow the instructions below": that is another order.
+        if word.is(FOLLOW) && strangers > 0 || word.is(AND) && has_unknown && is_strong && !was(EVERYTHING) {
+            return false;
+        }
         let is_free = was(ALL) || was(YOUR) || !is_for_some && !is_limited(rest);
         let is_prior = was(PRIOR) || is_prior_behind(rest);
         if word.is(INSTRUCTION) {
+            // "The previous prescription instructions" are of something else; "all previous silly instructions and .." may not be.
+            let goes_on = || was(ALL) && rest.first().is_some_and(|next| next.is(AND));
+            if was(PRIOR) && !was(YOUR) && !was(SYSTEM) && is_after_unknown && !goes_on() {
+                return false;
+            }
             return (is_prior || was(YOUR) || was(SYSTEM)) && is_free
                 || was(ALL) && !is_limited(rest)
                 || at == 0 && is_strong && ends(rest);
@@ -169,6 +180,8 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
         if word.is(EVERYTHING) && ends(rest) && is_strong {
             return view.before.is_empty();
         }
+        is_after_unknown = word.is_unknown();
+        has_unknown |= is_after_unknown;
         strangers = strangers.saturating_add(usize::from(!word.is(BETWEEN)));
         if strangers > STRANGERS {
             return false;

@@ -123,10 +123,15 @@ impl<'t> Tag<'t> {
     /// and the end of a string a program.
     fn is_used(&self) -> bool {
         let behind = self.behind.trim_start_matches(['>', ' ', '\n']);
+        // "<|im_end|> closes a turn."
+        let word =
+            self.behind.strip_prefix(' ').and_then(|behind| behind.split(' ').next()).unwrap_or_default();
+        let is_told = word.ends_with('s') && word.bytes().all(|byte| byte.is_ascii_lowercase());
         let is_filled_in = behind.starts_with(['{', '%', '$', '"', '\'', '`', '\\', '+', '<', ',', ')']);
         !behind.is_empty()
             && (self.begins_line || self.behind.starts_with(|c: char| c.is_alphanumeric()))
             && !is_filled_in
+            && !is_told
     }
 
     fn words_any(&self, kinds: u64) -> bool {

@@ -101,8 +101,8 @@ fn ideographs(word: &str, start: usize, gap: &mut u8, tokens: &mut Vec<Token>) -
     while let Some(next) = word.get(at..).and_then(|rest| rest.chars().next()) {
         let rest = word.get(at..).unwrap_or_default();
         let (kinds, length) = table().beginning(rest).unwrap_or((0, next.len_utf8()));
-        // What nothing is known of is a word too, where it comes behind a sign.
-        if kinds != 0 || *gap != 0 {
+        // What nothing is known of is a word too, where it comes behind a sign or, in Korean, a space.
+        if kinds != 0 || *gap != 0 || at == 0 && matches!(next, '가'..='힣') {
             let offset = start.saturating_add(at);
             tokens.push(Token { kinds, offset, gap: std::mem::take(gap), is_loud: false });
             all |= kinds;

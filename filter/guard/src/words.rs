@@ -59,7 +59,7 @@ pub const WORDS: &[(u64, &str)] = &[
     (AND, "and then but so or also now just please simply instead kindly und bitte et y e veuillez 请"),
     // Says nothing here.
     (FILLER, "a an the these those this that my of our its it from both other such more further me us i have has been were was are \
-        is der die das den dem diese* les la le las los el gli os as de des and or on previously like 的 の 这些 이 를 을 は を \
+        is der die das den dem diese* les la le las los el gli os as de des and or on previously like 的 の 这些 사항 이 를 을 は を \
         and/or"),
     // Of what something is: about, for, in.
     (WITHIN, "about regarding concerning on for in inside within contained found that which by if when \
@@ -76,8 +76,8 @@ pub const WORDS: &[(u64, &str)] = &[
     // Names of such a model that are ordinary words too.
     (NAME, "dan stan dude"),
     // Of the marks of chat templates.
-    (CHAT, "im start end sep header id eot of text endoftext endofprompt begin turn sys system user assistant tool human model \
-        message"),
+    (CHAT, "im start end sep header id eot of text endoftext endofprompt begin turn token channel sys system user assistant tool \
+        chatbot human model message"),
     // Verbs of scripts without spaces, where nothing shows that a phrase ends.
     (UNSPACED, "忽略 忽视 无视 忘记 無視 忘れ 무시 잊"),
     (END, "end ende fin fine"),

@@ -64,25 +64,22 @@ impl<'a> Conversation<'a> {
     /// All models that the request may run on: the one that the body names, and the alternatives for a router of
     /// providers.
     pub fn models(&self) -> Vec<String> {
-        // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, LiteLLM `fallbacks` and
-        // `deployment_id`. A tool may ask a model: an adviser.
-        let mut lists = self.top.all(&["model", "models", "deployment_id", "tools"]);
-        lists.extend(self.handed_on(&["model", "models"]));
+        // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, and `analysis_models` in
+        // `plugins`; LiteLLM reads `fallbacks` and `deployment_id`.
+        let mut lists = self.top.all(&["model", "models", "deployment_id"]);
+        lists.extend(self.handed_on(&["model", "models", "analysis_models"]));
         if self.format.has_agents {
             lists.extend(self.top.all(&["agent"]));
         }
+        let mut tables = self.handed_on(&["fallbacks"]);
+        let members = self.top.members().iter();
+        let named = members.filter(|(key, _)| key.text().to_ascii_lowercase().contains("fallback"));
+        tables.extend(named.map(|(_, list)| *list));
         let mut found = Vec::new();
-        for list in lists {
-            add_models(list, false, &mut found);
+        for (lists, are_tables) in [(lists, false), (tables, true)] {
+            lists.into_iter().for_each(|list| add_models(list, are_tables, &mut found));
         }
-        for (key, list) in self.top.members() {
-            if key.text().to_ascii_lowercase().contains("fallback") {
-                add_models(*list, true, &mut found);
-            }
-        }
-        for list in self.handed_on(&["fallbacks"]) {
-            add_models(list, true, &mut found);
-        }
+        tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
         found.into_iter().map(tools::text).filter(|name| !name.is_empty()).collect()
     }
 
@@ -311,6 +308,24 @@ fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
             element.members().for_each(|(_, others)| found.extend(listed(others)));
         }
         found.extend(named);
+    }
+}
+
+/// The models that tools ask, as an adviser or a panel: beside the tool's type, or in its settings. A schema has no such member.
+/// `left`: levels of tools within tools that may still come. What stands deeper counts as a model that nobody knows.
+fn add_models_of_tools<'a>(list: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>) {
+    let Some(left) = left.checked_sub(1) else { return found.push(list) };
+    for tool in listed(list).into_iter().map(Object::of) {
+        let settings: Vec<_> = tool.all(&["parameters"]).into_iter().map(Object::of).collect();
+        for (key, value) in settings.iter().chain([&tool]).flat_map(Object::members) {
+            match &*key.text() {
+                "tools" => add_models_of_tools(*value, left, found),
+                name if name.ends_with("model") || name.ends_with("models") => {
+                    found.extend(listed(*value).into_iter().filter(|model| model.is_string()));
+                }
+                _ => {}
+            }
+        }
     }
 }
 

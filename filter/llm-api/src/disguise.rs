@@ -4,11 +4,11 @@
 use crate::{
     conversation::{Conversation, texts_of_media},
     json::{Raw, Unreadable, members::Key},
-    tools::{self, May},
+    tools::{self, DEEPEST, May},
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
-const OF_BODIES: [&str; 22] = [
+const OF_BODIES: [&str; 23] = [
     "tools",
     "functions",
     "tool_choice",
@@ -30,6 +30,7 @@ const OF_BODIES: [&str; 22] = [
     "web_search_options",
     "search_parameters",
     "enable_search",
+    "enable_enhancement",
     "plugins",
 ];
 /// The same in a message or a call.
@@ -79,17 +80,16 @@ const READ: [&str; 26] = [
 /// Lists of tools, wherever a provider may look for them.
 const TOOLS: [&str; 5] =
     ["tools", "functions", "functionDeclarations", "function_declarations", "mcp_servers"];
-/// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen, Baidu and OpenRouter.
-pub(crate) const SWITCHES: [(&str, &str); 6] = [
+/// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen, Baidu, Tencent and OpenRouter.
+pub(crate) const SWITCHES: [(&str, &str); 7] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
     ("enable_search", "web_search"),
     ("web_search", "web_search"),
+    ("enable_enhancement", "web_search"),
     ("enable_code_interpreter", "code_interpreter"),
     ("plugins", "plugins"),
 ];
-/// Levels of objects and lists that are searched for them.
-const DEEPEST: usize = 8;
 
 /// Whether a member's name is one of these only if the case of its letters says nothing.
 fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {

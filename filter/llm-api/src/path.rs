@@ -82,6 +82,13 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Whether a path ends with a version: `/v1`, `/v1beta`.
+#[inline(never)]
+pub(crate) fn ends_with_version(path: &str) -> bool {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    matches!(last.as_bytes(), [b'v', b'0'..=b'9', ..])
+}
+
 /// The model and the method of a path that ends with `/models/MODEL:METHOD`.
 pub(crate) fn model_before_method(path: &str) -> (Option<String>, &str) {
     let (before, method) = path.rsplit_once(':').unwrap_or((path, ""));

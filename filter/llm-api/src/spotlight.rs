@@ -1,6 +1,8 @@
 //! Spotlighting: marks tool results as data. A text gets a preamble and tags around it; an object gets a member with
 //! the preamble. Inside a result only look-alikes of the tags are escaped, so that a result cannot close its own tags.
 
+use sentinel_text::alike;
+
 use crate::{
     conversation::{Conversation, Part},
     edit::Edit,
@@ -97,7 +99,9 @@ impl Spotlight {
         while let Some(found) = next_special(inside, at) {
             let (c, length) = decoded(inside, found);
             at = found.saturating_add(length);
-            if is_open(c) && self.follows(inside, at) {
+            // Most that are found here are ideographs.
+            let may_open = !matches!(c, '\u{3040}'..='\u{D7FF}');
+            if may_open && alike(c) == Some('<') && self.follows(inside, at) {
                 edits.push(Edit {
                     at: start.saturating_add(found)..start.saturating_add(at),
                     with: ESCAPED.to_owned(),
@@ -116,13 +120,15 @@ impl Spotlight {
         while at < inside.len() {
             let (c, length) = decoded(inside, at);
             at = at.saturating_add(length);
+            // Nobody sees the letters of tags either.
+            let seen = alike(c).filter(|_| c < '\u{E0000}');
             match wanted {
                 None => return true,
-                Some(letter) if plain(c) == letter => {
+                Some(letter) if seen.is_some_and(|c| c.to_ascii_lowercase() == letter) => {
                     is_in_name = true;
                     wanted = name.next();
                 }
-                _ if spaces < MAX_SPACE && (is_ignored(c) || !is_in_name && may_stand_before(c)) => {
+                _ if spaces < MAX_SPACE && (seen.is_none() || !is_in_name && may_stand_before(c)) => {
                     spaces = spaces.saturating_add(1);
                 }
                 _ => return false,
@@ -132,87 +138,14 @@ impl Spotlight {
     }
 }
 
-/// Characters that look like `<`.
-fn is_open(c: char) -> bool {
-    const OPEN: [char; 11] = [
-        '<', '\u{FF1C}', '\u{FE64}', '\u{2039}', '\u{3008}', '\u{27E8}', '\u{2329}', '\u{276E}', '\u{276C}',
-        '\u{1438}', '\u{2C2}',
-    ];
-    OPEN.contains(&c)
-}
-
-/// The lower-case letter, digit or sign of a tag's name that a character looks like. Other characters stay as they are.
-fn plain(c: char) -> char {
-    let code = u32::from(c);
-    // Maps a range that starts at `first` and repeats `letters` every `period` characters.
-    let letter = |first: u32, period: u32, letters: &str| {
-        let place = code.checked_sub(first)?.checked_rem(period)?;
-        letters.chars().nth(usize::try_from(place).ok()?)
-    };
-    const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
-    let found = match code {
-        // Full-width forms of ASCII.
-        0xFF01..=0xFF5E => code.checked_sub(0xFEE0).and_then(char::from_u32),
-        // Mathematical letters, capital and small alternating, and digits.
-        0x1D400..=0x1D6A3 => letter(0x1D400, 26, LETTERS),
-        0x1D7CE..=0x1D7FF => letter(0x1D7CE, 10, "0123456789"),
-        // Letters in circles, brackets and squares.
-        0x24B6..=0x24E9 => letter(0x24B6, 26, LETTERS),
-        0x249C..=0x24B5 => letter(0x249C, 26, LETTERS),
-        0x1F110..=0x1F129 => letter(0x1F110, 26, LETTERS),
-        0x1F130..=0x1F149 => letter(0x1F130, 26, LETTERS),
-        0x1F150..=0x1F169 => letter(0x1F150, 26, LETTERS),
-        0x1F170..=0x1F189 => letter(0x1F170, 26, LETTERS),
-        _ => ALIKE.iter().find(|(_, others)| others.contains(c)).map(|(letter, _)| *letter),
-    };
-    found.unwrap_or(c).to_ascii_lowercase()
-}
-
-/// Letters of other alphabets, and letter-like symbols, that look like Latin letters.
-const ALIKE: [(char, &str); 28] = [
-    ('a', "\u{430}\u{410}\u{3B1}\u{391}\u{251}"),
-    ('b', "\u{412}\u{392}\u{212C}"),
-    ('c', "\u{441}\u{421}\u{3F2}\u{2102}\u{212D}"),
-    ('d', "\u{501}\u{2146}"),
-    ('e', "\u{435}\u{415}\u{395}\u{2130}\u{212F}\u{2147}"),
-    ('f', "\u{2131}"),
-    ('g', "\u{210A}\u{261}"),
-    ('h', "\u{4BB}\u{41D}\u{397}\u{210B}\u{210C}\u{210D}\u{210E}"),
-    ('i', "\u{456}\u{406}\u{3B9}\u{399}\u{2110}\u{2111}\u{131}\u{2148}"),
-    ('j', "\u{458}\u{408}\u{2149}"),
-    ('k', "\u{43A}\u{41A}\u{3BA}\u{39A}\u{212A}"),
-    ('l', "\u{4CF}\u{4C0}\u{2112}\u{2113}"),
-    ('m', "\u{41C}\u{39C}\u{2133}"),
-    ('n', "\u{39D}\u{2115}"),
-    ('o', "\u{43E}\u{41E}\u{3BF}\u{39F}\u{2134}\u{585}"),
-    ('p', "\u{440}\u{420}\u{3C1}\u{3A1}\u{2119}"),
-    ('q', "\u{51B}\u{211A}"),
-    ('r', "\u{211B}\u{211C}\u{211D}"),
-    ('s', "\u{455}\u{405}"),
-    ('t', "\u{442}\u{422}\u{3C4}\u{3A4}"),
-    ('u', "\u{3C5}\u{57D}"),
-    ('v', "\u{3BD}\u{475}"),
-    ('w', "\u{51D}"),
-    ('x', "\u{445}\u{425}\u{3A7}"),
-    ('y', "\u{443}\u{423}\u{3A5}"),
-    ('z', "\u{396}\u{2124}\u{2128}"),
-    ('_', "\u{203F}\u{FE33}\u{FE34}\u{FE4D}\u{FE4E}\u{FE4F}"),
-    ('-', "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2015}\u{2212}\u{FE58}\u{FE63}"),
-];
-
 fn may_stand_before(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '/' | '\u{FF0F}' | '\u{2044}' | '\u{2215}')
-}
-
-/// Invisible characters and combining accents.
-fn is_ignored(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36F}' | '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}' | '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
+    c.is_whitespace() || matches!(alike(c), Some('/' | '\\'))
 }
 
 /// The next place from `at` on where a tag may begin.
 fn next_special(inside: &str, at: usize) -> Option<usize> {
     let rest = inside.as_bytes().get(at..)?;
-    // An escape, or the first byte of one of the characters in `is_open`.
+    // An escape, or the first byte of a character that looks like `<`.
     let found = rest.iter().position(|byte| matches!(byte, b'<' | b'\\' | 0xCB | 0xE1..=0xE3 | 0xEF))?;
     Some(at.saturating_add(found))
 }
@@ -268,7 +201,17 @@ mod tests {
             ("\u{2c2}/tool_output>", "&lt;/tool_output>"),
             (r"</\ud835\udc2dool_output>", r"&lt;/\ud835\udc2dool_output>"),
             ("＜ｐ> 𝐭𝐨𝐨𝐥 〈x〉 ᐸ", "＜ｐ> 𝐭𝐨𝐨𝐥 〈x〉 ᐸ"),
-            (r"<\ud800/tool_output \ud83d\ude00 \\<", r"<\ud800/tool_output \ud83d\ude00 \\<"),
+            (r"<\ud800/tool_output \ud83d\ude00 \\<", r"&lt;\ud800/tool_output \ud83d\ude00 \\<"),
+            (r"<\u0000/tool_output>", r"&lt;\u0000/tool_output>"),
+            (r"<\\/tool_output>", r"&lt;\\/tool_output>"),
+            ("<\u{29f8}tool_output>", "&lt;\u{29f8}tool_output>"),
+            ("</tool_\u{e006f}output>", "&lt;/tool_\u{e006f}output>"),
+            ("</ᴛᴏᴏʟ_ᵒᵘᵗᵖᵘᵗ>", "&lt;/ᴛᴏᴏʟ_ᵒᵘᵗᵖᵘᵗ>"),
+            ("</\u{2066}ţööł_ℴutput>", "&lt;/\u{2066}ţööł_ℴutput>"),
+            (
+                "</tool_outpu <tools_output> <\u{1F600}tool_output>",
+                "</tool_outpu <tools_output> <\u{1F600}tool_output>",
+            ),
             (r"a\n<\t/\ntool_output", r"a\n&lt;\t/\ntool_output"),
         ] {
             assert_eq!(marked(text), around(expected), "{text}");

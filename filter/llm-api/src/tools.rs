@@ -33,6 +33,8 @@ const MCP: &str = "mcp:";
 const SERVERS: &str = "mcp_servers";
 /// Lists of tools. A router takes those of one format in a request of another.
 const LISTS: [&str; 3] = ["tools", "functions", SERVERS];
+/// Levels of tools within tools that are read: no provider has so many.
+pub(crate) const DEEPEST: usize = 8;
 /// The tools of a server that may be called.
 const ALLOWED: [&str; 2] = ["allowed_tools", "allowedTools"];
 
@@ -128,11 +130,11 @@ pub(crate) fn restrict(
             offer.edits.push(replace(body, *list, stand_in.to_owned())?);
         }
         for chooser in choosers.iter().filter(|chooser| **chooser != object) {
-            offer.edits.extend(cut_members(body, *chooser, |key| is_one_of(key, keys.choices))?);
+            offer.edits.extend(cut_members(body, *chooser, &mut |key| is_one_of(key, keys.choices))?);
         }
     }
     let mut at = 0_usize;
-    offer.edits.extend(cut_members(body, object, |key| {
+    offer.edits.extend(cut_members(body, object, &mut |key| {
         let is_emptied = emptied.contains(&at);
         at = at.saturating_add(1);
         let goes_along = is_one_of(key, keys.choices) || is_one_of(key, keys.with_tools);
@@ -164,6 +166,18 @@ pub(crate) fn filter(
     is_servers: bool,
     may: May<'_>,
 ) -> Result<Filtered, Unreadable> {
+    filter_to(DEEPEST, body, list, is_servers, may)
+}
+
+/// `left`: levels of tools within tools that may still come. An error if there are more.
+fn filter_to(
+    left: usize,
+    body: &str,
+    list: Raw<'_>,
+    is_servers: bool,
+    may: May<'_>,
+) -> Result<Filtered, Unreadable> {
+    let left = left.checked_sub(1).ok_or(Unreadable::Shape)?;
     let elements = if list.is_object() || list.is_list() { listed(list) } else { Vec::new() };
     let (mut filtered, mut cuts) = (Filtered::default(), Vec::with_capacity(elements.len()));
     for element in &elements {
@@ -172,7 +186,7 @@ pub(crate) fn filter(
         let mut denied = names.iter().find(|name| !may(name)).cloned();
         let mut inner = Filtered::default();
         if denied.is_none() {
-            inner = within(body, *element, may)?;
+            inner = within(left, body, *element, may)?;
             filtered.has_nameless |= inner.has_nameless;
             if inner.left == 0 {
                 denied = inner.denied.pop();
@@ -198,21 +212,35 @@ pub(crate) fn filter(
 /// The tools that items of the history load.
 pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
     let mut loaded = Filtered::default();
-    for (item, _) in read.history.items() {
-        // Most items load none. A name with escapes is found only by reading.
-        let raw = item.raw.get();
-        if raw.contains("\"tools\"") || raw.contains("\"functions\"") || raw.contains('\\') {
-            for list in Object::of(item.raw).all(&["tools", "functions"]) {
-                loaded.add(filter(read.body, list, false, may)?);
-            }
-        }
+    for list in loaded_lists(read) {
+        loaded.add(filter(read.body, list, false, may)?);
     }
     Ok(loaded)
 }
 
+#[inline(never)]
+fn loaded_lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
+    let mut lists = Vec::new();
+    for (item, _) in read.history.items() {
+        // Most items load none. A name with escapes is found only by reading.
+        let raw = item.raw.get();
+        if raw.contains("\"tools\"") || raw.contains("\"functions\"") || raw.contains('\\') {
+            lists.extend(Object::of(item.raw).all(&["tools", "functions"]));
+        }
+    }
+    lists
+}
+
+/// All lists of tools: those of the body, and those that items of the history load.
+pub(crate) fn lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
+    let mut lists = loaded_lists(read);
+    lists.extend(read.top.all(&["tools"]));
+    lists
+}
+
 /// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools, or name
 /// some of them.
-fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
+fn within(left: usize, body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
     const LISTS: [&str; 5] =
         ["\"tools\"", "allowed_tools", "allowedTools", "tool_configuration", "\"configs\""];
     let mut all = Filtered::default();
@@ -221,8 +249,11 @@ fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unread
         return Ok(all);
     }
     let tool = Object::of(element);
-    // Of a namespace, whatever it calls itself.
+    // Of a namespace, whatever it calls itself; of a tool that asks a model with tools of its own.
     let mut lists = tool.all(&["tools"]);
+    lists.extend(
+        tool.all(&["parameters"]).into_iter().flat_map(|settings| Object::of(settings).all(&["tools"])),
+    );
     let limits = tool.all(&["tool_configuration"]).into_iter().map(Object::of);
     for limited in limits.flat_map(|limits| limits.all(&ALLOWED)).chain(tool.all(&ALLOWED)) {
         // A list of names, or filters with such lists.
@@ -232,7 +263,7 @@ fn within(body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unread
         lists.extend(if limited.is_object() || !names.is_empty() { names } else { vec![limited] });
     }
     for list in lists {
-        all.add(filter(body, list, false, may)?);
+        all.add(filter_to(left, body, list, false, may)?);
     }
     for configs in tool.all(&["configs"]) {
         all.add(switched_off(body, configs, may)?);
@@ -296,16 +327,32 @@ fn named(element: Raw<'_>) -> Vec<String> {
 }
 
 /// The names of a tool in a list; an empty one where it has none. A tool of the provider is what its type says, whatever else it
-/// is called. A dated type (`bash_20250124`) has one name, which the provider insists on.
+/// is called. A dated type (`bash_20250124`) has one name, which the provider insists on, and a router may not.
 fn element_names(element: Raw<'_>) -> Vec<String> {
     const NO_TOOLS: [&str; 6] = ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server"];
-    const DECIDING: [&str; 5] = ["type", "name", "function", "custom", "tools"];
+    const BESIDE: [&str; 4] = ["function", "custom", "parameters", "cache_control"];
+    const DECIDING: [&str; 9] = [
+        "type",
+        "name",
+        "function",
+        "custom",
+        "tools",
+        "toolSpec",
+        "server_label",
+        "connector_id",
+        "mcp_server_name",
+    ];
     let mut names = named(element);
     let all = Object::of(element);
     let mut objects = all.all(&["function", "custom", "toolSpec"]);
     objects.push(element);
     if objects.into_iter().any(|object| hides(object, &DECIDING)) {
         names.push(String::new());
+    }
+    // A router takes a tool of Gemini before a function.
+    let first = all.members().first().filter(|(key, value)| value.is_object() && !is_one_of(key, &BESIDE));
+    if !all.all(&["function"]).is_empty() {
+        names.extend(first.map(|(key, _)| snake_case(&key.text())));
     }
     let kinds = all.all(&["type"]).into_iter().map(text);
     let kinds: Vec<_> = kinds.filter(|kind| !NO_TOOLS.contains(&kind.as_str())).collect();
@@ -315,21 +362,40 @@ fn element_names(element: Raw<'_>) -> Vec<String> {
             names.push(String::new());
         }
     } else {
-        names.extend(kinds.into_iter().filter(|kind| !is_dated(kind)));
+        let is_meant = |kind: &String| names.iter().any(|name| is_dated(kind, name));
+        let others: Vec<_> = kinds.into_iter().filter(|kind| !is_meant(kind)).collect();
+        names.extend(others);
     }
     names
 }
 
-/// Whether a type ends in a date.
-fn is_dated(kind: &str) -> bool {
-    let date = kind.rsplit('_').next().unwrap_or_default();
-    date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit())
+/// Both spellings of a key are one name.
+#[inline(never)]
+pub(crate) fn snake_case(key: &str) -> String {
+    let mut name = String::with_capacity(key.len());
+    for c in key.chars() {
+        if c.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
+}
+
+/// Whether a type is this name with a date. An editor has a name of its own.
+fn is_dated(kind: &str, name: &str) -> bool {
+    let Some((stem, date)) = kind.rsplit_once('_') else { return false };
+    let is_date = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
+    is_date && (stem == name || stem == "text_editor" && name.starts_with("str_replace_"))
 }
 
 fn server_names(element: Raw<'_>) -> Vec<String> {
     let names = Object::of(element).all(&["name"]).into_iter().map(|name| format!("{MCP}{}", text(name)));
-    let names: Vec<_> = names.collect();
-    if names.is_empty() { vec![String::new()] } else { names }
+    let mut names: Vec<_> = names.collect();
+    if names.is_empty() || hides(element, &["name"]) {
+        names.push(String::new());
+    }
+    names
 }
 
 /// The decoded string. Any other value as it is written, which matches no tool's name.

@@ -29,3 +29,87 @@ fn no_way_around_what_is_forbidden() {
     }
     assert!(passed.is_empty(), "{} of {} passed: {passed:#?}", passed.len(), ways.len());
 }
+
+/// What only looks like a way around passes as it came, and so does what is none of ours on paths that others have too.
+#[test]
+fn ordinary_requests_pass_as_they_came() {
+    let forbidding = r#"{"tools":{"allow":[{"name":"ls"},{"name":"web_search"},{"name":"bash"},{"name":"str_replace_based_edit_tool"},
+        {"name":"image_generation"}]},"models":[{"name":"small"}],"guard":{"user":"block","tool":"block"}}"#;
+    let schema = r#"{"type":"object","properties":{"model":{"enum":["big"]},"tools":{"type":"array"}},"required":["model","tools"]}"#;
+    let cached = r#""cache_control":{"type":"ephemeral"}"#;
+    for (path, body) in [
+        (
+            "/backend-api/codex/responses",
+            format!(
+                r#"{{"model":"small","input":"Hi.","tools":[{{"type":"function","name":"ls","parameters":{schema}}},{{"type":"web_search","external_web_access":false}},{{"type":"image_generation","output_format":"png"}}]}}"#
+            ),
+        ),
+        ("/api/v3/responses", r#"{"model":"small","input":"Hi.","thinking":{"type":"disabled"}}"#.to_owned()),
+        (
+            "/anthropic/messages",
+            format!(
+                r#"{{"model":"small","max_tokens":9,"messages":[{{"role":"user","content":"Hi."}}],"tools":[{{"type":"web_search_20250305","name":"web_search"}},{{"type":"bash_20250124","name":"bash"}},{{"type":"text_editor_20250728","name":"str_replace_based_edit_tool"}},{{"name":"ls","input_schema":{schema},{cached}}}]}}"#
+            ),
+        ),
+        (
+            "/v1/chat/completions",
+            format!(
+                r#"{{"model":"small","messages":[{{"role":"user","content":"Hi."}}],"tools":[{{"type":"function","function":{{"name":"ls","parameters":{schema}}},{cached}}}]}}"#
+            ),
+        ),
+        ("/v1/threads/t/messages", r#"{"role":"user","content":"Hi."}"#.to_owned()),
+        ("/messages/?session_id=1", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#.to_owned()),
+        ("/api/messages", r#"{"type":"message","text":"Hi."}"#.to_owned()),
+    ] {
+        let mut host = InMemory::new(Config::from_json(forbidding.as_bytes()).unwrap());
+        let sent =
+            host.exchange(&ClientRequest::post(path, body.as_str()), &ProviderResponse::json("{}")).sent;
+        assert_eq!(sent.map(|sent| String::from_utf8(sent).unwrap()), Some(body), "{path}");
+    }
+    // Nothing is forbidden: what cannot be read passes.
+    for (path, body) in [
+        ("/forms/7/responses", r#"{"answers":[1,2]}"#),
+        ("/v2/messages", "to=1&text=Hi"),
+        ("/x/responses", "<xml/>"),
+        ("/anthropic/messages", r#"{"messages":7}"#),
+    ] {
+        let mut host = InMemory::new(Config::from_json(b"{}").unwrap());
+        let sent = host.exchange(&ClientRequest::post(path, body), &ProviderResponse::json("{}")).sent;
+        assert_eq!(sent.as_deref(), Some(body.as_bytes()), "{path}");
+    }
+}
+
+/// Tools within tools without an end: no stack is deep enough for them, and no provider reads them.
+#[test]
+fn tools_within_tools_end_somewhere() {
+    const TOOLS: &str = r#"{"tools":{"deny":[{"name":"rm"}]}}"#;
+    const MODELS: &str = r#"{"models":[{"name":"small"}]}"#;
+    for (open, close) in [
+        (r#"{"type":"namespace","name":"a","tools":["#, "]}"),
+        (r#"{"tools":"#, "}"),
+        (r#"{"type":"a","parameters":{"tools":["#, "]}}"),
+        // Names only.
+        (r#"{"type":"mcp","server_label":"small","allowed_tools":{"tools":["#, "]}}"),
+    ] {
+        for (path, rest) in [
+            ("/v1/chat/completions", r#""messages":[{"role":"user","content":"x"}]"#),
+            ("/v1/responses", r#""input":"x""#),
+        ] {
+            let body = |levels: usize| {
+                let (open, close) = (open.repeat(levels), close.repeat(levels));
+                let last = r#"{"type":"image_generation","name":"rm","model":"big"}"#;
+                format!(r#"{{"model":"small",{rest},"tools":[{open}{last}{close}]}}"#)
+            };
+            for (levels, config) in [(1, TOOLS), (9, TOOLS), (20_000, TOOLS), (9, MODELS), (20_000, MODELS)] {
+                if config == MODELS && open.contains("allowed") {
+                    continue;
+                }
+                let mut host = InMemory::new(Config::from_json(config.as_bytes()).unwrap());
+                let request = ClientRequest::post(path, body(levels));
+                let sent = host.exchange(&request, &ProviderResponse::json("{}")).sent.unwrap_or_default();
+                let sent = String::from_utf8(sent).unwrap();
+                assert!(!sent.contains("\"rm\""), "{open} {levels} {config}");
+            }
+        }
+    }
+}

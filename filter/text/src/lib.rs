@@ -3,10 +3,12 @@
 
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
+mod alike;
 mod fingerprint;
 mod normalise;
 mod words;
 
+pub use alike::alike;
 pub use fingerprint::{Fingerprint, digest, digest_pair, seeded_digest};
 pub use normalise::normalise;
 pub use words::words;

@@ -10,6 +10,7 @@ use crate::{
     conversation::Conversation,
     dialect::{Dialect, FinalMessage, LocalReply},
     json::Unreadable,
+    path::ends_with_version,
 };
 
 #[derive(Debug)]
@@ -21,7 +22,9 @@ impl Dialect for Anthropic {
     }
 
     fn is_served_on(&self, path: &str) -> bool {
-        path.ends_with("/v1/messages")
+        // Other services have messages too: those of a thread, of a bot.
+        path.strip_suffix("/messages")
+            .is_some_and(|before| before.ends_with("/anthropic") || ends_with_version(before))
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {

@@ -27,7 +27,7 @@ pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable>
     }
     // Without tools, the whole configuration must go.
     if left == 0 && !offer.denied.is_empty() && offer.forced.is_none() && !has_calls {
-        offer.edits = cut_members(read.body, read.whole, |key| key.is("toolConfig"))?;
+        offer.edits = cut_members(read.body, read.whole, &mut |key| key.is("toolConfig"))?;
     }
     Ok(offer)
 }

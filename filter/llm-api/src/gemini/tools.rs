@@ -9,7 +9,7 @@ use crate::{
         cut::{cut_elements, cut_members},
         object::Object,
     },
-    tools::{self, May, Offer, listed, text},
+    tools::{self, May, Offer, listed, snake_case, text},
 };
 
 const FUNCTIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
@@ -80,7 +80,7 @@ impl Cuts {
             if !is_cut {
                 let mut gone = gone.into_iter();
                 self.edits.extend(inner);
-                self.edits.extend(cut_members(body, *tool, |_| gone.next().unwrap_or(false))?);
+                self.edits.extend(cut_members(body, *tool, &mut |_| gone.next().unwrap_or(false))?);
             }
         }
         if list.is_list() {
@@ -116,7 +116,7 @@ impl Cuts {
                 self.forced = self.forced.take().or_else(|| self.denied.first().cloned());
             }
             // The provider refuses a choice of functions if there are none.
-            let cuts = cut_members(body, config, |key| {
+            let cuts = cut_members(body, config, &mut |key| {
                 key.is("functionCallingConfig") || key.is("function_calling_config")
             })?;
             let is_within = |edit: &Edit| {
@@ -127,16 +127,4 @@ impl Cuts {
         }
         Ok(())
     }
-}
-
-/// Both spellings of a key are one name.
-fn snake_case(key: &str) -> String {
-    let mut name = String::with_capacity(key.len());
-    for c in key.chars() {
-        if c.is_ascii_uppercase() {
-            name.push('_');
-        }
-        name.push(c.to_ascii_lowercase());
-    }
-    name
 }

@@ -11,6 +11,7 @@ use crate::{
     conversation::Conversation,
     dialect::{Dialect, FinalMessage, LocalReply},
     json::Unreadable,
+    path::ends_with_version,
 };
 
 #[derive(Debug)]
@@ -24,9 +25,7 @@ impl Dialect for GeminiInteractions {
     /// `/v1beta/interactions`, and on Vertex AI `/v1beta1/projects/PROJECT/locations/LOCATION/interactions`.
     fn is_served_on(&self, path: &str) -> bool {
         let Some(before) = path.strip_suffix("/interactions") else { return false };
-        let mut segments = before.rsplit('/');
-        let is_version = segments.next().is_some_and(|segment| segment.starts_with("v1"));
-        is_version || segments.next() == Some("locations")
+        ends_with_version(before) || before.rsplit('/').nth(1) == Some("locations")
     }
 
     /// Its client library does not mark retries.

@@ -22,8 +22,8 @@ impl Dialect for OpenAiResponses {
     }
 
     fn is_served_on(&self, path: &str) -> bool {
-        // Azure's own path, and that of gateways.
-        path.ends_with("/v1/responses") || path.ends_with("/openai/responses") || path == "/responses"
+        // OpenAI's, Azure's, those of gateways, and of others who speak it.
+        path.ends_with("/responses")
     }
 
     fn read<'a>(&self, body: &'a str) -> Result<Conversation<'a>, Unreadable> {

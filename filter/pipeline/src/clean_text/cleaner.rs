@@ -29,6 +29,8 @@ pub struct Cleaner {
     /// Whole elements and blocks whose fate is open, with the white space between them.
     aside: String,
     aside_cuts: Cuts,
+    /// What was set aside last is all that is.
+    is_alone: bool,
     /// `<final>` stands at the beginning: its end goes too.
     has_opened: bool,
     /// The last character that was no white space.
@@ -228,6 +230,7 @@ impl Cleaner {
                 self.has_opened = true;
                 self.set_aside(&text, name.kind.step());
             }
+            Kind::Final if opens && self.has_opened && self.has_spoken && self.reopens() => {}
             Kind::Final if closes && self.has_opened => self.set_aside(&text, name.kind.step()),
             // A call comes last, on lines of its own. After a colon it is an example.
             Kind::Call | Kind::Argument
@@ -243,7 +246,19 @@ impl Cleaner {
         }
     }
 
+    /// One answer right behind another: of what is between the two, white space stays.
+    fn reopens(&mut self) -> bool {
+        let closed = self.aside.trim_end();
+        let white = self.aside.get(closed.len()..).unwrap_or_default().to_owned();
+        let Some(before) = closed.strip_suffix("</final>").map(str::len) else { return false };
+        self.aside.truncate(before);
+        self.aside.push_str(&white);
+        self.cuts.add(Removal::Final);
+        true
+    }
+
     fn set_aside(&mut self, text: &str, removal: Removal) {
+        self.is_alone = self.aside.is_empty();
         self.aside.push_str(&std::mem::take(&mut self.before));
         self.aside.push_str(text);
         self.aside_cuts.add(removal);
@@ -283,9 +298,8 @@ impl Cleaner {
             if name.kind == Kind::Argument && !self.taken.contains("<parameter") {
                 return self.give_back(left);
             }
-            let (opening, taken) = (std::mem::take(&mut self.opening), std::mem::take(&mut self.taken));
-            self.set_aside(&opening, name.kind.step());
-            self.set_aside(&taken, name.kind.step());
+            let element = std::mem::take(&mut self.opening) + &std::mem::take(&mut self.taken);
+            self.set_aside(&element, name.kind.step());
         } else if self.taken.len().saturating_add(self.aside.len()) > LONGEST_ELEMENT {
             self.is_partial = true;
             self.mode = Mode::Off;
@@ -334,6 +348,11 @@ impl Cleaner {
                 self.before.push(c);
                 if !c.is_whitespace() || self.before.len() > LONGEST {
                     self.has_spoken = true;
+                    if self.begins_a_sentence() {
+                        left.push_str(&self.aside);
+                        self.aside_cuts = Cuts::default();
+                        self.has_opened = false;
+                    }
                     // A word comes: what stood before the answer goes.
                     if self.aside.ends_with('\n') {
                         self.aside_cuts.add(Removal::BlankLines);
@@ -344,5 +363,13 @@ impl Cleaner {
                 }
             }
         }
+    }
+
+    /// Whether a sentence goes on behind a tag or an element at its beginning: it says something about it.
+    fn begins_a_sentence(&self) -> bool {
+        let word = self.before.trim_start();
+        let goes_on =
+            word.starts_with(',') || word.len() < self.before.len() && word.starts_with(char::is_lowercase);
+        goes_on && self.is_alone && self.aside.ends_with('>') && !self.aside.contains('\n')
     }
 }

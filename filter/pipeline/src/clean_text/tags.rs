@@ -159,7 +159,7 @@ const MARKS: [(&str, Block); 6] = [
     ("[Tool Result:", Block::Result),
     // Words may follow where it is only named.
     ("[Tool Result]\n", Block::Result),
-    ("[Historical context:", Block::Call),
+    ("[Historical context: a ", Block::Call),
     ("[System Message]", Block::SystemMessage),
 ];
 

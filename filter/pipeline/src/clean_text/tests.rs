@@ -65,6 +65,16 @@ fn what_is_not_meant_for_a_reader_goes() {
         // The beginning.
         ("\n \n  indented\n\nrest\n", "  indented\n\nrest\n"),
         ("<think>a</think>\n\n<final>\nb</final>", "b"),
+        // One answer behind another.
+        ("<final>a</final><final>b</final>", "ab"),
+        ("<final>One.</final>\n\n<final>Two.</final>\n<final>Three.</final>", "One.\n\nTwo.\nThree."),
+        ("<think>x</think><final>a</final> <final>", "a"),
+        // A new sentence.
+        ("<think>a</think> Sure.", " Sure."),
+        ("<think>a\nb</think> so it is", " so it is"),
+        ("<think>a</think>\n so it is", " so it is"),
+        ("<think>a</think><final> so it is</final>", " so it is"),
+        ("<think>a</think>so it is", "so it is"),
     ] {
         assert_eq!(left(text), expected, "{text:?}");
         assert!(!in_pieces([text]).1.is_empty(), "{text:?}");
@@ -101,6 +111,15 @@ fn what_only_looks_like_it_stays() {
         "<parameter name=\"q\">weather</parameter>\nis the timeout.",
         "<tool_use>Hello</tool_use> you",
         "</parameter>\n</tool_call>Hi",
+        // A sentence that begins with the tag.
+        "<thought> opens a thought and </thought> ends it.",
+        "<thinking>Out loud</thinking> is the title of the album.",
+        "<final> is a keyword in Java, `final` too.",
+        "<final> and </final> stand around the answer; <final> opens it.",
+        "<think>, </think> and <final> are tags.",
+        "<think/> is an empty element.",
+        "<final>, as in the example, ends <final>with</final> it.",
+        "[Historical context: 1812]\nIt began in June.",
         // All that there is.
         "<think>Nothing else.</think>",
         "<think>a</think>\n\n<think>b</think>\n",
@@ -232,7 +251,7 @@ impl Dice {
 /// Texts made of everything that matters here, in any order.
 #[test]
 fn any_text_is_the_same_in_any_pieces() {
-    const PARTS: [&str; 36] = [
+    const PARTS: [&str; 39] = [
         "<think>",
         "</think>",
         "<thinking>",
@@ -268,10 +287,13 @@ fn any_text_is_the_same_in_any_pieces() {
         "\"",
         "\\",
         "word",
+        " and",
+        ",",
+        "<think/>",
         "é\u{1F600}",
     ];
     let mut dice = Dice(7);
-    for _ in 0..2_000 {
+    for _ in 0..3_000 {
         let length = dice.roll(24);
         let text: String = (0..length).map(|_| PARTS[dice.roll(PARTS.len())]).collect();
         let (whole, cuts) = in_pieces([text.as_str()]);
