@@ -1,7 +1,7 @@
 //! Repeated step: how often the last step occurred before with the same outcome. Other steps may stand between.
 
 use super::{Condition, StepsPolicy, number};
-use crate::step::{Kind, Sequence, Step, nears_an_end};
+use crate::step::{Kind, Sequence, Step, Weight, nears_an_end};
 
 /// How often the last step occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,6 +101,12 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
     if count < least || !last.acts || last.moves_on() || row().any(|step| step.kind() == Kind::Waiting) {
         return 0;
     }
+    // A call that names little and tells something else each time reads on.
+    if last.weight_of_calls() < Weight::Full
+        && row().zip(row().skip(1)).all(|(step, before)| !step.brings_like(before))
+    {
+        return 0;
+    }
     // Where the outcomes are not kept, nobody can say whether they move.
     let texts: Option<Vec<String>> = row().map(Step::text).collect();
     // What has moved towards an end may have come to it.
@@ -109,17 +115,15 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
 }
 
 /// The last step among those that are looked at, with an outcome that differs in what is volatile only, or that the agent has cut
-/// out; since another call was made for the first time.
+/// out; since another call tried or brought something new that has not come again.
 pub fn alike(steps: &[Step<'_>], window: usize, least: u32) -> u32 {
     let Some(last) = steps.last() else { return 0 };
     let recent = || steps.iter().enumerate().rev().take(window);
     if number(recent().filter(|(_, step)| step.approach == last.approach).count()) < least {
         return 0;
     }
-    let is_new_call = |at: usize, step: &Step<'_>| {
-        steps.get(..at).is_some_and(|earlier| earlier.iter().all(|other| other.approach != step.approach))
-    };
-    let run = || recent().take_while(|(at, step)| step.approach == last.approach || !is_new_call(*at, step));
+    let is_work = |at: usize| is_new(steps, at) && !recurs(steps, at);
+    let run = || recent().take_while(|(at, step)| step.approach == last.approach || !is_work(*at));
     let is_like =
         |step: &Step<'_>| step.approach == last.approach && (step.is_alike(last) || step.is_cut_out());
     let like: Vec<&Step<'_>> = run().map(|(_, step)| step).filter(|step| is_like(step)).collect();

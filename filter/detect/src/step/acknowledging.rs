@@ -5,6 +5,7 @@ use sentinel_text::words;
 use super::{
     known::{Known, is_one_of},
     phrases::{self, Says},
+    purpose::name_words,
 };
 use crate::words::{english, programs};
 
@@ -19,6 +20,7 @@ static PERMITTED: Known = Known::of(english::PERMITTED);
 static GO_ON: Known = Known::of(english::GO_ON);
 static DEEDS: Known = Known::of(english::DEEDS);
 static NO_DEEDS: Known = Known::of(english::NO_DEEDS);
+static FAILURES: Known = Known::of(english::FAILURES);
 static STATEMENTS: Known = Known::of(programs::STATEMENTS);
 
 /// `count`: the words of the text, as far as they were counted.
@@ -55,14 +57,53 @@ fn is_past(word: &str) -> bool {
         && !NO_DEEDS.has(word)
 }
 
-/// Whether one of the words says that something was done: "Heading 'Plan' added to a.docx", `INSERT 0 1`.
+/// Whether one of the words says that something was done: "Heading 'Plan' added to a.docx", `INSERT 0 1`. "The edit was not applied" says
+/// the opposite.
 pub(super) fn has_deed(text: &str) -> bool {
     /// Words that are looked at.
     const WORDS: usize = 60;
     // "Create an account" stands on a page.
     let is_statement =
         |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase()) && STATEMENTS.has(word);
-    words(text).take(WORDS).any(|word| DEEDS.has(word) || DONE_AT_END.has(word) || is_statement(word))
+    let is_deed = |word: &str| DEEDS.has(word) || DONE_AT_END.has(word) || is_statement(word);
+    text.split(['.', ',', ';', '\n'])
+        .any(|part| words(part).take(WORDS).take_while(|word| !is_denial(word)).any(is_deed))
+}
+
+fn is_denial(word: &str) -> bool {
+    is_one_of(word, english::NOT) || FAILURES.has(word)
+}
+
+/// A few words that say that what the call names was done: `take_photo` and "Photo taken.", `set_led` and "LED is on". Where it reads,
+/// what it names is what was found.
+pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> bool {
+    if count > DEED_WORDS
+        || has_specific_number(said)
+        || words(said).any(|word| is_denial(word) || NO_DEEDS.has(word))
+        || name_words(name).any(|word| is_one_of(word, english::READ))
+    {
+        return false;
+    }
+    let is_named = |word: &str, longer: usize| {
+        name_words(name)
+            .any(|named| word.len() >= named.len().saturating_add(longer) && is_form_of(word, named))
+    };
+    // "volume 7" tells how something stands.
+    let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
+    let is_echo = |word: &str| {
+        word.len() <= 3 || is_named(word, 0) || words(arguments).any(|named| is_form_of(word, named))
+    };
+    words(said).any(|word| is_named(word, 1) && (word.ends_with("ed") || word.ends_with('n')))
+        || (words(said).any(|word| is_named(word, 0))
+            && words(said).all(is_echo)
+            && !words(said).skip(1).any(has_digit))
+}
+
+/// "taken" of "take", "exposure" of "expose".
+fn is_form_of(word: &str, of: &str) -> bool {
+    let stem = if of.len() > 3 { of.trim_end_matches(['e', 'E']) } else { of };
+    word.get(..stem.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(stem))
+        && (stem.len() > 2 || word.len() == of.len())
 }
 
 /// Whether a text of a few words, or a small object, says that something was done.
@@ -95,7 +136,7 @@ fn says_what_was_done(text: &str) -> bool {
         let before = std::mem::replace(&mut before, word);
         DEEDS.has(word) && is_one_of(before, english::WAS)
     });
-    is_passive || DEEDS.has(before)
+    (is_passive || DEEDS.has(before)) && !words(text).any(is_denial)
 }
 
 /// The first sentence says so, and what follows is advice: "The list has been modified successfully. Go on with the next."
@@ -163,6 +204,47 @@ mod tests {
             ["Sign in. Create an account. Delete cookies.", "<Response [404]>", "<b>red</b>", "a < b > c"]
         {
             assert!(!is_receipt(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_gives_back_that_the_call_was_carried_out() {
+        let echoes = |name, arguments, said| echoes(said, words(said).count(), [name, arguments]);
+        for (name, arguments, said) in [
+            ("take_photo", "{}", "Photo taken."),
+            ("print_label", r#"{"template":"small box"}"#, "Label printed on Zebra-2"),
+            ("set_led", r#"{"state":"on"}"#, "LED is on"),
+            ("replace", r#"{"old":"a"}"#, "1 replacement"),
+            ("submit_job", "{}", "Job submitted to queue default."),
+            ("drill", "{}", "hole drilled"),
+        ] {
+            assert!(echoes(name, arguments, said), "{name}: {said}");
+        }
+        for (name, arguments, said) in [
+            ("take_photo", "{}", "Photo failed"),
+            ("open_door", r#"{"door":"cellar"}"#, "Door not opened"),
+            ("open_door", r#"{"door":"cellar"}"#, "The door is locked."),
+            ("login", "{}", "Login required"),
+            ("set_volume", r#"{"level":7}"#, "volume 7"),
+            ("get_photo", "{}", "photo taken in May"),
+            ("run_sql", r#"{"sql":"SELECT name"}"#, "name"),
+            ("", "", "Photo taken."),
+        ] {
+            assert!(!echoes(name, arguments, said), "{name}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_done() {
+        for text in [
+            "No replacement was performed, the text did not appear in a.py.",
+            "The edit was not applied. Please change it and try again.",
+            "The file could not be updated",
+        ] {
+            assert!(!is_receipt(text) && !says(text), "{text}");
+        }
+        for text in ["No errors. The file was saved.", "a.py was updated, nothing else changed"] {
+            assert!(is_receipt(text), "{text}");
         }
     }
 

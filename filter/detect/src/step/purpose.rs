@@ -71,9 +71,10 @@ impl Purpose {
                 .take_while(|word| !is_one_of(word, english::READ))
                 .any(|word| is_one_of(word, verbs))
         };
+        let sets = name_words(name).next().is_some_and(|first| is_one_of(first, english::SETS));
         if has(english::WAIT) || (!name.is_ascii() && phrases::says(name, Says::Waits)) {
             Self::Wait
-        } else if has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME) {
+        } else if (has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME)) && !sets {
             Self::AskState
         } else if (has(english::MOVE_ON) || does(english::MOVES)) && !has(english::FILES) {
             Self::MoveOn
@@ -106,13 +107,14 @@ impl Deed {
 
 fn deed(arguments: &str) -> Option<Deed> {
     // Most calls have none of these, and need not be read again.
-    static KEYS: [Sought; 6] = [
+    static KEYS: [Sought; 7] = [
         Sought::new(|| Finder::new("\"action\"")),
         Sought::new(|| Finder::new("\"operation\"")),
         Sought::new(|| Finder::new("\"command\"")),
         Sought::new(|| Finder::new("\"cmd\"")),
         Sought::new(|| Finder::new("\"code\"")),
         Sought::new(|| Finder::new("\"script\"")),
+        Sought::new(|| Finder::new("\"type\"")),
     ];
     if arguments.len() > MAX_ARGUMENTS
         || !arguments.trim_start().starts_with('{')
@@ -121,9 +123,11 @@ fn deed(arguments: &str) -> Option<Deed> {
         return None;
     }
     let text = |raw: Option<Raw<'_>>| raw.and_then(text_of).filter(|text| !text.is_empty());
-    let names = ["action", "operation", "command", "cmd", "code", "script"];
-    let [action, operation, command, cmd, code, script] = json::pick(arguments, names).ok()?;
-    if let Some(verb) = text(action).or_else(|| text(operation)) {
+    let names = ["action", "operation", "type", "command", "cmd", "code", "script"];
+    let [action, operation, sort, command, cmd, code, script] = json::pick(arguments, names).ok()?;
+    // `{"type": "wait"}`: beside other members it is the sort of something.
+    let sort = sort.filter(|_| !arguments.contains(','));
+    if let Some(verb) = text(action).or_else(|| text(operation)).or_else(|| text(sort)) {
         return Some(Deed::Verb(verb));
     }
     text(command).or_else(|| text(cmd)).or_else(|| text(code)).or_else(|| text(script)).map(Deed::Command)
@@ -142,17 +146,19 @@ fn text_of(raw: Raw<'_>) -> Option<String> {
 fn of_command(line: &str) -> Option<Purpose> {
     let mut found = None;
     for command in line.split([';', '&', '|', '\n']).take(MAX_COMMANDS) {
-        // `sudo sleep 5`, `await asyncio.sleep(5)`, `TZ=UTC date`.
+        // `sudo sleep 5`, `await asyncio.sleep(5)`, `TZ=UTC date`, `timeout 60 tail`.
+        let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
         let mut words = command
             .split_whitespace()
-            .skip_while(|word| programs::BEFORE.contains(word) || word.contains('='));
+            .skip_while(|word| programs::BEFORE.contains(word) || word.contains('=') || is_number(word));
         let Some(program) = words.next() else { continue };
         // `time.sleep(30)`, `Start-Sleep 30`: what stands in the brackets is an argument.
         let called = program.split('(').next().unwrap_or(program);
-        if name_words(called).any(|word| is_one_of(word, english::WAIT)) {
+        let base = program.rsplit('/').next().unwrap_or(program);
+        // `inotifywait`.
+        if base.ends_with("wait") || name_words(called).any(|word| is_one_of(word, english::WAIT)) {
             return Some(Purpose::Wait);
         }
-        let base = program.rsplit('/').next().unwrap_or(program);
         if programs::SEARCH.contains(&base) {
             continue;
         }
@@ -162,6 +168,9 @@ fn of_command(line: &str) -> Option<Purpose> {
         }
         // What a log says at its end is another line each time; not so what a program prints into a pipe.
         let is_log = programs::LOG.contains(&base) || words.clone().next() == Some("logs");
+        if is_log && words.clone().any(|word| is_one_of(word, &["-f", "--follow"])) {
+            return Some(Purpose::Wait);
+        }
         if is_log && !line.get(..place(line, command)).is_some_and(|before| before.contains('|')) {
             found = found.or(Some(Purpose::MoveOn));
         }
@@ -236,6 +245,7 @@ mod tests {
             ),
             (&["move_file", "remove", "read_email", "search_code", "find_type"], Purpose::Any),
             (&["read_sensor", "get_metrics", "queue_position", "getEta"], Purpose::AskState),
+            (&["set_temperature", "updateStatus", "write_output"], Purpose::Any),
         ] {
             for name in names {
                 assert_eq!(purpose(name), meant, "{name}");
@@ -251,6 +261,13 @@ mod tests {
             ("computer", r#"{"action":"left_click","coordinate":[1,2]}"#, Purpose::Any),
             ("bash", r#"{"command":"kubectl wait --for=condition=ready pod/a"}"#, Purpose::Wait),
             ("bash", r#"{"command":"gh run watch 7"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"until curl -sf localhost; do sleep 2; done"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"timeout 60 tail -n0 -f train.log"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"tail -n 9 train.log"}"#, Purpose::MoveOn),
+            ("bash", r#"{"command":"inotifywait -t 60 -e create /inbox"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"timeout 60 pytest"}"#, Purpose::Any),
+            ("computer_call", r#"{"type":"wait"}"#, Purpose::Wait),
+            ("search", r#"{"type":"log","query":"a"}"#, Purpose::Any),
             ("bash", r#"{"command":"grep -rn status src/"}"#, Purpose::Any),
             ("browser", r#"{"action":"screenshot"}"#, Purpose::Any),
             ("bash", r#"{"command":"sleep 30; curl -s localhost:80/job/7"}"#, Purpose::Wait),
