@@ -102,9 +102,9 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
         return 0;
     }
     // A call that names little and tells something else each time reads on.
-    if last.weight_of_calls() < Weight::Full
-        && row().zip(row().skip(1)).all(|(step, before)| !step.brings_like(before))
-    {
+    let differ = |pair: &[Step<'_>]| matches!(pair, [before, step] if !step.brings_like(before));
+    let mut pairs = steps.windows(2).rev().take(row().skip(1).count());
+    if last.weight_of_calls() < Weight::Full && pairs.all(differ) {
         return 0;
     }
     // Where the outcomes are not kept, nobody can say whether they move.
@@ -171,12 +171,14 @@ fn is_poll_progress(steps: &[Step<'_>], at: usize) -> bool {
 }
 
 /// The step tried what had not been tried before, or learned what had not come of it before.
+#[inline(never)]
 fn is_new(steps: &[Step<'_>], at: usize) -> bool {
     let Some((step, earlier)) = split(steps, at) else { return false };
     !earlier.iter().any(|other| step.repeats(other))
 }
 
 /// The step has come again since.
+#[inline(never)]
 fn recurs(steps: &[Step<'_>], at: usize) -> bool {
     let later = steps.get(at.saturating_add(1)..).unwrap_or_default();
     steps.get(at).is_some_and(|step| later.iter().any(|other| other.is_like(step)))

@@ -5,7 +5,6 @@ use sentinel_text::words;
 use super::{
     known::{Known, is_one_of},
     phrases::{self, Says},
-    purpose::name_words,
 };
 use crate::words::{english, programs};
 
@@ -65,11 +64,20 @@ pub(super) fn has_deed(text: &str) -> bool {
     // "Create an account" stands on a page.
     let is_statement =
         |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase()) && STATEMENTS.has(word);
-    let is_deed = |word: &str| DEEDS.has(word) || DONE_AT_END.has(word) || is_statement(word);
-    text.split(['.', ',', ';', '\n'])
-        .any(|part| words(part).take(WORDS).take_while(|word| !is_denial(word)).any(is_deed))
+    for part in text.split(['.', ',', ';', '\n']) {
+        for word in words(part).take(WORDS) {
+            if is_denial(word) {
+                break;
+            }
+            if DEEDS.has(word) || DONE_AT_END.has(word) || is_statement(word) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
+#[inline(never)]
 fn is_denial(word: &str) -> bool {
     is_one_of(word, english::NOT) || FAILURES.has(word)
 }
@@ -77,33 +85,36 @@ fn is_denial(word: &str) -> bool {
 /// A few words that say that what the call names was done: `take_photo` and "Photo taken.", `set_led` and "LED is on". Where it reads,
 /// what it names is what was found.
 pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> bool {
-    if count > DEED_WORDS
-        || has_specific_number(said)
-        || words(said).any(|word| is_denial(word) || NO_DEEDS.has(word))
-        || name_words(name).any(|word| is_one_of(word, english::READ))
-    {
+    /// A word is known by its first letters: "exposure" of "expose".
+    const STEM: usize = 4;
+    /// Longer arguments are not looked at (bytes).
+    const MOST: usize = 512;
+    if count > DEED_WORDS || arguments.len() > MOST || has_specific_number(said) {
         return false;
     }
-    let is_named = |word: &str, longer: usize| {
-        name_words(name)
-            .any(|named| word.len() >= named.len().saturating_add(longer) && is_form_of(word, named))
-    };
-    // "volume 7" tells how something stands.
-    let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
-    let is_echo = |word: &str| {
-        word.len() <= 3 || is_named(word, 0) || words(arguments).any(|named| is_form_of(word, named))
-    };
-    words(said).any(|word| is_named(word, 1) && (word.ends_with("ed") || word.ends_with('n')))
-        || (words(said).any(|word| is_named(word, 0))
-            && words(said).all(is_echo)
-            && !words(said).skip(1).any(has_digit))
+    let [said, name, arguments] = [said, name, arguments].map(str::to_ascii_lowercase);
+    if english::READ.iter().any(|read| name.starts_with(read)) {
+        return false;
+    }
+    let (mut is_deed, mut is_named, mut is_echo) = (false, false, true);
+    for (at, word) in words(&said).enumerate() {
+        if is_denial(word) || NO_DEEDS.has(word) {
+            return false;
+        }
+        let stem = word.get(..STEM).unwrap_or(word);
+        let names = has(&name, stem) && stem.len() > 2;
+        is_deed |= names && (word.ends_with("ed") || word.ends_with('n')) && !has(&name, word);
+        is_named |= names;
+        // "volume 7" tells how something stands.
+        let is_number = at > 0 && word.starts_with(|c: char| c.is_ascii_digit());
+        is_echo &= !is_number && (names || word.len() <= 3 || has(&arguments, stem));
+    }
+    is_deed || (is_named && is_echo)
 }
 
-/// "taken" of "take", "exposure" of "expose".
-fn is_form_of(word: &str, of: &str) -> bool {
-    let stem = if of.len() > 3 { of.trim_end_matches(['e', 'E']) } else { of };
-    word.get(..stem.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(stem))
-        && (stem.len() > 2 || word.len() == of.len())
+#[inline(never)]
+fn has(text: &str, part: &str) -> bool {
+    text.contains(part)
 }
 
 /// Whether a text of a few words, or a small object, says that something was done.
@@ -131,12 +142,15 @@ pub(super) fn is_deed(word: &str) -> bool {
 /// "Quantity updated", "Audio played (4.0 s)", "The element was clicked.", "Your message has been sent to the channel".
 fn says_what_was_done(text: &str) -> bool {
     let text = text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")).map_or(text, |(said, _)| said);
-    let mut before = "";
-    let is_passive = words(text).any(|word| {
-        let before = std::mem::replace(&mut before, word);
-        DEEDS.has(word) && is_one_of(before, english::WAS)
-    });
-    (is_passive || DEEDS.has(before)) && !words(text).any(is_denial)
+    let (mut before, mut is_passive) = ("", false);
+    for word in words(text) {
+        if is_denial(word) {
+            return false;
+        }
+        is_passive |= DEEDS.has(word) && is_one_of(before, english::WAS);
+        before = word;
+    }
+    is_passive || DEEDS.has(before)
 }
 
 /// The first sentence says so, and what follows is advice: "The list has been modified successfully. Go on with the next."

