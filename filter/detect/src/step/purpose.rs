@@ -42,7 +42,8 @@ impl Purpose {
     /// `arguments`: JSON, or what the model wrote.
     pub fn of(name: &str, arguments: &str) -> Self {
         // `{"type": "wait"}`, and nothing else.
-        if arguments.len() <= MAX_WAIT && arguments.contains("\"wait\"") {
+        let says_wait = arguments.len() <= MAX_WAIT && arguments.contains("\"wait\"");
+        if says_wait || types_nothing(arguments) {
             return Self::Wait;
         }
         let by_name = Self::of_words(name);
@@ -143,6 +144,20 @@ fn text_of(raw: Raw<'_>) -> Option<String> {
         return Some(words?.join(" ; "));
     }
     json::string(raw).map(Cow::into_owned)
+}
+
+/// `{"keystrokes": "", "duration": 30}`: a terminal is left alone for a time.
+fn types_nothing(arguments: &str) -> bool {
+    /// Longer arguments say more (bytes).
+    const MOST: usize = 128;
+    let is_time = |word: &str| {
+        [english::UNITS_OF_TIME, english::DURATIONS, &["timeout"]].iter().any(|list| is_one_of(word, list))
+    };
+    if arguments.len() > MOST || !arguments.contains("\"\"") {
+        return false;
+    }
+    let rest = arguments.replace("\"\"", "");
+    !rest.contains(":\"") && !rest.contains(": \"") && name_words(&rest).any(is_time)
 }
 
 /// What any command of a line waits or asks for.
@@ -270,6 +285,11 @@ mod tests {
             ("bash", r#"{"command":"inotifywait -t 60 -e create /inbox"}"#, Purpose::Wait),
             ("bash", r#"{"command":"timeout 60 pytest"}"#, Purpose::Any),
             ("computer_call", r#"{"type":"wait"}"#, Purpose::Wait),
+            ("terminal", r#"{"keystrokes": "", "duration": 30}"#, Purpose::Wait),
+            ("write_stdin", r#"{"session_id":7,"chars":"","yield_time_ms":30000}"#, Purpose::Wait),
+            ("terminal", r#"{"keystrokes":"ls","duration":30}"#, Purpose::Any),
+            ("list_files", r#"{"query": "", "page": 3}"#, Purpose::Any),
+            ("run", r#"{"cwd":"","script":"make","timeout":30}"#, Purpose::Any),
             ("search", r#"{"type":"log","query":"a"}"#, Purpose::Any),
             ("bash", r#"{"command":"grep -rn status src/"}"#, Purpose::Any),
             ("browser", r#"{"action":"screenshot"}"#, Purpose::Any),
