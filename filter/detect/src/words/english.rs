@@ -21,7 +21,8 @@ pub const DEEDS: &[&str] = &[
     "moved", "increased", "decreased", "enabled", "disabled", "applied", "written", "posted", "published", "uploaded",
     "stored", "inserted", "changed", "modified", "scrolled", "dispatched", "spoken", "played", "edited", "replaced",
     "copied", "renamed", "delivered", "appended", "wrote", "processed", "affected",
-    "archived", "printed", "migrated", "exported", "purged", "made", "taken", "built", "bought", "fed",
+    "archived", "printed", "migrated", "exported", "purged", "made", "taken", "built", "bought", "fed", "entered", "filled",
+    "submitted", "checked", "dragged", "dropped", "released", "switched", "focused", "captured", "scanned",
 ];
 /// What makes a deed one that was done.
 pub const WAS: &[&str] = &["was", "been", "were"];
@@ -43,7 +44,7 @@ pub const EMPTY: &[&str] = &["empty", "unchanged"];
 /// What has not come, where something is not there: "no new messages".
 pub const NEW: &[&str] = &[
     "new", "unread", "more", "further", "pending", "change", "changes", "updates", "empty", "left", "remaining", "unchanged",
-    "happened", "motion", "alerts", "events",
+    "happened", "detected", "motion", "alerts", "events", "messages", "emails", "mails", "notifications", "replies",
 ];
 /// All that there is is known.
 pub const UP_TO_DATE: &[&str] = &["up to date", "up-to-date"];
@@ -99,7 +100,7 @@ pub const LEFT: &[&str] = &["remaining", "left"];
 /// See `LEFT`.
 pub const TIME: &[&str] = &["time", "minutes", "seconds"];
 /// What has not come behind one of `NOT`: "not ready", "nothing yet".
-pub const YET: &[&str] = &["yet", "ready", "finished", "complete", "completed", "done"];
+pub const YET: &[&str] = &["yet", "ready", "finished", "complete", "completed", "done", "arrived"];
 /// See `YET`.
 pub const NOT: &[&str] = &["not", "no", "nothing", "isn't", "hasn't", "haven't"];
 /// Between "on" and "way", "in" and "queue": "on its way".
