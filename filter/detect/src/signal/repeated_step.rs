@@ -115,20 +115,25 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
 }
 
 /// The last step among those that are looked at, with an outcome that differs in what is volatile only, or that the agent has cut
-/// out; since another call tried or brought something new that has not come again.
+/// out; since another call was made for the first time. Where all are equal, they are a repeated step.
 pub fn alike(steps: &[Step<'_>], window: usize, least: u32) -> u32 {
     let Some(last) = steps.last() else { return 0 };
     let recent = || steps.iter().enumerate().rev().take(window);
     if number(recent().filter(|(_, step)| step.approach == last.approach).count()) < least {
         return 0;
     }
-    let is_work = |at: usize| is_new(steps, at) && !recurs(steps, at);
-    let run = || recent().take_while(|(at, step)| step.approach == last.approach || !is_work(*at));
+    let is_new_call = |at: usize, step: &Step<'_>| {
+        steps.get(..at).is_some_and(|earlier| earlier.iter().all(|other| other.approach != step.approach))
+    };
+    let run = || recent().take_while(|(at, step)| step.approach == last.approach || !is_new_call(*at, step));
     let is_like =
         |step: &Step<'_>| step.approach == last.approach && (step.is_alike(last) || step.is_cut_out());
     let like: Vec<&Step<'_>> = run().map(|(_, step)| step).filter(|step| is_like(step)).collect();
     // Who waits between is polling.
-    if number(like.len()) < least || run().any(|(_, step)| step.kind() == Kind::Waiting) {
+    if number(like.len()) < least
+        || (last.kind() == Kind::Content && like.iter().all(|step| last.brings_like(step)))
+        || run().any(|(_, step)| step.kind() == Kind::Waiting)
+    {
         return 0;
     }
     let texts: Option<Vec<String>> = like.iter().map(|step| step.text()).collect();

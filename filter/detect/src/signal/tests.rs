@@ -602,6 +602,8 @@ fn what_is_done_after_each_new_thing_is_work() {
     assert_quiet(&pairs(&entry, step("press_key", r#"{"key": "Tab"}"#, "ok")), "a key after each entry");
     let next = |n| step("next_question", "{}", &format!("Question {n}"));
     assert_quiet(&pairs(&next, step("answer", r#"{"value": "fully agree"}"#, "ok")), "one answer to all");
+    let wood = step("ask", r#"{"question": "Is it made of wood?"}"#, "It is not.");
+    assert_quiet(&pairs(&next, wood)[..10], "one question on each");
     let photo = step("take_photo", r#"{"camera": "front garden"}"#, "Photo taken.");
     assert_quiet(&pairs(&next, photo), "a photo of each");
     let page = |n| {
