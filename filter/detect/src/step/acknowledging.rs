@@ -104,7 +104,8 @@ pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> 
         let stem = word.get(..STEM).unwrap_or(word);
         let names = has(&name, stem) && stem.len() > 2;
         is_deed |= names && (word.ends_with("ed") || word.ends_with('n')) && !has(&name, word);
-        is_named |= names;
+        // One word alone must be the deed: "Sales" is where `transfer_to_sales` has led.
+        is_named |= names && (count > 1 || name.starts_with(stem));
         // "volume 7" tells how something stands.
         let is_number = at > 0 && word.starts_with(|c: char| c.is_ascii_digit());
         is_echo &= !is_number && (names || word.len() <= 3 || has(&arguments, stem));
@@ -234,6 +235,7 @@ mod tests {
             ("replace", r#"{"old":"a"}"#, "1 replacement"),
             ("submit_job", "{}", "Job submitted to queue default."),
             ("drill", "{}", "hole drilled"),
+            ("beep", r#"{"tone":"high"}"#, "beep"),
         ] {
             assert!(echoes(name, arguments, said), "{name}: {said}");
         }
@@ -244,6 +246,7 @@ mod tests {
             ("login", "{}", "Login required"),
             ("set_volume", r#"{"level":7}"#, "volume 7"),
             ("get_photo", "{}", "photo taken in May"),
+            ("transfer_to_sales", "{}", "Sales"),
             ("run_sql", r#"{"sql":"SELECT name"}"#, "name"),
             ("", "", "Photo taken."),
         ] {
