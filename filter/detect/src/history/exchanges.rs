@@ -92,7 +92,7 @@ fn exchange(
         Facts { kind, weight, outcome: 0, numbers: Numbers::default() }
     } else {
         let (said, is_error) = unwrapped_text(&answer.0);
-        Judged { said: &said, purpose, weight, is_error }.facts(None)
+        Judged { said: &said, purpose, weight, is_error, call: [""; 2] }.facts(None)
     };
     // What a framework says of the surroundings beside its words does not hide that they are the same.
     let core = if core.0.is_empty() { &answer.0 } else { &core.0 };

@@ -439,9 +439,10 @@ fn repetitions(repeated: &Repeated, last: &Step<'_>, signal: Signal, policy: &St
         true => policy.of_tools(last, Thresholds::hinting_from(policy.waiting)),
         false => policy.row(last, policy.repeated_step),
     };
-    // Counted in the window, whatever lies between: only weak rows do so.
+    // Counted in the window, whatever lies between: only weak rows do so. Who presses a key after each entry is at work.
     if is_plain {
-        [Counted::of(signal, repeated.in_window, row, kind), Counted::NOTHING, Counted::NOTHING]
+        let count = if kind == Kind::Acknowledgement { repeated.in_rounds } else { repeated.in_window };
+        [Counted::of(signal, count, row, kind), Counted::NOTHING, Counted::NOTHING]
     } else if repeated.is_steady {
         [
             Counted::of(signal, repeated.proven, row.killing(), kind),

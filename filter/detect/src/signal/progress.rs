@@ -3,7 +3,7 @@
 //! it does not stagnate.
 
 use super::{LONGEST_CYCLE, number, repeated_step::gets_shorter};
-use crate::step::{Kind, Sequence, Step};
+use crate::step::{Kind, Purpose, Sequence, Step};
 
 /// How far stagnation at the tail goes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,9 +26,10 @@ pub struct Streak<'s, 'a> {
 }
 
 impl Streak<'_, '_> {
-    /// Its steps that wait.
+    /// Its steps that wait, less those that sleep between them.
     pub fn waits(&self) -> u32 {
-        number(self.steps.iter().filter(|step| step.kind() == Kind::Waiting).count())
+        let is_wait = |step: &&Step<'_>| step.kind() == Kind::Waiting && !step.brought.is_for(Purpose::Wait);
+        number(self.steps.iter().filter(is_wait).count())
     }
 
     /// Whether it can be more than a suspicion: of its steps two at least prove something, and none waits.
@@ -161,9 +162,9 @@ fn is_new_work(step: &Step<'_>, earlier: &[Step<'_>]) -> bool {
     step.kind() == Kind::Acknowledgement && !is_tried(step, earlier, 1)
 }
 
-/// What is waited for has moved on.
+/// What is waited for has moved on, or the next item has come.
 fn is_news(step: &Step<'_>, earlier: &[Step<'_>]) -> bool {
-    step.kind() == Kind::Waiting && !earlier.iter().any(|other| step.brings_like(other))
+    is_passed_over(step) && !earlier.iter().any(|other| step.brings_like(other))
 }
 
 fn seen(earlier: &[Step<'_>], is_it: impl Fn(&Step<'_>) -> bool) -> usize {

@@ -1,7 +1,7 @@
 //! Repeated step: how often the last step occurred before with the same outcome. Other steps may stand between.
 
 use super::{Condition, StepsPolicy, number};
-use crate::step::{Kind, Sequence, Step, nears_an_end};
+use crate::step::{Kind, Sequence, Step, Weight, nears_an_end};
 
 /// How often the last step occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,6 +101,12 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
     if count < least || !last.acts || last.moves_on() || row().any(|step| step.kind() == Kind::Waiting) {
         return 0;
     }
+    // A call that names little and tells something else each time reads on.
+    let differ = |pair: &[Step<'_>]| matches!(pair, [before, step] if !step.brings_like(before));
+    let mut pairs = steps.windows(2).rev().take(row().skip(1).count());
+    if last.weight_of_calls() < Weight::Full && pairs.all(differ) {
+        return 0;
+    }
     // Where the outcomes are not kept, nobody can say whether they move.
     let texts: Option<Vec<String>> = row().map(Step::text).collect();
     // What has moved towards an end may have come to it.
@@ -109,7 +115,7 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
 }
 
 /// The last step among those that are looked at, with an outcome that differs in what is volatile only, or that the agent has cut
-/// out; since another call was made for the first time.
+/// out; since another call was made for the first time. Where all are equal, they are a repeated step.
 pub fn alike(steps: &[Step<'_>], window: usize, least: u32) -> u32 {
     let Some(last) = steps.last() else { return 0 };
     let recent = || steps.iter().enumerate().rev().take(window);
@@ -124,7 +130,10 @@ pub fn alike(steps: &[Step<'_>], window: usize, least: u32) -> u32 {
         |step: &Step<'_>| step.approach == last.approach && (step.is_alike(last) || step.is_cut_out());
     let like: Vec<&Step<'_>> = run().map(|(_, step)| step).filter(|step| is_like(step)).collect();
     // Who waits between is polling.
-    if number(like.len()) < least || run().any(|(_, step)| step.kind() == Kind::Waiting) {
+    if number(like.len()) < least
+        || (last.kind() == Kind::Content && like.iter().all(|step| last.brings_like(step)))
+        || run().any(|(_, step)| step.kind() == Kind::Waiting)
+    {
         return 0;
     }
     let texts: Option<Vec<String>> = like.iter().map(|step| step.text()).collect();
@@ -167,12 +176,14 @@ fn is_poll_progress(steps: &[Step<'_>], at: usize) -> bool {
 }
 
 /// The step tried what had not been tried before, or learned what had not come of it before.
+#[inline(never)]
 fn is_new(steps: &[Step<'_>], at: usize) -> bool {
     let Some((step, earlier)) = split(steps, at) else { return false };
     !earlier.iter().any(|other| step.repeats(other))
 }
 
 /// The step has come again since.
+#[inline(never)]
 fn recurs(steps: &[Step<'_>], at: usize) -> bool {
     let later = steps.get(at.saturating_add(1)..).unwrap_or_default();
     steps.get(at).is_some_and(|step| later.iter().any(|other| other.is_like(step)))

@@ -88,10 +88,12 @@ pub fn judge_related(window: &Window, number: u32, related: u32, policy: &ScoreP
         .then(|| Finding { evidence, ..Finding::of(Signal::Score, Verdict::Hint) })
 }
 
-/// Counts over the entries that match; `alone` where a prompt counts without its response.
+/// Counts over the entries that match; `alone` where a prompt counts without its response. `exactly`: they may be a batch, which may well
+/// begin with one call each time, so calls prove nothing.
 fn tally(matching: &[&Entry], alone: bool, exactly: bool) -> Evidence {
+    let calls_like = |a: &Entry, b: &Entry| !exactly && a.called_like(b);
     let repeats =
-        |a: &Entry, b: &Entry| a.number != b.number && (a.answered_like(b, exactly) || a.called_like(b));
+        |a: &Entry, b: &Entry| a.number != b.number && (a.answered_like(b, exactly) || calls_like(a, b));
     let count = |wanted: &dyn Fn(&Entry) -> bool| {
         u32::try_from(matching.iter().filter(|entry| wanted(entry)).count()).unwrap_or(u32::MAX)
     };
@@ -100,7 +102,7 @@ fn tally(matching: &[&Entry], alone: bool, exactly: bool) -> Evidence {
     Evidence {
         prompts: count(&|entry| alone || matching.iter().any(|other| repeats(entry, other))),
         responses: count(&|entry| earlier(entry) && entry.answered_like(last, exactly)),
-        tools: count(&|entry| earlier(entry) && entry.called_like(last)),
+        tools: count(&|entry| earlier(entry) && calls_like(entry, last)),
     }
 }
 

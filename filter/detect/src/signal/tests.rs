@@ -592,6 +592,28 @@ fn the_same_call_in_a_row_is_hinted_whatever_comes_of_it() {
     assert!(!call_of("print it all", &progress).contains('h'), "it moves towards an end");
 }
 
+/// Browser agents, robots, readers of streams: what they do again stands between things that are new.
+#[test]
+fn what_is_done_after_each_new_thing_is_work() {
+    let pairs = |new: &dyn Fn(usize) -> Step<'static>, again: Step<'static>| -> Vec<Step<'static>> {
+        (0..14).flat_map(|n| [new(n), again.clone()]).collect()
+    };
+    let entry = |n| step("type_text", &format!(r#"{{"text": "entry {n}"}}"#), "ok");
+    assert_quiet(&pairs(&entry, step("press_key", r#"{"key": "Tab"}"#, "ok")), "a key after each entry");
+    let next = |n| step("next_question", "{}", &format!("Question {n}"));
+    assert_quiet(&pairs(&next, step("answer", r#"{"value": "fully agree"}"#, "ok")), "one answer to all");
+    let wood = step("ask", r#"{"question": "Is it made of wood?"}"#, "It is not.");
+    assert_quiet(&pairs(&next, wood)[..10], "one question on each");
+    let photo = step("take_photo", r#"{"camera": "front garden"}"#, "Photo taken.");
+    assert_quiet(&pairs(&next, photo), "a photo of each");
+    let page = |n| {
+        step("read_more", "{}", &format!("Page {n} tells of herons, and goes on about rivers and ports."))
+    };
+    assert_quiet(&(0..14).map(page).collect::<Vec<_>>(), "pages of a stream");
+    let same = vec![page(1); 5];
+    assert_eq!(judged(&same).map(|found| found.0), Some(Verdict::Kill), "one page is no stream");
+}
+
 #[test]
 fn what_the_user_has_asked_for_is_done_first() {
     let judged = |task: &str, count: usize| {

@@ -19,6 +19,7 @@ static PERMITTED: Known = Known::of(english::PERMITTED);
 static GO_ON: Known = Known::of(english::GO_ON);
 static DEEDS: Known = Known::of(english::DEEDS);
 static NO_DEEDS: Known = Known::of(english::NO_DEEDS);
+static FAILURES: Known = Known::of(english::FAILURES);
 static STATEMENTS: Known = Known::of(programs::STATEMENTS);
 
 /// `count`: the words of the text, as far as they were counted.
@@ -55,14 +56,66 @@ fn is_past(word: &str) -> bool {
         && !NO_DEEDS.has(word)
 }
 
-/// Whether one of the words says that something was done: "Heading 'Plan' added to a.docx", `INSERT 0 1`.
+/// Whether one of the words says that something was done: "Heading 'Plan' added to a.docx", `INSERT 0 1`. "The edit was not applied" says
+/// the opposite.
 pub(super) fn has_deed(text: &str) -> bool {
     /// Words that are looked at.
     const WORDS: usize = 60;
     // "Create an account" stands on a page.
     let is_statement =
         |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase()) && STATEMENTS.has(word);
-    words(text).take(WORDS).any(|word| DEEDS.has(word) || DONE_AT_END.has(word) || is_statement(word))
+    for part in text.split(['.', ',', ';', '\n']) {
+        for word in words(part).take(WORDS) {
+            if is_denial(word) {
+                break;
+            }
+            if DEEDS.has(word) || DONE_AT_END.has(word) || is_statement(word) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+#[inline(never)]
+fn is_denial(word: &str) -> bool {
+    is_one_of(word, english::NOT) || FAILURES.has(word)
+}
+
+/// A few words that say that what the call names was done: `take_photo` and "Photo taken.", `set_led` and "LED is on". Where it reads,
+/// what it names is what was found.
+pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> bool {
+    /// A word is known by its first letters: "exposure" of "expose".
+    const STEM: usize = 4;
+    /// Longer arguments are not looked at (bytes).
+    const MOST: usize = 512;
+    if count > DEED_WORDS || arguments.len() > MOST || has_specific_number(said) {
+        return false;
+    }
+    let [said, name, arguments] = [said, name, arguments].map(str::to_ascii_lowercase);
+    if english::READ.iter().any(|read| name.starts_with(read)) {
+        return false;
+    }
+    let (mut is_deed, mut is_named, mut is_echo) = (false, false, true);
+    for (at, word) in words(&said).enumerate() {
+        if is_denial(word) || NO_DEEDS.has(word) {
+            return false;
+        }
+        let stem = word.get(..STEM).unwrap_or(word);
+        let names = has(&name, stem) && stem.len() > 2;
+        is_deed |= names && (word.ends_with("ed") || word.ends_with('n')) && !has(&name, word);
+        // One word alone must be the deed: "Sales" is where `transfer_to_sales` has led.
+        is_named |= names && (count > 1 || name.starts_with(stem));
+        // "volume 7" tells how something stands.
+        let is_number = at > 0 && word.starts_with(|c: char| c.is_ascii_digit());
+        is_echo &= !is_number && (names || word.len() <= 3 || has(&arguments, stem));
+    }
+    is_deed || (is_named && is_echo)
+}
+
+#[inline(never)]
+fn has(text: &str, part: &str) -> bool {
+    text.contains(part)
 }
 
 /// Whether a text of a few words, or a small object, says that something was done.
@@ -90,11 +143,14 @@ pub(super) fn is_deed(word: &str) -> bool {
 /// "Quantity updated", "Audio played (4.0 s)", "The element was clicked.", "Your message has been sent to the channel".
 fn says_what_was_done(text: &str) -> bool {
     let text = text.strip_suffix(')').and_then(|text| text.rsplit_once(" (")).map_or(text, |(said, _)| said);
-    let mut before = "";
-    let is_passive = words(text).any(|word| {
-        let before = std::mem::replace(&mut before, word);
-        DEEDS.has(word) && is_one_of(before, english::WAS)
-    });
+    let (mut before, mut is_passive) = ("", false);
+    for word in words(text) {
+        if is_denial(word) {
+            return false;
+        }
+        is_passive |= DEEDS.has(word) && is_one_of(before, english::WAS);
+        before = word;
+    }
     is_passive || DEEDS.has(before)
 }
 
@@ -133,6 +189,9 @@ mod tests {
             "Operation completed.",
             "The task has been completed.",
             "Key pressed",
+            "Text entered",
+            "Upload complete",
+            "COMMIT",
             "Got it, go ahead!",
             "Yes, please proceed with the next one.",
             "User approved the action",
@@ -163,6 +222,49 @@ mod tests {
             ["Sign in. Create an account. Delete cookies.", "<Response [404]>", "<b>red</b>", "a < b > c"]
         {
             assert!(!is_receipt(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_gives_back_that_the_call_was_carried_out() {
+        let echoes = |name, arguments, said| echoes(said, words(said).count(), [name, arguments]);
+        for (name, arguments, said) in [
+            ("take_photo", "{}", "Photo taken."),
+            ("print_label", r#"{"template":"small box"}"#, "Label printed on Zebra-2"),
+            ("set_led", r#"{"state":"on"}"#, "LED is on"),
+            ("replace", r#"{"old":"a"}"#, "1 replacement"),
+            ("submit_job", "{}", "Job submitted to queue default."),
+            ("drill", "{}", "hole drilled"),
+            ("beep", r#"{"tone":"high"}"#, "beep"),
+        ] {
+            assert!(echoes(name, arguments, said), "{name}: {said}");
+        }
+        for (name, arguments, said) in [
+            ("take_photo", "{}", "Photo failed"),
+            ("open_door", r#"{"door":"cellar"}"#, "Door not opened"),
+            ("open_door", r#"{"door":"cellar"}"#, "The door is locked."),
+            ("login", "{}", "Login required"),
+            ("set_volume", r#"{"level":7}"#, "volume 7"),
+            ("get_photo", "{}", "photo taken in May"),
+            ("transfer_to_sales", "{}", "Sales"),
+            ("run_sql", r#"{"sql":"SELECT name"}"#, "name"),
+            ("", "", "Photo taken."),
+        ] {
+            assert!(!echoes(name, arguments, said), "{name}: {said}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_done() {
+        for text in [
+            "No replacement was performed, the text did not appear in a.py.",
+            "The edit was not applied. Please change it and try again.",
+            "The file could not be updated",
+        ] {
+            assert!(!is_receipt(text) && !says(text), "{text}");
+        }
+        for text in ["No errors. The file was saved.", "a.py was updated, nothing else changed"] {
+            assert!(is_receipt(text), "{text}");
         }
     }
 

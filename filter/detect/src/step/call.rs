@@ -239,6 +239,10 @@ impl<'a> CallResult<'a> {
     }
 }
 
-pub(super) fn judged<'a>(said: &'a str, is_error: bool, meaning: &Meaning<'_>) -> Judged<'a> {
-    Judged { said, purpose: meaning.purpose(), weight: meaning.weight(), is_error }
+pub(super) fn judged<'a>(said: &'a str, is_error: bool, meaning: &'a Meaning<'_>) -> Judged<'a> {
+    let call = match meaning {
+        Meaning::Known { .. } => [""; 2],
+        Meaning::Written(call) => [&*call.name, &*call.arguments],
+    };
+    Judged { said, purpose: meaning.purpose(), weight: meaning.weight(), is_error, call }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Judged<'a> {
     pub weight: Weight,
     /// The client or a wrapper says that it is an error. That none says so proves nothing.
     pub is_error: bool,
+    /// The tool's name and the arguments, where they are known.
+    pub call: [&'a str; 2],
 }
 
 /// What is known of a result, or of all results of a turn.
@@ -49,7 +51,8 @@ pub(crate) fn is_weak_answer(text: &str) -> bool {
     if text.trim().len() > MAX_RESULT {
         return false;
     }
-    let judged = Judged { said: text, purpose: Purpose::Any, weight: Weight::Full, is_error: false };
+    let judged =
+        Judged { said: text, purpose: Purpose::Any, weight: Weight::Full, is_error: false, call: [""; 2] };
     matches!(judged.kind(), Kind::Acknowledgement | Kind::Empty | Kind::Waiting)
 }
 
@@ -131,9 +134,12 @@ pub(super) const ORDER: [Row; 8] = [
         is_it: |it| it.by_words() == Kind::Empty,
     },
     Row {
-        when: "it merely says that something was done: \"ok\", \"Clicked.\", no text at all",
+        when: "it merely says that something was done: \"ok\", \"Clicked.\", \"Photo taken.\" to `take_photo`, no text at all",
         kind: Kind::Acknowledgement,
-        is_it: |it| it.by_words() == Kind::Acknowledgement,
+        is_it: |it| {
+            it.by_words() == Kind::Acknowledgement
+                || acknowledging::echoes(&it.plain, it.first().count, it.judged.call)
+        },
     },
     Row {
         when: "the call moves something on (`press`, `scroll`, `next`, `pop`), and the result is short",

@@ -20,11 +20,12 @@ impl Known {
 
     /// Whether the word is one of them.
     pub fn has(&self, word: &str) -> bool {
-        self.marks.may_have(word) && self.words.iter().any(|known| known.eq_ignore_ascii_case(word))
+        self.marks.may_have(word) && is_one_of(word, self.words)
     }
 }
 
-/// Whether the word is one of a few, for which no marks are worth it.
+/// Whether the word is one of a few, for which no marks are worth it. Inlined, it would make the module larger at each of its many places.
+#[inline(never)]
 pub(super) fn is_one_of(word: &str, known: &[&str]) -> bool {
     known.iter().any(|one| word.eq_ignore_ascii_case(one))
 }

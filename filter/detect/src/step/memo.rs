@@ -97,7 +97,9 @@ mod tests {
     use crate::step::{Purpose, Weight, judge::Judged};
 
     fn found(said: &str) -> Remembered {
-        let facts = Judged { said, purpose: Purpose::Any, weight: Weight::Full, is_error: false }.facts(None);
+        let facts =
+            Judged { said, purpose: Purpose::Any, weight: Weight::Full, is_error: false, call: [""; 2] }
+                .facts(None);
         Remembered { facts: Some(facts), ..Remembered::default() }
     }
 

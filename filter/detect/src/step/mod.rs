@@ -86,6 +86,11 @@ impl Step<'_> {
         self.brought.facts().weight
     }
 
+    /// How much its calls say, whatever came of them.
+    pub(crate) fn weight_of_calls(&self) -> Weight {
+        self.brought.weight_of_calls()
+    }
+
     pub(crate) fn numbers(&self) -> Numbers {
         self.brought.facts().numbers
     }

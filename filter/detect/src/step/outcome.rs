@@ -368,6 +368,11 @@ impl<'a> Brought<'a> {
         })
     }
 
+    pub fn weight_of_calls(&self) -> Weight {
+        let calls = self.results().map(|done| done.call.meaning.weight());
+        calls.max().unwrap_or_else(|| self.facts().weight)
+    }
+
     /// One of the calls is for this.
     pub fn is_for(&self, purpose: Purpose) -> bool {
         self.results().any(|done| done.call.meaning.purpose() == purpose)

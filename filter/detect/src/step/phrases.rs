@@ -148,7 +148,8 @@ fn is_word(known: &str, word: &str) -> bool {
     if word.is_ascii() {
         return known.eq_ignore_ascii_case(word);
     }
-    known.chars().eq(word.chars().flat_map(char::to_lowercase))
+    // The dot of a Turkish capital I becomes a character of its own.
+    known.chars().eq(word.chars().flat_map(char::to_lowercase).filter(|c| *c != '\u{307}'))
 }
 
 #[cfg(test)]
@@ -168,6 +169,7 @@ mod tests {
             ("任务仍在处理中,请稍候。", Some(Says::Waits)),
             ("処理中です。しばらくお待ちください。", Some(Says::Waits)),
             ("진행 중", Some(Says::Waits)),
+            ("İşleniyor", Some(Says::Waits)),
             ("Erledigt.", Some(Says::Done)),
             ("C'est fait.", Some(Says::Done)),
             ("Il fait beau", None),

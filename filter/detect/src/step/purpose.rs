@@ -31,6 +31,8 @@ pub(crate) enum Purpose {
 
 /// Longer arguments name no deed (bytes).
 const MAX_ARGUMENTS: usize = 4_096;
+/// Arguments that say "wait" and are not longer say nothing else (bytes).
+const MAX_WAIT: usize = 20;
 /// Nor do longer sayings (bytes).
 const MAX_SAYING: usize = 48;
 /// Commands in one line of a shell that are looked at.
@@ -39,6 +41,11 @@ const MAX_COMMANDS: usize = 16;
 impl Purpose {
     /// `arguments`: JSON, or what the model wrote.
     pub fn of(name: &str, arguments: &str) -> Self {
+        // `{"type": "wait"}`, and nothing else.
+        let says_wait = arguments.len() <= MAX_WAIT && arguments.contains("\"wait\"");
+        if says_wait || types_nothing(arguments) {
+            return Self::Wait;
+        }
         let by_name = Self::of_words(name);
         match (by_name, deed(arguments)) {
             (Self::Wait, _) | (_, None) => by_name,
@@ -71,9 +78,10 @@ impl Purpose {
                 .take_while(|word| !is_one_of(word, english::READ))
                 .any(|word| is_one_of(word, verbs))
         };
+        let sets = english::SETS.iter().any(|set| name.starts_with(set));
         if has(english::WAIT) || (!name.is_ascii() && phrases::says(name, Says::Waits)) {
             Self::Wait
-        } else if has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME) {
+        } else if (has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME)) && !sets {
             Self::AskState
         } else if (has(english::MOVE_ON) || does(english::MOVES)) && !has(english::FILES) {
             Self::MoveOn
@@ -138,21 +146,37 @@ fn text_of(raw: Raw<'_>) -> Option<String> {
     json::string(raw).map(Cow::into_owned)
 }
 
+/// `{"keystrokes": "", "duration": 30}`: a terminal is left alone for a time.
+fn types_nothing(arguments: &str) -> bool {
+    /// Longer arguments say more (bytes).
+    const MOST: usize = 128;
+    let is_time = |word: &str| {
+        [english::UNITS_OF_TIME, english::DURATIONS, &["timeout"]].iter().any(|list| is_one_of(word, list))
+    };
+    if arguments.len() > MOST || !arguments.contains("\"\"") {
+        return false;
+    }
+    let rest = arguments.replace("\"\"", "");
+    !rest.contains(":\"") && !rest.contains(": \"") && name_words(&rest).any(is_time)
+}
+
 /// What any command of a line waits or asks for.
 fn of_command(line: &str) -> Option<Purpose> {
     let mut found = None;
     for command in line.split([';', '&', '|', '\n']).take(MAX_COMMANDS) {
-        // `sudo sleep 5`, `await asyncio.sleep(5)`, `TZ=UTC date`.
+        // `sudo sleep 5`, `await asyncio.sleep(5)`, `TZ=UTC date`, `timeout 60 tail`.
+        let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
         let mut words = command
             .split_whitespace()
-            .skip_while(|word| programs::BEFORE.contains(word) || word.contains('='));
+            .skip_while(|word| programs::BEFORE.contains(word) || word.contains('=') || is_number(word));
         let Some(program) = words.next() else { continue };
         // `time.sleep(30)`, `Start-Sleep 30`: what stands in the brackets is an argument.
         let called = program.split('(').next().unwrap_or(program);
-        if name_words(called).any(|word| is_one_of(word, english::WAIT)) {
+        let base = program.rsplit('/').next().unwrap_or(program);
+        // `inotifywait`.
+        if base.ends_with("wait") || name_words(called).any(|word| is_one_of(word, english::WAIT)) {
             return Some(Purpose::Wait);
         }
-        let base = program.rsplit('/').next().unwrap_or(program);
         if programs::SEARCH.contains(&base) {
             continue;
         }
@@ -162,6 +186,9 @@ fn of_command(line: &str) -> Option<Purpose> {
         }
         // What a log says at its end is another line each time; not so what a program prints into a pipe.
         let is_log = programs::LOG.contains(&base) || words.clone().next() == Some("logs");
+        if is_log && command.contains(" -f") {
+            return Some(Purpose::Wait);
+        }
         if is_log && !line.get(..place(line, command)).is_some_and(|before| before.contains('|')) {
             found = found.or(Some(Purpose::MoveOn));
         }
@@ -236,6 +263,7 @@ mod tests {
             ),
             (&["move_file", "remove", "read_email", "search_code", "find_type"], Purpose::Any),
             (&["read_sensor", "get_metrics", "queue_position", "getEta"], Purpose::AskState),
+            (&["set_temperature", "update_status", "write_output"], Purpose::Any),
         ] {
             for name in names {
                 assert_eq!(purpose(name), meant, "{name}");
@@ -251,6 +279,18 @@ mod tests {
             ("computer", r#"{"action":"left_click","coordinate":[1,2]}"#, Purpose::Any),
             ("bash", r#"{"command":"kubectl wait --for=condition=ready pod/a"}"#, Purpose::Wait),
             ("bash", r#"{"command":"gh run watch 7"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"until curl -sf localhost; do sleep 2; done"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"timeout 60 tail -n0 -f train.log"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"tail -n 9 train.log"}"#, Purpose::MoveOn),
+            ("bash", r#"{"command":"inotifywait -t 60 -e create /inbox"}"#, Purpose::Wait),
+            ("bash", r#"{"command":"timeout 60 pytest"}"#, Purpose::Any),
+            ("computer_call", r#"{"type":"wait"}"#, Purpose::Wait),
+            ("terminal", r#"{"keystrokes": "", "duration": 30}"#, Purpose::Wait),
+            ("write_stdin", r#"{"session_id":7,"chars":"","yield_time_ms":30000}"#, Purpose::Wait),
+            ("terminal", r#"{"keystrokes":"ls","duration":30}"#, Purpose::Any),
+            ("list_files", r#"{"query": "", "page": 3}"#, Purpose::Any),
+            ("run", r#"{"cwd":"","script":"make","timeout":30}"#, Purpose::Any),
+            ("search", r#"{"type":"log","query":"a"}"#, Purpose::Any),
             ("bash", r#"{"command":"grep -rn status src/"}"#, Purpose::Any),
             ("browser", r#"{"action":"screenshot"}"#, Purpose::Any),
             ("bash", r#"{"command":"sleep 30; curl -s localhost:80/job/7"}"#, Purpose::Wait),

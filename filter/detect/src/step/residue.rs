@@ -49,6 +49,8 @@ pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
         if own.contains(&word.to_lowercase()) {
             let is_here = left >= LEAST;
             gives_back |= is_here;
+            // An indented line of code, or an element of a page, may stand in the quotes.
+            let between = between.trim_end_matches([' ', '<', '(', '/']);
             is_set_apart |= is_here && between.ends_with(['"', '\'', '[', '`', '“', '„', '«', '‘']);
             continue;
         }

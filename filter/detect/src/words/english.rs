@@ -9,7 +9,7 @@ pub const DONE: &[&str] = &[
     "allowed", "granted", "understood", "roger", "lgtm", "yep",
 ];
 /// Those that may end a few words.
-pub const DONE_AT_END: &[&str] = &["ok", "okay", "done", "success", "successful", "successfully"];
+pub const DONE_AT_END: &[&str] = &["ok", "okay", "done", "complete", "success", "successful", "successfully"];
 /// Words that permit something, wherever they stand in a few words.
 pub const PERMITTED: &[&str] = &["approved", "accepted", "confirmed", "granted", "allowed"];
 /// Words that tell somebody to go on.
@@ -21,7 +21,8 @@ pub const DEEDS: &[&str] = &[
     "moved", "increased", "decreased", "enabled", "disabled", "applied", "written", "posted", "published", "uploaded",
     "stored", "inserted", "changed", "modified", "scrolled", "dispatched", "spoken", "played", "edited", "replaced",
     "copied", "renamed", "delivered", "appended", "wrote", "processed", "affected",
-    "archived", "printed", "migrated", "exported", "purged",
+    "archived", "printed", "migrated", "exported", "purged", "made", "taken", "built", "bought", "fed", "entered", "filled",
+    "submitted", "checked", "dragged", "dropped", "released", "switched", "focused", "captured", "scanned",
 ];
 /// What makes a deed one that was done.
 pub const WAS: &[&str] = &["was", "been", "were"];
@@ -42,7 +43,8 @@ pub const NONE: &[&str] = &["no", "none", "nothing", "null"];
 pub const EMPTY: &[&str] = &["empty", "unchanged"];
 /// What has not come, where something is not there: "no new messages".
 pub const NEW: &[&str] = &[
-    "new", "unread", "more", "further", "pending", "changes", "updates", "empty", "left", "remaining", "unchanged",
+    "new", "unread", "more", "further", "pending", "change", "changes", "updates", "empty", "left", "remaining", "unchanged",
+    "happened", "detected", "motion", "alerts", "events", "messages", "emails", "mails", "notifications", "replies",
 ];
 /// All that there is is known.
 pub const UP_TO_DATE: &[&str] = &["up to date", "up-to-date"];
@@ -98,7 +100,7 @@ pub const LEFT: &[&str] = &["remaining", "left"];
 /// See `LEFT`.
 pub const TIME: &[&str] = &["time", "minutes", "seconds"];
 /// What has not come behind one of `NOT`: "not ready", "nothing yet".
-pub const YET: &[&str] = &["yet", "ready", "finished", "complete", "completed", "done"];
+pub const YET: &[&str] = &["yet", "ready", "finished", "complete", "completed", "done", "arrived"];
 /// See `YET`.
 pub const NOT: &[&str] = &["not", "no", "nothing", "isn't", "hasn't", "haven't"];
 /// Between "on" and "way", "in" and "queue": "on its way".
@@ -142,6 +144,9 @@ pub const ASKS_STATE_BY_NAME: &[&str] = &[
     "temperature", "position", "eta",
 ];
 
+/// How a tool's name begins that is told how something is to stand: "set_temperature", "update_state".
+pub const SETS: &[&str] = &["set_", "update_", "change_", "write_", "send_", "post_"];
+
 // Numbers and times: what differs from time to time, and how often a user wants something done.
 
 /// Units of time: a number before one is how long something took.
@@ -161,7 +166,7 @@ pub const NUMBERS: &[(&str, u32)] = &[
 pub const REPETITIONS: &[&str] = &[
     "times", "time", "samples", "sample", "runs", "rounds", "tries", "attempts", "repetitions", "repeats",
     "iterations", "trials", "readings", "measurements", "flips", "rolls", "tosses", "draws", "checks", "calls",
-    "passes", "requests", "pings", "cycles", "executions",
+    "passes", "requests", "pings", "cycles", "executions", "values", "photos", "shots", "frames",
 ];
 /// Before a number in an outcome whose numbers move towards an end.
 pub const PART_OF: &[&str] = &["0%", "0 %", "percent", "0 of "];

@@ -3,7 +3,7 @@
 /// Something is still to come, so asking again is no loop.
 pub const WAITS: &[&str] = &["処理中", "実行中", "待機", "お待ち", "保留中"];
 /// Something was done and nothing else is said, so equal results prove little.
-pub const DONE: &[&str] = &["完了", "成功"];
+pub const DONE: &[&str] = &["完了", "成功", "保存しま", "追加しま"];
 /// Nothing new has come, as it may for long.
 pub const NOTHING_NEW: &[&str] = &["新着はありません"];
 /// What a repetition is counted in: who asks for ten runs wants ten.

@@ -3,6 +3,6 @@
 /// Something is still to come, so asking again is no loop.
 pub const WAITS: &[&str] = &["진행 중", "처리 중", "실행 중", "대기"];
 /// Something was done and nothing else is said, so equal results prove little.
-pub const DONE: &[&str] = &["완료", "성공"];
+pub const DONE: &[&str] = &["완료", "성공", "저장되", "추가되"];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &["번"];

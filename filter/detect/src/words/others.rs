@@ -3,7 +3,7 @@
 
 /// Something is still to come, so asking again is no loop.
 pub const WAITS: &[&str] = &[
-    "قيد التنفيذ", "قيد المعالجة", "قيد الانتظار", "حال انجام", "probíhá", "venter", "in behandeling", "nog bezig",
+    "قيد التنفيذ", "قيد المعالجة", "قيد الانتظار", "حال انجام", "probíhá", "venter", "in behandeling", "bezig",
     "käynnissä", "σε εξέλιξη", "בתהליך", "folyamatban", "în curs", "जारी है",
     "sedang diproses", "menunggu", "w toku", "w trakcie", "nadal trwa", "oczekuje",
     "pågår", "väntar", "devam ediyor", "işleniyor", "beklemede", "виконується", "обробляється", "đang chạy",
@@ -12,7 +12,7 @@ pub const WAITS: &[&str] = &[
 /// Something was done and nothing else is said, so equal results prove little.
 pub const DONE: &[&str] = &[
     "تم", "بنجاح", "hotovo", "klaar", "voltooid", "valmis", "בוצע", "सफल", "berhasil", "selesai", "ferdig", "gotowe",
-    "zapisano", "klart", "tamam", "виконано", "thành công",
+    "zapisano", "klart", "sparat", "tallennettu", "kaydedildi", "सहेजा", "tamam", "виконано", "thành công",
 ];
 /// Nothing new has come, as it may for long.
 pub const NOTHING_NEW: &[&str] = &[

@@ -12,11 +12,11 @@ pub const STATE_COMMANDS: &[&str] = &["get", "describe", "inspect", "ps", "top"]
 /// What a program is told where it is to wait: `kubectl wait`, `gh run watch`.
 pub const WAIT_COMMANDS: &[&str] = &["wait", "watch"];
 /// What stands before the program that does the work: `sudo sleep 5`, `await asyncio.sleep(5)`.
-pub const BEFORE: &[&str] = &["sudo", "await", "time", "nohup"];
+pub const BEFORE: &[&str] = &["sudo", "await", "time", "nohup", "timeout", "do", "then"];
 /// Shells: how many lines one has read that stays open differs each time (`bash: line 11376`).
 pub const SHELLS: &[&str] = &["bash", "sh", "zsh", "dash", "ksh"];
 /// What a database answers to a statement it has carried out: `INSERT 0 1`.
-pub const STATEMENTS: &[&str] = &["insert", "update", "delete", "create", "alter", "drop"];
+pub const STATEMENTS: &[&str] = &["insert", "update", "delete", "create", "alter", "drop", "begin", "commit"];
 /// What a server answers that has done it; in this case.
 pub const STATUSES: &[&str] = &["200", "201", "200 OK", "201 Created"];
 /// The number behind one of these differs each time that a program runs.

@@ -90,6 +90,19 @@ fn a_batch_with_equal_answers_is_never_killed() {
 }
 
 #[test]
+fn a_batch_that_begins_with_one_call_each_time_is_work() {
+    let mut window = Window::default();
+    for n in 0..9 {
+        let prompt = prompt(&format!("Handle ticket {n} by the rules of the house"));
+        assert_eq!(judge(&window, &prompt, true, &POLICY).0, Verdict::Allow, "{n}");
+        let number = window.push(Entry { prompt: prompt.text, ..Entry::default() }, POLICY.window);
+        let (answer, calls) = (Fingerprint::of(""), StepLog::default());
+        let outcome = AnswerOutcome::Answered { answer, tools: 7, id: None, calls };
+        window.record(number, ThreadRef::default(), outcome, 0);
+    }
+}
+
+#[test]
 fn what_came_of_an_action_does_not_score() {
     let said =
         |n: u32| IncomingPrompt { is_observation: true, ..prompt(&format!("step {n} of the long way")) };

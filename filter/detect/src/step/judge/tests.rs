@@ -10,7 +10,8 @@ fn kind_of(tool: &str, arguments: &str, said: &str) -> Kind {
 
 fn facts(tool: &str, arguments: &str, said: &str) -> Facts {
     let purpose = Purpose::of(tool, arguments);
-    Judged { said, purpose, weight: Weight::of_arguments(arguments), is_error: false }.facts(None)
+    Judged { said, purpose, weight: Weight::of_arguments(arguments), is_error: false, call: [""; 2] }
+        .facts(None)
 }
 
 #[test]
@@ -57,6 +58,9 @@ fn what_is_empty() {
         "No new messages",
         "The inbox is empty",
         "no unread mail",
+        "No emails found matching the query.",
+        "No person detected",
+        "nothing happened",
         "Already up to date.",
         "null",
         "None",
@@ -101,8 +105,13 @@ fn an_explicit_failure_has_full_weight() {
             assert_eq!((facts.kind, facts.weight), (Kind::Failure, Weight::Full), "{tool}: {said}");
         }
     }
-    let judged =
-        Judged { said: "all is well", purpose: Purpose::Any, weight: Weight::Nothing, is_error: true };
+    let judged = Judged {
+        said: "all is well",
+        purpose: Purpose::Any,
+        weight: Weight::Nothing,
+        is_error: true,
+        call: [""; 2],
+    };
     assert_eq!(judged.kind(), Kind::Failure);
 }
 
