@@ -78,10 +78,9 @@ impl Purpose {
                 .take_while(|word| !is_one_of(word, english::READ))
                 .any(|word| is_one_of(word, verbs))
         };
-        let sets = english::SETS.iter().any(|set| name.starts_with(set));
         if has(english::WAIT) || (!name.is_ascii() && phrases::says(name, Says::Waits)) {
             Self::Wait
-        } else if (has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME)) && !sets {
+        } else if has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME) {
             Self::AskState
         } else if (has(english::MOVE_ON) || does(english::MOVES)) && !has(english::FILES) {
             Self::MoveOn
@@ -263,7 +262,6 @@ mod tests {
             ),
             (&["move_file", "remove", "read_email", "search_code", "find_type"], Purpose::Any),
             (&["read_sensor", "get_metrics", "queue_position", "getEta"], Purpose::AskState),
-            (&["set_temperature", "update_status", "write_output"], Purpose::Any),
         ] {
             for name in names {
                 assert_eq!(purpose(name), meant, "{name}");

@@ -144,9 +144,6 @@ pub const ASKS_STATE_BY_NAME: &[&str] = &[
     "temperature", "position", "eta",
 ];
 
-/// How a tool's name begins that is told how something is to stand: "set_temperature", "update_state".
-pub const SETS: &[&str] = &["set_", "update_", "change_", "write_", "send_", "post_"];
-
 // Numbers and times: what differs from time to time, and how often a user wants something done.
 
 /// Units of time: a number before one is how long something took.
