@@ -659,6 +659,12 @@ async fn of_all_stops_one_too_many_is_refused(store: Store) {
     for puts in written.chunks(500) {
         write(&store, puts.to_vec()).await;
     }
+    for control in [&one, &two] {
+        eventually("all stops are known", async || {
+            control.stops.standing().await.ok().filter(|stops| stops.len() == MOST_STOPS - 5)
+        })
+        .await;
+    }
     // At once, through both.
     let last = async |control: &Control, start: usize| {
         let mut refused = 0;
