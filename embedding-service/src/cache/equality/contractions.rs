@@ -2,7 +2,7 @@
 
 use super::{
     order::is_verb,
-    token::{Kind, Token},
+    token::{Kind, Token, is_any_of},
     words::is_in,
 };
 
@@ -27,12 +27,8 @@ const PREPOSITIONS: &str = "of in on at for with by from to about into";
 const OPENINGS: &str = "hi hello hey so ok okay um well please know me us wonder wondering and";
 const PERSONS: &str = "he she it we they you i this that";
 
-fn is_one_of(token: &Token, list: &str) -> bool {
-    list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word))
-}
-
 fn begins_clause(token: &Token) -> bool {
-    is_one_of(token, CLAUSES)
+    is_any_of(token, CLAUSES)
 }
 
 fn is_verb_in_either_case(token: &Token) -> bool {
@@ -57,14 +53,14 @@ pub(super) fn with_full_forms(tokens: &mut Vec<Token>, is_about_words: bool) {
             _ => {
                 // "Peru’s capital", but not "is don’t ASCII?"
                 let owner = straight.strip_suffix("'s").filter(|_| !is_about_words && !after.is_empty());
-                let is_owner = owner.is_some_and(|owner| !is_one_of(&Token::word(owner), BEFORE_IS));
+                let is_owner = owner.is_some_and(|owner| !is_any_of(&Token::word(owner), BEFORE_IS));
                 let text = if is_owner { straight } else { token.text.clone() };
                 tokens.push(Token { text, ..token.clone() });
                 continue;
             }
         };
         // "I can not eat" and "who can not eat" may be able not to, but "why can not I" is "why can I not".
-        let is_asked = before.last().is_none_or(|last| is_one_of(last, "why how when where"));
+        let is_asked = before.last().is_none_or(|last| is_any_of(last, "why how when where"));
         if matches!(straight.as_str(), "can't" | "cannot") && !is_asked {
             tokens.push(Token { text: "cannot".to_owned(), ..token.clone() });
         } else if full.1 == "is" && straight.ends_with('s') && place.may_be_has(&straight, after) {
@@ -89,14 +85,14 @@ struct Place {
 impl Place {
     fn of(tokens: &[Token], is_about_words: bool) -> Self {
         let begins_plainly = tokens.first().is_some_and(|first| {
-            [SUBJECTS, CLAUSES, OPENINGS].iter().any(|list| is_one_of(first, list))
+            [SUBJECTS, CLAUSES, OPENINGS].iter().any(|list| is_any_of(first, list))
                 || ["questions", "orders"].iter().any(|list| is_in(list, &first.text.to_lowercase()))
         });
-        let quotes = tokens.first().is_some_and(|first| is_one_of(first, "who whose which"))
+        let quotes = tokens.first().is_some_and(|first| is_any_of(first, "who whose which"))
             || tokens.iter().any(|token| is_in("works", &token.text))
             // "Is why don't you rude?"
             || tokens.windows(2).any(|two| match two {
-                [be, opening] => is_one_of(be, "is are was were") && (begins_clause(opening) || asks(opening)),
+                [be, opening] => is_any_of(be, "is are was were") && (begins_clause(opening) || asks(opening)),
                 _ => false,
             });
         let last = tokens.iter().rfind(|token| !token.is_mark());
@@ -104,7 +100,7 @@ impl Place {
             is_about_words,
             has_been: tokens.iter().any(|token| token.is("been")),
             is_plain: begins_plainly && !quotes,
-            ends_in_preposition: last.is_some_and(|last| is_one_of(last, PREPOSITIONS)),
+            ends_in_preposition: last.is_some_and(|last| is_any_of(last, PREPOSITIONS)),
             ends_in_participle: last.is_some_and(|last| is_participle(&last.text)),
         }
     }
@@ -115,27 +111,27 @@ impl Place {
         let is_of_is = word.ends_with('s');
         let Some(next) = after.first().filter(|next| !next.is_mark()) else { return false };
         if is_verb(next)
-            || is_one_of(next, "and or short first")
-            || !is_of_is && (next.kind != Kind::Word || is_one_of(next, PREPOSITIONS))
+            || is_any_of(next, "and or short first")
+            || !is_of_is && (next.kind != Kind::Word || is_any_of(next, PREPOSITIONS))
             // "I'd" is "I had" as well, and "Whats app" has a name of its own.
-            || word.eq_ignore_ascii_case("i'd") && !is_one_of(next, "like love prefer")
+            || word.eq_ignore_ascii_case("i'd") && !is_any_of(next, "like love prefer")
             || word.eq_ignore_ascii_case("whats") && next.is("app")
         {
             return false;
         }
         if self.is_about_words {
             // "What's the plural of ox", but not "what's a contraction of".
-            let asks_of_word = before.is_empty() && is_of_is && is_one_of(next, "the a an your my");
+            let asks_of_word = before.is_empty() && is_of_is && is_any_of(next, "the a an your my");
             return asks_of_word && !self.ends_in_preposition
-                || matches!(before, [why] if is_one_of(why, "why"));
+                || matches!(before, [why] if is_any_of(why, "why"));
         }
         let Some(last) = before.last() else { return true };
         let opens = |token: &Token| token.is_mark() || begins_clause(token) || asks(token);
         self.is_plain
             && (opens(last)
                 || is_of_is
-                    && (is_one_of(last, "know me us wonder wondering")
-                        || before.iter().all(|token| token.is_mark() || is_one_of(token, OPENINGS)))
+                    && (is_any_of(last, "know me us wonder wondering")
+                        || before.iter().all(|token| token.is_mark() || is_any_of(token, OPENINGS)))
                 || word.ends_with('t') && !is_of_third_person(next) && follows_subject(before, opens))
     }
 
@@ -147,12 +143,12 @@ impl Place {
             && next.is("it")
             && matches!(rest, [put] if is_participle(&put.text));
         let is_state = what.is_none_or(|what| {
-            is_put || what.text.ends_with("ing") || is_one_of(what, "like called about for")
+            is_put || what.text.ends_with("ing") || is_any_of(what, "like called about for")
         });
         self.has_been
             || is_participle(&next.text)
             || !next.is("it") && self.ends_in_participle
-            || is_one_of(next, PERSONS) && !is_state
+            || is_any_of(next, PERSONS) && !is_state
             || !next.is("it") && rest.iter().take(4).any(|token| is_done(&token.text))
     }
 }
@@ -166,8 +162,8 @@ fn follows_subject(before: &[Token], opens: impl Fn(&Token) -> bool) -> bool {
         return false;
     };
     // "The sign we can't stop".
-    let is_one = !rest.last().is_some_and(|last| is_one_of(last, "i you he she it we they"));
-    let is_begun = is_one_of(first, SUBJECTS);
+    let is_one = !rest.last().is_some_and(|last| is_any_of(last, "i you he she it we they"));
+    let is_begun = is_any_of(first, SUBJECTS);
     is_one
         && opening
             .last()
@@ -178,7 +174,7 @@ fn follows_subject(before: &[Token], opens: impl Fn(&Token) -> bool) -> bool {
 fn is_of_third_person(verb: &Token) -> bool {
     verb.text.ends_with('s')
         && !["ss", "us"].iter().any(|end| verb.text.ends_with(end))
-        && !is_one_of(verb, "always perhaps")
+        && !is_any_of(verb, "always perhaps")
 }
 
 /// "Between" and "often" end as "eaten" does.

@@ -4,7 +4,7 @@ use super::{
     changes::{courtesies, is_plural, prefix, says_how_to_tell},
     order::{as_a_question, is_verb},
     token::{Kind, Token},
-    words::{begins_a_question, is_in},
+    words::{begins_a_question, is_in, is_order_word},
     writing,
 };
 
@@ -310,9 +310,7 @@ fn is_plain_order(rest: &[Token], all: &[Token]) -> bool {
 /// "explaining" is "explain".
 fn order_of_gerund(word: &str) -> Option<String> {
     let stem = word.strip_suffix("ing")?;
-    [stem.to_owned(), format!("{stem}e")]
-        .into_iter()
-        .find(|order| is_in("orders", order) || is_in("orders_with_object", order))
+    [stem.to_owned(), format!("{stem}e")].into_iter().find(|order| is_order_word(order))
 }
 
 /// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
@@ -349,10 +347,7 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
 /// Whether a text has to follow: "Classify the sentiment", "translate into German".
 fn waits(before: &[Token]) -> bool {
     let lacks_object = before.windows(2).any(|two| match two {
-        [order, next] => {
-            ["orders", "orders_with_object"].iter().any(|list| is_in(list, &order.text))
-                && (next.is("to") || is_in("circumstances", &next.text))
-        }
+        [order, next] => is_order_word(&order.text) && (next.is("to") || is_in("circumstances", &next.text)),
         _ => false,
     });
     lacks_object || !before.iter().any(begins_a_question)

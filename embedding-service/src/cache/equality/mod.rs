@@ -2,8 +2,8 @@
 //! 15 and 50), so a semantic cache has to look at the words.
 //!
 //! Two texts are the same if a closed list of changes that keep the meaning brings both to one form: those of `changes.txt`, each
-//! group with its reason, and those of [`writing`] (spelling, contractions, slips, numbers) and [`order`] (phrases that may stand in two
-//! places). Everything that no entry names is compared to the letter and in its order: another word, sign, capital or line break
+//! group with its reason, and those of [`writing`] (spelling, slips, numbers), [`contractions`], [`courtesy`] and [`order`] (phrases that
+//! may stand in two places). Everything that no entry names is compared to the letter and in its order: another word, sign, capital or line break
 //! is another question. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
 
 mod changes;
@@ -131,17 +131,15 @@ impl Beginning {
             _ => false,
         };
         let is_asked_for = tokens.iter().any(is_polite) || tokens.windows(2).any(is_asked);
-        Self { has_order: tokens.iter().any(is_order), is_asked_for }
+        Self { has_order: tokens.iter().any(|token| words::is_order_word(&token.text)), is_asked_for }
     }
 
     /// "Delete the file?" and "remind Anna?" offer to, "delete the file" wants it.
     fn is_offer(self, tokens: &[Token]) -> bool {
-        tokens.first().is_some_and(is_order) && self.has_order && !self.is_asked_for
+        tokens.first().is_some_and(|first| words::is_order_word(&first.text))
+            && self.has_order
+            && !self.is_asked_for
     }
-}
-
-fn is_order(token: &Token) -> bool {
-    ["orders", "orders_with_object"].iter().any(|list| words::is_in(list, &token.text))
 }
 
 /// "What is the capital of Laos!" asks. Elsewhere "!" may belong to a name or to code ("describe Oklahoma!", "how do I stub save!"), and

@@ -159,10 +159,15 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Whether it is a word of this list, in small letters or capitals.
+pub(super) fn is_any_of(token: &Token, list: &str) -> bool {
+    list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word))
+}
+
 /// "Hi, I have a quick question".
 fn opens_a_talk(token: &Token) -> bool {
     const OPENING: &str = "hi hello hey there sorry excuse me so ok okay um quick simple one i have a just";
-    token.is_mark() || OPENING.split(' ').any(|word| token.text.eq_ignore_ascii_case(word))
+    token.is_mark() || is_any_of(token, OPENING)
 }
 
 fn is_word(text: &str) -> bool {

@@ -54,6 +54,11 @@ pub(super) fn american(word: &str) -> Option<&'static str> {
     AMERICAN.get(word).copied()
 }
 
+/// Whether a word tells somebody to do something, with an object or without one: "explain", "write".
+pub(super) fn is_order_word(word: &str) -> bool {
+    is_in("orders", word) || is_in("orders_with_object", word)
+}
+
 /// The order or question word of which `word` is a slip, where a text begins with it.
 pub(super) fn meant_at_start(word: &str) -> Option<&'static str> {
     let listed = match word {
@@ -63,8 +68,7 @@ pub(super) fn meant_at_start(word: &str) -> Option<&'static str> {
     if listed.is_none() && is_real(word) {
         return None;
     }
-    let is_order = |meant: &&str| is_in("orders", meant) || is_in("orders_with_object", meant);
-    listed.filter(|meant| is_start(meant)).or_else(|| listed_slip(word).filter(is_order))
+    listed.filter(|meant| is_start(meant)).or_else(|| listed_slip(word).filter(|meant| is_order_word(meant)))
 }
 
 /// The word that `word` means by the list of slips. Its lines are in order, so that one is found without reading the others: the first

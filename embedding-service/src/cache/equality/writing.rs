@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use super::{
-    token::{Kind, Token},
-    words::{american, is_in, is_start, meant, meant_at_start},
+    token::{Kind, Token, is_any_of},
+    words::{american, is_in, is_order_word, is_start, meant, meant_at_start},
 };
 
 /// "floats" is "float". `None` for a word of which it cannot be told.
@@ -13,10 +13,6 @@ pub(super) fn without_s(verb: &str) -> Option<String> {
     let bare = verb.strip_suffix('s')?;
     let is_doubtful = ["s", "u", "i", "e", "a", "o"].iter().any(|end| bare.ends_with(end));
     (bare.len() > 2 && bare.chars().all(char::is_lowercase) && !is_doubtful).then(|| bare.to_owned())
-}
-
-fn is_one_of(token: &Token, list: &str) -> bool {
-    list.split(' ').any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
 /// The capital that only a sentence's beginning gives a word, and that of "I". Only for words that are no names.
@@ -119,8 +115,8 @@ fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
     const DETERMINERS: &str = "the teh a an my your his her its our their many much these those";
     const CLAUSES: &str = "because which that when where while what how why the";
     let before = |by: usize| at.checked_sub(by).and_then(|at| tokens.get(at));
-    let is = |by: usize, list: &str| before(by).is_some_and(|token| is_one_of(token, list));
-    let asks_how = tokens.first().is_some_and(|first| is_one_of(first, "how why when where"));
+    let is = |by: usize, list: &str| before(by).is_some_and(|token| is_any_of(token, list));
+    let asks_how = tokens.first().is_some_and(|first| is_any_of(first, "how why when where"));
     let is_count = before(1).is_some_and(|number| {
         small_number(number).is_some() || number.text.starts_with(|c: char| c.is_ascii_digit())
     });
@@ -128,7 +124,7 @@ fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
     let is_object = is(2, "i you we they to") && before(1).is_some_and(|verb| is_in("actions", &verb.text));
     let is_next_plain = at.checked_add(1).and_then(|at| tokens.get(at)).is_some_and(Token::is_plain);
     at == 0
-        || is_one_of(&Token::word(meant), CLAUSES)
+        || is_any_of(&Token::word(meant), CLAUSES)
         || is(1, DETERMINERS)
         || is_count
         || is(2, DETERMINERS) && is_plain(1)
@@ -142,7 +138,7 @@ fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
 }
 
 fn ends_question(tokens: &[Token], at: usize) -> bool {
-    let is = |at: usize, list: &str| tokens.get(at).is_some_and(|token| is_one_of(token, list));
+    let is = |at: usize, list: &str| tokens.get(at).is_some_and(|token| is_any_of(token, list));
     at.saturating_add(1) == tokens.len() && is(1, "do does did") && !is(2, "i you we they he she it")
 }
 
@@ -150,7 +146,7 @@ fn ends_question(tokens: &[Token], at: usize) -> bool {
 /// colour argument".
 fn is_used(tokens: &[Token], at: usize) -> bool {
     let is = |at: Option<usize>, list: &str| {
-        at.and_then(|at| tokens.get(at)).is_some_and(|token| is_one_of(token, list))
+        at.and_then(|at| tokens.get(at)).is_some_and(|token| is_any_of(token, list))
     };
     let (before, behind) = (at.checked_sub(1), at.checked_add(1));
     let is_verb = behind.and_then(|at| tokens.get(at)).is_some_and(super::order::is_verb);
@@ -227,8 +223,7 @@ fn calculates(tokens: &[Token]) -> bool {
 
 /// "Name five gases", "in two sentences, explain", "what are the five lakes", but not "a story titled five lakes".
 fn is_count(before: &[Token]) -> bool {
-    let is_order =
-        |token: &Token| ["orders", "orders_with_object"].iter().any(|list| is_in(list, &token.text));
+    let is_order = |token: &Token| is_order_word(&token.text);
     match before {
         [into] if into.is("in") => true,
         [order] => is_order(order),
