@@ -55,41 +55,49 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
     let (mut at, mut gap, mut all) = (0_usize, STOP | LINE, 0);
     let table = table();
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        let mut classes = 0;
-        let inside = |byte: &&u8| {
-            let class = class(**byte);
+        let (mut start, mut classes) = (at, 0);
+        for byte in rest {
+            let class = class(*byte);
+            if class & INSIDE == 0 {
+                break;
+            }
             classes |= class;
-            class & INSIDE != 0
-        };
-        let length = rest.iter().take_while(inside).count();
-        let Some(word) = text.get(at..at.saturating_add(length)).filter(|word| !word.is_empty()) else {
-            gap |= sign(rest, gap == 0);
-            at = at.saturating_add(1);
+            at = at.wrapping_add(1);
+        }
+        if classes == 0 {
+            // Between most words is a space.
+            gap |= if rest.first() == Some(&b' ') { 0 } else { sign(rest, gap == 0) };
+            at = at.wrapping_add(1);
             continue;
-        };
+        }
         // Of apostrophes, those within a word belong to it.
-        let inside = word.trim_start_matches('\'');
-        if inside.len() < word.len() {
-            gap |= QUOTE;
-            at = at.saturating_add(word.len().saturating_sub(inside.len()));
-            if inside.is_empty() {
+        let mut end = at;
+        let is_apostrophe = |at: usize| bytes.get(at) == Some(&b'\'');
+        if classes & APOSTROPHE != 0 {
+            while start < end && is_apostrophe(start) {
+                gap |= QUOTE;
+                start = start.wrapping_add(1);
+            }
+            if start == end {
                 continue;
             }
+            while is_apostrophe(end.wrapping_sub(1)) {
+                end = end.wrapping_sub(1);
+            }
         }
-        let length = inside.len();
-        let word = inside.trim_end_matches('\'');
-        if classes & WIDE != 0 && word.chars().next().is_some_and(is_ideograph) {
-            all |= ideographs(word, at, &mut gap, tokens);
+        let wide = if classes & WIDE == 0 { None } else { text.get(start..end) };
+        if let Some(word) = wide.filter(|word| word.chars().next().is_some_and(is_ideograph)) {
+            all |= ideographs(word, start, &mut gap, tokens);
         } else {
-            let kinds = table.kinds(word);
+            let word = bytes.get(start..end).unwrap_or_default();
+            let kinds = table.kinds(word, head(bytes, start, word.len()));
             all |= kinds;
             let is_loud = classes & LOWER == 0;
-            tokens.push(Token { kinds, offset: at, gap: std::mem::take(&mut gap), is_loud });
+            tokens.push(Token { kinds, offset: start, gap: std::mem::take(&mut gap), is_loud });
         }
-        if word.len() < length {
+        if end < at {
             gap |= UNQUOTE;
         }
-        at = at.saturating_add(length);
     }
     all
 }
@@ -112,10 +120,11 @@ fn ideographs(word: &str, start: usize, gap: &mut u8, tokens: &mut Vec<Token>) -
     all
 }
 
-/// What a byte is to a word: a part of it, a small letter, a part of a character that is not ASCII.
+/// What a byte is to a word: a part of it, a small letter, a part of a character that is not ASCII, an apostrophe.
 const INSIDE: u8 = 1;
 const LOWER: u8 = 2;
 const WIDE: u8 = 4;
+const APOSTROPHE: u8 = 8;
 static CLASSES: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {
@@ -125,7 +134,8 @@ const fn classes() -> [u8; 256] {
     while let [class, after @ ..] = rest {
         *class = match byte {
             b'a'..=b'z' => INSIDE | LOWER,
-            b'A'..=b'Z' | b'0'..=b'9' | b'\'' => INSIDE,
+            b'A'..=b'Z' | b'0'..=b'9' => INSIDE,
+            b'\'' => INSIDE | APOSTROPHE,
             _ => 0,
         };
         byte = byte.wrapping_add(1);
@@ -161,94 +171,154 @@ fn sign(rest: &[u8], is_first: bool) -> u8 {
 
 /// What a word is in a sentence.
 pub fn kinds_of(word: &str) -> u64 {
-    table().kinds(word)
+    table().kinds(word.as_bytes(), head(word.as_bytes(), 0, word.len()))
 }
 
-/// The words that are known, by their first two letters.
+/// The words that are known.
 struct Table {
-    words: Vec<Known>,
-    /// Where the words of each beginning start.
-    starts: Vec<usize>,
-    /// How long words of each beginning may be: a bit for each length.
-    lengths: Vec<u64>,
+    /// Words without an ending of their own, by the hash of their head.
+    whole: Buckets,
+    /// Words that any ending may follow, by their first two letters.
+    stems: Buckets,
+    /// Words of scripts without spaces, by their first two bytes.
+    wide: Buckets,
 }
 
+/// Words in groups of which only one is looked through.
+struct Buckets {
+    words: Vec<Known>,
+    /// Where each group starts, and the last one ends.
+    starts: Vec<usize>,
+}
+
+const BUCKETS: usize = 1 << 10;
+
+impl Buckets {
+    fn new(all: &[Known], is_wanted: fn(&Known) -> bool, bucket: fn(u64) -> usize) -> Self {
+        let mut words: Vec<_> = all.iter().filter(|known| is_wanted(known)).cloned().collect();
+        words.sort_by_key(|known| bucket(known.head));
+        let start = |at| words.partition_point(|known| bucket(known.head) < at);
+        Self { starts: (0..=BUCKETS).map(start).collect(), words }
+    }
+
+    #[inline]
+    fn get(&self, bucket: usize) -> &[Known] {
+        match self.starts.get(bucket..) {
+            Some([start, end, ..]) => self.words.get(*start..*end).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+}
+
+#[derive(Clone)]
 struct Known {
-    key: usize,
+    head: u64,
+    /// The part of a word's head that is compared. All of it, unless any ending may follow.
+    compared: u64,
     word: String,
-    /// Any ending may follow.
-    is_stem: bool,
+    /// Where the part of it begins that its head does not tell.
+    untold: usize,
     kinds: u64,
 }
 
-const KEYS: usize = 1 << 10;
+impl Known {
+    fn of(written: &str, kinds: u64) -> Self {
+        let mut word = String::new();
+        fold_into(written.trim_end_matches('*'), &mut word);
+        let told = if written.ends_with('*') { word.len().min(7) } else { 8 };
+        let compared = first_bytes(told);
+        let head = head(word.as_bytes(), 0, word.len()) & compared;
+        Self { head, compared, untold: if word.is_ascii() { told } else { 0 }, word, kinds }
+    }
 
-/// The first two bytes of a word, in any case of ASCII.
+    /// Any ending may follow.
+    fn is_stem(&self) -> bool {
+        self.compared != u64::MAX
+    }
+
+    /// Whether a word with this head has the rest too.
+    #[inline]
+    fn goes_on(&self, word: &[u8]) -> bool {
+        let untold = self.word.as_bytes().get(self.untold..).unwrap_or_default();
+        let rest = || word.get(self.untold..self.word.len());
+        untold.is_empty() || rest().is_some_and(|rest| rest.eq_ignore_ascii_case(untold))
+    }
+}
+
+/// The first eight bytes of a word in lower case, and zeros where it is shorter. Bytes that are not ASCII lose a bit.
 #[inline]
-fn key(word: &[u8]) -> usize {
-    let bits = |at: usize| usize::from(word.get(at).copied().unwrap_or(0) & 31);
-    bits(0) << 5 | bits(1)
+fn head(text: &[u8], start: usize, length: usize) -> u64 {
+    let rest = text.get(start..).unwrap_or_default();
+    let bytes = match rest.first_chunk::<8>() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => rest.iter().rev().fold(0, |bytes, byte| bytes << 8 | u64::from(*byte)),
+    };
+    (bytes | u64::from_le_bytes([b' '; 8])) & first_bytes(length)
+}
+
+/// The bits of the first bytes of a head.
+#[inline]
+fn first_bytes(count: usize) -> u64 {
+    if count < 8 { !(u64::MAX << (count << 3)) } else { u64::MAX }
+}
+
+/// The bucket of the first two letters of a head.
+#[inline]
+fn beginning(head: u64) -> usize {
+    usize::from((head & 31) as u8) << 5 | usize::from((head >> 8 & 31) as u8)
+}
+
+/// The bucket of a whole head, by a multiplicative hash (Knuth).
+#[inline]
+fn hash(head: u64) -> usize {
+    usize::try_from(head.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54).unwrap_or(0)
 }
 
 fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut words = Vec::new();
-        for &(kinds, row) in WORDS {
-            for written in row.split_whitespace() {
-                let mut word = String::new();
-                fold_into(written.trim_end_matches('*'), &mut word);
-                words.push(Known { key: key(word.as_bytes()), word, is_stem: written.ends_with('*'), kinds });
-            }
+        let rows = WORDS.iter();
+        let words = rows.flat_map(|(kinds, row)| row.split_whitespace().map(|word| Known::of(word, *kinds)));
+        let words: Vec<_> = words.collect();
+        Table {
+            whole: Buckets::new(&words, |known| !known.is_stem(), hash),
+            stems: Buckets::new(&words, Known::is_stem, beginning),
+            wide: Buckets::new(&words, |known| !known.word.is_ascii(), beginning),
         }
-        words.sort_by_key(|known| known.key);
-        let starts = (0..=KEYS).map(|key| words.partition_point(|known| known.key < key)).collect();
-        let mut lengths = vec![0_u64; KEYS];
-        for known in &words {
-            if let Some(lengths) = lengths.get_mut(known.key) {
-                *lengths |= if known.is_stem { u64::MAX << known.word.len() } else { 1 << known.word.len() };
-            }
-        }
-        Table { words, starts, lengths }
     })
 }
 
 impl Table {
     #[inline]
-    fn of(&self, word: &[u8]) -> &[Known] {
-        let key = key(word);
-        let start = self.starts.get(key).copied().unwrap_or(0);
-        let end = self.starts.get(key.saturating_add(1)).copied().unwrap_or(0);
-        self.words.get(start..end).unwrap_or_default()
-    }
-
-    #[inline]
-    fn kinds(&self, word: &str) -> u64 {
-        let lengths = self.lengths.get(key(word.as_bytes())).copied().unwrap_or(0);
-        let may_be = lengths >> word.len().min(63) & 1 == 1;
+    fn kinds(&self, word: &[u8], head: u64) -> u64 {
         let mut kinds = 0;
-        for known in if may_be { self.of(word.as_bytes()) } else { &[] } {
-            let stem =
-                if known.is_stem { word.as_bytes().get(..known.word.len()) } else { Some(word.as_bytes()) };
-            if stem.is_some_and(|stem| stem.eq_ignore_ascii_case(known.word.as_bytes())) {
+        for known in self.whole.get(hash(head)) {
+            if head == known.head && word.len() == known.word.len() && known.goes_on(word) {
+                kinds |= known.kinds;
+            }
+        }
+        for known in self.stems.get(beginning(head)) {
+            if head & known.compared == known.head && known.goes_on(word) {
                 kinds |= known.kinds;
             }
         }
         let may_be_slip = kinds == 0
             && (LEAST_SLIPPED..=MOST_SLIPPED).contains(&word.len())
-            && matches!(word.as_bytes(), [b'i' | b'I' | b'd' | b'D' | b'p' | b'P' | b'g' | b'G', ..]);
+            && matches!(word, [b'i' | b'I' | b'd' | b'D' | b'p' | b'P' | b'g' | b'G', ..]);
         if may_be_slip { self.slipped(word) } else { kinds }
     }
 
     /// What a word is with one letter put right; 0 where it is none.
-    fn slipped(&self, word: &str) -> u64 {
-        let meant = SLIPS.iter().find(|meant| is_slip(word.as_bytes(), meant.as_bytes()));
-        meant.map_or(0, |meant| self.kinds(meant))
+    #[inline(never)]
+    fn slipped(&self, word: &[u8]) -> u64 {
+        let meant = SLIPS.iter().find(|meant| is_slip(word, meant.as_bytes()));
+        meant.map_or(0, |meant| self.kinds(meant.as_bytes(), head(meant.as_bytes(), 0, meant.len())))
     }
 
     /// The longest word that a text of a script without spaces begins with: what it is, and its bytes.
     fn beginning(&self, text: &str) -> Option<(u64, usize)> {
-        let known = || self.of(text.as_bytes()).iter().filter(|known| text.starts_with(&known.word));
+        let words = self.wide.get(beginning(head(text.as_bytes(), 0, text.len())));
+        let known = || words.iter().filter(|known| text.starts_with(&known.word));
         let length = known().map(|known| known.word.len()).max()?;
         let longest = known().filter(|known| known.word.len() == length);
         Some((longest.fold(0, |kinds, known| kinds | known.kinds), length))
@@ -261,22 +331,20 @@ const MOST_SLIPPED: usize = 13;
 
 /// Whether a word is another with one letter too many, too few, or wrong, or two that changed places. The first letter and
 /// the last are right: with another ending it is another word.
-fn is_slip(word: &[u8], meant: &[u8]) -> bool {
-    let ends =
-        |word: &[u8]| (word.first().map(u8::to_ascii_lowercase), word.last().map(u8::to_ascii_lowercase));
-    if ends(word) != ends(meant) || word.len().abs_diff(meant.len()) > 1 {
+fn is_slip<'w>(word: &'w [u8], meant: &'w [u8]) -> bool {
+    let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
+    let ([first, .., last], [first_meant, .., last_meant]) = (word, meant) else { return false };
+    let are_ends = same(&(last, last_meant)) && same(&(first, first_meant));
+    if !are_ends || word.len().abs_diff(meant.len()) > 1 {
         return false;
     }
-    let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
     let head = word.iter().zip(meant).take_while(same).count();
     let most = word.len().min(meant.len()).saturating_sub(head);
     let tail = word.iter().rev().zip(meant.iter().rev()).take(most).take_while(same).count();
-    let middle = |word: &[u8]| {
-        word.get(head..word.len().saturating_sub(tail)).unwrap_or_default().to_ascii_lowercase()
-    };
-    match (middle(word).as_slice(), middle(meant).as_slice()) {
+    let middle = |word: &'w [u8]| word.get(head..word.len().saturating_sub(tail)).unwrap_or_default();
+    match (middle(word), middle(meant)) {
         ([], [_]) | ([_], []) | ([_], [_]) => true,
-        ([a, b], [c, d]) => a == d && b == c,
+        ([a, b], [c, d]) => same(&(a, d)) && same(&(b, c)),
         _ => false,
     }
 }
@@ -296,10 +364,10 @@ mod tests {
             ("igonre", IGNORE),
             ("DISREGRAD", IGNORE),
         ] {
-            assert!(table().kinds(word) & kinds != 0, "{word}");
+            assert!(kinds_of(word) & kinds != 0, "{word}");
         }
         for word in ["ignored", "ignores", "obstructions", "instructor", "guideline", "ignite", "ignoble"] {
-            assert!(table().kinds(word) & (IGNORE | PRIOR) == 0, "{word}");
+            assert!(kinds_of(word) & (IGNORE | PRIOR) == 0, "{word}");
         }
     }
 
