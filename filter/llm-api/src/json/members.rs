@@ -27,7 +27,8 @@ impl<'n> Names<'n> {
 /// The name of a member.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
-    pub(super) inside: &'a str,
+    /// The text between its quotes, not decoded.
+    pub(super) inside: &'a [u8],
     pub(super) has_escapes: bool,
 }
 
@@ -43,8 +44,7 @@ impl<'a> Key<'a> {
         if self.has_escapes {
             return self.text() == name;
         }
-        let (inside, name) = (self.inside.as_bytes(), name.as_bytes());
-        inside.last() == name.last() && is_same(inside, name)
+        is_same(self.inside, name.as_bytes())
     }
 
     /// The decoded name. Half of a surrogate pair reads as U+FFFD.
@@ -58,36 +58,36 @@ impl<'a> Key<'a> {
     }
 
     fn read(&self, halves: Halves) -> Option<Cow<'a, str>> {
-        if self.has_escapes {
-            return unescaped(self.inside, halves).map(Cow::Owned);
-        }
-        Some(Cow::Borrowed(self.inside))
+        let inside = self.as_written()?;
+        if self.has_escapes { unescaped(inside, halves).map(Cow::Owned) } else { Some(Cow::Borrowed(inside)) }
     }
 
     /// The place of the name in `whole`, with its quotes. Returns `None` when it is not borrowed from it.
     pub fn span(&self, whole: &str) -> Option<Range<usize>> {
-        let inside = span(whole, Raw { text: self.inside, has_escapes: self.has_escapes })?;
+        let inside = span(whole, Raw { text: self.as_written()?, has_escapes: self.has_escapes })?;
         Some(inside.start.checked_sub(1)?..inside.end.saturating_add(1))
     }
 
     /// The name. Returns `None` when it has escapes, which known names never have.
     pub fn plain(&self) -> Option<&'a str> {
-        (!self.has_escapes).then_some(self.inside)
+        self.as_written().filter(|_| !self.has_escapes)
+    }
+
+    fn as_written(&self) -> Option<&'a str> {
+        std::str::from_utf8(self.inside).ok()
     }
 }
 
 /// Whether two names of the same length are equal. They are short, and compiled to WebAssembly `==` compares one byte at a time.
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
-    let ((ones, _), (others, _)) = (one.as_chunks::<4>(), other.as_chunks::<4>());
-    let are_same =
-        |(one, other): (&[u8; 4], &[u8; 4])| u32::from_ne_bytes(*one) == u32::from_ne_bytes(*other);
-    if !ones.iter().zip(others).all(are_same) {
-        return false;
-    }
-    match one.last_chunk::<4>().zip(other.last_chunk::<4>()) {
-        Some(last) => are_same(last),
-        None => one.iter().zip(other).all(|(one, other)| one == other),
+    let ends = |name: &[u8]| {
+        let (first, last) = (name.first_chunk()?, name.last_chunk()?);
+        Some((u32::from_ne_bytes(*first), u32::from_ne_bytes(*last)))
+    };
+    match (ends(one), ends(other)) {
+        (Some(ends), Some(others)) => ends == others && (one.len() <= 8 || one == other),
+        _ => one == other,
     }
 }
 

@@ -140,16 +140,28 @@ impl<'a> Reader<'a> {
     /// true before the first member.
     #[inline(never)]
     pub fn key(&mut self, is_first: &mut bool) -> Result<Option<Key<'a>>, Unreadable> {
-        if !self.has_next(b'}', is_first)? {
-            return Ok(None);
+        let bytes = self.text.as_bytes();
+        let mut at = after_space(bytes, self.at);
+        match bytes.get(at) {
+            Some(b'}') => {
+                self.at = at.wrapping_add(1);
+                return Ok(None);
+            }
+            Some(b',') if !*is_first => at = after_space(bytes, at.wrapping_add(1)),
+            _ if *is_first => *is_first = false,
+            _ => return Err(Unreadable::NotJson),
         }
-        if self.next() != Some(b'"') {
+        if bytes.get(at) != Some(&b'"') {
             return Err(Unreadable::NotJson);
         }
-        let start = self.at.wrapping_add(1);
+        self.at = at;
         let has_escapes = self.skip_string()?;
-        let inside = self.text.get(start..self.at.wrapping_sub(1)).ok_or(Unreadable::NotJson)?;
-        self.colon()?;
+        let inside = bytes.get(at.wrapping_add(1)..self.at.wrapping_sub(1)).ok_or(Unreadable::NotJson)?;
+        // Mostly there is no white space around the colon.
+        match bytes.get(self.at..) {
+            Some([b':', next, ..]) if *next > b' ' => self.step(),
+            _ => self.colon()?,
+        }
         Ok(Some(Key { inside, has_escapes }))
     }
 
@@ -157,12 +169,6 @@ impl<'a> Reader<'a> {
     /// follows.
     #[inline(never)]
     pub fn goes_on(&mut self, close: u8, is_first: &mut bool) -> Result<bool, Unreadable> {
-        self.has_next(close, is_first)
-    }
-
-    /// The same for the members of an object, of which most bodies have many.
-    #[inline]
-    fn has_next(&mut self, close: u8, is_first: &mut bool) -> Result<bool, Unreadable> {
         let next = self.peek().ok_or(Unreadable::NotJson)?;
         if next == close {
             self.step();

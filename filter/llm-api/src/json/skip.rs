@@ -7,15 +7,6 @@ use super::{
 };
 
 impl Reader<'_> {
-    /// Skips `wanted`, which must be next.
-    #[inline(never)]
-    fn word(&mut self, wanted: &str) -> Result<(), Unreadable> {
-        let is_next =
-            self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(wanted.as_bytes()));
-        self.at = self.at.wrapping_add(wanted.len());
-        if is_next { Ok(()) } else { Err(Unreadable::NotJson) }
-    }
-
     /// Skips the string whose opening quote is next. Returns whether it has escapes.
     #[inline]
     pub(super) fn skip_string(&mut self) -> Result<bool, Unreadable> {
@@ -91,7 +82,10 @@ impl Reader<'_> {
             at = match *bytes.get(at).ok_or(Unreadable::NotJson)? {
                 b'"' => self.at_end(at, |reader| reader.skip_string().map(drop))?,
                 b'0'..=b'9' if is_digit_alone(bytes, at) => at.wrapping_add(1),
-                b'-' | b'0'..=b'9' => self.at_end(at, Self::skip_number)?,
+                b'-' | b'0'..=b'9' => match integer_end(bytes, at) {
+                    Some(end) => end,
+                    None => self.at_end(at, Self::skip_number)?,
+                },
                 b'{' => {
                     let inside = after_space(bytes, at.wrapping_add(1));
                     if bytes.get(inside) == Some(&b'}') {
@@ -116,9 +110,7 @@ impl Reader<'_> {
                         continue;
                     }
                 }
-                b't' => self.at_end(at, |reader| reader.word("true"))?,
-                b'f' => self.at_end(at, |reader| reader.word("false"))?,
-                b'n' => self.at_end(at, |reader| reader.word("null"))?,
+                b't' | b'f' | b'n' => word_end(bytes, at).ok_or(Unreadable::NotJson)?,
                 _ => return Err(Unreadable::NotJson),
             };
             // After a value, the containers around it may end too.
@@ -228,11 +220,37 @@ impl Reader<'_> {
 
 /// The first position from `at` on that is not white space.
 #[inline]
-pub(super) fn after_space(bytes: &[u8], mut at: usize) -> usize {
+pub(super) fn after_space(bytes: &[u8], at: usize) -> usize {
+    // Mostly there is none.
+    if bytes.get(at).is_some_and(|byte| *byte > b' ') { at } else { after_some_space(bytes, at) }
+}
+
+#[inline(never)]
+fn after_some_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\n' | b'\t' | b'\r')) {
         at = at.wrapping_add(1);
     }
     at
+}
+
+/// The end of the number at `at`, if it is an integer with a comma or a bracket behind it, as most are.
+#[inline]
+fn integer_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_valid = digits == 1 || digits > 1 && rest.first() != Some(&b'0');
+    (is_valid && matches!(rest.get(digits), Some(b',' | b']' | b'}'))).then(|| at.wrapping_add(digits))
+}
+
+/// The end of the `true`, `false` or `null` at `at`.
+#[inline]
+fn word_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    match rest.first_chunk()? {
+        b"true" | b"null" => Some(at.wrapping_add(4)),
+        b"fals" if rest.get(4) == Some(&b'e') => Some(at.wrapping_add(5)),
+        _ => None,
+    }
 }
 
 /// Whether the number at `at` is a single digit.
