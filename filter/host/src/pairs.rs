@@ -20,38 +20,48 @@ impl Pairs {
         values
     }
 
-    /// Gives the values of a header until one is taken.
+    /// Gives the values of a header until one is taken. Most headers are passed over by the length of their name.
     fn find<'h, T>(&'h self, name: &str, mut take: impl FnMut(&'h [u8]) -> Option<T>) -> Option<T> {
-        self.each(|known, value| if known == name.as_bytes() { take(value) } else { None })
+        let (lengths, texts) = self.parts()?;
+        let mut start = 0_usize;
+        for [name_length, value_length] in lengths {
+            let value = start.wrapping_add(name_length).wrapping_add(1);
+            let end = value.wrapping_add(value_length);
+            if name_length == name.len()
+                && texts.get(start..)?.starts_with(name.as_bytes())
+                && let Some(taken) = take(texts.get(value..end)?)
+            {
+                return Some(taken);
+            }
+            start = end.wrapping_add(1);
+        }
+        None
     }
 
     /// The names of all headers, those that are text.
     pub fn names(&self) -> Vec<String> {
+        let Some((lengths, mut texts)) = self.parts() else { return Vec::new() };
         let mut names = Vec::new();
-        self.each(|name, _| {
+        for [name_length, value_length] in lengths {
+            let Some((name, rest)) = texts.split_at_checked(name_length) else { break };
             names.extend(std::str::from_utf8(name).map(str::to_owned));
-            None::<()>
-        });
+            texts = rest.get(value_length.saturating_add(2)..).unwrap_or_default();
+        }
         names
     }
 
-    /// Gives all headers until one is taken.
-    fn each<'h, T>(&'h self, mut take: impl FnMut(&'h [u8], &'h [u8]) -> Option<T>) -> Option<T> {
+    /// The lengths of each name and value, and the texts of all.
+    fn parts(&self) -> Option<(impl Iterator<Item = [usize; 2]>, &[u8])> {
         let (count, rest) = self.0.split_first_chunk::<4>()?;
-        let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
-        let (lengths, mut texts) = rest.split_at_checked(count.checked_mul(8)?)?;
-        for lengths in lengths.as_chunks::<8>().0 {
-            let (name_length, value_length) = lengths.split_first_chunk::<4>()?;
-            let length = |bytes: &[u8; 4]| usize::try_from(u32::from_le_bytes(*bytes)).ok();
-            let (name_length, value_length) =
-                (length(name_length)?, length(value_length.first_chunk::<4>()?)?);
-            let (known, rest) = texts.split_at_checked(name_length)?;
-            let (value, rest) = rest.get(1..)?.split_at_checked(value_length)?;
-            if let Some(taken) = take(known, value) {
-                return Some(taken);
-            }
-            texts = rest.get(1..)?;
-        }
-        None
+        let (lengths, texts) = rest.split_at_checked(length(count).checked_mul(8)?)?;
+        let lengths = lengths.as_chunks::<8>().0.iter();
+        Some((
+            lengths.filter_map(|both| Some([length(both.first_chunk()?), length(both.last_chunk()?)])),
+            texts,
+        ))
     }
+}
+
+fn length(bytes: &[u8; 4]) -> usize {
+    usize::try_from(u32::from_le_bytes(*bytes)).unwrap_or(usize::MAX)
 }

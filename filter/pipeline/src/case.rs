@@ -124,7 +124,8 @@ pub struct Waits {
 
 impl Case {
     /// A request of which no more is known than its head.
-    pub fn of(route: &Route, policy: &Arc<Policy>, head: &RequestHead) -> Self {
+    /// `first`: the fingerprint of the conversation's head, where the body was read.
+    pub fn of(route: &Route, policy: &Arc<Policy>, head: &RequestHead, first: Option<u64>) -> Self {
         Self {
             arrived: head.arrived,
             dialect: route.dialect,
@@ -132,8 +133,8 @@ impl Case {
             include_usage: false,
             model: route.facts.model.clone().unwrap_or_default(),
             policy: Arc::clone(policy),
-            scope: head.claims.scope(None),
-            names: head.claims.names(None),
+            scope: head.claims.scope(first),
+            names: head.claims.names(first),
             turn: None,
             body: Vec::new(),
             length: 0,

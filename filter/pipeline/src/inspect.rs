@@ -170,10 +170,8 @@ fn look_at_model(
         framing: facts.framing.unwrap_or(framing),
         include_usage: conversation.include_usage,
         model: facts.model.clone().unwrap_or_else(|| conversation.model.to_string()),
-        scope: claims.scope(reading.head),
-        names: claims.names(reading.head),
         thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
-        ..Case::of(route, policy, head)
+        ..Case::of(route, policy, head, reading.head)
     };
     case.notes.push(Note::Count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0)));
     let is_traced = config.collector.is_some() && claims.names_run();

@@ -81,14 +81,12 @@ impl<'a> Key<'a> {
 /// Whether two names of the same length are equal. They are short, and compiled to WebAssembly `==` compares one byte at a time.
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
-    let ends = |name: &[u8]| {
-        let (first, last) = (name.first_chunk()?, name.last_chunk()?);
-        Some((u32::from_ne_bytes(*first), u32::from_ne_bytes(*last)))
+    let word = |bytes: &[u8; 4]| u32::from_ne_bytes(*bytes);
+    let (Some(last), Some(other_last)) = (one.last_chunk(), other.last_chunk()) else {
+        return one.iter().zip(other).all(|(one, other)| one == other);
     };
-    match (ends(one), ends(other)) {
-        (Some(ends), Some(others)) => ends == others && (one.len() <= 8 || one == other),
-        _ => one == other,
-    }
+    let (ones, others) = (one.as_chunks().0.iter(), other.as_chunks().0.iter());
+    word(last) == word(other_last) && ones.zip(others).all(|(one, other)| word(one) == word(other))
 }
 
 /// The members of an object in order.
