@@ -123,10 +123,10 @@ pub struct Waits {
 }
 
 impl Case {
-    /// A request of which no more is known than its head.
-    /// `first`: the fingerprint of the conversation's head, where the body was read.
-    pub fn of(route: &Route, policy: &Arc<Policy>, head: &RequestHead, first: Option<u64>) -> Self {
-        Self {
+    /// A request of which no more is known than its head. `first`: the fingerprint of the conversation's head, where the body was
+    /// read. It is large: it is made where it stays.
+    pub fn of(route: &Route, policy: &Arc<Policy>, head: &RequestHead, first: Option<u64>) -> Box<Self> {
+        Box::new(Self {
             arrived: head.arrived,
             dialect: route.dialect,
             framing: route.facts.framing.unwrap_or(Framing::Json),
@@ -165,7 +165,7 @@ impl Case {
             chat: None,
             spending: None,
             waits: Waits::default(),
-        }
+        })
     }
 
     /// Whether the request may go on otherwise than it came, or wait: then its body and the places for a hint are kept.

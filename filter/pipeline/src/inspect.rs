@@ -138,7 +138,7 @@ fn look(
             if case.may_change() {
                 case.body = body.into_owned();
             }
-            Ok(Looked::Model(Box::new(case)))
+            Ok(Looked::Model(case))
         }
     }
 }
@@ -149,7 +149,7 @@ fn look_at_model(
     head: &mut RequestHead,
     body: &[u8],
     host: &dyn Facts,
-) -> Result<Option<Case>, Bypass> {
+) -> Result<Option<Box<Case>>, Bypass> {
     let Target::Model(route) = &head.target else { return Ok(None) };
     let Route { dialect, facts } = route;
     let conversation = registry::read(*dialect, body).map_err(Bypass::Unreadable)?;
@@ -166,13 +166,13 @@ fn look_at_model(
     let memo = host.memo();
     let reading = Reading::remembering(&conversation, reach, &memo).map_err(Bypass::Unreadable)?;
     let framing = if conversation.stream { Framing::Sse } else { Framing::Json };
-    let mut case = Case {
-        framing: facts.framing.unwrap_or(framing),
-        include_usage: conversation.include_usage,
-        model: facts.model.clone().unwrap_or_else(|| conversation.model.to_string()),
-        thread: reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default(),
-        ..Case::of(route, policy, head, reading.head)
-    };
+    let mut case = Case::of(route, policy, head, reading.head);
+    case.framing = facts.framing.unwrap_or(framing);
+    case.include_usage = conversation.include_usage;
+    if facts.model.is_none() {
+        case.model = conversation.model.to_string();
+    }
+    case.thread = reading.kept.as_ref().map(|tail| tail.thread).unwrap_or_default();
     case.notes.push(Note::Count(Metric::BytesInspected, u64::try_from(body.len()).unwrap_or(0)));
     let is_traced = config.collector.is_some() && claims.names_run();
     case.is_traced = is_traced;
@@ -284,7 +284,7 @@ pub fn spent(
 /// The request goes on when nothing is awaited any more.
 fn go_on(config: &Config, case: Box<Case>, host: &mut impl Host) -> Next {
     if case.waits == Waits::default() {
-        settle(config, *case, host)
+        settle(config, case, host)
     } else {
         Next::Await(Waiting::Model(case))
     }
@@ -314,7 +314,7 @@ pub fn abandoned(waiting: Waiting, host: &mut impl Host) {
 
 /// Decides, now that no reply is awaited any more, and carries the decision out.
 #[inline(never)]
-fn settle(config: &Config, mut case: Case, host: &mut impl Host) -> Next {
+fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
     if case.unread.is_some() {
         // There is no place for a hint: a later request gets it.
         case.findings.retain(|finding| finding.verdict == Verdict::Kill);

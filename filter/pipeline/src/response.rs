@@ -93,7 +93,7 @@ pub struct PassingResponse {
 }
 
 impl PassingResponse {
-    pub fn new(mut case: Case, headers: Vec<(&'static str, String)>) -> Self {
+    pub fn new(mut case: Box<Case>, headers: Vec<(&'static str, String)>) -> Self {
         let awaited = awaited(&mut case);
         let Case {
             arrived,
@@ -114,7 +114,7 @@ impl PassingResponse {
             spending,
             chat,
             ..
-        } = case;
+        } = *case;
         let case = AnswerCase {
             arrived,
             dialect,

@@ -59,7 +59,7 @@ fn model(
     (cause, body): (Bypass, Unread),
     host: &mut impl Host,
 ) -> Next {
-    let mut case = Box::new(Case::of(route, policy, head, None));
+    let mut case = Case::of(route, policy, head, None);
     let told = told_length(host);
     let come = match body {
         Unread::Whole(length) | Unread::Part(length) => length,
