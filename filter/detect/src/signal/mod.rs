@@ -183,6 +183,24 @@ impl StepsPolicy {
         by_kind.chain(by_tool).map(Thresholds::least).min().unwrap_or(u32::MAX)
     }
 
+    /// The number of steps below which no signal can say anything.
+    fn fewest(&self, steps: &[Step<'_>]) -> u32 {
+        let rows = [
+            self.repeated_step,
+            self.cycle,
+            self.stagnation,
+            self.stuck,
+            self.similar_failures,
+            self.same_outcome,
+            self.one_token,
+            self.changing,
+            self.alike,
+            Thresholds::hinting_from(self.weak),
+            Thresholds::hinting_from(self.talk),
+        ];
+        self.least(steps, rows.into_iter().fold(Thresholds::default(), Thresholds::strict))
+    }
+
     /// The policy where the user has asked for `number` repetitions: two more before a hint, and a kill as long after
     /// it as always.
     fn asked_for(&self, number: u32) -> Self {
@@ -306,6 +324,9 @@ fn told_first(
 /// The strongest finding in the steps of one count. Of equal ones the most telling: in the order below.
 fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     let last = steps.last()?;
+    if number(steps.len()) < policy.fewest(steps) {
+        return None;
+    }
     let stale = progress::stagnation(steps, policy.least(steps, policy.stagnation));
     let very_old = match stale.very_old.proves(|step| policy.is_proof(steps, stale.very_old.steps, step)) {
         true => policy.row_of_all(stale.very_old.steps, policy.stagnation).killing(),
