@@ -93,10 +93,6 @@ impl Facts for Envoy {
     }
 
     fn request_header(&self, name: &str) -> Option<Vec<u8>> {
-        // Of most requests that are not inspected, the path is all that is asked for.
-        if name == ":path" && self.request_headers.get().is_none() {
-            return hostcalls::get_map_value_bytes(MapType::HttpRequestHeaders, name).ok()?;
-        }
         let known = self.request_headers.get_or_init(|| headers(MapType::HttpRequestHeaders));
         known.get(name).map(<[u8]>::to_vec)
     }
