@@ -8,7 +8,7 @@ use crate::{
     growing::{self, Extent},
     history::{Reading, Tail},
     signal::score::{self, ScorePolicy},
-    step::{FinishedCall, Kind, is_weak_answer, without_volatile},
+    step::{FinishedCall, is_weak_answer, without_volatile},
     verdict::{Finding, Signal, Verdict},
     window::{Entry, Fate, Window},
 };
@@ -34,26 +34,24 @@ pub struct Incoming<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct IncomingPrompt {
     pub text: Fingerprint,
-    /// It merely acknowledges, or says that something is not there yet.
-    pub is_weak: bool,
     /// It is what came of an action that the agent wrote and had written before: the history says what that proves.
     pub is_observation: bool,
     /// It goes on from an earlier text: the rest is what was added to it.
     pub is_addition: bool,
+    /// What was added merely acknowledges, or says that something is not there yet.
+    pub is_weak_addition: bool,
     pub context: Context,
 }
 
 impl IncomingPrompt {
     pub fn of(reading: &Reading) -> Option<Self> {
         let Tail::Prompt(prompt) = &reading.tail else { return None };
-        // What the agent said it was waiting for proves nothing either.
-        let weak = [Kind::Acknowledgement, Kind::Empty, Kind::Waiting];
         let exchange = reading.exchanges.all.last();
         Some(Self {
             text: Fingerprint::of(&prompt.text),
-            is_weak: exchange.is_some_and(|step| weak.contains(&step.kind())) || is_weak_answer(&prompt.text),
             is_observation: exchange.is_some_and(|step| step.acts),
             is_addition: false,
+            is_weak_addition: false,
             context: prompt.context.clone().unwrap_or_default(),
         })
     }
@@ -62,9 +60,9 @@ impl IncomingPrompt {
     fn of_addition(&self, added: &str) -> Self {
         Self {
             text: Fingerprint::of(&without_volatile(added)),
-            is_weak: is_weak_answer(added),
             is_observation: self.is_observation,
             is_addition: true,
+            is_weak_addition: is_weak_answer(added),
             context: self.context.clone(),
         }
     }

@@ -6,7 +6,7 @@ pub fn strings_into(json: &str, out: &mut String) {
     while let Some(start) = memchr::memchr(b'"', rest.as_bytes()) {
         rest = rest.get(start.saturating_add(1)..).unwrap_or_default();
         loop {
-            let end = memchr::memchr2(b'"', b'\\', rest.as_bytes()).unwrap_or(rest.len());
+            let end = plain_end(rest.as_bytes());
             let (plain, after) = rest.split_at_checked(end).unwrap_or_default();
             out.push_str(plain);
             match after.strip_prefix('\\') {
@@ -18,6 +18,17 @@ pub fn strings_into(json: &str, out: &mut String) {
             }
         }
         out.push('\n');
+    }
+}
+
+/// Where the next quote or backslash stands. They are near each other where JSON stands in a string.
+fn plain_end(bytes: &[u8]) -> usize {
+    const NEAR: usize = 12;
+    let is_end = |byte: &u8| matches!(byte, b'"' | b'\\');
+    let (near, far) = bytes.split_at_checked(NEAR).unwrap_or((bytes, &[]));
+    match near.iter().position(is_end) {
+        Some(end) => end,
+        None => memchr::memchr2(b'"', b'\\', far).map_or(bytes.len(), |end| end.saturating_add(NEAR)),
     }
 }
 

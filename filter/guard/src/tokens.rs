@@ -65,9 +65,15 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
             at = at.wrapping_add(1);
         }
         if classes == 0 {
-            // Between most words is a space.
-            gap |= if rest.first() == Some(&b' ') { 0 } else { sign(rest, gap == 0) };
-            at = at.wrapping_add(1);
+            for byte in rest {
+                match class(*byte) {
+                    SPACE => {}
+                    MARK => gap |= SIGN,
+                    0 => gap |= sign(bytes.get(at..).unwrap_or_default(), gap == 0),
+                    _ => break,
+                }
+                at = at.wrapping_add(1);
+            }
             continue;
         }
         // Of apostrophes, those within a word belong to it.
@@ -120,11 +126,14 @@ fn ideographs(word: &str, start: usize, gap: &mut u8, tokens: &mut Vec<Token>) -
     all
 }
 
-/// What a byte is to a word: a part of it, a small letter, a part of a character that is not ASCII, an apostrophe.
+/// What a byte is to a word: a part of it, a small letter, a part of a character that is not ASCII, an apostrophe; white space, or a
+/// sign that is always the same; 0: see [`sign`].
 const INSIDE: u8 = 1;
 const LOWER: u8 = 2;
 const WIDE: u8 = 4;
 const APOSTROPHE: u8 = 8;
+const SPACE: u8 = 16;
+const MARK: u8 = 32;
 static CLASSES: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {
@@ -136,7 +145,9 @@ const fn classes() -> [u8; 256] {
             b'a'..=b'z' => INSIDE | LOWER,
             b'A'..=b'Z' | b'0'..=b'9' => INSIDE,
             b'\'' => INSIDE | APOSTROPHE,
-            _ => 0,
+            b' ' | b'\t' | b'\r' => SPACE,
+            b'.' | b'!' | b'?' | b';' | b'\n' | b'_' | b',' | b':' | b'"' | b'`' => 0,
+            _ => MARK,
         };
         byte = byte.wrapping_add(1);
         rest = after;
@@ -157,7 +168,6 @@ fn sign(rest: &[u8], is_first: bool) -> u8 {
         [b'.' | b'!' | b'?' | b';', ..] => STOP,
         [b'\n', b'\n', ..] => STOP | LINE,
         [b'\n', ..] => LINE,
-        [b' ' | b'\t' | b'\r', ..] => 0,
         [b'_', next, ..] if is_first && next.is_ascii_alphanumeric() => GLUED,
         [b',', ..] => COMMA,
         [b':', ..] => COLON,

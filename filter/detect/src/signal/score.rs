@@ -34,8 +34,7 @@ pub fn judge(
     policy: &ScorePolicy,
 ) -> (Verdict, Evidence) {
     // What an agent that acts in texts is told while it waits is no prompt.
-    if !policy.enabled || prompt.is_known() || prompt.is_observation || (prompt.is_weak && prompt.is_addition)
-    {
+    if !policy.enabled || prompt.is_known() || prompt.is_observation || prompt.is_weak_addition {
         return (Verdict::Allow, Evidence::default());
     }
     let IncomingPrompt { text, context, .. } = prompt;

@@ -41,10 +41,14 @@ impl<'a> Key<'a> {
 
     #[inline(never)]
     fn says(&self, name: &str) -> bool {
-        if self.has_escapes {
-            return self.text() == name;
-        }
-        is_same(self.inside, name.as_bytes())
+        if self.has_escapes { self.text() == name } else { is_same(self.inside, name.as_bytes()) }
+    }
+
+    /// The same as `is`, for the loops that compare the most names.
+    #[inline]
+    pub(super) fn is_one(&self, name: &str) -> bool {
+        let has_length = self.inside.len() == name.len();
+        if self.has_escapes { self.says(name) } else { has_length && is_same(self.inside, name.as_bytes()) }
     }
 
     /// The decoded name. Half of a surrogate pair reads as U+FFFD.

@@ -33,7 +33,7 @@ impl<'a> Object<'a> {
     /// The first member of this name, which may be null.
     #[inline(never)]
     pub fn present(&self, key: &str) -> Option<Raw<'a>> {
-        self.0.iter().find(|(name, _)| name.is(key)).map(|(_, value)| *value)
+        self.0.iter().find(|(name, _)| name.is_one(key)).map(|(_, value)| *value)
     }
 
     /// The first member of this name. Returns `None` when it is absent or null.

@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
         let mut is_first = true;
         self.open(b'{')?;
         while let Some(key) = self.key(&mut is_first)? {
-            let at = names.own.iter().position(|name| key.is(name));
+            let at = names.own.iter().position(|name| key.is_one(name));
             if at.is_none() && !names.within.is_empty() && self.next() == Some(b'{') {
                 // The places of inner members follow those of the object's own members.
                 let mut place = names.own.len();
