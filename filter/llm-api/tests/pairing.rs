@@ -222,6 +222,45 @@ fn a_message_of_which_nothing_is_left_goes_where_it_may() {
 }
 
 #[test]
+fn reasoning_stays_only_in_front_of_what_it_led_to() {
+    let items = |kinds: &str| {
+        let item = |(at, kind): (usize, char)| match kind {
+            'u' => format!(r#"{{"role":"user","content":"{at}"}}"#),
+            'a' => format!(r#"{{"role":"assistant","content":"{at}"}}"#),
+            'r' => format!(r#"{{"type":"reasoning","id":"rs_{at}","summary":[]}}"#),
+            'c' => r#"{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}"#.to_owned(),
+            's' => format!(r#"{{"type":"web_search_call","id":"ws_{at}","status":"completed"}}"#),
+            _ => r#"{"type":"function_call_output","call_id":"c","output":"x"}"#.to_owned(),
+        };
+        let list: Vec<_> = kinds.chars().enumerate().map(item).collect();
+        format!(r#"{{"input":[{}]}}"#, list.join(","))
+    };
+    let responses = by_label("openai_responses").unwrap();
+    for (kinds, left) in [
+        ("urcou", "urcou"),
+        ("urrcou", "urrcou"),
+        ("urscou", "urscou"),
+        ("urau", "urau"),
+        ("urou", "uu"),
+        ("uroucou", "uucou"),
+        ("urucou", "uucou"),
+        ("ucorru", "ucou"),
+        ("ucor", "uco"),
+    ] {
+        let (after, _) = repaired(responses, &items(kinds));
+        let after: Value = serde_json::from_str(&after).unwrap();
+        let kind = |item: &Value| match item["type"].as_str().or(item["role"].as_str()) {
+            Some("function_call_output") => 'o',
+            Some("web_search_call") => 's',
+            Some("function_call") => 'c',
+            known => known.and_then(|name| name.chars().next()).unwrap(),
+        };
+        let said: String = after["input"].as_array().unwrap().iter().map(kind).collect();
+        assert_eq!(said, left, "{kinds}");
+    }
+}
+
+#[test]
 fn what_the_provider_keeps_is_left_alone() {
     let orphan = json!({"type": "function_call_output", "call_id": "a", "output": "x"});
     let call = json!({"type": "function_call", "call_id": "b", "name": "f", "arguments": "{}"});

@@ -35,6 +35,7 @@ const FORMAT: Format = Format {
         has_results_first: true,
         may_end_open: false,
         is_counted: false,
+        leads: |_| false,
         result: |id, _, _, text| {
             format!(r#"{{"type":"tool_result","tool_use_id":{},"content":{}}}"#, quoted(id), quoted(text))
         },

@@ -35,6 +35,7 @@ const FORMAT: Format = Format {
         has_results_first: false,
         may_end_open: false,
         is_counted: false,
+        leads: |_| false,
         result: |id, _, _, text| {
             let (id, text) = (quoted(id), quoted(text));
             format!(r#"{{"toolResult":{{"toolUseId":{id},"content":[{{"text":{text}}}]}}}}"#)

@@ -39,6 +39,7 @@ const FORMAT: Format = Format {
         has_results_first: false,
         may_end_open: true,
         is_counted: true,
+        leads: |_| false,
         result: |id, name, _, text| {
             let id = if id.is_empty() { String::new() } else { format!(r#""id":{},"#, quoted(id)) };
             let (name, text) = (quoted(name), quoted(text));

@@ -59,6 +59,7 @@ const FORMAT: Format = Format {
         has_results_first: false,
         may_end_open: true,
         is_counted: false,
+        leads: |_| false,
         result: |id, name, _, text| {
             let name = if name.is_empty() { String::new() } else { format!(r#""name":{},"#, quoted(name)) };
             let (id, text) = (quoted(id), quoted(text));

@@ -36,6 +36,7 @@ const FORMAT: Format = Format {
         has_results_first: false,
         may_end_open: false,
         is_counted: false,
+        leads: |_| false,
         result: |id, _, _, text| {
             format!(r#"{{"role":"tool","tool_call_id":{},"content":{}}}"#, quoted(id), quoted(text))
         },

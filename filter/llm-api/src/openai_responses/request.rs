@@ -56,6 +56,7 @@ const FORMAT: Format = Format {
         has_results_first: false,
         may_end_open: false,
         is_counted: false,
+        leads: |item| item.pick(["type"]).is_ok_and(|[kind]| name(kind) == "reasoning"),
         result: |id, _, is_custom, text| {
             let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
             format!(r#"{{"type":"{kind}","call_id":{},"output":{}}}"#, quoted(id), quoted(text))

@@ -79,6 +79,8 @@ pub(crate) struct Form {
     pub may_end_open: bool,
     /// Whether only the numbers of calls and results must be equal, whatever their ids.
     pub is_counted: bool,
+    /// Whether the provider accepts the item only in front of another item of the model.
+    pub leads: fn(Raw<'_>) -> bool,
     /// Writes a result: the id and name of the call, whether it is a custom tool's, the text.
     pub result: fn(&str, &str, bool, &str) -> String,
     /// Writes a user's message with these elements.

@@ -5,6 +5,7 @@ use crate::conversation::Role;
 
 impl Pairing<'_, '_, '_> {
     pub(super) fn anywhere(&mut self) {
+        self.drop_leading();
         let alive = self.alive();
         // The last call with an id, and its results. If an id is used by two calls, the provider accepts one result as
         // well as two.
@@ -54,6 +55,21 @@ impl Pairing<'_, '_, '_> {
             }
         }
         self.drop_strays(strays);
+    }
+
+    /// Drops reasoning whose call or text was cut.
+    fn drop_leading(&mut self) {
+        let mut is_followed = false;
+        for at in self.alive().into_iter().rev() {
+            let Some(entry) = self.outline.entries.get(at) else { continue };
+            let is_models = matches!(entry.role, Role::Assistant | Role::Other);
+            if !is_models || !(self.outline.form.leads)(entry.raw) {
+                is_followed = is_models;
+            } else if !is_followed {
+                self.done.dropped = self.done.dropped.saturating_add(1);
+                self.changes.drop_entry(at);
+            }
+        }
     }
 
     /// For each item, the last item of the model's turn that it belongs to.

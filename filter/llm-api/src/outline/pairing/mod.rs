@@ -20,7 +20,7 @@ pub const MISSING: &str = "[Tool result missing -- session was compacted]";
 /// The number of repairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// Results dropped.
+    /// Results without a call dropped, and reasoning without what it led to.
     pub dropped: usize,
     /// Results moved to where the provider requires them.
     pub moved: usize,
