@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    json::{self, Raw, object::Object},
+    json::{self, Raw, members::Elements, object::Object},
     usage::Report,
 };
 
@@ -246,9 +246,10 @@ impl<'v, 'a> EventSink<'v, 'a> {
         let list = object.get(name);
         self.require(list.is_none_or(Raw::is_list));
         let mut objects = Vec::new();
-        for element in list.into_iter().flat_map(Raw::elements) {
-            let inner = Object::of(element);
-            self.require(element.is_object());
+        let mut elements = list.map(Raw::elements);
+        while let Some(inner) = elements.as_mut().and_then(Elements::next_object) {
+            self.require(inner.is_some());
+            let inner = inner.unwrap_or_default();
             self.require_unique_names(&inner);
             objects.push(inner);
         }

@@ -6,6 +6,7 @@ use std::{borrow::Cow, ops::Range};
 use super::{
     Raw, Unreadable,
     escape::{Halves, unescaped},
+    object::Object,
     reader::Reader,
     span,
 };
@@ -148,6 +149,19 @@ impl<'a> Elements<'a> {
     ) -> Option<Result<Raw<'a>, Unreadable>> {
         self.is_over = self.is_over || !self.reader.goes_on(b']', &mut self.is_first).unwrap_or(false);
         (!self.is_over).then(|| self.reader.pick(names, picked))
+    }
+
+    /// The next element as an object. Returns `Some(None)` when it is something else, and `None` at the end of the list.
+    #[inline(never)]
+    pub(crate) fn next_object(&mut self) -> Option<Option<Object<'a>>> {
+        self.is_over = self.is_over || !self.reader.goes_on(b']', &mut self.is_first).unwrap_or(false);
+        if self.is_over {
+            return None;
+        }
+        if self.reader.peek() == Some(b'{') {
+            return Some(Object::next(&mut self.reader));
+        }
+        self.reader.raw().ok().map(|_| None)
     }
 
     /// The rest of the list, from the next element on, as it stands in the text. Returns `None` when no element

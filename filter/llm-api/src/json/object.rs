@@ -16,9 +16,11 @@ impl<'a> Object<'a> {
     /// Empty if `raw` is not an object.
     #[inline(never)]
     pub fn of(raw: Raw<'a>) -> Self {
-        let mut members = Vec::with_capacity(if raw.is_object() { USUAL } else { 0 });
-        members.extend(raw.members());
-        Self(members)
+        if raw.is_object() {
+            Self::next(&mut Reader::of_raw(raw)).unwrap_or_default()
+        } else {
+            Self::default()
+        }
     }
 
     pub fn push(&mut self, key: Key<'a>, value: Raw<'a>) {
@@ -80,13 +82,21 @@ impl<'a> Object<'a> {
     /// Reads a whole text. Returns `None` when it is not an object.
     #[inline(never)]
     pub fn read(json: &'a str) -> Option<Self> {
-        let (mut reader, mut is_first) = (Reader::new(json), true);
+        let mut reader = Reader::new(json);
+        let read = Self::next(&mut reader)?;
+        reader.end().ok()?;
+        Some(read)
+    }
+
+    /// Reads the value that is next. Returns `None` when it is not an object.
+    #[inline(never)]
+    pub fn next(reader: &mut Reader<'a>) -> Option<Self> {
+        let mut is_first = true;
         let mut members = Vec::with_capacity(USUAL);
         reader.open(b'{').ok()?;
         while let Some(key) = reader.key(&mut is_first).ok()? {
             members.push((key, reader.raw().ok()?));
         }
-        reader.end().ok()?;
         Some(Self(members))
     }
 
