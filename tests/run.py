@@ -7,6 +7,7 @@ leaves a processor idle for minutes. What a program says is printed when it has 
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import tempfile
@@ -74,7 +75,28 @@ def built() -> list[Program]:
     return programs
 
 
+def sources_of(target: dict, package: dict) -> list[Path]:
+    """The files of a library or a program; of a program that has no folder of its own, its first."""
+    first = Path(target["src_path"])
+    others = [Path(other["src_path"]) for other in package["targets"] if other["src_path"] != target["src_path"]]
+    is_apart = first.name == "main.rs" and all(other.parent != first.parent for other in others)
+    return list(first.parent.rglob("*.rs")) if is_apart or first.name == "lib.rs" else [first]
+
+
+def check_left_out() -> None:
+    """What has no tests in its sources is not built for them: `test = false`. That must be true."""
+    command = [CARGO, "metadata", "--no-deps", "--format-version", "1"]
+    packages = json.loads(subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, check=True).stdout)["packages"]
+    for package in packages:
+        for target in package["targets"]:
+            is_built_for_them = target["test"] or "bench" in target["kind"] or "custom-build" in target["kind"]
+            for source in [] if is_built_for_them else sources_of(target, package):
+                if re.search(r"^\s*#\[(\w+::)?test\b", source.read_text(), re.MULTILINE):
+                    sys.exit(f"tests: nothing runs the tests in {source}: take `test = false` out of {package['manifest_path']}")
+
+
 def all_programs() -> list[Program]:
+    check_left_out()
     programs = built()
     programs.append(Program("examples in the documentation of crates", [CARGO, "test", "--quiet", "--workspace", "--doc"], REPOSITORY))
     programs += [Program(suite, [sys.executable, suite], REPOSITORY) for suite in SUITES]

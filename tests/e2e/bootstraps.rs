@@ -3,12 +3,12 @@
 use std::fs;
 
 use sentinel_harness::bootstrap::Bootstrap;
-use sentinel_harness::envoy::{Envoy, assert_valid};
+use sentinel_harness::envoy::{Envoy, assert_valid, no_module};
 use sentinel_harness::gateway::shipped;
 use sentinel_harness::{Dialect, Stack, parts};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::{NoModule, QUESTION, verdicts_of};
+use crate::support::{QUESTION, assembled, verdicts_of};
 
 #[test]
 fn every_shipped_bootstrap_is_valid() {
@@ -40,16 +40,32 @@ fn the_lines_for_traces_are_valid() {
         if tls {
             bootstrap.traces_tls();
         }
-        assert_valid("envoy/production.yaml with traces", &Envoy::validate(&bootstrap));
+        let output = Envoy::validate_without_filter(&bootstrap, &[]);
+        assert_valid("envoy/production.yaml with traces", &output);
     }
+    // TLS is Envoy's affair: both have one configuration of the filter.
+    let bootstrap: Value = serde_saphyr::from_str(bootstrap.text()).unwrap();
+    let manager = bootstrap.pointer("/static_resources/listeners/0/filter_chains/0/filters/0/typed_config");
+    let mut filters = manager.unwrap()["http_filters"].as_array().unwrap().iter();
+    let filter = filters.find(|filter| filter["name"] == "sentinel").unwrap();
+    let config = filter["typed_config"]["config"]["configuration"]["value"].as_str().unwrap();
+    assert!(config.contains("collector"), "{config}");
+    let mut demo = Bootstrap::demo();
+    demo.config(config);
+    assert_eq!(Envoy::refusal(&demo), None);
+}
+
+#[test]
+fn the_module_that_stands_for_none_is_its_text() {
+    let text = include_str!("../harness/no_module.wat");
+    assert_eq!(fs::read(no_module()).unwrap(), assembled(text));
 }
 
 /// `envoy --mode validate` does not open the files that are read anew, so each is put into the bootstrap in its place.
 #[test]
 fn every_file_that_is_read_anew_is_valid() {
-    let module = NoModule::make();
     let validate = |name: &str, bootstrap: Bootstrap, valid: bool| {
-        let output = Envoy::validate(&module.instead_of_the_filter(bootstrap));
+        let output = Envoy::validate_without_filter(&bootstrap, &[]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.success(), valid, "envoy/production/{name}:\n{said}");
     };

@@ -1,8 +1,8 @@
 //! What several modules assert.
 
+use std::process::Command;
 use std::time::Duration;
 
-use sentinel_harness::bootstrap::Bootstrap;
 use sentinel_harness::client::Response;
 use sentinel_harness::fake_service::Behaviour;
 use sentinel_harness::provider::Received;
@@ -52,25 +52,15 @@ pub fn question(number: usize) -> Vec<u8> {
     CHAT.ask(&format!("{QUESTION} {}", text_for(&number.to_string())), false).to_string().into_bytes()
 }
 
-/// A module that does nothing, which Envoy has compiled at once: where a bootstrap is judged by its other parts.
-pub struct NoModule(tempfile::NamedTempFile);
-
-impl NoModule {
-    pub fn make() -> Self {
-        let text = r#"(module
-            (memory (export "memory") 2)
-            (func (export "proxy_abi_version_0_2_1"))
-            (func (export "_initialize"))
-            (func (export "proxy_on_memory_allocate") (param i32) (result i32) i32.const 1024))"#;
-        let file = tempfile::NamedTempFile::with_suffix(".wasm").expect("a file");
-        std::fs::write(file.path(), wat::parse_str(text).expect("a module")).expect("the module is written");
-        Self(file)
-    }
-
-    pub fn instead_of_the_filter(&self, mut bootstrap: Bootstrap) -> Bootstrap {
-        bootstrap.replace(&parts::filter().display().to_string(), &self.0.path().display().to_string());
-        bootstrap
-    }
+/// The module that this text (wat) is.
+pub fn assembled(text: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let [from, to] = ["module.wat", "module.wasm"].map(|name| folder.path().join(name));
+    std::fs::write(&from, text).expect("the text is written");
+    let mut command = Command::new(parts::node());
+    let done = command.arg(parts::wasm_opt()).arg(from).arg("-o").arg(&to).output().expect("Node starts");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    std::fs::read(to).expect("a module")
 }
 
 /// What was put into `sent` to make `got`, if that is all that was changed: one insertion at one place.

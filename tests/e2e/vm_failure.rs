@@ -13,7 +13,7 @@ use sentinel_harness::process::{PATIENCE, eventually};
 use sentinel_harness::provider::{Piece, faithful};
 use tempfile::TempDir;
 
-use crate::support::{CHAT, QUESTION};
+use crate::support::{CHAT, QUESTION, assembled};
 
 /// Lets go what has no body, holds what has one for good, and fails at a request with forty headers or more.
 const TRAP: &str = r#"(module
@@ -37,7 +37,7 @@ const TRAP: &str = r#"(module
 
 fn trap(folder: &TempDir) -> PathBuf {
     let module = folder.path().join("trap.wasm");
-    fs::write(&module, wat::parse_str(TRAP).expect("a module")).unwrap();
+    fs::write(&module, assembled(TRAP)).unwrap();
     module
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use sentinel_harness::bootstrap::Bootstrap;
-use sentinel_harness::envoy::{Envoy, assert_valid};
 use sentinel_harness::parts;
 
+use crate::judged::assert_valid;
 use crate::manifests::{copy, find, laid_over, objects};
 
 /// k8s/render.py on these manifests.
@@ -107,9 +107,8 @@ fn the_real_envoy_accepts_the_bootstraps_that_the_config_maps_hold() {
                     continue;
                 }
                 assert_eq!(over.is_some(), overlay == "cluster");
-                let over = over.as_ref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
-                let output = Envoy::validate_with(&bootstrap, &over);
-                assert_valid(&format!("{name} of {overlay} in zone {zone:?}"), &output);
+                let what = format!("{name} of {overlay} in zone {zone:?}");
+                assert_valid(&what, &bootstrap, over.as_deref());
             }
         }
     }

@@ -4,11 +4,11 @@
 use std::process::{Command, Output};
 
 use sentinel_harness::bootstrap::Bootstrap;
-use sentinel_harness::envoy::{Envoy, assert_valid};
 use sentinel_harness::parts;
 use serde_json::{Map, Value, json};
 
 use crate::components;
+use crate::judged::assert_valid;
 use crate::manifests::{called, documents, find, laid_over, objects};
 use crate::policies::faults;
 use crate::schemas::assert_fits;
@@ -258,8 +258,7 @@ fn the_real_envoy_accepts_what_the_chart_renders() {
         bootstrap.replace("/module/plugin.wasm", &parts::filter().display().to_string());
         bootstrap.mounted(&parts::root().join("envoy/production"));
         let over = laid_over(&all, "region-1a");
-        let over = over.as_ref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
-        assert_valid(&values.to_string(), &Envoy::validate_with(&bootstrap, &over));
+        assert_valid(&values.to_string(), &bootstrap, over.as_deref());
     }
 }
 

@@ -8,6 +8,7 @@ mod chart;
 mod components;
 mod golden;
 mod images;
+mod judged;
 mod listening;
 mod mail;
 mod manifests;

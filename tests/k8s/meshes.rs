@@ -2,14 +2,13 @@
 //! that envoy/providers.yaml has, and is laid into a bootstrap for the real Envoy to judge.
 
 use sentinel_harness::bootstrap::Bootstrap;
-use sentinel_harness::envoy::{self, Envoy};
 use sentinel_harness::stack::HELD;
 use sentinel_harness::{Dialect, Stack, parts};
 use serde_json::{Value, json};
 
+use crate::judged::{self, WASM};
 use crate::manifests::{file, find, objects};
 
-const WASM: &str = "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm";
 pub const MANAGER: &str = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config";
 
 pub fn list(value: &Value) -> &[Value] {
@@ -54,8 +53,8 @@ fn foreign() -> Value {
 }
 
 pub fn assert_valid(overlay: &str, bootstrap: &Value) {
-    let output = Envoy::validate(&Bootstrap::of(bootstrap.to_string()));
-    envoy::assert_valid(&format!("what {overlay} puts into Envoy"), &output);
+    let what = format!("what {overlay} puts into Envoy");
+    judged::assert_valid(&what, &Bootstrap::of(bootstrap.to_string()), None);
 }
 
 fn local_module() -> Value {

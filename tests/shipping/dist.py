@@ -93,10 +93,10 @@ def sums(files: dict[str, bytes]) -> bytes:
     return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)).encode()
 
 
-def pack(files: dict[str, bytes], top: str, time: int) -> bytes:
+def pack(files: dict[str, bytes], top: str, time: int, level: int = 6) -> bytes:
     """A tar.gz with all of it below `top`."""
     packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=0, compresslevel=6) as stream:
+    with gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=0, compresslevel=level) as stream:
         with tarfile.open(fileobj=stream, mode="w", format=tarfile.GNU_FORMAT) as archive:
             for name in sorted(files):
                 entry = tarfile.TarInfo(f"{top}/{name}")

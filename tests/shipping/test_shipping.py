@@ -111,9 +111,11 @@ class Compose(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_envoy_takes_its_bootstraps(self):
-        for name in ("envoy.yaml", "production.yaml"):
+        for name, source in (("envoy.yaml", "providers.yaml"), ("production.yaml", "production.yaml")):
             text = (REPOSITORY / "envoy/compose" / name).read_text()
             self.assertEqual(text.count("/module/plugin.wasm"), 1, name)
+            # It is judged with a module that does nothing. What the filter says to its configuration, tests/e2e asks with the source.
+            self.assertEqual(configuration(text), configuration((REPOSITORY / "envoy" / source).read_text()), name)
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder, "envoy.yaml")
                 # What is mounted, from where it is mounted.
@@ -122,7 +124,7 @@ class Compose(unittest.TestCase):
                     target = Path(folder, there.removeprefix("/etc/sentinel/"))
                     target.parent.mkdir(exist_ok=True)
                     target.symlink_to(REPOSITORY / here)
-                file.write_text(text.replace("/module/plugin.wasm", str(module())).replace("/etc/sentinel/", f"{folder}/"))
+                file.write_text(text.replace("/module/plugin.wasm", str(NO_MODULE)).replace("/etc/sentinel/", f"{folder}/"))
                 validate(self, file, REPOSITORY)
 
     def test_the_gateway_asks_the_service_that_counts_and_that_one_its_own_redis(self):
@@ -156,6 +158,16 @@ class Compose(unittest.TestCase):
         self.assertEqual(self.services["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"], str(dashboard))
         source = yaml.safe_load((REPOSITORY / "envoy/compose/grafana/datasource.yaml").read_text())["datasources"][0]
         self.assertEqual((source["url"], source["isDefault"]), ("http://prometheus:9090", True))
+
+
+# Envoy needs seconds to compile the filter, and none for this one.
+NO_MODULE = REPOSITORY / "tests/harness/no_module.wasm"
+
+
+def configuration(bootstrap: str) -> dict:
+    """The filter's own in a bootstrap."""
+    manager = yaml.safe_load(bootstrap)["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
+    return next(filter_ for filter_ in manager["http_filters"] if filter_["name"] == "sentinel")["typed_config"]["config"]["configuration"]
 
 
 def module() -> Path:
@@ -214,7 +226,8 @@ class Archive(unittest.TestCase):
         cls.files = files | {"SHA256SUMS": dist.sums(files)}
         scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(scratch.cleanup)
-        cls.packed = dist.pack(cls.files, "sentinel", 1_700_000_000)
+        # The tests' service is large, and nobody keeps this archive.
+        cls.packed = dist.pack(cls.files, "sentinel", 1_700_000_000, level=1)
         with tarfile.open(fileobj=io.BytesIO(cls.packed)) as archive:
             archive.extractall(scratch.name, filter="data")
         cls.root = Path(scratch.name, "sentinel")
@@ -245,7 +258,12 @@ class Archive(unittest.TestCase):
             self.assertTrue((self.root / name.rstrip(".")).exists(), name)
 
     def test_envoy_takes_every_bootstrap_from_the_unpacked_folder(self):
-        for name in dist.BOOTSTRAPS:
+        validate(self, Path(dist.BOOTSTRAPS[0]), self.root)
+        # What the filter says to the configurations of the others, tests/e2e asks: for them another module lies in its place.
+        inside = self.root / dist.MODULE_INSIDE
+        self.addCleanup(inside.write_bytes, inside.read_bytes())
+        inside.write_bytes(NO_MODULE.read_bytes())
+        for name in dist.BOOTSTRAPS[1:]:
             validate(self, Path(name), self.root)
 
     def test_the_lists_name_what_is_inside_and_no_folder_of_this_machine(self):

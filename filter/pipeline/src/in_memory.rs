@@ -1,5 +1,5 @@
-//! A host in memory: carries out what the pipeline orders as Envoy would, for tests and replays. Never part of the
-//! filter. Whoever writes another host finds here what each call means.
+//! A host in memory: carries out what the pipeline orders as Envoy would, for tests and replays. Whoever writes another host finds here
+//! what each call means. The filter does not name it, so the linker leaves it out of the module.
 
 use std::{
     borrow::Cow,

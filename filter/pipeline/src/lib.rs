@@ -16,7 +16,6 @@ mod decide;
 pub mod fail_open;
 pub mod host;
 pub mod identity;
-#[cfg(feature = "in-memory")]
 pub mod in_memory;
 mod inspect;
 mod line;

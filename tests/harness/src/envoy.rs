@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -31,7 +31,12 @@ impl Envoy {
     /// One that is up already and takes this bootstrap's listeners and clusters: see `pool.rs`. What ends or stops Envoy, or
     /// depends on how it is started, needs one of its own.
     pub fn lent(bootstrap: &Bootstrap) -> Self {
-        let lent = pool::lend(bootstrap);
+        Self::lent_with(bootstrap, WORKERS)
+    }
+
+    /// The same with so many workers.
+    pub fn lent_with(bootstrap: &Bootstrap, workers: &str) -> Self {
+        let lent = pool::lend(bootstrap, workers);
         Self { admin: lent.admin(), listener: lent.listener(), running: Running::Lent(lent) }
     }
 
@@ -91,8 +96,14 @@ impl Envoy {
         Self::validate_with(bootstrap, &[])
     }
 
-    /// The same with these arguments after the others.
-    pub fn validate_with(bootstrap: &Bootstrap, arguments: &[&str]) -> Output {
+    /// What Envoy itself thinks of it: with [`no_module`] in the filter's place. What the filter thinks of a configuration, an Envoy
+    /// that is up says at once: [`Envoy::refusal`].
+    pub fn validate_without_filter(bootstrap: &Bootstrap, arguments: &[&str]) -> Output {
+        let [filter, nothing] = [parts::filter(), no_module()].map(|path| path.display().to_string());
+        Self::validate_with(&Bootstrap::of(bootstrap.text().replace(&filter, &nothing)), arguments)
+    }
+
+    fn validate_with(bootstrap: &Bootstrap, arguments: &[&str]) -> Output {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("envoy.yaml");
         fs::write(&file, bootstrap.text()).expect("the bootstrap is written");
@@ -137,15 +148,20 @@ impl Envoy {
     }
 }
 
+/// A module that does nothing. Envoy compiles it at once, and the filter in seconds: for bootstraps that are judged by their other parts.
+pub fn no_module() -> PathBuf {
+    parts::root().join("tests/harness/no_module.wasm")
+}
+
 /// So that what must be shared between workers is put to the test.
-const WORKERS: &str = "2";
+pub(crate) const WORKERS: &str = "2";
 
 /// Envoy on the file `envoy.yaml` in this folder.
-pub(crate) fn command(folder: &Path) -> Command {
+fn command(folder: &Path) -> Command {
     command_of(folder, WORKERS)
 }
 
-fn command_of(folder: &Path, workers: &str) -> Command {
+pub(crate) fn command_of(folder: &Path, workers: &str) -> Command {
     let mut command = Command::new(parts::envoy());
     command
         // Many run beside each other; what hot restart needs would be left in /dev/shm by each that is killed.

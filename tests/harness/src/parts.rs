@@ -57,6 +57,11 @@ pub fn node() -> PathBuf {
     part("Node", "NODE_BIN", ".parts/node/bin/node", "make setup")
 }
 
+/// Binaryen's program, which Node runs.
+pub fn wasm_opt() -> PathBuf {
+    part("wasm-opt", "WASM_OPT", ".parts/wasm-opt/wasm-opt", "make setup")
+}
+
 /// Folder that holds the npm package `openai`.
 pub fn node_modules() -> PathBuf {
     part("The folder of the Node SDKs", "SENTINEL_NODE_MODULES", ".parts/sdk-node/node_modules", "make setup")

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::bootstrap::Bootstrap;
-use crate::envoy::{admin_get, command, listener_where, wait_until_live};
+use crate::envoy::{WORKERS, admin_get, command_of, listener_where, wait_until_live};
 use crate::parts;
 use crate::pieces::Pieces;
 use crate::process::{PATIENCE, Process};
@@ -26,10 +26,17 @@ use crate::raw;
 /// An Envoy of the pool. Dropped in this order: the process first.
 struct Pooled {
     /// How it was started. A test that needs the same may use it.
-    head: String,
+    kind: Kind,
     process: Process,
     admin: SocketAddr,
     folder: TempDir,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Kind {
+    /// The bootstrap without its resources.
+    head: String,
+    workers: String,
 }
 
 /// An Envoy in the hands of one test.
@@ -50,26 +57,27 @@ const NOTHING: &str = "resources: []\n";
 /// How long Envoy may buffer its access log, in milliseconds.
 const FLUSH: u64 = 20;
 
-/// Lends an Envoy that runs this bootstrap.
-pub fn lend(bootstrap: &Bootstrap) -> Lent {
-    let (lent, refused) = offer(bootstrap);
+/// Lends an Envoy with so many workers that runs this bootstrap.
+pub fn lend(bootstrap: &Bootstrap, workers: &str) -> Lent {
+    let (lent, refused) = offer(bootstrap, workers);
     assert!(!refused, "Envoy refuses the listeners of a bootstrap. Its log:\n{}", lent.log());
     lent
 }
 
 /// Envoy's message when it refuses the listeners of this bootstrap.
 pub fn refusal(bootstrap: &Bootstrap) -> Option<String> {
-    let (lent, refused) = offer(bootstrap);
+    let (lent, refused) = offer(bootstrap, WORKERS);
     refused.then(|| lent.log())
 }
 
 /// Lends an Envoy that was given this bootstrap, and whether it refused it.
-fn offer(bootstrap: &Bootstrap) -> (Lent, bool) {
+fn offer(bootstrap: &Bootstrap, workers: &str) -> (Lent, bool) {
     static LENT: AtomicU64 = AtomicU64::new(0);
     let number = LENT.fetch_add(1, Ordering::Relaxed);
-    let mut pieces = Pieces::of(bootstrap);
-    pieces.head = pieces.head.replace(ADMIN, "address: 127.0.0.1, port_value: 0");
-    let mut envoy = taken(&pieces.head).unwrap_or_else(|| another(&pieces.head));
+    let pieces = Pieces::of(bootstrap);
+    let head = pieces.head.replace(ADMIN, "address: 127.0.0.1, port_value: 0");
+    let kind = Kind { head, workers: workers.to_owned() };
+    let mut envoy = taken(&kind).unwrap_or_else(|| another(&kind));
     let admin = envoy.admin;
     let here = format!("address: {}, port_value: {}", admin.ip(), admin.port());
     let log_begins = envoy.process.log().len();
@@ -93,38 +101,38 @@ fn offer(bootstrap: &Bootstrap) -> (Lent, bool) {
     (lent, refused)
 }
 
-fn taken(head: &str) -> Option<Pooled> {
+fn taken(kind: &Kind) -> Option<Pooled> {
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = idle.iter().position(|envoy| envoy.head == head)?;
+    let at = idle.iter().position(|envoy| envoy.kind == *kind)?;
     Some(idle.swap_remove(at))
 }
 
 /// The module is compiled on two processors, so Envoys start one after the other. Meanwhile another may have become
 /// free.
-fn another(head: &str) -> Pooled {
+fn another(kind: &Kind) -> Pooled {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    taken(head).unwrap_or_else(|| Pooled::start(head))
+    taken(kind).unwrap_or_else(|| Pooled::start(kind))
 }
 
 impl Pooled {
-    fn start(head: &str) -> Self {
+    fn start(kind: &Kind) -> Self {
         end_with_the_program();
         let folder = tempfile::Builder::new().prefix("sentinel-envoy").tempdir().expect("a temporary folder");
         let path = folder.path();
         for list in ["listeners", "clusters"] {
             fs::write(path.join(format!("{list}.yaml")), NOTHING).expect("a file of nothing");
         }
-        fs::write(path.join("envoy.yaml"), format!("{head}\n{}", keeper(path)))
+        fs::write(path.join("envoy.yaml"), format!("{}\n{}", kind.head, keeper(path)))
             .expect("the bootstrap is written");
-        let mut command = command(path);
+        let mut command = command_of(path, &kind.workers);
         command.args(["--service-node", "sentinel", "--service-cluster", "sentinel"]);
         // Removing a listener closes its connections, and the access log is on disk when a test has ended.
         command.args(["--drain-time-s", "0", "--drain-strategy", "immediate"]);
         command.args(["--file-flush-interval-msec", &FLUSH.to_string()]);
         let mut process = Process::start("envoy", path, command);
         let admin = wait_until_live(&mut process, path);
-        Self { head: head.to_owned(), process, admin, folder }
+        Self { kind: kind.clone(), process, admin, folder }
     }
 
     /// Replaces a file of resources and waits until Envoy has read it. Returns whether Envoy refused it.

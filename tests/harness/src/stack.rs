@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::Dialect;
 use crate::bootstrap::Bootstrap;
 use crate::client::{self, Response};
-use crate::envoy::Envoy;
+use crate::envoy::{Envoy, WORKERS};
 use crate::fake_service::{Behaviour, FakeService};
 use crate::metrics::Metrics;
 use crate::provider::Provider;
@@ -213,7 +213,7 @@ impl Builder {
         self
     }
 
-    /// With a new Envoy that has this many workers.
+    /// With an Envoy that has this many workers.
     pub fn workers(mut self, workers: u32) -> Self {
         self.workers = Some(workers.to_string());
         self
@@ -253,12 +253,13 @@ impl Builder {
             Beside::Real(settings) => service = Some(Service::start(folder.path(), &socket, &settings)),
             Beside::Fake(behaviour) => fake = Some(FakeService::start(&socket, *behaviour)),
         }
-        let mut over = self.over.as_deref().map_or(vec![], |yaml| vec!["--config-yaml", yaml]);
-        over.extend(self.workers.iter().flat_map(|workers| ["--concurrency", workers.as_str()]));
-        let envoy = if self.own_envoy || !over.is_empty() {
-            Envoy::start_with(folder.path(), &bootstrap, &over)
+        let workers = self.workers.as_deref().unwrap_or(WORKERS);
+        let envoy = if self.own_envoy || self.over.is_some() {
+            let mut arguments = vec!["--concurrency", workers];
+            arguments.extend(self.over.iter().flat_map(|yaml| ["--config-yaml", yaml.as_str()]));
+            Envoy::start_with(folder.path(), &bootstrap, &arguments)
         } else {
-            Envoy::lent(&bootstrap)
+            Envoy::lent_with(&bootstrap, workers)
         };
         Stack { envoy, provider, service, fake, folder }
     }
