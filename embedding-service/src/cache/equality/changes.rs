@@ -99,8 +99,17 @@ pub(super) fn is_whole(tokens: &[Token]) -> bool {
             && found
                 .iter()
                 .filter(|(label, _)| label.chars().all(char::is_uppercase))
-                .all(|(_, taken)| is_named(taken))
+                .all(|(_, taken)| is_named(taken) && !may_end_a_title(taken, tokens))
     })
+}
+
+/// "Hello, why is Kitty popular?", "good morning, explain Vietnam": a greeting and one name may be a title, but not with "the capital of".
+fn may_end_a_title(taken: &[Token], tokens: &[Token]) -> bool {
+    let [first, ..] = taken else { return false };
+    let before = tokens.windows(2).find(|two| two.get(1).is_some_and(|next| std::ptr::eq(next, first)));
+    let is_of = before.is_some_and(|two| two.first().is_some_and(|of| is_any_of(of, "of in from between")));
+    let is_alone = taken.iter().filter(|token| token.is_capital()).count() == 1;
+    is_alone && first.is_capital() && first.text.chars().any(char::is_lowercase) && !is_of
 }
 
 /// Whether words point at nothing: no "it", "the tone" or "you", but "the Nile" and "the sky".
@@ -192,12 +201,14 @@ const HOW: &str = "in on at for with without during by as after before from to n
 /// A thing with an article, that something is done to: no "with age", "in the dark", "well", "on a scale of 1 to 10".
 fn is_a_thing(object: &[Token]) -> bool {
     const JUDGED: &str = "compared lot bit little most least worst way morning evening night sunday wrong right well badly without your his \
-        her their scale view opinion pressure age every each always often usually now than so such per or and but when while if as like \
+        her their scale view opinion pressure age these those every each always often usually now than so such per or and but when while if as like \
         best";
     let [first, ..] = object else { return false };
     !is_any_of(first, HOW)
         && object.iter().any(|token| is_any_of(token, "a an the my someone"))
         && !object.last().is_some_and(|last| is_any_of(last, "do am"))
+        // "With my eyes closed", "on a salary of 10 dollars", but "in Excel".
+        && object.windows(2).all(|two| !matches!(two, [into, next] if is_any_of(into, "in on with for at") && !next.is_capital()))
         // "A book a year"
         && object.windows(2).all(|two| !matches!(two, [before, a] if a.is("a") && !is_any_of(before, HOW)))
         && object.iter().all(|token| {
