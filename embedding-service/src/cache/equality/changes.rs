@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     order::as_a_question,
-    token::{Kind, Token},
+    token::{Kind, Token, is_any_of},
     words::is_in,
 };
 
@@ -39,17 +39,18 @@ type Captures<'a> = Vec<(&'static str, &'a [Token])>;
 
 struct Rules {
     courtesy: Vec<Pattern>,
+    whole: Vec<Pattern>,
     changes: Vec<Change>,
 }
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| {
-    let mut rules = Rules { courtesy: Vec::new(), changes: Vec::new() };
-    let mut is_courtesy = true;
+    let mut rules = Rules { courtesy: Vec::new(), whole: Vec::new(), changes: Vec::new() };
+    let mut part = "";
     for line in CHANGES.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         match line {
-            "[courtesy]" => is_courtesy = true,
-            "[changes]" => is_courtesy = false,
-            _ if is_courtesy => rules.courtesy.push(Pattern::of(line)),
+            "[courtesy]" | "[whole]" | "[changes]" => part = line,
+            _ if part == "[courtesy]" => rules.courtesy.push(Pattern::of(line)),
+            _ if part == "[whole]" => rules.whole.push(Pattern::of(line)),
             _ => rules.changes.extend(line.split_once("=>").map(|(from, to)| Change {
                 from: Pattern::of(from),
                 to: to.split_ascii_whitespace().filter(|word| *word != "~").collect(),
@@ -90,23 +91,66 @@ pub(super) fn courtesies() -> &'static [Pattern] {
     &RULES.courtesy
 }
 
-/// Applies the first change that fits. Returns whether one did. `is_whole`: nothing follows the tokens.
-pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
-    // "How can I cut calories and gain weight?" and "how can I buy that without money?" wonder that it is so.
-    let is_wonder = tokens.get(1).is_some_and(|can| can.is("can"))
-        && (tokens.iter().skip(5).any(|token| token.is("and") || token.is("but"))
-            || tokens.iter().skip(3).any(|token| is_in("doubting", &token.text)));
-    let is_habit = is_wonder || tokens.iter().any(|token| is_in("habits", &token.text));
+/// Whether a text is one of the questions that name all that they are about.
+pub(super) fn is_whole(tokens: &[Token]) -> bool {
+    RULES.whole.iter().any(|pattern| {
+        let mut found = Vec::new();
+        fits(&pattern.places, tokens, &mut found)
+            && found
+                .iter()
+                .filter(|(label, _)| label.chars().all(char::is_uppercase))
+                .all(|(_, taken)| is_named(taken) && !may_end_a_title(taken, tokens))
+    })
+}
+
+/// "Hello, why is Kitty popular?", "good morning, explain Vietnam": a greeting and one name may be a title, but not with "the capital of".
+fn may_end_a_title(taken: &[Token], tokens: &[Token]) -> bool {
+    let [first, ..] = taken else { return false };
+    let before = tokens.windows(2).find(|two| two.get(1).is_some_and(|next| std::ptr::eq(next, first)));
+    let is_of = before.is_some_and(|two| two.first().is_some_and(|of| is_any_of(of, "of in from between")));
+    let is_alone = taken.iter().filter(|token| token.is_capital()).count() == 1;
+    is_alone && first.is_capital() && first.text.chars().any(char::is_lowercase) && !is_of
+}
+
+/// Whether words point at nothing: no "it", "the tone" or "you", but "the Nile" and "the sky".
+fn is_named(taken: &[Token]) -> bool {
+    const POINTING: &str = "i it its they them their this that these those one ones here there he she his her him you your yours me our us \
+        people each every both some any other another else instead next again more better such";
+    /// "How do I sound nice?" is of what was said, and so is "what is a nicer way?"
+    const OF_TALK: &str = "sound look feel seem warmer nicer shorter better softer older newer";
+    /// There is one of each.
+    const ONLY: &str = "sky sun moon earth world sea ocean universe internet";
+    // "What does L stand for?", "can you explain why?", "what is missing?"
+    let says_nothing = |token: &Token| {
+        token.text.len() == 1 && !token.is("a")
+            || is_in("questions", &token.text)
+            || super::contractions::is_participle(&token.text) && !token.text.ends_with("eed")
+            || is_any_of(token, OF_TALK)
+    };
+    let is_open = |(at, token): (usize, &Token)| {
+        let next = taken.get(at.saturating_add(1));
+        is_any_of(token, POINTING)
+            || is_in("about_talk", &token.text)
+            || is_in("works", &token.text)
+            || is_manner(token)
+            || token.is_mark()
+            || token.is("the") && !next.is_some_and(|next| next.is_capital() || is_any_of(next, ONLY))
+    };
+    !taken.iter().enumerate().any(is_open) && !matches!(taken, [only] if says_nothing(only))
+}
+
+/// "Nicely", but not "fly".
+fn is_manner(token: &Token) -> bool {
+    token.text.len() > 4 && token.text.ends_with("ly")
+}
+
+/// Applies the first change that fits. Returns whether one did.
+pub(super) fn applied(tokens: &mut Vec<Token>) -> bool {
     let changed = RULES.changes.iter().find_map(|change| {
         let mut found = Vec::new();
-        // "How do I gain weight so fast?" asks for no way to do it.
-        let asks_for_a_way = matches!(change.to.as_slice(), ["how", "to", ..]);
-        if asks_for_a_way && is_habit
-            || !fits(&change.from.places, tokens, is_whole, &mut found)
-            || asks_for_a_way && tells_how(&found)
-            || change.to_embedded && (is_shown(tokens) || is_given(tokens) || says_how_to_tell(tokens))
-            || is_aloft(change, tokens)
-            || is_meant_otherwise(change, tokens)
+        if !fits(&change.from.places, tokens, &mut found)
+            || change.to_embedded && !is_plain_clause(tokens)
+            || is_meant_otherwise(change, tokens, &found)
         {
             return None;
         }
@@ -119,83 +163,57 @@ pub(super) fn applied(tokens: &mut Vec<Token>, is_whole: bool) -> bool {
     changed.map(|new| *tokens = new).is_some()
 }
 
-/// "Before applying it", "every hour", "in one word", "in emojis", "as a poem", "to a child".
-pub(super) fn says_how_to_tell(rest: &[Token]) -> bool {
-    let is_form = rest.windows(2).skip(1).any(|two| match two {
-        [to, thing] if to.is("to") || to.is("like") => is_in("indefinite", &thing.text),
-        [into, form] => {
-            into.is("in")
-                && (form.kind == Kind::Other
-                    || form.is("one")
-                    || super::writing::small_number(form).is_some()
-                    || is_in("languages", &form.text.to_lowercase()))
-        }
-        _ => false,
-    });
-    is_form || rest.iter().skip(1).any(|token| is_in("telling", &token.text))
+/// Whether nothing in an embedded question can belong to how or when it is to be answered: "explain how cars work with pictures", "for
+/// kids", "briefly", "and stop there", "tell me what the price is if it drops".
+pub(super) fn is_plain_clause(rest: &[Token]) -> bool {
+    const NO_PART: &str = "verbatim aloud style time sans minus via through within under over plus please twice thrice too fast slow quick \
+        hard loud straight instead only times alone together well not no so just right then and or but if when while as like with \
+        without for by from in on at using before after until once whenever every each next today tomorrow tonight now immediately \
+        first again";
+    rest.iter().enumerate().skip(1).all(|(at, token)| {
+        token.kind == Kind::Word
+            && !(is_any_of(token, NO_PART) || at > 1 && token.is("to") || is_manner(token))
+    })
 }
 
-/// A verb without its object, and how somebody does it.
-fn tells_how(found: &Captures<'_>) -> bool {
-    let of = |name: &str| {
-        let tokens = found.iter().find(|(label, _)| *label == name)?.1;
-        tokens.first().map(|first| first.text.as_str())
-    };
-    let verb = of("V").or(of("O"));
-    // "How do I find her cooking?"
-    let is_judged =
-        verb == Some("find") && of("X").is_some_and(|next| ["her", "his", "him", "it"].contains(&next));
-    let is_sought = verb.is_some_and(|verb| is_in("seekers", verb));
-    is_judged || of("X").is_some_and(|next| is_in("manners", next) && !(next == "for" && is_sought))
-}
-
-/// "Show me how fast you are" wants to see it.
-fn is_shown(tokens: &[Token]) -> bool {
-    tokens.first().is_some_and(|first| first.is("show")) && tokens.iter().any(super::order::is_verb)
-}
-
-/// "What is the reason that you give?": which one.
-fn is_given(tokens: &[Token]) -> bool {
-    tokens.iter().any(|token| token.is("reason") || token.is("reasons"))
-        && tokens.last().is_some_and(|last| is_in("given", &last.text))
-}
-
-/// "Why do elections happen?" asks for no cause, "what is the cause of death?" for that of one, "what are the ways to order three books?" for
-/// their number, "what are the differences between 8 and 3?" for a text.
-fn is_meant_otherwise(change: &Change, tokens: &[Token]) -> bool {
-    let any = |list: &str| tokens.iter().any(|token| is_in(list, &token.text));
-    let last = |list: &str| tokens.last().is_some_and(|last| is_in(list, &last.text));
-    let is_name = |token: &Token| token.is_capital() && token.text.chars().any(char::is_lowercase);
+/// "How do I write under pressure?" and "how do I cook?" ask how well. "What are the differences between 8 and 3?": a number.
+fn is_meant_otherwise(change: &Change, tokens: &[Token], found: &Captures<'_>) -> bool {
     let is_number =
         |token: &Token| token.kind == Kind::Other || super::writing::small_number(token).is_some();
     match change.to.as_slice() {
-        ["what", "causes", cause] => {
-            any("arranged") || *cause == "Z" && any("served") || tokens.iter().skip(1).any(is_name)
+        ["how", "to", "V", ..] if tokens.first().is_some_and(|how| how.is("how")) => {
+            !found.iter().any(|(label, taken)| *label == "X" && is_a_thing(taken))
         }
-        ["what", "is", "the", "purpose", ..] => {
-            any("officials") || tokens.iter().any(|token| is_in("about_words", &token.text))
-        }
-        // "A compiler", "a plumber", but not "a baby".
-        ["what", "does", "a|an", "O", "do"] => !tokens
-            .last()
-            .is_some_and(|who| ["er", "or", "ist", "ian"].iter().any(|end| who.text.ends_with(end))),
-        ["what", "does", "the", "O", "do"] => !last("organs"),
+        ["how", "to", "say", ..] => false,
         ["what", "is", "the", "difference", "between", _] => {
             !tokens.iter().any(|token| token.is("and"))
-                || tokens.iter().any(is_number)
-                || any("days")
-                || any("months")
+                || tokens.iter().any(|token| {
+                    is_number(token) || is_in("days", &token.text) || is_in("months", &token.text)
+                })
         }
-        ["what", "should", "i", "do", "if", "my", ..] => any("asked_aloud"),
-        ["how", "to", ..] => tokens.iter().any(|token| token.is("ways")) && tokens.iter().any(is_number),
         _ => false,
     }
 }
 
-/// The height of what flies is how high it is.
-fn is_aloft(change: &Change, tokens: &[Token]) -> bool {
-    change.to.get(1).is_some_and(|word| *word == "tall")
-        && tokens.iter().any(|token| is_in("aloft", &token.text.to_lowercase()))
+/// What begins how, where or when something is done.
+const HOW: &str = "in on at for with without during by as after before from to near under like through out up over of into onto";
+
+/// A thing with an article, that something is done to: no "with age", "in the dark", "well", "on a scale of 1 to 10".
+fn is_a_thing(object: &[Token]) -> bool {
+    const JUDGED: &str = "compared lot bit little most least worst way morning evening night sunday wrong right well badly without your his \
+        her their scale view opinion pressure age these those every each always often usually now than so such per or and but when while if as like \
+        best";
+    let [first, ..] = object else { return false };
+    !is_any_of(first, HOW)
+        && object.iter().any(|token| is_any_of(token, "a an the my someone"))
+        && !object.last().is_some_and(|last| is_any_of(last, "do am"))
+        // "With my eyes closed", "on a salary of 10 dollars", but "in Excel".
+        && object.windows(2).all(|two| !matches!(two, [into, next] if is_any_of(into, "in on with for at") && !next.is_capital()))
+        // "A book a year"
+        && object.windows(2).all(|two| !matches!(two, [before, a] if a.is("a") && !is_any_of(before, HOW)))
+        && object.iter().all(|token| {
+            !(token.is_mark() || is_any_of(token, JUDGED) || token.text.ends_with("'s") || is_manner(token))
+        })
 }
 
 /// How many tokens at the beginning a pattern of words alone takes, as many as it can.
@@ -210,7 +228,7 @@ pub(super) fn prefix(places: &[Place], tokens: &[Token]) -> Option<usize> {
     taken.or_else(|| prefix(places, tokens).filter(|_| *is_optional))
 }
 
-fn fits<'a>(places: &[Place], tokens: &'a [Token], is_whole: bool, found: &mut Captures<'a>) -> bool {
+fn fits<'a>(places: &[Place], tokens: &'a [Token], found: &mut Captures<'a>) -> bool {
     let Some((place, rest)) = places.split_first() else { return tokens.is_empty() };
     match place {
         Place::Words { words, is_optional } => {
@@ -221,17 +239,17 @@ fn fits<'a>(places: &[Place], tokens: &'a [Token], is_whole: bool, found: &mut C
                 if let Some(word) = words.first() {
                     found.push((word, std::slice::from_ref(first)));
                 }
-                if fits(rest, after, is_whole, found) {
+                if fits(rest, after, found) {
                     return true;
                 }
                 found.truncate(before);
             }
-            *is_optional && fits(rest, tokens, is_whole, found)
+            *is_optional && fits(rest, tokens, found)
         }
         Place::Any(name) => {
             let longest = match name {
-                'B' | 'M' | 'R' => tokens.len().min(2),
-                'V' | 'D' | 'P' | 'F' | 'W' | 'O' | 'Q' | 'T' => tokens.len().min(1),
+                'R' => tokens.len().min(2),
+                'V' | 'P' | 'O' | 'Q' | 'T' | 'L' | 'D' => tokens.len().min(1),
                 // As short as it can be; to the end of the text where nothing follows.
                 _ => tokens.len(),
             };
@@ -240,7 +258,7 @@ fn fits<'a>(places: &[Place], tokens: &'a [Token], is_whole: bool, found: &mut C
                 let Some((taken, after)) = tokens.split_at_checked(len) else { return false };
                 let before = found.len();
                 found.push((label(*name), taken));
-                let is_one = can_be(*name, taken, is_whole) && fits(rest, after, is_whole, found);
+                let is_one = can_be(*name, taken) && fits(rest, after, found);
                 if !is_one {
                     found.truncate(before);
                 }
@@ -255,85 +273,44 @@ fn label(name: char) -> &'static str {
         'X' => "X",
         'Y' => "Y",
         'V' => "V",
-        'B' => "B",
         'R' => "R",
         'N' => "N",
-        'M' => "M",
-        'F' => "F",
-        'D' => "D",
-        'W' => "W",
         'O' => "O",
         'S' => "S",
         'Q' => "Q",
-        'T' => "T",
+        'L' => "L",
         'Z' => "Z",
-        'J' => "J",
-        'E' => "E",
+        'D' => "D",
+        'T' => "T",
         _ => "P",
     }
 }
 
-fn can_be(name: char, taken: &[Token], is_whole: bool) -> bool {
+fn can_be(name: char, taken: &[Token]) -> bool {
     let word = |token: &Token| token.kind == Kind::Word;
     match (name, taken) {
         ('V', [verb]) => is_in("actions", &verb.text),
-        ('W', [word]) => is_plural(word),
         ('O', [word]) => word.is_plain() && !is_in("not_explained", &word.text),
-        ('E', [.., last]) => taken.iter().all(Token::is_capital) && is_in("over", &last.text),
         ('T', [word]) => word.is_plain() && is_noun(&word.text),
         ('S', [.., last]) => is_plural(last),
+        ('L', [language]) => is_in("languages", &language.text.to_lowercase()),
+        ('D', [number]) => number.text.starts_with(|c: char| c.is_ascii_digit()),
         ('Q', [quoted]) => {
             quoted.kind == Kind::Other && quoted.text.starts_with(['"', '\'', '`', '“', '‘', '«'])
                 || word(quoted) && quoted.text.len() > 1 && quoted.text.chars().all(char::is_uppercase)
         }
-        // "How can the shop be closed?" may wonder that it is.
-        ('D', [participle]) => !is_in("states", &participle.text) && verb_of(&participle.text).is_some(),
-        ('F', [verb]) => is_in("physical", &verb.text),
-        ('J', [.., last]) => is_in("professions", &last.text),
         ('N', [first, rest @ ..]) => {
             (first.is_capital() || first.is("the") && !rest.is_empty()) && rest.iter().all(Token::is_capital)
         }
-        ('M', words) => words.iter().all(|token| {
-            token.is_plain()
-                && !token.text.ends_with('s')
-                && !is_in("not_explained", &token.text)
-                && !ends(&token.text, "payers")
-                && !is_in("payers", &token.text)
-        }),
         ('P', [owner]) => owner.is_capital() && owner.text.ends_with("'s"),
         ('R', [noun]) => is_in("possessions", &noun.text),
         ('R', [adjective, noun]) => {
             is_in("possession_adjectives", &adjective.text) && is_in("possessions", &noun.text)
         }
-        ('B', [only]) => is_whole && word(only) && is_noun(&only.text),
-        // "Define class Person" is an order to a programmer.
-        ('B', [one, _]) if is_in("named", &one.text) => false,
-        ('B', [one, two]) => {
-            // "Explain killing bees" and "what is killing bees?", "explain step one", "explain answer B": not the words.
-            let is_part = |token: &Token| {
-                word(token)
-                    && token.text.len() > 1
-                    && super::writing::small_number(token).is_none()
-                    && !is_in("numerals", &token.text)
-                    && !token.text.ends_with("'s")
-                    && !is_in("not_explained", &token.text)
-                    && !ends(&token.text, "other_endings")
-            };
-            is_whole
-                && is_part(one)
-                && is_part(two)
-                // "Explain song lyrics".
-                && !is_plural(two)
-                && (one.is_plain() || !one.text.chars().any(char::is_lowercase))
-                && (!one.text.ends_with("ing") || two.text.ends_with("ing"))
-        }
-        ('X' | 'Y', [only]) => !is_in("pronouns", &only.text),
-        ('Z', [first, ..]) => {
-            !["owners", "pronouns", "named"].iter().any(|list| is_in(list, &first.text))
-                && !first.is_capital()
-        }
+        ('Z', [first, ..]) if is_any_of(first, HOW) => false,
+        ('X' | 'Y' | 'Z', [only]) => !is_in("pronouns", &only.text),
         // "Some of it" is not "it".
-        ('X' | 'Y', [first, ..]) => !first.is("of") && !first.is_mark(),
+        ('X' | 'Y' | 'Z', [first, ..]) => !first.is("of") && !first.is_mark(),
         _ => false,
     }
 }
@@ -344,29 +321,10 @@ pub(super) fn is_plural(word: &Token) -> bool {
     word.is_plain() && (word.text.ends_with('s') && !is_singular || is_in("plurals", &word.text))
 }
 
-/// A name, or a noun by its ending. "What is allowed?" and "what is open?" ask for no explanation of the word.
+/// A noun by its ending. "What is allowed?" and "what is open?" ask for no explanation of the word.
 fn is_noun(word: &str) -> bool {
-    // "Explain Monday" wants more than what Monday is.
-    let is_name = word.chars().count() > 1 && word.chars().all(char::is_uppercase);
-    !is_in("not_explained", word) && (is_name || ends(word, "noun_endings"))
-}
-
-fn ends(word: &str, list: &str) -> bool {
-    (1..word.len()).any(|at| word.get(at..).is_some_and(|end| is_in(list, end)))
-}
-
-/// "removed" is of "remove", if that is a verb of which nobody asks how he does it himself.
-fn verb_of(participle: &str) -> Option<String> {
-    let stem = participle.strip_suffix("ed")?;
-    let single = stem
-        .chars()
-        .next_back()
-        .and_then(|last| stem.strip_suffix(last)?.strip_suffix(last).map(|rest| format!("{rest}{last}")));
-    let y = stem.strip_suffix('i').map(|rest| format!("{rest}y"));
-    [Some(stem.to_owned()), Some(format!("{stem}e")), single, y]
-        .into_iter()
-        .flatten()
-        .find(|verb| is_in("actions", verb))
+    !is_in("not_explained", word)
+        && (1..word.len()).any(|at| word.get(at..).is_some_and(|end| is_in("noun_endings", end)))
 }
 
 fn written(to: &[&'static str], found: &Captures<'_>) -> Vec<Token> {
@@ -379,9 +337,6 @@ fn written(to: &[&'static str], found: &Captures<'_>) -> Vec<Token> {
             Some(("P", [owner])) => {
                 let bare = owner.text.strip_suffix("'s").unwrap_or(&owner.text);
                 new.push(Token { text: bare.to_owned(), ..owner.clone() });
-            }
-            Some(("D", [participle])) => {
-                new.extend(verb_of(&participle.text).map(|verb| Token { text: verb, ..participle.clone() }));
             }
             Some((_, tokens)) => new.extend_from_slice(tokens),
             None => new.push(Token::word(name)),

@@ -1,15 +1,23 @@
 //! What people say around a question: a greeting, "can you tell me", "please", thanks. It goes where it can be nothing else.
 
 use super::{
-    changes::{courtesies, is_plural, prefix, says_how_to_tell},
+    changes::{courtesies, is_plain_clause, is_plural, is_whole, prefix},
     order::{as_a_question, is_verb},
-    token::{Kind, Token},
+    token::{Kind, Token, is_any_of},
     words::{begins_a_question, is_in, is_order_word},
     writing,
 };
 
-/// Takes the courtesy from the beginning. Returns whether anything went.
-pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool, is_thanked: bool) -> bool {
+/// Openings that stand before each other, at most.
+const ROUNDS: usize = 6;
+
+/// Takes the courtesy from the beginning. Returns what went.
+pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool) -> Option<Courtesy> {
+    without_opening(tokens, is_about_words, false)
+}
+
+/// `is_inner`: what is left is judged by itself.
+fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool) -> Option<Courtesy> {
     // The longest pattern that leaves a question.
     let taken = courtesies().iter().filter_map(|pattern| {
         let len = prefix(&pattern.places, tokens)?;
@@ -26,20 +34,17 @@ pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool, is
             || pattern.needs_order && order_of_gerund(&first.text).is_some()
             || is_opening(rest)
             || pattern.is_embedded && (first.is("if") || first.is("whether"));
-        let is_order = !pattern.needs_order || is_order(rest, tokens, is_thanked);
+        let is_order = !pattern.needs_order || is_order(rest, tokens);
         let opening = tokens.get(..len).unwrap_or_default();
-        // "Any idea is worth a try"
-        let is_subject = pattern.is_embedded
-            && marks == 0
-            && opening.first().is_some_and(|any| any.is("any"))
-            && is_verb(first);
-        let is_meant = is_greeting && is_meant(opening, rest, marks > 0)
+        // "Just curious, are you?"
+        let is_bare = pattern.is_embedded && rest.len() < 4 && is_verb(first);
+        let is_meant = is_bare
+            || is_greeting && is_meant(opening, rest, marks > 0, is_inner)
             || is_notice(opening, rest)
             || pattern.is_embedded && is_skill(opening, rest);
-        (is_open && asks && is_order && !is_meant && !is_subject)
-            .then_some((len.saturating_add(marks), pattern))
+        (is_open && asks && is_order && !is_meant).then_some((len.saturating_add(marks), pattern))
     });
-    let Some((len, pattern)) = taken.max_by_key(|(len, _)| *len) else { return false };
+    let (len, pattern) = taken.max_by_key(|(len, _)| *len)?;
     let is_gerund = pattern.needs_order && tokens.iter().take(len).any(|token| token.is("mind"));
     tokens.drain(..len);
     if let Some(first) = tokens.first_mut() {
@@ -52,13 +57,12 @@ pub(super) fn without_courtesy(tokens: &mut Vec<Token>, is_about_words: bool, is
     if pattern.is_embedded {
         as_a_question(tokens);
     }
-    true
+    Some(if pattern.is_embedded { Courtesy::Asking } else { Courtesy::Other })
 }
 
 /// Whether a greeting is what is asked about, and no greeting: "Hello, who sang it?", "so what?"
-fn is_meant(greeting: &[Token], rest: &[Token], has_mark: bool) -> bool {
+fn is_meant(greeting: &[Token], rest: &[Token], has_mark: bool, is_inner: bool) -> bool {
     let starts_with = |word: &str| greeting.first().is_some_and(|first| first.is(word));
-    let last_word = rest.iter().rfind(|token| !token.is_mark());
     // "Hi everyone who works here", "hey guys do push ups": these people.
     let is_of_people = || {
         greeting.len() > 1
@@ -66,77 +70,36 @@ fn is_meant(greeting: &[Token], rest: &[Token], has_mark: bool) -> bool {
             && !is_opening(rest)
             && rest.first().is_some_and(|first| first.is("who") || is_verb(first))
     };
-    is_bare_question(rest)
-        || points_back(rest)
-        || is_of_the_talk(rest)
-        || is_of_a_work(rest)
-        || last_word.is_some_and(|last| is_in("bare_ends", &last.text))
+    let is_please = starts_with("please") || starts_with("pls") || starts_with("plz");
+    let asks = rest.first().is_some_and(|first| is_in("questions", &first.text));
+    !(is_inner || is_please && !(has_mark && asks) || is_of_itself(rest))
         || greeting.first().is_some_and(|word| rest.iter().any(|token| token.is(&word.text)))
         // "Question what is given" wants it doubted.
         || !has_mark
-            && (starts_with("question") || is_bound(greeting, rest) || names_language(rest) || is_of_people())
+            && (starts_with("question") || is_bound(greeting, rest) || is_of_people())
+        || names_language(rest)
 }
 
-/// "So what?", "Hello, who performed?", "Sorry, what are the chords?", "oh what a circus": too little is named for a question of its own.
-fn is_bare_question(rest: &[Token]) -> bool {
-    let words: Vec<&Token> = rest.iter().filter(|token| !token.is_mark()).collect();
-    let is_question = words.first().is_some_and(|first| is_in("questions", &first.text));
-    match words.as_slice() {
-        [] | [_] => true,
-        [_, _] => is_question,
-        [_, article, ..] if article.is("a") || article.is("an") => {
-            words.first().is_some_and(|what| what.is("what"))
+/// Whether a text names all that it is about, so that a greeting before it or thanks behind it are not what it is about.
+fn is_of_itself(text: &[Token]) -> bool {
+    let is_end = |token: &&Token| token.is_mark() && !token.is(",");
+    let len = text.len().saturating_sub(text.iter().rev().take_while(|token| is_end(token)).count());
+    let mut rest = text.get(..len).unwrap_or_default().to_vec();
+    for _ in 0..ROUNDS {
+        if is_whole(&rest) {
+            return true;
         }
-        // "Hello, what is the German word?": of what is not said.
-        [wh, be, the, of @ ..] if is_question && is_verb(be) && the.is("the") => {
-            let is_most = of.first().is_some_and(|most| most.text.ends_with("est") || most.is("most"));
-            of.len() == 1 || of.len() == 2 && !is_most && !wh.is("why") && !wh.is("how")
+        if without_opening(&mut rest, false, true).is_none() {
+            return false;
         }
-        _ => false,
     }
+    false
 }
 
-/// "Ok, what does it stand for?", "hello, is this too casual?": the greeting may be what is meant. "Is it safe to", "how long does it take
-/// to" point at what follows.
-fn points_back(rest: &[Token]) -> bool {
-    let is = |token: &Token, words: &[&str]| words.iter().any(|word| token.is(word));
-    let last_clause = rest.iter().rposition(|token| is(token, &["to", "that", "if"]));
-    rest.first().is_some_and(|first| is_in("questions", &first.text))
-        && !is_opening(rest)
-        && rest.iter().enumerate().any(|(at, token)| {
-            let next = rest.get(at.saturating_add(1));
-            let follows_verb = at.checked_sub(1).and_then(|before| rest.get(before)).is_some_and(is_verb);
-            is(token, &["its", "this", "these", "them"])
-                || is(token, &["it", "they"]) && last_clause.is_none_or(|clause| clause < at)
-                || is(token, &["that", "those"])
-                    && (follows_verb || next.is_none_or(|next| is_in("circumstances", &next.text)))
-        })
-}
-
-/// "Did I greet you?", "um, how do I sound?": how something was said is what is asked about.
-fn is_of_the_talk(rest: &[Token]) -> bool {
-    let is = |token: &Token, words: &[&str]| words.iter().any(|word| token.is(word));
-    let is_i = |token: &Token| token.text.eq_ignore_ascii_case("i");
-    let is_said = rest.windows(2).any(|two| match two {
-        [verb, i] => {
-            is(verb, &["did", "am", "was", "have"]) && is_i(i) || is_i(verb) && is(i, &["am", "sound"])
-        }
-        _ => false,
-    });
-    let is_own = matches!(rest, [verb, i, ..] if is(verb, &["do", "does"]) && is_i(i));
-    is_said || is_own
-}
-
-/// "Hello, who is the singer?": of the song "Hello".
-fn is_of_a_work(rest: &[Token]) -> bool {
-    rest.first().is_some_and(|first| is_in("questions", &first.text))
-        && rest.iter().any(|token| is_in("works", &token.text))
-}
-
-/// "So do I", "so what if", "well do I remember": no filler.
+/// "So do I", "so what if": no filler.
 fn is_bound(tokens: &[Token], rest: &[Token]) -> bool {
     let [first, second, ..] = rest else { return false };
-    let is_binding = tokens.first().is_some_and(|opening| opening.is("so") || opening.is("well"));
+    let is_binding = tokens.first().is_some_and(|opening| opening.is("so"));
     let is_free = is_in("questions", &first.text) && !is_verb(first) && !second.is("if")
         || is_in("orders", &first.text)
         || is_opening(rest);
@@ -151,59 +114,33 @@ fn names_language(rest: &[Token]) -> bool {
     })
 }
 
-/// "Do you know how to swim?" asks for no instructions, and "remind me what to buy" for no list.
+/// "Do you know how to swim?", "I wonder how you can sleep" and "do you know who my father is?" ask for no answer.
 fn is_skill(opening: &[Token], rest: &[Token]) -> bool {
     let says = |word: &str| opening.iter().any(|token| token.is(word));
-    let next = |word: &str| rest.get(1).is_some_and(|next| next.is(word));
-    let is_skill = ["how", "when"].iter().any(|word| rest.first().is_some_and(|first| first.is(word)));
-    next("to") && (says("remind") || says("forgot") || is_skill && opening.first().is_some_and(|first| first.is("do")))
-        // "Can I ask why I was fired?": them.
-        || says("ask") && next("i")
-        // "Remind me what I should buy": what was agreed.
-        || says("remind") && rest.iter().any(|token| token.is("i") || token.is("we"))
-        || (says("know") || says("idea") || says("forgot") || says("understand")) && is_confided(opening, rest)
+    let is_skill = rest.first().is_some_and(|first| is_any_of(first, "how when"));
+    // "Do you know how dangerous drugs are?"
+    let is_far = || rest.get(1).is_some_and(|next| next.is_plain() && !is_plural(next) && !next.is("the"));
+    opening.first().is_some_and(|first| first.is("do")) && is_skill && is_far()
+        || (says("do") || says("wonder") || says("wondering"))
+            && rest.iter().any(|token| is_any_of(token, "i you your my we our it that this am cares could"))
 }
 
-/// "Do you know what you are doing?", "I do not know who I am", "do you have any idea how hard it is": no answer is asked for.
-fn is_confided(opening: &[Token], rest: &[Token]) -> bool {
-    let is_idea = opening.iter().any(|token| token.is("idea"));
-    rest.windows(2).any(|two| match two {
-        [who, be] => {
-            let is_be = ["am", "are", "is", "was", "were"].iter().any(|word| be.is(word));
-            let is_felt = || rest.iter().any(|token| token.is("like"));
-            let is_far = is_idea && rest.first().is_some_and(|first| first.is("how"));
-            let is_own = ["i", "you", "we"].iter().any(|word| who.is(word));
-            let is_it = ["it", "that", "this"].iter().any(|word| who.is(word)) && (is_felt() || is_far);
-            is_be && (is_own || is_it)
-        }
-        _ => false,
-    })
-}
-
-/// "Tell me when dinner is ready", "I need to know when the server is down" and "remind me if it is raining" want to be told then; "tell
-/// me what the plan is before executing it" and "in one word" say when and how it is to be told.
+/// "Tell me when dinner is ready", "I need to know if the server is down" and "I want to know where my kids are" want to be told then.
 fn is_notice(opening: &[Token], rest: &[Token]) -> bool {
     let says = |word: &str| opening.iter().any(|token| token.is(word));
-    let is = |word: &str| rest.first().is_some_and(|first| first.is(word));
-    let is_wanted = says("want") || says("need") || says("like") || says("love");
-    let tells = says("tell") || says("remind") || is_wanted;
-    // What was, or what is on a day, is no event that is awaited.
-    let is_dated = rest.iter().skip(1).any(|token| {
-        ["was", "were", "did", "on"].iter().any(|word| token.is(word)) || token.kind == Kind::Other
-    });
+    let is = |words: &str| rest.first().is_some_and(|first| is_any_of(first, words));
+    let is_wanted = says("want") || says("need");
+    let is_liked = says("like") || says("love");
+    // What was is no event that is awaited.
+    let is_dated = rest.iter().skip(1).any(|token| is_any_of(token, "was were did"));
     // "Can you tell me if" asks, "tell me if" waits for it.
     let is_asked = opening.first().is_some_and(|first| is_in("questions", &first.text) || first.is("will"));
-    let is_reminded = says("remind")
-        && (is("if")
-            || is("whether")
-            || rest.iter().skip(1).any(|token| is_in("circumstances", &token.text)));
-    tells && (is("when") && !is_dated || says_how_to_tell(rest))
-        || says("tell") && !is_asked && is("if")
-        || is_reminded
-        // "Does anyone know who Banksy is?"
-        || says("know") && (says("anyone") || says("anybody") || says("someone") || says("somebody"))
-            && (!is("how") || rest.iter().any(is_verb))
-        || !says("help") && says("understand") && !is("why") && !is("how")
+    let is_going = rest.iter().skip(1).any(|token| token.text.ends_with("ing"));
+    (says("tell") || is_wanted || is_liked) && (is("when") && !is_dated || !is_plain_clause(rest))
+        || (says("tell") && !is_asked || is_wanted || is_liked) && is("if whether")
+        || is_wanted && !(is_dated || is("how why") && !is_going || is("what") && rest.last().is_some_and(is_verb))
+        // "Tell me who calls"
+        || says("tell") && !is_asked && rest.iter().take(3).skip(1).any(|verb| is("who which what") && verb.is_plain() && !is_verb(verb) && verb.text.ends_with('s') && rest.len() < 4)
 }
 
 /// Whether another opening follows, or a request for one's own.
@@ -213,14 +150,13 @@ fn is_opening(rest: &[Token]) -> bool {
 }
 
 /// "Can you explain X", "could you write a poem about Y", but not "can you write poems" and "could you write as a child".
-fn is_order(rest: &[Token], all: &[Token], is_thanked: bool) -> bool {
+fn is_order(rest: &[Token], all: &[Token]) -> bool {
     let Some(first) = rest.first() else { return false };
-    let is_polite = is_thanked
-        || all
-            .iter()
-            .take_while(|token| **token != *first)
-            .any(|token| token.is("please") || token.is("kindly") || token.is("mind"));
-    if is_polite { is_polite_order(rest) } else { is_plain_order(rest, all) }
+    let is_polite = all
+        .iter()
+        .take_while(|token| **token != *first)
+        .any(|token| token.is("please") || token.is("kindly") || token.is("mind"));
+    if is_polite { is_polite_order(rest) } else { is_plain_order(rest) }
 }
 
 fn is_polite_order(rest: &[Token]) -> bool {
@@ -232,76 +168,82 @@ fn is_polite_order(rest: &[Token]) -> bool {
             is_named || next.kind == Kind::Other || next.is("it") || is_in("objects", &next.text)
         })
     };
-    is_in("orders", &first.text)
+    let is_bare = rest.get(1).is_none_or(|next| next.is("to") || is_in("circumstances", &next.text));
+    is_in("orders", &first.text) && !is_bare
         || is_in("orders_with_object", &first.text) && has_object()
         || order_of_gerund(&first.text).is_some_and(|order| is_in("orders", &order) || has_object())
 }
 
-/// Without "please", "can you" asks whether it is possible as well: "can you translate PDFs?", "can you fix my knee without surgery?",
-/// "can you explain death to a child?" So only what cannot be meant so: its object is one thing, with nothing behind but for whom.
-fn is_plain_order(rest: &[Token], all: &[Token]) -> bool {
+/// Without "please", "can you" asks whether it is possible as well: "can you translate PDFs?", "can you define happiness?", "can you list
+/// the reals?", "can you write a song about a real person?", "can you give me a cold?" So only what cannot be meant so: an explanation, or
+/// something about something, for who asks.
+fn is_plain_order(rest: &[Token]) -> bool {
+    const POEMS: &str = "poem haiku limerick";
+    /// What is a text, so that an assistant can give it.
+    const TEXTS: &str = "poem haiku limerick story summary overview list example examples definition recipe tip tips idea ideas";
     let is_reader = |token: &Token| token.is("me") || token.is("us");
     let [order, object @ ..] = rest else { return false };
-    let object = match object {
-        [object @ .., to, me] if is_reader(me) && (to.is("to") || to.is("for")) => object,
-        object => object,
+    let (object, is_for_reader) = match object {
+        [object @ .., to, me] if is_reader(me) && (to.is("to") || to.is("for")) => (object, true),
+        [me, object @ ..] if is_reader(me) => (object, true),
+        object => (object, false),
     };
     let Some(next) = object.first() else { return false };
-    let is_for_reader = is_reader(next);
-    // "Would you explain death to a child?" asks what you think of it.
-    if all.first().is_some_and(|first| first.is("would") || first.is("will")) && !is_for_reader {
-        return false;
-    }
     let is_plain = !object.iter().any(|token| {
         is_in("circumstances", &token.text)
             || is_in("repeated", &token.text)
             || ["to", "for", "as"].iter().any(|word| token.is(word))
             || token.is_mark()
     });
-    let is_article = |token: &Token| token.is("the") || is_in("indefinite", &token.text);
-    let is_short = |most: usize| {
-        object.len() <= most
-            && object.iter().all(|token| token.kind == Kind::Word && !is_in("pronouns", &token.text))
+    let is_work = |kinds: &str| {
+        let is_kind = |at: usize| object.get(at).is_some_and(|kind| is_any_of(kind, kinds));
+        let is_about = |at: usize| {
+            object.get(at).is_some_and(|about| is_any_of(about, "about of for"))
+                && object.len() > at.saturating_add(1)
+        };
+        (is_any_of(next, "a an the") || next.kind == Kind::Other || writing::small_number(next).is_some())
+            && (is_kind(1) && is_about(2) || is_kind(2) && is_about(3))
+            || next.is("a") && object.len() == 2 && object.last().is_some_and(|kind| is_any_of(kind, POEMS))
     };
-    let has_plural = object.last().is_some_and(is_plural);
+    let is_with_mine = matches!(object, [with, my, ..] if with.is("with") && is_any_of(my, "my this"));
+    let is_free = !object.iter().any(|token| {
+        is_in("repeated", &token.text)
+            || token.is_mark()
+            || token.text.ends_with("ly")
+            || is_in("circumstances", &token.text) && !(token.is("with") && is_with_mine)
+    });
+    let is_word = matches!(object, [word] | [word, _] if word.kind == Kind::Word)
+        && object.iter().all(|token| {
+            !is_in("pronouns", &token.text)
+                && !is_in("indefinite", &token.text)
+                && !token.text.ends_with("ly")
+        })
+        && !object.last().is_some_and(is_plural);
+    let is_text = matches!(object, [this, text, ..] if this.is("this") && is_any_of(text, "text sentence paragraph article essay letter email code into to"));
     match order.text.as_str() {
-        "explain" => {
-            is_in("questions", &next.text) || is_plain && (is_article(next) || is_short(2) && !has_plural)
-        }
-        "describe" => is_plain && next.is("the"),
-        "define" => is_short(1) && !has_plural,
-        "clarify" => is_in("questions", &next.text),
-        "recommend" | "suggest" => {
-            let is_placed = |token: &&Token| token.is("to") || is_in("circumstances", &token.text);
-            is_for_reader || is_in("indefinite", &next.text) && !object.iter().any(|token| is_placed(&token))
-        }
-        "help" => is_for_reader,
-        // "Can you give me the flu?"
-        "give" | "write" | "show" | "tell" if is_for_reader => object.get(1).is_some_and(|thing| {
-            is_in("indefinite", &thing.text)
-                || thing.kind == Kind::Other
-                || writing::small_number(thing).is_some()
-                || thing.is("the") && object.get(3).is_some_and(|of| of.is("of") || of.is("for"))
-        }),
-        "write" => is_in("indefinite", &next.text) && object.iter().any(|token| token.is("about")),
-        "list" => {
-            object
-                .get(..2)
-                .is_some_and(|two| matches!(two, [the, things] if the.is("the") && is_plural(things)))
-                && (is_plain || matches!(object, [.., into, order] if into.is("in") && order.is("order")))
-        }
+        "explain" | "clarify" if is_in("questions", &next.text) => is_plain_clause(object),
+        "explain" => is_plain && (next.is("the") || is_word),
+        "define" | "describe" => is_for_reader && is_plain && is_free,
+        "help" => is_for_reader && is_free,
+        "give" | "write" | "show" | "tell" if is_for_reader => is_free && is_work(TEXTS),
+        // Nobody asks whether a poem may be written.
+        "write" => is_free && object.len() > 2 && is_work(POEMS),
+        "recommend" | "suggest" => is_free && is_work("book film movie"),
         "summarize" | "summarise" => is_plain && (next.is("the") || next.is("this")),
-        "translate" if is_in("definite", &next.text) => match object.get(1..).unwrap_or_default() {
-            [_] => true,
-            [.., into, language] => {
-                object.len() < 5
-                    && (into.is("into") || into.is("to"))
-                    && is_in("languages", &language.text.to_lowercase())
-            }
-            _ => false,
-        },
-        "fix" | "rewrite" | "proofread" | "correct" => {
-            (next.is("this") || next.is("these")) && object.len() == 2
+        "translate" => is_text && is_about_this(object),
+        "fix" | "rewrite" | "proofread" | "correct" => is_text && object.len() == 2,
+        _ => false,
+    }
+}
+
+/// "This letter", "this letter into Spanish".
+fn is_about_this(object: &[Token]) -> bool {
+    match object.get(1..).unwrap_or_default() {
+        [_] => true,
+        [.., into, language] => {
+            object.len() < 5
+                && (into.is("into") || into.is("to"))
+                && is_in("languages", &language.text.to_lowercase())
         }
         _ => false,
     }
@@ -311,6 +253,14 @@ fn is_plain_order(rest: &[Token], all: &[Token]) -> bool {
 fn order_of_gerund(word: &str) -> Option<String> {
     let stem = word.strip_suffix("ing")?;
     [stem.to_owned(), format!("{stem}e")].into_iter().find(|order| is_order_word(order))
+}
+
+/// What people say around a question.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Courtesy {
+    /// "I wonder": what follows is a question, whatever ends it.
+    Asking,
+    Other,
 }
 
 /// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
@@ -328,14 +278,11 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
         .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers"))
         && after.iter().all(|token| THANKS.contains(&word(token).as_str()));
     // "How do you say, thank you?", "which album has the song, Thank You?", "how do I end the letter? Cheers?"
-    let is_title = is_comma && (after.first().is_some_and(Token::is_capital) || is_of_a_work(tokens));
+    let is_title = is_comma
+        && (after.first().is_some_and(Token::is_capital)
+            || tokens.iter().any(|token| is_in("works", &token.text)));
     let is_meant = is_about_words || is_title || thanks && is_asked;
-    // "Is this polite? Thanks.", "translate into German. Thank you.": that is the text.
-    let points = points_back(before)
-        // "What shall I answer? Thank you."
-        || before.iter().any(|token| is_in("pointing_or_answering", &token.text));
-    let is_material =
-        is_of_the_talk(before) || waits(before) || !is_comma && (points || is_bare_question(before));
+    let is_material = thanks && !is_of_itself(before) || waits(before);
     if !(is_please || thanks) || is_meant || is_material {
         return false;
     }

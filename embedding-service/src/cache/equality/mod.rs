@@ -14,7 +14,8 @@ mod token;
 mod words;
 mod writing;
 
-use self::token::{Kind, Text, Token};
+use self::courtesy::Courtesy;
+use self::token::{Kind, Text, Token, is_any_of};
 
 /// Longer texts, in bytes, are compared as they stand: rewordings are short, and what is pasted into a prompt is its matter.
 const LONGEST: usize = 1_000;
@@ -67,17 +68,20 @@ impl Form {
             writing::with_numbers(&mut tokens);
         }
         let begun_as = Beginning::of(&tokens);
-        let mut is_thanked = false;
+        let mut is_asking = false;
         while courtesy::without_thanks(&mut tokens, is_about_words, end == End::Asked) {
-            end = end_marks(&mut tokens, true);
-            is_thanked = true;
+            let before = end_marks(&mut tokens, true);
+            // "What is a hedge fund, please?"
+            end = if before == End::Plain && end == End::Asked { end } else { before };
         }
         for _ in 0..ROUNDS {
             order::with_what(&mut tokens);
             let may_move = given.is_empty() && !is_about_words;
-            let is_changed = courtesy::without_courtesy(&mut tokens, is_about_words, is_thanked)
+            let courtesy = courtesy::without_courtesy(&mut tokens, is_about_words);
+            is_asking |= courtesy == Some(Courtesy::Asking);
+            let is_changed = courtesy.is_some()
                 || may_move && order::without_front(&mut tokens)
-                || changes::applied(&mut tokens, given.is_empty());
+                || changes::applied(&mut tokens);
             if !is_changed {
                 break;
             }
@@ -85,16 +89,19 @@ impl Form {
         if !is_about_words {
             order::settled(&mut tokens);
         }
+        if is_asking && matches!(end, End::Plain | End::Stopped) {
+            end = End::Asked;
+        }
         let mark = match end {
             End::Asked if !asks(&tokens) || begun_as.is_offer(&tokens) => Some("?"),
-            End::Exclaimed if !is_of_a_place(&tokens) => Some("!"),
+            End::Exclaimed => Some("!"),
             End::Both => Some("!"),
             End::Open => Some("..."),
             _ => None,
         };
-        // "Could you explain X?" and "explain X." are one, and so are "what is X?" and "what is X."
-        let is_clear = begun_as.is_asked_for || is_turned_round(&tokens);
-        let own_mark = matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !is_clear);
+        // "Could you explain X?" and "explain X." are one.
+        let own_mark =
+            matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !begun_as.is_asked_for);
         tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
         let words = tokens.into_iter().map(|token| token.text).collect();
         Some(Self { words, given, mark: own_mark })
@@ -130,7 +137,8 @@ impl Beginning {
             }
             _ => false,
         };
-        let is_asked_for = tokens.iter().any(is_polite) || tokens.windows(2).any(is_asked);
+        let is_how = matches!(tokens, [how, verb, i, ..] if how.is("how") && is_any_of(verb, "do can") && is_any_of(i, "i you"));
+        let is_asked_for = is_how || tokens.iter().any(is_polite) || tokens.windows(2).any(is_asked);
         Self { has_order: tokens.iter().any(|token| words::is_order_word(&token.text)), is_asked_for }
     }
 
@@ -142,13 +150,6 @@ impl Beginning {
     }
 }
 
-/// "What is the capital of Laos!" asks. Elsewhere "!" may belong to a name or to code ("describe Oklahoma!", "how do I stub save!"), and
-/// "what a day!" is no question.
-fn is_of_a_place(tokens: &[Token]) -> bool {
-    const BEFORE: [&str; 5] = ["what", "is", "the", "capital", "of"];
-    tokens.len() == 6 && tokens.iter().zip(BEFORE).all(|(token, word)| token.is(word))
-}
-
 /// Takes the marks from the end of a text.
 fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     let mut end = End::Plain;
@@ -156,7 +157,7 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
         end = match tokens.pop() {
             // "What is Mass.?", "what is int...?", "what is int??": a part of the word.
-            Some(mark) if end != End::Plain && is_of_word(&mark, end, tokens) => {
+            Some(mark) if end != End::Plain && (mark.text == "." || mark.text == "?") => {
                 tokens.push(mark);
                 break;
             }
@@ -171,120 +172,105 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     if dots > 2 { End::Open } else { end }
 }
 
-/// Whether a mark before the last one is of the word before: "What is the capital of Kenya??" is only loud.
-fn is_of_word(mark: &Token, end: End, before: &[Token]) -> bool {
-    let [first, rest @ ..] = before else { return true };
-    let small = Token { text: first.text.to_lowercase(), ..first.clone() };
-    let is_loud = || end == End::Asked && is_of_a_place(&[&[small], rest].concat());
-    mark.text == "." || mark.text == "?" && !is_loud()
-}
-
-/// "How do I", "what is": whatever ends it, it asks.
-fn is_turned_round(tokens: &[Token]) -> bool {
-    let [first, second, ..] = tokens else { return false };
-    words::is_in("questions", &first.text)
-        && !order::is_verb(first)
-        && (order::is_verb(second) || first.is("how") && second.is("to"))
-}
-
-/// Whether a text asks with or without a question mark. "What he said is true" and "wie du willst" may be no questions.
+/// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb
+/// makes a statement of it ("what is done is done", "who is late has to pay", "why is beyond me").
 fn asks(tokens: &[Token]) -> bool {
-    let [first, rest @ ..] = tokens else { return false };
-    let is_elsewhere = words::is_in("questions_elsewhere", &first.text);
-    words::begins_a_question(first)
-        && if is_elsewhere {
-            asks_elsewhere(first, rest, tokens.iter().any(Token::is_mark))
-        } else if words::is_in("questions", &first.text) {
-            if order::is_verb(first) { inverts(first, rest) } else { is_interrogative(first, rest) }
-        } else {
-            true
-        }
-}
-
-fn is_subject(token: &Token) -> bool {
-    words::is_in("subjects", &token.text) || token.is_capital()
-}
-
-/// "Is he tall", but not "was closed", "does not work", "should you need help", "had I known" and the German "was er sagt".
-fn inverts(first: &Token, rest: &[Token]) -> bool {
-    let is_any = |token: &Token, list: &[&str]| list.iter().any(|word| token.is(word));
-    let is_conditional = first.is("had")
-        || is_any(first, &["were", "should"])
-            && rest.get(1).is_some_and(|verb| words::is_in("needing", &verb.text));
-    match rest {
-        [] | [_] => false,
-        [next, more @ ..] => {
-            // "Do it now", "have a nice day".
-            let is_order = is_any(first, &["do", "have"])
-                && is_any(next, &["it", "a", "an", "the", "that", "this", "your"]);
-            let is_without_subject = is_any(next, &["not", "be", "been", "do"])
-                || more.len() < 2 && contractions::is_participle(&next.text);
-            let is_wish = first.is("were") && is_any(next, &["i", "it"]);
-            let is_german = first.is("was") && words::is_in("german", &next.text);
-            !(is_conditional || is_order || is_without_subject || is_wish || is_german)
-        }
+    const FINITE: &str = "is are am was were has does did can could should will would may must might";
+    const CLAUSES: &str = "if that because which who when while";
+    const SUBJECTS: &str =
+        "the a an my your his her our their its i you he she it we they there people this these those";
+    const MAKERS: &str = "wrote painted invented discovered founded composed";
+    const BEHIND: &str = "of in for with on from at between";
+    /// What stands before a plural that is no verb.
+    const BEFORE_NOUNS: &str = "the a an of in for between and or to with on from my your his her our their its many most these those noble five three two";
+    const NO_SUBJECTS: &str = "more not up beyond about in on because clear still";
+    let [first, second, third, rest @ ..] = tokens else {
+        return matches!(tokens, [order, _] if words::is_order_word(&order.text));
+    };
+    if words::is_in("questions_elsewhere", &first.text) {
+        let is_being = |token: &Token| words::is_in("being_elsewhere", &token.text);
+        return (is_being(second)
+            || is_any_of(first, "wie hoe")
+                && !second.text.starts_with("ge")
+                && is_being(third)
+                && !rest.is_empty())
+            && !tokens.iter().any(Token::is_mark);
     }
-}
-
-/// "How tall is he", "who wrote it", but not "how true", "what nonsense", "when pigs fly", "which is why I left", "what matters is love".
-fn is_interrogative(first: &Token, rest: &[Token]) -> bool {
-    let is_finite = |token: &Token| order::is_verb(token) || token.is("to");
-    let next_is_finite = rest.first().is_some_and(is_finite);
-    let is_stated = match rest {
-        [subject, ..] if is_subject(subject) => true,
-        // "Whose fault it is", "how old he is".
-        [noun, subject, ..] => {
-            !order::is_verb(noun)
-                && is_subject(subject)
-                // "Who invented the wheel", "what causes a cold".
-                && !(first.is("who") || first.is("what") && ["the", "a", "an"].iter().any(|word| subject.is(word)))
+    let is_subject = |token: &Token| {
+        is_any_of(token, SUBJECTS)
+            || token.is_capital()
+            || changes::is_plural(token)
+            || token.kind == Kind::Other
+    };
+    let is_wh = words::is_in("questions", &first.text) && !order::is_verb(first);
+    if words::is_order_word(&first.text) {
+        return true;
+    }
+    let is_of_way = is_any_of(first, "why how when where");
+    let verb = if order::is_verb(first) { 0 } else { usize::from(!order::is_verb(second)).saturating_add(1) };
+    // A second verb makes a statement: "what is done is done", "who is the fastest wins".
+    let clause = tokens.iter().skip(verb.saturating_add(1)).take_while(|token| !is_any_of(token, CLAUSES));
+    let behind: Vec<&Token> = clause.collect();
+    let is_second = |two: &[&Token]| match two {
+        [before, next] => {
+            is_any_of(next, FINITE)
+                || !is_of_way
+                    && next.text.ends_with('s')
+                    && changes::is_plural(next)
+                    && !is_any_of(before, BEFORE_NOUNS)
         }
         _ => false,
     };
-    let is_clause = match rest {
-        [verb, be, ..] => {
-            first.is("what")
-                && ["s", "ed"].iter().any(|end| verb.text.ends_with(end))
-                && !order::is_verb(verb)
-                && (be.is("is") || be.is("was"))
-        }
-        _ => false,
-    };
-    let is_open = match first.text.as_str() {
-        "when" | "where" => next_is_finite,
-        "why" => next_is_finite || rest.len() > 2,
-        "how" => {
-            rest.len() > 1
-                && (rest.iter().any(is_finite)
-                    || rest.first().is_some_and(|next| words::is_in("degrees", &next.text)))
-        }
-        "which" => {
-            !next_is_finite
-                || rest
-                    .get(1)
-                    .is_some_and(|next| words::is_in("compared", &next.text) || next.text.ends_with("er"))
-        }
-        "who" => rest.len() > 2 || next_is_finite && rest.len() > 1,
-        _ => rest.len() > 1,
-    };
-    is_open && !is_stated && !is_clause
-}
-
-/// The same in other languages, where a form of "to be" follows that no statement begins with: "wie alt ist", "quelle est". "Wo
-/// gehobelt wird, fallen Späne" and "wie gesagt ist das so" are no questions.
-fn asks_elsewhere(first: &Token, rest: &[Token], has_comma: bool) -> bool {
-    let is = |at: usize| rest.get(at).is_some_and(|next| words::is_in("being_elsewhere", &next.text));
-    let is_adjective =
-        rest.first().is_some_and(|next| next.is_plain() && !is_participle_elsewhere(&next.text));
-    let is_infinitive = first.is("comment")
-        && rest.first().is_some_and(|next| next.text.ends_with('r') || next.text.ends_with("re"));
-    // "Wie funktioniert ein Motor".
-    let is_german = ["wie", "wo", "wann", "warum"].iter().any(|word| first.is(word))
-        && matches!(rest, [verb, article, _, ..] if verb.text.ends_with('t') && is_adjective
-            && ["ein", "eine", "der", "die", "das"].iter().any(|word| article.is(word)));
-    rest.len() > 1
-        && !has_comma
-        && (is(0) || is_infinitive || is_german || rest.len() > 2 && is_adjective && is(1))
+    if behind.windows(2).any(is_second) {
+        return false;
+    }
+    let subject = behind.first().copied();
+    let has_subject = subject.is_some_and(is_subject);
+    if verb == 0 {
+        // "Is it safe", but not "do it now", "am I glad", "can it now", "had I known", "were I to go".
+        let is_asked = is_any_of(first, "is are does would will could")
+            && is_any_of(second, "it they he she we you there")
+            || is_any_of(first, "do can") && is_any_of(second, "you they");
+        // "Is Pluto a planet", but not "has Covid again", "did Anna's homework".
+        let is_named =
+            is_any_of(first, "is are can does") && second.is_capital() && !second.text.ends_with("'s");
+        (is_asked || is_named) && !behind.iter().any(|token| token.is("ever"))
+    } else if !is_wh {
+        false
+    } else if verb == 1 {
+        let is_bound = |at: usize| behind.get(at).is_some_and(|next| is_any_of(next, BEHIND));
+        // "What was the rule became the exception".
+        let is_noun = is_any_of(second, "is are")
+            || behind.len() < 3
+            || is_bound(2)
+            || is_bound(3)
+            || subject.is_some_and(|who| who.is_capital() || is_any_of(who, "it this that these those"));
+        is_of_way && has_subject && behind.len() > 1
+            || first.is("what")
+                && is_any_of(second, "do does did should can")
+                && has_subject
+                && behind.len() > 1
+            || is_any_of(first, "what who")
+                && is_any_of(second, "is are was were")
+                && (has_subject && is_noun
+                    || behind.len() == 1 && !is_any_of(third, NO_SUBJECTS)
+                    || is_bound(1))
+            || first.is("which")
+                && second.is("is")
+                && third.is("the")
+                && rest.first().is_some_and(|most| most.text.ends_with("est"))
+            || is_any_of(first, "why how") && !is_any_of(third, NO_SUBJECTS) && behind.len() > 1
+    } else {
+        // "What year did", "how tall is", "how many moons does".
+        first.is("how") && second.is("to")
+            || is_any_of(first, "what which how") && order::is_verb(third) && has_subject
+            || first.is("how")
+                && is_any_of(second, "many much")
+                && (rest.first().is_some_and(order::is_verb)
+                    || changes::is_plural(third) && rest.first().is_some_and(|verb| !is_subject(verb)))
+            || first.is("what") && second.is("causes") && rest.is_empty()
+            || first.is("who") && is_any_of(second, MAKERS) && is_subject(third)
+    }
 }
 
 /// "Is this a question?", "how many tokens is this?": without anything else that "this" could be, every sign of the text counts.
@@ -314,12 +300,6 @@ fn is_looked_for(tokens: &[Token]) -> bool {
         _ => false,
     };
     has("searching") && has("searched") || has("editing") && tokens.windows(3).any(is_part)
-}
-
-/// German and Dutch participles: "wie gesagt", "zoals beloofd".
-fn is_participle_elsewhere(word: &str) -> bool {
-    ["ge", "be", "ver", "vor", "ab", "an"].iter().any(|begin| word.starts_with(begin))
-        && ["t", "en", "d"].iter().any(|end| word.ends_with(end))
 }
 
 /// Whether a text has one word in two ways of writing it: then it is about how they are written ("replace teh with the").

@@ -78,7 +78,7 @@ pub(super) fn as_a_question(tokens: &mut Vec<Token>) {
                     verb.text = bare;
                 }
                 tokens.insert(1, Token::word("does"));
-            } else if asks_how && !is_direct && !is_of_two_times {
+            } else if asks_how && !is_direct && !is_of_two_times && may_be_asked(tokens) {
                 let is_singular = tokens.last().is_some_and(|last| last.is("works"));
                 tokens.insert(1, Token::word(if is_singular { "does" } else { "do" }));
                 if let Some(last) = tokens.last_mut().filter(|_| is_singular) {
@@ -88,6 +88,15 @@ pub(super) fn as_a_question(tokens: &mut Vec<Token>) {
         }
         _ => {}
     }
+}
+
+/// "How bees make honey", but not "how cats purr pirate style", "how cats purr singing".
+fn may_be_asked(tokens: &[Token]) -> bool {
+    tokens.last().is_some_and(|last| {
+        is_one_of(last, "works work")
+            || tokens.len() < (if tokens.get(1).is_some_and(|who| is_one_of(who, PRONOUNS)) { 6 } else { 5 })
+                && !last.text.ends_with("ing")
+    })
 }
 
 /// Where the subject of an embedded question begins.
@@ -153,126 +162,45 @@ fn front(tokens: &[Token]) -> Option<usize> {
         .then(|| len.saturating_add(usize::from(comma.is_some())))
 }
 
-/// Each shape has a reason why the phrase belongs to the verb, wherever it stands.
+/// Each shape has a reason why the phrase belongs to the verb, wherever it stands. "In Ukraine, how do I support soldiers?" and "how do I
+/// support soldiers in Ukraine?" may be two questions, and so may "after the war, what did people expect?"
 fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bool {
-    let is_preposition =
-        |token: &Token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under");
-    let has_preposition = rest.iter().any(is_preposition);
-    let is_verb = |token: &Token| is_auxiliary(token) || is_one_of(token, WITH_DO);
-    let is_bare = |token: &Token| token.kind == Kind::Word && !is_preposition(token);
-    let is_aside = |token: &Token| is_in("asides", &token.text);
-    let is_language = |token: &Token| {
-        is_in("languages", &token.text.to_lowercase())
-            || token.is_capital() && ["ish", "ese", "ean"].iter().any(|end| token.text.ends_with(end))
-    };
-    let names_nothing = |token: &Token| !token.is_capital() && !is_one_of(token, ARTICLES);
-    // "On Facebook, how do I block a person I met", "in Chrome, how do I use passwords saved": it may belong to the end.
-    let is_open = rest.last().is_some_and(|last| {
+    const TIMES: &str = "winter summer autumn spring pregnancy surgery";
+    const DONE: &str = "eat drink wear drive survive";
+    let is_place = is_one_of(preposition, "in on at");
+    let is_bare = |token: &Token| token.kind == Kind::Word;
+    let names_another = rest.iter().skip(1).any(|token| token.is_capital() && token.text.len() > 1);
+    let has_preposition = rest
+        .iter()
+        .any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under"));
+    // In a program, both the thing and what is done to it are in it. "On Facebook, how do I block a person I met": it may belong to the end.
+    let is_of_end = rest.last().is_some_and(|last| {
         last.is_plain()
-            && (last.text.ends_with("ed") && !last.text.ends_with("eed") || is_in("participles", &last.text))
-    }) || rest.iter().skip(4).any(|token| is_one_of(token, "i you he she we they"));
-    // "In Rome only", "in no city": of how much it is said. "For God's sake": a sigh.
-    let is_weighed =
-        |token: &Token| is_one_of(token, "no only even just not never") || token.text.ends_with("'s");
-    // "On Windows, how do I install Linux?", "in Japan, how do people see Koreans?": it may belong to the other.
-    let names_another = rest.iter().skip(1).any(|token| {
-        token.is_capital() && token.text.len() > 1 && token.text.chars().any(char::is_lowercase)
-    });
-    let is_view = matches!(rest, [how, verb, people, ..]
-        if how.is("how") && is_one_of(verb, WITH_DO) && people.is("people"));
-    let is_open = is_open || phrase.iter().any(is_weighed) || is_view;
-    // "At the end", "to be clear", and the language of the answer.
-    if phrase.iter().any(|token| is_aside(token) || is_language(token))
-        || preposition.is("to") && phrase.first().is_some_and(names_nothing)
-        || is_open
-    {
-        return false;
-    }
-    // "For starters", "in theory", "at least": one word may be an idiom.
-    let is_word = matches!(phrase, [only] if only.is_plain() && !is_one_of(only, "winter summer autumn"))
-        && !is_one_of(preposition, "after before during");
-    let is_place = is_one_of(preposition, "in on at near");
-    let names = phrase.iter().filter(|token| !is_one_of(token, "a an the")).count();
-    let is_named = |token: &Token| token.kind == Kind::Word && token.text.chars().any(char::is_uppercase);
-    let is_dated = phrase.iter().any(|token| {
-        is_in("days", &token.text) || is_in("months", &token.text) || token.text.ends_with("days")
-    });
-    let is_directed = rest.get(3).is_some_and(|verb| is_in("directed", &verb.text));
-    let is_name = names > 0
-        && !is_dated
-        && !is_directed
-        && !names_another
-        && !rest.iter().any(|token| is_one_of(token, "on about"))
-        && !rest.last().is_some_and(|last| last.text.ends_with("ing"))
-        && phrase.iter().all(|token| is_one_of(token, "a an the") || is_named(token));
-    let is_pronoun = |token: &Token| is_one_of(token, PRONOUNS);
-    // Nothing else is there that it could belong to: "for a week in Iceland, what should I pack".
-    let is_short = match rest {
-        [wh, verb, subject, last] if is_verb(verb) => {
-            let is_carried = is_one_of(preposition, "with without from as")
-                // "In ten minutes, what can I cook?"
-                || preposition.is("in") && phrase.first().is_some_and(|first| first.kind == Kind::Other);
-            !is_verb(wh) && !is_carried && is_bare(subject) && is_bare(last)
-        }
-        [wh, noun, verb, last] => !is_verb(wh) && is_bare(noun) && is_verb(verb) && is_bare(last),
-        [wh, noun, verb, subject, last] if is_auxiliary(verb) => {
-            !is_verb(wh) && is_bare(noun) && is_pronoun(subject) && is_bare(last)
-        }
-        [how, verb, subject, _, last] => {
-            // "As a nurse, how do I start working?"
-            preposition.is("as")
-                && phrase.last().is_some_and(|who| who.is("beginner"))
-                && how.is("how")
-                && is_verb(verb)
-                && is_pronoun(subject)
-                && last.is_plain()
-                && last.text.ends_with("ing")
-        }
-        _ => false,
-    };
+            && (last.text.ends_with("ed") || last.text.ends_with("ing") || is_in("participles", &last.text))
+    }) || rest.iter().skip(3).any(|token| is_one_of(token, PRONOUNS));
+    let is_program = matches!(phrase, [name] | [_, name] if is_in("programs", &name.text))
+        && phrase.iter().rev().skip(1).all(|token| is_one_of(token, "a an the"));
+    let is_done_there = is_place
+        && is_program
+        && matches!(rest, [how, verb, i, ..] if how.is("how") && is_one_of(verb, "do can") && is_one_of(i, "i you"))
+        && !(names_another || has_preposition || is_of_end);
     // What is there, is there.
-    let is_existence =
-        matches!(rest, [is, there, thing @ ..] if is_verb(is) && there.is("there") && thing.len() <= 4);
+    let is_existence = is_place
+        && !has_preposition
+        && phrase.last().is_some_and(|last| is_in("places", &last.text))
+        && matches!(rest, [is, there, thing @ ..] if is_verb(is) && there.is("there") && thing.len() <= 4);
     // The way of travelling: "by train, how do I get from A to B".
-    let is_way = matches!(phrase, [only] if preposition.is("by") && is_one_of(only, "train bus car plane bike boat ferry taxi foot air rail"))
-        && matches!(rest, [how, verb, who, go, ..] if how.is("how") && is_verb(verb) && is_pronoun(who) && is_one_of(go, "get go travel"));
+    let is_way = matches!(phrase, [only] if preposition.is("by") && is_one_of(only, "train bus car plane bike boat ferry taxi"))
+        && matches!(rest, [how, verb, who, go, ..] if how.is("how") && is_verb(verb) && is_one_of(who, PRONOUNS) && is_one_of(go, "get go travel"));
     // The form of the answer: "in one sentence, explain DNS".
     let is_form = matches!(phrase, [_, unit] if preposition.is("in") && is_one_of(unit, "sentence sentences words paragraph paragraphs lines"))
-        || matches!(phrase, [bullet, points] if preposition.is("as") && bullet.is("bullet") && points.is("points"));
-    let is_order = matches!(rest, [order, thing @ ..] if (is_in("orders", &order.text) || is_in("told", &order.text))
-        && thing.len() <= 4
-        && !(is_in("told", &order.text) && thing.first().is_some_and(|first| first.is("the")))
-        && !thing.iter().any(|token| is_in("faults", &token.text))
-        // "In two paragraphs, list arguments": those of two paragraphs.
-        && !matches!(thing, [only] if is_in("told", &order.text) && only.text.ends_with('s'))
-        && !thing.iter().any(|token| is_verb(token) || is_in("questions", &token.text)));
-    // One noun of another: "in children, what are the symptoms of a cold".
-    let is_of = match rest {
-        [wh, be, the, noun, of, owner @ ..] => {
-            let is_one = match owner {
-                [only] => is_bare(only),
-                [article, only] => is_one_of(article, ARTICLES) && is_bare(only),
-                _ => false,
-            };
-            wh.is("what") && is_auxiliary(be) && the.is("the") && of.is("of") && is_bare(noun) && is_one
-        }
-        _ => false,
-    };
-    // "In my shoes", "for my part": an idiom may have an article.
-    let is_idiom = !is_one_of(preposition, "during after before as")
-        && phrase.first().is_some_and(|first| {
-            is_one_of(first, ARTICLES) && (phrase.len() < 3 || !is_one_of(first, "a an"))
-        });
-    is_short && !is_word && !is_idiom
-        || is_existence
-            && is_place
-            && phrase.last().is_some_and(|last| is_in("places", &last.text) || is_name)
-            && !has_preposition
-        // The name of a system or of a place: nothing in the sentence is of it.
-        || is_place && is_name && (rest.first().is_some_and(|first| first.is("how")) || !has_preposition)
-        || is_way
-        || is_form && is_order
-        || is_of && phrase.len() <= 2 && is_one_of(preposition, "in during")
+        && matches!(rest, [explain, thing] if explain.is("explain") && is_bare(thing) && !super::changes::is_plural(thing));
+    // When something is done that is done at once: nothing else is there that the time could be of.
+    let is_time = matches!(phrase, [time] | [_, time] if is_one_of(time, TIMES) || is_one_of(preposition, "after before during") && time.is("marathon"))
+        && matches!(rest, [wh, verb, subject, done] if !is_verb(wh) && is_verb(verb) && is_bare(subject) && is_one_of(done, DONE));
+    let has_symptoms = matches!(phrase, [who] if preposition.is("in") && is_one_of(who, "children adults women men babies"))
+        && matches!(rest, [what, are, the, symptoms, of, _, ..] if what.is("what") && are.is("are") && the.is("the") && symptoms.is("symptoms") && of.is("of"));
+    is_done_there || is_existence || is_way || is_form || is_time || has_symptoms
 }
 
 /// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
@@ -283,44 +211,19 @@ pub(super) fn settled(tokens: &mut Vec<Token>) {
     with_sorted_sides(tokens);
 }
 
-/// "Which sank after it was hit": what follows is another clause.
-fn is_clause(token: &Token) -> bool {
-    token.is_mark() || is_one_of(token, CLAUSES) || is_one_of(token, PRONOUNS)
-}
-
-/// Whether "what planet" asks for one of several: it does something, or something is done to it. "What harm is there", "what luck
-/// does he have", "what right have I" do not.
-fn is_of_things(rest: &[Token]) -> bool {
-    let is_other = |token: &Token| {
-        is_one_of(token, PRONOUNS) || is_one_of(token, ARTICLES) || token.is("there") || token.is_capital()
-    };
-    let is_had = |token: &Token| is_one_of(token, "have has had make made give in for to");
-    match rest {
-        [verb, next, more @ ..] if is_auxiliary(verb) || is_one_of(verb, "has have had") => {
-            // "Which planet is the largest", but not "which animal is the lion".
-            let is_most = || {
-                next.is("the")
-                    && more.first().is_some_and(|most| most.text.ends_with("est") || most.is("most"))
-            };
-            (!is_other(next) || is_most()) && !is_one_of(verb, "could would might")
-        }
-        [verb, ..] if is_one_of(verb, WITH_DO) => !rest.iter().any(is_had),
-        _ => true,
-    }
-}
-
-/// "Which planet" is "what planet".
+/// "Which planet has the most moons" is "what planet has the most moons": one of several is asked for. "Which damage was done" is of some
+/// that are known.
 pub(super) fn with_what(tokens: &mut [Token]) {
-    if let [first, second, ..] = &*tokens
+    let is_most = |token: &Token| {
+        token.is("most") || token.is_plain() && token.text.len() > 5 && token.text.ends_with("est")
+    };
+    if let [first, second, third, rest @ ..] = &*tokens
         && first.is("which")
         && second.is_plain()
-        && !is_verb(second)
         && !is_one_of(second, "one ones of")
-        && !is_in("qualities", &second.text)
-        && is_of_things(tokens.get(2..).unwrap_or_default())
-        // "Which costs more?" has no noun.
-        && (tokens.iter().skip(2).take_while(|token| !is_clause(token)).any(is_verb)
-            || tokens.len() > 3 && tokens.get(2).is_some_and(|third| super::contractions::is_participle(&third.text)))
+        && is_one_of(third, "is are has have")
+        && rest.first().is_some_and(|next| next.is("the") || is_most(next))
+        && rest.iter().take(2).any(is_most)
     {
         tokens.iter_mut().take(1).for_each(|first| "what".clone_into(&mut first.text));
     }
@@ -334,7 +237,7 @@ fn with_late_not(tokens: &mut [Token]) {
         && not.is("not")
         && !(is_one_of(verb, WITH_DO) && is_one_of(subject, "you we i"))
         && !is_in("quantities", &subject.text)
-        && !is_in("numerals", &subject.text)
+        && !is_one_of(subject, "just only even really still")
         && small_number(subject).is_none()
         && (is_one_of(subject, PRONOUNS) || subject.is_plain() && is_one_of(verb, WITH_DO))
     {

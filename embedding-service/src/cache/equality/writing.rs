@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::{
     token::{Kind, Token, is_any_of},
-    words::{american, is_in, is_order_word, is_start, meant, meant_at_start},
+    words::{american, is_in, is_start, meant, meant_at_start},
 };
 
 /// "floats" is "float". `None` for a word of which it cannot be told.
@@ -82,6 +82,12 @@ fn says_much(token: &Token) -> bool {
 /// One spelling, without slips.
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
     let is_programmed = tokens.iter().any(|token| is_in("programmed", &token.text.to_lowercase()));
+    // A package may have the name of a slip.
+    if tokens.iter().any(|token| {
+        is_any_of(token, "install uninstall import update upgrade configure package module library")
+    }) {
+        return;
+    }
     // "How common is definately?"
     let is_judged = tokens.iter().any(|token| is_in("judged", &token.text.to_lowercase()));
     // "Who stars in humour me?"
@@ -221,18 +227,27 @@ fn calculates(tokens: &[Token]) -> bool {
     tokens.windows(2).enumerate().any(|(at, two)| begins(at) && asks(two))
 }
 
-/// "Name five gases", "in two sentences, explain", "what are the five lakes", but not "a story titled five lakes".
-fn is_count(before: &[Token]) -> bool {
-    let is_order = |token: &Token| is_order_word(&token.text);
-    match before {
-        [into] if into.is("in") => true,
-        [order] => is_order(order),
-        [.., mark, order] if mark.is_mark() => is_order(order),
-        [.., order, to] if to.is("me") || to.is("us") => is_order(order),
-        [order, .., into] if into.is("in") => is_order(order),
-        [what, are, the] => what.is("what") && are.is("are") && the.is("the"),
-        _ => false,
-    }
+/// "Name five noble gases", "give me three tips", "in two sentences, explain", "what are the five lakes", but not "explain six sigma" and "a
+/// story titled five lakes".
+fn is_count(before: &[Token], after: &[Token]) -> bool {
+    let is_order = |token: &Token| is_any_of(token, "name list give tell write suggest recommend");
+    let has_plural = after.iter().take(2).any(super::changes::is_plural);
+    has_plural
+        && match before {
+            [order] if is_order(order) => true,
+            [.., mark, order] if mark.is_mark() => is_order(order),
+            [.., into]
+                if into.is("in")
+                    && after
+                        .first()
+                        .is_some_and(|unit| is_any_of(unit, "sentences words paragraphs lines")) =>
+            {
+                true
+            }
+            [.., order, me] if is_any_of(me, "me us") => is_order(order),
+            [what, are, the] => what.is("what") && are.is("are") && the.is("the"),
+            _ => false,
+        }
 }
 
 /// Small numbers in digits; "15 %", "15%" and "15 percent"; "$5" and "5 dollars"; "1,000" and "1000"; a date with its year.
@@ -250,7 +265,6 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
     // Elsewhere a comma begins the fraction.
     let names_somewhere =
         tokens.iter().skip(1).any(|token| token.is_capital() && token.text.chars().any(char::is_lowercase));
-    let is_english = has("english") && !has("languages") && !has("commas") && !names_somewhere;
     let given = std::mem::take(tokens);
     for (at, token) in given.iter().enumerate() {
         let (before, after) =
@@ -266,7 +280,7 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
                 && !last.text.contains(|c: char| c.is_alphabetic())
         });
         let small = small_number(token)
-            .filter(|_| counts && !is_programmed && (is_count(before) || calculates && is_measured));
+            .filter(|_| counts && !is_programmed && (is_count(before, after) || calculates && is_measured));
         let unit = UNITS
             .iter()
             .find(|(long, _)| token.text == *long)
@@ -276,11 +290,14 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
         } else if let Some((_, short)) = unit {
             tokens.push(Token::word(short));
         } else if let Some((number, unit)) = number(&token.text).filter(|(_, unit)| {
+            // "1,000 grams", but not "the mean of 1,200": elsewhere a comma separates values, or begins the fraction.
             let is_fraction = token.text.contains(',')
-                && (!is_english
-                    || before
-                        .last()
-                        .is_some_and(|word| word.is_plain() && word.text.ends_with('s') && !word.is("is")));
+                && !(token.text.ends_with(",000")
+                    && (next.is_some_and(|next| {
+                        is_unit(&next.text)
+                            || is_any_of(next, "grams ounces pounds dollars euros miles meters feet inches")
+                    }) || token.text.starts_with('$'))
+                    && !names_somewhere);
             calculates && !(is_fraction || unit == "%" && before_number)
         }) {
             tokens.push(Token { text: number, ..token.clone() });
