@@ -12,7 +12,7 @@ pub use self::again::{Range, Recorded, is_earlier};
 use self::{progress::Streak, repeated_step::Repeated};
 pub use crate::thresholds::Thresholds;
 use crate::{
-    step::{Kind, LENGTH, Step, Steps, Task, ToolRules, Weight},
+    step::{Kind, LENGTH, OPEN_ENDED, Step, Steps, Task, ToolRules, Weight},
     verdict::{Finding, Signal, Verdict},
 };
 
@@ -50,6 +50,8 @@ pub struct StepsPolicy {
     pub tools: ToolRules,
     /// How our own final messages begin: they are no answer of the assistant. Empty: there are none.
     pub own_words: String,
+    /// The user wants something done until something comes about: what tells of it waits.
+    pub is_open_ended: bool,
     /// A condition that a kill does not require. Only for measuring what each condition is worth.
     pub off: Option<Condition>,
 }
@@ -112,6 +114,7 @@ impl Default for StepsPolicy {
             talk: 5,
             tools: ToolRules::default(),
             own_words: String::new(),
+            is_open_ended: false,
             off: None,
         }
     }
@@ -123,11 +126,12 @@ impl StepsPolicy {
     fn row(&self, step: &Step<'_>, strong: Thresholds) -> Thresholds {
         let by_weight = match step.weight() {
             _ if self.off == Some(Condition::Weight) => strong,
-            Weight::Full | Weight::Long => strong,
+            Weight::Words | Weight::Full | Weight::Long => strong,
             Weight::Token => self.one_token.lenient(strong),
             Weight::Nothing => Thresholds::hinting_from(self.weak).lenient(strong),
         };
         let by_kind = match step.kind() {
+            Kind::Content | Kind::Empty if self.is_open_ended => Thresholds::hinting_from(self.waiting),
             Kind::Content | Kind::Failure => by_weight,
             Kind::Empty => self.empty,
             Kind::Acknowledgement => Thresholds::hinting_from(self.acknowledgement),
@@ -169,10 +173,8 @@ impl StepsPolicy {
         let has_weight = step.weight() >= Weight::Full || self.off == Some(Condition::Weight) || says_much();
         let is_steady =
             self.off == Some(Condition::CallDecides) || repeated_step::is_steady(steps, step, self);
-        matches!(step.kind(), Kind::Content | Kind::Failure)
-            && has_weight
-            && (step.acts || self.off == Some(Condition::Acts))
-            && is_steady
+        let tells = step.kind() == Kind::Failure || (step.kind() == Kind::Content && !self.is_open_ended);
+        tells && has_weight && (step.acts || self.off == Some(Condition::Acts)) && is_steady
     }
 
     /// The count from which a repetition among `steps` can say anything, whatever its kind.
@@ -181,6 +183,28 @@ impl StepsPolicy {
         let by_kind = [strong, self.empty].into_iter().chain(weak);
         let by_tool = steps.iter().flat_map(|step| &step.rules).map(|rule| rule.over(Thresholds::default()));
         by_kind.chain(by_tool).map(Thresholds::least).min().unwrap_or(u32::MAX)
+    }
+
+    /// The policy where the user wants something done until something comes about. Content waits; a failure is not what
+    /// comes of waiting, but may be for a while.
+    fn open_ended(&self) -> Self {
+        /// A failure kills only from so many repetitions on.
+        const FAILURES: u32 = 12;
+        let later = |row: Thresholds| Thresholds {
+            kill: if row.kill == 0 { 0 } else { row.kill.max(FAILURES) },
+            ..row
+        };
+        let waits =
+            |hint: u32| Thresholds::hinting_from(hint).lenient(Thresholds::hinting_from(self.waiting)).hint;
+        Self {
+            repeated_step: later(self.repeated_step),
+            cycle: later(self.cycle),
+            stagnation: later(self.stagnation),
+            changing: later(self.changing),
+            weak: waits(self.weak),
+            is_open_ended: true,
+            ..self.clone()
+        }
     }
 
     /// The policy where the user has asked for `number` repetitions: two more before a hint, and a kill as long after
@@ -242,6 +266,7 @@ fn unless_asked_for(
     match task.asked() {
         _ if policy.off == Some(Condition::Asked) => Some(found),
         0 => Some(found),
+        OPEN_ENDED => find(&policy.open_ended()),
         number => find(&policy.asked_for(number)),
     }
 }

@@ -104,7 +104,7 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
     // A call that names little and tells something else each time reads on.
     let differ = |pair: &[Step<'_>]| matches!(pair, [before, step] if !step.brings_like(before));
     let mut pairs = steps.windows(2).rev().take(row().skip(1).count());
-    if last.weight_of_calls() < Weight::Full && pairs.all(differ) {
+    if last.weight_of_calls() < Weight::Words && pairs.all(differ) {
         return 0;
     }
     // Where the outcomes are not kept, nobody can say whether they move.

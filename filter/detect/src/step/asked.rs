@@ -1,9 +1,13 @@
 //! How often a user's text wants something done: "run the tests 10 times", "twelve samples", "5×". The number stands before what is
-//! counted: "order 9" and "line 42" are names. It makes verdicts later, never earlier.
+//! counted: "order 9" and "line 42" are names. Or it wants something done until something comes about. It makes verdicts later, never
+//! earlier.
 
 use sentinel_text::words;
 
-use super::known::Known;
+use super::{
+    known::Known,
+    phrases::{self, Says},
+};
 use crate::words::{
     chinese, english, french, german, italian, japanese, korean, others, portuguese, russian, spanish,
 };
@@ -29,8 +33,16 @@ const BEGINNINGS: [&[&str]; 4] =
     [russian::REPETITIONS, chinese::REPETITIONS, japanese::REPETITIONS, korean::REPETITIONS];
 const NUMBERS: [&[(&str, u32)]; 3] = [english::NUMBERS, german::NUMBERS, others::NUMBERS];
 
-/// The largest such number of a text; 0 where it has none.
+/// Nobody knows how often: "until the door opens".
+pub(crate) const OPEN_ENDED: u32 = 1;
+
+/// The largest such number of a text, or `OPEN_ENDED`; 0 where it has none.
 pub(crate) fn asked_number(text: &str) -> u32 {
+    let number = in_both_ends(text);
+    if number == 0 && phrases::says(text, Says::OpenEnded) { OPEN_ENDED } else { number }
+}
+
+fn in_both_ends(text: &str) -> u32 {
     if text.len() <= REACH.saturating_mul(2) {
         return in_part(text);
     }
@@ -149,6 +161,17 @@ mod tests {
             ("Run it 1000 times", 0),
             ("In room 12 there are four times", 0),
             ("", 0),
+            ("Tell me when the kiln has cooled.", OPEN_ENDED),
+            ("Roll a die until you see a six", OPEN_ENDED),
+            ("Roll a die 12 times, or until you see a six", 12),
+            ("Sag mir, wenn der Ofen heiß ist", OPEN_ENDED),
+            ("Préviens-moi quand le four est chaud.", OPEN_ENDED),
+            ("炉が冷めたら教えて。", OPEN_ENDED),
+            ("炉子凉了告诉我。", OPEN_ENDED),
+            ("भट्ठी ठंडी हो जाए तो बताना।", OPEN_ENDED),
+            ("Tell me the opening hours of the bakery", 0),
+            ("Wir haben von 9 bis 10 Uhr offen", 0),
+            ("When was the library founded?", 0),
             ("×", 0),
         ] {
             assert_eq!(asked_number(text), number, "{text}");

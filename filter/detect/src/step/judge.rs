@@ -71,9 +71,9 @@ impl<'a> Judged<'a> {
         let weight = if is_told || kind == Kind::Failure {
             Weight::Full
         } else if kind == Kind::Content {
-            self.weight.max(Weight::of_outcome(&self.plain()))
+            self.weight.with_outcome(&self.plain())
         } else {
-            self.weight
+            self.weight.with_outcome("")
         };
         // What takes one thing after the other may fail at each of them: the next record, port or time is no accident.
         let may_be_settled = kind == Kind::Failure && self.purpose != Purpose::MoveOn;

@@ -6,7 +6,7 @@ use self::known::is_one_of;
 use crate::{WordSet, words::english};
 
 pub(crate) use self::{
-    asked::asked_number,
+    asked::{OPEN_ENDED, asked_number},
     judge::{Facts, Judged, is_weak_answer, without_volatile},
     log::StrayResult,
     numbers::{Numbers, Sequence},

@@ -10,6 +10,7 @@ use super::{
 use crate::words::english;
 
 static STATES: Known = Known::of(english::STATES);
+static FAILURES: Known = Known::of(english::FAILURES);
 static NO_STATES: Known = Known::of(english::NO_STATES);
 static STILL: Known = Known::of(english::STILL);
 static TO_COME: Known = Known::of(english::TO_COME);
@@ -72,6 +73,16 @@ pub(super) fn is_state_key(key: &str) -> bool {
     })
 }
 
+/// `{"state": "OPEN"}`, `{"phase": "second coat"}`: how something stands, in a few words of any language.
+pub(super) fn stands(key: &str, state: &str) -> bool {
+    /// A state is not longer (bytes).
+    const MOST: usize = 32;
+    name_words(key).last().is_some_and(|name| is_one_of(name, english::STANDS))
+        && (1..=MOST).contains(&state.len())
+        && words(state).nth(3).is_none()
+        && !words(state).any(|word| FAILURES.has(word))
+}
+
 /// "Job 7 is still running", "not ready yet", "please wait", "running".
 pub(super) fn says_so(text: &str) -> bool {
     let mut count = 0_usize;
@@ -98,7 +109,8 @@ pub(super) fn says_so(text: &str) -> bool {
         is_denied |= is_one_of(word, english::NOT);
         last = word;
     }
-    waits || (count <= 3 && is_state(last))
+    // `CREATE_IN_PROGRESS`.
+    waits || (count <= 3 && (is_state(last) || (last.contains('_') && has_state_word(last))))
 }
 
 /// A member's text says that something is still to come.
