@@ -445,8 +445,18 @@ fn in_rounds(steps: &[Step<'_>], policy: &StepsPolicy) -> Counted {
 fn repetition(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> [Counted; 5] {
     let least = policy.least(steps, policy.repeated_step);
     let repeated = repeated_step::repeated(steps, policy, least);
-    let [killing, hinting, across] = if repeated.in_window < least || repeated.nears_an_end {
+    let [killing, hinting, across] = if repeated.nears_an_end {
         [Counted::NOTHING; 3]
+    } else if repeated.in_window < least {
+        // One failure is too often the same, whatever else is learned.
+        let row = policy.of_tools(last, Thresholds::hinting_from(policy.waiting));
+        let is_failure = last.kind() == Kind::Failure;
+        let across = if is_failure {
+            Counted::of(signal, repeated.in_all, row.hinting(), Kind::Failure)
+        } else {
+            Counted::NOTHING
+        };
+        [Counted::NOTHING, Counted::NOTHING, across]
     } else {
         repetitions(&repeated, last, signal, policy)
     };
