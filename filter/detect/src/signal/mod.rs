@@ -190,19 +190,20 @@ impl StepsPolicy {
     fn open_ended(&self) -> Self {
         /// A failure kills only from so many repetitions on.
         const FAILURES: u32 = 12;
-        let later = |row: Thresholds| Thresholds {
-            kill: if row.kill == 0 { 0 } else { row.kill.max(FAILURES) },
-            ..row
-        };
-        let waits =
-            |hint: u32| Thresholds::hinting_from(hint).lenient(Thresholds::hinting_from(self.waiting)).hint;
+        let weak = Thresholds::hinting_from(self.weak).lenient(Thresholds::hinting_from(self.waiting)).hint;
+        Self { weak, is_open_ended: true, ..self.killing_from(FAILURES) }
+    }
+
+    /// The policy with no kill before this count, and with the same hints.
+    fn killing_from(&self, least: u32) -> Self {
+        let later =
+            |row: Thresholds| Thresholds { kill: if row.kill == 0 { 0 } else { row.kill.max(least) }, ..row };
         Self {
             repeated_step: later(self.repeated_step),
             cycle: later(self.cycle),
             stagnation: later(self.stagnation),
+            one_token: later(self.one_token),
             changing: later(self.changing),
-            weak: waits(self.weak),
-            is_open_ended: true,
             ..self.clone()
         }
     }
@@ -253,19 +254,25 @@ pub fn in_steps(steps: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
         return None;
     }
     let counts: Vec<_> = steps.counts().collect();
-    unless_asked_for(&steps.task, policy, |policy| in_last_count(&counts, &steps.all, policy))
+    let named = || steps.all.last().map_or(0, |last| steps.task.named_by(last));
+    unless_asked_for(&steps.task, named, policy, |policy| in_last_count(&counts, &steps.all, policy))
 }
 
 /// What `find` finds, unless the user has asked for this many repetitions. The user's text is read only if something was found.
 fn unless_asked_for(
     task: &Task<'_>,
+    named: impl Fn() -> u32,
     policy: &StepsPolicy,
     find: impl Fn(&StepsPolicy) -> Option<Finding>,
 ) -> Option<Finding> {
     let found = find(policy)?;
     match task.asked() {
         _ if policy.off == Some(Condition::Asked) => Some(found),
-        0 => Some(found),
+        // What the call names may be what the user has counted: "craft 8 planks". That forgives, but does not hide.
+        0 => match if found.verdict == Verdict::Kill { named() } else { 0 } {
+            0 => Some(found),
+            number => find(&policy.killing_from(number.saturating_add(4))),
+        },
         OPEN_ENDED => find(&policy.open_ended()),
         number => find(&policy.asked_for(number)),
     }
@@ -379,14 +386,19 @@ pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Findi
         _ => exchanges.all.iter().rposition(talks).map(|at| at.saturating_add(1)),
     };
     let steps = exchanges.all.get(start.unwrap_or(0)..).unwrap_or_default();
-    unless_asked_for(&exchanges.task, policy, |policy| {
-        let found = told_first(steps, policy, in_one_row);
-        if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) {
-            return found;
-        }
-        // What goes on after a kill was told before it.
-        resumed_exchange(steps, policy).or(found)
-    })
+    unless_asked_for(
+        &exchanges.task,
+        || 0,
+        policy,
+        |policy| {
+            let found = told_first(steps, policy, in_one_row);
+            if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) {
+                return found;
+            }
+            // What goes on after a kill was told before it.
+            resumed_exchange(steps, policy).or(found)
+        },
+    )
 }
 
 /// The strongest finding in exchanges without a talk among them, or with nothing else.

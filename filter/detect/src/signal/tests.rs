@@ -673,6 +673,42 @@ fn what_is_to_be_done_until_something_comes_about_waits() {
 }
 
 #[test]
+fn what_the_user_has_counted_is_not_stopped_before() {
+    let first = |task: &str, arguments: &str, verdict| {
+        (1..=40).find(|count| {
+            let all = vec![step("craft", arguments, "A new board lies before you."); *count];
+            let steps = Steps { all, task: Task::Texts([task; 2]), ..Steps::default() };
+            in_steps(&steps, &StepsPolicy::default()).map(|found| found.verdict) == Some(verdict)
+        })
+    };
+    let plank = r#"{"recipe":"oak plank"}"#;
+    for (task, arguments, kill) in [
+        ("Craft 8 planks.", plank, 12),
+        ("Make a table of 12 planks", plank, 16),
+        ("Craft planks", plank, 5),
+        ("Craft 8 swords", plank, 5),
+        ("Craft 8 planks", r#"{"recipe":"plank.json"}"#, 5),
+    ] {
+        assert_eq!(
+            (first(task, arguments, Verdict::Hint), first(task, arguments, Verdict::Kill)),
+            (Some(3), Some(kill)),
+            "{task} {arguments}"
+        );
+    }
+}
+
+#[test]
+fn what_is_done_at_the_second_try_is_no_same_outcome() {
+    let send = |n: usize, result: &str| step("send", &format!(r#"{{"to":"p{n}@x.org"}}"#), result);
+    let run = |second: &str| -> Vec<_> {
+        (0..7).flat_map(|n| [send(n, "error: greylisted, try again"), send(n, second)]).collect()
+    };
+    assert_quiet(&run("sent"), "each is sent at last");
+    let fails = run("error: greylisted, try again");
+    assert!((1..=fails.len()).any(|len| judged(&fails[..len]).is_some()));
+}
+
+#[test]
 fn a_word_alone_is_hardly_an_outcome() {
     let run = |arguments: &str, result: &str| call_of(arguments, &twelve_of(result));
     for (arguments, result) in [

@@ -42,6 +42,26 @@ pub(crate) fn asked_number(text: &str) -> u32 {
     if number == 0 && phrases::says(text, Says::OpenEnded) { OPEN_ENDED } else { number }
 }
 
+/// "Craft 8 planks" before a call that names a plank: so many calls are asked for. `call`: its name and its arguments.
+pub(crate) fn number_of_named(text: &str, call: &str) -> u32 {
+    /// Letters by which a word is known, at least: all but its ending.
+    const STEM: usize = 4;
+    let call = call.to_lowercase();
+    let mut number = None;
+    let mut most = 0;
+    for word in words(text).take(REACH) {
+        if let Some(number) = number {
+            let word = word.to_lowercase();
+            let stem = word.floor_char_boundary(word.len().saturating_sub(2).max(STEM));
+            if word.len() >= STEM && call.contains(word.get(..stem).unwrap_or(&word)) {
+                most = most.max(number);
+            }
+        }
+        number = word.parse().ok().or_else(|| number_in_words(word)).filter(in_range);
+    }
+    most
+}
+
 fn in_both_ends(text: &str) -> u32 {
     if text.len() <= REACH.saturating_mul(2) {
         return in_part(text);
@@ -175,6 +195,23 @@ mod tests {
             ("×", 0),
         ] {
             assert_eq!(asked_number(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_before_what_the_call_names() {
+        for (text, call, number) in [
+            ("Craft 8 planks.", r#"craft {"recipe":"oak plank"}"#, 8),
+            ("Print each of the 8 badges", r#"print_badge {"text":"VISITOR DAY PASS"}"#, 8),
+            ("Start six workers", r#"spawn_worker {"queue":"jobs"}"#, 6),
+            ("Ziehe 9 Schrauben fest", r#"drehen {"teil":"Schraube links"}"#, 9),
+            ("Compra cinco entradas", r#"comprar {"tipo":"entrada de adulto"}"#, 5),
+            ("Look at issue 17 in the parser", r#"search {"query":"parser crash"}"#, 0),
+            ("Cancel order 9", r#"cancel {"what":"order 9"}"#, 0),
+            ("Craft 3 planks", r#"craft {"recipe":"oak plank"}"#, 0),
+            ("", "", 0),
+        ] {
+            assert_eq!(number_of_named(text, call), number, "{text}");
         }
     }
 
