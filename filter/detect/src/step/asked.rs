@@ -5,7 +5,7 @@
 use sentinel_text::words;
 
 use super::{
-    known::Known,
+    known::{Known, is_one_of},
     phrases::{self, Says},
 };
 use crate::words::{
@@ -39,7 +39,20 @@ pub(crate) const OPEN_ENDED: u32 = 1;
 /// The largest such number of a text, or `OPEN_ENDED`; 0 where it has none.
 pub(crate) fn asked_number(text: &str) -> u32 {
     let number = in_both_ends(text);
-    if number == 0 && phrases::says(text, Says::OpenEnded) { OPEN_ENDED } else { number }
+    let is_open_ended = || phrases::says(text, Says::OpenEnded) && !goes_to_the_end(text);
+    if number == 0 && is_open_ended() { OPEN_ENDED } else { number }
+}
+
+/// "Keep going until the problem is solved": how an agent works, and nothing that it waits for.
+fn goes_to_the_end(text: &str) -> bool {
+    /// Words behind it that are looked at.
+    const NEAR: usize = 4;
+    let mut near = 0_usize;
+    words(text).any(|word| {
+        let is_work = near > 0 && is_one_of(word, english::OWN_WORK);
+        near = if is_one_of(word, english::UNTIL) { NEAR } else { near.saturating_sub(1) };
+        is_work
+    })
 }
 
 /// "Craft 8 planks" before a call that names a plank: so many calls are asked for. `call`: its name and its arguments.
@@ -53,7 +66,8 @@ pub(crate) fn number_of_named(text: &str, call: &str) -> u32 {
         if let Some(number) = number {
             let word = word.to_lowercase();
             let stem = word.floor_char_boundary(word.len().saturating_sub(2).max(STEM));
-            if word.len() >= STEM && call.contains(word.get(..stem).unwrap_or(&word)) {
+            let begins = |named: &str| named.starts_with(word.get(..stem).unwrap_or(&word));
+            if word.len() >= STEM && call.split(|c: char| !c.is_alphanumeric()).any(begins) {
                 most = most.max(number);
             }
         }
@@ -192,6 +206,9 @@ mod tests {
             ("Tell me the opening hours of the bakery", 0),
             ("Wir haben von 9 bis 10 Uhr offen", 0),
             ("When was the library founded?", 0),
+            ("Keep going until the user's query is resolved.", 0),
+            ("Do not stop until you have found the answer", 0),
+            ("Go on until the tests pass", OPEN_ENDED),
             ("×", 0),
         ] {
             assert_eq!(asked_number(text), number, "{text}");
@@ -209,6 +226,7 @@ mod tests {
             ("Look at issue 17 in the parser", r#"search {"query":"parser crash"}"#, 0),
             ("Cancel order 9", r#"cancel {"what":"order 9"}"#, 0),
             ("Craft 3 planks", r#"craft {"recipe":"oak plank"}"#, 0),
+            ("You have 17 turns left", r#"search {"input":"The Return of the King"}"#, 0),
             ("", "", 0),
         ] {
             assert_eq!(number_of_named(text, call), number, "{text}");
