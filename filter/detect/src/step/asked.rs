@@ -46,7 +46,7 @@ pub(crate) fn asked_number(text: &str) -> u32 {
 /// "Keep going until the problem is solved": how an agent works, and nothing that it waits for.
 fn goes_to_the_end(text: &str) -> bool {
     /// Words behind it that are looked at.
-    const NEAR: usize = 4;
+    const NEAR: usize = 6;
     let mut near = 0_usize;
     words(text).any(|word| {
         let is_work = near > 0 && is_one_of(word, english::OWN_WORK);
