@@ -119,7 +119,7 @@ pub(super) const ORDER: [Row; 8] = [
         is_it: |it| it.judged.is_error || explicit::is_failure(it.judged.said),
     },
     Row {
-        when: "its words say that something is still to come: \"running\", \"pending\"",
+        when: "its words say that something is still to come: \"running\", \"pending\", `{\"state\": \"kneading\"}`",
         kind: Kind::Waiting,
         is_it: |it| waiting::is_waiting(&it.plain, it.first().count, || it.structure()),
     },

@@ -165,7 +165,7 @@ pub const NUMBERS: &[(&str, u32)] = &[
 ];
 /// The user wants it done until something comes about, or wants to be told when it does.
 pub const OPEN_ENDED: &[&str] = &[
-    "until", "till", "soon as", "me when", "me once", "us when", "us once", "know when", "know once", "when it", "once it", "notify me",
+    "until", "till", "soon as", "the moment", "me when", "me once", "us when", "us once", "know when", "know once", "when it", "once it", "notify me",
     "alert me", "warn me", "watch the", "watch for", "watch my", "keep watching", "keep checking", "keep reading",
     "keep polling", "keep trying", "keep an", "monitor the", "wait for", "every minute", "every hour", "every second",
 ];

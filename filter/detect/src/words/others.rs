@@ -20,7 +20,7 @@ pub const NOTHING_NEW: &[&str] = &[
 ];
 /// The user wants it done until something comes about, or wants to be told when it does.
 pub const OPEN_ENDED: &[&str] = &[
-    "أخبرني عندما", "أخبرني عند", "حتى", "انتظر", "راقب", "बजे तक", "होने तक", "आने तक", "तो बताना", "तो बताओ",
+    "أخبرني عندما", "أخبرني عند", "حتى", "انتظر", "راقب", "तक", "kadar", "tot de", "wacht tot", "तो बताना", "तो बताओ",
     "पर बताओ", "पर बताना", "totdat", "zodra", "aż", "gdy tylko", "daj znać", "olunca", "haber ver",
     "cho đến", "tills", "så snart", "поки не", "як тільки", "sampai",
 ];
