@@ -195,6 +195,7 @@ impl StepsPolicy {
     }
 
     /// The policy with no kill before this count, and with the same hints.
+    #[inline(never)]
     fn killing_from(&self, least: u32) -> Self {
         let later =
             |row: Thresholds| Thresholds { kill: if row.kill == 0 { 0 } else { row.kill.max(least) }, ..row };
@@ -254,28 +255,37 @@ pub fn in_steps(steps: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
         return None;
     }
     let counts: Vec<_> = steps.counts().collect();
-    let named = || steps.all.last().map_or(0, |last| steps.task.named_by(last));
-    unless_asked_for(&steps.task, named, policy, |policy| in_last_count(&counts, &steps.all, policy))
+    unless_asked_for(&steps.task, steps.all.last(), policy, &|policy| {
+        in_last_count(&counts, &steps.all, policy)
+    })
 }
 
-/// What `find` finds, unless the user has asked for this many repetitions. The user's text is read only if something was found.
+/// What `find` finds, unless the user has asked for this many repetitions. The user's text is read only if something was found. `last`: the
+/// step that may be what the user has counted.
 fn unless_asked_for(
     task: &Task<'_>,
-    named: impl Fn() -> u32,
+    last: Option<&Step<'_>>,
     policy: &StepsPolicy,
-    find: impl Fn(&StepsPolicy) -> Option<Finding>,
+    find: &dyn Fn(&StepsPolicy) -> Option<Finding>,
 ) -> Option<Finding> {
     let found = find(policy)?;
-    match task.asked() {
-        _ if policy.off == Some(Condition::Asked) => Some(found),
-        // What the call names may be what the user has counted: "craft 8 planks". That forgives, but does not hide.
-        0 => match if found.verdict == Verdict::Kill { named() } else { 0 } {
-            0 => Some(found),
-            number => find(&policy.killing_from(number.saturating_add(4))),
-        },
-        OPEN_ENDED => find(&policy.open_ended()),
-        number => find(&policy.asked_for(number)),
+    if policy.off == Some(Condition::Asked) {
+        return Some(found);
     }
+    let milder = match task.asked() {
+        // What the call names may be what the user has counted: "craft 8 planks". That forgives, but does not hide.
+        0 => {
+            let is_kill = found.verdict == Verdict::Kill;
+            let number = last.filter(|_| is_kill).map_or(0, |last| task.named_by(last));
+            if number == 0 {
+                return Some(found);
+            }
+            policy.killing_from(number.saturating_add(4))
+        }
+        OPEN_ENDED => policy.open_ended(),
+        number => policy.asked_for(number),
+    };
+    find(&milder)
 }
 
 /// Steps of one count, and whether the assistant had answered before them.
@@ -386,19 +396,14 @@ pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Findi
         _ => exchanges.all.iter().rposition(talks).map(|at| at.saturating_add(1)),
     };
     let steps = exchanges.all.get(start.unwrap_or(0)..).unwrap_or_default();
-    unless_asked_for(
-        &exchanges.task,
-        || 0,
-        policy,
-        |policy| {
-            let found = told_first(steps, policy, in_one_row);
-            if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) {
-                return found;
-            }
-            // What goes on after a kill was told before it.
-            resumed_exchange(steps, policy).or(found)
-        },
-    )
+    unless_asked_for(&exchanges.task, None, policy, &|policy| {
+        let found = told_first(steps, policy, in_one_row);
+        if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) {
+            return found;
+        }
+        // What goes on after a kill was told before it.
+        resumed_exchange(steps, policy).or(found)
+    })
 }
 
 /// The strongest finding in exchanges without a talk among them, or with nothing else.

@@ -5,7 +5,7 @@
 use sentinel_text::words;
 
 use super::{
-    known::{Known, is_one_of},
+    known::Known,
     phrases::{self, Says},
 };
 use crate::words::{
@@ -45,13 +45,13 @@ pub(crate) fn asked_number(text: &str) -> u32 {
 
 /// "Keep going until the problem is solved": how an agent works, and nothing that it waits for.
 fn goes_to_the_end(text: &str) -> bool {
-    /// Words behind it that are looked at.
-    const NEAR: usize = 6;
-    let mut near = 0_usize;
-    words(text).any(|word| {
-        let is_work = near > 0 && is_one_of(word, english::OWN_WORK);
-        near = if is_one_of(word, english::UNTIL) { NEAR } else { near.saturating_sub(1) };
-        is_work
+    /// Bytes behind it that are looked at.
+    const NEAR: usize = 40;
+    let lower = text.to_ascii_lowercase();
+    lower.match_indices(english::UNTIL).any(|(at, _)| {
+        let rest = lower.get(at..).unwrap_or_default();
+        let near = rest.get(..rest.floor_char_boundary(NEAR)).unwrap_or_default();
+        english::OWN_WORK.iter().any(|work| near.contains(work))
     })
 }
 
@@ -59,15 +59,19 @@ fn goes_to_the_end(text: &str) -> bool {
 pub(crate) fn number_of_named(text: &str, call: &str) -> u32 {
     /// Letters by which a word is known, at least: all but its ending.
     const STEM: usize = 4;
-    let call = call.to_lowercase();
+    let call = call.to_ascii_lowercase();
     let mut number = None;
     let mut most = 0;
-    for word in words(text).take(REACH) {
-        if let Some(number) = number {
-            let word = word.to_lowercase();
+    for word in words(text) {
+        if let Some(number) = number
+            && word.len() >= STEM
+        {
+            let word = word.to_ascii_lowercase();
             let stem = word.floor_char_boundary(word.len().saturating_sub(2).max(STEM));
-            let begins = |named: &str| named.starts_with(word.get(..stem).unwrap_or(&word));
-            if word.len() >= STEM && call.split(|c: char| !c.is_alphanumeric()).any(begins) {
+            let begins = |(at, _): (usize, &str)| {
+                !call.get(..at).is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric()))
+            };
+            if call.match_indices(word.get(..stem).unwrap_or(&word)).any(begins) {
                 most = most.max(number);
             }
         }

@@ -213,7 +213,7 @@ impl Default for Task<'_> {
 impl Task<'_> {
     /// How often something is to be done; 0: it does not say.
     pub(crate) fn asked(&self) -> u32 {
-        self.in_texts(asked_number)
+        self.in_texts(&asked_number)
     }
 
     /// How many of what the step names there are to be; 0: it does not say. Code and paths name many things.
@@ -222,10 +222,10 @@ impl Task<'_> {
             return 0;
         }
         let call = format!("{} {}", step.tool, step.brought.arguments());
-        self.in_texts(|text| number_of_named(text, &call))
+        self.in_texts(&|text| number_of_named(text, &call))
     }
 
-    fn in_texts(&self, number: impl Fn(&str) -> u32) -> u32 {
+    fn in_texts(&self, number: &dyn Fn(&str) -> u32) -> u32 {
         match self {
             Self::Asked(number) => *number,
             // An escape would stand at the word behind it.

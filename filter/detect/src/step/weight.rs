@@ -87,7 +87,8 @@ fn is_a_word(said: &str) -> bool {
     const LETTERS: [usize; 2] = [16, 4];
     let word = said.trim_matches(|c: char| !c.is_alphanumeric());
     let [most, unspaced] = LETTERS;
-    let most = if !word.is_ascii() && words(word).nth(1).is_some() { unspaced } else { most };
+    let is_unspaced = word.bytes().any(|byte| (0xE3..=0xED).contains(&byte));
+    let most = if is_unspaced { unspaced } else { most };
     !word.is_empty()
         && word.len() <= most.saturating_mul(3)
         && word.chars().count() <= most

@@ -169,8 +169,8 @@ pub const OPEN_ENDED: &[&str] = &[
     "alert me", "warn me", "watch the", "watch for", "watch my", "keep watching", "keep checking", "keep reading",
     "keep polling", "keep trying", "keep an", "monitor the", "wait for", "every minute", "every hour", "every second",
 ];
-/// Of these, those behind which `OWN_WORK` says how an agent works, and nothing that it waits for.
-pub const UNTIL: &[&str] = &["until", "till"];
+/// Of these, the one behind which `OWN_WORK` says how an agent works, and nothing that it waits for.
+pub const UNTIL: &str = "until ";
 /// See `UNTIL`.
 pub const OWN_WORK: &[&str] = &["task", "problem", "query", "question", "issue", "goal", "answer", "solution"];
 /// What a repetition is counted in: who asks for ten runs wants ten.
