@@ -191,7 +191,9 @@ impl StepsPolicy {
         /// A failure kills only from so many repetitions on.
         const FAILURES: u32 = 12;
         let weak = Thresholds::hinting_from(self.weak).lenient(Thresholds::hinting_from(self.waiting)).hint;
-        Self { weak, is_open_ended: true, ..self.killing_from(FAILURES) }
+        let mut milder = self.killing_from(FAILURES);
+        (milder.weak, milder.is_open_ended) = (weak, true);
+        milder
     }
 
     /// The policy with no kill before this count, and with the same hints.

@@ -125,7 +125,7 @@ pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> 
 }
 
 #[inline(never)]
-fn has(text: &str, part: &str) -> bool {
+pub(super) fn has(text: &str, part: &str) -> bool {
     text.contains(part)
 }
 

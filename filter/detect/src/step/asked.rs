@@ -2,14 +2,19 @@
 //! counted: "order 9" and "line 42" are names. Or it wants something done until something comes about. It makes verdicts later, never
 //! earlier.
 
+use memchr::memmem::Finder;
 use sentinel_text::words;
 
 use super::{
+    acknowledging::has,
     known::Known,
     phrases::{self, Says},
 };
-use crate::words::{
-    chinese, english, french, german, italian, japanese, korean, others, portuguese, russian, spanish,
+use crate::{
+    Sought,
+    words::{
+        chinese, english, french, german, italian, japanese, korean, others, portuguese, russian, spanish,
+    },
 };
 
 /// Bytes of a text that are looked at, at its beginning and at its end.
@@ -47,11 +52,10 @@ pub(crate) fn asked_number(text: &str) -> u32 {
 fn goes_to_the_end(text: &str) -> bool {
     /// Bytes behind it that are looked at.
     const NEAR: usize = 40;
-    let lower = text.to_ascii_lowercase();
-    lower.match_indices(english::UNTIL).any(|(at, _)| {
-        let rest = lower.get(at..).unwrap_or_default();
-        let near = rest.get(..rest.floor_char_boundary(NEAR)).unwrap_or_default();
-        english::OWN_WORK.iter().any(|work| near.contains(work))
+    static UNTIL: Sought = Sought::new(|| Finder::new("until "));
+    UNTIL.places(text).any(|at| {
+        let near = text.get(at..text.floor_char_boundary(at.saturating_add(NEAR))).unwrap_or_default();
+        english::OWN_WORK.iter().any(|work| has(near, work))
     })
 }
 
@@ -59,23 +63,19 @@ fn goes_to_the_end(text: &str) -> bool {
 pub(crate) fn number_of_named(text: &str, call: &str) -> u32 {
     /// Letters by which a word is known, at least: all but its ending.
     const STEM: usize = 4;
-    let call = call.to_ascii_lowercase();
-    let mut number = None;
-    let mut most = 0;
+    // The words of a name are words.
+    let call = call.to_ascii_lowercase().replace('_', " ");
+    let (mut number, mut most) = (0, 0);
     for word in words(text) {
-        if let Some(number) = number
-            && word.len() >= STEM
-        {
+        if number > 0 && word.len() >= STEM {
             let word = word.to_ascii_lowercase();
             let stem = word.floor_char_boundary(word.len().saturating_sub(2).max(STEM));
-            let begins = |(at, _): (usize, &str)| {
-                !call.get(..at).is_some_and(|before| before.ends_with(|c: char| c.is_alphanumeric()))
-            };
-            if call.match_indices(word.get(..stem).unwrap_or(&word)).any(begins) {
+            let stem = word.get(..stem).unwrap_or_default();
+            if words(&call).any(|named| named.starts_with(stem)) {
                 most = most.max(number);
             }
         }
-        number = word.parse().ok().or_else(|| number_in_words(word)).filter(in_range);
+        number = word.parse().ok().or_else(|| number_in_words(word)).filter(in_range).unwrap_or(0);
     }
     most
 }
