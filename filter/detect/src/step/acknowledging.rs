@@ -59,12 +59,12 @@ fn is_past(word: &str) -> bool {
 
 /// "100 linhas importadas", "100 Zeilen importiert", "Импортировано 100 строк": what was done to so many things.
 fn is_done_to_so_many(text: &str) -> bool {
-    let (mut numbers, mut is_done) = (0_u32, false);
+    let (mut is_number, mut is_done) = (false, false);
     for word in words(text) {
-        numbers = numbers.saturating_add(word.parse().map_or(0, |number: u32| number.min(1)));
+        is_number |= word != "0" && word.starts_with(|c: char| c.is_ascii_digit());
         is_done |= word.len() > 6 && english::DONE_TO.iter().any(|end| word.ends_with(end));
     }
-    is_done && numbers == 1 && !has_specific_number(text)
+    is_done && is_number && !has_specific_number(text)
 }
 
 /// Whether one of the words says that something was done: "Heading 'Plan' added to a.docx", `INSERT 0 1`. "The edit was not applied" says

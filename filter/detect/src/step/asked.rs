@@ -63,15 +63,18 @@ fn goes_to_the_end(text: &str) -> bool {
 pub(crate) fn number_of_named(text: &str, call: &str) -> u32 {
     /// Letters by which a word is known, at least: all but its ending.
     const STEM: usize = 4;
-    // The words of a name are words.
-    let call = call.to_ascii_lowercase().replace('_', " ");
+    let call = call.to_ascii_lowercase();
     let (mut number, mut most) = (0, 0);
     for word in words(text) {
         if number > 0 && word.len() >= STEM {
             let word = word.to_ascii_lowercase();
             let stem = word.floor_char_boundary(word.len().saturating_sub(2).max(STEM));
             let stem = word.get(..stem).unwrap_or_default();
-            if words(&call).any(|named| named.starts_with(stem)) {
+            // The words of a name are words.
+            if call
+                .split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric())
+                .any(|named| named.starts_with(stem))
+            {
                 most = most.max(number);
             }
         }
@@ -146,6 +149,7 @@ fn is_repetition(word: &str) -> bool {
         || BEGINNINGS.into_iter().flatten().any(|beginning| word.starts_with(beginning))
 }
 
+#[inline(never)]
 fn number_in_words(word: &str) -> Option<u32> {
     let is_it = |known: &str| word.eq_ignore_ascii_case(known);
     let from_one = english::FROM_ONE.iter().zip(1..).find(|(known, _)| is_it(known));

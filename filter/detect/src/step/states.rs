@@ -67,7 +67,12 @@ pub(super) fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
 
 /// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`.
 pub(super) fn is_state_key(key: &str) -> bool {
-    english::STATE_NAMES.iter().any(|word| {
+    ends_with_one(key, english::STATE_NAMES)
+}
+
+#[inline(never)]
+fn ends_with_one(key: &str, names: &[&str]) -> bool {
+    names.iter().any(|word| {
         let end = key.len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
     })
@@ -78,9 +83,8 @@ pub(super) fn is_state_key(key: &str) -> bool {
 pub(super) fn stands(key: &str, state: &str) -> bool {
     /// A state is not longer (bytes).
     const MOST: usize = 32;
-    name_words(key).last().is_some_and(|name| is_one_of(name, english::STANDS))
+    ends_with_one(key, english::STANDS)
         && (1..=MOST).contains(&state.len())
-        && state.split(' ').nth(3).is_none()
         && !words(state).any(|word| FAILURES.has(word))
 }
 

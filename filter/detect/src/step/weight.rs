@@ -84,15 +84,14 @@ impl Weight {
 /// One word of letters: "thud", "Gefüttert.", "どうぞ".
 fn is_a_word(said: &str) -> bool {
     /// Letters of a word, and of one in a script that puts no spaces between words.
-    const LETTERS: [usize; 2] = [16, 4];
-    let word = said.trim_matches(|c: char| !c.is_alphanumeric());
+    const LETTERS: [usize; 2] = [16, 5];
+    let word = said.trim_matches(|c: char| c.is_ascii_punctuation());
     let [most, unspaced] = LETTERS;
     let is_unspaced = word.bytes().any(|byte| (0xE3..=0xED).contains(&byte));
     let most = if is_unspaced { unspaced } else { most };
     !word.is_empty()
-        && word.len() <= most.saturating_mul(3)
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
         && word.chars().count() <= most
-        && word.chars().all(char::is_alphabetic)
 }
 
 /// `17`, `-1.5`, `true`, `null`.

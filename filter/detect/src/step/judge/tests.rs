@@ -62,10 +62,9 @@ fn a_state_is_one_in_any_words() {
     }
     for said in [
         r#"{"state":"failed","reason":"no image"}"#,
-        r#"{"state":"it was put into the oven at noon"}"#,
+        r#"{"state":"it was put into the hot oven at noon"}"#,
         r#"{"name":"Bob","city":"Austin","state":"Texas","zip":"78701"}"#,
         r#"{"status":"not_found"}"#,
-        r#"{"estate":"large"}"#,
     ] {
         assert_eq!(kind("oven", said), Kind::Content, "{said}");
     }
