@@ -13,6 +13,9 @@ use crate::{
     window::{Entry, Fate, Window},
 };
 
+/// From so long after the last answer on (milliseconds), a prompt that was sent before proves nothing.
+const REST: u64 = 30_000;
+
 /// What matters of a request here.
 #[derive(Clone, Debug)]
 pub struct Incoming<'a> {
@@ -182,6 +185,9 @@ fn event(
     policy: &PromptsPolicy,
 ) -> Observed {
     let (verdict, evidence) = score::judge(window, prompt, incoming.names_run, &policy.score);
+    // An agent that loops asks again at once; who asks on a schedule rests in between.
+    let rests = window.answered > 0 && incoming.now.saturating_sub(window.answered) >= REST;
+    let verdict = if rests { verdict.min(Verdict::Hint) } else { verdict };
     let signal = (verdict != Verdict::Allow).then_some(Signal::Score);
     let is_open = signal.is_none() && is_worth_asking(window, prompt, policy);
     let number = window.push(

@@ -266,7 +266,7 @@ fn the_model_is_told_once_before_its_window_is_full() {
 fn a_loop_is_told_before_a_memory_is_stored_and_is_judged_on_what_the_client_sent() {
     // Cut, all results look the same; whole, each is another: nothing is repeated.
     let same = words(1, 500);
-    let mut messages = vec![user("Wait until the build is through.")];
+    let mut messages = vec![user("Look into the build.")];
     for turn in 0..5 {
         let mut poll = call(7);
         poll["tool_calls"][0]["id"] = json!(format!("c{turn}"));

@@ -27,6 +27,7 @@ pub fn steps(raw: &RawSteps, own_words: &str) -> Result<StepsPolicy, ConfigError
         thresholds(name, &RawThresholds { hint, kill: 0 }).map(|thresholds| thresholds.hint)
     };
     Ok(StepsPolicy {
+        is_open_ended: false,
         off: None,
         own_words: own_words.to_owned(),
         enabled: raw.enabled,

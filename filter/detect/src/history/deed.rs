@@ -36,6 +36,10 @@ fn is_bare(text: &str) -> bool {
     if text.starts_with(['{', '[', '<', '$', '/', '.', '!', '%', '@']) {
         return true;
     }
+    // "*purrs*" is what somebody plays.
+    if text.len() > 1 && text.starts_with('*') && text.ends_with('*') {
+        return false;
+    }
     let letters = || text.chars().filter(|c| c.is_alphabetic());
     // Scripts without capitals are read as prose, unless it is mostly signs.
     let is_foreign = letters().filter(|c| !c.is_ascii()).count().saturating_mul(4) > letters().count();
@@ -141,6 +145,8 @@ mod tests {
             "Bitte sehr, gern geschehen!",
             "不客气，随时为您服务。",
             "OK, thanks",
+            "*purrs*",
+            "*looks up and smiles*",
             "it works as far as i can see",
             "The one in the north carries most of it, as far as I can see.",
         ] {

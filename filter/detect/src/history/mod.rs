@@ -175,7 +175,8 @@ impl<'a> Reading<'a> {
         // A whole run in one turn has a number of its own.
         match steps.task {
             Task::Asked(0) => Steps { task: self.task.clone(), ..steps },
-            _ => steps,
+            Task::Asked(number) => Steps { task: Task::Asked(number.max(self.task.asked())), ..steps },
+            Task::Texts(_) => steps,
         }
     }
 

@@ -110,6 +110,20 @@ fn a_retry_gets_the_hint_that_it_got_before() {
 }
 
 #[test]
+fn who_asks_on_a_schedule_is_not_stopped() {
+    for (rest, wanted) in [(3_600_000, Verdict::Hint), (2_000, Verdict::Kill)] {
+        let mut run = Run::new();
+        let day = |run: &mut Run| {
+            run.now += rest;
+            let verdict = run.exchange(PROMPT, ANSWER);
+            run.window.answered = run.now;
+            verdict
+        };
+        assert_eq!((0..9).map(|_| day(&mut run)).max(), Some(wanted), "after {rest} ms");
+    }
+}
+
+#[test]
 fn a_kill_stays_for_the_same_prompt_and_for_a_run_that_goes_on() {
     let mut run = Run::killed();
     let again = run.say(PROMPT);

@@ -12,7 +12,7 @@ pub use self::again::{Range, Recorded, is_earlier};
 use self::{progress::Streak, repeated_step::Repeated};
 pub use crate::thresholds::Thresholds;
 use crate::{
-    step::{Kind, LENGTH, Step, Steps, Task, ToolRules, Weight},
+    step::{Kind, LENGTH, OPEN_ENDED, Step, Steps, Task, ToolRules, Weight},
     verdict::{Finding, Signal, Verdict},
 };
 
@@ -50,6 +50,8 @@ pub struct StepsPolicy {
     pub tools: ToolRules,
     /// How our own final messages begin: they are no answer of the assistant. Empty: there are none.
     pub own_words: String,
+    /// The user wants something done until something comes about: what tells of it waits.
+    pub is_open_ended: bool,
     /// A condition that a kill does not require. Only for measuring what each condition is worth.
     pub off: Option<Condition>,
 }
@@ -112,6 +114,7 @@ impl Default for StepsPolicy {
             talk: 5,
             tools: ToolRules::default(),
             own_words: String::new(),
+            is_open_ended: false,
             off: None,
         }
     }
@@ -123,11 +126,12 @@ impl StepsPolicy {
     fn row(&self, step: &Step<'_>, strong: Thresholds) -> Thresholds {
         let by_weight = match step.weight() {
             _ if self.off == Some(Condition::Weight) => strong,
-            Weight::Full | Weight::Long => strong,
+            Weight::Words | Weight::Full | Weight::Long => strong,
             Weight::Token => self.one_token.lenient(strong),
             Weight::Nothing => Thresholds::hinting_from(self.weak).lenient(strong),
         };
         let by_kind = match step.kind() {
+            Kind::Content | Kind::Empty if self.is_open_ended => Thresholds::hinting_from(self.waiting),
             Kind::Content | Kind::Failure => by_weight,
             Kind::Empty => self.empty,
             Kind::Acknowledgement => Thresholds::hinting_from(self.acknowledgement),
@@ -169,10 +173,8 @@ impl StepsPolicy {
         let has_weight = step.weight() >= Weight::Full || self.off == Some(Condition::Weight) || says_much();
         let is_steady =
             self.off == Some(Condition::CallDecides) || repeated_step::is_steady(steps, step, self);
-        matches!(step.kind(), Kind::Content | Kind::Failure)
-            && has_weight
-            && (step.acts || self.off == Some(Condition::Acts))
-            && is_steady
+        let tells = step.kind() == Kind::Failure || (step.kind() == Kind::Content && !self.is_open_ended);
+        tells && has_weight && (step.acts || self.off == Some(Condition::Acts)) && is_steady
     }
 
     /// The count from which a repetition among `steps` can say anything, whatever its kind.
@@ -199,6 +201,32 @@ impl StepsPolicy {
             Thresholds::hinting_from(self.talk),
         ];
         self.least(steps, rows.into_iter().fold(Thresholds::default(), Thresholds::strict))
+    }
+
+    /// The policy where the user wants something done until something comes about. Content waits; a failure is not what
+    /// comes of waiting, but may be for a while.
+    fn open_ended(&self) -> Self {
+        /// A failure kills only from so many repetitions on.
+        const FAILURES: u32 = 12;
+        let weak = Thresholds::hinting_from(self.weak).lenient(Thresholds::hinting_from(self.waiting)).hint;
+        let mut milder = self.killing_from(FAILURES);
+        (milder.weak, milder.is_open_ended) = (weak, true);
+        milder
+    }
+
+    /// The policy with no kill before this count, and with the same hints.
+    #[inline(never)]
+    fn killing_from(&self, least: u32) -> Self {
+        let later =
+            |row: Thresholds| Thresholds { kill: if row.kill == 0 { 0 } else { row.kill.max(least) }, ..row };
+        Self {
+            repeated_step: later(self.repeated_step),
+            cycle: later(self.cycle),
+            stagnation: later(self.stagnation),
+            one_token: later(self.one_token),
+            changing: later(self.changing),
+            ..self.clone()
+        }
     }
 
     /// The policy where the user has asked for `number` repetitions: two more before a hint, and a kill as long after
@@ -247,21 +275,37 @@ pub fn in_steps(steps: &Steps<'_>, policy: &StepsPolicy) -> Option<Finding> {
         return None;
     }
     let counts: Vec<_> = steps.counts().collect();
-    unless_asked_for(&steps.task, policy, |policy| in_last_count(&counts, &steps.all, policy))
+    unless_asked_for(&steps.task, steps.all.last(), policy, &|policy| {
+        in_last_count(&counts, &steps.all, policy)
+    })
 }
 
-/// What `find` finds, unless the user has asked for this many repetitions. The user's text is read only if something was found.
+/// What `find` finds, unless the user has asked for this many repetitions. The user's text is read only if something was found. `last`: the
+/// step that may be what the user has counted.
 fn unless_asked_for(
     task: &Task<'_>,
+    last: Option<&Step<'_>>,
     policy: &StepsPolicy,
-    find: impl Fn(&StepsPolicy) -> Option<Finding>,
+    find: &dyn Fn(&StepsPolicy) -> Option<Finding>,
 ) -> Option<Finding> {
     let found = find(policy)?;
-    match task.asked() {
-        _ if policy.off == Some(Condition::Asked) => Some(found),
-        0 => Some(found),
-        number => find(&policy.asked_for(number)),
+    if policy.off == Some(Condition::Asked) {
+        return Some(found);
     }
+    let milder = match task.asked() {
+        // What the call names may be what the user has counted: "craft 8 planks". That forgives, but does not hide.
+        0 => {
+            let is_kill = found.verdict == Verdict::Kill;
+            let number = last.filter(|_| is_kill).map_or(0, |last| task.named_by(last));
+            if number == 0 {
+                return Some(found);
+            }
+            policy.killing_from(number.saturating_add(4))
+        }
+        OPEN_ENDED => policy.open_ended(),
+        number => policy.asked_for(number),
+    };
+    find(&milder)
 }
 
 /// Steps of one count, and whether the assistant had answered before them.
@@ -375,7 +419,7 @@ pub fn in_exchanges(exchanges: &Steps<'_>, policy: &StepsPolicy) -> Option<Findi
         _ => exchanges.all.iter().rposition(talks).map(|at| at.saturating_add(1)),
     };
     let steps = exchanges.all.get(start.unwrap_or(0)..).unwrap_or_default();
-    unless_asked_for(&exchanges.task, policy, |policy| {
+    unless_asked_for(&exchanges.task, None, policy, &|policy| {
         let found = told_first(steps, policy, in_one_row);
         if found.as_ref().is_some_and(|finding| finding.verdict == Verdict::Kill) {
             return found;
@@ -441,8 +485,18 @@ fn in_rounds(steps: &[Step<'_>], policy: &StepsPolicy) -> Counted {
 fn repetition(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &StepsPolicy) -> [Counted; 5] {
     let least = policy.least(steps, policy.repeated_step);
     let repeated = repeated_step::repeated(steps, policy, least);
-    let [killing, hinting, across] = if repeated.in_window < least || repeated.nears_an_end {
+    let [killing, hinting, across] = if repeated.nears_an_end {
         [Counted::NOTHING; 3]
+    } else if repeated.in_window < least {
+        // One failure is too often the same, whatever else is learned.
+        let row = policy.of_tools(last, Thresholds::hinting_from(policy.waiting));
+        let is_failure = last.kind() == Kind::Failure;
+        let across = if is_failure {
+            Counted::of(signal, repeated.in_all, row.hinting(), Kind::Failure)
+        } else {
+            Counted::NOTHING
+        };
+        [Counted::NOTHING, Counted::NOTHING, across]
     } else {
         repetitions(&repeated, last, signal, policy)
     };

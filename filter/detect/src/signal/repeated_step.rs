@@ -8,6 +8,8 @@ use crate::step::{Kind, Sequence, Step, Weight, nears_an_end};
 pub struct Repeated {
     /// Among the steps that are looked at, itself included, since a call that was made before brought something new.
     pub in_window: u32,
+    /// The same, whatever other calls brought in between.
+    pub in_all: u32,
     /// Of these, since anything new was tried or learned: who goes back to one page between reading others, or runs one
     /// test after each of several changes, is at work.
     pub proven: u32,
@@ -64,6 +66,7 @@ pub fn repeated(steps: &[Step<'_>], policy: &StepsPolicy, least: u32) -> Repeate
     Repeated {
         waits: number(waits),
         in_window,
+        in_all: number(same.len()),
         proven: if policy.off == Some(Condition::NothingNew) { in_window } else { proven },
         in_rounds: since(&|at| is_new(steps, at) && !recurs(steps, at)),
         without_news: since(&|at| is_new(steps, at) && !brings_old_news(steps, at)),
@@ -104,7 +107,7 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
     // A call that names little and tells something else each time reads on.
     let differ = |pair: &[Step<'_>]| matches!(pair, [before, step] if !step.brings_like(before));
     let mut pairs = steps.windows(2).rev().take(row().skip(1).count());
-    if last.weight_of_calls() < Weight::Full && pairs.all(differ) {
+    if last.weight_of_calls() < Weight::Words && pairs.all(differ) {
         return 0;
     }
     // Where the outcomes are not kept, nobody can say whether they move.

@@ -461,6 +461,10 @@ fn call_of(arguments: &str, results: &[String]) -> String {
     letters(&results.iter().map(|result| step("run", arguments, result)).collect::<Vec<_>>())
 }
 
+fn twelve_of(result: &str) -> Vec<String> {
+    vec![result.to_owned(); 12]
+}
+
 fn twelve(of: fn(usize) -> String) -> Vec<String> {
     (0..12).map(of).collect()
 }
@@ -636,6 +640,102 @@ fn what_the_user_has_asked_for_is_done_first() {
             "{task}"
         );
     }
+}
+
+#[test]
+fn what_is_to_be_done_until_something_comes_about_waits() {
+    let first = |task: &str, result: &str, verdict| {
+        (1..=40).find(|count| {
+            let all = vec![step("kiln", r#"{"kiln":"big kiln"}"#, result); *count];
+            let steps = Steps { all, task: Task::Texts([task; 2]), ..Steps::default() };
+            in_steps(&steps, &StepsPolicy::default()).map(|found| found.verdict) == Some(verdict)
+        })
+    };
+    let both = |task, result| (first(task, result, Verdict::Hint), first(task, result, Verdict::Kill));
+    for task in [
+        "Tell me when the kiln has cooled.",
+        "Keep an eye on the kiln until it has cooled",
+        "Sell ten shares when it reaches 55.",
+        "Sag Bescheid, sobald der Ofen kalt ist.",
+        "Préviens-moi quand le four est froid.",
+        "Avísame cuando el horno esté frío.",
+        "Следи за печью, пока не остынет.",
+        "炉子凉了告诉我。",
+        "炉が冷めたら教えて。",
+    ] {
+        assert_eq!(both(task, "412 degrees inside"), (Some(10), None), "{task}");
+        assert_eq!(both(task, "[]"), (Some(10), None), "{task}");
+        assert_eq!(both(task, "error: kiln is offline"), (Some(3), Some(12)), "{task}");
+    }
+    for task in ["How hot is the kiln?", "Read the kiln. When was it built?", "Book it from 9 bis 10"] {
+        assert_eq!(both(task, "412 degrees inside"), (Some(3), Some(5)), "{task}");
+    }
+}
+
+#[test]
+fn what_the_user_has_counted_is_not_stopped_before() {
+    let first = |task: &str, arguments: &str, verdict| {
+        (1..=40).find(|count| {
+            let all = vec![step("craft", arguments, "A new board lies before you."); *count];
+            let steps = Steps { all, task: Task::Texts([task; 2]), ..Steps::default() };
+            in_steps(&steps, &StepsPolicy::default()).map(|found| found.verdict) == Some(verdict)
+        })
+    };
+    let plank = r#"{"recipe":"oak plank"}"#;
+    for (task, arguments, kill) in [
+        ("Craft 8 planks.", plank, 12),
+        ("Make a table of 12 planks", plank, 16),
+        ("Craft planks", plank, 5),
+        ("Craft 8 swords", plank, 5),
+        ("Craft 8 planks", r#"{"recipe":"plank.json"}"#, 5),
+    ] {
+        assert_eq!(
+            (first(task, arguments, Verdict::Hint), first(task, arguments, Verdict::Kill)),
+            (Some(3), Some(kill)),
+            "{task} {arguments}"
+        );
+    }
+}
+
+#[test]
+fn what_is_done_at_the_second_try_is_no_same_outcome() {
+    let send = |n: usize, result: &str| step("send", &format!(r#"{{"to":"p{n}@x.org"}}"#), result);
+    let run = |second: &str| -> Vec<_> {
+        (0..7).flat_map(|n| [send(n, "error: greylisted, try again"), send(n, second)]).collect()
+    };
+    assert_quiet(&run("sent"), "each is sent at last");
+    let fails = run("error: greylisted, try again");
+    assert!((1..=fails.len()).any(|len| judged(&fails[..len]).is_some()));
+}
+
+#[test]
+fn a_word_alone_is_hardly_an_outcome() {
+    let run = |arguments: &str, result: &str| call_of(arguments, &twelve_of(result));
+    for (arguments, result) in [
+        (r#"{"bell":"great bell"}"#, "dong"),
+        (r#"{"pad":"kick drum"}"#, "thud!"),
+        (r#"{"stall":"hinterer Stall"}"#, "Gefüttert."),
+        (r#"{"商品":"ブラックコーヒー"}"#, "どうぞ"),
+        (r#"{"door":"front"}"#, "denied"),
+    ] {
+        assert_eq!(run(arguments, result), "aaaaahhhhhhh", "{arguments}: {result}");
+    }
+    for (arguments, result) in [
+        (r#"{"code":"print(colour)"}"#, "blue"),
+        (r#"{"path":"owner.txt"}"#, "Alice"),
+        (r#"{"query":"order 123"}"#, "No order found"),
+        (r#"{"query":"open orders"}"#, "17"),
+    ] {
+        assert!(run(arguments, result).starts_with("aahhk"), "{arguments}: {result}");
+    }
+}
+
+#[test]
+fn a_failure_is_hinted_whatever_else_is_learned_between() {
+    let clock = |n: usize| step("bash", r#"{"cmd":"date"}"#, &format!("Monday 10:{n:02}"));
+    let run: Vec<_> = (0..10).flat_map(|n| [failing(), clock(n)]).collect();
+    assert_eq!(judged(&run[..19]), Some((Verdict::Hint, Signal::RepeatedStep, 10)));
+    assert_quiet(&run[..18], "fewer");
 }
 
 #[test]

@@ -41,6 +41,7 @@ pub(super) fn says_so(text: &str, count: usize) -> bool {
         || goes_on
         || (is_past && !has_specific_number(text))
         || (rest_is_done && count <= 6)
+        || (count == 3 && is_done_to_so_many(text))
         || (count <= 6 && words(text).any(|word| PERMITTED.has(word)))
         || (count <= DEED_WORDS && says_what_was_done(text) && !has_specific_number(text))
         || (count <= DEED_WORDS.saturating_mul(2) && phrases::says(text, Says::Done))
@@ -54,6 +55,16 @@ fn is_past(word: &str) -> bool {
         && lower.ends_with("ed")
         && !lower.ends_with("eed")
         && !NO_DEEDS.has(word)
+}
+
+/// "100 linhas importadas", "100 Zeilen importiert", "Импортировано 100 строк": what was done to so many things.
+fn is_done_to_so_many(text: &str) -> bool {
+    let (mut is_number, mut is_done) = (false, false);
+    for word in words(text) {
+        is_number |= word != "0" && word.starts_with(|c: char| c.is_ascii_digit());
+        is_done |= word.len() > 6 && english::DONE_TO.iter().any(|end| word.ends_with(end));
+    }
+    is_done && is_number && !has_specific_number(text)
 }
 
 /// Whether one of the words says that something was done: "Heading 'Plan' added to a.docx", `INSERT 0 1`. "The edit was not applied" says
@@ -114,7 +125,7 @@ pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> 
 }
 
 #[inline(never)]
-fn has(text: &str, part: &str) -> bool {
+pub(super) fn has(text: &str, part: &str) -> bool {
     text.contains(part)
 }
 

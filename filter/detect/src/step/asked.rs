@@ -1,11 +1,20 @@
 //! How often a user's text wants something done: "run the tests 10 times", "twelve samples", "5×". The number stands before what is
-//! counted: "order 9" and "line 42" are names. It makes verdicts later, never earlier.
+//! counted: "order 9" and "line 42" are names. Or it wants something done until something comes about. It makes verdicts later, never
+//! earlier.
 
+use memchr::memmem::Finder;
 use sentinel_text::words;
 
-use super::known::Known;
-use crate::words::{
-    chinese, english, french, german, italian, japanese, korean, others, portuguese, russian, spanish,
+use super::{
+    acknowledging::has,
+    known::Known,
+    phrases::{self, Says},
+};
+use crate::{
+    Sought,
+    words::{
+        chinese, english, french, german, italian, japanese, korean, others, portuguese, russian, spanish,
+    },
 };
 
 /// Bytes of a text that are looked at, at its beginning and at its end.
@@ -29,8 +38,52 @@ const BEGINNINGS: [&[&str]; 4] =
     [russian::REPETITIONS, chinese::REPETITIONS, japanese::REPETITIONS, korean::REPETITIONS];
 const NUMBERS: [&[(&str, u32)]; 3] = [english::NUMBERS, german::NUMBERS, others::NUMBERS];
 
-/// The largest such number of a text; 0 where it has none.
+/// Nobody knows how often: "until the door opens".
+pub(crate) const OPEN_ENDED: u32 = 1;
+
+/// The largest such number of a text, or `OPEN_ENDED`; 0 where it has none.
 pub(crate) fn asked_number(text: &str) -> u32 {
+    let number = in_both_ends(text);
+    let is_open_ended = || phrases::says(text, Says::OpenEnded) && !goes_to_the_end(text);
+    if number == 0 && is_open_ended() { OPEN_ENDED } else { number }
+}
+
+/// "Keep going until the problem is solved": how an agent works, and nothing that it waits for.
+fn goes_to_the_end(text: &str) -> bool {
+    /// Bytes behind it that are looked at.
+    const NEAR: usize = 40;
+    static UNTIL: Sought = Sought::new(|| Finder::new("until "));
+    UNTIL.places(text).any(|at| {
+        let near = text.get(at..text.floor_char_boundary(at.saturating_add(NEAR))).unwrap_or_default();
+        english::OWN_WORK.iter().any(|work| has(near, work))
+    })
+}
+
+/// "Craft 8 planks" before a call that names a plank: so many calls are asked for. `call`: its name and its arguments.
+pub(crate) fn number_of_named(text: &str, call: &str) -> u32 {
+    /// Letters by which a word is known, at least: all but its ending.
+    const STEM: usize = 4;
+    let call = call.to_ascii_lowercase();
+    let (mut number, mut most) = (0, 0);
+    for word in words(text) {
+        if number > 0 && word.len() >= STEM {
+            let word = word.to_ascii_lowercase();
+            let stem = word.floor_char_boundary(word.len().saturating_sub(2).max(STEM));
+            let stem = word.get(..stem).unwrap_or_default();
+            // The words of a name are words.
+            if call
+                .split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric())
+                .any(|named| named.starts_with(stem))
+            {
+                most = most.max(number);
+            }
+        }
+        number = word.parse().ok().or_else(|| number_in_words(word)).filter(in_range).unwrap_or(0);
+    }
+    most
+}
+
+fn in_both_ends(text: &str) -> u32 {
     if text.len() <= REACH.saturating_mul(2) {
         return in_part(text);
     }
@@ -96,6 +149,7 @@ fn is_repetition(word: &str) -> bool {
         || BEGINNINGS.into_iter().flatten().any(|beginning| word.starts_with(beginning))
 }
 
+#[inline(never)]
 fn number_in_words(word: &str) -> Option<u32> {
     let is_it = |known: &str| word.eq_ignore_ascii_case(known);
     let from_one = english::FROM_ONE.iter().zip(1..).find(|(known, _)| is_it(known));
@@ -149,9 +203,41 @@ mod tests {
             ("Run it 1000 times", 0),
             ("In room 12 there are four times", 0),
             ("", 0),
+            ("Tell me when the kiln has cooled.", OPEN_ENDED),
+            ("Roll a die until you see a six", OPEN_ENDED),
+            ("Roll a die 12 times, or until you see a six", 12),
+            ("Sag mir, wenn der Ofen heiß ist", OPEN_ENDED),
+            ("Préviens-moi quand le four est chaud.", OPEN_ENDED),
+            ("炉が冷めたら教えて。", OPEN_ENDED),
+            ("炉子凉了告诉我。", OPEN_ENDED),
+            ("भट्ठी ठंडी हो जाए तो बताना।", OPEN_ENDED),
+            ("Tell me the opening hours of the bakery", 0),
+            ("Wir haben von 9 bis 10 Uhr offen", 0),
+            ("When was the library founded?", 0),
+            ("Keep going until the user's query is resolved.", 0),
+            ("Do not stop until you have found the answer", 0),
+            ("Go on until the tests pass", OPEN_ENDED),
             ("×", 0),
         ] {
             assert_eq!(asked_number(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_before_what_the_call_names() {
+        for (text, call, number) in [
+            ("Craft 8 planks.", r#"craft {"recipe":"oak plank"}"#, 8),
+            ("Print each of the 8 badges", r#"print_badge {"text":"VISITOR DAY PASS"}"#, 8),
+            ("Start six workers", r#"spawn_worker {"queue":"jobs"}"#, 6),
+            ("Ziehe 9 Schrauben fest", r#"drehen {"teil":"Schraube links"}"#, 9),
+            ("Compra cinco entradas", r#"comprar {"tipo":"entrada de adulto"}"#, 5),
+            ("Look at issue 17 in the parser", r#"search {"query":"parser crash"}"#, 0),
+            ("Cancel order 9", r#"cancel {"what":"order 9"}"#, 0),
+            ("Craft 3 planks", r#"craft {"recipe":"oak plank"}"#, 0),
+            ("You have 17 turns left", r#"search {"input":"The Return of the King"}"#, 0),
+            ("", "", 0),
+        ] {
+            assert_eq!(number_of_named(text, call), number, "{text}");
         }
     }
 

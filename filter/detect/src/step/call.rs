@@ -234,14 +234,20 @@ impl<'a> CallResult<'a> {
     }
 
     /// `said`: what a result says whose text is not kept.
-    pub fn judged(said: &str, is_error: bool, meaning: &Meaning<'_>, rule: ToolRule) -> Self {
-        Self::Judged(judged(said, is_error, meaning).facts(rule.kind))
+    pub fn judged(said: &str, is_error: bool, meaning: &Meaning<'_>, tool: &Tool) -> Self {
+        Self::Judged(judged(said, is_error, meaning, &tool.shown).facts(tool.rule.kind))
     }
 }
 
-pub(super) fn judged<'a>(said: &'a str, is_error: bool, meaning: &'a Meaning<'_>) -> Judged<'a> {
+/// `tool`: what is shown of its name, where the call itself is not kept.
+pub(super) fn judged<'a>(
+    said: &'a str,
+    is_error: bool,
+    meaning: &'a Meaning<'_>,
+    tool: &'a str,
+) -> Judged<'a> {
     let call = match meaning {
-        Meaning::Known { .. } => [""; 2],
+        Meaning::Known { .. } => [tool, ""],
         Meaning::Written(call) => [&*call.name, &*call.arguments],
     };
     Judged { said, purpose: meaning.purpose(), weight: meaning.weight(), is_error, call }

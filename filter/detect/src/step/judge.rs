@@ -71,9 +71,9 @@ impl<'a> Judged<'a> {
         let weight = if is_told || kind == Kind::Failure {
             Weight::Full
         } else if kind == Kind::Content {
-            self.weight.max(Weight::of_outcome(&self.plain()))
+            self.weight.with_outcome(&self.plain())
         } else {
-            self.weight
+            self.weight.with_outcome("")
         };
         // What takes one thing after the other may fail at each of them: the next record, port or time is no accident.
         let may_be_settled = kind == Kind::Failure && self.purpose != Purpose::MoveOn;
@@ -119,7 +119,7 @@ pub(super) const ORDER: [Row; 8] = [
         is_it: |it| it.judged.is_error || explicit::is_failure(it.judged.said),
     },
     Row {
-        when: "its words say that something is still to come: \"running\", \"pending\"",
+        when: "its words say that something is still to come: \"running\", \"pending\", `{\"state\": \"kneading\"}`",
         kind: Kind::Waiting,
         is_it: |it| waiting::is_waiting(&it.plain, it.first().count, || it.structure()),
     },

@@ -214,7 +214,7 @@ impl<'a> StepLog<'a> {
     /// A result that was read before its call was known; the call, where it is known now.
     pub fn stray_result(&mut self, result: &StrayResult) -> Option<FinishedCall> {
         let (call, tool) = self.open_call(result.id, |call, _, id| call.id == id)?;
-        let judged = CallResult::judged(&result.said, result.is_error, &call.meaning, tool.rule);
+        let judged = CallResult::judged(&result.said, result.is_error, &call.meaning, tool);
         call.result = Some(judged);
         Some(FinishedCall { bytes: result.bytes, ..call.done(tool)? })
     }

@@ -6,7 +6,7 @@ use self::known::is_one_of;
 use crate::{WordSet, words::english};
 
 pub(crate) use self::{
-    asked::asked_number,
+    asked::{OPEN_ENDED, asked_number, number_of_named},
     judge::{Facts, Judged, is_weak_answer, without_volatile},
     log::StrayResult,
     numbers::{Numbers, Sequence},
@@ -213,11 +213,24 @@ impl Default for Task<'_> {
 impl Task<'_> {
     /// How often something is to be done; 0: it does not say.
     pub(crate) fn asked(&self) -> u32 {
+        self.in_texts(&asked_number)
+    }
+
+    /// How many of what the step names there are to be; 0: it does not say. Code and paths name many things.
+    pub(crate) fn named_by(&self, step: &Step<'_>) -> u32 {
+        if step.weight_of_calls() > Weight::Words {
+            return 0;
+        }
+        let call = format!("{} {}", step.tool, step.brought.arguments());
+        self.in_texts(&|text| number_of_named(text, &call))
+    }
+
+    fn in_texts(&self, number: &dyn Fn(&str) -> u32) -> u32 {
         match self {
             Self::Asked(number) => *number,
             // An escape would stand at the word behind it.
             Self::Texts(texts) => {
-                texts.iter().map(|text| asked_number(&text.replace("\\n", " "))).max().unwrap_or(0)
+                texts.iter().map(|text| number(&text.replace("\\n", " "))).max().unwrap_or(0)
             }
         }
     }

@@ -39,7 +39,7 @@ impl Done<'_, '_> {
                 |found| &mut found.facts,
                 || {
                     let (said, is_error) = result.said();
-                    judged(said, is_error, &self.call.meaning).facts(self.tool.rule.kind)
+                    judged(said, is_error, &self.call.meaning, &self.tool.shown).facts(self.tool.rule.kind)
                 },
             ),
         }

@@ -5,13 +5,15 @@ use sentinel_text::words;
 
 use super::known::WordShapes;
 use crate::words::{
-    chinese, french, german, italian, japanese, korean, others, portuguese, russian, spanish,
+    chinese, english, french, german, italian, japanese, korean, others, portuguese, russian, spanish,
 };
 
 /// Longer texts are not looked at (bytes).
 const MOST: usize = 400;
-/// Nor are more words of one.
-const WORDS: usize = 60;
+/// A user says more (bytes); what is longer tells of many things.
+const MOST_ASKED: usize = 1_200;
+/// More words of a text are not looked at.
+const WORDS: usize = 200;
 
 /// What a phrase says of the text that it stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub(super) enum Says {
     Waits,
     Done,
     NothingNew,
+    /// What a user wants may take any number of repetitions.
+    OpenEnded,
 }
 
 /// A list of each language.
@@ -52,10 +56,21 @@ impl Says {
             russian::NOTHING_NEW,
             others::NOTHING_NEW,
         ]);
+        static OPEN_ENDED: Phrases = Phrases::of(&[
+            english::OPEN_ENDED,
+            german::OPEN_ENDED,
+            french::OPEN_ENDED,
+            spanish::OPEN_ENDED,
+            portuguese::OPEN_ENDED,
+            italian::OPEN_ENDED,
+            russian::OPEN_ENDED,
+            others::OPEN_ENDED,
+        ]);
         match self {
             Self::Waits => &WAITS,
             Self::Done => &DONE,
             Self::NothingNew => &NOTHING_NEW,
+            Self::OpenEnded => &OPEN_ENDED,
         }
     }
 
@@ -65,13 +80,14 @@ impl Says {
             Self::Waits => &[chinese::WAITS, japanese::WAITS, korean::WAITS],
             Self::Done => &[chinese::DONE, japanese::DONE, korean::DONE],
             Self::NothingNew => &[chinese::NOTHING_NEW, japanese::NOTHING_NEW],
+            Self::OpenEnded => &[chinese::OPEN_ENDED, japanese::OPEN_ENDED, korean::OPEN_ENDED],
         }
     }
 }
 
 /// Whether a short text has a phrase that says so.
 pub(super) fn says(text: &str, wanted: Says) -> bool {
-    if text.len() > MOST {
+    if text.len() > if wanted == Says::OpenEnded { MOST_ASKED } else { MOST } {
         return false;
     }
     let is_unspaced = |byte: u8| (0xE3..=0xED).contains(&byte);
@@ -188,7 +204,7 @@ mod tests {
 
     #[test]
     fn phrases_are_in_lower_case_and_of_two_words_at_most() {
-        for wanted in [Says::Waits, Says::Done, Says::NothingNew] {
+        for wanted in [Says::Waits, Says::Done, Says::NothingNew, Says::OpenEnded] {
             for phrase in wanted.spaced().lists.iter().copied().flatten() {
                 assert!(phrase.to_lowercase() == *phrase && words(phrase).count() <= 2, "{phrase}");
                 assert!(says(&phrase.to_uppercase(), wanted), "{phrase}");

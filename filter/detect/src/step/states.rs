@@ -10,6 +10,7 @@ use super::{
 use crate::words::english;
 
 static STATES: Known = Known::of(english::STATES);
+static FAILURES: Known = Known::of(english::FAILURES);
 static NO_STATES: Known = Known::of(english::NO_STATES);
 static STILL: Known = Known::of(english::STILL);
 static TO_COME: Known = Known::of(english::TO_COME);
@@ -66,10 +67,25 @@ pub(super) fn is_number_to_come(key: &str, number: Option<f64>) -> bool {
 
 /// `{"status": "running"}`, `{"job": {"state": "PENDING"}}`.
 pub(super) fn is_state_key(key: &str) -> bool {
-    english::STATE_NAMES.iter().any(|word| {
+    ends_with_one(key, english::STATE_NAMES)
+}
+
+#[inline(never)]
+fn ends_with_one(key: &str, names: &[&str]) -> bool {
+    names.iter().any(|word| {
         let end = key.len().checked_sub(word.len()).and_then(|start| key.as_bytes().get(start..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(word.as_bytes()))
     })
+}
+
+/// `{"state": "OPEN"}`, `{"phase": "second coat"}`: how something stands, in a few words of any language.
+#[inline(never)]
+pub(super) fn stands(key: &str, state: &str) -> bool {
+    /// A state is not longer (bytes).
+    const MOST: usize = 32;
+    ends_with_one(key, english::STANDS)
+        && (1..=MOST).contains(&state.len())
+        && !words(state).any(|word| FAILURES.has(word))
 }
 
 /// "Job 7 is still running", "not ready yet", "please wait", "running".
@@ -98,7 +114,8 @@ pub(super) fn says_so(text: &str) -> bool {
         is_denied |= is_one_of(word, english::NOT);
         last = word;
     }
-    waits || (count <= 3 && is_state(last))
+    // `CREATE_IN_PROGRESS`.
+    waits || (count <= 3 && (is_state(last) || (last.contains('_') && has_state_word(last))))
 }
 
 /// A member's text says that something is still to come.

@@ -20,6 +20,9 @@ const MAX_STRUCTURE: usize = 1_024;
 /// A value of more members is information, of which a state is one.
 const MAX_LEAVES: usize = 12;
 
+/// A value of so few is about the state in it, whatever that is.
+const FEW_LEAVES: usize = 3;
+
 /// What is known of a JSON value.
 #[derive(Debug, Default)]
 pub(super) struct Structure {
@@ -28,6 +31,8 @@ pub(super) struct Structure {
     leaves: usize,
     /// One of them says that something is still to come.
     waits: bool,
+    /// One of them says how something stands, in words that nobody knows.
+    stands: bool,
     /// There is nothing in it, and nothing else said.
     is_empty: bool,
     acknowledgement: Acknowledgement,
@@ -47,7 +52,7 @@ impl Structure {
 
     /// Of a value of few leaves, for in more a state is one information of many.
     pub fn waits(&self) -> bool {
-        self.leaves <= MAX_LEAVES && self.waits
+        self.leaves <= MAX_LEAVES && self.waits || self.leaves <= FEW_LEAVES && self.stands
     }
 
     pub fn is_small(&self) -> bool {
@@ -91,6 +96,9 @@ impl Member<'_> {
         let Self { structure, key, depth } = self;
         let is_counted = structure.leaves <= MAX_LEAVES;
         structure.leaves = structure.leaves.saturating_add(usize::from(is_counted));
+        if let Leaf::Text(text) = value {
+            structure.stands |= states::stands(key, text);
+        }
         if is_counted && !structure.waits {
             structure.waits = match value {
                 Leaf::Text(text) => states::is_state_key(key) && states::waits(text),

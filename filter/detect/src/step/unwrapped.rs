@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 use sentinel_llm_api::json::{self, Raw};
 
-use super::{explicit, known::is_one_of, volatile};
+use super::{explicit, known::is_one_of, states, volatile};
 use crate::{Sought, words::formats};
 
 /// Results are taken out of what they are wrapped in up to this size (bytes).
@@ -94,10 +94,12 @@ fn inner(text: &str) -> Option<Said<'_>> {
 fn member(object: Raw<'_>) -> Option<Said<'_>> {
     let is_error = explicit::members_say_failure(object);
     let mut members = object.members();
-    let (_, only) = members.next()?;
+    let (name, only) = members.next()?;
     if members.next().is_none() {
-        // A number says little without its name: `{"heads": 1}`, `{"affected_rows": 100}`.
-        if only.get().starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+        // A number says little without its name, nor does a state: `{"heads": 1}`, `{"affected_rows": 100}`, `{"state": "OPEN"}`.
+        if states::is_state_key(&name.text())
+            || only.get().starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        {
             return None;
         }
         let text = if only.is_string() { json::string(only)? } else { Cow::Borrowed(only.get()) };

@@ -15,7 +15,9 @@ pub(crate) enum Weight {
     Nothing,
     /// The call names one token: an id, a word.
     Token,
-    /// The call names a text of two words, a path or code; or the outcome is long, or an explicit failure.
+    /// The call names a text of two words: of a call only. As much as `Full`, unless the outcome is a word alone.
+    Words,
+    /// The call names a path or code; or the outcome is long, or an explicit failure.
     Full,
     /// The call names a text of a dozen words. Nobody says the same in so many words again and again by chance.
     Long,
@@ -55,14 +57,21 @@ impl Weight {
         // Scripts that write no spaces have a word for each character.
         let is_unspaced = !text.is_ascii() && !text.contains(' ') && words(text).nth(2).is_some();
         let has_two_words = text.split_whitespace().nth(1).is_some() && has_letter(text);
-        if has_two_words
-            || is_unspaced
-            || (text.len() > 1 && text.contains(is_code) && has_letter(text))
-            || is_file(text)
-        {
+        if (text.len() > 1 && text.contains(is_code) && has_letter(text)) || is_file(text) {
             Self::Full
+        } else if has_two_words || is_unspaced {
+            Self::Words
         } else {
             Self::Token
+        }
+    }
+
+    /// Of a call to which this was said. A word alone ("thud", "denied") is hardly an outcome, unless a program has printed it.
+    pub fn with_outcome(self, said: &str) -> Self {
+        match self {
+            Self::Nothing | Self::Token | Self::Words if is_a_word(said) => Self::Nothing,
+            Self::Words => Self::Full,
+            _ => self.max(Self::of_outcome(said)),
         }
     }
 
@@ -70,6 +79,19 @@ impl Weight {
     pub fn of_outcome(said: &str) -> Self {
         if words(said).nth(TELLING_WORDS.saturating_sub(1)).is_some() { Self::Full } else { Self::Nothing }
     }
+}
+
+/// One word of letters: "thud", "Gefüttert.", "どうぞ".
+fn is_a_word(said: &str) -> bool {
+    /// Letters of a word, and of one in a script that puts no spaces between words.
+    const LETTERS: [usize; 2] = [16, 5];
+    let word = said.trim_matches(|c: char| c.is_ascii_punctuation());
+    let [most, unspaced] = LETTERS;
+    let is_unspaced = word.bytes().any(|byte| (0xE3..=0xED).contains(&byte));
+    let most = if is_unspaced { unspaced } else { most };
+    !word.is_empty()
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
+        && word.chars().count() <= most
 }
 
 /// `17`, `-1.5`, `true`, `null`.
@@ -167,16 +189,16 @@ mod tests {
             (r#"{"from":"BER","to":"CDG"}"#, Weight::Token),
             (r#"{"at":"10, 20"}"#, Weight::Token),
             (r#"["a"]"#, Weight::Token),
-            (r#"{"query":"order 123"}"#, Weight::Full),
-            ("{'query': 'order 123'}", Weight::Full),
-            (r#""{\"query\": \"order 123\"}""#, Weight::Full),
+            (r#"{"query":"order 123"}"#, Weight::Words),
+            ("{'query': 'order 123'}", Weight::Words),
+            (r#""{\"query\": \"order 123\"}""#, Weight::Words),
             (r#"{"path":"notes/a"}"#, Weight::Full),
             (r#"{"path":"a.csv"}"#, Weight::Full),
             (r#"{"code":"print(1)"}"#, Weight::Full),
-            (r#"{"q":"天気予報"}"#, Weight::Full),
-            ("look here", Weight::Full),
+            (r#"{"q":"天気予報"}"#, Weight::Words),
+            ("look here", Weight::Words),
             ("ls", Weight::Token),
-            (r#"{"a":{"b":["x y"]}}"#, Weight::Full),
+            (r#"{"a":{"b":["x y"]}}"#, Weight::Words),
             (
                 r#"{"thought":"I should look at the other page again, since the price is not on this one."}"#,
                 Weight::Long,

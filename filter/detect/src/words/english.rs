@@ -24,6 +24,8 @@ pub const DEEDS: &[&str] = &[
     "archived", "printed", "migrated", "exported", "purged", "made", "taken", "built", "bought", "fed", "entered", "filled",
     "submitted", "checked", "dragged", "dropped", "released", "switched", "focused", "captured", "scanned",
 ];
+/// How such words end, beside a number of things.
+pub const DONE_TO: &[&str] = &["imported", "adas", "ados", "idas", "idos", "iert", "ées", "ati", "ано", "ено"];
 /// What makes a deed one that was done.
 pub const WAS: &[&str] = &["was", "been", "were"];
 /// Words that end like a deed and are none: names, and what went wrong. A text that begins with one tells something.
@@ -74,6 +76,8 @@ pub const STATES: &[&str] = &[
 pub const NO_STATES: &[&str] = &["missing", "failing", "warning", "existing", "nothing", "outstanding"];
 /// What holds a state: the end of a member's name, or a label.
 pub const STATE_NAMES: &[&str] = &["status", "state", "phase", "stage", "health"];
+/// Of these, those that say nothing but how something stands.
+pub const STANDS: &[&str] = &["state", "phase", "stage"];
 /// Words before a state that make it one.
 pub const STILL: &[&str] = &["still", "currently", "is", "are", "being", "now", "in", "status"];
 /// Words that make a text a failure, whatever else it says: nothing is to come.
@@ -159,6 +163,12 @@ pub const FROM_ONE: &[&str] =
 pub const NUMBERS: &[(&str, u32)] = &[
     ("fifteen", 15), ("twenty", 20), ("thirty", 30), ("forty", 40), ("fifty", 50), ("hundred", 100), ("dozen", 12),
 ];
+/// The user wants it done until something comes about, or wants to be told when it does.
+pub const OPEN_ENDED: &[&str] = &[
+    "until", "till", "soon as", "the moment", "me when", "me once", "us when", "know when", "when it", "once it", "notify me",
+    "alert me", "warn me", "watch the", "watch for", "keep watching", "keep checking",     "keep trying", "keep an", "monitor the", "wait for", "every minute", "every hour", ];
+/// Behind "until" these say how an agent works, and nothing that it waits for.
+pub const OWN_WORK: &[&str] = &["task", "problem", "query", "question", "issue", "goal", "answer", "solution"];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &[
     "times", "time", "samples", "sample", "runs", "rounds", "tries", "attempts", "repetitions", "repeats",

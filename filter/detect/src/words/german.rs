@@ -2,7 +2,7 @@
 
 /// Something is still to come, so asking again is no loop.
 pub const WAITS: &[&str] = &[
-    "ausstehend", "wird bearbeitet", "in bearbeitung", "in arbeit", "noch nicht", "läuft noch", "wird verarbeitet",
+    "ausstehend", "wird bearbeitet", "in bearbeitung", "in arbeit", "noch nicht", "läuft noch", "noch keine", "noch kein", "wird verarbeitet",
     "wird vorbereitet", "bitte warten", "warteschlange",
 ];
 /// Something was done and nothing else is said, so equal results prove little.
@@ -10,6 +10,11 @@ pub const DONE: &[&str] =
     &["abgeschlossen", "ausgeführt", "erfolgreich", "erledigt", "fertig", "gesendet", "gespeichert", "ja"];
 /// Nothing new has come, as it may for long.
 pub const NOTHING_NEW: &[&str] = &["keine neuen", "nichts neues"];
+/// The user wants it done until something comes about, or wants to be told when it does.
+pub const OPEN_ENDED: &[&str] = &[
+    "bis der", "bis die", "bis das", "bis er", "bis sie", "bis es", "bis alle", "bis keine", "bis kein", "bis nichts",
+    "sobald", "bescheid", "mir wenn", "benachrichtige", "melde dich", "warte auf", "beobachte", "überwache",
+];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &["mal", "male"];
 /// Numbers that a user may ask for in words.

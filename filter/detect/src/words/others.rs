@@ -4,7 +4,7 @@
 /// Something is still to come, so asking again is no loop.
 pub const WAITS: &[&str] = &[
     "قيد التنفيذ", "قيد المعالجة", "قيد الانتظار", "حال انجام", "probíhá", "venter", "in behandeling", "bezig",
-    "käynnissä", "σε εξέλιξη", "בתהליך", "folyamatban", "în curs", "जारी है",
+    "käynnissä", "σε εξέλιξη", "בתהליך", "folyamatban", "în curs", "जारी है", "रहा है", "रही है", "रहे हैं", "लंबित", "अभी भी", "अभी तक",
     "sedang diproses", "menunggu", "w toku", "w trakcie", "nadal trwa", "oczekuje",
     "pågår", "väntar", "devam ediyor", "işleniyor", "beklemede", "виконується", "обробляється", "đang chạy",
     "đang xử", "derzeit durchgeführt", "está realizando", "ещё выполняется",
@@ -17,6 +17,12 @@ pub const DONE: &[&str] = &[
 /// Nothing new has come, as it may for long.
 pub const NOTHING_NEW: &[&str] = &[
     "لا جديد", "geen nieuwe", "brak nowych", "inga nya", "немає нових", "nenhuma nova", "nessun nuovo", "нет новых",
+];
+/// The user wants it done until something comes about, or wants to be told when it does.
+pub const OPEN_ENDED: &[&str] = &[
+    "أخبرني عندما", "أخبرني عند", "حتى", "انتظر", "راقب", "तक", "kadar", "tot de", "wacht tot", "तो बताना", "तो बताओ",
+    "पर बताओ", "पर बताना", "totdat", "zodra", "aż", "gdy tylko", "daj znać", "olunca", "haber ver",
+    "cho đến", "tills", "så snart", "поки не", "як тільки", "sampai",
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &[

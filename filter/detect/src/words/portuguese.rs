@@ -4,5 +4,9 @@
 pub const WAITS: &[&str] = &["aguardando", "aguarde", "em andamento", "em processamento", "pendente"];
 /// Something was done and nothing else is said, so equal results prove little.
 pub const DONE: &[&str] = &["concluído", "enviado", "feito", "sucesso"];
+/// The user wants it done until something comes about, or wants to be told when it does.
+pub const OPEN_ENDED: &[&str] = &[
+    "até que", "me avise", "avise", "diga quando", "assim que", "espere", "aguarde", "monitore",
+];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &["vezes"];

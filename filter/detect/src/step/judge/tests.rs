@@ -50,6 +50,30 @@ fn an_acknowledgement_is_one_whatever_the_tool_is_called() {
 }
 
 #[test]
+fn a_state_is_one_in_any_words() {
+    for said in [
+        r#"{"state":"kneading"}"#,
+        r#"{"deploymentPhase":"canary","app":"web"}"#,
+        r#"{"order":"A-7","state":"発酵"}"#,
+        r#"{"Status":"PENDING_VALIDATION"}"#,
+        "CREATE_IN_PROGRESS",
+    ] {
+        assert_eq!(kind("oven", said), Kind::Waiting, "{said}");
+    }
+    for said in [
+        r#"{"state":"failed","reason":"no image"}"#,
+        r#"{"state":"it was put into the hot oven at noon"}"#,
+        r#"{"name":"Bob","city":"Austin","state":"Texas","zip":"78701"}"#,
+        r#"{"status":"not_found"}"#,
+    ] {
+        assert_eq!(kind("oven", said), Kind::Content, "{said}");
+    }
+    assert_eq!(kind("import", "100 linhas importadas"), Kind::Acknowledgement);
+    assert_eq!(kind("import", "Импортировано 100 строк"), Kind::Acknowledgement);
+    assert_eq!(kind("import", "0 linhas importadas"), Kind::Content);
+}
+
+#[test]
 fn what_is_empty() {
     for said in [
         "[]",
