@@ -203,15 +203,11 @@ impl StepsPolicy {
         self.least(steps, rows.into_iter().fold(Thresholds::default(), Thresholds::strict))
     }
 
-    /// The policy where the user wants something done until something comes about. Content waits; a failure is not what
-    /// comes of waiting, but may be for a while.
+    /// The policy where the user wants something done until something comes about. Content waits. A failure is not what comes of
+    /// waiting: it counts as always.
     fn open_ended(&self) -> Self {
-        /// A failure kills only from so many repetitions on.
-        const FAILURES: u32 = 12;
         let weak = Thresholds::hinting_from(self.weak).lenient(Thresholds::hinting_from(self.waiting)).hint;
-        let mut milder = self.killing_from(FAILURES);
-        (milder.weak, milder.is_open_ended) = (weak, true);
-        milder
+        Self { weak, is_open_ended: true, ..self.clone() }
     }
 
     /// The policy with no kill before this count, and with the same hints.

@@ -665,7 +665,7 @@ fn what_is_to_be_done_until_something_comes_about_waits() {
     ] {
         assert_eq!(both(task, "412 degrees inside"), (Some(10), None), "{task}");
         assert_eq!(both(task, "[]"), (Some(10), None), "{task}");
-        assert_eq!(both(task, "error: kiln is offline"), (Some(3), Some(12)), "{task}");
+        assert_eq!(both(task, "error: kiln is offline"), (Some(3), Some(5)), "{task}");
     }
     for task in ["How hot is the kiln?", "Read the kiln. When was it built?", "Book it from 9 bis 10"] {
         assert_eq!(both(task, "412 degrees inside"), (Some(3), Some(5)), "{task}");
