@@ -404,7 +404,7 @@ async fn spend(address: SocketAddr, caller: usize, n: u64) -> Option<String> {
 async fn one_dollar_for_an_agent_is_overrun_by_no_more_than_what_was_in_flight_was_misjudged() {
     const LIMIT: u64 = 1_000_000_000;
     let config = json!({
-        "budgets": [{"name": "dollar", "agent": "spender", "per": "agent", "window": "day", "limits": {"usd": 1.0}}],
+        "budgets": [{"name": "dollar", "agent": "spender", "per": "agent", "window": "24h", "limits": {"usd": 1.0}}],
         "prices": [{"name": "mock", "input": 0.1, "output": 0.5}],
         "control": {"enabled": true, "on_unavailable": "refuse"},
         // A grant that comes too late is lost until its lease ends; on a busy machine that would be most of them.

@@ -37,7 +37,7 @@ pub struct Cluster {
 }
 
 fn budget(limit: u64) -> Value {
-    json!([{"name": "shared", "agent": "spender", "per": "agent", "window": "day", "limits": {"requests": limit}}])
+    json!([{"name": "shared", "agent": "spender", "per": "agent", "window": "24h", "limits": {"requests": limit}}])
 }
 
 impl Cluster {
