@@ -155,7 +155,7 @@ impl<'a, B: Builder<'a>> Reading<'_, 'a, B> {
             b'[' => {
                 let mut list = B::List::default();
                 self.reader.open(b'[')?;
-                while self.reader.goes_on(b']', &mut is_first)? {
+                while self.reader.goes_on(&mut is_first)? {
                     B::push(&mut list, self.value(inner)?);
                 }
                 Ok(B::list(list))

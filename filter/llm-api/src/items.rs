@@ -86,7 +86,7 @@ impl<'a> Items<'a> {
         let start = reader.place();
         reader.open(b'[')?;
         let mut is_first = true;
-        while reader.goes_on(b']', &mut is_first)? {
+        while reader.goes_on(&mut is_first)? {
             if self.raws.len() >= MAX_ITEMS {
                 return Err(Unreadable::Shape);
             }

@@ -166,7 +166,9 @@ pub const NUMBERS: &[(&str, u32)] = &[
 /// The user wants it done until something comes about, or wants to be told when it does.
 pub const OPEN_ENDED: &[&str] = &[
     "until", "till", "soon as", "the moment", "me when", "me once", "us when", "know when", "when it", "once it", "notify me",
-    "alert me", "warn me", "watch the", "watch for", "keep watching", "keep checking",     "keep trying", "keep an", "monitor the", "wait for", "every minute", "every hour", ];
+    "alert me", "warn me", "watch the", "watch for", "keep watching", "keep checking", "keep trying", "keep an", "monitor the", "wait for",
+    "every minute", "every hour",
+];
 /// Behind "until" these say how an agent works, and nothing that it waits for.
 pub const OWN_WORK: &[&str] = &["task", "problem", "query", "question", "issue", "goal", "answer", "solution"];
 /// What a repetition is counted in: who asks for ten runs wants ten.

@@ -140,6 +140,13 @@ impl<'a> Elements<'a> {
         Self { reader, is_first: true, is_over }
     }
 
+    /// Goes to the next element. Returns whether there is one.
+    #[inline]
+    fn has_next(&mut self) -> bool {
+        self.is_over = self.is_over || !self.reader.goes_on(&mut self.is_first).unwrap_or(false);
+        !self.is_over
+    }
+
     /// Picks members from the next element, an object, as `Reader::pick` does. Returns `None` at the end of the list.
     #[inline(never)]
     pub(crate) fn pick(
@@ -147,15 +154,13 @@ impl<'a> Elements<'a> {
         names: Names<'_>,
         picked: &mut [Option<Raw<'a>>],
     ) -> Option<Result<Raw<'a>, Unreadable>> {
-        self.is_over = self.is_over || !self.reader.goes_on(b']', &mut self.is_first).unwrap_or(false);
-        (!self.is_over).then(|| self.reader.pick(names, picked))
+        self.has_next().then(|| self.reader.pick(names, picked))
     }
 
     /// The next element as an object. Returns `Some(None)` when it is something else, and `None` at the end of the list.
     #[inline(never)]
     pub(crate) fn next_object(&mut self) -> Option<Option<Object<'a>>> {
-        self.is_over = self.is_over || !self.reader.goes_on(b']', &mut self.is_first).unwrap_or(false);
-        if self.is_over {
+        if !self.has_next() {
             return None;
         }
         if self.reader.peek() == Some(b'{') {
@@ -177,7 +182,6 @@ impl<'a> Iterator for Elements<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Raw<'a>> {
-        self.is_over = self.is_over || !self.reader.goes_on(b']', &mut self.is_first).unwrap_or(false);
-        if self.is_over { None } else { self.reader.raw().ok() }
+        if self.has_next() { self.reader.raw().ok() } else { None }
     }
 }

@@ -165,12 +165,12 @@ impl<'a> Reader<'a> {
         Ok(Some(Key { inside, has_escapes }))
     }
 
-    /// Skips the comma before the next element or member, or this closing bracket. Returns whether an element or member
-    /// follows.
+    /// Skips the comma before the next element of a list, or its closing bracket. Returns whether an element follows.
+    /// `is_first` must be true before the first element.
     #[inline(never)]
-    pub fn goes_on(&mut self, close: u8, is_first: &mut bool) -> Result<bool, Unreadable> {
+    pub fn goes_on(&mut self, is_first: &mut bool) -> Result<bool, Unreadable> {
         let next = self.peek().ok_or(Unreadable::NotJson)?;
-        if next == close {
+        if next == b']' {
             self.step();
             return Ok(false);
         }
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
             return Err(Unreadable::NotJson);
         }
         self.step();
-        if self.peek() == Some(close) { Err(Unreadable::NotJson) } else { Ok(true) }
+        if self.peek() == Some(b']') { Err(Unreadable::NotJson) } else { Ok(true) }
     }
 }
 
