@@ -269,6 +269,8 @@ fn id(names: v1::Names) -> String {
 async fn turns_become_runs(store: Store) {
     let control = control(&store);
     let run = || names("a", "r");
+    // In the order in which they begin.
+    let first = turn(1, run());
     let mut second = turn(2, run());
     second.steps.push(v1::Step { repeated: true, ..second.steps[0].clone() });
     second.more_steps = 3;
@@ -282,7 +284,7 @@ async fn turns_become_runs(store: Store) {
     let unknown = v1::Turn { model: "my-own".to_owned(), ..turn(4, run()) };
     let priced =
         v1::Turn { model: "mine".to_owned(), cost_nano_usd: Some(7), estimated: true, ..turn(5, run()) };
-    let turns = vec![turn(1, run()), second, turn(3, names("a", "other")), unknown, priced];
+    let turns = vec![first, second, turn(3, names("a", "other")), unknown, priced];
     let counted = count(&control, "w", turns).await;
     assert_eq!(counted, Counted { counted: 5, unpriced: 1, ..Counted::default() });
     let shown = control.runs.get(&id(run())).await.unwrap().unwrap();
