@@ -5,11 +5,12 @@ use std::borrow::Cow;
 
 use crate::{
     dialect::Position,
+    disguise::search,
     edit::{Around, Slot},
     format::Format,
     history::History,
     items::Body,
-    json::{self, Raw, Unreadable, object::Object, scan::string_end},
+    json::{self, Raw, Unreadable, members::Key, object::Object, scan::string_end},
     outline::Outline,
     tools::{self, May, Offer, listed},
 };
@@ -65,20 +66,32 @@ impl<'a> Conversation<'a> {
     /// providers.
     pub fn models(&self) -> Vec<String> {
         // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, and `analysis_models` in
-        // `plugins`; LiteLLM reads `fallbacks` and `deployment_id`.
-        let mut lists = self.top.all(&["model", "models", "deployment_id"]);
-        lists.extend(self.handed_on(&["model", "models", "analysis_models"]));
-        if self.format.has_agents {
-            lists.extend(self.top.all(&["agent"]));
+        // `plugins`; LiteLLM reads `fallbacks` and `deployment_id`; LM Studio reads `draft_model`.
+        let (mut lists, mut tables) = (self.handed_on(&is_of_model), self.handed_on(&is_of_fallback));
+        for (key, value) in self.top.members() {
+            if is_of_model(key) || key.is("deployment_id") || self.format.has_agents && key.is("agent") {
+                lists.push(*value);
+            } else if is_of_fallback(key) {
+                let found = if value.is_string() { &mut lists } else { &mut tables };
+                found.push(*value);
+            } else if key.is("generationConfig") || key.is("generation_config") {
+                // Vertex AI goes by the model of a route that the request names.
+                for route in Object::of(*value).all(&["routingConfig", "routing_config"]) {
+                    search(route, &is_of_model, tools::DEEPEST, &mut lists);
+                }
+            }
         }
-        let mut tables = self.handed_on(&["fallbacks"]);
-        let members = self.top.members().iter();
-        let named = members.filter(|(key, _)| key.text().to_ascii_lowercase().contains("fallback"));
-        tables.extend(named.map(|(_, list)| *list));
+        // A fallback may have fallbacks of its own.
+        let mut at = 0_usize;
+        while let Some(table) = tables.get(at).copied() {
+            search(table, &is_of_fallback, tools::DEEPEST, &mut tables);
+            at = at.saturating_add(1);
+        }
         let mut found = Vec::new();
-        for (lists, are_tables) in [(lists, false), (tables, true)] {
-            lists.into_iter().for_each(|list| add_models(list, are_tables, &mut found));
-        }
+        lists.into_iter().for_each(|list| add_models(list, false, &mut found));
+        // A lone text within may say anything.
+        let tables = tables.into_iter().filter(|table| !table.is_string());
+        tables.for_each(|table| add_models(table, true, &mut found));
         tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
         found.into_iter().map(tools::text).filter(|name| !name.is_empty()).collect()
     }
@@ -296,6 +309,16 @@ impl<'a> BodyIds<'a> {
     }
 }
 
+/// Whether a member's name says that it names a model, or several.
+fn is_of_model(key: &Key<'_>) -> bool {
+    let name = key.text().to_ascii_lowercase();
+    ["model", "models", "modelname", "model_name"].iter().any(|end| name.ends_with(end))
+}
+
+fn is_of_fallback(key: &Key<'_>) -> bool {
+    key.text().to_ascii_lowercase().contains("fallback")
+}
+
 /// The models of a list: names, objects that name one, or tables from one model to others.
 fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
     for element in listed(list) {
@@ -318,19 +341,21 @@ fn add_models_of_tools<'a>(list: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>)
     for tool in listed(list).into_iter().map(Object::of) {
         let settings: Vec<_> = tool.all(&["parameters"]).into_iter().map(Object::of).collect();
         for (key, value) in settings.iter().chain([&tool]).flat_map(Object::members) {
-            match &*key.text() {
-                "tools" => add_models_of_tools(*value, left, found),
-                name if name.ends_with("model") || name.ends_with("models") => {
-                    found.extend(listed(*value).into_iter().filter(|model| model.is_string()));
-                }
-                _ => {}
+            if key.is("tools") {
+                add_models_of_tools(*value, left, found);
+            } else if is_of_model(key) {
+                found.extend(listed(*value).into_iter().filter(|model| model.is_string()));
             }
         }
     }
 }
 
+/// No file has a longer name (bytes).
+const LONGEST_NAME: usize = 256;
+
 /// Gives `visit` what is said in and beside a picture, a file or anything else that a provider may know: every string with a space, an
-/// escape or a letter beyond ASCII, at any depth, as it stands in `json`. Data has none.
+/// escape or a letter beyond ASCII, at any depth, as it stands in `json`. Data has none. The words of a file's name may have hyphens or
+/// the like between them.
 pub fn texts_of_media<'a>(json: &'a str, visit: &mut dyn FnMut(&'a str)) {
     let bytes = json.as_bytes();
     let mut at = 0_usize;
@@ -338,7 +363,8 @@ pub fn texts_of_media<'a>(json: &'a str, visit: &mut dyn FnMut(&'a str)) {
         let start = at.saturating_add(start);
         let Some((end, has_escapes)) = string_end(bytes, start.saturating_add(1)) else { return };
         let text = json.get(start..end).unwrap_or_default();
-        if has_escapes || text.contains(' ') || !text.is_ascii() {
+        let may_be_name = || text.len() < LONGEST_NAME && text.contains(['-', '.', '+']);
+        if has_escapes || text.contains(' ') || !text.is_ascii() || may_be_name() {
             visit(text);
         }
         at = end;

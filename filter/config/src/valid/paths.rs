@@ -1,5 +1,7 @@
 //! Paths, and the dialect on each.
 
+use std::borrow::Cow;
+
 use sentinel_llm_api::{dialect::DialectRef, registry, route::PathRules};
 
 use crate::{ConfigError, raw::RawPath};
@@ -29,9 +31,12 @@ pub enum PathMatch {
 }
 
 impl PathMatch {
-    /// Some servers ignore the case of a path.
+    /// Some servers ignore the case of a path. `path` ends with no slash; what the operator wrote may.
     #[inline(never)]
     pub fn fits(&self, path: &str) -> bool {
+        let (Self::Exact(known) | Self::Prefix(known) | Self::Suffix(known)) = self;
+        let path =
+            &*if known.ends_with('/') { Cow::Owned(path.to_owned() + "/") } else { Cow::Borrowed(path) };
         let (known, part) = match self {
             Self::Exact(known) => (known, Some(path)),
             Self::Prefix(known) => (known, path.get(..known.len())),
@@ -86,6 +91,18 @@ mod tests {
             ("/x/tALK", [false, false, true]),
             ("/tal", [false, false, false]),
             ("/\u{e4}\u{e4}", [false, false, false]),
+            ("", [false, false, false]),
+        ] {
+            assert_eq!([&exact, &prefix, &suffix].map(|known| known.fits(path)), fits, "{path}");
+        }
+        let [exact, prefix, suffix] =
+            [PathMatch::Exact, PathMatch::Prefix, PathMatch::Suffix].map(|of| of("/talk/".to_owned()));
+        for (path, fits) in [
+            ("/talk", [true, true, true]),
+            ("/Talk", [true, true, true]),
+            ("/talk/x", [false, true, false]),
+            ("/x/talk", [false, false, true]),
+            ("/talks", [false, false, false]),
             ("", [false, false, false]),
         ] {
             assert_eq!([&exact, &prefix, &suffix].map(|known| known.fits(path)), fits, "{path}");
