@@ -67,24 +67,29 @@ impl<'a> Conversation<'a> {
     pub fn models(&self) -> Vec<String> {
         // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, and `analysis_models` in
         // `plugins`; LiteLLM reads `fallbacks` and `deployment_id`; LM Studio reads `draft_model`.
-        let (mut lists, mut tables) = (self.handed_on(&is_of_model), self.handed_on(&is_of_fallback));
+        let is_model = |key: &Key<'_>| names_models(key) == Some(Naming::Models);
+        let is_fallback = |key: &Key<'_>| names_models(key) == Some(Naming::Fallbacks);
+        let (mut lists, mut tables) = (self.handed_on(&is_model), self.handed_on(&is_fallback));
         for (key, value) in self.top.members() {
-            if is_of_model(key) || key.is("deployment_id") || self.format.has_agents && key.is("agent") {
-                lists.push(*value);
-            } else if is_of_fallback(key) {
-                let found = if value.is_string() { &mut lists } else { &mut tables };
-                found.push(*value);
-            } else if key.is("generationConfig") || key.is("generation_config") {
-                // Vertex AI goes by the model of a route that the request names.
-                for route in Object::of(*value).all(&["routingConfig", "routing_config"]) {
-                    search(route, &is_of_model, tools::DEEPEST, &mut lists);
+            match names_models(key) {
+                Some(Naming::Fallbacks) if !value.is_string() => tables.push(*value),
+                Some(_) => lists.push(*value),
+                None if key.is("deployment_id") || self.format.has_agents && key.is("agent") => {
+                    lists.push(*value);
                 }
+                // Vertex AI goes by the model of a route that the request names.
+                None if key.is("generationConfig") || key.is("generation_config") => {
+                    for route in Object::of(*value).all(&["routingConfig", "routing_config"]) {
+                        search(route, &is_model, tools::DEEPEST, &mut lists);
+                    }
+                }
+                None => {}
             }
         }
         // A fallback may have fallbacks of its own.
         let mut at = 0_usize;
         while let Some(table) = tables.get(at).copied() {
-            search(table, &is_of_fallback, tools::DEEPEST, &mut tables);
+            search(table, &is_fallback, tools::DEEPEST, &mut tables);
             at = at.saturating_add(1);
         }
         let mut found = Vec::new();
@@ -309,14 +314,23 @@ impl<'a> BodyIds<'a> {
     }
 }
 
-/// Whether a member's name says that it names a model, or several.
-fn is_of_model(key: &Key<'_>) -> bool {
-    let name = key.text().to_ascii_lowercase();
-    ["model", "models", "modelname", "model_name"].iter().any(|end| name.ends_with(end))
+/// What a member names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    Models,
+    /// Models, or tables of models.
+    Fallbacks,
 }
 
-fn is_of_fallback(key: &Key<'_>) -> bool {
-    key.text().to_ascii_lowercase().contains("fallback")
+/// Whether a member's name says that it names models.
+#[inline(never)]
+fn names_models(key: &Key<'_>) -> Option<Naming> {
+    let name = key.text().to_ascii_lowercase();
+    if name.contains("fallback") {
+        return Some(Naming::Fallbacks);
+    }
+    let ends = ["model", "models", "modelname", "model_name"];
+    ends.iter().any(|end| name.ends_with(end)).then_some(Naming::Models)
 }
 
 /// The models of a list: names, objects that name one, or tables from one model to others.
@@ -343,7 +357,7 @@ fn add_models_of_tools<'a>(list: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>)
         for (key, value) in settings.iter().chain([&tool]).flat_map(Object::members) {
             if key.is("tools") {
                 add_models_of_tools(*value, left, found);
-            } else if is_of_model(key) {
+            } else if names_models(key) == Some(Naming::Models) {
                 found.extend(listed(*value).into_iter().filter(|model| model.is_string()));
             }
         }

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
-const OF_BODIES: [&str; 18] = [
+const OF_BODIES: [&str; 28] = [
     "tools",
     "functions",
     "tool_choice",
@@ -27,6 +27,16 @@ const OF_BODIES: [&str; 18] = [
     "promptVariables",
     "agent",
     "extra_body",
+    "web_search_options",
+    "search_parameters",
+    "enable_search",
+    "web_search",
+    "enable_enhancement",
+    "force_search_enhancement",
+    "enable_web_search",
+    "enable_code_interpreter",
+    "code_interpreter",
+    "plugins",
 ];
 /// The same in a message or a call.
 const OF_ITEMS: [&str; 14] = [
@@ -94,9 +104,8 @@ pub(crate) const SWITCHES: [(&str, &str); 10] = [
 
 /// Whether a member's name is one of these only if the case of its letters says nothing.
 fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
-    // Most names are written as everybody writes them.
-    let is_small = |name: &&str| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    if let Some(name) = key.plain().filter(is_small) {
+    // Most names are written without escapes.
+    if let Some(name) = key.plain().filter(|name| name.is_ascii()) {
         return known.iter().any(|known| known.eq_ignore_ascii_case(name) && *known != name);
     }
     let name = key.text();
@@ -132,10 +141,7 @@ impl<'a> Conversation<'a> {
                 .items()
                 .any(|(item, _)| hides_part(item.raw) || (self.format.content)(item).is_some_and(in_parts))
         };
-        let hides_switch =
-            |(key, _): &(Key<'_>, Raw<'_>)| SWITCHES.iter().any(|(name, _)| is_disguised(key, &[name]));
-        let in_body = || hides(self.whole, &OF_BODIES) || self.top.members().iter().any(hides_switch);
-        if in_body() || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
+        if hides(self.whole, &OF_BODIES) || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
     }
 
     /// What stands under a name that is one of those within a member that the provider's format does not know, and that a gateway may hand on

@@ -361,8 +361,12 @@ fn element_names(element: Raw<'_>) -> Vec<String> {
     if objects.into_iter().any(|object| hides(object, &DECIDING)) {
         names.push(String::new());
     }
-    let keys = all.members().iter().map(|(key, _)| snake_case(&key.text()));
-    names.extend(keys.filter(|key| OF_GEMINI.contains(&key.as_str())));
+    for (key, _) in all.members() {
+        let key = snake_case(&key.text());
+        if OF_GEMINI.contains(&&*key) {
+            names.push(key);
+        }
+    }
     let kinds = all.all(&["type"]).into_iter().map(text);
     let kinds: Vec<_> = kinds.filter(|kind| !NO_TOOLS.contains(&kind.as_str())).collect();
     if names.is_empty() {

@@ -1,7 +1,5 @@
 //! Paths, and the dialect on each.
 
-use std::borrow::Cow;
-
 use sentinel_llm_api::{dialect::DialectRef, registry, route::PathRules};
 
 use crate::{ConfigError, raw::RawPath};
@@ -35,14 +33,12 @@ impl PathMatch {
     #[inline(never)]
     pub fn fits(&self, path: &str) -> bool {
         let (Self::Exact(known) | Self::Prefix(known) | Self::Suffix(known)) = self;
-        let path =
-            &*if known.ends_with('/') { Cow::Owned(path.to_owned() + "/") } else { Cow::Borrowed(path) };
+        let bare = known.strip_suffix('/').unwrap_or(known);
         let (known, part) = match self {
-            Self::Exact(known) => (known, Some(path)),
-            Self::Prefix(known) => (known, path.get(..known.len())),
-            Self::Suffix(known) => {
-                (known, path.len().checked_sub(known.len()).and_then(|start| path.get(start..)))
-            }
+            Self::Exact(_) => (bare, Some(path)),
+            Self::Prefix(_) if path.len() == bare.len() => (bare, Some(path)),
+            Self::Prefix(known) => (known.as_str(), path.get(..known.len())),
+            Self::Suffix(_) => (bare, path.len().checked_sub(bare.len()).and_then(|start| path.get(start..))),
         };
         part.is_some_and(|part| part.eq_ignore_ascii_case(known))
     }
