@@ -326,7 +326,7 @@ enum Naming {
 #[inline(never)]
 fn names_models(key: &Key<'_>) -> Option<Naming> {
     let name = key.text().to_ascii_lowercase();
-    if name.contains("fallback") {
+    if name.as_bytes().windows(8).any(|part| part == b"fallback") {
         return Some(Naming::Fallbacks);
     }
     let ends = ["model", "models", "modelname", "model_name"];

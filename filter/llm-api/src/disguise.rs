@@ -104,12 +104,9 @@ pub(crate) const SWITCHES: [(&str, &str); 10] = [
 
 /// Whether a member's name is one of these only if the case of its letters says nothing.
 fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
-    // Most names are written without escapes.
-    if let Some(name) = key.plain().filter(|name| name.is_ascii()) {
-        return known.iter().any(|known| known.eq_ignore_ascii_case(name) && *known != name);
-    }
     let name = key.text();
-    !known.contains(&&*name) && known.iter().any(|known| is_alike(&name, known))
+    // No spelling is shorter. Most names differ in the first letter.
+    known.iter().any(|known| name.len() >= known.len() && is_alike(&name, known) && *known != name)
 }
 
 /// Whether a member of an object is such a name.
