@@ -343,20 +343,21 @@ fn named(element: Raw<'_>) -> Vec<String> {
 fn element_names(element: Raw<'_>) -> Vec<String> {
     const NO_TOOLS: [&str; 7] =
         ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server", "url"];
-    const DECIDING: [&str; 9] = [
+    const DECIDING: [&str; 10] = [
         "type",
         "name",
         "function",
         "custom",
         "tools",
         "toolSpec",
+        "systemTool",
         "server_label",
         "connector_id",
         "mcp_server_name",
     ];
     let mut names = named(element);
     let all = Object::of(element);
-    let mut objects = all.all(&["function", "custom", "toolSpec"]);
+    let mut objects = all.all(&["function", "custom", "toolSpec", "systemTool"]);
     objects.push(element);
     if objects.into_iter().any(|object| hides(object, &DECIDING)) {
         names.push(String::new());
