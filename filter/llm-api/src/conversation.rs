@@ -72,7 +72,7 @@ impl<'a> Conversation<'a> {
         let (mut lists, mut tables) = (self.handed_on(&is_model), self.handed_on(&is_fallback));
         for (key, value) in self.top.members() {
             match names_models(key) {
-                Some(Naming::Fallbacks) if !value.is_string() => tables.push(*value),
+                Some(Naming::Fallbacks | Naming::Other) if !value.is_string() => tables.push(*value),
                 Some(_) => lists.push(*value),
                 None if key.is("deployment_id") || self.format.has_agents && key.is("agent") => {
                     lists.push(*value);
@@ -320,17 +320,21 @@ enum Naming {
     Models,
     /// Models, or tables of models.
     Fallbacks,
+    /// Something else of fallbacks. Beside a model it may be one; among settings it may say when they are asked.
+    Other,
 }
 
 /// Whether a member's name says that it names models.
 #[inline(never)]
 fn names_models(key: &Key<'_>) -> Option<Naming> {
     let name = key.text().to_ascii_lowercase();
-    if name.as_bytes().windows(8).any(|part| part == b"fallback") {
-        return Some(Naming::Fallbacks);
+    let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+    let is_of_models = ends(&["model", "models", "modelname", "model_name"]);
+    if !name.as_bytes().windows(8).any(|part| part == b"fallback") {
+        return is_of_models.then_some(Naming::Models);
     }
-    let ends = ["model", "models", "modelname", "model_name"];
-    ends.iter().any(|end| name.ends_with(end)).then_some(Naming::Models)
+    let is_known = is_of_models || ends(&["fallback", "fallbacks", "fallback_dict"]);
+    Some(if is_known { Naming::Fallbacks } else { Naming::Other })
 }
 
 /// The models of a list: names, objects that name one, or tables from one model to others.
@@ -377,7 +381,8 @@ pub fn texts_of_media<'a>(json: &'a str, visit: &mut dyn FnMut(&'a str)) {
         let start = at.saturating_add(start);
         let Some((end, has_escapes)) = string_end(bytes, start.saturating_add(1)) else { return };
         let text = json.get(start..end).unwrap_or_default();
-        let may_be_name = || text.len() < LONGEST_NAME && text.contains(['-', '.', '+']);
+        let may_be_name =
+            || text.len() < LONGEST_NAME && text.bytes().any(|byte| matches!(byte, b'-' | b'.' | b'+'));
         if has_escapes || text.contains(' ') || !text.is_ascii() || may_be_name() {
             visit(text);
         }

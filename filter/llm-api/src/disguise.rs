@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
-const OF_BODIES: [&str; 28] = [
+const OF_BODIES: [&str; 25] = [
     "tools",
     "functions",
     "tool_choice",
@@ -19,7 +19,6 @@ const OF_BODIES: [&str; 28] = [
     "messages",
     "contents",
     "input",
-    "model",
     "models",
     "fallbacks",
     "system",
@@ -33,9 +32,7 @@ const OF_BODIES: [&str; 28] = [
     "web_search",
     "enable_enhancement",
     "force_search_enhancement",
-    "enable_web_search",
     "enable_code_interpreter",
-    "code_interpreter",
     "plugins",
 ];
 /// The same in a message or a call.

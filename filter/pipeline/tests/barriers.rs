@@ -172,7 +172,7 @@ fn what_stands_beside_the_ways_around_passes() {
             MODELS,
             CHAT,
             chat(
-                r#""provider":{"allow_fallbacks":false},"extra_body":{"fallback_text":"Sorry."},"disable_fallbacks":true"#,
+                r#""provider":{"allow_fallbacks":false},"extra_body":{"fallback_text":"Sorry.","fallback_on":["429"]},"disable_fallbacks":true"#,
             ),
         ),
         (BLOCKED, CHAT, file("2026-01-report_final.v2+notes.pdf")),
