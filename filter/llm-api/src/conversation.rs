@@ -5,11 +5,12 @@ use std::borrow::Cow;
 
 use crate::{
     dialect::Position,
+    disguise::search,
     edit::{Around, Slot},
     format::Format,
     history::History,
     items::Body,
-    json::{self, Raw, Unreadable, object::Object, scan::string_end},
+    json::{self, Raw, Unreadable, members::Key, object::Object, scan::string_end},
     outline::Outline,
     tools::{self, May, Offer, listed},
 };
@@ -65,20 +66,37 @@ impl<'a> Conversation<'a> {
     /// providers.
     pub fn models(&self) -> Vec<String> {
         // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, and `analysis_models` in
-        // `plugins`; LiteLLM reads `fallbacks` and `deployment_id`.
-        let mut lists = self.top.all(&["model", "models", "deployment_id"]);
-        lists.extend(self.handed_on(&["model", "models", "analysis_models"]));
-        if self.format.has_agents {
-            lists.extend(self.top.all(&["agent"]));
+        // `plugins`; LiteLLM reads `fallbacks` and `deployment_id`; LM Studio reads `draft_model`.
+        let is_model = |key: &Key<'_>| names_models(key) == Some(Naming::Models);
+        let is_fallback = |key: &Key<'_>| names_models(key) == Some(Naming::Fallbacks);
+        let (mut lists, mut tables) = (self.handed_on(&is_model), self.handed_on(&is_fallback));
+        for (key, value) in self.top.members() {
+            match names_models(key) {
+                Some(Naming::Fallbacks | Naming::Other) if !value.is_string() => tables.push(*value),
+                Some(_) => lists.push(*value),
+                None if key.is("deployment_id") || self.format.has_agents && key.is("agent") => {
+                    lists.push(*value);
+                }
+                // Vertex AI goes by the model of a route that the request names.
+                None if key.is("generationConfig") || key.is("generation_config") => {
+                    for route in Object::of(*value).all(&["routingConfig", "routing_config"]) {
+                        search(route, &is_model, tools::DEEPEST, &mut lists);
+                    }
+                }
+                None => {}
+            }
         }
-        let mut tables = self.handed_on(&["fallbacks"]);
-        let members = self.top.members().iter();
-        let named = members.filter(|(key, _)| key.text().to_ascii_lowercase().contains("fallback"));
-        tables.extend(named.map(|(_, list)| *list));
+        // A fallback may have fallbacks of its own.
+        let mut at = 0_usize;
+        while let Some(table) = tables.get(at).copied() {
+            search(table, &is_fallback, tools::DEEPEST, &mut tables);
+            at = at.saturating_add(1);
+        }
         let mut found = Vec::new();
-        for (lists, are_tables) in [(lists, false), (tables, true)] {
-            lists.into_iter().for_each(|list| add_models(list, are_tables, &mut found));
-        }
+        lists.into_iter().for_each(|list| add_models(list, false, &mut found));
+        // A lone text within may say anything.
+        let tables = tables.into_iter().filter(|table| !table.is_string());
+        tables.for_each(|table| add_models(table, true, &mut found));
         tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
         found.into_iter().map(tools::text).filter(|name| !name.is_empty()).collect()
     }
@@ -296,6 +314,29 @@ impl<'a> BodyIds<'a> {
     }
 }
 
+/// What a member names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    Models,
+    /// Models, or tables of models.
+    Fallbacks,
+    /// Something else of fallbacks. Beside a model it may be one; among settings it may say when they are asked.
+    Other,
+}
+
+/// Whether a member's name says that it names models.
+#[inline(never)]
+fn names_models(key: &Key<'_>) -> Option<Naming> {
+    let name = key.text().to_ascii_lowercase();
+    let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+    let is_of_models = ends(&["model", "models", "modelname", "model_name"]);
+    if !name.as_bytes().windows(8).any(|part| part == b"fallback") {
+        return is_of_models.then_some(Naming::Models);
+    }
+    let is_known = is_of_models || ends(&["fallback", "fallbacks", "fallback_dict"]);
+    Some(if is_known { Naming::Fallbacks } else { Naming::Other })
+}
+
 /// The models of a list: names, objects that name one, or tables from one model to others.
 fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
     for element in listed(list) {
@@ -318,19 +359,21 @@ fn add_models_of_tools<'a>(list: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>)
     for tool in listed(list).into_iter().map(Object::of) {
         let settings: Vec<_> = tool.all(&["parameters"]).into_iter().map(Object::of).collect();
         for (key, value) in settings.iter().chain([&tool]).flat_map(Object::members) {
-            match &*key.text() {
-                "tools" => add_models_of_tools(*value, left, found),
-                name if name.ends_with("model") || name.ends_with("models") => {
-                    found.extend(listed(*value).into_iter().filter(|model| model.is_string()));
-                }
-                _ => {}
+            if key.is("tools") {
+                add_models_of_tools(*value, left, found);
+            } else if names_models(key) == Some(Naming::Models) {
+                found.extend(listed(*value).into_iter().filter(|model| model.is_string()));
             }
         }
     }
 }
 
+/// No file has a longer name (bytes).
+const LONGEST_NAME: usize = 256;
+
 /// Gives `visit` what is said in and beside a picture, a file or anything else that a provider may know: every string with a space, an
-/// escape or a letter beyond ASCII, at any depth, as it stands in `json`. Data has none.
+/// escape or a letter beyond ASCII, at any depth, as it stands in `json`. Data has none. The words of a file's name may have hyphens or
+/// the like between them.
 pub fn texts_of_media<'a>(json: &'a str, visit: &mut dyn FnMut(&'a str)) {
     let bytes = json.as_bytes();
     let mut at = 0_usize;
@@ -338,7 +381,9 @@ pub fn texts_of_media<'a>(json: &'a str, visit: &mut dyn FnMut(&'a str)) {
         let start = at.saturating_add(start);
         let Some((end, has_escapes)) = string_end(bytes, start.saturating_add(1)) else { return };
         let text = json.get(start..end).unwrap_or_default();
-        if has_escapes || text.contains(' ') || !text.is_ascii() {
+        let may_be_name =
+            || text.len() < LONGEST_NAME && text.bytes().any(|byte| matches!(byte, b'-' | b'.' | b'+'));
+        if has_escapes || text.contains(' ') || !text.is_ascii() || may_be_name() {
             visit(text);
         }
         at = end;

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
-const OF_BODIES: [&str; 23] = [
+const OF_BODIES: [&str; 25] = [
     "tools",
     "functions",
     "tool_choice",
@@ -19,7 +19,6 @@ const OF_BODIES: [&str; 23] = [
     "messages",
     "contents",
     "input",
-    "model",
     "models",
     "fallbacks",
     "system",
@@ -30,11 +29,14 @@ const OF_BODIES: [&str; 23] = [
     "web_search_options",
     "search_parameters",
     "enable_search",
+    "web_search",
     "enable_enhancement",
+    "force_search_enhancement",
+    "enable_code_interpreter",
     "plugins",
 ];
 /// The same in a message or a call.
-const OF_ITEMS: [&str; 12] = [
+const OF_ITEMS: [&str; 14] = [
     "role",
     "type",
     "content",
@@ -47,6 +49,8 @@ const OF_ITEMS: [&str; 12] = [
     "output",
     "outputs",
     "result",
+    "functionResponse",
+    "toolResult",
 ];
 /// Members of a body that every provider reads itself, or whose names are the client's own words: schemas, labels.
 const READ: [&str; 26] = [
@@ -80,26 +84,26 @@ const READ: [&str; 26] = [
 /// Lists of tools, wherever a provider may look for them.
 const TOOLS: [&str; 5] =
     ["tools", "functions", "functionDeclarations", "function_declarations", "mcp_servers"];
-/// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen, Baidu, Tencent and OpenRouter.
-pub(crate) const SWITCHES: [(&str, &str); 7] = [
+/// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen, Baidu, Tencent, Venice,
+/// OpenRouter and Open WebUI.
+pub(crate) const SWITCHES: [(&str, &str); 10] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
     ("enable_search", "web_search"),
     ("web_search", "web_search"),
     ("enable_enhancement", "web_search"),
+    ("force_search_enhancement", "web_search"),
+    ("enable_web_search", "web_search"),
     ("enable_code_interpreter", "code_interpreter"),
+    ("code_interpreter", "code_interpreter"),
     ("plugins", "plugins"),
 ];
 
 /// Whether a member's name is one of these only if the case of its letters says nothing.
 fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
-    // Most names are written as everybody writes them.
-    let plain = key.plain();
-    if plain.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')) {
-        return false;
-    }
     let name = key.text();
-    !known.contains(&&*name) && known.iter().any(|known| is_alike(&name, known))
+    // No spelling is shorter. Most names differ in the first letter.
+    known.iter().any(|known| name.len() >= known.len() && is_alike(&name, known) && *known != name)
 }
 
 /// Whether a member of an object is such a name.
@@ -134,12 +138,12 @@ impl<'a> Conversation<'a> {
         if hides(self.whole, &OF_BODIES) || in_items() { Err(Unreadable::Shape) } else { Ok(()) }
     }
 
-    /// What stands under one of `names` within a member that the provider's format does not know, and that a gateway may hand on
+    /// What stands under a name that is one of those within a member that the provider's format does not know, and that a gateway may hand on
     /// (`extra_body`, `additionalModelRequestFields`).
-    pub(crate) fn handed_on(&self, names: &[&str]) -> Vec<Raw<'a>> {
+    pub(crate) fn handed_on(&self, is_one: IsOne<'_>) -> Vec<Raw<'a>> {
         let mut found = Vec::new();
         let unknown = self.top.members().iter().filter(|(key, _)| !READ.iter().any(|name| key.is(name)));
-        unknown.for_each(|(_, value)| search(*value, names, DEEPEST, &mut found));
+        unknown.for_each(|(_, value)| search(*value, is_one, DEEPEST, &mut found));
         found
     }
 
@@ -147,7 +151,7 @@ impl<'a> Conversation<'a> {
     pub(crate) fn denied_elsewhere(&self, may: May<'_>) -> Result<Option<String>, Unreadable> {
         // Names alone define no tool.
         let defines = |list: &Raw<'_>| list.is_object() || list.elements().any(Raw::is_object);
-        for list in self.handed_on(&TOOLS).into_iter().filter(defines) {
+        for list in self.handed_on(&one_of(&TOOLS)).into_iter().filter(defines) {
             let filtered = tools::filter(self.body, list, false, may)?;
             if filtered.has_nameless {
                 return Err(Unreadable::Shape);
@@ -157,7 +161,8 @@ impl<'a> Conversation<'a> {
             }
         }
         let is_on = |switch: &str| {
-            self.handed_on(&[switch]).iter().any(|value| !matches!(value.get(), "null" | "false"))
+            let values = self.handed_on(&one_of(&[switch]));
+            values.iter().any(|value| !matches!(value.get(), "null" | "false" | "\"off\""))
         };
         let on = SWITCHES.iter().find(|(switch, tool)| !may(tool) && is_on(switch));
         Ok(on.map(|(_, tool)| (*tool).to_owned()))
@@ -175,17 +180,25 @@ impl<'a> Conversation<'a> {
     }
 }
 
+/// Whether a member is one of those that are looked for.
+type IsOne<'n> = &'n dyn Fn(&Key<'_>) -> bool;
+
+/// Whether a member has one of these names, in any case.
+fn one_of<'n>(names: &'n [&'n str]) -> impl Fn(&Key<'_>) -> bool + 'n {
+    |key| names.iter().any(|name| key.is(name)) || is_disguised(key, names)
+}
+
 /// The members of these names in a value, at any depth.
-fn search<'a>(value: Raw<'a>, names: &[&str], left: usize, found: &mut Vec<Raw<'a>>) {
+pub(crate) fn search<'a>(value: Raw<'a>, is_one: IsOne<'_>, left: usize, found: &mut Vec<Raw<'a>>) {
     let Some(left) = left.checked_sub(1) else { return };
     for (key, inner) in value.members() {
-        if names.iter().any(|name| key.is(name)) || is_disguised(&key, names) {
+        if is_one(&key) {
             found.push(inner);
         } else {
-            search(inner, names, left, found);
+            search(inner, is_one, left, found);
         }
     }
-    value.elements().for_each(|element| search(element, names, left, found));
+    value.elements().for_each(|element| search(element, is_one, left, found));
 }
 
 #[cfg(test)]
@@ -208,6 +221,9 @@ mod tests {
             ("\"too\u{212A}s\":[]", true),
             (r#""TOOL_CHOICE":"any""#, false),
             (r#""toolConfig":{}"#, true),
+            (r#""toolconfig":{}"#, false),
+            (r#""Web_Search":{}"#, false),
+            (r#""web_search":{}"#, true),
             (r#""metadata":{"Model":"m"}"#, true),
         ] {
             let body = format!(r#"{{"messages":[{{"role":"user","content":"a"}}],{more}}}"#);
@@ -241,7 +257,8 @@ mod tests {
         let deep = format!(r#""x":{}{{"tools":[{{"name":"rm"}}]}}{}"#, "[".repeat(40), "]".repeat(40));
         assert_eq!(denied(&deep), Ok(None), "deeper than any provider's own");
         let body = r#"{"messages":[],"extra_body":{"model":"big","y":[{"models":["b"]}]}}"#;
-        let models: Vec<_> = read(body).handed_on(&["model", "models"]).into_iter().map(Raw::get).collect();
+        let models: Vec<_> =
+            read(body).handed_on(&one_of(&["model", "models"])).into_iter().map(Raw::get).collect();
         assert_eq!(models, [r#""big""#, r#"["b"]"#]);
     }
 }

@@ -124,21 +124,28 @@ impl<'a> History<'a> {
         let is_answer = self.role(at) == Role::Assistant;
         let is_read = |at: &usize| !is_answer || self.roles.get(*at) == Some(&Role::Other);
         for item in self.items_of(at).filter(is_read).filter_map(|at| self.items.get(at)) {
-            let mut end = Ok(());
+            let (mut end, mut has_result) = (Ok(()), false);
             let mut give = |element: Option<usize>, found: ItemPart<'a>| match found {
                 ItemPart::Text(raw) if !raw.is_string() => end = Err(Unreadable::Shape),
                 ItemPart::Text(raw) => visit(Written::Text(raw.get())),
-                ItemPart::Rest(rest) => visit(Written::Text(rest)),
+                // What is in it is not read.
+                ItemPart::Rest(rest) => {
+                    visit(Written::Text(rest));
+                    visit(Written::Result(rest));
+                }
                 // What it is, a provider may know.
                 ItemPart::Other(raw) => visit(Written::Text(raw.get())),
                 // Of a picture among others, `Around` has all that is said.
                 ItemPart::Media(_) if element.is_none() => {
                     texts_of_media(item.raw.get(), &mut |text| visit(Written::Text(text)));
                 }
-                ItemPart::Around(raw) => texts_of_media(raw.get(), &mut |text| visit(Written::Text(text))),
+                ItemPart::Around(raw) => texts_of_media(raw.get(), &mut |text| {
+                    visit(if has_result { Written::Result(text) } else { Written::Text(text) });
+                }),
                 // No model wrote it: those of models are not asked for here.
                 ItemPart::Call(ItemCall { arguments: Some(given), .. }) => visit(Written::Text(given.get())),
                 ItemPart::Result(ItemResult { content: Some(content), .. }) => {
+                    has_result = true;
                     visit(Written::Result(content.get()));
                 }
                 _ => {}

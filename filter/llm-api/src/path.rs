@@ -29,7 +29,9 @@ pub struct RequestPath<'a> {
 impl<'a> RequestPath<'a> {
     pub fn of(target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let is_plain = !path.contains(['%', ';', '\\', '#', ' '])
+        let is_special =
+            |letter: char| matches!(letter, '%' | ';' | '\\' | '#') || !letter.is_ascii_graphic();
+        let is_plain = !path.contains(is_special)
             && !path.contains("//")
             && !path.contains("/.")
             && !path.ends_with('/');

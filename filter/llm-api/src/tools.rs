@@ -35,6 +35,18 @@ const SERVERS: &str = "mcp_servers";
 const LISTS: [&str; 3] = ["tools", "functions", SERVERS];
 /// Levels of tools within tools that are read: no provider has so many.
 pub(crate) const DEEPEST: usize = 8;
+/// Types of such a server.
+const OF_SERVERS: [&str; 2] = ["mcp_server", "url"];
+/// Tools of Gemini. A router takes them in tools of other formats.
+const OF_GEMINI: [&str; 7] = [
+    "google_search",
+    "google_search_retrieval",
+    "enterprise_web_search",
+    "url_context",
+    "google_maps",
+    "code_execution",
+    "computer_use",
+];
 /// The tools of a server that may be called.
 const ALLOWED: [&str; 2] = ["allowed_tools", "allowedTools"];
 
@@ -315,12 +327,12 @@ fn named(element: Raw<'_>) -> Vec<String> {
                 }
             }
             "mcp_toolset" => names.extend(server("mcp_server_name")),
-            "mcp_server" => names.extend(server("name")),
+            kind if OF_SERVERS.contains(&kind) => names.extend(server("name")),
             _ => {}
         }
     }
     // Only of a server is it the server's.
-    if names.is_empty() || kinds.iter().any(|kind| kind != "mcp_server") {
+    if names.is_empty() || kinds.iter().any(|kind| !OF_SERVERS.contains(&kind.as_str())) {
         names.extend(all.all(&["name"]).into_iter().map(text));
     }
     names
@@ -329,36 +341,39 @@ fn named(element: Raw<'_>) -> Vec<String> {
 /// The names of a tool in a list; an empty one where it has none. A tool of the provider is what its type says, whatever else it
 /// is called. A dated type (`bash_20250124`) has one name, which the provider insists on, and a router may not.
 fn element_names(element: Raw<'_>) -> Vec<String> {
-    const NO_TOOLS: [&str; 6] = ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server"];
-    const BESIDE: [&str; 4] = ["function", "custom", "parameters", "cache_control"];
-    const DECIDING: [&str; 9] = [
+    const NO_TOOLS: [&str; 7] =
+        ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server", "url"];
+    const DECIDING: [&str; 10] = [
         "type",
         "name",
         "function",
         "custom",
         "tools",
         "toolSpec",
+        "systemTool",
         "server_label",
         "connector_id",
         "mcp_server_name",
     ];
     let mut names = named(element);
     let all = Object::of(element);
-    let mut objects = all.all(&["function", "custom", "toolSpec"]);
+    let mut objects = all.all(&["function", "custom", "toolSpec", "systemTool"]);
     objects.push(element);
     if objects.into_iter().any(|object| hides(object, &DECIDING)) {
         names.push(String::new());
     }
-    // A router takes a tool of Gemini before a function.
-    let first = all.members().first().filter(|(key, value)| value.is_object() && !is_one_of(key, &BESIDE));
-    if !all.all(&["function"]).is_empty() {
-        names.extend(first.map(|(key, _)| snake_case(&key.text())));
+    for (key, _) in all.members() {
+        let key = snake_case(&key.text());
+        if OF_GEMINI.contains(&&*key) {
+            names.push(key);
+        }
     }
     let kinds = all.all(&["type"]).into_iter().map(text);
     let kinds: Vec<_> = kinds.filter(|kind| !NO_TOOLS.contains(&kind.as_str())).collect();
     if names.is_empty() {
         names = kinds;
-        if names.is_empty() && all.present("cachePoint").is_none() {
+        // Bedrock marks there how far is to be kept, with nothing beside it.
+        if names.is_empty() && !(all.members().len() == 1 && all.present("cachePoint").is_some()) {
             names.push(String::new());
         }
     } else {

@@ -9,7 +9,7 @@ use sentinel_llm_api::{
 use crate::{host::Facts, passes::cache::caller, stored::Partition};
 
 /// Raised with every change of what is digested or of how an answer is written.
-const VERSION: &[u8] = b"sentinel answer 2";
+const VERSION: &[u8] = b"sentinel answer 3";
 
 /// Headers that change what providers answer, or for whom.
 const HEADERS: [&str; 13] = [

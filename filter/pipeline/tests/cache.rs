@@ -191,6 +191,10 @@ fn who_asks_and_how_decides_who_gets_it() {
     }
     // A principal is known: whatever key comes along.
     assert_eq!(cache_header(&stage.send(&base.with("authorization", "Bearer k"), &answer())), "exact");
+    // A header that says nothing names nobody.
+    let nobody = |key: &str| ask().with("x-client", "").with("authorization", key);
+    stage.send(&nobody("Bearer one"), &answer());
+    assert_eq!(cache_header(&stage.send(&nobody("Bearer two"), &answer())), "miss");
 }
 
 #[test]
@@ -247,6 +251,13 @@ fn whatever_looks_like_a_credential_keeps_callers_apart() {
         "x-client-secret",
         "x-session-id",
         "x-auth",
+        "x-forwarded-user",
+        "x-auth-request-email",
+        "x-forwarded-client-cert",
+        "x-ms-client-principal-id",
+        "x-amzn-oidc-identity",
+        "x-consumer-username",
+        "x-jwt-claim-sub",
     ] {
         let mut stage = Stage::new(ON);
         stage.send(&ask().with(name, "one"), &answer());
@@ -257,7 +268,9 @@ fn whatever_looks_like_a_credential_keeps_callers_apart() {
     }
     // What changes with each request, or says nothing of rights, keeps nobody apart.
     let mut stage = Stage::new(ON);
-    for name in ["traceparent", "x-request-id", "user-agent", "x-stainless-retry-count", "accept"] {
+    for name in
+        ["traceparent", "x-request-id", "user-agent", "x-amz-user-agent", "x-stainless-retry-count", "accept"]
+    {
         stage.send(&ask().with(name, "one"), &answer());
         assert_eq!(cache_header(&stage.send(&ask().with(name, "two"), &answer())), "exact", "{name}");
     }

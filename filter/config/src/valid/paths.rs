@@ -29,15 +29,16 @@ pub enum PathMatch {
 }
 
 impl PathMatch {
-    /// Some servers ignore the case of a path.
+    /// Some servers ignore the case of a path. `path` ends with no slash; what the operator wrote may.
     #[inline(never)]
     pub fn fits(&self, path: &str) -> bool {
+        let (Self::Exact(known) | Self::Prefix(known) | Self::Suffix(known)) = self;
+        let bare = known.strip_suffix('/').unwrap_or(known);
         let (known, part) = match self {
-            Self::Exact(known) => (known, Some(path)),
-            Self::Prefix(known) => (known, path.get(..known.len())),
-            Self::Suffix(known) => {
-                (known, path.len().checked_sub(known.len()).and_then(|start| path.get(start..)))
-            }
+            Self::Exact(_) => (bare, Some(path)),
+            Self::Prefix(_) if path.len() == bare.len() => (bare, Some(path)),
+            Self::Prefix(known) => (known.as_str(), path.get(..known.len())),
+            Self::Suffix(_) => (bare, path.len().checked_sub(bare.len()).and_then(|start| path.get(start..))),
         };
         part.is_some_and(|part| part.eq_ignore_ascii_case(known))
     }
@@ -86,6 +87,18 @@ mod tests {
             ("/x/tALK", [false, false, true]),
             ("/tal", [false, false, false]),
             ("/\u{e4}\u{e4}", [false, false, false]),
+            ("", [false, false, false]),
+        ] {
+            assert_eq!([&exact, &prefix, &suffix].map(|known| known.fits(path)), fits, "{path}");
+        }
+        let [exact, prefix, suffix] =
+            [PathMatch::Exact, PathMatch::Prefix, PathMatch::Suffix].map(|of| of("/talk/".to_owned()));
+        for (path, fits) in [
+            ("/talk", [true, true, true]),
+            ("/Talk", [true, true, true]),
+            ("/talk/x", [false, true, false]),
+            ("/x/talk", [false, false, true]),
+            ("/talks", [false, false, false]),
             ("", [false, false, false]),
         ] {
             assert_eq!([&exact, &prefix, &suffix].map(|known| known.fits(path)), fits, "{path}");

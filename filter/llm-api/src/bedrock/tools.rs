@@ -2,6 +2,7 @@
 
 use crate::{
     conversation::Conversation,
+    disguise::hides,
     json::{Unreadable, cut::cut_members},
     tools::{self, Filtered, Keys, May, Offer},
 };
@@ -15,7 +16,7 @@ pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable>
     let has_calls = (0..read.history.len()).any(|at| read.history.has_calls(at));
     let (mut offer, mut left) = (Offer::default(), 0_usize);
     for config in read.top.all(&["toolConfig"]) {
-        if config.is_list() {
+        if config.is_list() || hides(config, &["tools"]) {
             return Err(Unreadable::Shape);
         }
         let stand_in = has_calls.then_some(STAND_IN);

@@ -3,6 +3,7 @@
 
 use crate::{
     conversation::Conversation,
+    disguise::hides,
     edit::{Edit, replace},
     json::{
         Raw, Unreadable,
@@ -13,6 +14,9 @@ use crate::{
 };
 
 const FUNCTIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
+/// Names of two words, as others than the provider may spell them.
+const NAMES: [&str; 6] =
+    ["functionDeclarations", "mcpServers", "googleSearch", "codeExecution", "computerUse", "urlContext"];
 const ALLOWED: [&str; 2] = ["allowedFunctionNames", "allowed_function_names"];
 
 pub fn offer(read: &Conversation<'_>, may: May<'_>) -> Result<Offer, Unreadable> {
@@ -48,7 +52,7 @@ impl Cuts {
         for tool in &all {
             let (mut inner, mut gone) = (Vec::new(), Vec::new());
             // What it is, only some servers know.
-            if !tool.is_object() {
+            if !tool.is_object() || hides(*tool, &NAMES) {
                 return Err(Unreadable::Shape);
             }
             for (key, value) in tool.members() {

@@ -22,7 +22,7 @@ impl Dialect for VertexAnthropic {
     fn is_served_on(&self, path: &str) -> bool {
         let ends = path.ends_with(":rawpredict") || path.ends_with(":streamrawpredict");
         // `count-tokens` is not a model. It only counts tokens.
-        ends && path.contains(PUBLISHER) && !path.contains("/count-tokens:")
+        ends && path.contains(PUBLISHER) && !path.contains("/models/count-tokens:")
     }
 
     fn like(&self) -> DialectRef {

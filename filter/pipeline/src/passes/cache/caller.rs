@@ -35,10 +35,18 @@ fn is_credential(name: &str) -> bool {
         "session",
         "api-key",
         "apikey",
+        "user",
+        "email",
+        "principal",
+        "identity",
+        "consumer",
+        "cert",
+        "jwt",
     ];
     let last = name.rsplit(['-', '_']).next().unwrap_or(name);
-    holds.iter().any(|part| name.contains(part))
-        || matches!(last, "key" | "token" | "auth" | "jwt" | "assertion")
+    // What the client's program is called is not who asks.
+    holds.iter().any(|part| name.contains(part)) && !name.ends_with("user-agent")
+        || matches!(last, "key" | "token" | "auth" | "assertion")
 }
 
 /// Whether the request is signed (AWS Signature Version 4) and nobody says whose it is: a signature that was made up has the same
@@ -53,7 +61,7 @@ pub fn is_only_signed(config: &Config, host: &dyn Facts) -> bool {
 
 /// The header that says who asks, where a filter before this one has seen the key.
 pub fn principal<'c>(config: &'c Config, host: &dyn Facts) -> Option<&'c str> {
-    config.principal.as_deref().filter(|name| host.request_header(name).is_some())
+    config.principal.as_deref().filter(|name| host.request_header(name).is_some_and(|name| !name.is_empty()))
 }
 
 /// Who asks, as a number: by host, and by the principal or the keys.
