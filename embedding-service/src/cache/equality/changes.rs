@@ -179,7 +179,7 @@ pub(super) fn is_plain_clause(rest: &[Token]) -> bool {
 /// "How do I write under pressure?" and "how do I cook?" ask how well. "What are the differences between 8 and 3?": a number.
 fn is_meant_otherwise(change: &Change, tokens: &[Token], found: &Captures<'_>) -> bool {
     let is_number =
-        |token: &Token| token.kind == Kind::Other || super::writing::small_number(token).is_some();
+        |token: &Token| token.kind == Kind::Other || is_in("numerals", &token.text) || super::writing::small_number(token).is_some();
     match change.to.as_slice() {
         ["how", "to", "V", ..] if tokens.first().is_some_and(|how| how.is("how")) => {
             !found.iter().any(|(label, taken)| *label == "X" && is_a_thing(taken))

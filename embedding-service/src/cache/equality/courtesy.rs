@@ -53,7 +53,7 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
             first.text = order;
         }
     }
-    writing::with_small_starts(tokens);
+    writing::with_small_starts(tokens, !is_about_words);
     if pattern.is_embedded {
         as_a_question(tokens);
     }
@@ -120,7 +120,10 @@ fn is_skill(opening: &[Token], rest: &[Token]) -> bool {
     let is_skill = rest.first().is_some_and(|first| is_any_of(first, "how when"));
     // "Do you know how dangerous drugs are?"
     let is_far = || rest.get(1).is_some_and(|next| next.is_plain() && !is_plural(next) && !next.is("the"));
-    opening.first().is_some_and(|first| first.is("do")) && is_skill && is_far()
+    // "Do you know what is funny?" announces it.
+    let is_announced = matches!(rest, [what, is, word, end @ ..] if is_any_of(what, "what who")
+        && is_any_of(is, "is are") && word.is_plain() && end.iter().all(Token::is_mark));
+    opening.first().is_some_and(|first| first.is("do")) && (is_skill && is_far() || is_announced)
         || (says("do") || says("wonder") || says("wondering"))
             && rest.iter().any(|token| is_any_of(token, "i you your my we our it that this am cares could"))
 }
@@ -282,13 +285,25 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
         && (after.first().is_some_and(Token::is_capital)
             || tokens.iter().any(|token| is_in("works", &token.text)));
     let is_meant = is_about_words || is_title || thanks && is_asked;
-    let is_material = thanks && !is_of_itself(before) || waits(before);
+    // "How rude is sit down, please?", "what is German for the bill, please?"
+    let is_spoken = is_please
+        && !is_of_itself(before)
+        && (before.iter().any(|token| is_in("languages", &token.text.to_lowercase()))
+            || !before.first().is_some_and(|first| is_any_of(first, "please pls plz can could would hi hello hey") || is_order_word(&first.text) && !is_any_of(first, "make show find fix rewrite give tell"))
+                && !is_a_task(before));
+    let is_material = thanks && !is_of_itself(before) || is_spoken || waits(before);
     if !(is_please || thanks) || is_meant || is_material {
         return false;
     }
     // Another mark is the end of the question.
     tokens.truncate(mark.saturating_add(usize::from(!is_comma)));
     true
+}
+
+/// "How do I cancel a subscription": done with a thing, so no words to be spoken follow.
+fn is_a_task(before: &[Token]) -> bool {
+    matches!(before, [how, do_or_can, i, verb, ..] if how.is("how") && is_any_of(do_or_can, "do can") && is_any_of(i, "i you") && is_in("actions", &verb.text) && !verb.is("sign"))
+        && !before.iter().any(Token::is_mark)
 }
 
 /// Whether a text has to follow: "Classify the sentiment", "translate into German".

@@ -56,13 +56,16 @@ impl Form {
         if given.is_empty() && is_about_itself(&tokens) {
             return None;
         }
+        let is_about_marks = is_about_marks(&tokens);
         let mut end = end_marks(&mut tokens, given.is_empty());
         let is_matter = is_looked_for(&tokens) || has_two_ways(&tokens, is_known);
         if !is_matter {
             contractions::with_full_forms(&mut tokens, is_about_words);
         }
         let is_about_words = is_about_words || is_matter;
-        writing::with_small_starts(&mut tokens);
+        // "Waht is a typo of which word?", "teh is Malay for tea, right?"
+        let is_subject = matches!(tokens.as_slice(), [first, verb, ..] if is_any_of(first, "teh taht") && order::is_verb(verb));
+        writing::with_small_starts(&mut tokens, !is_about_words && !is_subject);
         if !is_about_words && !writing::may_be_meant(&tokens) {
             writing::spelt(&mut tokens, is_known);
             writing::with_numbers(&mut tokens);
@@ -93,13 +96,16 @@ impl Form {
             end = End::Asked;
         }
         let mark = match end {
-            End::Asked if !asks(&tokens) || begun_as.is_offer(&tokens) => Some("?"),
+            End::Asked if is_about_marks || !asks(&tokens) || begun_as.is_offer(&tokens) => Some("?"),
             End::Exclaimed => Some("!"),
             End::Both => Some("!"),
             End::Open => Some("..."),
             _ => None,
         };
         // "Could you explain X?" and "explain X." are one.
+        if is_about_marks && end == End::Stopped {
+            tokens.push(Token { kind: Kind::Mark, ..Token::word(".") });
+        }
         let own_mark =
             matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !begun_as.is_asked_for);
         tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
@@ -189,7 +195,8 @@ fn asks(tokens: &[Token]) -> bool {
     };
     if words::is_in("questions_elsewhere", &first.text) {
         let is_being = |token: &Token| words::is_in("being_elsewhere", &token.text);
-        return (is_being(second)
+        // "Quanto è bella" and "come è grande" wonder at it.
+        return (is_being(second) && !is_any_of(first, "come quanto")
             || is_any_of(first, "wie hoe")
                 && !second.text.starts_with("ge")
                 && is_being(third)
@@ -286,7 +293,36 @@ fn is_about_itself(tokens: &[Token]) -> bool {
         });
         token.text.eq_ignore_ascii_case("this") && is_alone
             || token.is("here") && next.is_none_or(Token::is_mark)
+    }) || is_about_its_writer(tokens)
+}
+
+/// "What's the first word of my message?", "did I start with a capital letter?", "how kind am I?", "is the first letter a vowel?"
+fn is_about_its_writer(tokens: &[Token]) -> bool {
+    const TEXTS: &str =
+        "message question prompt request query input sentence wording phrasing punctuation capitalization capitalisation";
+    const PLACES: &str = "first second third fourth last final longest shortest opening closing";
+    const PARTS: &str = "word words letter letters character characters mark sign symbol";
+    const DONE: &str = "use used write written wrote type typed say said ask asked end ended start started begin began spell spelled greet greeted \
+        sound send sent just";
+    let is = |at: usize, list: &str| tokens.get(at).is_some_and(|token| is_any_of(token, list));
+    let is_of_words = tokens.iter().any(|token| words::are_about_words(&token.text));
+    (0..tokens.len()).any(|at| {
+        let next = |by: usize| at.saturating_add(by);
+        is(at, "my") && (is(next(1), TEXTS) || is(next(2), TEXTS))
+            || is_of_words && is(at, TEXTS) && at.checked_sub(1).is_some_and(|before| is(before, "the your current last previous user's"))
+            || is(at, "my the") && is(next(1), PLACES) && is(next(2), PARTS) && !is(next(3), "of in")
+            || is(at, "did have") && is(next(1), "i") && is(next(2), DONE)
+            || is(at, "i") && is(next(1), "just wrote typed asked spelled")
+            || is(at, "how") && (is(next(2), "am") && is(next(3), "i") || is(next(2), "i") && is(next(3), "am sound"))
+            || is(at, "am") && is(next(1), "i") && tokens.get(next(2)).is_some_and(|doing| doing.text.ends_with("ing"))
     })
+}
+
+/// Whether a text asks for marks, so that the one at its end is its matter: "does it end in a period, I am here."
+fn is_about_marks(tokens: &[Token]) -> bool {
+    const MARKS: &str = "period periods dot dots stop stops mark marks punctuation punctuate symbol symbols character characters char chars \
+        sign signs byte bytes token tokens ends ending length";
+    tokens.iter().any(|token| is_any_of(token, MARKS))
 }
 
 /// Whether a word is looked for in a text: "Find seperate in the document", "remove colour from the list".

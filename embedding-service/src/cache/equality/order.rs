@@ -103,7 +103,9 @@ fn may_be_asked(tokens: &[Token]) -> bool {
 fn subject(tokens: &[Token]) -> Option<usize> {
     let is_subject =
         |token: &Token| is_one_of(token, ARTICLES) || is_one_of(token, PRONOUNS) || token.is_capital();
-    let named = (1_usize..).zip(tokens.iter().skip(1)).find(|(_, token)| is_subject(token)).map(|(at, _)| at);
+    // "Which people should lead"
+    let from = if tokens.get(1).is_some_and(|who| who.is("people")) { 2 } else { 1 };
+    let named = (from..).zip(tokens.iter().skip(from)).find(|(_, token)| is_subject(token)).map(|(at, _)| at);
     match tokens {
         [first, ..] if ["why", "when", "where", "who"].iter().any(|word| first.is(word)) => Some(1),
         // Not "how old": there the adjective comes first.
@@ -137,7 +139,7 @@ pub(super) fn without_front(tokens: &mut Vec<Token>) -> bool {
     if let Some(first) = tokens.first_mut() {
         first.is_first = true;
     }
-    super::writing::with_small_starts(tokens);
+    super::writing::with_small_starts(tokens, true);
     tokens.append(&mut front);
     true
 }
@@ -229,19 +231,50 @@ pub(super) fn with_what(tokens: &mut [Token]) {
     }
 }
 
-/// "Why does not oil mix" is "why does oil not mix". "Why don't you" and "why don't we" propose something.
+/// "Why doesn't oil mix" is "why does oil not mix", where the subject is one word or an article and a word. "Why don't you" and "why don't
+/// we" propose something. "Why does not eating help" may be about who does not eat, so "not" moves only behind a pronoun or a name.
 fn with_late_not(tokens: &mut [Token]) {
-    if let [wh, verb, not, subject, ..] = tokens
+    const MANY: &str = "majority minority rest whole average number lot pair couple";
+    let is_short = |token: &Token| token.is("n't");
+    if let [wh, verb, not, subject, rest @ ..] = &*tokens
         && is_in("questions", &wh.text)
         && (is_auxiliary(verb) || is_one_of(verb, WITH_DO))
-        && not.is("not")
+        && (not.is("not") || is_short(not))
         && !(is_one_of(verb, WITH_DO) && is_one_of(subject, "you we i"))
         && !is_in("quantities", &subject.text)
-        && !is_one_of(subject, "just only even really still")
+        && !is_one_of(subject, "just only even really still nearly almost hardly always ever")
         && small_number(subject).is_none()
-        && (is_one_of(subject, PRONOUNS) || subject.is_plain() && is_one_of(verb, WITH_DO))
     {
-        std::mem::swap(&mut not.text, &mut subject.text);
+        // "Why can camels not drink for weeks?": they are able not to.
+        let is_many = subject.is_plain() && super::changes::is_plural(subject);
+        let is_able = verb.is("can") && !(is_one_of(subject, "i it") && rest.len() < 9 && !rest.iter().any(|token| is_one_of(token, "for all until and without whole entire")));
+        let next = rest.first();
+        let is_name = subject.is_capital()
+            && subject.text.chars().any(char::is_lowercase)
+            && next.is_some_and(|next| !next.is_capital());
+        let is_thing = is_one_of(subject, "the my your his her our their this that these those")
+            && next.is_some_and(|noun| noun.is_plain() && !is_one_of(noun, MANY) && !is_in("quantities", &noun.text) && small_number(noun).is_none());
+        let len = if is_one_of(subject, PRONOUNS) || is_name || is_short(not) && subject.is_plain() && !is_one_of(subject, ARTICLES) {
+            1
+        } else if is_short(not) && is_thing {
+            2
+        } else {
+            0
+        };
+        // "Why do not cats bark": nobody is a "not cat".
+        let len = if len == 0 && is_many { 1 } else { len };
+        if len > 0 && is_able {
+            if let Some(not) = tokens.get_mut(2).filter(|_| is_many) {
+                "not".clone_into(&mut not.text);
+            }
+        } else if len > 0 {
+            if let Some(moved) = tokens.get_mut(2..3_usize.saturating_add(len)) {
+                moved.rotate_left(1);
+                if let Some(not) = moved.last_mut() {
+                    "not".clone_into(&mut not.text);
+                }
+            }
+        }
     }
 }
 
@@ -295,7 +328,8 @@ fn with_sorted_sides(tokens: &mut [Token]) {
     let Some((_, other)) = rest.split_first_mut() else { return };
     let is_side = |side: &[Token]| match side {
         [word] => {
-            let is_number = small_number(word).is_some() || is_in("numerals", &word.text);
+            let is_roman = word.text.chars().all(|letter| "IVXLCDM".contains(letter));
+            let is_number = is_roman || small_number(word).is_some() || is_in("numerals", &word.text);
             let is_dated = is_in("days", &word.text) || is_in("months", &word.text);
             word.kind == Kind::Word && word.text.chars().count() > 1 && !is_number && !is_dated
         }
