@@ -130,6 +130,7 @@ fn is_named(taken: &[Token]) -> bool {
     let is_open = |(at, token): (usize, &Token)| {
         let next = taken.get(at.saturating_add(1));
         is_any_of(token, POINTING)
+            || is_in("languages", &token.text.to_lowercase())
             || is_in("about_talk", &token.text)
             || is_in("works", &token.text)
             || is_manner(token)
@@ -183,6 +184,14 @@ fn is_meant_otherwise(change: &Change, tokens: &[Token], found: &Captures<'_>) -
     match change.to.as_slice() {
         ["how", "to", "V", ..] if tokens.first().is_some_and(|how| how.is("how")) => {
             !found.iter().any(|(label, taken)| *label == "X" && is_a_thing(taken))
+        }
+        ["how", "to", verb, ..] if verb.contains('|') => {
+            !found.iter().any(|(label, taken)| *label == "X" && is_a_thing(taken))
+        }
+        // "Explain hostility to me": to whom is it hostile?
+        ["what", "is", "T"] => {
+            tokens.last().is_some_and(|me| me.is("me"))
+                && found.iter().any(|(label, taken)| *label == "T" && taken.iter().any(|noun| noun.text.ends_with("ity") || noun.text.ends_with("pathy")))
         }
         ["how", "to", "say", ..] => false,
         ["what", "is", "the", "difference", "between", _] => {

@@ -163,11 +163,18 @@ impl Place {
         let is_state = what.is_none_or(|what| {
             is_put || what.text.ends_with("ing") || is_any_of(what, "like called about for")
         });
+        // "How's cheese made?": who made nothing has not made.
+        let is_of_making = word.eq_ignore_ascii_case("how's")
+            && matches!(rest, [made] if is_any_of(made, "made built produced measured calculated"));
         self.has_been
             || is_participle(&next.text)
-            || !next.is("it") && self.ends_in_participle
+            || !next.is("it") && self.ends_in_participle && !is_of_making
             || is_any_of(next, PERSONS) && !is_state
-            || !next.is("it") && rest.iter().take(4).any(|token| is_done(&token.text))
+            || !next.is("it")
+                && !is_of_making
+                && rest.iter().take(4).any(|token| {
+                    is_done(&token.text) && !is_any_of(token, "speed seed weed need feed bed")
+                })
     }
 }
 

@@ -119,7 +119,9 @@ fn is_skill(opening: &[Token], rest: &[Token]) -> bool {
     let says = |word: &str| opening.iter().any(|token| token.is(word));
     let is_skill = rest.first().is_some_and(|first| is_any_of(first, "how when"));
     // "Do you know how dangerous drugs are?"
-    let is_far = || rest.get(1).is_some_and(|next| next.is_plain() && !is_plural(next) && !next.is("the"));
+    let is_measured = rest.get(1).is_some_and(|next| is_any_of(next, "tall old long deep high far wide heavy many"))
+        && rest.get(2).is_some_and(|next| !is_any_of(next, "i you he she it we they people"));
+    let is_far = || !is_measured && rest.get(1).is_some_and(|next| next.is_plain() && !is_plural(next) && !next.is("the"));
     // "Do you know what is funny?" announces it.
     let is_announced = matches!(rest, [what, is, word, end @ ..] if is_any_of(what, "what who")
         && is_any_of(is, "is are") && word.is_plain() && end.iter().all(Token::is_mark));
@@ -266,10 +268,36 @@ pub(super) enum Courtesy {
     Other,
 }
 
+/// "What is the capital of Kenya please": the rest names all that it is about, and nothing that "please" is said with.
+pub(super) fn without_last_please(tokens: &mut Vec<Token>, is_about_words: bool) {
+    const SAID: &str = "yes no pretty more say thank attention silence quiet tickets next who tell sign polite manners kindness politeness";
+    let marks = tokens.iter().rev().take_while(|token| token.is_mark()).count();
+    let Some(at) = tokens.len().checked_sub(marks.saturating_add(1)) else { return };
+    let is_please = tokens.get(at).is_some_and(|last| last.is("please"));
+    let before = tokens.get(..at).unwrap_or_default();
+    // "Why do kids forget please?" and "who wrote yes please?" name it.
+    let names_thing = match before {
+        [.., of, name] if of.is("of") => name.is_capital(),
+        [explain, thing] if is_any_of(explain, "explain define") => thing.is_plain(),
+        [write, .., about, thing] if write.is("write") && about.is("about") => {
+            thing.is_plain() && !thing.text.ends_with("ing")
+        }
+        _ => false,
+    };
+    if is_please
+        && !is_about_words
+        && names_thing
+        && is_of_itself(before)
+        && !before.iter().any(|token| token.is_mark() || is_any_of(token, SAID) || is_in("languages", &token.text.to_lowercase()))
+    {
+        tokens.remove(at);
+    }
+}
+
 /// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
 pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_asked: bool) -> bool {
-    const THANKS: [&str; 12] =
-        ["thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
+    const THANKS: [&str; 13] =
+        ["many", "thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
     let Some((before, [sign, after @ ..])) = tokens.split_at_checked(mark) else { return false };
     let is_comma = sign.is(",");
@@ -278,7 +306,8 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
         is_comma && matches!(after, [only] if matches!(word(only).as_str(), "please" | "pls" | "plz"));
     let thanks = after
         .first()
-        .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers"))
+        .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers" | "many"))
+        && after.len() > usize::from(after.first().is_some_and(|first| word(first) == "many"))
         && after.iter().all(|token| THANKS.contains(&word(token).as_str()));
     // "How do you say, thank you?", "which album has the song, Thank You?", "how do I end the letter? Cheers?"
     let is_title = is_comma

@@ -77,9 +77,10 @@ impl Form {
             // "What is a hedge fund, please?"
             end = if before == End::Plain && end == End::Asked { end } else { before };
         }
+        courtesy::without_last_please(&mut tokens, is_about_words);
         for _ in 0..ROUNDS {
             order::with_what(&mut tokens);
-            let may_move = given.is_empty() && !is_about_words;
+            let may_move = given.is_empty() && (!is_about_words || order::is_done_to_one(&tokens));
             let courtesy = courtesy::without_courtesy(&mut tokens, is_about_words);
             is_asking |= courtesy == Some(Courtesy::Asking);
             let is_changed = courtesy.is_some()
@@ -162,6 +163,8 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     let dots = tokens.iter().rev().take_while(|token| token.is_mark() && token.text == ".").count();
     while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
         end = match tokens.pop() {
+            // "What is the capital of Laos??"
+            Some(mark) if end == End::Asked && mark.text == "?" && insists(tokens) => end,
             // "What is Mass.?", "what is int...?", "what is int??": a part of the word.
             Some(mark) if end != End::Plain && (mark.text == "." || mark.text == "?") => {
                 tokens.push(mark);
@@ -176,6 +179,32 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
         };
     }
     if dots > 2 { End::Open } else { end }
+}
+
+/// Whether a second question mark only insists: no code and no question about signs.
+fn insists(tokens: &[Token]) -> bool {
+    const TYPES: &str = "bool char long short float double byte void object list array dict tuple date time nullable optional maybe null none nil true \
+        false undefined this self guid task string value enum record";
+    let is_plain = tokens.iter().all(|token| token.kind == Kind::Word || token.text == "?");
+    let last = tokens.iter().rfind(|token| !token.is_mark());
+    let is_of_code = tokens.iter().any(|token| {
+        let word = token.text.to_lowercase();
+        words::is_in("programmed", &word) || words::is_in("named", &word) || words::is_in("works", &word) || words::are_about_words(&word)
+    });
+    let is_measure = tokens.first().is_some_and(|how| is_any_of(how, "how"))
+        && tokens.get(1).is_some_and(|much| is_any_of(much, "many much long far often tall old deep"));
+    let mut words = tokens.iter().rev().skip_while(|token| token.is_mark());
+    let is_of_place = words.next().is_some_and(Token::is_capital)
+        && words.next().is_some_and(|of| of.is("of"))
+        && words.next().is_some_and(|noun| words::is_in("possessions", &noun.text));
+    (is_measure || is_of_place)
+        && is_plain
+        && tokens.len() > 4
+        && !is_of_code
+        && !is_about_marks(tokens)
+        && !writing::may_be_meant(tokens)
+        && tokens.first().is_some_and(|first| words::is_in("questions", &first.text.to_lowercase()))
+        && last.is_some_and(|last| last.text.len() > 3 && !is_any_of(last, TYPES) && !last.text.chars().skip(1).any(char::is_uppercase))
 }
 
 /// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb

@@ -149,11 +149,7 @@ fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
                 || is(1, "is are was were")
                     && at == 2
                     && (tokens.iter().skip(at).any(|token| token.is("of"))
-                        || next.is_some_and(|next| next.text.ends_with("est") || next.is("first")))
-                // "How does teh engine start?", but not "where does teh come from?"
-                || asks_how
-                    && is(1, "do does did")
-                    && tokens.iter().skip(at.saturating_add(1)).take_while(|token| token.is_plain() && !is_any_of(token, BOUND)).count() > 1);
+                        || next.is_some_and(|next| next.text.ends_with("est") || next.is("first"))));
     }
     let ends_phrase = next.is_none_or(Token::is_mark) || is_next(BEHIND);
     let is_noun = !meant.ends_with("ly") && ends_phrase;
