@@ -172,15 +172,22 @@ pub(super) fn is_plain_clause(rest: &[Token]) -> bool {
         without for by from in on at using before after until once whenever every each next today tomorrow tonight now immediately \
         first again";
     rest.iter().enumerate().skip(1).all(|(at, token)| {
-        token.kind == Kind::Word
+        // "Who won the 2010 World Cup"
+        let is_year = token.text.len() == 4
+            && token.text.chars().all(|digit| digit.is_ascii_digit())
+            && at.checked_sub(1).and_then(|the| rest.get(the)).is_some_and(|the| the.is("the"));
+        (token.kind == Kind::Word || is_year)
             && !(is_any_of(token, NO_PART) || at > 1 && token.is("to") || is_manner(token))
     })
 }
 
 /// "How do I write under pressure?" and "how do I cook?" ask how well. "What are the differences between 8 and 3?": a number.
 fn is_meant_otherwise(change: &Change, tokens: &[Token], found: &Captures<'_>) -> bool {
-    let is_number =
-        |token: &Token| token.kind == Kind::Other || is_in("numerals", &token.text) || super::writing::small_number(token).is_some();
+    let is_number = |token: &Token| {
+        token.kind == Kind::Other
+            || is_in("numerals", &token.text)
+            || super::writing::small_number(token).is_some()
+    };
     match change.to.as_slice() {
         ["how", "to", "V", ..] if tokens.first().is_some_and(|how| how.is("how")) => {
             !found.iter().any(|(label, taken)| *label == "X" && is_a_thing(taken))
@@ -191,7 +198,10 @@ fn is_meant_otherwise(change: &Change, tokens: &[Token], found: &Captures<'_>) -
         // "Explain hostility to me": to whom is it hostile?
         ["what", "is", "T"] => {
             tokens.last().is_some_and(|me| me.is("me"))
-                && found.iter().any(|(label, taken)| *label == "T" && taken.iter().any(|noun| noun.text.ends_with("ity") || noun.text.ends_with("pathy")))
+                && found.iter().any(|(label, taken)| {
+                    *label == "T"
+                        && taken.iter().any(|noun| noun.text.ends_with("ity") || noun.text.ends_with("pathy"))
+                })
         }
         ["how", "to", "say", ..] => false,
         ["what", "is", "the", "difference", "between", _] => {

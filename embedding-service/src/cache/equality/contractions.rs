@@ -13,7 +13,7 @@ const FULL_FORMS: &str = "don't:do not;doesn't:does not;didn't:did not;isn't:is 
     dont:do not;doesnt:does not;didnt:did not;isnt:is not;arent:are not;wasnt:was not;werent:were not;shouldnt:should not;\
     couldnt:could not;wouldnt:would not;havent:have not;hasnt:has not;hadnt:had not;\
     youve:you have;youre:you are;theyre:they are;you've:you have;we've:we have;they've:they have;\
-    you'll:you will;we'll:we will;they'll:they will;it'll:it will;he'll:he will;she'll:she will;that'll:that will;needn't:need not;\
+    you'll:you will;we'll:we will;they'll:they will;it'll:it will;he'll:he will;she'll:she will;that'll:that will;needn't:need not;what'll:what will;who'll:who will;\
     what're:what are;who're:who are;how're:how are;where're:where are;whats:what is;wheres:where is;hows:how is;i'd:i would";
 /// What "'s" stands for "is" behind, unless a participle follows ("what's happened").
 const BEFORE_IS: &str = "what who where when how why that it there here";
@@ -110,7 +110,9 @@ impl Place {
             is_about_words,
             has_been: tokens.iter().any(|token| token.is("been")),
             is_plain: begins_plainly && !quotes,
-            begins_freely: tokens.first().is_some_and(|first| is_any_of(first, SUBJECTS) || is_any_of(first, OPENINGS)),
+            begins_freely: tokens
+                .first()
+                .is_some_and(|first| is_any_of(first, SUBJECTS) || is_any_of(first, OPENINGS)),
             ends_in_preposition: last.is_some_and(|last| is_any_of(last, PREPOSITIONS)),
             ends_in_participle: last.is_some_and(|last| is_participle(&last.text)),
         }
@@ -136,15 +138,16 @@ impl Place {
             return asks_of_word && !self.ends_in_preposition
                 || matches!(before, [why] if is_any_of(why, "why"));
         }
-        if is_greeting_of(word, after) && before.iter().all(|token| token.is_mark() || is_any_of(token, OPENINGS)) {
+        if is_greeting_of(word, after)
+            && before.iter().all(|token| token.is_mark() || is_any_of(token, OPENINGS))
+        {
             return false;
         }
         let Some(last) = before.last() else { return true };
         // "Suggest a shorter caption, it's late" and "how many bytes, it's me" give a text.
-        let may_be_given = !self.begins_freely && !matches!(word.split('\'').next(), Some("what" | "who" | "where" | "how" | "why" | "when"));
-        let opens = |token: &Token| {
-            token.is_mark() && !may_be_given || begins_clause(token) || asks(token)
-        };
+        let may_be_given = !self.begins_freely
+            && !matches!(word.split('\'').next(), Some("what" | "who" | "where" | "how" | "why" | "when"));
+        let opens = |token: &Token| token.is_mark() && !may_be_given || begins_clause(token) || asks(token);
         self.is_plain
             && (opens(last)
                 || is_of_is
@@ -172,9 +175,10 @@ impl Place {
             || is_any_of(next, PERSONS) && !is_state
             || !next.is("it")
                 && !is_of_making
-                && rest.iter().take(4).any(|token| {
-                    is_done(&token.text) && !is_any_of(token, "speed seed weed need feed bed")
-                })
+                && rest
+                    .iter()
+                    .take(4)
+                    .any(|token| is_done(&token.text) && !is_any_of(token, "speed seed weed need feed bed"))
     }
 }
 
@@ -185,7 +189,8 @@ fn is_greeting_of(word: &str, after: &[Token]) -> bool {
         next.text.ends_with("ing") || next.text.ends_with("in") || is_any_of(next, "good new up hot")
     };
     let (Some(next), second) = (rest.next(), rest.next()) else { return false };
-    word.eq_ignore_ascii_case("what's") && (next.text.eq_ignore_ascii_case("app") || second.is_none() && is_single(next))
+    word.eq_ignore_ascii_case("what's")
+        && (next.text.eq_ignore_ascii_case("app") || second.is_none() && is_single(next))
         || is_any_of(next, "who what")
 }
 

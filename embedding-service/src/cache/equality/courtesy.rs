@@ -46,7 +46,15 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
     });
     let (len, pattern) = taken.max_by_key(|(len, _)| *len)?;
     let is_gerund = pattern.needs_order && tokens.iter().take(len).any(|token| token.is("mind"));
+    let is_please = tokens.first().is_some_and(|first| is_any_of(first, "please pls plz"));
     tokens.drain(..len);
+    // "Please, could you suggest a name" is "could you please suggest a name".
+    if is_please
+        && !pattern.needs_order
+        && matches!(tokens.as_slice(), [can, you, ..] if is_any_of(can, "can could would will") && you.is("you"))
+    {
+        tokens.insert(2, Token::word("please"));
+    }
     if let Some(first) = tokens.first_mut() {
         first.is_first = true;
         if let Some(order) = order_of_gerund(&first.text).filter(|_| is_gerund) {
@@ -73,7 +81,10 @@ fn is_meant(greeting: &[Token], rest: &[Token], has_mark: bool, is_inner: bool) 
     let is_please = starts_with("please") || starts_with("pls") || starts_with("plz");
     let asks = rest.first().is_some_and(|first| is_in("questions", &first.text));
     !(is_inner || is_please && !(has_mark && asks) || is_of_itself(rest))
-        || greeting.first().is_some_and(|word| rest.iter().any(|token| token.is(&word.text)))
+        || greeting
+            .iter()
+            .find(|word| !word.is("i"))
+            .is_some_and(|word| rest.iter().any(|token| token.is(&word.text)))
         // "Question what is given" wants it doubted.
         || !has_mark
             && (starts_with("question") || is_bound(greeting, rest) || is_of_people())
@@ -119,9 +130,12 @@ fn is_skill(opening: &[Token], rest: &[Token]) -> bool {
     let says = |word: &str| opening.iter().any(|token| token.is(word));
     let is_skill = rest.first().is_some_and(|first| is_any_of(first, "how when"));
     // "Do you know how dangerous drugs are?"
-    let is_measured = rest.get(1).is_some_and(|next| is_any_of(next, "tall old long deep high far wide heavy many"))
-        && rest.get(2).is_some_and(|next| !is_any_of(next, "i you he she it we they people"));
-    let is_far = || !is_measured && rest.get(1).is_some_and(|next| next.is_plain() && !is_plural(next) && !next.is("the"));
+    let is_measured =
+        rest.get(1).is_some_and(|next| is_any_of(next, "tall old long deep high far wide heavy many"))
+            && rest.get(2).is_some_and(|next| !is_any_of(next, "i you he she it we they people"));
+    let is_far = || {
+        !is_measured && rest.get(1).is_some_and(|next| next.is_plain() && !is_plural(next) && !next.is("the"))
+    };
     // "Do you know what is funny?" announces it.
     let is_announced = matches!(rest, [what, is, word, end @ ..] if is_any_of(what, "what who")
         && is_any_of(is, "is are") && word.is_plain() && end.iter().all(Token::is_mark));
@@ -288,7 +302,9 @@ pub(super) fn without_last_please(tokens: &mut Vec<Token>, is_about_words: bool)
         && !is_about_words
         && names_thing
         && is_of_itself(before)
-        && !before.iter().any(|token| token.is_mark() || is_any_of(token, SAID) || is_in("languages", &token.text.to_lowercase()))
+        && !before.iter().any(|token| {
+            token.is_mark() || is_any_of(token, SAID) || is_in("languages", &token.text.to_lowercase())
+        })
     {
         tokens.remove(at);
     }
@@ -296,8 +312,9 @@ pub(super) fn without_last_please(tokens: &mut Vec<Token>, is_about_words: bool)
 
 /// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
 pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_asked: bool) -> bool {
-    const THANKS: [&str; 13] =
-        ["many", "thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
+    const THANKS: [&str; 13] = [
+        "many", "thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance",
+    ];
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
     let Some((before, [sign, after @ ..])) = tokens.split_at_checked(mark) else { return false };
     let is_comma = sign.is(",");
@@ -318,11 +335,21 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
     let is_spoken = is_please
         && !is_of_itself(before)
         && (before.iter().any(|token| is_in("languages", &token.text.to_lowercase()))
-            || !before.first().is_some_and(|first| is_any_of(first, "please pls plz can could would hi hello hey") || is_order_word(&first.text) && !is_any_of(first, "make show find fix rewrite give tell"))
-                && !is_a_task(before));
+            || !before.first().is_some_and(|first| {
+                is_any_of(first, "please pls plz can could would hi hello hey")
+                    || is_order_word(&first.text) && !is_any_of(first, "make show find fix rewrite give tell")
+            }) && !is_a_task(before));
     let is_material = thanks && !is_of_itself(before) || is_spoken || waits(before);
     if !(is_please || thanks) || is_meant || is_material {
         return false;
+    }
+    // "Could you list the planets, please?" is "could you please list the planets?"
+    if is_please
+        && matches!(tokens.as_slice(), [can, you, ..] if is_any_of(can, "can could would will") && you.is("you"))
+    {
+        tokens.truncate(mark);
+        tokens.insert(2, Token::word("please"));
+        return true;
     }
     // Another mark is the end of the question.
     tokens.truncate(mark.saturating_add(usize::from(!is_comma)));

@@ -189,7 +189,10 @@ fn insists(tokens: &[Token]) -> bool {
     let last = tokens.iter().rfind(|token| !token.is_mark());
     let is_of_code = tokens.iter().any(|token| {
         let word = token.text.to_lowercase();
-        words::is_in("programmed", &word) || words::is_in("named", &word) || words::is_in("works", &word) || words::are_about_words(&word)
+        words::is_in("programmed", &word)
+            || words::is_in("named", &word)
+            || words::is_in("works", &word)
+            || words::are_about_words(&word)
     });
     let is_measure = tokens.first().is_some_and(|how| is_any_of(how, "how"))
         && tokens.get(1).is_some_and(|much| is_any_of(much, "many much long far often tall old deep"));
@@ -204,7 +207,11 @@ fn insists(tokens: &[Token]) -> bool {
         && !is_about_marks(tokens)
         && !writing::may_be_meant(tokens)
         && tokens.first().is_some_and(|first| words::is_in("questions", &first.text.to_lowercase()))
-        && last.is_some_and(|last| last.text.len() > 3 && !is_any_of(last, TYPES) && !last.text.chars().skip(1).any(char::is_uppercase))
+        && last.is_some_and(|last| {
+            last.text.len() > 3
+                && !is_any_of(last, TYPES)
+                && !last.text.chars().skip(1).any(char::is_uppercase)
+        })
 }
 
 /// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb
@@ -327,8 +334,7 @@ fn is_about_itself(tokens: &[Token]) -> bool {
 
 /// "What's the first word of my message?", "did I start with a capital letter?", "how kind am I?", "is the first letter a vowel?"
 fn is_about_its_writer(tokens: &[Token]) -> bool {
-    const TEXTS: &str =
-        "message question prompt request query input sentence wording phrasing punctuation capitalization capitalisation";
+    const TEXTS: &str = "message question prompt request query input sentence wording phrasing punctuation capitalization capitalisation";
     const PLACES: &str = "first second third fourth last final longest shortest opening closing";
     const PARTS: &str = "word words letter letters character characters mark sign symbol";
     const DONE: &str = "use used write written wrote type typed say said ask asked end ended start started begin began spell spelled greet greeted \
@@ -338,12 +344,17 @@ fn is_about_its_writer(tokens: &[Token]) -> bool {
     (0..tokens.len()).any(|at| {
         let next = |by: usize| at.saturating_add(by);
         is(at, "my") && (is(next(1), TEXTS) || is(next(2), TEXTS))
-            || is_of_words && is(at, TEXTS) && at.checked_sub(1).is_some_and(|before| is(before, "the your current last previous user's"))
+            || is_of_words
+                && is(at, TEXTS)
+                && at.checked_sub(1).is_some_and(|before| is(before, "the your current last previous user's"))
             || is(at, "my the") && is(next(1), PLACES) && is(next(2), PARTS) && !is(next(3), "of in")
             || is(at, "did have") && is(next(1), "i") && is(next(2), DONE)
             || is(at, "i") && is(next(1), "just wrote typed asked spelled")
-            || is(at, "how") && (is(next(2), "am") && is(next(3), "i") || is(next(2), "i") && is(next(3), "am sound"))
-            || is(at, "am") && is(next(1), "i") && tokens.get(next(2)).is_some_and(|doing| doing.text.ends_with("ing"))
+            || is(at, "how")
+                && (is(next(2), "am") && is(next(3), "i") || is(next(2), "i") && is(next(3), "am sound"))
+            || is(at, "am")
+                && is(next(1), "i")
+                && tokens.get(next(2)).is_some_and(|doing| doing.text.ends_with("ing"))
     })
 }
 

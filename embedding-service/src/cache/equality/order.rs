@@ -184,8 +184,10 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
     let has_preposition = rest
         .iter()
         .any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under"));
-    let has_another =
-        rest.iter().skip(4).any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under"));
+    let has_another = rest
+        .iter()
+        .skip(4)
+        .any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under"));
     // In a program, both the thing and what is done to it are in it. "On Facebook, how do I block a person I met": it may belong to the end.
     let is_of_end = rest.last().is_some_and(|last| {
         last.is_plain()
@@ -287,14 +289,25 @@ fn with_late_not(tokens: &mut [Token]) {
     {
         // "Why can camels not drink for weeks?": they are able not to.
         let is_many = subject.is_plain() && super::changes::is_plural(subject);
-        let is_able = verb.is("can") && !(is_one_of(subject, "i it") && rest.len() < 9 && !rest.iter().any(|token| is_one_of(token, "for all until and without whole entire")));
+        let is_able = verb.is("can")
+            && !(is_one_of(subject, "i it")
+                && rest.len() < 9
+                && !rest.iter().any(|token| is_one_of(token, "for all until and without whole entire")));
         let next = rest.first();
         let is_name = subject.is_capital()
             && subject.text.chars().any(char::is_lowercase)
             && next.is_some_and(|next| !next.is_capital());
         let is_thing = is_one_of(subject, "the my your his her our their this that these those")
-            && next.is_some_and(|noun| noun.is_plain() && !is_one_of(noun, MANY) && !is_in("quantities", &noun.text) && small_number(noun).is_none());
-        let len = if is_one_of(subject, PRONOUNS) || is_name || is_short(not) && subject.is_plain() && !is_one_of(subject, ARTICLES) {
+            && next.is_some_and(|noun| {
+                noun.is_plain()
+                    && !is_one_of(noun, MANY)
+                    && !is_in("quantities", &noun.text)
+                    && small_number(noun).is_none()
+            });
+        let len = if is_one_of(subject, PRONOUNS)
+            || is_name
+            || is_short(not) && subject.is_plain() && !is_one_of(subject, ARTICLES)
+        {
             1
         } else if is_short(not) && is_thing {
             2

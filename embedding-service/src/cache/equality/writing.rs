@@ -138,8 +138,7 @@ fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
     let is_next_plain = next.is_some_and(Token::is_plain);
     let is_next_bound = is_next(BOUND) || next.is_some_and(super::order::is_verb);
     let is_clause = is_any_of(&Token::word(meant), CLAUSES);
-    let is_object_of_action =
-        is(2, "i you to") && before(1).is_some_and(|verb| is_in("actions", &verb.text));
+    let is_object_of_action = is(2, "i you to") && before(1).is_some_and(|verb| is_in("actions", &verb.text));
     if meant == "the" {
         return next.is_some_and(|next| next.kind == Kind::Word)
             && !is_next_bound
@@ -182,11 +181,22 @@ fn is_used(tokens: &[Token], at: usize) -> bool {
     let before = |by: usize| at.checked_sub(by);
     let behind = |by: usize| at.checked_add(by);
     let is_verb = behind(1).and_then(|at| tokens.get(at)).is_some_and(super::order::is_verb);
-    let is_asked = is(before(3), "what") && is(before(2), "is are was were") || is(before(2), "explain describe");
-    let is_of = is(behind(1), "of") || is(behind(2), "of") && behind(1).and_then(|at| tokens.get(at)).is_some_and(Token::is_plain);
+    let is_asked =
+        is(before(3), "what") && is(before(2), "is are was were") || is(before(2), "explain describe");
+    let is_of = is(behind(1), "of")
+        || is(behind(2), "of") && behind(1).and_then(|at| tokens.get(at)).is_some_and(Token::is_plain);
     is(before(1), "the") && is_asked && is_of
         || is(before(1), "what which") && at == 1 && is_verb
         || is(before(1), "of") && is(before(2), "symptoms causes signs treatment risks") && behind(1).and_then(|at| tokens.get(at)).is_none_or(Token::is_mark)
+        // "How can I send an e-mail", "what is a good neighbour?", "tips for travelling"
+        || is(before(1), "a an the my")
+            && before(2).and_then(|at| tokens.get(at)).is_some_and(|verb| is_in("actions", &verb.text))
+            && is(before(3), "i you")
+            && is(before(5), "how")
+        || behind(1).and_then(|at| tokens.get(at)).is_none_or(Token::is_mark)
+            && (is(before(1), "a an") && is(before(2), "is") && is(before(3), "what")
+                || is(before(2), "a an") && is(before(3), "is") && is(before(4), "what"))
+        || at == 2 && is(before(1), "for") && is(before(2), "tips ideas advice")
         || is(before(1), "i you we they to")
             && is(before(3), "how")
             && is(behind(1), "the a an my your his her our their this these")
@@ -248,7 +258,9 @@ fn calculates(tokens: &[Token]) -> bool {
         dollars euros yen rupees pesos percent hours minutes seconds days weeks acres hectares";
     let is = |at: usize, list: &str| tokens.get(at).is_some_and(|token| is_any_of(token, list));
     let is_number = |at: usize| {
-        tokens.get(at).is_some_and(|token| token.text.starts_with(|c: char| c.is_ascii_digit() || c == '$'))
+        tokens.get(at).is_some_and(|token| {
+            token.text.starts_with(|c: char| c.is_ascii_digit() || c == '$') || small_number(token).is_some()
+        })
     };
     let last = tokens.len().saturating_sub(1);
     // "Hi, what is".
@@ -258,16 +270,28 @@ fn calculates(tokens: &[Token]) -> bool {
         let next = |by: usize| at.saturating_add(by);
         let is_converted = is(last, MEASURES)
             && is(last.saturating_sub(1), "in to into")
-            && (is(at, "convert") || is(at, "what") && is(next(1), "is") || is(at, "how") && is(next(1), "much long far"));
+            && (is(at, "convert")
+                || is(at, "what") && is(next(1), "is")
+                || is(at, "how") && is(next(1), "much long far"));
         let is_of = |number: usize| {
             is_number(number)
                 && is(number.saturating_sub(1), "of")
                 && (is_number(number.saturating_sub(2)) || is(number.saturating_sub(2), "percent %"))
         };
         let is_share = is_of(last) || is(last, MEASURES) && is_of(last.saturating_sub(1));
-        let is_counted = is(at, "how") && is(next(1), "many") && is(next(2), MEASURES) && is(next(3), "is are in");
-        let is_bare = is(at, "what") && is(next(1), "is") && is_number(next(2)) && (last == next(2) || last == next(3) && is(last, "percent %"));
-        is_bare || is_converted || is_counted || is_share && (is(at, "calculate") || is(at, "what") && is(next(1), "is") || is(at, "how") && is(next(1), "much"))
+        let is_counted =
+            is(at, "how") && is(next(1), "many") && is(next(2), MEASURES) && is(next(3), "is are in");
+        let is_bare = is(at, "what")
+            && is(next(1), "is")
+            && is_number(next(2))
+            && (last == next(2) || last == next(3) && is(last, "percent %"));
+        is_bare
+            || is_converted
+            || is_counted
+            || is_share
+                && (is(at, "calculate")
+                    || is(at, "what") && is(next(1), "is")
+                    || is(at, "how") && is(next(1), "much"))
     })
 }
 
@@ -278,7 +302,12 @@ fn is_count(before: &[Token], after: &[Token]) -> bool {
     let is_order = |token: &Token| {
         is_any_of(token, "name list give tell suggest recommend")
             || token.is("write")
-                && after.iter().take(2).any(|thing| is_any_of(thing, "sentences paragraphs poems haikus stories tips questions reasons examples tweets"))
+                && after.iter().take(2).any(|thing| {
+                    is_any_of(
+                        thing,
+                        "sentences paragraphs poems haikus stories tips questions reasons examples tweets",
+                    )
+                })
     };
     // "Three musketeers" is a novel, "3 musketeers" are sweets.
     if after.first().is_some_and(|thing| thing.is("musketeers")) {
@@ -287,7 +316,12 @@ fn is_count(before: &[Token], after: &[Token]) -> bool {
     let has_plural = after.iter().take(2).any(super::changes::is_plural);
     has_plural
         && match before {
-            [order] | [.., order] if is_order(order) && before.iter().rev().skip(1).all(|polite| is_any_of(polite, "please pls plz")) => true,
+            [order] | [.., order]
+                if is_order(order)
+                    && before.iter().rev().skip(1).all(|polite| is_any_of(polite, "please pls plz")) =>
+            {
+                true
+            }
             [.., mark, order] if mark.is_mark() => is_order(order),
             [.., into]
                 if into.is("in")
