@@ -103,10 +103,10 @@ impl Form {
             End::Open => Some("..."),
             _ => None,
         };
-        // "Could you explain X?" and "explain X." are one.
         if is_about_marks && end == End::Stopped {
             tokens.push(Token { kind: Kind::Mark, ..Token::word(".") });
         }
+        // "Could you explain X?" and "explain X." are one.
         let own_mark =
             matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !begun_as.is_asked_for);
         tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
@@ -189,7 +189,8 @@ fn insists(tokens: &[Token]) -> bool {
     let last = tokens.iter().rfind(|token| !token.is_mark());
     let is_of_code = tokens.iter().any(|token| {
         let word = token.text.to_lowercase();
-        words::is_in("programmed", &word)
+        is_any_of(token, "text texts send sends write writes put puts shout reply")
+            || words::is_in("programmed", &word)
             || words::is_in("named", &word)
             || words::is_in("works", &word)
             || words::are_about_words(&word)
@@ -358,11 +359,17 @@ fn is_about_its_writer(tokens: &[Token]) -> bool {
     })
 }
 
-/// Whether a text asks for marks, so that the one at its end is its matter: "does it end in a period, I am here."
+/// Whether a text asks for marks or for how much is written, so that the mark at its end is its matter: "does it end in a period, I am here."
 fn is_about_marks(tokens: &[Token]) -> bool {
-    const MARKS: &str = "period periods dot dots stop stops mark marks punctuation punctuate symbol symbols character characters char chars \
-        sign signs byte bytes token tokens ends ending length";
-    tokens.iter().any(|token| is_any_of(token, MARKS))
+    const PUNCTUATION: &str =
+        "punctuation punctuate period periods dot dots bytes tokens characters chars symbols";
+    const BEFORE: &str = "question exclamation full last final closing end many what which final";
+    const MARKS: &str = "mark marks stop stops symbol character char sign";
+    tokens.iter().any(|token| is_any_of(token, PUNCTUATION))
+        || tokens.windows(2).any(|two| match two {
+            [before, mark] => is_any_of(before, BEFORE) && is_any_of(mark, MARKS),
+            _ => false,
+        })
 }
 
 /// Whether a word is looked for in a text: "Find seperate in the document", "remove colour from the list".

@@ -289,27 +289,30 @@ fn with_late_not(tokens: &mut [Token]) {
     {
         // "Why can camels not drink for weeks?": they are able not to.
         let is_many = subject.is_plain() && super::changes::is_plural(subject);
-        let is_able = verb.is("can")
+        let is_able = is_one_of(verb, "can could")
             && !(is_one_of(subject, "i it")
                 && rest.len() < 9
                 && !rest.iter().any(|token| is_one_of(token, "for all until and without whole entire")));
+        // "What isn't love?" and "what is love not?"
+        let is_subject_asked = is_one_of(wh, "what who which") && is_one_of(verb, "is are was were am");
         let next = rest.first();
         let is_name = subject.is_capital()
             && subject.text.chars().any(char::is_lowercase)
             && next.is_some_and(|next| !next.is_capital());
         let is_thing = is_one_of(subject, "the my your his her our their this that these those")
             && next.is_some_and(|noun| {
-                noun.is_plain()
+                noun.kind == Kind::Word
+                    && noun.text.chars().any(char::is_lowercase)
                     && !is_one_of(noun, MANY)
                     && !is_in("quantities", &noun.text)
                     && small_number(noun).is_none()
             });
         let len = if is_one_of(subject, PRONOUNS)
             || is_name
-            || is_short(not) && subject.is_plain() && !is_one_of(subject, ARTICLES)
+            || is_short(not) && subject.is_plain() && !is_one_of(subject, ARTICLES) && !is_subject_asked
         {
             1
-        } else if is_short(not) && is_thing {
+        } else if is_short(not) && is_thing && !is_subject_asked {
             2
         } else {
             0

@@ -32,6 +32,7 @@ fn no_trap_is_the_same_question() {
         (include_str!("../../../tests/pairs/later_traps.jsonl"), 124, 190),
         (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 125, 166),
         (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 46, 70),
+        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 68, 100),
     ];
     for (set, least, all) in sets {
         let (mut found, mut missed, mut served) = (0_usize, String::new(), String::new());

@@ -198,7 +198,7 @@ fn is_used(tokens: &[Token], at: usize) -> bool {
                 || is(before(2), "a an") && is(before(3), "is") && is(before(4), "what"))
         || at == 2 && is(before(1), "for") && is(before(2), "tips ideas advice")
         || is(before(1), "i you we they to")
-            && is(before(3), "how")
+            && (is(before(3), "how") || is(before(2), "how"))
             && is(behind(1), "the a an my your his her our their this these")
 }
 
