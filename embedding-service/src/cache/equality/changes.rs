@@ -203,6 +203,15 @@ fn is_meant_otherwise(change: &Change, tokens: &[Token], found: &Captures<'_>) -
                         && taken.iter().any(|noun| noun.text.ends_with("ity") || noun.text.ends_with("pathy"))
                 })
         }
+        // "Who is the inventor of the year?"
+        ["who", "invented" | "founded", "X"] => {
+            const SPANS: &str = "day week month year decade century season hour night moment";
+            tokens.iter().any(|token| is_any_of(token, SPANS))
+        }
+        // "What is the meaning of LIFE?"
+        ["what", "is", "the", "meaning", "of", "Q"] => {
+            tokens.iter().any(|token| is_any_of(token, "life love death"))
+        }
         ["how", "to", "say", ..] => false,
         ["what", "is", "the", "difference", "between", _] => {
             !tokens.iter().any(|token| token.is("and"))

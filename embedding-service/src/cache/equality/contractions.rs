@@ -170,6 +170,8 @@ impl Place {
         let is_of_making = word.eq_ignore_ascii_case("how's")
             && matches!(rest, [made] if is_any_of(made, "made built produced measured calculated"));
         self.has_been
+            // "What's a panda like to eat?" is of "does".
+            || !next.is("it") && after.windows(2).any(|two| matches!(two, [like, to] if like.is("like") && to.is("to")))
             || is_participle(&next.text)
             || !next.is("it") && self.ends_in_participle && !is_of_making
             || is_any_of(next, PERSONS) && !is_state

@@ -335,7 +335,7 @@ fn is_about_itself(tokens: &[Token]) -> bool {
 
 /// "What's the first word of my message?", "did I start with a capital letter?", "how kind am I?", "is the first letter a vowel?"
 fn is_about_its_writer(tokens: &[Token]) -> bool {
-    const TEXTS: &str = "message question prompt request query input sentence wording phrasing punctuation capitalization capitalisation";
+    const TEXTS: &str = "message question prompt request query input sentence wording phrasing spelling grammar tone style typing punctuation capitalization capitalisation";
     const PLACES: &str = "first second third fourth last final longest shortest opening closing";
     const PARTS: &str = "word words letter letters character characters mark sign symbol";
     const DONE: &str = "use used write written wrote type typed say said ask asked end ended start started begin began spell spelled greet greeted \

@@ -310,7 +310,10 @@ fn is_count(before: &[Token], after: &[Token]) -> bool {
                 })
     };
     // "Three musketeers" is a novel, "3 musketeers" are sweets.
-    if after.first().is_some_and(|thing| thing.is("musketeers")) {
+    const STYLES: &str = "capitals caps backward backwards reverse reversed mirrored cursive morse ascii unicode bold italics numerals digits figures code";
+    if after.iter().any(|token| is_any_of(token, STYLES))
+        || after.first().is_some_and(|thing| thing.is("musketeers"))
+    {
         return false;
     }
     let has_plural = after.iter().take(2).any(super::changes::is_plural);
