@@ -323,13 +323,11 @@ fn with_late_not(tokens: &mut [Token]) {
             if let Some(not) = tokens.get_mut(2).filter(|_| is_many) {
                 "not".clone_into(&mut not.text);
             }
-        } else if len > 0 {
-            if let Some(moved) = tokens.get_mut(2..3_usize.saturating_add(len)) {
-                moved.rotate_left(1);
-                if let Some(not) = moved.last_mut() {
-                    "not".clone_into(&mut not.text);
-                }
-            }
+        } else if len > 0
+            && let Some(moved) = tokens.get_mut(2..3_usize.saturating_add(len))
+        {
+            moved.rotate_left(1);
+            moved.iter_mut().skip(len).for_each(|not| "not".clone_into(&mut not.text));
         }
     }
 }
