@@ -297,6 +297,7 @@ fn with_late_not(tokens: &mut [Token]) {
         let is_subject_asked = is_one_of(wh, "what who which") && is_one_of(verb, "is are was were am");
         let next = rest.first();
         let is_name = subject.is_capital()
+            && !is_one_of(subject, "Null None Nil True False Guilty Found Empty Applicable")
             && subject.text.chars().any(char::is_lowercase)
             && next.is_some_and(|next| !next.is_capital());
         let is_thing = is_one_of(subject, "the my your his her our their this that these those")

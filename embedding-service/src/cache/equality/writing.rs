@@ -151,7 +151,19 @@ fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
                         || next.is_some_and(|next| next.text.ends_with("est") || next.is("first"))));
     }
     let ends_phrase = next.is_none_or(Token::is_mark) || is_next(BEHIND);
-    let is_noun = !meant.ends_with("ly") && ends_phrase;
+    // "Circle the recieve", "find the seperate": the word that stands there.
+    let is_of_text = |verb: &Token| {
+        !is_in("actions", &verb.text)
+            || is_any_of(
+                verb,
+                "find check fix read write print quote use draw record translate cite add remove delete replace test",
+            )
+    };
+    let verb_at: usize = if is(1, DETERMINERS) { 2 } else { 3 };
+    let is_meant = next.is_none_or(Token::is_mark)
+        && before(verb_at)
+            .is_some_and(|verb| !is_any_of(verb, BOUND) && !super::order::is_verb(verb) && is_of_text(verb));
+    let is_noun = !meant.ends_with("ly") && ends_phrase && !is_meant;
     at == 0
         || is_clause && is_next_plain && !is_next_bound && !before(1).is_some_and(super::order::is_verb)
         || is(1, DETERMINERS) && is_noun
