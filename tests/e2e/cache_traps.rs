@@ -106,6 +106,11 @@ async fn no_trap_of_the_fifth_round_does() {
 }
 
 #[tokio::test]
+async fn no_trap_of_the_sixth_round_does() {
+    served("sixth_traps.jsonl", 55).await;
+}
+
+#[tokio::test]
 async fn rewordings_of_the_own_and_of_the_hidden_fields_are_answered() {
     served("own.jsonl", 56).await;
     served("held_out.jsonl", 25).await;

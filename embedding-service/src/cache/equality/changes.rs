@@ -130,6 +130,7 @@ fn is_named(taken: &[Token]) -> bool {
     let is_open = |(at, token): (usize, &Token)| {
         let next = taken.get(at.saturating_add(1));
         is_any_of(token, POINTING)
+            || is_in("languages", &token.text.to_lowercase())
             || is_in("about_talk", &token.text)
             || is_in("works", &token.text)
             || is_manner(token)
@@ -171,18 +172,45 @@ pub(super) fn is_plain_clause(rest: &[Token]) -> bool {
         without for by from in on at using before after until once whenever every each next today tomorrow tonight now immediately \
         first again";
     rest.iter().enumerate().skip(1).all(|(at, token)| {
-        token.kind == Kind::Word
+        // "Who won the 2010 World Cup"
+        let is_year = token.text.len() == 4
+            && token.text.chars().all(|digit| digit.is_ascii_digit())
+            && at.checked_sub(1).and_then(|the| rest.get(the)).is_some_and(|the| the.is("the"));
+        (token.kind == Kind::Word || is_year)
             && !(is_any_of(token, NO_PART) || at > 1 && token.is("to") || is_manner(token))
     })
 }
 
 /// "How do I write under pressure?" and "how do I cook?" ask how well. "What are the differences between 8 and 3?": a number.
 fn is_meant_otherwise(change: &Change, tokens: &[Token], found: &Captures<'_>) -> bool {
-    let is_number =
-        |token: &Token| token.kind == Kind::Other || super::writing::small_number(token).is_some();
+    let is_number = |token: &Token| {
+        token.kind == Kind::Other
+            || is_in("numerals", &token.text)
+            || super::writing::small_number(token).is_some()
+    };
     match change.to.as_slice() {
         ["how", "to", "V", ..] if tokens.first().is_some_and(|how| how.is("how")) => {
             !found.iter().any(|(label, taken)| *label == "X" && is_a_thing(taken))
+        }
+        ["how", "to", verb, ..] if verb.contains('|') => {
+            !found.iter().any(|(label, taken)| *label == "X" && is_a_thing(taken))
+        }
+        // "Explain hostility to me": to whom is it hostile?
+        ["what", "is", "T"] => {
+            tokens.last().is_some_and(|me| me.is("me"))
+                && found.iter().any(|(label, taken)| {
+                    *label == "T"
+                        && taken.iter().any(|noun| noun.text.ends_with("ity") || noun.text.ends_with("pathy"))
+                })
+        }
+        // "Who is the inventor of the year?"
+        ["who", "invented" | "founded", "X"] => {
+            const SPANS: &str = "day week month year decade century season hour night moment";
+            tokens.iter().any(|token| is_any_of(token, SPANS))
+        }
+        // "What is the meaning of LIFE?"
+        ["what", "is", "the", "meaning", "of", "Q"] => {
+            tokens.iter().any(|token| is_any_of(token, "life love death"))
         }
         ["how", "to", "say", ..] => false,
         ["what", "is", "the", "difference", "between", _] => {

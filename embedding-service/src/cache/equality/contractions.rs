@@ -13,7 +13,7 @@ const FULL_FORMS: &str = "don't:do not;doesn't:does not;didn't:did not;isn't:is 
     dont:do not;doesnt:does not;didnt:did not;isnt:is not;arent:are not;wasnt:was not;werent:were not;shouldnt:should not;\
     couldnt:could not;wouldnt:would not;havent:have not;hasnt:has not;hadnt:had not;\
     youve:you have;youre:you are;theyre:they are;you've:you have;we've:we have;they've:they have;\
-    you'll:you will;we'll:we will;they'll:they will;it'll:it will;he'll:he will;she'll:she will;that'll:that will;needn't:need not;\
+    you'll:you will;we'll:we will;they'll:they will;it'll:it will;he'll:he will;she'll:she will;that'll:that will;needn't:need not;what'll:what will;who'll:who will;\
     what're:what are;who're:who are;how're:how are;where're:where are;whats:what is;wheres:where is;hows:how is;i'd:i would";
 /// What "'s" stands for "is" behind, unless a participle follows ("what's happened").
 const BEFORE_IS: &str = "what who where when how why that it there here";
@@ -66,8 +66,16 @@ pub(super) fn with_full_forms(tokens: &mut Vec<Token>, is_about_words: bool) {
         } else if full.1 == "is" && straight.ends_with('s') && place.may_be_has(&straight, after) {
             tokens.push(Token { text: straight, ..token.clone() });
         } else {
+            // "Why isn't smoking good?" is not "why is not smoking good?", where it is not to smoke.
+            let is_inverted = full.1 == "not"
+                && before.last().is_none_or(|last| last.is_mark() || asks(last) || is_any_of(last, OPENINGS));
+            // "What isn't covered by the warranty?"
+            let is_inverted = is_inverted
+                && !(before.last().is_some_and(|last| is_any_of(last, "what"))
+                    && after.first().is_some_and(|next| is_participle(&next.text))
+                    && after.get(1).is_some_and(|next| !next.is_mark()));
             tokens.push(Token { text: full.0, ..token.clone() });
-            tokens.push(Token::word(full.1));
+            tokens.push(Token::word(if is_inverted { "n't" } else { full.1 }));
         }
     }
 }
@@ -78,6 +86,8 @@ struct Place {
     has_been: bool,
     /// A clause in it is a clause: "a sign that reads if you're happy" and "who sang when you're gone?" quote.
     is_plain: bool,
+    /// No order or question stands before: what follows a mark is no text that something is done to.
+    begins_freely: bool,
     ends_in_preposition: bool,
     ends_in_participle: bool,
 }
@@ -100,6 +110,9 @@ impl Place {
             is_about_words,
             has_been: tokens.iter().any(|token| token.is("been")),
             is_plain: begins_plainly && !quotes,
+            begins_freely: tokens
+                .first()
+                .is_some_and(|first| is_any_of(first, SUBJECTS) || is_any_of(first, OPENINGS)),
             ends_in_preposition: last.is_some_and(|last| is_any_of(last, PREPOSITIONS)),
             ends_in_participle: last.is_some_and(|last| is_participle(&last.text)),
         }
@@ -125,8 +138,16 @@ impl Place {
             return asks_of_word && !self.ends_in_preposition
                 || matches!(before, [why] if is_any_of(why, "why"));
         }
+        if is_greeting_of(word, after)
+            && before.iter().all(|token| token.is_mark() || is_any_of(token, OPENINGS))
+        {
+            return false;
+        }
         let Some(last) = before.last() else { return true };
-        let opens = |token: &Token| token.is_mark() || begins_clause(token) || asks(token);
+        // "Suggest a shorter caption, it's late" and "how many bytes, it's me" give a text.
+        let may_be_given = !self.begins_freely
+            && !matches!(word.split('\'').next(), Some("what" | "who" | "where" | "how" | "why" | "when"));
+        let opens = |token: &Token| token.is_mark() && !may_be_given || begins_clause(token) || asks(token);
         self.is_plain
             && (opens(last)
                 || is_of_is
@@ -145,12 +166,34 @@ impl Place {
         let is_state = what.is_none_or(|what| {
             is_put || what.text.ends_with("ing") || is_any_of(what, "like called about for")
         });
+        // "How's cheese made?": who made nothing has not made.
+        let is_of_making = word.eq_ignore_ascii_case("how's")
+            && matches!(rest, [made] if is_any_of(made, "made built produced measured calculated"));
         self.has_been
+            // "What's a panda like to eat?" is of "does".
+            || !next.is("it") && after.windows(2).any(|two| matches!(two, [like, to] if like.is("like") && to.is("to")))
             || is_participle(&next.text)
-            || !next.is("it") && self.ends_in_participle
+            || !next.is("it") && self.ends_in_participle && !is_of_making
             || is_any_of(next, PERSONS) && !is_state
-            || !next.is("it") && rest.iter().take(4).any(|token| is_done(&token.text))
+            || !next.is("it")
+                && !is_of_making
+                && rest
+                    .iter()
+                    .take(4)
+                    .any(|token| is_done(&token.text) && !is_any_of(token, "speed seed weed need feed bed"))
     }
+}
+
+/// "What's good?" and "what's cracking?" greet, "what is good?" and "what is cracking?" ask for a meaning. "What's app" is a name.
+fn is_greeting_of(word: &str, after: &[Token]) -> bool {
+    let mut rest = after.iter().filter(|token| !token.is_mark());
+    let is_single = |next: &Token| {
+        next.text.ends_with("ing") || next.text.ends_with("in") || is_any_of(next, "good new up hot")
+    };
+    let (Some(next), second) = (rest.next(), rest.next()) else { return false };
+    word.eq_ignore_ascii_case("what's")
+        && (next.text.eq_ignore_ascii_case("app") || second.is_none() && is_single(next))
+        || is_any_of(next, "who what")
 }
 
 /// "If my car won't start", "I don't know": a subject stands between what opens a clause and the contraction.

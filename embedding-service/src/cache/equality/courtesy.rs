@@ -46,14 +46,22 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
     });
     let (len, pattern) = taken.max_by_key(|(len, _)| *len)?;
     let is_gerund = pattern.needs_order && tokens.iter().take(len).any(|token| token.is("mind"));
+    let is_please = tokens.first().is_some_and(|first| is_any_of(first, "please pls plz"));
     tokens.drain(..len);
+    // "Please, could you suggest a name" is "could you please suggest a name".
+    if is_please
+        && !pattern.needs_order
+        && matches!(tokens.as_slice(), [can, you, ..] if is_any_of(can, "can could would will") && you.is("you"))
+    {
+        tokens.insert(2, Token::word("please"));
+    }
     if let Some(first) = tokens.first_mut() {
         first.is_first = true;
         if let Some(order) = order_of_gerund(&first.text).filter(|_| is_gerund) {
             first.text = order;
         }
     }
-    writing::with_small_starts(tokens);
+    writing::with_small_starts(tokens, !is_about_words);
     if pattern.is_embedded {
         as_a_question(tokens);
     }
@@ -73,7 +81,10 @@ fn is_meant(greeting: &[Token], rest: &[Token], has_mark: bool, is_inner: bool) 
     let is_please = starts_with("please") || starts_with("pls") || starts_with("plz");
     let asks = rest.first().is_some_and(|first| is_in("questions", &first.text));
     !(is_inner || is_please && !(has_mark && asks) || is_of_itself(rest))
-        || greeting.first().is_some_and(|word| rest.iter().any(|token| token.is(&word.text)))
+        || greeting
+            .iter()
+            .find(|word| !word.is("i"))
+            .is_some_and(|word| rest.iter().any(|token| token.is(&word.text)))
         // "Question what is given" wants it doubted.
         || !has_mark
             && (starts_with("question") || is_bound(greeting, rest) || is_of_people())
@@ -119,8 +130,16 @@ fn is_skill(opening: &[Token], rest: &[Token]) -> bool {
     let says = |word: &str| opening.iter().any(|token| token.is(word));
     let is_skill = rest.first().is_some_and(|first| is_any_of(first, "how when"));
     // "Do you know how dangerous drugs are?"
-    let is_far = || rest.get(1).is_some_and(|next| next.is_plain() && !is_plural(next) && !next.is("the"));
-    opening.first().is_some_and(|first| first.is("do")) && is_skill && is_far()
+    let is_measured =
+        rest.get(1).is_some_and(|next| is_any_of(next, "tall old long deep high far wide heavy many"))
+            && rest.get(2).is_some_and(|next| !is_any_of(next, "i you he she it we they people"));
+    let is_far = || {
+        !is_measured && rest.get(1).is_some_and(|next| next.is_plain() && !is_plural(next) && !next.is("the"))
+    };
+    // "Do you know what is funny?" announces it.
+    let is_announced = matches!(rest, [what, is, word, end @ ..] if is_any_of(what, "what who")
+        && is_any_of(is, "is are") && word.is_plain() && end.iter().all(Token::is_mark));
+    opening.first().is_some_and(|first| first.is("do")) && (is_skill && is_far() || is_announced)
         || (says("do") || says("wonder") || says("wondering"))
             && rest.iter().any(|token| is_any_of(token, "i you your my we our it that this am cares could"))
 }
@@ -263,10 +282,39 @@ pub(super) enum Courtesy {
     Other,
 }
 
+/// "What is the capital of Kenya please": the rest names all that it is about, and nothing that "please" is said with.
+pub(super) fn without_last_please(tokens: &mut Vec<Token>, is_about_words: bool) {
+    const SAID: &str = "yes no pretty more say thank attention silence quiet tickets next who tell sign polite manners kindness politeness";
+    let marks = tokens.iter().rev().take_while(|token| token.is_mark()).count();
+    let Some(at) = tokens.len().checked_sub(marks.saturating_add(1)) else { return };
+    let is_please = tokens.get(at).is_some_and(|last| last.is("please"));
+    let before = tokens.get(..at).unwrap_or_default();
+    // "Why do kids forget please?" and "who wrote yes please?" name it.
+    let names_thing = match before {
+        [.., of, name] if of.is("of") => name.is_capital(),
+        [explain, thing] if is_any_of(explain, "explain define") => thing.is_plain(),
+        [write, .., about, thing] if write.is("write") && about.is("about") => {
+            thing.is_plain() && !thing.text.ends_with("ing")
+        }
+        _ => false,
+    };
+    if is_please
+        && !is_about_words
+        && names_thing
+        && is_of_itself(before)
+        && !before.iter().any(|token| {
+            token.is_mark() || is_any_of(token, SAID) || is_in("languages", &token.text.to_lowercase())
+        })
+    {
+        tokens.remove(at);
+    }
+}
+
 /// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
 pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_asked: bool) -> bool {
-    const THANKS: [&str; 12] =
-        ["thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance"];
+    const THANKS: [&str; 13] = [
+        "many", "thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance",
+    ];
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
     let Some((before, [sign, after @ ..])) = tokens.split_at_checked(mark) else { return false };
     let is_comma = sign.is(",");
@@ -275,20 +323,43 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
         is_comma && matches!(after, [only] if matches!(word(only).as_str(), "please" | "pls" | "plz"));
     let thanks = after
         .first()
-        .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers"))
+        .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers" | "many"))
+        && after.len() > usize::from(after.first().is_some_and(|first| word(first) == "many"))
         && after.iter().all(|token| THANKS.contains(&word(token).as_str()));
     // "How do you say, thank you?", "which album has the song, Thank You?", "how do I end the letter? Cheers?"
     let is_title = is_comma
         && (after.first().is_some_and(Token::is_capital)
             || tokens.iter().any(|token| is_in("works", &token.text)));
     let is_meant = is_about_words || is_title || thanks && is_asked;
-    let is_material = thanks && !is_of_itself(before) || waits(before);
+    // "How rude is sit down, please?", "what is German for the bill, please?"
+    let is_spoken = is_please
+        && !is_of_itself(before)
+        && (before.iter().any(|token| is_in("languages", &token.text.to_lowercase()))
+            || !before.first().is_some_and(|first| {
+                is_any_of(first, "please pls plz can could would hi hello hey")
+                    || is_order_word(&first.text) && !is_any_of(first, "make show find fix rewrite give tell")
+            }) && !is_a_task(before));
+    let is_material = thanks && !is_of_itself(before) || is_spoken || waits(before);
     if !(is_please || thanks) || is_meant || is_material {
         return false;
+    }
+    // "Could you list the planets, please?" is "could you please list the planets?"
+    if is_please
+        && matches!(tokens.as_slice(), [can, you, ..] if is_any_of(can, "can could would will") && you.is("you"))
+    {
+        tokens.truncate(mark);
+        tokens.insert(2, Token::word("please"));
+        return true;
     }
     // Another mark is the end of the question.
     tokens.truncate(mark.saturating_add(usize::from(!is_comma)));
     true
+}
+
+/// "How do I cancel a subscription": done with a thing, so no words to be spoken follow.
+fn is_a_task(before: &[Token]) -> bool {
+    matches!(before, [how, do_or_can, i, verb, ..] if how.is("how") && is_any_of(do_or_can, "do can") && is_any_of(i, "i you") && is_in("actions", &verb.text) && !verb.is("sign"))
+        && !before.iter().any(Token::is_mark)
 }
 
 /// Whether a text has to follow: "Classify the sentiment", "translate into German".

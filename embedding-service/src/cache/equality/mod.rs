@@ -56,13 +56,16 @@ impl Form {
         if given.is_empty() && is_about_itself(&tokens) {
             return None;
         }
+        let is_about_marks = is_about_marks(&tokens);
         let mut end = end_marks(&mut tokens, given.is_empty());
         let is_matter = is_looked_for(&tokens) || has_two_ways(&tokens, is_known);
         if !is_matter {
             contractions::with_full_forms(&mut tokens, is_about_words);
         }
         let is_about_words = is_about_words || is_matter;
-        writing::with_small_starts(&mut tokens);
+        // "Waht is a typo of which word?", "teh is Malay for tea, right?"
+        let is_subject = matches!(tokens.as_slice(), [first, verb, ..] if is_any_of(first, "teh taht") && order::is_verb(verb));
+        writing::with_small_starts(&mut tokens, !is_about_words && !is_subject);
         if !is_about_words && !writing::may_be_meant(&tokens) {
             writing::spelt(&mut tokens, is_known);
             writing::with_numbers(&mut tokens);
@@ -74,9 +77,10 @@ impl Form {
             // "What is a hedge fund, please?"
             end = if before == End::Plain && end == End::Asked { end } else { before };
         }
+        courtesy::without_last_please(&mut tokens, is_about_words);
         for _ in 0..ROUNDS {
             order::with_what(&mut tokens);
-            let may_move = given.is_empty() && !is_about_words;
+            let may_move = given.is_empty() && (!is_about_words || order::is_done_to_one(&tokens));
             let courtesy = courtesy::without_courtesy(&mut tokens, is_about_words);
             is_asking |= courtesy == Some(Courtesy::Asking);
             let is_changed = courtesy.is_some()
@@ -93,12 +97,15 @@ impl Form {
             end = End::Asked;
         }
         let mark = match end {
-            End::Asked if !asks(&tokens) || begun_as.is_offer(&tokens) => Some("?"),
+            End::Asked if is_about_marks || !asks(&tokens) || begun_as.is_offer(&tokens) => Some("?"),
             End::Exclaimed => Some("!"),
             End::Both => Some("!"),
             End::Open => Some("..."),
             _ => None,
         };
+        if is_about_marks && end == End::Stopped {
+            tokens.push(Token { kind: Kind::Mark, ..Token::word(".") });
+        }
         // "Could you explain X?" and "explain X." are one.
         let own_mark =
             matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !begun_as.is_asked_for);
@@ -156,6 +163,8 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     let dots = tokens.iter().rev().take_while(|token| token.is_mark() && token.text == ".").count();
     while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
         end = match tokens.pop() {
+            // "What is the capital of Laos??"
+            Some(mark) if end == End::Asked && mark.text == "?" && insists(tokens) => end,
             // "What is Mass.?", "what is int...?", "what is int??": a part of the word.
             Some(mark) if end != End::Plain && (mark.text == "." || mark.text == "?") => {
                 tokens.push(mark);
@@ -170,6 +179,40 @@ fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
         };
     }
     if dots > 2 { End::Open } else { end }
+}
+
+/// Whether a second question mark only insists: no code and no question about signs.
+fn insists(tokens: &[Token]) -> bool {
+    const TYPES: &str = "bool char long short float double byte void object list array dict tuple date time nullable optional maybe null none nil true \
+        false undefined this self guid task string value enum record";
+    let is_plain = tokens.iter().all(|token| token.kind == Kind::Word || token.text == "?");
+    let last = tokens.iter().rfind(|token| !token.is_mark());
+    let is_of_code = tokens.iter().any(|token| {
+        let word = token.text.to_lowercase();
+        is_any_of(token, "text texts send sends write writes put puts shout reply")
+            || words::is_in("programmed", &word)
+            || words::is_in("named", &word)
+            || words::is_in("works", &word)
+            || words::are_about_words(&word)
+    });
+    let is_measure = tokens.first().is_some_and(|how| is_any_of(how, "how"))
+        && tokens.get(1).is_some_and(|much| is_any_of(much, "many much long far often tall old deep"));
+    let mut words = tokens.iter().rev().skip_while(|token| token.is_mark());
+    let is_of_place = words.next().is_some_and(Token::is_capital)
+        && words.next().is_some_and(|of| of.is("of"))
+        && words.next().is_some_and(|noun| words::is_in("possessions", &noun.text));
+    (is_measure || is_of_place)
+        && is_plain
+        && tokens.len() > 4
+        && !is_of_code
+        && !is_about_marks(tokens)
+        && !writing::may_be_meant(tokens)
+        && tokens.first().is_some_and(|first| words::is_in("questions", &first.text.to_lowercase()))
+        && last.is_some_and(|last| {
+            last.text.len() > 3
+                && !is_any_of(last, TYPES)
+                && !last.text.chars().skip(1).any(char::is_uppercase)
+        })
 }
 
 /// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb
@@ -189,7 +232,8 @@ fn asks(tokens: &[Token]) -> bool {
     };
     if words::is_in("questions_elsewhere", &first.text) {
         let is_being = |token: &Token| words::is_in("being_elsewhere", &token.text);
-        return (is_being(second)
+        // "Quanto è bella" and "come è grande" wonder at it.
+        return (is_being(second) && !is_any_of(first, "come quanto")
             || is_any_of(first, "wie hoe")
                 && !second.text.starts_with("ge")
                 && is_being(third)
@@ -286,7 +330,46 @@ fn is_about_itself(tokens: &[Token]) -> bool {
         });
         token.text.eq_ignore_ascii_case("this") && is_alone
             || token.is("here") && next.is_none_or(Token::is_mark)
+    }) || is_about_its_writer(tokens)
+}
+
+/// "What's the first word of my message?", "did I start with a capital letter?", "how kind am I?", "is the first letter a vowel?"
+fn is_about_its_writer(tokens: &[Token]) -> bool {
+    const TEXTS: &str = "message question prompt request query input sentence wording phrasing spelling grammar tone style typing punctuation capitalization capitalisation";
+    const PLACES: &str = "first second third fourth last final longest shortest opening closing";
+    const PARTS: &str = "word words letter letters character characters mark sign symbol";
+    const DONE: &str = "use used write written wrote type typed say said ask asked end ended start started begin began spell spelled greet greeted \
+        sound send sent just";
+    let is = |at: usize, list: &str| tokens.get(at).is_some_and(|token| is_any_of(token, list));
+    let is_of_words = tokens.iter().any(|token| words::are_about_words(&token.text));
+    (0..tokens.len()).any(|at| {
+        let next = |by: usize| at.saturating_add(by);
+        is(at, "my") && (is(next(1), TEXTS) || is(next(2), TEXTS))
+            || is_of_words
+                && is(at, TEXTS)
+                && at.checked_sub(1).is_some_and(|before| is(before, "the your current last previous user's"))
+            || is(at, "my the") && is(next(1), PLACES) && is(next(2), PARTS) && !is(next(3), "of in")
+            || is(at, "did have") && is(next(1), "i") && is(next(2), DONE)
+            || is(at, "i") && is(next(1), "just wrote typed asked spelled")
+            || is(at, "how")
+                && (is(next(2), "am") && is(next(3), "i") || is(next(2), "i") && is(next(3), "am sound"))
+            || is(at, "am")
+                && is(next(1), "i")
+                && tokens.get(next(2)).is_some_and(|doing| doing.text.ends_with("ing"))
     })
+}
+
+/// Whether a text asks for marks or for how much is written, so that the mark at its end is its matter: "does it end in a period, I am here."
+fn is_about_marks(tokens: &[Token]) -> bool {
+    const PUNCTUATION: &str =
+        "punctuation punctuate period periods dot dots bytes tokens characters chars symbols";
+    const BEFORE: &str = "question exclamation full last final closing end many what which final";
+    const MARKS: &str = "mark marks stop stops symbol character char sign";
+    tokens.iter().any(|token| is_any_of(token, PUNCTUATION))
+        || tokens.windows(2).any(|two| match two {
+            [before, mark] => is_any_of(before, BEFORE) && is_any_of(mark, MARKS),
+            _ => false,
+        })
 }
 
 /// Whether a word is looked for in a text: "Find seperate in the document", "remove colour from the list".

@@ -103,7 +103,9 @@ fn may_be_asked(tokens: &[Token]) -> bool {
 fn subject(tokens: &[Token]) -> Option<usize> {
     let is_subject =
         |token: &Token| is_one_of(token, ARTICLES) || is_one_of(token, PRONOUNS) || token.is_capital();
-    let named = (1_usize..).zip(tokens.iter().skip(1)).find(|(_, token)| is_subject(token)).map(|(at, _)| at);
+    // "Which people should lead"
+    let from = if tokens.get(1).is_some_and(|who| who.is("people")) { 2 } else { 1 };
+    let named = (from..).zip(tokens.iter().skip(from)).find(|(_, token)| is_subject(token)).map(|(at, _)| at);
     match tokens {
         [first, ..] if ["why", "when", "where", "who"].iter().any(|word| first.is(word)) => Some(1),
         // Not "how old": there the adjective comes first.
@@ -137,9 +139,16 @@ pub(super) fn without_front(tokens: &mut Vec<Token>) -> bool {
     if let Some(first) = tokens.first_mut() {
         first.is_first = true;
     }
-    super::writing::with_small_starts(tokens);
+    super::writing::with_small_starts(tokens, true);
     tokens.append(&mut front);
     true
+}
+
+/// "In Word, how do I add a footnote?": done to one thing, whatever it is called.
+pub(super) fn is_done_to_one(tokens: &[Token]) -> bool {
+    matches!(tokens, [into, program, comma, how, verb, i, act, a, _]
+        if into.text.eq_ignore_ascii_case("in") && is_in("programs", &program.text) && comma.is(",") && how.text.eq_ignore_ascii_case("how")
+            && is_one_of(verb, "do can") && is_one_of(i, "i you") && is_in("actions", &act.text) && is_one_of(a, "a an"))
 }
 
 /// How many tokens at the front, with their comma, belong to a phrase that may stand at the end.
@@ -167,11 +176,17 @@ fn front(tokens: &[Token]) -> Option<usize> {
 fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bool {
     const TIMES: &str = "winter summer autumn spring pregnancy surgery";
     const DONE: &str = "eat drink wear drive survive";
+    const FIELDS: &str = "chess golf tennis cricket baseball football soccer basketball rugby hockey poker sailing boxing fencing math physics chemistry \
+        biology economics finance accounting medicine law programming cooking baking psychology";
     let is_place = is_one_of(preposition, "in on at");
     let is_bare = |token: &Token| token.kind == Kind::Word;
     let names_another = rest.iter().skip(1).any(|token| token.is_capital() && token.text.len() > 1);
     let has_preposition = rest
         .iter()
+        .any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under"));
+    let has_another = rest
+        .iter()
+        .skip(4)
         .any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under"));
     // In a program, both the thing and what is done to it are in it. "On Facebook, how do I block a person I met": it may belong to the end.
     let is_of_end = rest.last().is_some_and(|last| {
@@ -185,9 +200,15 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
         && matches!(rest, [how, verb, i, ..] if how.is("how") && is_one_of(verb, "do can") && is_one_of(i, "i you"))
         && !(names_another || has_preposition || is_of_end);
     // What is there, is there.
+    let is_country = matches!(phrase, [name] if preposition.is("in")
+        && name.is_capital()
+        && name.text.chars().any(char::is_lowercase)
+        && !is_in("languages", &name.text.to_lowercase()))
+        && !is_of_end
+        && !names_another;
     let is_existence = is_place
         && !has_preposition
-        && phrase.last().is_some_and(|last| is_in("places", &last.text))
+        && (is_country || phrase.last().is_some_and(|last| is_in("places", &last.text)))
         && matches!(rest, [is, there, thing @ ..] if is_verb(is) && there.is("there") && thing.len() <= 4);
     // The way of travelling: "by train, how do I get from A to B".
     let is_way = matches!(phrase, [only] if preposition.is("by") && is_one_of(only, "train bus car plane bike boat ferry taxi"))
@@ -200,7 +221,14 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
         && matches!(rest, [wh, verb, subject, done] if !is_verb(wh) && is_verb(verb) && is_bare(subject) && is_one_of(done, DONE));
     let has_symptoms = matches!(phrase, [who] if preposition.is("in") && is_one_of(who, "children adults women men babies"))
         && matches!(rest, [what, are, the, symptoms, of, _, ..] if what.is("what") && are.is("are") && the.is("the") && symptoms.is("symptoms") && of.is("of"));
-    is_done_there || is_existence || is_way || is_form || is_time || has_symptoms
+    let is_defined = matches!(phrase, [field] if preposition.is("in") && is_one_of(field, FIELDS))
+        && matches!(rest, [what, is, word] | [what, is, _, word] if what.is("what") && is.is("is") && word.is_plain() && !is_in("pronouns", &word.text) && !is_in("not_explained", &word.text))
+        && (rest.len() == 3 || rest.get(2).is_some_and(|a| is_one_of(a, "a an")));
+    let is_safe = matches!(phrase, [time] if is_one_of(preposition, "during after") && is_one_of(time, "pregnancy surgery"))
+        && matches!(rest, [is, it, _, to, done, ..] if is.is("is") && it.is("it") && to.is("to") && is_one_of(done, DONE))
+        && rest.len() < 8
+        && !has_another;
+    is_defined || is_safe || is_done_there || is_existence || is_way || is_form || is_time || has_symptoms
 }
 
 /// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
@@ -214,6 +242,22 @@ pub(super) fn settled(tokens: &mut Vec<Token>) {
 /// "Which planet has the most moons" is "what planet has the most moons": one of several is asked for. "Which damage was done" is of some
 /// that are known.
 pub(super) fn with_what(tokens: &mut [Token]) {
+    // "Which is the largest desert in Asia": without a mark, no choice is given.
+    if let [which, is, the, most, thing, of, ..] = &*tokens
+        && which.is("which")
+        && is.is("is")
+        && the.is("the")
+        && most.text.len() > 5
+        && most.is_plain()
+        && most.text.ends_with("est")
+        && thing.is_plain()
+        && !is_one_of(thing, "one ones of")
+        && is_one_of(of, "of in on")
+        && !tokens.iter().any(|token| token.is_mark() || is_one_of(token, "or and"))
+    {
+        tokens.iter_mut().take(1).for_each(|first| "what".clone_into(&mut first.text));
+        return;
+    }
     let is_most = |token: &Token| {
         token.is("most") || token.is_plain() && token.text.len() > 5 && token.text.ends_with("est")
     };
@@ -229,19 +273,63 @@ pub(super) fn with_what(tokens: &mut [Token]) {
     }
 }
 
-/// "Why does not oil mix" is "why does oil not mix". "Why don't you" and "why don't we" propose something.
+/// "Why doesn't oil mix" is "why does oil not mix", where the subject is one word or an article and a word. "Why don't you" and "why don't
+/// we" propose something. "Why does not eating help" may be about who does not eat, so "not" moves only behind a pronoun or a name.
 fn with_late_not(tokens: &mut [Token]) {
-    if let [wh, verb, not, subject, ..] = tokens
+    const MANY: &str = "majority minority rest whole average number lot pair couple";
+    let is_short = |token: &Token| token.is("n't");
+    if let [wh, verb, not, subject, rest @ ..] = &*tokens
         && is_in("questions", &wh.text)
         && (is_auxiliary(verb) || is_one_of(verb, WITH_DO))
-        && not.is("not")
+        && (not.is("not") || is_short(not))
         && !(is_one_of(verb, WITH_DO) && is_one_of(subject, "you we i"))
         && !is_in("quantities", &subject.text)
-        && !is_one_of(subject, "just only even really still")
+        && !is_one_of(subject, "just only even really still nearly almost hardly always ever")
         && small_number(subject).is_none()
-        && (is_one_of(subject, PRONOUNS) || subject.is_plain() && is_one_of(verb, WITH_DO))
     {
-        std::mem::swap(&mut not.text, &mut subject.text);
+        // "Why can camels not drink for weeks?": they are able not to.
+        let is_many = subject.is_plain() && super::changes::is_plural(subject);
+        let is_able = is_one_of(verb, "can could")
+            && !(is_one_of(subject, "i it")
+                && rest.len() < 9
+                && !rest.iter().any(|token| is_one_of(token, "for all until and without whole entire")));
+        // "What isn't love?" and "what is love not?"
+        let is_subject_asked = is_one_of(wh, "what who which") && is_one_of(verb, "is are was were am");
+        let next = rest.first();
+        let is_name = subject.is_capital()
+            && !is_one_of(subject, "Null None Nil True False Guilty Found Empty Applicable")
+            && subject.text.chars().any(char::is_lowercase)
+            && next.is_some_and(|next| !next.is_capital());
+        let is_thing = is_one_of(subject, "the my your his her our their this that these those")
+            && next.is_some_and(|noun| {
+                noun.kind == Kind::Word
+                    && noun.text.chars().any(char::is_lowercase)
+                    && !is_one_of(noun, MANY)
+                    && !is_in("quantities", &noun.text)
+                    && small_number(noun).is_none()
+            });
+        let len = if is_one_of(subject, PRONOUNS)
+            || is_name
+            || is_short(not) && subject.is_plain() && !is_one_of(subject, ARTICLES) && !is_subject_asked
+        {
+            1
+        } else if is_short(not) && is_thing && !is_subject_asked {
+            2
+        } else {
+            0
+        };
+        // "Why do not cats bark": nobody is a "not cat".
+        let len = if len == 0 && is_many { 1 } else { len };
+        if len > 0 && is_able {
+            if let Some(not) = tokens.get_mut(2).filter(|_| is_many) {
+                "not".clone_into(&mut not.text);
+            }
+        } else if len > 0
+            && let Some(moved) = tokens.get_mut(2..3_usize.saturating_add(len))
+        {
+            moved.rotate_left(1);
+            moved.iter_mut().skip(len).for_each(|not| "not".clone_into(&mut not.text));
+        }
     }
 }
 
@@ -295,7 +383,8 @@ fn with_sorted_sides(tokens: &mut [Token]) {
     let Some((_, other)) = rest.split_first_mut() else { return };
     let is_side = |side: &[Token]| match side {
         [word] => {
-            let is_number = small_number(word).is_some() || is_in("numerals", &word.text);
+            let is_roman = word.text.chars().all(|letter| "IVXLCDM".contains(letter));
+            let is_number = is_roman || small_number(word).is_some() || is_in("numerals", &word.text);
             let is_dated = is_in("days", &word.text) || is_in("months", &word.text);
             word.kind == Kind::Word && word.text.chars().count() > 1 && !is_number && !is_dated
         }

@@ -25,13 +25,14 @@ fn same(a: &str, b: &str) -> bool {
 fn no_trap_is_the_same_question() {
     let sets = [
         (include_str!("../../../tests/pairs/traps.jsonl"), 61, 75),
-        (include_str!("../../../tests/pairs/own.jsonl"), 62, 125),
-        (include_str!("../../../tests/pairs/held_out.jsonl"), 27, 66),
+        (include_str!("../../../tests/pairs/own.jsonl"), 61, 125),
+        (include_str!("../../../tests/pairs/held_out.jsonl"), 28, 66),
         (include_str!("../../../tests/pairs/hard_traps.jsonl"), 0, 0),
-        (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 90, 138),
-        (include_str!("../../../tests/pairs/later_traps.jsonl"), 124, 190),
-        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 125, 166),
-        (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 46, 70),
+        (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 93, 138),
+        (include_str!("../../../tests/pairs/later_traps.jsonl"), 132, 190),
+        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 129, 166),
+        (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 53, 70),
+        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 68, 100),
     ];
     for (set, least, all) in sets {
         let (mut found, mut missed, mut served) = (0_usize, String::new(), String::new());
@@ -304,6 +305,53 @@ fn what_a_rule_says_and_no_more() {
             "What is the difference between a toad and a frog?",
         ),
         ("What's Chile's population?", "What is the population of Chile?"),
+    ] {
+        assert!(same(a, b), "{a} | {b}");
+    }
+}
+
+/// What a sixth round found, with neighbours: the smaller of the two texts says less than it seems.
+#[test]
+fn what_a_text_says_of_itself_and_of_how_it_is_written() {
+    for (a, b) in [
+        ("Why isn't lying a sin?", "Why is not lying a sin?"),
+        ("Why couldn't camels drink for weeks?", "Why could camels not drink for weeks?"),
+        ("Why didn't a student come?", "Why did a student not come?"),
+        ("What isn't love?", "What is love not?"),
+        ("What's the first word of my message?", "What is the first word of my message?"),
+        ("How long is my question, please?", "How long is my question?"),
+        ("Where does teh come from?", "Where does the come from?"),
+        ("Why does the recieve job fail?", "Why does the receive job fail?"),
+        ("How many tokens is 15%?", "How many tokens is 15 percent?"),
+        ("Write six eggs in capitals", "Write 6 eggs in capitals"),
+        ("What's cracking?", "What is cracking?"),
+        ("What's a panda like to eat?", "What is a panda like to eat?"),
+        ("How rude is sit down, please?", "How rude is sit down?"),
+        ("Who wrote yes please?", "Who wrote yes?"),
+        ("Suggest a shorter caption, it's late", "Suggest a shorter caption, it is late"),
+        ("Does it end in a period, I am here.", "Does it end in a period, I am here"),
+        ("Do you know what's strange?", "What's strange?"),
+        ("Who is the inventor of the year?", "Who invented the year?"),
+        ("What is the size of guid??", "What is the size of guid?"),
+        ("In haiku, what is love?", "What is love in haiku?"),
+        ("How many bytes has the odour of tar?", "How many bytes has the odor of tar?"),
+    ] {
+        assert!(!same(a, b), "{a} | {b}");
+    }
+    for (a, b) in [
+        ("Why isn't Venus habitable?", "Why is Venus not habitable?"),
+        ("Why doesn't my phone charge?", "Why does my phone not charge?"),
+        ("how do i stop hiccups", "How do I stop hiccups?"),
+        ("Well, how do I peel garlic?", "How do I peel garlic?"),
+        ("What is the population of Chad please?", "What is the population of Chad?"),
+        ("Could you list the noble gases, please?", "List the noble gases."),
+        ("What is the capital of Laos??", "What is the capital of Laos?"),
+        ("In golf, what is a birdie?", "What is a birdie in golf?"),
+        ("In Norway, is there a toll road?", "Is there a toll road in Norway?"),
+        ("Which is the deepest lake in Africa?", "What is the deepest lake in Africa?"),
+        ("Difference between jam and jelly", "What is the difference between jam and jelly?"),
+        ("How do I send an e-mail to Mars?", "How do I send an email to Mars?"),
+        ("How do you bake a potato?", "How do I bake a potato?"),
     ] {
         assert!(same(a, b), "{a} | {b}");
     }

@@ -16,7 +16,7 @@ pub(super) fn without_s(verb: &str) -> Option<String> {
 }
 
 /// The capital that only a sentence's beginning gives a word, and that of "I". Only for words that are no names.
-pub(super) fn with_small_starts(tokens: &mut [Token]) {
+pub(super) fn with_small_starts(tokens: &mut [Token], may_be_slip: bool) {
     let is_title = tokens.windows(2).next().is_some_and(|two| match two {
         // "The Trial", but not "The capital".
         [first, second] => matches!(first.text.as_str(), "The" | "A" | "An") && second.is_capital(),
@@ -31,7 +31,7 @@ pub(super) fn with_small_starts(tokens: &mut [Token]) {
         let is_way = small == "best" && follows_way;
         // "I" has a rule of its own.
         if is_one && small != "i" {
-            if let Some(meant) = meant_at_start(&small) {
+            if let Some(meant) = meant_at_start(&small).filter(|_| may_be_slip) {
                 meant.clone_into(&mut token.text);
             } else if is_start(&small) || is_way {
                 token.text = small;
@@ -116,31 +116,67 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
 }
 
 /// Whether a slip stands where its word does something in the sentence: "the captial of", "i recieve my", "to boil potatos", "how do vacines
-/// work". "A sign that says seperate", "who was musuem?" and "does my logo read buisness?" may mean it as it is.
+/// work". "A sign that says seperate", "who was musuem?", "the seperate event" and "where does teh come from?" may mean it as it is.
 fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
     const DETERMINERS: &str = "the teh a an my your his her its our their many much these those";
-    const CLAUSES: &str = "because which that when where while what how why the";
+    const CLAUSES: &str = "because which that when where while what how why";
+    const BEHIND: &str = "of for from to between and";
+    const BOUND: &str = "in on at for with by from to of about into and or so as than";
+    /// What may stand between an article and its noun.
+    const KINDS: &str = "best most main good bad new old big small great common first last next only average total full whole different important \
+        legal daily annual monthly chemical human current same";
+    const WORTH: &str = "important good bad necessary dangerous healthy unhealthy expensive cheap hard difficult easy useful safe";
     let before = |by: usize| at.checked_sub(by).and_then(|at| tokens.get(at));
     let is = |by: usize, list: &str| before(by).is_some_and(|token| is_any_of(token, list));
+    let next = at.checked_add(1).and_then(|at| tokens.get(at));
+    let is_next = |list: &str| next.is_some_and(|next| is_any_of(next, list));
     let asks_how = tokens.first().is_some_and(|first| is_any_of(first, "how why when where"));
     let is_count = before(1).is_some_and(|number| {
         small_number(number).is_some() || number.text.starts_with(|c: char| c.is_ascii_digit())
     });
-    let is_plain = |by: usize| before(by).is_some_and(Token::is_plain);
     let is_object = is(2, "i you we they to") && before(1).is_some_and(|verb| is_in("actions", &verb.text));
-    let is_next_plain = at.checked_add(1).and_then(|at| tokens.get(at)).is_some_and(Token::is_plain);
+    let is_next_plain = next.is_some_and(Token::is_plain);
+    let is_next_bound = is_next(BOUND) || next.is_some_and(super::order::is_verb);
+    let is_clause = is_any_of(&Token::word(meant), CLAUSES);
+    let is_object_of_action = is(2, "i you to") && before(1).is_some_and(|verb| is_in("actions", &verb.text));
+    if meant == "the" {
+        return next.is_some_and(|next| next.kind == Kind::Word)
+            && !is_next_bound
+            && (at == 0
+                || is(1, "of in on to for from with at by explain")
+                || is_object_of_action
+                || is(1, "is are was were")
+                    && at == 2
+                    && (tokens.iter().skip(at).any(|token| token.is("of"))
+                        || next.is_some_and(|next| next.text.ends_with("est") || next.is("first"))));
+    }
+    let ends_phrase = next.is_none_or(Token::is_mark) || is_next(BEHIND);
+    // "Circle the recieve", "find the seperate": the word that stands there.
+    let is_of_text = |verb: &Token| {
+        !is_in("actions", &verb.text)
+            || is_any_of(
+                verb,
+                "find check fix read write print quote use draw record translate cite add remove delete replace test",
+            )
+    };
+    let verb_at: usize = if is(1, DETERMINERS) { 2 } else { 3 };
+    let is_meant = next.is_none_or(Token::is_mark)
+        && before(verb_at)
+            .is_some_and(|verb| !is_any_of(verb, BOUND) && !super::order::is_verb(verb) && is_of_text(verb));
+    let is_noun = !meant.ends_with("ly") && ends_phrase && !is_meant;
     at == 0
-        || is_any_of(&Token::word(meant), CLAUSES)
-        || is(1, DETERMINERS)
+        || is_clause && is_next_plain && !is_next_bound && !before(1).is_some_and(super::order::is_verb)
+        || is(1, DETERMINERS) && is_noun
+        || is(1, "a an many much") && is_next_plain && !meant.ends_with("ly")
         || is_count
-        || is(2, DETERMINERS) && is_plain(1)
+        || is(2, DETERMINERS) && (is(1, KINDS) || before(1).is_some_and(|kind| kind.text.ends_with("est"))) && is_noun
         || is(1, "i you we they to") && is_next_plain
         || is_object
         || asks_how && is(1, "do does did") && is_next_plain
-        // "Why is excercise important?"
-        || is(2, "why") && is(1, "is are")
+        // "Why is excercise important?", but not "why is excercise underlined?"
+        || is(2, "why") && is(1, "is are") && is_next(WORTH)
         // "How does the stock market wrok?"
-        || asks_how && ends_question(tokens, at)
+        || asks_how && !meant.ends_with("ly") && !is(1, DETERMINERS) && ends_question(tokens, at)
 }
 
 fn ends_question(tokens: &[Token], at: usize) -> bool {
@@ -148,17 +184,34 @@ fn ends_question(tokens: &[Token], at: usize) -> bool {
     at.saturating_add(1) == tokens.len() && is(1, "do does did") && !is(2, "i you we they he she it")
 }
 
-/// Whether a word is used and not spoken of: "the colour of", "what colour is", "to organise my", but not "underline the colour", "the
-/// colour argument".
+/// Whether a word is used and not spoken of: "what is the colour of", "what colour is", "how do I organise my", but not "underline the
+/// colour of", "how many bytes has the colour of", "the colour argument".
 fn is_used(tokens: &[Token], at: usize) -> bool {
     let is = |at: Option<usize>, list: &str| {
         at.and_then(|at| tokens.get(at)).is_some_and(|token| is_any_of(token, list))
     };
-    let (before, behind) = (at.checked_sub(1), at.checked_add(1));
-    let is_verb = behind.and_then(|at| tokens.get(at)).is_some_and(super::order::is_verb);
-    is(before, "the") && is(behind, "of")
-        || is(before, "what which") && is_verb
-        || is(before, "i you we they to") && is(behind, "the a an my your his her our their this these")
+    let before = |by: usize| at.checked_sub(by);
+    let behind = |by: usize| at.checked_add(by);
+    let is_verb = behind(1).and_then(|at| tokens.get(at)).is_some_and(super::order::is_verb);
+    let is_asked =
+        is(before(3), "what") && is(before(2), "is are was were") || is(before(2), "explain describe");
+    let is_of = is(behind(1), "of")
+        || is(behind(2), "of") && behind(1).and_then(|at| tokens.get(at)).is_some_and(Token::is_plain);
+    is(before(1), "the") && is_asked && is_of
+        || is(before(1), "what which") && at == 1 && is_verb
+        || is(before(1), "of") && is(before(2), "symptoms causes signs treatment risks") && behind(1).and_then(|at| tokens.get(at)).is_none_or(Token::is_mark)
+        // "How can I send an e-mail", "what is a good neighbour?", "tips for travelling"
+        || is(before(1), "a an the my")
+            && before(2).and_then(|at| tokens.get(at)).is_some_and(|verb| is_in("actions", &verb.text))
+            && is(before(3), "i you")
+            && is(before(5), "how")
+        || behind(1).and_then(|at| tokens.get(at)).is_none_or(Token::is_mark)
+            && (is(before(1), "a an") && is(before(2), "is") && is(before(3), "what")
+                || is(before(2), "a an") && is(before(3), "is") && is(before(4), "what"))
+        || at == 2 && is(before(1), "for") && is(before(2), "tips ideas advice")
+        || is(before(1), "i you we they to")
+            && (is(before(3), "how") || is(before(2), "how"))
+            && is(behind(1), "the a an my your his her our their this these")
 }
 
 /// Whether a word is the name of what is called so beside it: "the lenght function".
@@ -209,32 +262,81 @@ fn is_unit(word: &str) -> bool {
     word == "percent" || UNITS.iter().any(|(long, short)| word == *long || word == *short)
 }
 
-/// Whether a text asks for a number, or wants one converted: elsewhere, how a number is written may be what it is about ("does the API
-/// accept 1,000?", "make a sign that reads $5", "how do I turn $5 into 5 dollars?").
+/// Whether a text asks for a number, or wants one converted into a measure: elsewhere, how a number is written may be what it is about ("does
+/// the API accept 1,000?", "how many tokens is 15%?", "what is $5 backwards?", "how do I turn $5 into 5 dollars?").
 fn calculates(tokens: &[Token]) -> bool {
-    let asks = |two: &[Token]| match two {
-        [first, second] => {
-            first.is("convert")
-                || first.is("calculate")
-                || first.is("how") && is_in("degrees", &second.text)
-                || first.is("what") && second.is("is")
-        }
-        _ => false,
+    const MEASURES: &str = "miles mile kilometers kilometer km meters meter m feet foot inches inch yards yard centimeters cm millimeters mm pounds pound lbs \
+        ounces ounce kilograms kilogram kg grams gram g milligrams mg stone tons liters liter ml milliliters cups cup tablespoons teaspoons pints gallons \
+        dollars euros yen rupees pesos percent hours minutes seconds days weeks acres hectares";
+    let is = |at: usize, list: &str| tokens.get(at).is_some_and(|token| is_any_of(token, list));
+    let is_number = |at: usize| {
+        tokens.get(at).is_some_and(|token| {
+            token.text.starts_with(|c: char| c.is_ascii_digit() || c == '$') || small_number(token).is_some()
+        })
     };
+    let last = tokens.len().saturating_sub(1);
     // "Hi, what is".
     let begins =
         |at: usize| at.checked_sub(1).and_then(|before| tokens.get(before)).is_none_or(Token::is_mark);
-    tokens.windows(2).enumerate().any(|(at, two)| begins(at) && asks(two))
+    (0..tokens.len()).filter(|at| begins(*at)).any(|at| {
+        let next = |by: usize| at.saturating_add(by);
+        let is_converted = is(last, MEASURES)
+            && is(last.saturating_sub(1), "in to into")
+            && (is(at, "convert")
+                || is(at, "what") && is(next(1), "is")
+                || is(at, "how") && is(next(1), "much long far"));
+        let is_of = |number: usize| {
+            is_number(number)
+                && is(number.saturating_sub(1), "of")
+                && (is_number(number.saturating_sub(2)) || is(number.saturating_sub(2), "percent %"))
+        };
+        let is_share = is_of(last) || is(last, MEASURES) && is_of(last.saturating_sub(1));
+        let is_counted =
+            is(at, "how") && is(next(1), "many") && is(next(2), MEASURES) && is(next(3), "is are in");
+        let is_bare = is(at, "what")
+            && is(next(1), "is")
+            && is_number(next(2))
+            && (last == next(2) || last == next(3) && is(last, "percent %"));
+        is_bare
+            || is_converted
+            || is_counted
+            || is_share
+                && (is(at, "calculate")
+                    || is(at, "what") && is(next(1), "is")
+                    || is(at, "how") && is(next(1), "much"))
+    })
 }
 
 /// "Name five noble gases", "give me three tips", "in two sentences, explain", "what are the five lakes", but not "explain six sigma" and "a
 /// story titled five lakes".
 fn is_count(before: &[Token], after: &[Token]) -> bool {
-    let is_order = |token: &Token| is_any_of(token, "name list give tell write suggest recommend");
+    // "Write five stars in capitals"
+    let is_order = |token: &Token| {
+        is_any_of(token, "name list give tell suggest recommend")
+            || token.is("write")
+                && after.iter().take(2).any(|thing| {
+                    is_any_of(
+                        thing,
+                        "sentences paragraphs poems haikus stories tips questions reasons examples tweets",
+                    )
+                })
+    };
+    // "Three musketeers" is a novel, "3 musketeers" are sweets.
+    const STYLES: &str = "capitals caps backward backwards reverse reversed mirrored cursive morse ascii unicode bold italics numerals digits figures code";
+    if after.iter().any(|token| is_any_of(token, STYLES))
+        || after.first().is_some_and(|thing| thing.is("musketeers"))
+    {
+        return false;
+    }
     let has_plural = after.iter().take(2).any(super::changes::is_plural);
     has_plural
         && match before {
-            [order] if is_order(order) => true,
+            [order] | [.., order]
+                if is_order(order)
+                    && before.iter().rev().skip(1).all(|polite| is_any_of(polite, "please pls plz")) =>
+            {
+                true
+            }
             [.., mark, order] if mark.is_mark() => is_order(order),
             [.., into]
                 if into.is("in")
