@@ -144,13 +144,6 @@ pub(super) fn without_front(tokens: &mut Vec<Token>) -> bool {
     true
 }
 
-/// "In Word, how do I add a footnote?": done to one thing, whatever it is called.
-pub(super) fn is_done_to_one(tokens: &[Token]) -> bool {
-    matches!(tokens, [into, program, comma, how, verb, i, act, a, _]
-        if into.text.eq_ignore_ascii_case("in") && is_in("programs", &program.text) && comma.is(",") && how.text.eq_ignore_ascii_case("how")
-            && is_one_of(verb, "do can") && is_one_of(i, "i you") && is_in("actions", &act.text) && is_one_of(a, "a an"))
-}
-
 /// How many tokens at the front, with their comma, belong to a phrase that may stand at the end.
 fn front(tokens: &[Token]) -> Option<usize> {
     let comma =
@@ -176,17 +169,11 @@ fn front(tokens: &[Token]) -> Option<usize> {
 fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bool {
     const TIMES: &str = "winter summer autumn spring pregnancy surgery";
     const DONE: &str = "eat drink wear drive survive";
-    const FIELDS: &str = "chess golf tennis cricket baseball football soccer basketball rugby hockey poker sailing boxing fencing math physics chemistry \
-        biology economics finance accounting medicine law programming cooking baking psychology";
     let is_place = is_one_of(preposition, "in on at");
     let is_bare = |token: &Token| token.kind == Kind::Word;
     let names_another = rest.iter().skip(1).any(|token| token.is_capital() && token.text.len() > 1);
     let has_preposition = rest
         .iter()
-        .any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under"));
-    let has_another = rest
-        .iter()
-        .skip(4)
         .any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under"));
     // In a program, both the thing and what is done to it are in it. "On Facebook, how do I block a person I met": it may belong to the end.
     let is_of_end = rest.last().is_some_and(|last| {
@@ -221,14 +208,7 @@ fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bo
         && matches!(rest, [wh, verb, subject, done] if !is_verb(wh) && is_verb(verb) && is_bare(subject) && is_one_of(done, DONE));
     let has_symptoms = matches!(phrase, [who] if preposition.is("in") && is_one_of(who, "children adults women men babies"))
         && matches!(rest, [what, are, the, symptoms, of, _, ..] if what.is("what") && are.is("are") && the.is("the") && symptoms.is("symptoms") && of.is("of"));
-    let is_defined = matches!(phrase, [field] if preposition.is("in") && is_one_of(field, FIELDS))
-        && matches!(rest, [what, is, word] | [what, is, _, word] if what.is("what") && is.is("is") && word.is_plain() && !is_in("pronouns", &word.text) && !is_in("not_explained", &word.text))
-        && (rest.len() == 3 || rest.get(2).is_some_and(|a| is_one_of(a, "a an")));
-    let is_safe = matches!(phrase, [time] if is_one_of(preposition, "during after") && is_one_of(time, "pregnancy surgery"))
-        && matches!(rest, [is, it, _, to, done, ..] if is.is("is") && it.is("it") && to.is("to") && is_one_of(done, DONE))
-        && rest.len() < 8
-        && !has_another;
-    is_defined || is_safe || is_done_there || is_existence || is_way || is_form || is_time || has_symptoms
+    is_done_there || is_existence || is_way || is_form || is_time || has_symptoms
 }
 
 /// What the rules of `changes.txt` cannot say, because it is about places within the sentence.

@@ -1,0 +1,170 @@
+//! How a text ends: its last marks, and whether the last of them says something. What the words before them ask is in no other file.
+
+use super::token::{Kind, Token, is_any_of};
+use super::{changes, order, words};
+
+/// How a text ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Plain,
+    Stopped,
+    Asked,
+    Exclaimed,
+    Both,
+    /// "I am...": something is to follow.
+    Open,
+}
+
+/// What a text says before the changes that decides what its last mark says.
+#[derive(Clone, Copy)]
+pub(super) struct Beginning {
+    has_order: bool,
+    pub is_asked_for: bool,
+}
+
+impl Beginning {
+    pub fn of(tokens: &[Token]) -> Self {
+        let is_polite = |token: &Token| words::is_in("polite", &token.text.to_lowercase());
+        // "Could you", but not "could have been worse".
+        let is_asked = |two: &[Token]| match two {
+            [verb, who] => {
+                words::is_in("asking", &verb.text.to_lowercase()) && words::is_in("asked", &who.text)
+            }
+            _ => false,
+        };
+        let is_how = matches!(tokens, [how, verb, i, ..] if how.is("how") && is_any_of(verb, "do can") && is_any_of(i, "i you"));
+        let is_asked_for = is_how || tokens.iter().any(is_polite) || tokens.windows(2).any(is_asked);
+        Self { has_order: tokens.iter().any(|token| words::is_order_word(&token.text)), is_asked_for }
+    }
+
+    /// "Delete the file?" and "remind Anna?" offer to, "delete the file" wants it.
+    pub fn is_offer(self, tokens: &[Token]) -> bool {
+        tokens.first().is_some_and(|first| words::is_order_word(&first.text))
+            && self.has_order
+            && !self.is_asked_for
+    }
+}
+
+/// Takes the marks from the end of a text.
+pub(super) fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
+    let mut end = End::Plain;
+    let dots = tokens.iter().rev().take_while(|token| token.is_mark() && token.text == ".").count();
+    while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
+        end = match tokens.pop() {
+            // "What is Mass.?", "what is int...?", "what is int??": a part of the word.
+            Some(mark) if end != End::Plain && (mark.text == "." || mark.text == "?") => {
+                tokens.push(mark);
+                break;
+            }
+            Some(mark) if mark.text == "." && end == End::Plain => End::Stopped,
+            Some(mark) if mark.text == "?" => End::Asked,
+            // "How do I use sort!?"
+            Some(mark) if mark.text == "!" && end == End::Asked => End::Both,
+            Some(mark) if mark.text == "!" && end == End::Plain => End::Exclaimed,
+            _ => end,
+        };
+    }
+    if dots > 2 { End::Open } else { end }
+}
+
+/// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb
+/// makes a statement of it ("what is done is done", "who is late has to pay", "why is beyond me").
+pub(super) fn asks(tokens: &[Token]) -> bool {
+    const FINITE: &str = "is are am was were has does did can could should will would may must might";
+    const CLAUSES: &str = "if that because which who when while";
+    const SUBJECTS: &str =
+        "the a an my your his her our their its i you he she it we they there people this these those";
+    const MAKERS: &str = "wrote painted invented discovered founded composed";
+    const BEHIND: &str = "of in for with on from at between";
+    /// What stands before a plural that is no verb.
+    const BEFORE_NOUNS: &str = "the a an of in for between and or to with on from my your his her our their its many most these those noble five three two";
+    const NO_SUBJECTS: &str = "more not up beyond about in on because clear still";
+    let [first, second, third, rest @ ..] = tokens else {
+        return matches!(tokens, [order, _] if words::is_order_word(&order.text));
+    };
+    if words::is_in("questions_elsewhere", &first.text) {
+        let is_being = |token: &Token| words::is_in("being_elsewhere", &token.text);
+        // "Quanto è bella" and "come è grande" wonder at it.
+        return (is_being(second) && !is_any_of(first, "come quanto")
+            || is_any_of(first, "wie hoe")
+                && !second.text.starts_with("ge")
+                && is_being(third)
+                && !rest.is_empty())
+            && !tokens.iter().any(Token::is_mark);
+    }
+    let is_subject = |token: &Token| {
+        is_any_of(token, SUBJECTS)
+            || token.is_capital()
+            || changes::is_plural(token)
+            || token.kind == Kind::Other
+    };
+    let is_wh = words::is_in("questions", &first.text) && !order::is_verb(first);
+    if words::is_order_word(&first.text) {
+        return true;
+    }
+    let is_of_way = is_any_of(first, "why how when where");
+    let verb = if order::is_verb(first) { 0 } else { usize::from(!order::is_verb(second)).saturating_add(1) };
+    // A second verb makes a statement: "what is done is done", "who is the fastest wins".
+    let clause = tokens.iter().skip(verb.saturating_add(1)).take_while(|token| !is_any_of(token, CLAUSES));
+    let behind: Vec<&Token> = clause.collect();
+    let is_second = |two: &[&Token]| match two {
+        [before, next] => {
+            is_any_of(next, FINITE)
+                || !is_of_way
+                    && next.text.ends_with('s')
+                    && changes::is_plural(next)
+                    && !is_any_of(before, BEFORE_NOUNS)
+        }
+        _ => false,
+    };
+    if behind.windows(2).any(is_second) {
+        return false;
+    }
+    let subject = behind.first().copied();
+    let has_subject = subject.is_some_and(is_subject);
+    if verb == 0 {
+        // "Is it safe", but not "do it now", "am I glad", "can it now", "had I known", "were I to go".
+        let is_asked = is_any_of(first, "is are does would will could")
+            && is_any_of(second, "it they he she we you there")
+            || is_any_of(first, "do can") && is_any_of(second, "you they");
+        // "Is Pluto a planet", but not "has Covid again", "did Anna's homework".
+        let is_named =
+            is_any_of(first, "is are can does") && second.is_capital() && !second.text.ends_with("'s");
+        (is_asked || is_named) && !behind.iter().any(|token| token.is("ever"))
+    } else if !is_wh {
+        false
+    } else if verb == 1 {
+        let is_bound = |at: usize| behind.get(at).is_some_and(|next| is_any_of(next, BEHIND));
+        // "What was the rule became the exception".
+        let is_noun = is_any_of(second, "is are")
+            || behind.len() < 3
+            || is_bound(2)
+            || is_bound(3)
+            || subject.is_some_and(|who| who.is_capital() || is_any_of(who, "it this that these those"));
+        is_of_way && has_subject && behind.len() > 1
+            || first.is("what")
+                && is_any_of(second, "do does did should can")
+                && has_subject
+                && behind.len() > 1
+            || is_any_of(first, "what who")
+                && is_any_of(second, "is are was were")
+                && (has_subject && is_noun
+                    || behind.len() == 1 && !is_any_of(third, NO_SUBJECTS)
+                    || is_bound(1))
+            || first.is("which")
+                && second.is("is")
+                && third.is("the")
+                && rest.first().is_some_and(|most| most.text.ends_with("est"))
+            || is_any_of(first, "why how") && !is_any_of(third, NO_SUBJECTS) && behind.len() > 1
+    } else {
+        // "What year did", "how tall is", "how many moons does".
+        first.is("how") && second.is("to")
+            || is_any_of(first, "what which how") && order::is_verb(third) && has_subject
+            || first.is("how")
+                && is_any_of(second, "many much")
+                && (rest.first().is_some_and(order::is_verb)
+                    || changes::is_plural(third) && rest.first().is_some_and(|verb| !is_subject(verb)))
+            || first.is("what") && second.is("causes") && rest.is_empty()
+            || first.is("who") && is_any_of(second, MAKERS) && is_subject(third)
+    }
+}
