@@ -420,7 +420,37 @@ fn a_call_and_its_outcome_weigh_together() {
     };
     for (tool, arguments, result, hint, kill) in [
         ("search_orders", r#"{"query": "order 123"}"#, "No order found", 3, Some(5)),
-        ("execute_code", r#"{"code": "print(6 * 7)"}"#, "42", 3, Some(5)),
+        ("execute_code", r#"{"code": "print(6 * 7)"}"#, "42", 5, Some(10)),
+        ("execute_code", r#"{"code": "print(colour)"}"#, "blue", 3, Some(5)),
+        ("measure", r#"{"probe": "channel A voltage"}"#, "3.30 V", 5, Some(10)),
+        (
+            "bash",
+            r#"{"command": "ssh -o ConnectTimeout=9 vm uname"}"#,
+            "ssh: connect to host vm port 22: Connection refused",
+            5,
+            Some(10),
+        ),
+        ("psql", r#"{"q": "select 1"}"#, "FATAL: the database system is starting up", 3, Some(10)),
+        ("fetch", r#"{"url": "http://a/b"}"#, "error 503: service unavailable", 3, Some(10)),
+        ("fetch", r#"{"url": "http://a/b"}"#, "error 403: forbidden", 3, Some(5)),
+        ("bash", r#"{"command": "./process_next.sh"}"#, "Item handled, 1 invoice booked.", 10, None),
+        (
+            "bash",
+            r#"{"command": "./process_next.sh"}"#,
+            "./process_next.sh: line 3: jq: command not found",
+            3,
+            Some(5),
+        ),
+        ("python", r#"{"code": "obs, done = env.step(1)"}"#, "False, 0 points", 10, None),
+        ("act", r#"{"command": "walk to the north"}"#, "You cannot go that way.", 3, Some(5)),
+        (
+            "use",
+            r#"{"tool": "watering can", "on": "next dry row"}"#,
+            "You water the row. The soil turns dark.",
+            10,
+            None,
+        ),
+        ("search", r#"{"query": "next bus to town"}"#, "No bus today.", 3, Some(5)),
         ("read_file", r#"{"path": "/reports/march.csv"}"#, "locked", 3, Some(5)),
         ("deploy", "{}", "error: permission denied", 3, Some(5)),
         (
@@ -724,10 +754,18 @@ fn a_word_alone_is_hardly_an_outcome() {
         (r#"{"code":"print(colour)"}"#, "blue"),
         (r#"{"path":"owner.txt"}"#, "Alice"),
         (r#"{"query":"order 123"}"#, "No order found"),
-        (r#"{"query":"open orders"}"#, "17"),
     ] {
         assert!(run(arguments, result).starts_with("aahhk"), "{arguments}: {result}");
     }
+    // A number alone, with what it is counted in.
+    for (arguments, result) in [
+        (r#"{"query":"open orders"}"#, "17"),
+        (r#"{"command":"grep -c ERROR app.log"}"#, "0"),
+        (r#"{"what":"air temperature"}"#, "21.5 °C"),
+    ] {
+        assert_eq!(run(arguments, result), "aaaahhhhhkkk", "{arguments}: {result}");
+    }
+    assert!(run(r#"{"command":"pytest a.py"}"#, "1 failed").starts_with("aahhk"), "no unit");
 }
 
 #[test]

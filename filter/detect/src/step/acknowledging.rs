@@ -124,6 +124,21 @@ pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> 
     is_deed || (is_named && is_echo)
 }
 
+/// Fewer words than a result has that tells something, without those of the call and those that were said before: "Ran code: await
+/// page.keyboard.press('ArrowRight')" to `press_key {"key": "ArrowRight"}`.
+pub(super) fn tells_little(said: &str, [name, arguments]: [&str; 2]) -> bool {
+    /// Words that are looked at.
+    const MOST: usize = 40;
+    let call = [name, arguments].map(str::to_ascii_lowercase);
+    let mut told: Vec<String> = Vec::new();
+    for word in words(said).take(MOST).map(str::to_ascii_lowercase) {
+        if !told.contains(&word) && !call.iter().any(|part| has(part, &word)) {
+            told.push(word);
+        }
+    }
+    told.len() < super::weight::TELLING_WORDS && words(said).nth(MOST).is_none()
+}
+
 #[inline(never)]
 pub(super) fn has(text: &str, part: &str) -> bool {
     text.contains(part)

@@ -47,6 +47,10 @@ impl Purpose {
             return Self::Wait;
         }
         let by_name = Self::of_words(name);
+        // `{"to": "next player"}`.
+        if by_name == Self::Any && takes_next(name, arguments) {
+            return Self::MoveOn;
+        }
         match (by_name, deed(arguments)) {
             (Self::Wait, _) | (_, None) => by_name,
             // The argument says more than "run" or "computer", and no less than a name that asks for a state.
@@ -159,13 +163,26 @@ fn types_nothing(arguments: &str) -> bool {
     !rest.contains(":\"") && !rest.contains(": \"") && name_words(&rest).any(is_time)
 }
 
+/// What it is given is the next of something, and it does not read it.
+fn takes_next(name: &str, arguments: &str) -> bool {
+    /// Longer arguments say more (bytes).
+    const MOST: usize = 256;
+    arguments.len() <= MOST
+        && ["\"next ", "\"Next ", "\"another "].iter().any(|next| arguments.contains(next))
+        && !name_words(name).any(|word| is_one_of(word, english::READ))
+}
+
 /// What any command of a line waits or asks for.
 fn of_command(line: &str) -> Option<Purpose> {
     let mut found = None;
     for command in line.split([';', '&', '|', '\n']).take(MAX_COMMANDS) {
         // `sudo sleep 5`, `await asyncio.sleep(5)`, `TZ=UTC date`, `timeout 60 tail`.
         let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+        // `reward = env.step(1)`.
         let mut words = command
+            .rsplit(" = ")
+            .next()
+            .unwrap_or(command)
             .split_whitespace()
             .skip_while(|word| programs::BEFORE.contains(word) || word.contains('=') || is_number(word));
         let Some(program) = words.next() else { continue };
@@ -178,6 +195,15 @@ fn of_command(line: &str) -> Option<Purpose> {
         }
         if programs::SEARCH.contains(&base) {
             continue;
+        }
+        // A script or a function: `./process_next.sh`, `turtle.forward(10)`, `env.step(1)`. `walk north` may be a game's.
+        let takes_next = |name: &str| {
+            name_words(name)
+                .take_while(|word| !is_one_of(word, english::READ))
+                .any(|word| is_one_of(word, english::MOVES) || is_one_of(word, &["next", "pop"]))
+        };
+        if program.contains(['.', '(', '/']) && takes_next(called) {
+            found = found.or(Some(Purpose::MoveOn));
         }
         // `kubectl wait`, `gh run watch`.
         if words.clone().take(2).any(|word| programs::WAIT_COMMANDS.contains(&word)) {

@@ -15,6 +15,7 @@ static NO_STATES: Known = Known::of(english::NO_STATES);
 static STILL: Known = Known::of(english::STILL);
 static TO_COME: Known = Known::of(english::TO_COME);
 static WAITS: Phrases = Phrases::of(&[english::WAITS]);
+static PASSES: Phrases = Phrases::of(&[english::WAITS, english::PASSES]);
 
 /// A text that says no more than how things stand is not longer than this (words).
 pub(super) const SHORT_WORDS: usize = 20;
@@ -116,6 +117,16 @@ pub(super) fn says_so(text: &str) -> bool {
     }
     // `CREATE_IN_PROGRESS`.
     waits || (count <= 3 && (is_state(last) || (last.contains('_') && has_state_word(last))))
+}
+
+/// It says that it may pass: "Connection refused", "the database system is starting up".
+pub(super) fn may_pass(text: &str) -> bool {
+    /// A longer text tells of many things (bytes).
+    const MOST: usize = 400;
+    let mut last = "";
+    text.len() <= MOST
+        && (words(text).any(|word| PASSES.ends_with(word, std::mem::replace(&mut last, word)))
+            || says_so(text))
 }
 
 /// A member's text says that something is still to come.
