@@ -143,6 +143,7 @@ impl Step<'_> {
     }
 
     /// A person was asked, and said "yes" or "done".
+    #[inline(never)]
     pub(crate) fn is_go_ahead(&self) -> bool {
         let has = |known: &[&str]| purpose::name_words(self.tool).any(|word| is_one_of(word, known));
         has(english::PERSONS) && has(english::ASKS) && self.kind() == Kind::Acknowledgement

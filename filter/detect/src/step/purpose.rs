@@ -8,6 +8,7 @@ use sentinel_llm_api::json::{self, Raw};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    acknowledging::has,
     known::is_one_of,
     phrases::{self, Says},
 };
@@ -76,17 +77,11 @@ impl Purpose {
 
     fn of_words(name: &str) -> Self {
         let has = |verbs: &[&str]| name_words(name).any(|word| is_one_of(word, verbs));
-        // The verb comes first: "get_step" reads.
-        let does = |verbs: &[&str]| {
-            name_words(name)
-                .take_while(|word| !is_one_of(word, english::READ))
-                .any(|word| is_one_of(word, verbs))
-        };
         if has(english::WAIT) || (!name.is_ascii() && phrases::says(name, Says::Waits)) {
             Self::Wait
         } else if has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME) {
             Self::AskState
-        } else if (has(english::MOVE_ON) || does(english::MOVES)) && !has(english::FILES) {
+        } else if (has(english::MOVE_ON) || moves(name)) && !has(english::FILES) {
             Self::MoveOn
         } else {
             Self::Any
@@ -163,12 +158,21 @@ fn types_nothing(arguments: &str) -> bool {
     !rest.contains(":\"") && !rest.contains(": \"") && name_words(&rest).any(is_time)
 }
 
+/// A name that moves something on. The verb comes first: "get_step" reads.
+#[inline(never)]
+fn moves(name: &str) -> bool {
+    name_words(name)
+        .take_while(|word| !is_one_of(word, english::READ))
+        .any(|word| is_one_of(word, english::MOVES))
+}
+
 /// What it is given is the next of something, and it does not read it.
+#[inline(never)]
 fn takes_next(name: &str, arguments: &str) -> bool {
     /// Longer arguments say more (bytes).
     const MOST: usize = 256;
     arguments.len() <= MOST
-        && ["\"next ", "\"Next ", "\"another "].iter().any(|next| arguments.contains(next))
+        && (has(arguments, "\"next ") || has(arguments, "\"another "))
         && !name_words(name).any(|word| is_one_of(word, english::READ))
 }
 
@@ -180,9 +184,8 @@ fn of_command(line: &str) -> Option<Purpose> {
         let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
         // `reward = env.step(1)`.
         let mut words = command
-            .rsplit(" = ")
-            .next()
-            .unwrap_or(command)
+            .split_once(" = ")
+            .map_or(command, |(_, value)| value)
             .split_whitespace()
             .skip_while(|word| programs::BEFORE.contains(word) || word.contains('=') || is_number(word));
         let Some(program) = words.next() else { continue };
@@ -197,12 +200,7 @@ fn of_command(line: &str) -> Option<Purpose> {
             continue;
         }
         // A script or a function: `./process_next.sh`, `turtle.forward(10)`, `env.step(1)`. `walk north` may be a game's.
-        let takes_next = |name: &str| {
-            name_words(name)
-                .take_while(|word| !is_one_of(word, english::READ))
-                .any(|word| is_one_of(word, english::MOVES) || is_one_of(word, &["next", "pop"]))
-        };
-        if program.contains(['.', '(', '/']) && takes_next(called) {
+        if program.contains(['.', '(', '/']) && moves(called) {
             found = found.or(Some(Purpose::MoveOn));
         }
         // `kubectl wait`, `gh run watch`.

@@ -4,7 +4,7 @@ use sentinel_text::words;
 
 use super::{
     known::{Known, is_one_of},
-    phrases::Phrases,
+    phrases::{self, Phrases, Says},
     purpose::name_words,
 };
 use crate::words::english;
@@ -15,7 +15,6 @@ static NO_STATES: Known = Known::of(english::NO_STATES);
 static STILL: Known = Known::of(english::STILL);
 static TO_COME: Known = Known::of(english::TO_COME);
 static WAITS: Phrases = Phrases::of(&[english::WAITS]);
-static PASSES: Phrases = Phrases::of(&[english::WAITS, english::PASSES]);
 
 /// A text that says no more than how things stand is not longer than this (words).
 pub(super) const SHORT_WORDS: usize = 20;
@@ -120,13 +119,9 @@ pub(super) fn says_so(text: &str) -> bool {
 }
 
 /// It says that it may pass: "Connection refused", "the database system is starting up".
+#[inline(never)]
 pub(super) fn may_pass(text: &str) -> bool {
-    /// A longer text tells of many things (bytes).
-    const MOST: usize = 400;
-    let mut last = "";
-    text.len() <= MOST
-        && (words(text).any(|word| PASSES.ends_with(word, std::mem::replace(&mut last, word)))
-            || says_so(text))
+    phrases::says(text, Says::Passes) || (text.len() <= phrases::MOST && says_so(text))
 }
 
 /// A member's text says that something is still to come.

@@ -97,6 +97,7 @@ fn is_a_word(said: &str) -> bool {
 }
 
 /// A number, and what it is counted in: "0", "21.5 °C", "-3.30 V".
+#[inline(never)]
 fn is_a_reading(said: &str) -> bool {
     /// Bytes of a unit, with a space before it.
     const UNIT: usize = 6;

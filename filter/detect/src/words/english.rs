@@ -135,7 +135,7 @@ pub const MOVE_ON: &[&str] =
     &["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey", "tail", "log", "logs"];
 /// The same, in names that do not begin by reading: "get_step" tells something.
 pub const MOVES: &[&str] = &[
-    "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more", "receive",
+    "next", "pop", "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more", "receive",
 ];
 /// Verbs behind which nothing in a name moves on: "read_step".
 pub const READ: &[&str] = &[
