@@ -769,6 +769,39 @@ fn a_word_alone_is_hardly_an_outcome() {
 }
 
 #[test]
+fn a_person_who_is_asked_lets_a_round_go_on() {
+    let fine = "Chip is found. Writing is done. The hash of the data is verified.";
+    let run = |flashed: &str, tool: &'static str, arguments: &str, answer: &str| {
+        let flash = step("flash", r#"{"image":"build/board.bin"}"#, flashed);
+        letters(&vec![[flash, step(tool, arguments, answer)]; 7].concat())
+    };
+    for (tool, arguments, answer) in [
+        ("ask_user", r#"{"question":"Is the next board plugged in?"}"#, "yes"),
+        ("ask_human", r#"{"question":"Please plug in the next one."}"#, "done"),
+        ("request_human_approval", r#"{"what":"flash the next board"}"#, "approved"),
+        ("confirmWithUser", r#"{"text":"flash it?"}"#, "ok, go on"),
+        ("prompt_operator", r#"{"text":"Turn the wheel by one."}"#, "Done."),
+    ] {
+        assert!(!run(fine, tool, arguments, answer).contains('k'), "{tool}");
+        assert!(run(fine, tool, arguments, answer).contains('h'), "{tool}");
+    }
+    for (flashed, tool, arguments, answer) in [
+        ("error: no chip", "create_user", r#"{"name":"joe"}"#, "ok"),
+        (
+            "error: no chip",
+            "ask_user",
+            r#"{"question":"Which board is it?"}"#,
+            "It is the blue one on the left.",
+        ),
+        ("error: no chip", "ask_model", r#"{"prompt":"Shall I go on?"}"#, "yes"),
+        ("error: no chip", "confirm", r#"{"order":"order 7"}"#, "ok"),
+        (fine, "get_user", r#"{"id":"joe"}"#, "ok"),
+    ] {
+        assert!(run(flashed, tool, arguments, answer).contains('k'), "{tool}");
+    }
+}
+
+#[test]
 fn a_failure_is_hinted_whatever_else_is_learned_between() {
     let clock = |n: usize| step("bash", r#"{"cmd":"date"}"#, &format!("Monday 10:{n:02}"));
     let run: Vec<_> = (0..10).flat_map(|n| [failing(), clock(n)]).collect();
