@@ -433,6 +433,8 @@ fn a_call_and_its_outcome_weigh_together() {
         ("psql", r#"{"q": "select 1"}"#, "FATAL: the database system is starting up", 3, Some(10)),
         ("fetch", r#"{"url": "http://a/b"}"#, "error 503: service unavailable", 3, Some(10)),
         ("fetch", r#"{"url": "http://a/b"}"#, "error 403: forbidden", 3, Some(5)),
+        ("edit", r#"{"path": "a.py"}"#, "error: the file has not been read yet", 3, Some(5)),
+        ("post", r#"{"path": "/v1/ask"}"#, r#"{"error":"model is loading"}"#, 3, Some(10)),
         ("bash", r#"{"command": "./process_next.sh"}"#, "Item handled, 1 invoice booked.", 10, None),
         (
             "bash",

@@ -121,7 +121,9 @@ pub(super) fn says_so(text: &str) -> bool {
 /// It says that it may pass: "Connection refused", "the database system is starting up".
 #[inline(never)]
 pub(super) fn may_pass(text: &str) -> bool {
-    phrases::says(text, Says::Passes) || (text.len() <= phrases::MOST && says_so(text))
+    let mut last = "";
+    let mut is_going_on = |word| STILL.has(std::mem::replace(&mut last, word)) && is_state(word);
+    phrases::says(text, Says::Passes) || (text.len() <= phrases::MOST && words(text).any(&mut is_going_on))
 }
 
 /// A member's text says that something is still to come.
