@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 # What rustc uses for wasm32-wasip1 and what .cargo/config.toml adds to it; Envoy's V8 knows all of it.
-FLAGS = ["-O3", "--reorder-functions", "--strip-debug", "--strip-producers", "--enable-bulk-memory", "--enable-multivalue",
+FLAGS = ["-O3", "--merge-similar-functions", "--reorder-functions", "--strip-debug", "--strip-producers", "--enable-bulk-memory", "--enable-multivalue",
          "--enable-mutable-globals", "--enable-nontrapping-float-to-int", "--enable-reference-types", "--enable-sign-ext", "--enable-simd"]
 
 

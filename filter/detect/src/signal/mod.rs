@@ -132,7 +132,9 @@ impl StepsPolicy {
         };
         let by_kind = match step.kind() {
             Kind::Content | Kind::Empty if self.is_open_ended => Thresholds::hinting_from(self.waiting),
-            Kind::Content | Kind::Failure => by_weight,
+            // One that may pass is told as soon as any other.
+            Kind::Failure => Thresholds { hint: strong.hint, ..by_weight },
+            Kind::Content => by_weight,
             Kind::Empty => self.empty,
             Kind::Acknowledgement => Thresholds::hinting_from(self.acknowledgement),
             Kind::Waiting => Thresholds::hinting_from(self.waiting),
@@ -173,6 +175,10 @@ impl StepsPolicy {
         let has_weight = step.weight() >= Weight::Full || self.off == Some(Condition::Weight) || says_much();
         let is_steady =
             self.off == Some(Condition::CallDecides) || repeated_step::is_steady(steps, step, self);
+        // Whom a person tells to go on in each round is at work.
+        if round.iter().any(Step::is_go_ahead) {
+            return false;
+        }
         let tells = step.kind() == Kind::Failure || (step.kind() == Kind::Content && !self.is_open_ended);
         tells && has_weight && (step.acts || self.off == Some(Condition::Acts)) && is_steady
     }

@@ -178,11 +178,11 @@ fn is_poll_progress(steps: &[Step<'_>], at: usize) -> bool {
     same_approach.peek().is_some() && same_approach.all(|other| !step.brings_like(other))
 }
 
-/// The step tried what had not been tried before, or learned what had not come of it before.
+/// The step tried what had not been tried before, or learned what had not come of it before, or a person told it to go on.
 #[inline(never)]
 fn is_new(steps: &[Step<'_>], at: usize) -> bool {
     let Some((step, earlier)) = split(steps, at) else { return false };
-    !earlier.iter().any(|other| step.repeats(other))
+    step.is_go_ahead() || !earlier.iter().any(|other| step.repeats(other))
 }
 
 /// The step has come again since.

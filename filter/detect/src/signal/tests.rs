@@ -420,7 +420,39 @@ fn a_call_and_its_outcome_weigh_together() {
     };
     for (tool, arguments, result, hint, kill) in [
         ("search_orders", r#"{"query": "order 123"}"#, "No order found", 3, Some(5)),
-        ("execute_code", r#"{"code": "print(6 * 7)"}"#, "42", 3, Some(5)),
+        ("execute_code", r#"{"code": "print(6 * 7)"}"#, "42", 5, Some(10)),
+        ("execute_code", r#"{"code": "print(colour)"}"#, "blue", 3, Some(5)),
+        ("measure", r#"{"probe": "channel A voltage"}"#, "3.30 V", 5, Some(10)),
+        (
+            "bash",
+            r#"{"command": "ssh -o ConnectTimeout=9 vm uname"}"#,
+            "ssh: connect to host vm port 22: Connection refused",
+            5,
+            Some(10),
+        ),
+        ("psql", r#"{"q": "select 1"}"#, "FATAL: the database system is starting up", 3, Some(10)),
+        ("fetch", r#"{"url": "http://a/b"}"#, "error 503: service unavailable", 3, Some(10)),
+        ("fetch", r#"{"url": "http://a/b"}"#, "error 403: forbidden", 3, Some(5)),
+        ("edit", r#"{"path": "a.py"}"#, "error: the file has not been read yet", 3, Some(5)),
+        ("post", r#"{"path": "/v1/ask"}"#, r#"{"error":"model is loading"}"#, 3, Some(10)),
+        ("bash", r#"{"command": "./process_next.sh"}"#, "Item handled, 1 invoice booked.", 10, None),
+        (
+            "bash",
+            r#"{"command": "./process_next.sh"}"#,
+            "./process_next.sh: line 3: jq: command not found",
+            3,
+            Some(5),
+        ),
+        ("python", r#"{"code": "obs, done = env.step(1)"}"#, "False, 0 points", 10, None),
+        ("act", r#"{"command": "walk to the north"}"#, "You cannot go that way.", 3, Some(5)),
+        (
+            "use",
+            r#"{"tool": "watering can", "on": "next dry row"}"#,
+            "You water the row. The soil turns dark.",
+            10,
+            None,
+        ),
+        ("search", r#"{"query": "next bus to town"}"#, "No bus today.", 3, Some(5)),
         ("read_file", r#"{"path": "/reports/march.csv"}"#, "locked", 3, Some(5)),
         ("deploy", "{}", "error: permission denied", 3, Some(5)),
         (
@@ -724,9 +756,50 @@ fn a_word_alone_is_hardly_an_outcome() {
         (r#"{"code":"print(colour)"}"#, "blue"),
         (r#"{"path":"owner.txt"}"#, "Alice"),
         (r#"{"query":"order 123"}"#, "No order found"),
-        (r#"{"query":"open orders"}"#, "17"),
     ] {
         assert!(run(arguments, result).starts_with("aahhk"), "{arguments}: {result}");
+    }
+    // A number alone, with what it is counted in.
+    for (arguments, result) in [
+        (r#"{"query":"open orders"}"#, "17"),
+        (r#"{"command":"grep -c ERROR app.log"}"#, "0"),
+        (r#"{"what":"air temperature"}"#, "21.5 °C"),
+    ] {
+        assert_eq!(run(arguments, result), "aaaahhhhhkkk", "{arguments}: {result}");
+    }
+    assert!(run(r#"{"command":"pytest a.py"}"#, "1 failed").starts_with("aahhk"), "no unit");
+}
+
+#[test]
+fn a_person_who_is_asked_lets_a_round_go_on() {
+    let fine = "Chip is found. Writing is done. The hash of the data is verified.";
+    let run = |flashed: &str, tool: &'static str, arguments: &str, answer: &str| {
+        let flash = step("flash", r#"{"image":"build/board.bin"}"#, flashed);
+        letters(&vec![[flash, step(tool, arguments, answer)]; 7].concat())
+    };
+    for (tool, arguments, answer) in [
+        ("ask_user", r#"{"question":"Is the next board plugged in?"}"#, "yes"),
+        ("ask_human", r#"{"question":"Please plug in the next one."}"#, "done"),
+        ("request_human_approval", r#"{"what":"flash the next board"}"#, "approved"),
+        ("confirmWithUser", r#"{"text":"flash it?"}"#, "ok, go on"),
+        ("prompt_operator", r#"{"text":"Turn the wheel by one."}"#, "Done."),
+    ] {
+        assert!(!run(fine, tool, arguments, answer).contains('k'), "{tool}");
+        assert!(run(fine, tool, arguments, answer).contains('h'), "{tool}");
+    }
+    for (flashed, tool, arguments, answer) in [
+        ("error: no chip", "create_user", r#"{"name":"joe"}"#, "ok"),
+        (
+            "error: no chip",
+            "ask_user",
+            r#"{"question":"Which board is it?"}"#,
+            "It is the blue one on the left.",
+        ),
+        ("error: no chip", "ask_model", r#"{"prompt":"Shall I go on?"}"#, "yes"),
+        ("error: no chip", "confirm", r#"{"order":"order 7"}"#, "ok"),
+        (fine, "get_user", r#"{"id":"joe"}"#, "ok"),
+    ] {
+        assert!(run(flashed, tool, arguments, answer).contains('k'), "{tool}");
     }
 }
 

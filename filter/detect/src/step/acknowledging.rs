@@ -124,6 +124,26 @@ pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> 
     is_deed || (is_named && is_echo)
 }
 
+/// Fewer words than a result has that tells something, without those of the call and those that were said before: "Ran code: await
+/// page.keyboard.press('ArrowRight')" to `press_key {"key": "ArrowRight"}`.
+pub(super) fn tells_little(said: &str, [name, arguments]: [&str; 2]) -> bool {
+    /// A longer result tells something (bytes).
+    const MOST: usize = 400;
+    if said.len() > MOST {
+        return false;
+    }
+    let [said, name, arguments] = [said, name, arguments].map(str::to_ascii_lowercase);
+    let (mut told, mut before) = (0_usize, String::new());
+    for word in words(&said) {
+        if ![&before, &name, &arguments].into_iter().any(|text| has(text, word)) {
+            told = told.saturating_add(1);
+        }
+        before.push_str(word);
+        before.push(' ');
+    }
+    told < super::weight::TELLING_WORDS
+}
+
 #[inline(never)]
 pub(super) fn has(text: &str, part: &str) -> bool {
     text.contains(part)

@@ -59,12 +59,14 @@ fn goes_to_the_end(text: &str) -> bool {
     })
 }
 
-/// "Craft 8 planks" before a call that names a plank: so many calls are asked for. `call`: its name and its arguments.
-pub(crate) fn number_of_named(text: &str, call: &str) -> u32 {
+/// "Craft 8 planks" before a call that names a plank: so many calls are asked for. `call`: its name and its arguments; `deed`: its name
+/// where it is given little, so that "Dig 12 tiles" is meant by `dig`.
+pub(crate) fn number_of_named(text: &str, call: &str, deed: &str) -> u32 {
     /// Letters by which a word is known, at least: all but its ending.
     const STEM: usize = 4;
     let call = call.to_ascii_lowercase();
     let (mut number, mut most) = (0, 0);
+    let mut is_deed = false;
     for word in words(text) {
         if number > 0 && word.len() >= STEM {
             let word = word.to_ascii_lowercase();
@@ -79,6 +81,10 @@ pub(crate) fn number_of_named(text: &str, call: &str) -> u32 {
             }
         }
         number = word.parse().ok().or_else(|| number_in_words(word)).filter(in_range).unwrap_or(0);
+        if is_deed {
+            most = most.max(number);
+        }
+        is_deed = word.eq_ignore_ascii_case(deed);
     }
     most
 }
@@ -237,7 +243,15 @@ mod tests {
             ("You have 17 turns left", r#"search {"input":"The Return of the King"}"#, 0),
             ("", "", 0),
         ] {
-            assert_eq!(number_of_named(text, call), number, "{text}");
+            assert_eq!(number_of_named(text, call, ""), number, "{text}");
+        }
+        for (text, number) in [
+            ("Dig 12 tiles east", 12),
+            ("Please dig twelve tiles", 12),
+            ("Dig for 12 coins", 0),
+            ("Dig at tile 12", 0),
+        ] {
+            assert_eq!(number_of_named(text, r#"dig {"dir":"east"}"#, "dig"), number, "{text}");
         }
     }
 

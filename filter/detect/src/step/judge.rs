@@ -12,7 +12,7 @@ use super::{
     known::is_one_of,
     numbers::Numbers,
     phrases::{self, Says},
-    plain,
+    plain, states,
     structure::Structure,
     volatile, waiting,
 };
@@ -75,6 +75,8 @@ impl<'a> Judged<'a> {
         } else {
             self.weight.with_outcome("")
         };
+        // What may pass by itself is waited for.
+        let weight = if !is_told && states::may_pass(text) { weight.min(Weight::Token) } else { weight };
         // What takes one thing after the other may fail at each of them: the next record, port or time is no accident.
         let may_be_settled = kind == Kind::Failure && self.purpose != Purpose::MoveOn;
         if may_be_settled && text.len() <= MAX_FAILURE {
@@ -142,9 +144,11 @@ pub(super) const ORDER: [Row; 8] = [
         },
     },
     Row {
-        when: "the call moves something on (`press`, `scroll`, `next`, `pop`), and the result is short",
+        when: "the call moves something on (`press`, `scroll`, `next`, `./take_next.sh`, `env.step(1)`), and the result says little beside the words of the call",
         kind: Kind::Acknowledgement,
-        is_it: |it| it.judged.purpose == Purpose::MoveOn && Weight::of_outcome(&it.plain) < Weight::Full,
+        is_it: |it| {
+            it.judged.purpose == Purpose::MoveOn && acknowledging::tells_little(&it.plain, it.judged.call)
+        },
     },
     Row { when: "anything else", kind: Kind::Content, is_it: |_| true },
 ];

@@ -142,6 +142,13 @@ impl Step<'_> {
         self.brought.is_for(Purpose::MoveOn)
     }
 
+    /// A person was asked, and said "yes" or "done".
+    #[inline(never)]
+    pub(crate) fn is_go_ahead(&self) -> bool {
+        let has = |known: &[&str]| purpose::name_words(self.tool).any(|word| is_one_of(word, known));
+        has(english::PERSONS) && has(english::ASKS) && self.kind() == Kind::Acknowledgement
+    }
+
     /// What its results say; nothing where that is not kept.
     pub(crate) fn text(&self) -> Option<String> {
         let texts: Vec<String> = self.brought.texts().collect();
@@ -222,7 +229,8 @@ impl Task<'_> {
             return 0;
         }
         let call = format!("{} {}", step.tool, step.brought.arguments());
-        self.in_texts(&|text| number_of_named(text, &call))
+        let deed = if step.weight_of_calls() < Weight::Words { step.tool } else { "" };
+        self.in_texts(&|text| number_of_named(text, &call, deed))
     }
 
     fn in_texts(&self, number: &dyn Fn(&str) -> u32) -> u32 {

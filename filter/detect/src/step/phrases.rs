@@ -9,7 +9,7 @@ use crate::words::{
 };
 
 /// Longer texts are not looked at (bytes).
-const MOST: usize = 400;
+pub(super) const MOST: usize = 400;
 /// A user says more (bytes); what is longer tells of many things.
 const MOST_ASKED: usize = 1_200;
 /// More words of a text are not looked at.
@@ -23,6 +23,8 @@ pub(super) enum Says {
     NothingNew,
     /// What a user wants may take any number of repetitions.
     OpenEnded,
+    /// It may pass by itself.
+    Passes,
 }
 
 /// A list of each language.
@@ -66,7 +68,9 @@ impl Says {
             russian::OPEN_ENDED,
             others::OPEN_ENDED,
         ]);
+        static PASSES: Phrases = Phrases::of(&[english::WAITS, english::PASSES]);
         match self {
+            Self::Passes => &PASSES,
             Self::Waits => &WAITS,
             Self::Done => &DONE,
             Self::NothingNew => &NOTHING_NEW,
@@ -77,6 +81,7 @@ impl Says {
     /// In languages that put none, and in Korean.
     const fn unspaced(self) -> Lists {
         match self {
+            Self::Passes => &[],
             Self::Waits => &[chinese::WAITS, japanese::WAITS, korean::WAITS],
             Self::Done => &[chinese::DONE, japanese::DONE, korean::DONE],
             Self::NothingNew => &[chinese::NOTHING_NEW, japanese::NOTHING_NEW],

@@ -8,6 +8,7 @@ use sentinel_llm_api::json::{self, Raw};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    acknowledging::has,
     known::is_one_of,
     phrases::{self, Says},
 };
@@ -47,6 +48,10 @@ impl Purpose {
             return Self::Wait;
         }
         let by_name = Self::of_words(name);
+        // `{"to": "next player"}`.
+        if by_name == Self::Any && takes_next(name, arguments) {
+            return Self::MoveOn;
+        }
         match (by_name, deed(arguments)) {
             (Self::Wait, _) | (_, None) => by_name,
             // The argument says more than "run" or "computer", and no less than a name that asks for a state.
@@ -72,17 +77,11 @@ impl Purpose {
 
     fn of_words(name: &str) -> Self {
         let has = |verbs: &[&str]| name_words(name).any(|word| is_one_of(word, verbs));
-        // The verb comes first: "get_step" reads.
-        let does = |verbs: &[&str]| {
-            name_words(name)
-                .take_while(|word| !is_one_of(word, english::READ))
-                .any(|word| is_one_of(word, verbs))
-        };
         if has(english::WAIT) || (!name.is_ascii() && phrases::says(name, Says::Waits)) {
             Self::Wait
         } else if has(english::ASKS_STATE) || has(english::ASKS_STATE_BY_NAME) {
             Self::AskState
-        } else if (has(english::MOVE_ON) || does(english::MOVES)) && !has(english::FILES) {
+        } else if (has(english::MOVE_ON) || moves(name)) && !has(english::FILES) {
             Self::MoveOn
         } else {
             Self::Any
@@ -159,13 +158,34 @@ fn types_nothing(arguments: &str) -> bool {
     !rest.contains(":\"") && !rest.contains(": \"") && name_words(&rest).any(is_time)
 }
 
+/// A name that moves something on. The verb comes first: "get_step" reads.
+#[inline(never)]
+fn moves(name: &str) -> bool {
+    name_words(name)
+        .take_while(|word| !is_one_of(word, english::READ))
+        .any(|word| is_one_of(word, english::MOVES))
+}
+
+/// What it is given is the next of something, and it does not read it.
+#[inline(never)]
+fn takes_next(name: &str, arguments: &str) -> bool {
+    /// Longer arguments say more (bytes).
+    const MOST: usize = 256;
+    arguments.len() <= MOST
+        && (has(arguments, "\"next ") || has(arguments, "\"another "))
+        && !name_words(name).any(|word| is_one_of(word, english::READ))
+}
+
 /// What any command of a line waits or asks for.
 fn of_command(line: &str) -> Option<Purpose> {
     let mut found = None;
     for command in line.split([';', '&', '|', '\n']).take(MAX_COMMANDS) {
         // `sudo sleep 5`, `await asyncio.sleep(5)`, `TZ=UTC date`, `timeout 60 tail`.
         let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+        // `reward = env.step(1)`.
         let mut words = command
+            .split_once(" = ")
+            .map_or(command, |(_, value)| value)
             .split_whitespace()
             .skip_while(|word| programs::BEFORE.contains(word) || word.contains('=') || is_number(word));
         let Some(program) = words.next() else { continue };
@@ -178,6 +198,10 @@ fn of_command(line: &str) -> Option<Purpose> {
         }
         if programs::SEARCH.contains(&base) {
             continue;
+        }
+        // A script or a function: `./process_next.sh`, `turtle.forward(10)`, `env.step(1)`. `walk north` may be a game's.
+        if program.contains(['.', '(', '/']) && moves(called) {
+            found = found.or(Some(Purpose::MoveOn));
         }
         // `kubectl wait`, `gh run watch`.
         if words.clone().take(2).any(|word| programs::WAIT_COMMANDS.contains(&word)) {

@@ -4,7 +4,7 @@ use sentinel_text::words;
 
 use super::{
     known::{Known, is_one_of},
-    phrases::Phrases,
+    phrases::{self, Phrases, Says},
     purpose::name_words,
 };
 use crate::words::english;
@@ -116,6 +116,14 @@ pub(super) fn says_so(text: &str) -> bool {
     }
     // `CREATE_IN_PROGRESS`.
     waits || (count <= 3 && (is_state(last) || (last.contains('_') && has_state_word(last))))
+}
+
+/// It says that it may pass: "Connection refused", "the database system is starting up".
+#[inline(never)]
+pub(super) fn may_pass(text: &str) -> bool {
+    let mut last = "";
+    let mut is_going_on = |word| STILL.has(std::mem::replace(&mut last, word)) && is_state(word);
+    phrases::says(text, Says::Passes) || (text.len() <= phrases::MOST && words(text).any(&mut is_going_on))
 }
 
 /// A member's text says that something is still to come.

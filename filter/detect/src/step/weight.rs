@@ -26,7 +26,7 @@ pub(crate) enum Weight {
 /// Words from which a call says so much that nobody says it again and again by chance.
 const LONG_WORDS: usize = 12;
 /// Words from which an outcome says something itself: two sentences, not "You hit the zombie."
-const TELLING_WORDS: usize = 10;
+pub(super) const TELLING_WORDS: usize = 10;
 /// Arguments longer than this say something (bytes).
 const LONG: usize = 1_024;
 
@@ -66,10 +66,12 @@ impl Weight {
         }
     }
 
-    /// Of a call to which this was said. A word alone ("thud", "denied") is hardly an outcome, unless a program has printed it.
+    /// Of a call to which this was said. A word alone ("thud", "denied") is hardly an outcome, unless a program has printed it. A number
+    /// alone may well stay as it is for a while, whatever has printed it.
     pub fn with_outcome(self, said: &str) -> Self {
         match self {
             Self::Nothing | Self::Token | Self::Words if is_a_word(said) => Self::Nothing,
+            Self::Words | Self::Full if is_a_reading(said) => Self::Token,
             Self::Words => Self::Full,
             _ => self.max(Self::of_outcome(said)),
         }
@@ -92,6 +94,16 @@ fn is_a_word(said: &str) -> bool {
     !word.is_empty()
         && word.bytes().all(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
         && word.chars().count() <= most
+}
+
+/// A number, and what it is counted in: "0", "21.5 °C", "-3.30 V".
+#[inline(never)]
+fn is_a_reading(said: &str) -> bool {
+    /// Bytes of a unit, with a space before it.
+    const UNIT: usize = 6;
+    let unit =
+        said.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | ','));
+    unit.len() < said.trim().len() && unit.len() <= UNIT && unit.split_whitespace().nth(1).is_none()
 }
 
 /// `17`, `-1.5`, `true`, `null`.

@@ -117,6 +117,12 @@ pub const WAITS: &[&str] = &[
 /// What programs say that run on in their own time, anywhere in a short text.
 pub const RUNS_ON: &[&str] = &["no new output", "wait longer", "no further output"];
 
+/// A failure that says so may pass by itself: what was called is coming up, or is taken for now. In two words at most.
+pub const PASSES: &[&str] = &[
+    "connection refused", "to connect", "connect to", "unavailable", "temporarily", "starting up", "recovery mode", "warming up", "state lock", "get lock",
+    "too many", "overloaded",
+];
+
 // What a call is for, by the words in its tool's name. Such calls come again and again as part of the work.
 
 /// It lets time pass; in other languages too, for names are not in English alone.
@@ -129,13 +135,17 @@ pub const MOVE_ON: &[&str] =
     &["pop", "next", "press", "scroll", "move", "swipe", "advance", "dequeue", "keypress", "hotkey", "tail", "log", "logs"];
 /// The same, in names that do not begin by reading: "get_step" tells something.
 pub const MOVES: &[&str] = &[
-    "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more", "receive",
+    "next", "pop", "step", "walk", "forward", "backward", "turn", "roll", "spin", "draw", "tick", "undo", "redo", "more", "receive",
 ];
 /// Verbs behind which nothing in a name moves on: "read_step".
 pub const READ: &[&str] = &[
     "get", "read", "list", "fetch", "search", "find", "view", "load", "retrieve", "lookup", "look", "describe",
     "count", "grep",
 ];
+/// In a tool's name: it asks, and whom. What a person says who was asked is as good as a user's text.
+pub const ASKS: &[&str] = &["ask", "confirm", "input", "question", "prompt", "request", "approval", "confirmation", "feedback"];
+/// See `ASKS`.
+pub const PERSONS: &[&str] = &["user", "human", "person", "operator", "customer", "guest", "people"];
 /// What can be moved without moving on: "move_file" is a deed like any other.
 pub const FILES: &[&str] = &["file", "directory", "folder"];
 /// It asks how something stands: in a tool's name, and in the words of a command.
