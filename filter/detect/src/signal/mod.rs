@@ -126,7 +126,7 @@ impl StepsPolicy {
     fn row(&self, step: &Step<'_>, strong: Thresholds) -> Thresholds {
         let by_weight = match step.weight() {
             _ if self.off == Some(Condition::Weight) => strong,
-            Weight::Words | Weight::Full | Weight::Long => strong,
+            Weight::Words | Weight::Place | Weight::Full | Weight::Long => strong,
             Weight::Token => self.one_token.lenient(strong),
             Weight::Nothing => Thresholds::hinting_from(self.weak).lenient(strong),
         };

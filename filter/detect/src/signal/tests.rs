@@ -420,7 +420,7 @@ fn a_call_and_its_outcome_weigh_together() {
     };
     for (tool, arguments, result, hint, kill) in [
         ("search_orders", r#"{"query": "order 123"}"#, "No order found", 3, Some(5)),
-        ("execute_code", r#"{"code": "print(6 * 7)"}"#, "42", 5, Some(10)),
+        ("execute_code", r#"{"code": "print(6 * 7)"}"#, "42", 3, Some(5)),
         ("execute_code", r#"{"code": "print(colour)"}"#, "blue", 3, Some(5)),
         ("measure", r#"{"probe": "channel A voltage"}"#, "3.30 V", 5, Some(10)),
         (

@@ -17,7 +17,9 @@ pub(crate) enum Weight {
     Token,
     /// The call names a text of two words: of a call only. As much as `Full`, unless the outcome is a word alone.
     Words,
-    /// The call names a path or code; or the outcome is long, or an explicit failure.
+    /// The call names a path or a command: of a call only. As much as `Full`, unless the outcome is a number alone.
+    Place,
+    /// The call names a program, which calls something itself; or the outcome is long, or an explicit failure.
     Full,
     /// The call names a text of a dozen words. Nobody says the same in so many words again and again by chance.
     Long,
@@ -53,12 +55,14 @@ impl Weight {
             return Self::Long;
         }
         let has_letter = |word: &str| word.chars().any(char::is_alphabetic);
-        let is_code = |c: char| "/\\(){}[]=;|<>$*&`".contains(c);
+        let is_code = |c: char| "/\\){}[]=;|<>$*&`".contains(c);
         // Scripts that write no spaces have a word for each character.
         let is_unspaced = !text.is_ascii() && !text.contains(' ') && words(text).nth(2).is_some();
         let has_two_words = text.split_whitespace().nth(1).is_some() && has_letter(text);
-        if (text.len() > 1 && text.contains(is_code) && has_letter(text)) || is_file(text) {
+        if text.len() > 1 && text.contains('(') && has_letter(text) {
             Self::Full
+        } else if (text.len() > 1 && text.contains(is_code) && has_letter(text)) || is_file(text) {
+            Self::Place
         } else if has_two_words || is_unspaced {
             Self::Words
         } else {
@@ -66,13 +70,13 @@ impl Weight {
         }
     }
 
-    /// Of a call to which this was said. A word alone ("thud", "denied") is hardly an outcome, unless a program has printed it. A number
-    /// alone may well stay as it is for a while, whatever has printed it.
+    /// Of a call to which this was said. A word alone ("thud", "denied") is hardly an outcome, unless the call names a path or code. A
+    /// number alone may well stay as it is for a while, unless a program has printed it.
     pub fn with_outcome(self, said: &str) -> Self {
         match self {
             Self::Nothing | Self::Token | Self::Words if is_a_word(said) => Self::Nothing,
-            Self::Words | Self::Full if is_a_reading(said) => Self::Token,
-            Self::Words => Self::Full,
+            Self::Words | Self::Place if is_a_reading(said) => Self::Token,
+            Self::Words | Self::Place => Self::Full,
             _ => self.max(Self::of_outcome(said)),
         }
     }
@@ -204,8 +208,9 @@ mod tests {
             (r#"{"query":"order 123"}"#, Weight::Words),
             ("{'query': 'order 123'}", Weight::Words),
             (r#""{\"query\": \"order 123\"}""#, Weight::Words),
-            (r#"{"path":"notes/a"}"#, Weight::Full),
-            (r#"{"path":"a.csv"}"#, Weight::Full),
+            (r#"{"path":"notes/a"}"#, Weight::Place),
+            (r#"{"path":"a.csv"}"#, Weight::Place),
+            (r#"{"command":"grep -c ERROR app.log"}"#, Weight::Place),
             (r#"{"code":"print(1)"}"#, Weight::Full),
             (r#"{"q":"天気予報"}"#, Weight::Words),
             ("look here", Weight::Words),

@@ -157,8 +157,9 @@ fn the_weight_is_that_of_the_call_or_of_the_outcome() {
         (r#"{"id":9}"#, "No order found", Weight::Token),
         ("{}", "You hit the zombie.", Weight::Nothing),
         ("{}", "one two three four five six seven eight nine ten eleven twelve", Weight::Full),
-        (r#"{"code":"print(6 * 7)"}"#, "42", Weight::Token),
-        (r#"{"code":"print(6 * 7)"}"#, "forty-two", Weight::Full),
+        (r#"{"code":"print(6 * 7)"}"#, "42", Weight::Full),
+        (r#"{"command":"wc -l a.csv"}"#, "42", Weight::Token),
+        (r#"{"command":"cat a.csv"}"#, "forty-two", Weight::Full),
     ] {
         assert_eq!(facts("tool", arguments, said).weight, weight, "{arguments}: {said}");
     }
