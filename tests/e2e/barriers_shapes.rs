@@ -276,13 +276,11 @@ async fn no_model_hides_beside_the_body() {
         ("/openai/deployments/big/chat/completions", json!({})),
         ("/v1/chat/completions", json!({"extra_body": {"model": "big"}})),
         ("/v1/chat/completions", json!({"fallbacks": [{"small": ["big"]}, {"model": "big"}]})),
+        ("/v1/chat/completions", json!({"Model": "big"})),
     ] {
         let response = client::post(stack.address(), path, &[], body(more.clone())).await;
         assert_refused(&response, "model_denied; model=big", &format!("{path} {more}"));
     }
-    let response =
-        client::post(stack.address(), "/v1/chat/completions", &[], body(json!({"Model": "big"}))).await;
-    assert_refused(&response, "unreadable; cause=shape", "a name in another case");
     let response =
         client::post(stack.address(), "/v1/chat/completions?model=small", &[], body(json!({}))).await;
     assert_eq!((response.status, response.verdict()), (200, "allow"), "{:?}", response.body);
