@@ -1,5 +1,6 @@
-//! Every trap of the project's own sets through the real Envoy, the real service and the real model: one question is answered and
-//! stored, then the other is asked. Each pair has a tenant of its own, so that nothing else could answer.
+//! Traps of the project's own sets through the real Envoy, the real service and the real model: one question is answered and
+//! stored, then the other is asked. Each pair has a tenant of its own, so that nothing else could answer. All traps of all sets are judged in
+//! the service (`cache/equality/tests.rs`); a part of them shows here that a text comes there as it was sent, in each dialect.
 
 use std::fs;
 
@@ -17,10 +18,13 @@ struct Pair {
     same_answer: bool,
 }
 
+/// One of so many pairs of each set. It has no divisor in common with the number of dialects, so each dialect gets pairs of all kinds.
+const ONE_OF: usize = 3;
+
 fn pairs(name: &str) -> Vec<Pair> {
     let file = parts::root().join("embedding-service/tests/pairs").join(name);
     let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    text.lines().map(|line| serde_json::from_str(line).expect("a pair")).collect()
+    text.lines().step_by(ONE_OF).map(|line| serde_json::from_str(line).expect("a pair")).collect()
 }
 
 /// The pairs take turns in the dialects.
@@ -80,38 +84,37 @@ async fn served(set: &str, least_true: usize) {
 
 #[tokio::test]
 async fn no_trap_gets_the_answer_of_another_question() {
-    // Of the 59 that are proven equal, one asks for an exchange rate, which is not kept.
-    served("traps.jsonl", 58).await;
+    served("traps.jsonl", 15).await;
 }
 
 #[tokio::test]
 async fn no_fresh_trap_does() {
-    served("fresh_traps.jsonl", 80).await;
+    served("fresh_traps.jsonl", 30).await;
     served("hard_traps.jsonl", 0).await;
 }
 
 #[tokio::test]
 async fn no_later_trap_does() {
-    served("later_traps.jsonl", 112).await;
+    served("later_traps.jsonl", 40).await;
 }
 
 #[tokio::test]
 async fn no_trap_of_the_fourth_round_does() {
-    served("fourth_traps.jsonl", 115).await;
+    served("fourth_traps.jsonl", 38).await;
 }
 
 #[tokio::test]
 async fn no_trap_of_the_fifth_round_does() {
-    served("fifth_traps.jsonl", 40).await;
+    served("fifth_traps.jsonl", 20).await;
 }
 
 #[tokio::test]
 async fn no_trap_of_the_sixth_round_does() {
-    served("sixth_traps.jsonl", 55).await;
+    served("sixth_traps.jsonl", 18).await;
 }
 
 #[tokio::test]
 async fn rewordings_of_the_own_and_of_the_hidden_fields_are_answered() {
-    served("own.jsonl", 56).await;
-    served("held_out.jsonl", 25).await;
+    served("own.jsonl", 18).await;
+    served("held_out.jsonl", 11).await;
 }
