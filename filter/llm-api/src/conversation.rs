@@ -86,11 +86,14 @@ impl<'a> Conversation<'a> {
                 None => {}
             }
         }
-        // A fallback may have fallbacks of its own.
-        let mut at = 0_usize;
-        while let Some(table) = tables.get(at).copied() {
-            search(table, &is_fallback, tools::DEEPEST, &mut tables);
-            at = at.saturating_add(1);
+        // A fallback may have fallbacks of its own, to a depth that bounds the work.
+        let mut from = 0_usize;
+        for _ in 0..tools::DEEPEST {
+            let to = tables.len();
+            for table in tables.get(from..to).unwrap_or_default().to_vec() {
+                search(table, &is_fallback, tools::DEEPEST, &mut tables);
+            }
+            from = to;
         }
         let mut found = Vec::new();
         lists.into_iter().for_each(|list| add_models(list, false, &mut found));

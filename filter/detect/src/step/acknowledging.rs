@@ -127,12 +127,13 @@ pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> 
 /// Fewer words than a result has that tells something, without those of the call and those that were said before: "Ran code: await
 /// page.keyboard.press('ArrowRight')" to `press_key {"key": "ArrowRight"}`.
 pub(super) fn tells_little(said: &str, [name, arguments]: [&str; 2]) -> bool {
-    /// A longer result tells something (bytes).
+    /// A longer result tells something (bytes), and longer arguments are not looked at.
     const MOST: usize = 400;
     if said.len() > MOST {
         return false;
     }
-    let [said, name, arguments] = [said, name, arguments].map(str::to_ascii_lowercase);
+    let short = |text: &str| if text.len() > MOST { String::new() } else { text.to_ascii_lowercase() };
+    let [said, name, arguments] = [said, name, arguments].map(short);
     let (mut told, mut before) = (0_usize, String::new());
     for word in words(&said) {
         if ![&before, &name, &arguments].into_iter().any(|text| has(text, word)) {
