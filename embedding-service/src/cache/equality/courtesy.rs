@@ -49,10 +49,7 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
     let is_please = tokens.first().is_some_and(|first| is_any_of(first, "please pls plz"));
     tokens.drain(..len);
     // "Please, could you suggest a name" is "could you please suggest a name".
-    if is_please
-        && !pattern.needs_order
-        && matches!(tokens.as_slice(), [can, you, ..] if is_any_of(can, "can could would will") && you.is("you"))
-    {
+    if is_please && !pattern.needs_order && asks_you(tokens) {
         tokens.insert(2, Token::word("please"));
     }
     if let Some(first) = tokens.first_mut() {
@@ -344,9 +341,7 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
         return false;
     }
     // "Could you list the planets, please?" is "could you please list the planets?"
-    if is_please
-        && matches!(tokens.as_slice(), [can, you, ..] if is_any_of(can, "can could would will") && you.is("you"))
-    {
+    if is_please && asks_you(tokens) {
         tokens.truncate(mark);
         tokens.insert(2, Token::word("please"));
         return true;
@@ -354,6 +349,11 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
     // Another mark is the end of the question.
     tokens.truncate(mark.saturating_add(usize::from(!is_comma)));
     true
+}
+
+/// "Could you ...".
+fn asks_you(tokens: &[Token]) -> bool {
+    matches!(tokens, [can, you, ..] if is_any_of(can, "can could would will") && you.is("you"))
 }
 
 /// "How do I cancel a subscription": done with a thing, so no words to be spoken follow.

@@ -102,8 +102,7 @@ impl Form {
         }
         let mark = match end {
             End::Asked if is_about_marks || !asks(&tokens) || begun_as.is_offer(&tokens) => Some("?"),
-            End::Exclaimed => Some("!"),
-            End::Both => Some("!"),
+            End::Exclaimed | End::Both => Some("!"),
             End::Open => Some("..."),
             _ => None,
         };

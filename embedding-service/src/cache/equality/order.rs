@@ -235,7 +235,9 @@ pub(super) fn with_what(tokens: &mut [Token]) {
         && is_one_of(of, "of in on")
         && !tokens.iter().any(|token| token.is_mark() || is_one_of(token, "or and"))
     {
-        tokens.iter_mut().take(1).for_each(|first| "what".clone_into(&mut first.text));
+        if let Some(first) = tokens.first_mut() {
+            "what".clone_into(&mut first.text);
+        }
         return;
     }
     let is_most = |token: &Token| {
