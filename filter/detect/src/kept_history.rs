@@ -11,7 +11,7 @@ use sentinel_text::digest;
 use serde::{Deserialize, Serialize};
 
 use crate::history::digest_of_word;
-use crate::step::{FinishedCall, StepLog, Steps, StrayResult, asked_number};
+use crate::step::{Asked, FinishedCall, StepLog, Steps, StrayResult};
 
 /// Turns that are remembered: enough for five rounds of the longest cycle.
 const TURNS: usize = 25;
@@ -52,7 +52,7 @@ pub struct KeptTail {
     pub results: Vec<StrayResult>,
     /// Digests of the user texts that stand alone in their messages, in their normal form, with how often each wants
     /// something done.
-    pub words: Vec<(u64, u32)>,
+    pub words: Vec<(u64, Asked)>,
 }
 
 impl KeptTail {
@@ -76,7 +76,7 @@ impl KeptTail {
             })?;
             // A text beside results is no word.
             if role == Role::User && !has_results && tail.words.len() < WORDS {
-                tail.words.push((digest_of_word(&text), asked_number(&text)));
+                tail.words.push((digest_of_word(&text), Asked::by(&text)));
             }
         }
         Ok(tail)
@@ -215,7 +215,8 @@ mod tests {
         let (steps, _) = histories.follow(&KeptTail { thread, ..KeptTail::default() });
         assert_eq!(steps.all.len(), TURNS);
         assert!(steps.all.windows(2).all(|pair| pair[0].is_like(&pair[1]) && pair[0].tool == pair[1].tool));
-        let (spoken, _) = histories.follow(&KeptTail { thread, words: vec![(1, 0)], ..KeptTail::default() });
+        let (spoken, _) =
+            histories.follow(&KeptTail { thread, words: vec![(1, Asked::NotSaid)], ..KeptTail::default() });
         assert!(spoken.current().is_empty());
     }
 

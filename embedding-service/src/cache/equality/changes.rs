@@ -186,7 +186,7 @@ fn is_meant_otherwise(change: &Change, tokens: &[Token], found: &Captures<'_>) -
     let is_number = |token: &Token| {
         token.kind == Kind::Other
             || is_in("numerals", &token.text)
-            || super::writing::small_number(token).is_some()
+            || super::numbers::small_number(token).is_some()
     };
     match change.to.as_slice() {
         ["how", "to", "V", ..] if tokens.first().is_some_and(|how| how.is("how")) => {

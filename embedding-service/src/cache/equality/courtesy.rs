@@ -2,6 +2,7 @@
 
 use super::{
     changes::{courtesies, is_plain_clause, is_plural, is_whole, prefix},
+    numbers,
     order::{as_a_question, is_verb},
     token::{Kind, Token, is_any_of},
     words::{begins_a_question, is_in, is_order_word},
@@ -217,7 +218,7 @@ fn is_plain_order(rest: &[Token]) -> bool {
             object.get(at).is_some_and(|about| is_any_of(about, "about of for"))
                 && object.len() > at.saturating_add(1)
         };
-        (is_any_of(next, "a an the") || next.kind == Kind::Other || writing::small_number(next).is_some())
+        (is_any_of(next, "a an the") || next.kind == Kind::Other || numbers::small_number(next).is_some())
             && (is_kind(1) && is_about(2) || is_kind(2) && is_about(3))
             || next.is("a") && object.len() == 2 && object.last().is_some_and(|kind| is_any_of(kind, POEMS))
     };

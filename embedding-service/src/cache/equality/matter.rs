@@ -1,7 +1,7 @@
 //! Whether the writing of a text is its matter: then a slip is no slip, and every sign of it counts.
 
 use super::token::{Token, is_any_of};
-use super::{contractions, order, words, writing};
+use super::{contractions, numbers, order, words, writing};
 
 /// "Is this a question?", "how many tokens is this?": without anything else that "this" could be, every sign of the text counts.
 pub(super) fn is_about_itself(tokens: &[Token]) -> bool {
@@ -78,7 +78,7 @@ pub(super) fn has_two_ways(tokens: &[Token], is_known: &dyn Fn(&str) -> bool) ->
     let has = |text: &str| tokens.iter().any(|token| token.text == text);
     let is_spelt_twice =
         tokens.iter().zip(&spelt).any(|(before, after)| before.text != after.text && has(&after.text));
-    let is_counted_twice = tokens.iter().filter_map(writing::small_number).any(|number| has(&number));
+    let is_counted_twice = tokens.iter().filter_map(numbers::small_number).any(|number| has(&number));
     let mut full = tokens.to_vec();
     contractions::with_full_forms(&mut full, false);
     let pairs =

@@ -2,7 +2,7 @@
 //! 15 and 50), so a semantic cache has to look at the words.
 //!
 //! Two texts are the same if a closed list of changes that keep the meaning brings both to one form: those of `changes.txt`, each
-//! group with its reason, and those of [`writing`] (spelling, slips, numbers), [`contractions`], [`courtesy`] and [`order`] (phrases that
+//! group with its reason, and those of [`writing`] (spelling, slips), [`numbers`], [`contractions`], [`courtesy`] and [`order`] (phrases that
 //! may stand in two places). Everything that no entry names is compared to the letter and in its order: another word, sign, capital or line break
 //! is another question. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
 
@@ -11,6 +11,7 @@ mod contractions;
 mod courtesy;
 mod end;
 mod matter;
+mod numbers;
 mod order;
 mod token;
 mod words;
@@ -72,7 +73,7 @@ impl Form {
         writing::with_small_starts(&mut tokens, !is_about_words && !is_subject);
         if !is_about_words && !writing::may_be_meant(&tokens) {
             writing::spelt(&mut tokens, is_known);
-            writing::with_numbers(&mut tokens);
+            numbers::with_numbers(&mut tokens);
         }
         let begun_as = Beginning::of(&tokens);
         let mut is_asking = false;

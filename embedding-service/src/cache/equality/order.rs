@@ -2,9 +2,9 @@
 //! "not", and what stands on both sides of a symmetric word.
 
 use super::{
+    numbers::small_number,
     token::{Kind, Token},
     words::{begins_a_question, is_in},
-    writing::small_number,
 };
 
 const PREPOSITIONS: &str = "in on at for with without during by as after before from to near";

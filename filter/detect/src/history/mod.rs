@@ -15,7 +15,7 @@ use crate::{
     context::Context,
     kept_history::KeptTail,
     signal::StepsPolicy,
-    step::{self, CallTexts, FinishedCall, Memo, StepLog, Steps, Task},
+    step::{self, Asked, CallTexts, FinishedCall, Memo, StepLog, Steps, Task},
 };
 
 mod deed;
@@ -174,8 +174,8 @@ impl<'a> Reading<'a> {
         let steps = self.log.steps();
         // A whole run in one turn has a number of its own.
         match steps.task {
-            Task::Asked(0) => Steps { task: self.task.clone(), ..steps },
-            Task::Asked(number) => Steps { task: Task::Asked(number.max(self.task.asked())), ..steps },
+            Task::Asked(Asked::NotSaid) => Steps { task: self.task.clone(), ..steps },
+            Task::Asked(asked) => Steps { task: Task::Asked(asked.max(self.task.asked())), ..steps },
             Task::Texts(_) => steps,
         }
     }

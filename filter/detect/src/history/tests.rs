@@ -272,10 +272,10 @@ fn what_was_asked_for_holds_until_it_is_answered() {
         read_in("anthropic", &json!({ "messages": messages })).steps().task.asked()
     };
     let word = ("user", "Tell me the slowest one, too.");
-    assert_eq!(asked(&[]), 10);
-    assert_eq!(asked(&[word]), 10);
-    assert_eq!(asked(&[("user", "Or rather 20 times.")]), 20);
-    assert_eq!(asked(&[("assistant", "All of them have passed."), word]), 0);
+    assert_eq!(asked(&[]), Asked::Times(10));
+    assert_eq!(asked(&[word]), Asked::Times(10));
+    assert_eq!(asked(&[("user", "Or rather 20 times.")]), Asked::Times(20));
+    assert_eq!(asked(&[("assistant", "All of them have passed."), word]), Asked::NotSaid);
 }
 
 #[test]

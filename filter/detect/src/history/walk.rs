@@ -14,7 +14,7 @@ use crate::{
     context::is_calendar,
     joined::Joined,
     signal::{Condition, StepsPolicy},
-    step::{Memo, StepLog, Task, is_weak_answer},
+    step::{Asked, Memo, StepLog, Task, is_weak_answer},
 };
 
 /// The id of the calls that a text makes.
@@ -237,7 +237,7 @@ impl<'p, 'a> Walk<'p, 'a> {
     }
 
     fn new_word(&mut self, at: usize, is_answered: bool) {
-        self.steps.word(is_answered, 0);
+        self.steps.word(is_answered, Asked::NotSaid);
         let first = self.task.filter(|_| !is_answered).map_or(at, |[first, _]| first);
         self.task = Some([first, at]);
         self.turns = 0;

@@ -12,7 +12,7 @@ pub use self::again::{Range, Recorded, is_earlier};
 use self::{progress::Streak, repeated_step::Repeated};
 pub use crate::thresholds::Thresholds;
 use crate::{
-    step::{Kind, LENGTH, OPEN_ENDED, Step, Steps, Task, ToolRules, Weight},
+    step::{Asked, Kind, LENGTH, Step, Steps, Task, ToolRules, Weight},
     verdict::{Finding, Signal, Verdict},
 };
 
@@ -296,7 +296,7 @@ fn unless_asked_for(
     }
     let milder = match task.asked() {
         // What the call names may be what the user has counted: "craft 8 planks". That forgives, but does not hide.
-        0 => {
+        Asked::NotSaid => {
             let is_kill = found.verdict == Verdict::Kill;
             let number = last.filter(|_| is_kill).map_or(0, |last| task.named_by(last));
             if number == 0 {
@@ -304,8 +304,8 @@ fn unless_asked_for(
             }
             policy.killing_from(number.saturating_add(4))
         }
-        OPEN_ENDED => policy.open_ended(),
-        number => policy.asked_for(number),
+        Asked::OpenEnded => policy.open_ended(),
+        Asked::Times(number) => policy.asked_for(number),
     };
     find(&milder)
 }

@@ -4,6 +4,7 @@
 
 use memchr::memmem::Finder;
 use sentinel_text::words;
+use serde::{Deserialize, Serialize};
 
 use super::{
     acknowledging::has,
@@ -38,14 +39,25 @@ const BEGINNINGS: [&[&str]; 4] =
     [russian::REPETITIONS, chinese::REPETITIONS, japanese::REPETITIONS, korean::REPETITIONS];
 const NUMBERS: [&[(&str, u32)]; 3] = [english::NUMBERS, german::NUMBERS, others::NUMBERS];
 
-/// Nobody knows how often: "until the door opens".
-pub(crate) const OPEN_ENDED: u32 = 1;
+/// How often a text wants something done. Of two texts the one counts that asks for more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub enum Asked {
+    #[default]
+    NotSaid,
+    /// Nobody knows how often: "until the door opens".
+    OpenEnded,
+    /// From `LEAST` to `MOST`.
+    Times(u32),
+}
 
-/// The largest such number of a text, or `OPEN_ENDED`; 0 where it has none.
-pub(crate) fn asked_number(text: &str) -> u32 {
-    let number = in_both_ends(text);
-    let is_open_ended = || phrases::says(text, Says::OpenEnded) && !goes_to_the_end(text);
-    if number == 0 && is_open_ended() { OPEN_ENDED } else { number }
+impl Asked {
+    pub(crate) fn by(text: &str) -> Self {
+        match in_both_ends(text) {
+            0 if phrases::says(text, Says::OpenEnded) && !goes_to_the_end(text) => Self::OpenEnded,
+            0 => Self::NotSaid,
+            number => Self::Times(number),
+        }
+    }
 }
 
 /// "Keep going until the problem is solved": how an agent works, and nothing that it waits for.
@@ -140,12 +152,11 @@ fn in_part(text: &str) -> u32 {
         }
     }
     // `×` is no word.
-    for (at, sign) in text.match_indices('×') {
+    for (at, _) in text.match_indices('×') {
         let before = text.get(..at).unwrap_or_default().trim_end();
         let digits = before.len().saturating_sub(before.trim_end_matches(|c: char| c.is_ascii_digit()).len());
         let number = before.get(before.len().saturating_sub(digits)..).and_then(|digits| digits.parse().ok());
         most = most.max(number.filter(in_range).unwrap_or(0));
-        let _ = sign;
     }
     most
 }
@@ -209,23 +220,32 @@ mod tests {
             ("Run it 1000 times", 0),
             ("In room 12 there are four times", 0),
             ("", 0),
-            ("Tell me when the kiln has cooled.", OPEN_ENDED),
-            ("Roll a die until you see a six", OPEN_ENDED),
             ("Roll a die 12 times, or until you see a six", 12),
-            ("Sag mir, wenn der Ofen heiß ist", OPEN_ENDED),
-            ("Préviens-moi quand le four est chaud.", OPEN_ENDED),
-            ("炉が冷めたら教えて。", OPEN_ENDED),
-            ("炉子凉了告诉我。", OPEN_ENDED),
-            ("भट्ठी ठंडी हो जाए तो बताना।", OPEN_ENDED),
             ("Tell me the opening hours of the bakery", 0),
             ("Wir haben von 9 bis 10 Uhr offen", 0),
             ("When was the library founded?", 0),
             ("Keep going until the user's query is resolved.", 0),
             ("Do not stop until you have found the answer", 0),
-            ("Go on until the tests pass", OPEN_ENDED),
             ("×", 0),
         ] {
-            assert_eq!(asked_number(text), number, "{text}");
+            let asked = if number == 0 { Asked::NotSaid } else { Asked::Times(number) };
+            assert_eq!(Asked::by(text), asked, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_done_until_something_comes_about() {
+        for text in [
+            "Tell me when the kiln has cooled.",
+            "Roll a die until you see a six",
+            "Sag mir, wenn der Ofen heiß ist",
+            "Préviens-moi quand le four est chaud.",
+            "炉が冷めたら教えて。",
+            "炉子凉了告诉我。",
+            "भट्ठी ठंडी हो जाए तो बताना।",
+            "Go on until the tests pass",
+        ] {
+            assert_eq!(Asked::by(text), Asked::OpenEnded, "{text}");
         }
     }
 
@@ -259,6 +279,6 @@ mod tests {
     fn of_a_long_text_both_ends_are_read() {
         let long =
             format!("Run it 10 times. {} Then 12 runs more. {}", "é ".repeat(9_000), "Ende. ".repeat(20));
-        assert_eq!(asked_number(&long), 12);
+        assert_eq!(Asked::by(&long), Asked::Times(12));
     }
 }

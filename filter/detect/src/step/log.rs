@@ -9,8 +9,8 @@ use crate::WordSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Begin, Brought, CallTexts, FinishedCall, LENGTH, Memo, Purpose, Step, Steps, Task, ToolRule, ToolRules,
-    Weight,
+    Asked, Begin, Brought, CallTexts, FinishedCall, LENGTH, Memo, Purpose, Step, Steps, Task, ToolRule,
+    ToolRules, Weight,
     call::{Call, CallResult, Meaning, Tool, written_bytes},
     judge,
     outcome::Done,
@@ -32,7 +32,7 @@ const MAX_ARGUMENTS: usize = 131_072;
 /// where all calls of a history stand in one turn and are more, they are read one after the other.
 const LONGEST_FAN_OUT: usize = 6;
 /// Equal calls that such a turn may hold, as if they had been asked for.
-const FAN_OUT: u32 = 5;
+const FAN_OUT: Asked = Asked::Times(5);
 /// Names of tools that are looked through for one that was seen before.
 const NAMES: usize = 32;
 
@@ -43,8 +43,8 @@ pub struct StepLog<'a> {
     pub(crate) tools: Vec<Tool>,
     /// A user has begun a new count since the last turn.
     is_spoken_to: Word,
-    /// How often the user's last text wants something done; 0: it does not say.
-    asked: u32,
+    /// How often the user's last text wants something done.
+    asked: Asked,
     /// Bytes of arguments that were read so far.
     #[serde(skip)]
     arguments_read: usize,
@@ -244,8 +244,8 @@ impl<'a> StepLog<'a> {
         Some((call, tool))
     }
 
-    /// A user's text begins a new count. `asked`: how often it wants something done, 0 where that is not known.
-    pub(crate) fn word(&mut self, is_answered: bool, asked: u32) {
+    /// A user's text begins a new count. `asked`: how often it wants something done.
+    pub(crate) fn word(&mut self, is_answered: bool, asked: Asked) {
         let word = if is_answered { Word::Answered } else { Word::New };
         self.is_spoken_to = self.is_spoken_to.max(word);
         self.asked = asked;

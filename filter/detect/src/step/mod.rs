@@ -6,7 +6,7 @@ use self::known::is_one_of;
 use crate::{WordSet, words::english};
 
 pub(crate) use self::{
-    asked::{OPEN_ENDED, asked_number, number_of_named},
+    asked::{Asked, number_of_named},
     judge::{Facts, Judged, is_weak_answer, without_volatile},
     log::StrayResult,
     numbers::{Numbers, Sequence},
@@ -205,22 +205,24 @@ pub struct Begin {
 /// What the user wants, as far as it says how often something is to be done.
 #[derive(Clone, Debug)]
 pub enum Task<'a> {
-    /// The number that it asks for; 0: none.
-    Asked(u32),
+    Asked(Asked),
     /// The first and the last text since the last answer, as they stand in the body.
     Texts([&'a str; 2]),
 }
 
 impl Default for Task<'_> {
     fn default() -> Self {
-        Self::Asked(0)
+        Self::Asked(Asked::NotSaid)
     }
 }
 
 impl Task<'_> {
-    /// How often something is to be done; 0: it does not say.
-    pub(crate) fn asked(&self) -> u32 {
-        self.in_texts(&asked_number)
+    /// How often something is to be done.
+    pub(crate) fn asked(&self) -> Asked {
+        match self {
+            Self::Asked(asked) => *asked,
+            Self::Texts(texts) => most(texts, &Asked::by),
+        }
     }
 
     /// How many of what the step names there are to be; 0: it does not say. Code and paths name many things.
@@ -230,18 +232,16 @@ impl Task<'_> {
         }
         let call = format!("{} {}", step.tool, step.brought.arguments());
         let deed = if step.weight_of_calls() < Weight::Words { step.tool } else { "" };
-        self.in_texts(&|text| number_of_named(text, &call, deed))
-    }
-
-    fn in_texts(&self, number: &dyn Fn(&str) -> u32) -> u32 {
         match self {
-            Self::Asked(number) => *number,
-            // An escape would stand at the word behind it.
-            Self::Texts(texts) => {
-                texts.iter().map(|text| number(&text.replace("\\n", " "))).max().unwrap_or(0)
-            }
+            Self::Asked(_) => 0,
+            Self::Texts(texts) => most(texts, &|text| number_of_named(text, &call, deed)),
         }
     }
+}
+
+/// The most that one of the texts asks for. An escape would stand at the word behind it.
+fn most<T: Ord + Default>(texts: &[&str], asked: &dyn Fn(&str) -> T) -> T {
+    texts.iter().map(|text| asked(&text.replace("\\n", " "))).max().unwrap_or_default()
 }
 
 impl<'a> Steps<'a> {

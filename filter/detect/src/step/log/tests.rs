@@ -90,7 +90,7 @@ fn only_the_last_steps_are_kept_and_a_users_word_begins_a_new_count() {
         log.call(&n.to_string(), "f", n.to_string(), &ToolRules::default());
         log.result(&ToolResult { of: CallRef::Id(n.to_string().into()), content: None, is_error: false });
     }
-    log.word(false, 0);
+    log.word(false, Asked::NotSaid);
     let steps = log.steps();
     assert_eq!((steps.all.len(), steps.current().len()), (LENGTH, 0));
 }
