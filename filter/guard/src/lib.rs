@@ -9,6 +9,7 @@
 mod fold;
 mod json;
 mod phrases;
+mod screen;
 mod structure;
 mod tokens;
 mod words;
@@ -134,6 +135,11 @@ impl Scanner {
 
     /// What a JSON value holds: the text in its strings, each of which is followed by the end of a line.
     pub fn scan_json(&mut self, json: &str, place: Place) -> Matches {
+        if screen::may_say_something(json) { self.read_json(json, place) } else { Matches::default() }
+    }
+
+    #[inline(never)]
+    fn read_json(&mut self, json: &str, place: Place) -> Matches {
         let mut text = std::mem::take(&mut self.unescaped);
         text.clear();
         json::strings_into(json, &mut text);

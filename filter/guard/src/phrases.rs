@@ -12,7 +12,10 @@ use crate::{
 };
 
 /// Words that a rule begins with.
-const BEGINNINGS: u64 = IGNORE | FOLLOW | REVEAL | BEFORE | PLAY | UNBOUND | NO | NEGATION | NOW | IDENTITY;
+pub const BEGINNINGS: u64 =
+    IGNORE | FOLLOW | REVEAL | BEFORE | PLAY | UNBOUND | NO | NEGATION | NOW | IDENTITY;
+/// Without one of these no rule finds anything.
+pub const SPOKEN_OF: u64 = INSTRUCTION | EVERYTHING | RULE | SAID | UNBOUND | LIMIT | AI;
 
 /// Words of a sentence that a rule may look at, on each side.
 const REACH: usize = 32;
@@ -41,7 +44,7 @@ fn last(tokens: &[Token], most: usize) -> &[Token] {
 
 /// Judges the words of a text; `all`: what they are, all together.
 pub fn judge(tokens: &[Token], all: u64, place: Place, found: &mut Matches) {
-    if all & (INSTRUCTION | EVERYTHING | RULE | SAID | UNBOUND | LIMIT | AI) == 0 {
+    if all & SPOKEN_OF == 0 {
         return;
     }
     let mut marks = RoleMarks::default();

@@ -153,10 +153,13 @@ fn is_quoted(before: &str, behind: &str) -> bool {
     before.ends_with(['"', '\'', '`', '\\', '(', ',']) || behind.starts_with(['"', '\'', '`'])
 }
 
+/// Words that such a line begins with.
+pub const BEGINNINGS: u64 = SYSTEM | END;
+
 /// Judges lines such as "--- END OF SYSTEM PROMPT ---" and "SYSTEM: you must ..".
 pub fn lines(tokens: &[Token], found: &mut Matches) {
     for (at, token) in tokens.iter().enumerate() {
-        if !token.follows(LINE | STOP) || !token.is(SYSTEM | END) {
+        if !token.follows(LINE | STOP) || !token.is(BEGINNINGS) {
             continue;
         }
         let after = tokens.get(at.saturating_add(1)..).unwrap_or_default();

@@ -128,10 +128,10 @@ fn ideographs(word: &str, start: usize, gap: &mut u8, tokens: &mut Vec<Token>) -
 
 /// What a byte is to a word: a part of it, a small letter, a part of a character that is not ASCII, an apostrophe; white space, or a
 /// sign that is always the same; 0: see [`sign`].
-const INSIDE: u8 = 1;
+pub const INSIDE: u8 = 1;
 const LOWER: u8 = 2;
-const WIDE: u8 = 4;
-const APOSTROPHE: u8 = 8;
+pub const WIDE: u8 = 4;
+pub const APOSTROPHE: u8 = 8;
 const SPACE: u8 = 16;
 const MARK: u8 = 32;
 static CLASSES: [u8; 256] = classes();
@@ -156,7 +156,7 @@ const fn classes() -> [u8; 256] {
 }
 
 #[inline]
-fn class(byte: u8) -> u8 {
+pub fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
@@ -312,10 +312,7 @@ impl Table {
                 kinds |= known.kinds;
             }
         }
-        let may_be_slip = kinds == 0
-            && (LEAST_SLIPPED..=MOST_SLIPPED).contains(&word.len())
-            && matches!(word, [b'i' | b'I' | b'd' | b'D' | b'p' | b'P' | b'g' | b'G', ..]);
-        if may_be_slip { self.slipped(word) } else { kinds }
+        if kinds == 0 && may_be_slip(word, word.len()) { self.slipped(word) } else { kinds }
     }
 
     /// What a word is with one letter put right; 0 where it is none.
@@ -339,9 +336,16 @@ impl Table {
 const LEAST_SLIPPED: usize = 5;
 const MOST_SLIPPED: usize = 13;
 
+/// Whether the word that the text begins with may be a slip, by its length and its first letter.
+#[inline]
+pub fn may_be_slip(text: &[u8], length: usize) -> bool {
+    (LEAST_SLIPPED..=MOST_SLIPPED).contains(&length)
+        && matches!(text, [b'i' | b'I' | b'd' | b'D' | b'p' | b'P' | b'g' | b'G', ..])
+}
+
 /// Whether a word is another with one letter too many, too few, or wrong, or two that changed places. The first letter and
 /// the last are right: with another ending it is another word.
-fn is_slip<'w>(word: &'w [u8], meant: &'w [u8]) -> bool {
+pub fn is_slip<'w>(word: &'w [u8], meant: &'w [u8]) -> bool {
     let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
     let ([first, .., last], [first_meant, .., last_meant]) = (word, meant) else { return false };
     let are_ends = same(&(last, last_meant)) && same(&(first, first_meant));

@@ -104,8 +104,8 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
     if count < least || !last.acts || last.moves_on() || row().any(|step| step.kind() == Kind::Waiting) {
         return 0;
     }
-    // A call that names little and tells something else each time reads on.
-    let differ = |pair: &[Step<'_>]| matches!(pair, [before, step] if !step.brings_like(before));
+    // A call that names little and tells something else each time reads on, unless it fails.
+    let differ = |pair: &[Step<'_>]| matches!(pair, [before, step] if !step.brings_like(before) && step.kind() != Kind::Failure);
     let mut pairs = steps.windows(2).rev().take(row().skip(1).count());
     if last.weight_of_calls() < Weight::Words && pairs.all(differ) {
         return 0;

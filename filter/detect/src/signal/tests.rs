@@ -626,6 +626,24 @@ fn the_same_call_in_a_row_is_hinted_whatever_comes_of_it() {
     assert_eq!(call_of("edit a.py", &grown[..8]), "aaaaahhh");
     let progress = twelve(|n| format!("{} of 40 pages printed", 3 * n));
     assert!(!call_of("print it all", &progress).contains('h'), "it moves towards an end");
+    for (what, failing) in [
+        (
+            "a reference",
+            twelve(|n| format!(r#"{{"error":"insufficient funds","ref":"R{}"}}"#, 88_120 + 113 * n)),
+        ),
+        ("a state of the server", twelve(|n| format!("Error: locked by {}", ["ann", "bob", "cyd"][n % 3]))),
+    ] {
+        let steps: Vec<_> = failing.iter().map(|said| step("order", r#"{"id": "X"}"#, said)).collect();
+        let verdict = |count: usize| judged(&steps[..count]).map(|found| found.0);
+        assert_eq!(
+            (verdict(5), verdict(6), verdict(12)),
+            (None, Some(Verdict::Hint), Some(Verdict::Hint)),
+            "{what}"
+        );
+    }
+    let read: Vec<_> =
+        (0..12).map(|n| step("next", r#"{"id": "X"}"#, &format!("{n} herons flew by"))).collect();
+    assert_quiet(&read, "who asks for the next one reads on");
 }
 
 /// Browser agents, robots, readers of streams: what they do again stands between things that are new.

@@ -44,7 +44,8 @@ fn is_end_of(row: &[f64], end: &[f64]) -> bool {
     end.iter().all(|value| value == first) && row.iter().all(|value| value <= first)
 }
 
-/// A text without its numbers, its numbers, and whether one of them is a percentage.
+/// A text without its numbers, its numbers, and whether one of them is a percentage. Dates and words of letters and digits (`R88120`)
+/// count nothing.
 fn read(text: &str) -> Option<(String, Vec<f64>, bool)> {
     if text.len() > MOST {
         return None;
@@ -54,9 +55,14 @@ fn read(text: &str) -> Option<(String, Vec<f64>, bool)> {
     let mut rest = plain.as_ref();
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         let (before, from) = rest.split_at_checked(at)?;
+        frame.push_str(before);
+        if let Some(length) = name_or_date(before, from) {
+            frame.push('#');
+            rest = from.get(length..)?;
+            continue;
+        }
         let end = from.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(from.len());
         let (number, after) = from.split_at_checked(end)?;
-        frame.push_str(before);
         // A part of a time is made no whole number: a clock that goes on counts nothing.
         let goes_on =
             after.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -73,6 +79,22 @@ fn read(text: &str) -> Option<(String, Vec<f64>, bool)> {
     Some((frame, numbers, has_percent))
 }
 
+/// Bytes of the rest of a word in which letters come before digits, or of a date that begins with its year.
+fn name_or_date(before: &str, from: &str) -> Option<usize> {
+    let bytes = from.as_bytes();
+    let word = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let has_letters = before.ends_with(|c: char| c.is_ascii_alphabetic());
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    // A unit may stand behind a number.
+    let mut letters = bytes.get(..word)?.iter().skip_while(|byte| is_digit(byte));
+    if has_letters || letters.any(is_digit) {
+        return Some(word);
+    }
+    let [year @ .., b'-', m, n, b'-', d, e] = bytes.first_chunk::<10>()? else { return None };
+    let is_date = year.iter().chain([m, n, d, e]).all(is_digit);
+    is_date.then_some(10)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +109,17 @@ mod tests {
         assert!(moves(|n| format!("{{\"done\":{n},\"total\":90}}")));
         assert!(!moves(|n| format!("the file has {} lines now", 100 + n)), "it grows towards nothing");
         assert!(!moves(|n| format!("10:{:02}:31 no answer", n)), "a clock goes on");
+        assert!(!moves(|n| format!("2026-02-{:02} no answer", 10 + n)), "so does a calendar");
+        assert!(
+            !moves(|n| format!("rejected, reference R{}, 90210 at most", 8_812 + 113 * n)),
+            "a reference is no count"
+        );
+        assert!(!moves(|n| format!("no route (7f{n}c200a), try 9")), "nor is an id");
+        assert!(
+            moves(|n| format!("order R{n}81 is number {} in the line", 14 - n)),
+            "a number beside one is"
+        );
+        assert!(moves(|n| format!("{}s left", 60 - n)), "so is one with a unit");
         assert!(moves(|n| format!("00:{:02}:31 left", 9 - n)), "a time that is left");
         assert!(!moves(|n| format!("took {} ms", [3, 9, 2, 7, 1, 8][n as usize])));
         assert!(!moves(|n| format!("page {}", "x".repeat(n as usize))));
