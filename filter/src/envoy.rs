@@ -92,9 +92,9 @@ impl Facts for Envoy {
         self.shared.leases()
     }
 
-    fn request_header(&self, name: &str) -> Option<Vec<u8>> {
+    fn request_header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let known = self.request_headers.get_or_init(|| headers(MapType::HttpRequestHeaders));
-        known.get(name).map(<[u8]>::to_vec)
+        known.get(name).map(Cow::Borrowed)
     }
 
     fn request_header_values(&self, name: &str) -> Vec<Vec<u8>> {
@@ -109,8 +109,8 @@ impl Facts for Envoy {
         hostcalls::get_buffer(BufferType::HttpRequestBody, 0, usize::MAX).ok()?.map(Cow::Owned)
     }
 
-    fn response_header(&self, name: &str) -> Option<Vec<u8>> {
-        self.response_headers.get(name).map(<[u8]>::to_vec)
+    fn response_header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        self.response_headers.get(name).map(Cow::Borrowed)
     }
 
     fn response_header_values(&self, name: &str) -> Vec<Vec<u8>> {
@@ -177,7 +177,7 @@ impl Host for Envoy {
     }
 
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome> {
-        let trace = self.request_header(call::TRACE);
+        let trace = self.request_header(call::TRACE).map(Cow::into_owned);
         self.call = Some(calls::send(&call::ask(&self.shared.config, question, trace))?);
         Ok(())
     }

@@ -130,12 +130,12 @@ pub struct EventSink<'v, 'a> {
 
 // `inline(never)`: every dialect calls these functions, and inlined copies would make the module large.
 impl<'v, 'a> EventSink<'v, 'a> {
-    /// Ignores unknown members.
+    /// Ignores what is unknown.
     pub fn new(visit: &'v mut dyn FnMut(AnswerEvent<'a>)) -> Self {
         Self { visit, is_strict: false }
     }
 
-    /// Emits `Other` for unknown members.
+    /// Emits `Other` for unknown members, and where something required does not hold.
     pub fn strict(visit: &'v mut dyn FnMut(AnswerEvent<'a>)) -> Self {
         Self { visit, is_strict: true }
     }
@@ -148,27 +148,35 @@ impl<'v, 'a> EventSink<'v, 'a> {
     /// Emits `Other` unless `holds` is true.
     #[inline(never)]
     pub(crate) fn require(&mut self, holds: bool) {
-        if !holds {
+        if self.is_strict && !holds {
             self.emit(AnswerEvent::Other);
+        }
+    }
+
+    /// The same for what takes a look at the object.
+    #[inline]
+    pub(crate) fn require_that(&mut self, holds: impl FnOnce() -> bool) {
+        if self.is_strict {
+            self.require(holds());
         }
     }
 
     /// Requires that no name occurs twice in `object`.
     #[inline(never)]
     pub(crate) fn require_unique_names(&mut self, object: &Object<'_>) {
-        self.require(!self.is_strict || object.has_no_twins());
+        self.require_that(|| object.has_no_twins());
     }
 
     /// Requires that `object` has only members of these names, each at most once.
     #[inline(never)]
     pub(crate) fn require_only(&mut self, object: &Object<'_>, names: &[&str]) {
-        self.require(!self.is_strict || object.has_only(names));
+        self.require_that(|| object.has_only(names));
     }
 
     /// Requires that the string of this name, if present, equals `wanted`.
     #[inline(never)]
     pub(crate) fn require_if_present(&mut self, object: &Object<'_>, name: &str, wanted: &str) {
-        self.require(object.says(name).is_none() || object.is(name, wanted));
+        self.require_that(|| object.says(name).is_none() || object.is(name, wanted));
     }
 
     /// Emits the model and the usage.
@@ -216,14 +224,13 @@ impl<'v, 'a> EventSink<'v, 'a> {
     /// of their own (Mistral accepts only nine letters and digits), and the provider would refuse an id of ours.
     #[inline(never)]
     pub(crate) fn require_id(&mut self, object: &Object<'_>, name: &str, before: &str) {
-        let id = object.word(name);
-        self.require(id.strip_prefix(before).is_some_and(|rest| !rest.is_empty()));
+        self.require_that(|| object.word(name).strip_prefix(before).is_some_and(|rest| !rest.is_empty()));
     }
 
     /// Requires a call by the model itself and not by a program that it wrote.
     #[inline(never)]
     pub(crate) fn require_direct_call(&mut self, object: &Object<'_>) {
-        if object.says("caller").is_some() {
+        if self.is_strict && object.says("caller").is_some() {
             let caller = object.object("caller");
             self.require_only(&caller, &["type"]);
             self.require(caller.is("type", "direct"));

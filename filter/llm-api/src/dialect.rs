@@ -1,6 +1,6 @@
 //! The trait that each provider's wire format implements. `registry` lists the dialects.
 
-use std::fmt::Debug;
+use std::{borrow::Cow, fmt::Debug};
 
 use crate::{
     answer_event::{Block, EventSink, Payload},
@@ -15,6 +15,9 @@ use crate::{
 
 /// A registered dialect.
 pub type DialectRef = &'static dyn Dialect;
+
+/// Gives the first value of the request header of this name.
+pub type Header<'h> = &'h dyn Fn(&str) -> Option<Cow<'h, [u8]>>;
 
 /// One provider wire format. Methods that a dialect does not implement are answered by the dialect that it is `like`.
 pub trait Dialect: Debug + Sync {
@@ -35,8 +38,8 @@ pub trait Dialect: Debug + Sync {
         PathFacts::default()
     }
 
-    /// Whether the client library marks the request as a retry. `header` returns the first value of a request header.
-    fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+    /// Whether the client library marks the request as a retry.
+    fn is_retry(&self, header: Header<'_>) -> bool {
         self.like().is_retry(header)
     }
 

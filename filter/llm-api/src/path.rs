@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::{dialect::DialectRef, framing::Framing};
+use crate::{
+    dialect::{DialectRef, Header},
+    framing::Framing,
+};
 
 /// What a path says about a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,14 +32,19 @@ pub struct RequestPath<'a> {
 impl<'a> RequestPath<'a> {
     pub fn of(target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let is_special =
-            |letter: char| matches!(letter, '%' | ';' | '\\' | '#') || !letter.is_ascii_graphic();
-        let is_plain = !path.contains(is_special)
-            && !path.contains("//")
-            && !path.contains("/.")
-            && !path.ends_with('/');
-        Self { path: if is_plain { Cow::Borrowed(path) } else { Cow::Owned(plain(path)) }, query }
+        Self { path: if is_plain(path) { Cow::Borrowed(path) } else { Cow::Owned(plain(path)) }, query }
     }
+}
+
+/// Whether a path is in its normal form already: no segment is empty or begins with a dot, and no sign reads otherwise elsewhere.
+fn is_plain(path: &str) -> bool {
+    let mut last = b' ';
+    let are_plain = path.bytes().all(|byte| {
+        let begins = std::mem::replace(&mut last, byte) == b'/';
+        let is_special = matches!(byte, b'%' | b';' | b'\\' | b'#') || !byte.is_ascii_graphic();
+        !(is_special || begins && matches!(byte, b'/' | b'.'))
+    });
+    are_plain && last != b'/'
 }
 
 fn plain(path: &str) -> String {
@@ -112,8 +120,8 @@ pub(crate) fn named_beside(path: &str, query: &str) -> Vec<String> {
 }
 
 /// Whether this header, which counts retries, is above 0.
-pub(crate) fn retry_count(header: &dyn Fn(&str) -> Option<Vec<u8>>, name: &str) -> bool {
-    header(name).is_some_and(|count| count != b"0")
+pub(crate) fn retry_count(header: Header<'_>, name: &str) -> bool {
+    header(name).is_some_and(|count| *count != *b"0")
 }
 
 /// The target for a whole answer in place of a stream. `target` is a path with its query, as it was sent. It stays the

@@ -53,8 +53,8 @@ pub trait Facts {
     fn store(&self, key: &str, bytes: &[u8], version: Option<u32>) -> bool {
         self.process().store(key, bytes, version)
     }
-    /// The first value of a request header.
-    fn request_header(&self, name: &str) -> Option<Vec<u8>>;
+    /// The first value of a request header. Lent, where the host has it in one piece; so are those of responses.
+    fn request_header(&self, name: &str) -> Option<Cow<'_, [u8]>>;
     /// All values of a request header.
     fn request_header_values(&self, name: &str) -> Vec<Vec<u8>>;
     /// The names of all request headers, in lower case.
@@ -62,7 +62,7 @@ pub trait Facts {
     /// The whole request body, once it is held. Lent where the host has it in one piece.
     fn request_body(&self) -> Option<Cow<'_, [u8]>>;
     /// The first value of a response header.
-    fn response_header(&self, name: &str) -> Option<Vec<u8>>;
+    fn response_header(&self, name: &str) -> Option<Cow<'_, [u8]>>;
     /// All values of a response header.
     fn response_header_values(&self, name: &str) -> Vec<Vec<u8>>;
     /// The part of the response body that is passing. Lent where the host has it in one piece.

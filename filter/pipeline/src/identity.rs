@@ -1,7 +1,7 @@
 //! Whose a request is. Identifiers are hashed as soon as they are read; only the names of client and agent are
 //! kept, until their policy has been found.
 
-use std::hash::Hasher;
+use std::{borrow::Cow, hash::Hasher};
 
 use sentinel_config::{Config, IdentitySource, Sender};
 use sentinel_llm_api::conversation::BodyIds;
@@ -66,19 +66,24 @@ pub struct Scope {
 }
 
 impl Claims {
-    pub fn from_headers(config: &Config, secret: Secret, header: impl Fn(&str) -> Option<Vec<u8>>) -> Self {
+    pub fn from_headers<'h>(
+        config: &Config,
+        secret: Secret,
+        header: impl Fn(&str) -> Option<Cow<'h, [u8]>>,
+    ) -> Self {
         let header = |name: &str| header(name).filter(|value| !value.is_empty());
         let first = |source: &IdentitySource| source.headers.iter().find_map(|name| header(name));
-        let id = |value: Vec<u8>| Id::of(secret, &value);
+        let id = |value: &Cow<'_, [u8]>| Id::of(secret, value);
+        let owned = |value: &Option<Cow<'_, [u8]>>| value.as_deref().map(<[u8]>::to_vec);
         let (tenant, run) = (first(&config.tenant), first(&config.run));
         Self {
             secret,
-            client: config.principal.as_deref().and_then(header),
-            sent: config.reports.then(|| [tenant.clone(), run.clone()].map(Option::unwrap_or_default)),
+            client: owned(&config.principal.as_deref().and_then(header)),
+            sent: config.reports.then(|| [&tenant, &run].map(|value| owned(value).unwrap_or_default())),
             hides_names: config.hides_names,
-            tenant: tenant.map(id),
-            agent: first(&config.agent),
-            run: run.map(id),
+            tenant: tenant.as_ref().map(id),
+            agent: owned(&first(&config.agent)),
+            run: run.as_ref().map(id),
         }
     }
 
@@ -217,7 +222,7 @@ mod tests {
 
     fn scope(config: &Config, headers: &[(&str, &str)], body: &str) -> Scope {
         let header = |name: &str| {
-            headers.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_bytes().to_vec())
+            headers.iter().find(|(key, _)| *key == name).map(|(_, value)| Cow::Borrowed(value.as_bytes()))
         };
         let chat = registry::by_label("openai_chat").unwrap();
         let conversation = registry::read(chat, body.as_bytes()).unwrap();
@@ -255,7 +260,7 @@ mod tests {
     fn where_a_scope_lies_depends_on_the_secret_and_what_it_is_called_does_not() {
         let config = config("{}");
         let scope = |secret| {
-            let header = |name: &str| (name == "x-agent-id").then(|| b"a".to_vec());
+            let header = |name: &str| (name == "x-agent-id").then_some(Cow::Borrowed(&b"a"[..]));
             Claims::from_headers(&config, secret, header).scope(None)
         };
         let (one, other) = (scope([1, 2]), scope([3, 4]));

@@ -393,9 +393,9 @@ impl Facts for Flight<'_> {
         [1, 2]
     }
 
-    fn request_header(&self, name: &str) -> Option<Vec<u8>> {
+    fn request_header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let header = self.sent.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        header.map(|(_, value)| value.clone().into_bytes())
+        header.map(|(_, value)| Cow::Borrowed(value.as_bytes()))
     }
 
     fn request_header_values(&self, name: &str) -> Vec<Vec<u8>> {
@@ -432,18 +432,18 @@ impl Facts for Flight<'_> {
             (Some(response), "cache-control") => {
                 response.cache_control.iter().map(|value| value.clone().into_bytes()).collect()
             }
-            _ => self.response_header(name).into_iter().collect(),
+            _ => self.response_header(name).map(Cow::into_owned).into_iter().collect(),
         }
     }
 
-    fn response_header(&self, name: &str) -> Option<Vec<u8>> {
+    fn response_header(&self, name: &str) -> Option<Cow<'_, [u8]>> {
         let response = self.response?;
         match name {
-            ":status" => Some(response.status.to_string().into_bytes()),
-            "content-type" => Some(response.content_type.clone().into_bytes()),
+            ":status" => Some(Cow::Owned(response.status.to_string().into_bytes())),
+            "content-type" => Some(Cow::Borrowed(response.content_type.as_bytes())),
             // A stream does not know it.
             "content-length" if response.content_type != "text/event-stream" => {
-                Some(response.body.len().to_string().into_bytes())
+                Some(Cow::Owned(response.body.len().to_string().into_bytes()))
             }
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! The way of a request to an MCP server. It has passes of its own; then it is decided, recorded and rendered like a request to a
 //! model. Its answer is followed in `mcp_answer`.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use sentinel_config::{Config, Mode};
 use sentinel_detect::{
@@ -55,7 +55,7 @@ impl Judged {
 }
 
 /// The session that the request is of. Since protocol 2026-07-28 there are none.
-fn session(host: &dyn Facts) -> Option<Vec<u8>> {
+fn session(host: &dyn Facts) -> Option<Cow<'_, [u8]>> {
     host.request_header("mcp-session-id").filter(|id| !id.is_empty())
 }
 

@@ -273,7 +273,7 @@ fn no_reply(subject: Subject<'_>, is_marked: bool, host: &mut impl Host) {
 
 /// Envoy's request id. A client can send one of its own: what does not look like a UUID stays out of the log.
 fn request_id(host: &impl Facts) -> Option<String> {
-    let id = String::from_utf8(host.request_header("x-request-id")?).ok()?;
+    let id = String::from_utf8(host.request_header("x-request-id")?.into_owned()).ok()?;
     let is_uuid = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     is_uuid.then_some(id)
 }

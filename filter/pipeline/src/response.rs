@@ -200,7 +200,9 @@ fn headers(
             case.frames = Framing::of(&content_type).and_then(PassingFrames::of);
         }
         if case.policy.cleans && !case.is_unread && !end_of_stream {
-            clean(config, case, is_plain, &content_type, host);
+            let new = || Clean::new(case.dialect, &case.policy, &content_type, config.max_body);
+            let cleaner = if is_plain { new() } else { None };
+            clean(config, case, cleaner, host);
         }
     }
     if let Some(awaited) = case.awaited.take() {
@@ -221,14 +223,13 @@ fn put_on_record(case: &mut AnswerCase, host: &mut impl Host) {
 
 /// Gets ready to clean the answer. One that is a single JSON text is kept back until it is whole, so that its headers can say
 /// what it is.
-fn clean(config: &Config, case: &mut AnswerCase, is_plain: bool, content_type: &[u8], host: &mut impl Host) {
-    let clean = Clean::new(case.dialect, &case.policy, content_type, config.max_body).filter(|_| is_plain);
+fn clean(config: &Config, case: &mut AnswerCase, cleaner: Option<Clean>, host: &mut impl Host) {
     // What is longer than may be held need not be held at all.
     let length = length(host).unwrap_or(0);
     let fits = |clean: &Clean| {
         !clean.holds_all() || usize::try_from(length).is_ok_and(|length| length <= config.max_body)
     };
-    let Some(clean) = clean.filter(fits) else { return fail_open::bypassed(Bypass::Uncleaned, host) };
+    let Some(clean) = cleaner.filter(fits) else { return fail_open::bypassed(Bypass::Uncleaned, host) };
     case.is_held = clean.holds_all() && config.hold_headers;
     if case.is_held {
         host.hold_response();

@@ -8,7 +8,7 @@ mod tools;
 use crate::{
     answer_event::{EventSink, Payload},
     conversation::Conversation,
-    dialect::{Dialect, FinalMessage, LocalReply},
+    dialect::{Dialect, FinalMessage, Header, LocalReply},
     framing::Framing,
     json::Unreadable,
     path::PathFacts,
@@ -43,8 +43,8 @@ impl Dialect for Bedrock {
     }
 
     /// AWS clients send `amz-sdk-request: attempt=2; max=3`.
-    fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
-        let attempt = header("amz-sdk-request").and_then(|value| String::from_utf8(value).ok());
+    fn is_retry(&self, header: Header<'_>) -> bool {
+        let attempt = header("amz-sdk-request").and_then(|value| String::from_utf8(value.into_owned()).ok());
         attempt.is_some_and(|value| {
             value.split(';').any(|pair| pair.trim().strip_prefix("attempt=").is_some_and(|n| n != "1"))
         })
@@ -83,6 +83,8 @@ fn model_and_method(path: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
 
     #[test]
@@ -90,7 +92,7 @@ mod tests {
         let is_retry = |value: Option<&str>| {
             Bedrock.is_retry(&|name| {
                 assert_eq!(name, "amz-sdk-request");
-                value.map(|value| value.as_bytes().to_vec())
+                value.map(|value| Cow::Owned(value.as_bytes().to_vec()))
             })
         };
         assert!(!is_retry(None) && !is_retry(Some("attempt=1")) && !is_retry(Some("attempt=1; max=5")));

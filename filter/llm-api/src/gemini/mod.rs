@@ -8,7 +8,7 @@ mod tools;
 use crate::{
     answer_event::{Block, EventSink, Payload},
     conversation::Conversation,
-    dialect::{Dialect, FinalMessage, LocalReply},
+    dialect::{Dialect, FinalMessage, Header, LocalReply},
     framing::Framing,
     json::Unreadable,
     path::{PathFacts, model_before_method},
@@ -43,7 +43,7 @@ impl Dialect for Gemini {
     }
 
     /// Its client library does not mark retries.
-    fn is_retry(&self, _header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+    fn is_retry(&self, _header: Header<'_>) -> bool {
         false
     }
 

@@ -9,7 +9,7 @@ mod tools;
 use crate::{
     answer_event::{EventSink, Payload},
     conversation::Conversation,
-    dialect::{Dialect, FinalMessage, LocalReply},
+    dialect::{Dialect, FinalMessage, Header, LocalReply},
     json::Unreadable,
     path::ends_with_version,
 };
@@ -29,7 +29,7 @@ impl Dialect for GeminiInteractions {
     }
 
     /// Its client library does not mark retries.
-    fn is_retry(&self, _header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+    fn is_retry(&self, _header: Header<'_>) -> bool {
         false
     }
 

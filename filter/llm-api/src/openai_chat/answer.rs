@@ -42,21 +42,22 @@ pub fn read_answer<'a>(payload: Payload<'a>, sink: &mut EventSink<'_, 'a>) -> Op
     sink.require(if is_whole { choices.len() == 1 } else { choices.len() <= 1 });
     for (at, choice) in (0_u64..).zip(&choices) {
         sink.require_only(choice, &["index", said_in, "finish_reason"]);
-        sink.require(choice.is_first("index"));
-        let index = choice.number("index").unwrap_or(at);
+        sink.require_that(|| choice.is_first("index"));
+        let given = choice.number("index");
+        let index = given.unwrap_or(at);
         // Accepts servers that mix up the two names.
         let said_in = if choice.has(said_in) { said_in } else { other };
         let message = sink.object(choice, said_in);
         content(&message, index, sink);
         let calls = sink.list(&message, "tool_calls");
-        if choice.number("index").unwrap_or(0) == 0 {
+        if given.unwrap_or(0) == 0 {
             (0..).zip(&calls).for_each(|(at, made)| call(made, at, sink));
         }
-        let reason = choice.word("finish_reason");
-        if choice.has("finish_reason") {
+        let reason = choice.get("finish_reason");
+        if reason.is_some() {
             sink.emit(AnswerEvent::TextEnd(Some((index, 0))));
         }
-        match reason {
+        match reason.and_then(Raw::inside).unwrap_or_default() {
             "" => sink.require(!is_whole),
             "stop" => sink.emit(AnswerEvent::Finished(Ending::Done)),
             "tool_calls" => sink.emit(AnswerEvent::Finished(Ending::ToCall)),

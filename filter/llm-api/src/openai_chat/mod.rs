@@ -10,7 +10,7 @@ pub(crate) use reply::error_event;
 use crate::{
     answer_event::{Block, EventSink, Payload},
     conversation::Conversation,
-    dialect::{Dialect, FinalMessage, LocalReply},
+    dialect::{Dialect, FinalMessage, Header, LocalReply},
     json::Unreadable,
     path::retry_count,
 };
@@ -27,7 +27,7 @@ impl Dialect for OpenAiChat {
         path.ends_with("/chat/completions")
     }
 
-    fn is_retry(&self, header: &dyn Fn(&str) -> Option<Vec<u8>>) -> bool {
+    fn is_retry(&self, header: Header<'_>) -> bool {
         retry_count(header, "x-stainless-retry-count")
     }
 

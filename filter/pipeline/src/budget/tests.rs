@@ -50,7 +50,7 @@ impl Facts for Worker {
     fn process(&self) -> &dyn Process {
         self
     }
-    fn request_header(&self, _name: &str) -> Option<Vec<u8>> {
+    fn request_header(&self, _name: &str) -> Option<Cow<'_, [u8]>> {
         None
     }
     fn request_header_values(&self, _name: &str) -> Vec<Vec<u8>> {
@@ -62,7 +62,7 @@ impl Facts for Worker {
     fn request_body(&self) -> Option<Cow<'_, [u8]>> {
         None
     }
-    fn response_header(&self, _name: &str) -> Option<Vec<u8>> {
+    fn response_header(&self, _name: &str) -> Option<Cow<'_, [u8]>> {
         None
     }
     fn response_header_values(&self, _name: &str) -> Vec<Vec<u8>> {
