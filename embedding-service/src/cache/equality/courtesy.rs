@@ -2,6 +2,7 @@
 
 use super::{
     changes::{courtesies, is_plain_clause, is_plural, is_whole, prefix},
+    contractions::is_participle,
     numbers,
     order::{as_a_question, is_verb},
     token::{Kind, Token, is_any_of},
@@ -32,7 +33,7 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
         let is_open = (marks > 0 || first.is_plain())
             && (!is_about_words || !is_greeting || is_opening(rest) || is_please);
         let asks = begins_a_question(first)
-            || pattern.needs_order && order_of_gerund(&first.text).is_some()
+            || pattern.needs_order && first.is("explaining")
             || is_opening(rest)
             || pattern.is_embedded && (first.is("if") || first.is("whether"));
         let is_order = !pattern.needs_order || is_order(rest, tokens);
@@ -46,7 +47,6 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
         (is_open && asks && is_order && !is_meant).then_some((len.saturating_add(marks), pattern))
     });
     let (len, pattern) = taken.max_by_key(|(len, _)| *len)?;
-    let is_gerund = pattern.needs_order && tokens.iter().take(len).any(|token| token.is("mind"));
     let is_please = tokens.first().is_some_and(|first| is_any_of(first, "please pls plz"));
     tokens.drain(..len);
     // "Please, could you suggest a name" is "could you please suggest a name".
@@ -55,8 +55,8 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
     }
     if let Some(first) = tokens.first_mut() {
         first.is_first = true;
-        if let Some(order) = order_of_gerund(&first.text).filter(|_| is_gerund) {
-            first.text = order;
+        if first.is("explaining") {
+            "explain".clone_into(&mut first.text);
         }
     }
     writing::with_small_starts(tokens, !is_about_words);
@@ -128,36 +128,34 @@ fn is_skill(opening: &[Token], rest: &[Token]) -> bool {
     let says = |word: &str| opening.iter().any(|token| token.is(word));
     let is_skill = rest.first().is_some_and(|first| is_any_of(first, "how when"));
     // "Do you know how dangerous drugs are?"
-    let is_measured =
-        rest.get(1).is_some_and(|next| is_any_of(next, "tall old long deep high far wide heavy many"))
-            && rest.get(2).is_some_and(|next| !is_any_of(next, "i you he she it we they people"));
+    let is_measured = rest.get(1).is_some_and(|next| is_in("measured", &next.text))
+        && rest.get(2).is_some_and(|next| !is_any_of(next, "i you he she it we they people"));
     let is_far = || {
         !is_measured && rest.get(1).is_some_and(|next| next.is_plain() && !is_plural(next) && !next.is("the"))
     };
-    // "Do you know what is funny?" announces it.
-    let is_announced = matches!(rest, [what, is, word, end @ ..] if is_any_of(what, "what who")
-        && is_any_of(is, "is are") && word.is_plain() && end.iter().all(Token::is_mark));
+    // "Do you know what is funny?" announces it, and "do you know what love is?" sings.
+    let is_announced = matches!(rest, [what, one, other, end @ ..] if is_any_of(what, "what who")
+        && (is_any_of(one, "is are") && other.is_plain() || one.is_plain() && is_any_of(other, "is are"))
+        && end.iter().all(Token::is_mark));
     opening.first().is_some_and(|first| first.is("do")) && (is_skill && is_far() || is_announced)
         || (says("do") || says("wonder") || says("wondering"))
             && rest.iter().any(|token| is_any_of(token, "i you your my we our it that this am cares could"))
 }
 
-/// "Tell me when dinner is ready", "I need to know if the server is down" and "I want to know where my kids are" want to be told then.
+/// "Tell me when dinner is ready" and "I'd like to know if the server is down" want to be told then.
 fn is_notice(opening: &[Token], rest: &[Token]) -> bool {
     let says = |word: &str| opening.iter().any(|token| token.is(word));
     let is = |words: &str| rest.first().is_some_and(|first| is_any_of(first, words));
-    let is_wanted = says("want") || says("need");
+    let is_told = says("tell") || says("telling");
     let is_liked = says("like") || says("love");
     // What was is no event that is awaited.
     let is_dated = rest.iter().skip(1).any(|token| is_any_of(token, "was were did"));
     // "Can you tell me if" asks, "tell me if" waits for it.
     let is_asked = opening.first().is_some_and(|first| is_in("questions", &first.text) || first.is("will"));
-    let is_going = rest.iter().skip(1).any(|token| token.text.ends_with("ing"));
-    (says("tell") || is_wanted || is_liked) && (is("when") && !is_dated || !is_plain_clause(rest))
-        || (says("tell") && !is_asked || is_wanted || is_liked) && is("if whether")
-        || is_wanted && !(is_dated || is("how why") && !is_going || is("what") && rest.last().is_some_and(is_verb))
+    (is_told || is_liked) && (is("when") && !is_dated || !is_plain_clause(rest))
+        || (is_told && !is_asked || is_liked) && is("if whether")
         // "Tell me who calls"
-        || says("tell") && !is_asked && rest.iter().take(3).skip(1).any(|verb| is("who which what") && verb.is_plain() && !is_verb(verb) && verb.text.ends_with('s') && rest.len() < 4)
+        || is_told && !is_asked && rest.iter().take(3).skip(1).any(|verb| is("who which what") && verb.is_plain() && !is_verb(verb) && verb.text.ends_with('s') && rest.len() < 4)
 }
 
 /// Whether another opening follows, or a request for one's own.
@@ -172,7 +170,7 @@ fn is_order(rest: &[Token], all: &[Token]) -> bool {
     let is_polite = all
         .iter()
         .take_while(|token| **token != *first)
-        .any(|token| token.is("please") || token.is("kindly") || token.is("mind"));
+        .any(|token| token.is("please") || token.is("kindly"));
     if is_polite { is_polite_order(rest) } else { is_plain_order(rest) }
 }
 
@@ -186,9 +184,7 @@ fn is_polite_order(rest: &[Token]) -> bool {
         })
     };
     let is_bare = rest.get(1).is_none_or(|next| next.is("to") || is_in("circumstances", &next.text));
-    is_in("orders", &first.text) && !is_bare
-        || is_in("orders_with_object", &first.text) && has_object()
-        || order_of_gerund(&first.text).is_some_and(|order| is_in("orders", &order) || has_object())
+    is_in("orders", &first.text) && !is_bare || is_in("orders_with_object", &first.text) && has_object()
 }
 
 /// Without "please", "can you" asks whether it is possible as well: "can you translate PDFs?", "can you define happiness?", "can you list
@@ -229,7 +225,7 @@ fn is_plain_order(rest: &[Token]) -> bool {
             || token.text.ends_with("ly")
             || is_in("circumstances", &token.text) && !(token.is("with") && is_with_mine)
     });
-    let is_word = matches!(object, [word] | [word, _] if word.kind == Kind::Word)
+    let is_word = matches!(object, [word] | [word, _] if word.kind == Kind::Word && !word.is("the"))
         && object.iter().all(|token| {
             !is_in("pronouns", &token.text)
                 && !is_in("indefinite", &token.text)
@@ -238,17 +234,15 @@ fn is_plain_order(rest: &[Token]) -> bool {
         && !object.last().is_some_and(is_plural);
     let is_text = matches!(object, [this, text, ..] if this.is("this") && is_any_of(text, "text sentence paragraph article essay letter email code into to"));
     match order.text.as_str() {
-        "explain" | "clarify" if is_in("questions", &next.text) => is_plain_clause(object),
-        "explain" => is_plain && (next.is("the") || is_word),
+        "explain" | "explaining" | "clarify" if is_in("questions", &next.text) => is_plain_clause(object),
+        "explain" | "explaining" => is_plain && (next.is("the") && object.len() > 2 || is_word),
         "define" | "describe" => is_for_reader && is_plain && is_free,
         "help" => is_for_reader && is_free,
         "give" | "write" | "show" | "tell" if is_for_reader => is_free && is_work(TEXTS),
         // Nobody asks whether a poem may be written.
         "write" => is_free && object.len() > 2 && is_work(POEMS),
-        "recommend" | "suggest" => is_free && is_work("book film movie"),
         "summarize" | "summarise" => is_plain && (next.is("the") || next.is("this")),
         "translate" => is_text && is_about_this(object),
-        "fix" | "rewrite" | "proofread" | "correct" => is_text && object.len() == 2,
         _ => false,
     }
 }
@@ -264,12 +258,6 @@ fn is_about_this(object: &[Token]) -> bool {
         }
         _ => false,
     }
-}
-
-/// "explaining" is "explain".
-fn order_of_gerund(word: &str) -> Option<String> {
-    let stem = word.strip_suffix("ing")?;
-    [stem.to_owned(), format!("{stem}e")].into_iter().find(|order| is_order_word(order))
 }
 
 /// What people say around a question.
@@ -291,9 +279,6 @@ pub(super) fn without_last_please(tokens: &mut Vec<Token>, is_about_words: bool)
     let names_thing = match before {
         [.., of, name] if of.is("of") => name.is_capital(),
         [explain, thing] if is_any_of(explain, "explain define") => thing.is_plain(),
-        [write, .., about, thing] if write.is("write") && about.is("about") => {
-            thing.is_plain() && !thing.text.ends_with("ing")
-        }
         _ => false,
     };
     if is_please
@@ -330,15 +315,20 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
             || tokens.iter().any(|token| is_in("works", &token.text)));
     let is_meant = is_about_words || is_title || thanks && is_asked;
     // "How rude is sit down, please?", "what is German for the bill, please?"
-    let is_spoken = is_please
-        && !is_of_itself(before)
-        && (before.iter().any(|token| is_in("languages", &token.text.to_lowercase()))
-            || !before.first().is_some_and(|first| {
-                is_any_of(first, "please pls plz can could would hi hello hey")
-                    || is_order_word(&first.text) && !is_any_of(first, "make show find fix rewrite give tell")
-            }) && !is_a_task(before));
-    let is_material = thanks && !is_of_itself(before) || is_spoken || waits(before);
-    if !(is_please || thanks) || is_meant || is_material {
+    // "Could you list the planets, please?" is as polite as "could you please list the planets?"
+    let asked = before.get(2..).filter(|_| is_please && asks_you(before)).unwrap_or(before);
+    // "How do I paint a sign reading stop, please?", "explain why dogs hear sit, please"
+    let is_said = |token: &Token| {
+        token.is("with")
+            || token.text.ends_with("ing") && !token.is("explaining")
+            || is_participle(&token.text)
+    };
+    let has_clause = before.windows(2).any(|two| match two {
+        [why, verb] => is_any_of(why, "why how") && !is_any_of(verb, "is are do can i you to"),
+        _ => false,
+    });
+    let is_spoken = is_please && (has_clause || before.iter().skip(4).any(is_said));
+    if !(is_please || thanks) || is_meant || is_spoken || !is_of_itself(asked) || waits(before) {
         return false;
     }
     // "Could you list the planets, please?" is "could you please list the planets?"
@@ -357,16 +347,18 @@ fn asks_you(tokens: &[Token]) -> bool {
     matches!(tokens, [can, you, ..] if is_any_of(can, "can could would will") && you.is("you"))
 }
 
-/// "How do I cancel a subscription": done with a thing, so no words to be spoken follow.
-fn is_a_task(before: &[Token]) -> bool {
-    matches!(before, [how, do_or_can, i, verb, ..] if how.is("how") && is_any_of(do_or_can, "do can") && is_any_of(i, "i you") && is_in("actions", &verb.text) && !verb.is("sign"))
-        && !before.iter().any(Token::is_mark)
-}
-
 /// Whether a text has to follow: "Classify the sentiment", "translate into German".
 fn waits(before: &[Token]) -> bool {
-    let lacks_object = before.windows(2).any(|two| match two {
-        [order, next] => is_order_word(&order.text) && (next.is("to") || is_in("circumstances", &next.text)),
+    // "A list in Python" is no order.
+    let is_noun = |at: usize| {
+        at.checked_sub(1).and_then(|at| before.get(at)).is_some_and(|the| is_any_of(the, "a the my"))
+    };
+    let lacks_object = before.windows(2).enumerate().any(|(at, two)| match two {
+        [order, next] => {
+            is_order_word(&order.text)
+                && !is_noun(at)
+                && (next.is("to") || is_in("circumstances", &next.text))
+        }
         _ => false,
     });
     lacks_object || !before.iter().any(begins_a_question)

@@ -1,7 +1,7 @@
 //! How a text ends: its last marks, and whether the last of them says something. What the words before them ask is in no other file.
 
 use super::token::{Kind, Token, is_any_of};
-use super::{changes, order, words};
+use super::{changes, contractions, order, words};
 
 /// How a text ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub(super) enum End {
 pub(super) struct Beginning {
     has_order: bool,
     pub is_asked_for: bool,
+    /// "Explain": it says nothing, whatever ends it.
+    pub is_order: bool,
 }
 
 impl Beginning {
@@ -34,7 +36,9 @@ impl Beginning {
         };
         let is_how = matches!(tokens, [how, verb, i, ..] if how.is("how") && is_any_of(verb, "do can") && is_any_of(i, "i you"));
         let is_asked_for = is_how || tokens.iter().any(is_polite) || tokens.windows(2).any(is_asked);
-        Self { has_order: tokens.iter().any(|token| words::is_order_word(&token.text)), is_asked_for }
+        let has_order = tokens.iter().any(|token| words::is_order_word(&token.text));
+        let is_order = tokens.first().is_some_and(|first| words::is_in("orders", &first.text));
+        Self { has_order, is_asked_for, is_order }
     }
 
     /// "Delete the file?" and "remind Anna?" offer to, "delete the file" wants it.
@@ -83,13 +87,9 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
         return matches!(tokens, [order, _] if words::is_order_word(&order.text));
     };
     if words::is_in("questions_elsewhere", &first.text) {
-        let is_being = |token: &Token| words::is_in("being_elsewhere", &token.text);
-        // "Quanto è bella" and "come è grande" wonder at it.
-        return (is_being(second) && !is_any_of(first, "come quanto")
-            || is_any_of(first, "wie hoe")
-                && !second.text.starts_with("ge")
-                && is_being(third)
-                && !rest.is_empty())
+        // "Quanto è bella" and "come è grande" wonder at it, "quand est venu le printemps" goes on.
+        return words::is_in("being_elsewhere", &second.text)
+            && !is_any_of(first, "come quanto quand quando wie hoe")
             && !tokens.iter().any(Token::is_mark);
     }
     let is_subject = |token: &Token| {
@@ -124,8 +124,7 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
     let has_subject = subject.is_some_and(is_subject);
     if verb == 0 {
         // "Is it safe", but not "do it now", "am I glad", "can it now", "had I known", "were I to go".
-        let is_asked = is_any_of(first, "is are does would will could")
-            && is_any_of(second, "it they he she we you there")
+        let is_asked = is_any_of(first, "is are does") && is_any_of(second, "it they he she we you there")
             || is_any_of(first, "do can") && is_any_of(second, "you they");
         // "Is Pluto a planet", but not "has Covid again", "did Anna's homework".
         let is_named =
@@ -149,17 +148,22 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
             || is_any_of(first, "what who")
                 && is_any_of(second, "is are was were")
                 && (has_subject && is_noun
-                    || behind.len() == 1 && !is_any_of(third, NO_SUBJECTS)
-                    || is_bound(1))
+                    || (behind.len() == 1 && !is_any_of(third, NO_SUBJECTS) || is_bound(1))
+                        // "What is done in the dark"
+                        && !contractions::is_participle(&third.text))
             || first.is("which")
                 && second.is("is")
                 && third.is("the")
                 && rest.first().is_some_and(|most| most.text.ends_with("est"))
             || is_any_of(first, "why how") && !is_any_of(third, NO_SUBJECTS) && behind.len() > 1
     } else {
-        // "What year did", "how tall is", "how many moons does".
+        // "What year did", "how tall is", "how many moons does", but not "how beautiful is the moon", "what fools are these mortals".
+        let is_of_measure = words::is_in("measured", &second.text)
+            || first.is("which")
+            || is_any_of(third, "do does did")
+            || first.is("what") && is_any_of(second, "color year time day kind language currency");
         first.is("how") && second.is("to")
-            || is_any_of(first, "what which how") && order::is_verb(third) && has_subject
+            || is_any_of(first, "what which how") && is_of_measure && order::is_verb(third) && has_subject
             || first.is("how")
                 && is_any_of(second, "many much")
                 && (rest.first().is_some_and(order::is_verb)

@@ -111,8 +111,8 @@ impl Form {
             tokens.push(Token { kind: Kind::Mark, ..Token::word(".") });
         }
         // "Could you explain X?" and "explain X." are one.
-        let own_mark =
-            matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !begun_as.is_asked_for);
+        let says_nothing = begun_as.is_asked_for || end == End::Stopped && begun_as.is_order;
+        let own_mark = matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !says_nothing);
         tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
         let words = tokens.into_iter().map(|token| token.text).collect();
         Some(Self { words, given, mark: own_mark })

@@ -4,7 +4,7 @@
 use super::{
     numbers::small_number,
     token::{Kind, Token},
-    words::{begins_a_question, is_in},
+    words::is_in,
 };
 
 const PREPOSITIONS: &str = "in on at for with without during by as after before from to near";
@@ -14,7 +14,7 @@ const WITH_DO: &str = "do does did";
 /// A clause begins, or a second part of one.
 const CLAUSES: &str = "that which who whose whom what where when while because if and or but said say says think thinks know knows told tell";
 const ARTICLES: &str = "the a an my your his her our their its this that these those";
-const PRONOUNS: &str = "i you he she it we they one people";
+const PRONOUNS: &str = "i you he she it we they";
 
 fn is_one_of(token: &Token, list: &str) -> bool {
     token.kind == Kind::Word && list.split(' ').any(|word| word == token.text)
@@ -29,186 +29,196 @@ pub(super) fn is_verb(token: &Token) -> bool {
     is_auxiliary(token) || is_one_of(token, WITH_DO) || is_one_of(token, "has have had")
 }
 
-/// "what the capital of Norway is" is "what is the capital of Norway"; "whether honey is vegan" is "is honey vegan". Only where one
-/// verb can be meant.
+/// "what the capital of Norway is" is "what is the capital of Norway"; "whether honey is vegan" is "is honey vegan". Only where the
+/// verb follows a subject of one or two words, or ends the question: in a longer subject it may be that of another clause ("why dogs
+/// that can swim drown").
 pub(super) fn as_a_question(tokens: &mut Vec<Token>) {
-    let Some((first, rest)) = tokens.split_first() else { return };
-    let verbs: Vec<usize> =
-        (1_usize..).zip(rest).filter(|(_, token)| is_auxiliary(token)).map(|(at, _)| at).collect();
-    let is_conditional = first.is("if") || first.is("whether");
-    let is_asked = is_in("questions", &first.text) && !is_auxiliary(first) && !is_one_of(first, WITH_DO);
+    let [first, .., last] = tokens.as_slice() else { return };
+    let is_conditional = is_one_of(first, "if whether");
+    let is_asked = is_in("questions", &first.text) && !is_verb(first);
     if !is_conditional && !is_asked || tokens.iter().any(Token::is_mark) {
         return;
     }
-    if is_conditional {
-        if let [verb] = *verbs.as_slice()
-            && verb > 1
-        {
-            let verb = tokens.remove(verb);
-            tokens.splice(..1, [verb]);
-        }
-        return;
-    }
-    let is_pronoun = |at: usize| tokens.get(at).is_some_and(|token| is_one_of(token, PRONOUNS));
-    let subject = subject(tokens);
-    match (verbs.as_slice(), subject) {
-        ([2, ..], _) if is_pronoun(1) => tokens.swap(1, 2),
-        (&[verb], Some(subject)) if verb > subject => {
-            let verb = tokens.remove(verb);
-            tokens.insert(subject, verb);
-        }
-        ([], Some(1)) => {
-            let is_direct = tokens.get(1).is_some_and(|next| is_one_of(next, WITH_DO) || next.is("to"));
-            let asks_how = ["why", "how", "when", "where"]
-                .iter()
-                .any(|word| tokens.first().is_some_and(|first| first.is(word)));
-            // "They hit him" may be past.
-            let is_of_two_times = tokens.iter().any(|token| is_in("participles", &token.text));
-            // "Why ice floats" is "why does ice float".
-            let is_of_one = match tokens.as_slice() {
-                [_, noun, verb] => {
-                    !noun.text.ends_with('s') && super::writing::without_s(&verb.text).is_some()
-                }
-                _ => false,
-            };
-            if asks_how && is_of_one {
-                if let Some(verb) = tokens.last_mut()
-                    && let Some(bare) = super::writing::without_s(&verb.text)
-                {
-                    verb.text = bare;
-                }
-                tokens.insert(1, Token::word("does"));
-            } else if asks_how && !is_direct && !is_of_two_times && may_be_asked(tokens) {
-                let is_singular = tokens.last().is_some_and(|last| last.is("works"));
-                tokens.insert(1, Token::word(if is_singular { "does" } else { "do" }));
-                if let Some(last) = tokens.last_mut().filter(|_| is_singular) {
-                    "work".clone_into(&mut last.text);
-                }
-            }
-        }
-        _ => {}
+    let verb = tokens.iter().position(is_auxiliary);
+    let is_last = is_one_of(last, "is are was were") && verb == tokens.len().checked_sub(1);
+    let from = match (verb, tokens.as_slice()) {
+        (Some(_), [wh, ..]) if is_last && is_one_of(wh, "what who where how") => subject(tokens),
+        (Some(verb), [wh, between @ ..]) => between
+            .get(..verb.saturating_sub(1))
+            .is_some_and(|subject| is_short_subject(wh, subject))
+            .then_some(1),
+        _ => None,
+    };
+    if let (Some(verb), Some(from)) = (verb, from) {
+        let verb = tokens.remove(verb);
+        tokens.splice(from.saturating_sub(usize::from(is_conditional))..from, [verb]);
+    } else if verb.is_none() && is_one_of(first, "why how where") {
+        with_do(tokens);
     }
 }
 
-/// "How bees make honey", but not "how cats purr pirate style", "how cats purr singing".
-fn may_be_asked(tokens: &[Token]) -> bool {
-    tokens.last().is_some_and(|last| {
-        is_one_of(last, "works work")
-            || tokens.len() < (if tokens.get(1).is_some_and(|who| is_one_of(who, PRONOUNS)) { 6 } else { 5 })
-                && !last.text.ends_with("ing")
-    })
-}
-
-/// Where the subject of an embedded question begins.
+/// Where the subject of "what colour the sky is" begins.
 fn subject(tokens: &[Token]) -> Option<usize> {
-    let is_subject =
+    let begins =
         |token: &Token| is_one_of(token, ARTICLES) || is_one_of(token, PRONOUNS) || token.is_capital();
-    // "Which people should lead"
-    let from = if tokens.get(1).is_some_and(|who| who.is("people")) { 2 } else { 1 };
-    let named = (from..).zip(tokens.iter().skip(from)).find(|(_, token)| is_subject(token)).map(|(at, _)| at);
     match tokens {
-        [first, ..] if ["why", "when", "where", "who"].iter().any(|word| first.is(word)) => Some(1),
-        // Not "how old": there the adjective comes first.
-        // "How birds fly", "how rain works", but not "how fast cars go", "how nervous dogs are".
-        [first, second, rest @ ..] if first.is("how") && !tokens.iter().any(is_auxiliary) => {
-            let is_plural = second.text.ends_with('s') && !second.text.ends_with("ous");
-            (is_plural
-                || is_subject(second)
-                || rest.last().is_some_and(|last| last.is("works") || last.is("work")))
-            .then_some(1)
-        }
-        [first, second, ..]
-            if first.is("how") && second.text.ends_with('s') && !second.text.ends_with("ous") =>
-        {
-            Some(1)
-        }
-        [first, second, last] if first.is("what") && second.is_plain() && is_auxiliary(last) => Some(1),
-        _ => named,
+        [wh, subject, ..] if begins(subject) && !wh.is("how") => Some(1),
+        [_, _, subject, _, ..] if begins(subject) => Some(2),
+        [what, subject, _] if what.is("what") && subject.is_plain() => Some(1),
+        _ => None,
     }
 }
 
-/// "In Python, how do I sort a list?" is "How do I sort a list in Python?", where the phrase can belong to nothing else in the
-/// sentence. Returns whether one was moved.
+/// "Honey", "the sky", "it", "New York", "the price of gold". "What dogs can swim" asks for dogs.
+fn is_short_subject(wh: &Token, subject: &[Token]) -> bool {
+    let is_noun = |token: &Token| {
+        token.kind == Kind::Word
+            && !is_one_of(token, CLAUSES)
+            && !is_in("questions", &token.text)
+            && !is_in("quantities", &token.text)
+            && !is_in("measured", &token.text)
+    };
+    match subject {
+        [only] if is_one_of(only, PRONOUNS) => true,
+        [only] => {
+            is_noun(only)
+                && (is_one_of(wh, "why where if whether") || wh.is("how") && super::changes::is_plural(only))
+        }
+        [the, noun, more @ ..] if is_one_of(the, ARTICLES) => {
+            is_noun(noun)
+                && match more {
+                    [of, other] => of.is("of") && is_noun(other),
+                    more => more.iter().all(Token::is_capital),
+                }
+        }
+        names => !names.is_empty() && names.iter().all(Token::is_capital) && !is_one_of(wh, "what which who"),
+    }
+}
+
+/// "Why cats purr" is "why do cats purr", "why ice floats" is "why does ice float", "how a pump works" is "how does a pump work". "How well
+/// pumps work" and "how many women work" ask for something else.
+fn with_do(tokens: &mut Vec<Token>) {
+    const DEGREES: &str = "well hard good bad cold low";
+    let is_plain = |token: &Token| {
+        token.is_plain()
+            && !is_verb(token)
+            && !is_one_of(token, DEGREES)
+            && !is_in("measured", &token.text)
+            && !is_in("quantities", &token.text)
+    };
+    // "They hit him" may be past.
+    let is_of_two_times = tokens.iter().any(|token| is_in("participles", &token.text));
+    let verb = match tokens.as_slice() {
+        [how, subject @ .., works] if how.is("how") && works.is("works") && subject.len() < 5 => {
+            let is_one = subject.first().is_some_and(|first| {
+                is_one_of(first, ARTICLES) || first.is_capital() || subject.len() < 3 && is_plain(first)
+            });
+            is_one.then_some("does")
+        }
+        [_, noun, verb]
+            if is_plain(noun)
+                && !noun.text.ends_with('s')
+                && super::writing::without_s(&verb.text).is_some() =>
+        {
+            Some("does")
+        }
+        [_, who, rest @ ..] if (1..4).contains(&rest.len()) && !is_of_two_times => {
+            let is_many = rest.len() < 3 && super::changes::is_plural(who) && is_plain(who)
+                || is_one_of(who, "i you we they");
+            let is_going = rest.last().is_some_and(|last| last.text.ends_with("ing"));
+            (is_many && !is_going).then_some("do")
+        }
+        _ => None,
+    };
+    let Some(verb) = verb else { return };
+    if verb == "does"
+        && let Some(last) = tokens.last_mut()
+        && let Some(bare) = super::writing::without_s(&last.text)
+    {
+        last.text = bare;
+    }
+    tokens.insert(1, Token::word(verb));
+}
+
+/// "At the hotel, is there a pool?" is "is there a pool at the hotel?", where the phrase can belong to nothing else. Returns whether one was
+/// moved.
 pub(super) fn without_front(tokens: &mut Vec<Token>) -> bool {
-    let Some(end) = front(tokens) else { return false };
-    let mut front: Vec<Token> = tokens.drain(..end).collect();
-    front.retain(|token| !token.is_mark());
-    if let Some(first) = front.first_mut() {
-        first.text = first.text.to_lowercase();
+    let Some(comma) = tokens.iter().position(Token::is_mark) else { return false };
+    let Some((front, [mark, rest @ ..])) = tokens.split_at_checked(comma) else { return false };
+    if !mark.is(",") || rest.iter().any(Token::is_mark) || !may_stand_behind(front, rest) {
+        return false;
     }
-    if let Some(first) = tokens.first_mut() {
-        first.is_first = true;
-    }
+    let mut front: Vec<Token> = tokens.drain(..=comma).collect();
+    front.truncate(comma);
+    front.iter_mut().take(1).for_each(|first| first.text = first.text.to_lowercase());
+    tokens.iter_mut().take(1).for_each(|first| first.is_first = true);
     super::writing::with_small_starts(tokens, true);
     tokens.append(&mut front);
     true
 }
 
-/// How many tokens at the front, with their comma, belong to a phrase that may stand at the end.
-fn front(tokens: &[Token]) -> Option<usize> {
-    let comma =
-        tokens.iter().position(Token::is_mark).filter(|at| tokens.get(*at).is_some_and(|mark| mark.is(",")));
-    let len = match comma {
-        Some(comma) => comma,
-        // "In Linux how do I"
-        None => 2_usize.min(tokens.iter().position(begins_a_question)?),
-    };
-    let (front, rest) = tokens.split_at_checked(len)?;
-    let rest = rest.get(usize::from(comma.is_some())..)?;
-    let [preposition, phrase @ ..] = front else { return None };
-    let first = rest.first()?;
-    let is_phrase = is_one_of(preposition, PREPOSITIONS) && (1..=6).contains(&phrase.len());
-    let is_plain =
-        !rest.iter().any(Token::is_mark) && rest.iter().skip(1).all(|token| !is_one_of(token, CLAUSES));
-    (is_phrase && is_plain && begins_a_question(first) && may_stand_behind(preposition, phrase, rest))
-        .then(|| len.saturating_add(usize::from(comma.is_some())))
-}
-
-/// Each shape has a reason why the phrase belongs to the verb, wherever it stands. "In Ukraine, how do I support soldiers?" and "how do I
-/// support soldiers in Ukraine?" may be two questions, and so may "after the war, what did people expect?"
-fn may_stand_behind(preposition: &Token, phrase: &[Token], rest: &[Token]) -> bool {
+/// Each shape has a reason why the phrase belongs to the verb, wherever it stands. "In Norway, is there interest?" and "is there interest in
+/// Norway?" are two questions, and so are "in Excel, how do I mention proficiency?" and "after the war, what did people expect?"
+fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
+    /// What is made of data: nothing of it is about a program.
+    const DATA: &str = "row rows column columns cell cells list lists string strings file files screenshot commit filter number date program ports table tables image background";
     const TIMES: &str = "winter summer autumn spring pregnancy surgery";
     const DONE: &str = "eat drink wear drive survive";
-    let is_place = is_one_of(preposition, "in on at");
-    let is_bare = |token: &Token| token.kind == Kind::Word;
-    let names_another = rest.iter().skip(1).any(|token| token.is_capital() && token.text.len() > 1);
-    let has_preposition = rest
-        .iter()
-        .any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, "of about into over under"));
-    // In a program, both the thing and what is done to it are in it. "On Facebook, how do I block a person I met": it may belong to the end.
-    let is_of_end = rest.last().is_some_and(|last| {
-        last.is_plain()
-            && (last.text.ends_with("ed") || last.text.ends_with("ing") || is_in("participles", &last.text))
-    }) || rest.iter().skip(3).any(|token| is_one_of(token, PRONOUNS));
-    let is_program = matches!(phrase, [name] | [_, name] if is_in("programs", &name.text))
-        && phrase.iter().rev().skip(1).all(|token| is_one_of(token, "a an the"));
-    let is_done_there = is_place
-        && is_program
-        && matches!(rest, [how, verb, i, ..] if how.is("how") && is_one_of(verb, "do can") && is_one_of(i, "i you"))
-        && !(names_another || has_preposition || is_of_end);
-    // What is there, is there.
-    let is_country = matches!(phrase, [name] if preposition.is("in")
-        && name.is_capital()
-        && name.text.chars().any(char::is_lowercase)
-        && !is_in("languages", &name.text.to_lowercase()))
-        && !is_of_end
-        && !names_another;
-    let is_existence = is_place
-        && !has_preposition
-        && (is_country || phrase.last().is_some_and(|last| is_in("places", &last.text)))
-        && matches!(rest, [is, there, thing @ ..] if is_verb(is) && there.is("there") && thing.len() <= 4);
-    // The way of travelling: "by train, how do I get from A to B".
-    let is_way = matches!(phrase, [only] if preposition.is("by") && is_one_of(only, "train bus car plane bike boat ferry taxi"))
-        && matches!(rest, [how, verb, who, go, ..] if how.is("how") && is_verb(verb) && is_one_of(who, PRONOUNS) && is_one_of(go, "get go travel"));
-    // The form of the answer: "in one sentence, explain DNS".
-    let is_form = matches!(phrase, [_, unit] if preposition.is("in") && is_one_of(unit, "sentence sentences words paragraph paragraphs lines"))
-        && matches!(rest, [explain, thing] if explain.is("explain") && is_bare(thing) && !super::changes::is_plural(thing));
-    // When something is done that is done at once: nothing else is there that the time could be of.
-    let is_time = matches!(phrase, [time] | [_, time] if is_one_of(time, TIMES) || is_one_of(preposition, "after before during") && time.is("marathon"))
-        && matches!(rest, [wh, verb, subject, done] if !is_verb(wh) && is_verb(verb) && is_bare(subject) && is_one_of(done, DONE));
-    let has_symptoms = matches!(phrase, [who] if preposition.is("in") && is_one_of(who, "children adults women men babies"))
-        && matches!(rest, [what, are, the, symptoms, of, _, ..] if what.is("what") && are.is("are") && the.is("the") && symptoms.is("symptoms") && of.is("of"));
-    is_done_there || is_existence || is_way || is_form || is_time || has_symptoms
+    let [preposition, phrase @ ..] = front else { return false };
+    let is = |words: &str| is_one_of(preposition, words);
+    match (phrase, rest) {
+        // What is there, is there.
+        ([.., place], [verb, there, thing @ ..])
+            if is("at") && is_in("places", &place.text) && is_one_of(verb, "is are") && there.is("there") =>
+        {
+            thing.len() < 5
+                && (thing.first().is_some_and(|first| is_one_of(first, "a an"))
+                    || thing.last().is_some_and(super::changes::is_plural))
+                && !thing.iter().any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, CLAUSES))
+        }
+        // In a program, both the data and what is done to it are in it.
+        ([.., program], [how, can, i, verb, thing @ .., data])
+            if is("in on") && is_in("programs", &program.text) && is_one_of(data, DATA) =>
+        {
+            how.is("how")
+                && is_one_of(can, "do can")
+                && is_one_of(i, "i you")
+                && (is_in("actions", &verb.text) || is_one_of(verb, "list read hide crop join take"))
+                && thing.len() < 3
+                && thing.iter().all(Token::is_plain)
+                && matches!(phrase, [_] | [_, _])
+                && phrase.iter().rev().skip(1).all(|token| is_one_of(token, "a an"))
+        }
+        // The way of travelling: "by train, how do I get from A to B".
+        ([vehicle], [how, verb, who, go, from, ..]) => {
+            is("by")
+                && is_one_of(vehicle, "train bus car plane bike boat ferry taxi")
+                && how.is("how")
+                && is_verb(verb)
+                && is_one_of(who, PRONOUNS)
+                && is_one_of(go, "get go travel")
+                && from.is("from")
+        }
+        // The form of the answer: "in one sentence, explain DNS".
+        ([number, unit], [explain, thing]) => {
+            is("in")
+                && (number.is("one") || small_number(number).is_some() || number.kind == Kind::Other)
+                && is_one_of(unit, "sentence sentences words")
+                && explain.is("explain")
+                && thing.kind == Kind::Word
+                && !super::changes::is_plural(thing)
+        }
+        // When something is done that is done at once: nothing else is there that the time could be of.
+        ([time] | [_, time], [wh, verb, subject, done]) => {
+            is("in after before during")
+                && is_one_of(time, TIMES)
+                && !is_verb(wh)
+                && is_verb(verb)
+                && subject.kind == Kind::Word
+                && is_one_of(done, DONE)
+        }
+        _ => false,
+    }
 }
 
 /// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
@@ -255,63 +265,28 @@ pub(super) fn with_what(tokens: &mut [Token]) {
     }
 }
 
-/// "Why doesn't oil mix" is "why does oil not mix", where the subject is one word or an article and a word. "Why don't you" and "why don't
-/// we" propose something. "Why does not eating help" may be about who does not eat, so "not" moves only behind a pronoun or a name.
+/// "Why isn't it working" is "why is it not working", and "why don't penguins fly" is "why do penguins not fly": nothing follows that "not"
+/// could belong to, as in "why aren't drugs approved by the FDA safe?". "Why don't we" proposes something, and "why can't camels drink" may
+/// be about being able not to.
 fn with_late_not(tokens: &mut [Token]) {
-    const MANY: &str = "majority minority rest whole average number lot pair couple";
-    let is_short = |token: &Token| token.is("n't");
-    if let [wh, verb, not, subject, rest @ ..] = &*tokens
-        && is_in("questions", &wh.text)
-        && (is_auxiliary(verb) || is_one_of(verb, WITH_DO))
-        && (not.is("not") || is_short(not))
-        && !(is_one_of(verb, WITH_DO) && is_one_of(subject, "you we i"))
-        && !is_in("quantities", &subject.text)
-        && !is_one_of(subject, "just only even really still nearly almost hardly always ever")
-        && small_number(subject).is_none()
-    {
-        // "Why can camels not drink for weeks?": they are able not to.
-        let is_many = subject.is_plain() && super::changes::is_plural(subject);
-        let is_able = is_one_of(verb, "can could")
-            && !(is_one_of(subject, "i it")
-                && rest.len() < 9
-                && !rest.iter().any(|token| is_one_of(token, "for all until and without whole entire")));
-        // "What isn't love?" and "what is love not?"
-        let is_subject_asked = is_one_of(wh, "what who which") && is_one_of(verb, "is are was were am");
-        let next = rest.first();
-        let is_name = subject.is_capital()
-            && !is_one_of(subject, "Null None Nil True False Guilty Found Empty Applicable")
-            && subject.text.chars().any(char::is_lowercase)
-            && next.is_some_and(|next| !next.is_capital());
-        let is_thing = is_one_of(subject, "the my your his her our their this that these those")
-            && next.is_some_and(|noun| {
-                noun.kind == Kind::Word
-                    && noun.text.chars().any(char::is_lowercase)
-                    && !is_one_of(noun, MANY)
-                    && !is_in("quantities", &noun.text)
-                    && small_number(noun).is_none()
-            });
-        let len = if is_one_of(subject, PRONOUNS)
-            || is_name
-            || is_short(not) && subject.is_plain() && !is_one_of(subject, ARTICLES) && !is_subject_asked
-        {
-            1
-        } else if is_short(not) && is_thing && !is_subject_asked {
-            2
-        } else {
-            0
-        };
-        // "Why do not cats bark": nobody is a "not cat".
-        let len = if len == 0 && is_many { 1 } else { len };
-        if len > 0 && is_able {
-            if let Some(not) = tokens.get_mut(2).filter(|_| is_many) {
-                "not".clone_into(&mut not.text);
-            }
-        } else if len > 0
-            && let Some(moved) = tokens.get_mut(2..3_usize.saturating_add(len))
-        {
-            moved.rotate_left(1);
-            moved.iter_mut().skip(len).for_each(|not| "not".clone_into(&mut not.text));
+    let [wh, verb, not, rest @ ..] = &*tokens else { return };
+    let is_all = |noun: &Token| noun.is_plain() && !is_in("quantities", &noun.text);
+    let len: usize = match rest {
+        [subject, _, ..] if is_one_of(subject, PRONOUNS) => {
+            usize::from(!(is_one_of(verb, WITH_DO) && is_one_of(subject, "you we i")))
         }
+        [subject, _] if wh.is("why") && is_all(subject) && super::changes::is_plural(subject) => 1,
+        [name, a, _] if wh.is("why") && name.is_capital() && is_one_of(a, "a an") => 1,
+        [name, _] if wh.is("why") && name.is_capital() => 1,
+        [my, noun, _] if wh.is("why") && is_one_of(my, "my your his her") && is_all(noun) => 2,
+        _ => 0,
+    };
+    let is_moved = is_in("questions", &wh.text)
+        && (is_auxiliary(verb) && !is_one_of(verb, "can could") || is_one_of(verb, WITH_DO))
+        && not.is("n't");
+    if let Some(moved) = tokens.get_mut(2..3_usize.saturating_add(len)).filter(|_| is_moved && len > 0) {
+        moved.rotate_left(1);
+        moved.iter_mut().skip(len).for_each(|not| "not".clone_into(&mut not.text));
     }
 }
 
@@ -352,31 +327,40 @@ fn with_origin_first(tokens: &mut [Token]) {
     }
 }
 
-/// "the difference between A and B" is "the difference between B and A", where each is one word. Not of numbers and letters, whose
-/// difference has a sign.
+/// "the difference between A and B" is "the difference between B and A".
 fn with_sorted_sides(tokens: &mut [Token]) {
     const BEFORE: [&str; 5] = ["what", "is", "the", "difference", "between"];
     let Some((before, sides)) = tokens.split_at_mut_checked(BEFORE.len()) else { return };
-    if !before.iter().zip(BEFORE).all(|(token, word)| token.is(word)) {
-        return;
+    let text = |side: &[Token]| side.iter().map(|token| token.text.clone()).collect::<Vec<_>>();
+    if before.iter().zip(BEFORE).all(|(token, word)| token.is(word))
+        && let Some((one, other)) = two_sides(sides)
+        && text(one) > text(other)
+    {
+        let after_and = one.len().saturating_add(1);
+        sides.rotate_left(after_and);
+        let and = sides.len().saturating_sub(after_and);
+        sides.get_mut(and..).unwrap_or_default().rotate_right(1);
     }
-    let Some(and) = sides.iter().position(|token| token.is("and")) else { return };
-    let (one, rest) = sides.split_at_mut(and);
-    let Some((_, other)) = rest.split_first_mut() else { return };
+}
+
+/// The sides of "a frog and a toad", each of which is one thing. The difference of two numbers, days or letters has a sign, and so may that of
+/// "the GDP of France and Germany".
+pub(super) fn two_sides(sides: &[Token]) -> Option<(&[Token], &[Token])> {
+    let and = sides.iter().position(|token| token.is("and"))?;
+    let (one, rest) = sides.split_at_checked(and)?;
+    let other = rest.get(1..)?;
+    let is_thing = |word: &Token| {
+        let is_roman = word.text.chars().all(|letter| "IVXLCDM".contains(letter));
+        let is_number = is_roman || small_number(word).is_some() || is_in("numerals", &word.text);
+        let is_dated = is_in("days", &word.text) || is_in("months", &word.text);
+        word.kind == Kind::Word && word.text.chars().count() > 1 && !is_number && !is_dated
+    };
     let is_side = |side: &[Token]| match side {
-        [word] => {
-            let is_roman = word.text.chars().all(|letter| "IVXLCDM".contains(letter));
-            let is_number = is_roman || small_number(word).is_some() || is_in("numerals", &word.text);
-            let is_dated = is_in("days", &word.text) || is_in("months", &word.text);
-            word.kind == Kind::Word && word.text.chars().count() > 1 && !is_number && !is_dated
-        }
-        [article, word] => {
-            is_one_of(article, "a an the") && word.kind == Kind::Word && word.text.chars().count() > 1
+        [word] => is_thing(word),
+        [article, words @ ..] => {
+            is_one_of(article, "a an") && (1..3).contains(&words.len()) && words.iter().all(is_thing)
         }
         _ => false,
     };
-    let text = |side: &[Token]| side.iter().map(|token| token.text.clone()).collect::<Vec<_>>();
-    if is_side(one) && is_side(other) && one.len() == other.len() && text(one) > text(other) {
-        one.swap_with_slice(other);
-    }
+    (is_side(one) && is_side(other)).then_some((one, other))
 }
