@@ -65,6 +65,7 @@ fn hard_traps_are_served_at_no_threshold() {
         ("fourth_traps.jsonl", 350),
         ("fifth_traps.jsonl", 450),
         ("sixth_traps.jsonl", 550),
+        ("seventh_traps.jsonl", 450),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = evaluate(&of_repository(name), folder.path());

@@ -258,8 +258,7 @@ fn fits<'a>(places: &[Place], tokens: &'a [Token], found: &mut Captures<'a>) -> 
         }
         Place::Any(name) => {
             let longest = match name {
-                'R' => tokens.len().min(2),
-                'V' | 'P' | 'O' | 'Q' | 'T' | 'L' | 'D' => tokens.len().min(1),
+                'V' | 'P' | 'R' | 'O' | 'Q' | 'T' | 'L' | 'D' => tokens.len().min(1),
                 // As short as it can be; to the end of the text where nothing follows.
                 _ => tokens.len(),
             };
@@ -314,9 +313,6 @@ fn can_be(name: char, taken: &[Token]) -> bool {
         }
         ('P', [owner]) => owner.is_capital() && owner.text.ends_with("'s"),
         ('R', [noun]) => is_in("possessions", &noun.text),
-        ('R', [adjective, noun]) => {
-            is_in("possession_adjectives", &adjective.text) && is_in("possessions", &noun.text)
-        }
         ('Z', [first, ..]) if is_any_of(first, HOW) => false,
         ('X' | 'Y' | 'Z', [only]) => !is_in("pronouns", &only.text),
         // "Some of it" is not "it".

@@ -241,6 +241,12 @@ fn is_plain_order(rest: &[Token]) -> bool {
         "give" | "write" | "show" | "tell" if is_for_reader => is_free && is_work(TEXTS),
         // Nobody asks whether a poem may be written.
         "write" => is_free && object.len() > 2 && is_work(POEMS),
+        "recommend" | "suggest" => {
+            is_plain
+                && is_any_of(next, "a an")
+                && object.iter().any(|word| word.is("about"))
+                && is_work("book film movie")
+        }
         "summarize" | "summarise" => is_plain && (next.is("the") || next.is("this")),
         "translate" => is_text && is_about_this(object),
         _ => false,
@@ -328,7 +334,8 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
         _ => false,
     });
     let is_spoken = is_please && (has_clause || before.iter().skip(4).any(is_said));
-    if !(is_please || thanks) || is_meant || is_spoken || !is_of_itself(asked) || waits(before) {
+    let is_list = matches!(asked, [list, the, _] | [list, the, _, _] if list.is("list") && the.is("the"));
+    if !(is_please || thanks) || is_meant || is_spoken || !(is_of_itself(asked) || is_list) || waits(before) {
         return false;
     }
     // "Could you list the planets, please?" is "could you please list the planets?"

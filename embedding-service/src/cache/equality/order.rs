@@ -176,9 +176,11 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
                     || thing.last().is_some_and(super::changes::is_plural))
                 && !thing.iter().any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, CLAUSES))
         }
-        // In a program, both the data and what is done to it are in it.
+        // In a program, both the data and what is done to it are in it. "A file on Java" may be about it.
         ([.., program], [how, can, i, verb, thing @ .., data])
-            if is("in on") && is_in("programs", &program.text) && is_one_of(data, DATA) =>
+            if is_in("programs", &program.text)
+                && (is("in") || is("on") && is_one_of(program, "Android Windows Linux Mac iPhone"))
+                && is_one_of(data, DATA) =>
         {
             how.is("how")
                 && is_one_of(can, "do can")

@@ -25,14 +25,14 @@ fn same(a: &str, b: &str) -> bool {
 fn no_trap_is_the_same_question() {
     let sets = [
         (include_str!("../../../tests/pairs/traps.jsonl"), 59, 75),
-        (include_str!("../../../tests/pairs/own.jsonl"), 51, 125),
-        (include_str!("../../../tests/pairs/held_out.jsonl"), 23, 66),
+        (include_str!("../../../tests/pairs/own.jsonl"), 52, 125),
+        (include_str!("../../../tests/pairs/held_out.jsonl"), 24, 66),
         (include_str!("../../../tests/pairs/hard_traps.jsonl"), 0, 0),
-        (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 76, 138),
-        (include_str!("../../../tests/pairs/later_traps.jsonl"), 119, 190),
-        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 114, 166),
+        (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 80, 138),
+        (include_str!("../../../tests/pairs/later_traps.jsonl"), 120, 190),
+        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 116, 166),
         (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 49, 70),
-        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 60, 100),
+        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 61, 100),
         (include_str!("../../../tests/pairs/seventh_traps.jsonl"), 41, 148),
     ];
     for (set, least, all) in sets {
@@ -400,6 +400,9 @@ fn what_belongs_to_a_word() {
         ("What is said in anger", "What is said in anger?"),
         ("Would you look at that", "Would you look at that?"),
         ("how to save a marriage", "How do I save a marriage?"),
+        ("Hello, list the members", "List the members"),
+        ("On Java, how do I open a file?", "How do I open a file on Java?"),
+        ("Can you recommend a book about love to a child?", "Recommend a book about love to a child"),
         ("If cats, dogs and I die, what happens to the house?", "What happens to the house if cats die?"),
     ] {
         assert!(!same(a, b), "{a} | {b}");
@@ -420,6 +423,8 @@ fn what_belongs_to_a_word() {
         ("Hey there! How do I reverse a list in Python? Thanks!", "How do I reverse a list in Python?"),
         ("If my bank fails, what happens to my savings?", "What happens to my savings if my bank fails?"),
         ("How can I merge two dictionaries?", "How do I merge two dictionaries?"),
+        ("What are the steps to renew a passport?", "How do I renew a passport?"),
+        ("In French, how do you say \"good night\"?", "How do I say \"good night\" in French?"),
         ("Good morning, what are the symptoms of mumps?", "What are the symptoms of mumps?"),
     ] {
         assert!(same(a, b), "{a} | {b}");
