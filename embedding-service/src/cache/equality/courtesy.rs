@@ -320,10 +320,9 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
         && (after.first().is_some_and(Token::is_capital)
             || tokens.iter().any(|token| is_in("works", &token.text)));
     let is_meant = is_about_words || is_title || thanks && is_asked;
-    // "How rude is sit down, please?", "what is German for the bill, please?"
     // "Could you list the planets, please?" is as polite as "could you please list the planets?"
     let asked = before.get(2..).filter(|_| is_please && asks_you(before)).unwrap_or(before);
-    // "How do I paint a sign reading stop, please?", "explain why dogs hear sit, please"
+    // "How do I paint a sign reading stop, please?", "explain why dogs hear sit, please": the last words may be what is said.
     let is_said = |token: &Token| {
         token.is("with")
             || token.text.ends_with("ing") && !token.is("explaining")
