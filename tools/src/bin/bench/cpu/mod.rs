@@ -3,7 +3,9 @@
 //! the scheduler's statistics. The bodies are conversations that end with a tool result, so the service is not asked.
 //!
 //! - `BENCH_CPU_SECONDS`: time of the measuring in all (default 150)
-//! - `BENCH_MODULE_B`: another build of the filter (`path.wasm`), measured in the same slices
+//! - `BENCH_MODULE_B`: another build of the filter (`path.wasm`), measured in the same slices. Each of the two has two
+//!   Envoys, of which one started before and one after those of the other: of two equal builds the first that starts
+//!   takes up to a sixth more
 //! - `BENCH_PROCESSOR`: the number of the processor (default: the last that may be used)
 
 pub mod report;
@@ -63,6 +65,12 @@ impl Line {
         quantile(&sorted(self.micros.clone()), 0.5)
     }
 
+    /// Another Envoy of the same variant: of each round the mean counts.
+    fn add(&mut self, other: Self) {
+        self.micros.iter_mut().zip(other.micros).for_each(|(mine, its)| *mine = (*mine + its) / 2.0);
+        self.times = sorted([std::mem::take(&mut self.times), other.times].concat());
+    }
+
     /// The difference to `other` in microseconds, slice by slice of the same round, sorted. So other work of the
     /// machine affects both alike.
     pub fn more_than(&self, other: &Self) -> Vec<f64> {
@@ -80,14 +88,14 @@ pub fn rivals(folder: &Path, processor: usize) -> Vec<Rival> {
     let provider = upstream::start();
     // No service listens there, because none is asked.
     let socket = folder.join("no-service.sock");
-    let mut rivals = vec![
-        Rival::without(folder, provider, &socket),
-        Rival::with("filter", folder, provider, &socket, parts::filter()),
-    ];
+    let filter = |folder: &Path| Rival::with("filter", folder, provider, &socket, parts::filter());
+    let mut rivals = vec![Rival::without(folder, provider, &socket), filter(folder)];
     if let Some(path) = setting("BENCH_MODULE_B") {
         let path = parts::root().join(path);
         assert!(path.is_file(), "BENCH_MODULE_B: there is no module {}", path.display());
-        rivals.push(Rival::with("B", folder, provider, &socket, path));
+        let other = |folder: &Path| Rival::with("B", folder, provider, &socket, path.clone());
+        let again = folder.join("again");
+        rivals.extend([other(folder), other(&again), filter(&again)]);
     }
     rivals.iter().for_each(|rival| pinned::pin_process(rival.id(), processor));
     rivals
@@ -121,7 +129,14 @@ fn measure_on(processor: usize, folder: &Path) -> Cpu {
         &before.0,
         (ours(&rivals) - before.1).as_secs_f64() / began.elapsed().as_secs_f64(),
     );
-    Cpu { processor, others, lines: lanes.into_iter().map(Lane::line).collect() }
+    let mut lines: Vec<Line> = Vec::new();
+    for line in lanes.into_iter().map(Lane::line) {
+        match lines.iter_mut().find(|known| (known.kb, &known.variant) == (line.kb, &line.variant)) {
+            Some(known) => known.add(line),
+            None => lines.push(line),
+        }
+    }
+    Cpu { processor, others, lines }
 }
 
 /// Processor time of everything that takes part.
