@@ -31,11 +31,12 @@ pub fn may_say_something(json: &str) -> bool {
     let (mut at, mut said) = (0_usize, 0);
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
         let (length, classes) = word(rest);
-        if classes & (WIDE | APOSTROPHE) != 0 {
-            // Letters that look like others, or a word that begins behind a quotation mark.
-            if classes & WIDE != 0 {
-                return true;
-            }
+        if classes & WIDE != 0 {
+            // Letters that look like others.
+            return true;
+        }
+        if classes & APOSTROPHE != 0 {
+            // A word may begin behind a quotation mark.
             let parts = rest.get(..length).unwrap_or_default().split(|byte| *byte == b'\'');
             said |= parts.fold(0, |said, part| said | heads.of(part, part.len()));
         } else if length > 0 {
