@@ -4,7 +4,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use super::{
-    Raw, Unreadable,
+    Escapes, Raw, Unreadable,
     escape::{Halves, unescaped},
     object::Object,
     reader::Reader,
@@ -30,26 +30,30 @@ impl<'n> Names<'n> {
 pub struct Key<'a> {
     /// The text between its quotes, not decoded.
     pub(super) inside: &'a [u8],
-    pub(super) has_escapes: bool,
+    pub(super) escapes: Escapes,
 }
 
 impl<'a> Key<'a> {
     /// Whether this is `name`, with or without escapes. Most names differ in their length.
     #[inline]
     pub fn is(&self, name: &str) -> bool {
-        (self.inside.len() == name.len() || self.has_escapes) && self.says(name)
+        (self.inside.len() == name.len() || self.escapes.are_some()) && self.says(name)
     }
 
     #[inline(never)]
     fn says(&self, name: &str) -> bool {
-        if self.has_escapes { self.text() == name } else { is_same(self.inside, name.as_bytes()) }
+        if self.escapes.are_some() { self.text() == name } else { is_same(self.inside, name.as_bytes()) }
     }
 
     /// The same as `is`, for the loops that compare the most names.
     #[inline]
     pub(super) fn is_one(&self, name: &str) -> bool {
         let has_length = self.inside.len() == name.len();
-        if self.has_escapes { self.says(name) } else { has_length && is_same(self.inside, name.as_bytes()) }
+        if self.escapes.are_some() {
+            self.says(name)
+        } else {
+            has_length && is_same(self.inside, name.as_bytes())
+        }
     }
 
     /// The decoded name. Half of a surrogate pair reads as U+FFFD.
@@ -64,18 +68,22 @@ impl<'a> Key<'a> {
 
     fn read(&self, halves: Halves) -> Option<Cow<'a, str>> {
         let inside = self.as_written()?;
-        if self.has_escapes { unescaped(inside, halves).map(Cow::Owned) } else { Some(Cow::Borrowed(inside)) }
+        if self.escapes.are_some() {
+            unescaped(inside, halves).map(Cow::Owned)
+        } else {
+            Some(Cow::Borrowed(inside))
+        }
     }
 
     /// The place of the name in `whole`, with its quotes. Returns `None` when it is not borrowed from it.
     pub fn span(&self, whole: &str) -> Option<Range<usize>> {
-        let inside = span(whole, Raw { text: self.as_written()?, has_escapes: self.has_escapes })?;
+        let inside = span(whole, Raw { text: self.as_written()?, escapes: self.escapes })?;
         Some(inside.start.checked_sub(1)?..inside.end.saturating_add(1))
     }
 
     /// The name. Returns `None` when it has escapes, which known names never have.
     pub fn plain(&self) -> Option<&'a str> {
-        self.as_written().filter(|_| !self.has_escapes)
+        self.as_written().filter(|_| !self.escapes.are_some())
     }
 
     fn as_written(&self) -> Option<&'a str> {

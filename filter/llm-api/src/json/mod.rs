@@ -34,8 +34,29 @@ pub enum Unreadable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw<'a> {
     text: &'a str,
-    /// Whether it is a string with escapes.
-    has_escapes: bool,
+    /// Of a string.
+    escapes: Escapes,
+}
+
+/// Whether a string has escapes. As wide as its neighbours in memory: beside a `bool` there are bytes without a meaning, which
+/// WebAssembly copies one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+enum Escapes {
+    None,
+    Some,
+}
+
+impl Escapes {
+    fn are_some(self) -> bool {
+        self == Self::Some
+    }
+}
+
+impl From<bool> for Escapes {
+    fn from(are_some: bool) -> Self {
+        if are_some { Self::Some } else { Self::None }
+    }
 }
 
 impl<'a> Raw<'a> {
@@ -134,7 +155,11 @@ pub fn string(raw: Raw<'_>) -> Option<Cow<'_, str>> {
 fn decoded(raw: Raw<'_>, halves: Halves) -> Option<Cow<'_, str>> {
     let inside = raw.inside()?;
     // Most strings have no escapes and need not be copied.
-    if raw.has_escapes { unescaped(inside, halves).map(Cow::Owned) } else { Some(Cow::Borrowed(inside)) }
+    if raw.escapes.are_some() {
+        unescaped(inside, halves).map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(inside))
+    }
 }
 
 /// Decodes a string. Half of a surrogate pair reads as U+FFFD. Returns `None` when `raw` is another value.
@@ -167,7 +192,7 @@ const MAX_DECODED: usize = 65_536;
 /// decoded. Returns `None` when `raw` is not a string.
 pub fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     let inside = raw.inside()?;
-    if inside.len() <= MAX_DECODED || !raw.has_escapes {
+    if inside.len() <= MAX_DECODED || !raw.escapes.are_some() {
         return decoded(raw, Halves::Replaced);
     }
     let (beginning, rest) = inside.split_at_checked(end_of_beginning(inside))?;

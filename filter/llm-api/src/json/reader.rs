@@ -8,7 +8,7 @@
 //! too, but none of them is clearly faster there than serde_json.
 
 use super::{
-    Raw, Unreadable,
+    Escapes, Raw, Unreadable,
     members::{Key, Names},
     skip::after_space,
 };
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn since(&self, start: usize) -> Result<Raw<'a>, Unreadable> {
         let text = self.text.get(start..self.at).ok_or(Unreadable::NotJson)?;
-        Ok(Raw { text, has_escapes: false })
+        Ok(Raw { text, escapes: Escapes::None })
     }
 
     /// Reads the value that is next.
@@ -70,8 +70,8 @@ impl<'a> Reader<'a> {
         match first {
             // Most values are strings.
             Some(b'"') => {
-                let has_escapes = self.skip_string()?;
-                return self.since(start).map(|string| Raw { has_escapes, ..string });
+                let escapes = self.skip_string()?;
+                return self.since(start).map(|string| Raw { escapes, ..string });
             }
             _ if self.is_sound => self.skip_sound()?,
             _ => self.skip()?,
@@ -155,14 +155,14 @@ impl<'a> Reader<'a> {
             return Err(Unreadable::NotJson);
         }
         self.at = at;
-        let has_escapes = self.skip_string()?;
+        let escapes = self.skip_string()?;
         let inside = bytes.get(at.wrapping_add(1)..self.at.wrapping_sub(1)).ok_or(Unreadable::NotJson)?;
         // Mostly there is no white space around the colon.
         match bytes.get(self.at..) {
             Some([b':', next, ..]) if *next > b' ' => self.step(),
             _ => self.colon()?,
         }
-        Ok(Some(Key { inside, has_escapes }))
+        Ok(Some(Key { inside, escapes }))
     }
 
     /// Skips the comma before the next element of a list, or its closing bracket. Returns whether an element follows.

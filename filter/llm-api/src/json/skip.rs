@@ -1,7 +1,7 @@
 //! Skipping: the part of the reader that goes over a value and, unless the text was checked before, checks it.
 
 use super::{
-    Unreadable,
+    Escapes, Unreadable,
     reader::Reader,
     scan::{short_string_end, sound_string_end, string_end},
 };
@@ -9,18 +9,18 @@ use super::{
 impl Reader<'_> {
     /// Skips the string whose opening quote is next. Returns whether it has escapes.
     #[inline]
-    pub(super) fn skip_string(&mut self) -> Result<bool, Unreadable> {
+    pub(super) fn skip_string(&mut self) -> Result<Escapes, Unreadable> {
         let inside = self.at.wrapping_add(1);
         let bytes = self.text.as_bytes();
         // Most strings are short and have no escapes.
         if let Some(end) = short_string_end(bytes, inside) {
             self.at = end;
-            return Ok(false);
+            return Ok(Escapes::None);
         }
         let ends = if self.is_sound { sound_string_end(bytes, inside) } else { string_end(bytes, inside) };
         let (end, has_escapes) = ends.ok_or(Unreadable::NotJson)?;
         self.at = end;
-        Ok(has_escapes)
+        Ok(has_escapes.into())
     }
 
     /// Skips the number that is next.
