@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A set of words.
+/// A set of words: 128 bits. In two parts, because what holds a `u128` has to lie at a multiple of 16, and to allocate that takes longer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct WordSet(pub u128);
+pub struct WordSet([u64; 2]);
 
 impl WordSet {
     /// A set this full takes no more words: in a fuller one any two texts would look alike.
@@ -22,7 +22,7 @@ impl WordSet {
             if !word.is_empty() {
                 set.add(hash);
             }
-            if set.0.count_ones() >= Self::FULL {
+            if set.size() >= Self::FULL {
                 break;
             }
         }
@@ -39,19 +39,31 @@ impl WordSet {
     fn add(&mut self, hash: u64) {
         // Its last byte does not reach the top bits by itself.
         let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57;
-        self.0 |= 1_u128.wrapping_shl(u32::try_from(mixed).unwrap_or(0));
+        let bit = 1_u64 << (mixed & 63);
+        let [low, high] = &mut self.0;
+        *(if mixed < 64 { low } else { high }) |= bit;
+    }
+
+    /// The bits that are set.
+    fn size(self) -> u32 {
+        self.0.iter().map(|part| part.count_ones()).sum()
+    }
+
+    fn with(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
+        let ([low, high], [other_low, other_high]) = (self.0, other.0);
+        Self([join(low, other_low), join(high, other_high)])
     }
 
     /// The words of both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
-        if self.0.count_ones() >= Self::FULL { self } else { Self(self.0 | other.0) }
+        if self.size() >= Self::FULL { self } else { self.with(other, |one, other| one | other) }
     }
 
     /// More than half of the words of both are shared: "order 17" and "order 18" are not similar.
     pub fn is_similar(self, other: Self) -> bool {
-        let shared = (self.0 & other.0).count_ones().saturating_mul(4);
-        shared > self.0.count_ones().saturating_add(other.0.count_ones())
+        let shared = self.with(other, |one, other| one & other).size().saturating_mul(4);
+        shared > self.size().saturating_add(other.size())
     }
 }
 

@@ -270,7 +270,7 @@ impl<'a> StepLog<'a> {
             let is_answered = word == Word::Answered;
             (word > Word::None).then(|| steps.begins.push(Begin { at, is_answered }));
         };
-        let mut all = Vec::new();
+        let mut all = Vec::with_capacity(self.turns.len());
         if let (1, Some(turn)) = (self.turns.len(), self.turns.front())
             && turn.calls.len() > LONGEST_FAN_OUT
             && has_repeats(&turn.calls)
