@@ -1,5 +1,6 @@
 //! The pictures in docs/images/signal-*.svg, drawn from signals.json. `UPDATE_GOLDEN=1 cargo test -p sentinel-tests --test docs`
-//! draws them anew. That the filter decides as they show is the business of `signals`. The diagrams are drawn by diagrams.py.
+//! draws them anew. That the filter decides as they show is the business of `signals`. The diagrams are drawn by diagrams.py,
+//! the dashboard by dashboard.py.
 
 use std::fmt::Write;
 use std::fs;
@@ -144,12 +145,22 @@ fn the_pictures_show_the_examples() {
     }
 }
 
-#[test]
-fn the_diagrams_are_those_that_are_drawn() {
+/// Runs a script of this folder with `--check`.
+fn assert_up_to_date(script: &str) {
     let output = std::process::Command::new("python3")
-        .arg(parts::root().join("tests/docs/diagrams.py"))
+        .arg(parts::root().join("tests/docs").join(script))
         .arg("--check")
         .output()
         .expect("Python starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_diagrams_are_those_that_are_drawn() {
+    assert_up_to_date("diagrams.py");
+}
+
+#[test]
+fn the_picture_of_the_dashboard_has_its_panels() {
+    assert_up_to_date("dashboard.py");
 }
