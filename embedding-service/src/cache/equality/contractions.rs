@@ -134,7 +134,7 @@ impl Place {
         }
         if self.is_about_words {
             // "What's the plural of ox", but not "what's a contraction of".
-            let asks_of_word = before.is_empty() && is_of_is && is_any_of(next, "the a an your my");
+            let asks_of_word = before.is_empty() && is_of_is && is_any_of(next, "the a an your my") && after.len() > 3;
             return asks_of_word && !self.ends_in_preposition
                 || matches!(before, [why] if is_any_of(why, "why"));
         }
@@ -184,16 +184,15 @@ impl Place {
     }
 }
 
-/// "What's good?" and "what's cracking?" greet, "what is good?" and "what is cracking?" ask for a meaning. "What's app" is a name.
+/// "What's good?" and "what's cracking?" greet, "what is good?" and "what is cracking?" ask for a meaning. "What's the story?" and "who's the
+/// boss?" are titles too. With more words, and in "what's a quark?", it asks.
 fn is_greeting_of(word: &str, after: &[Token]) -> bool {
-    let mut rest = after.iter().filter(|token| !token.is_mark());
     let is_single = |next: &Token| {
         next.text.ends_with("ing") || next.text.ends_with("in") || is_any_of(next, "good new up hot")
     };
-    let (Some(next), second) = (rest.next(), rest.next()) else { return false };
-    word.eq_ignore_ascii_case("what's")
-        && (next.text.eq_ignore_ascii_case("app") || second.is_none() && is_single(next))
-        || is_any_of(next, "who what")
+    let words = after.iter().filter(|token| !token.is_mark()).count();
+    let Some(next) = after.first() else { return false };
+    (word.ends_with('s') && (words < 3 && !is_any_of(next, "a an") || is_single(next))) || is_any_of(next, "who what")
 }
 
 /// "If my car won't start", "I don't know": a subject stands between what opens a clause and the contraction.

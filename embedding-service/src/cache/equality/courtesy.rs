@@ -29,18 +29,25 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
         let first = rest.first()?;
         // "Hi is a word"
         let is_greeting = !pattern.needs_order && !pattern.is_embedded;
-        let is_please = tokens.first().is_some_and(|first| first.is("please"));
+        let is_please = tokens.first().is_some_and(|first| is_any_of(first, "please pls plz"));
         let is_open = (marks > 0 || first.is_plain())
-            && (!is_about_words || !is_greeting || is_opening(rest) || is_please);
+            && (!is_about_words || !is_greeting || is_opening(rest) || tokens.first().is_some_and(|first| first.is("please")));
         let asks = begins_a_question(first)
             || pattern.needs_order && first.is("explaining")
             || is_opening(rest)
             || pattern.is_embedded && (first.is("if") || first.is("whether"));
-        let is_order = !pattern.needs_order || is_order(rest, tokens);
+        let is_order = if pattern.needs_order { is_order(rest, tokens) } else { !is_please || asks_for_text(rest) };
         let opening = tokens.get(..len).unwrap_or_default();
         // "Just curious, are you?"
         let is_bare = pattern.is_embedded && rest.len() < 4 && is_verb(first);
+        // "Can you tell me where a photo was taken?", "can you tell me if mail is spam?": of any one.
+        let is_possible = pattern.is_embedded
+            && opening.first().is_some_and(|can| is_any_of(can, "can could"))
+            && (is_any_of(first, "if whether")
+                || is_of_any(rest)
+                || is_any_of(first, "where when who") && rest.iter().any(|token| is_any_of(token, "a an")));
         let is_meant = is_bare
+            || is_possible
             || is_greeting && is_meant(opening, rest, marks > 0, is_inner)
             || is_notice(opening, rest)
             || pattern.is_embedded && is_skill(opening, rest);
@@ -174,8 +181,23 @@ fn is_order(rest: &[Token], all: &[Token]) -> bool {
     if is_polite { is_polite_order(rest) } else { is_plain_order(rest) }
 }
 
+/// "Please explain X" and "please give me X", but not "please find the attached invoice" and "please remove your shoes": these are said to others.
+fn asks_for_text(rest: &[Token]) -> bool {
+    let [first, next, ..] = rest else { return false };
+    !is_order_word(&first.text)
+        || is_any_of(first, "explain define describe summarize summarise tell suggest recommend translate")
+        || is_any_of(first, "give write show") && is_any_of(next, "me us a an")
+        || first.is("list") && next.is("the")
+}
+
+/// "Can you summarize the plot of any movie?" asks what is possible.
+fn is_of_any(rest: &[Token]) -> bool {
+    const ANY: &str = "any anything anyone anybody ever every everything each whatever whichever all";
+    rest.iter().any(|token| is_any_of(token, ANY))
+}
+
 fn is_polite_order(rest: &[Token]) -> bool {
-    let Some(first) = rest.first() else { return false };
+    let Some(first) = rest.first().filter(|_| !is_of_any(rest)) else { return false };
     let has_object = || {
         rest.get(1).is_some_and(|next| {
             let is_named = next.kind == Kind::Other && !next.text.starts_with(|c: char| c.is_ascii_digit())
@@ -201,7 +223,9 @@ fn is_plain_order(rest: &[Token]) -> bool {
         [me, object @ ..] if is_reader(me) => (object, true),
         object => (object, false),
     };
-    let Some(next) = object.first() else { return false };
+    let Some(next) = object.first().filter(|_| !is_of_any(rest)) else { return false };
+    // "The contents of a video", "a poem about a real person": of any one.
+    let is_of_one = |after: usize| !object.iter().skip(after).any(|token| is_any_of(token, "a an")) || object.get(1).is_some_and(|thing| thing.is("difference"));
     let is_plain = !object.iter().any(|token| {
         is_in("circumstances", &token.text)
             || is_in("repeated", &token.text)
@@ -225,29 +249,24 @@ fn is_plain_order(rest: &[Token]) -> bool {
             || token.text.ends_with("ly")
             || is_in("circumstances", &token.text) && !(token.is("with") && is_with_mine)
     });
-    let is_word = matches!(object, [word] | [word, _] if word.kind == Kind::Word && !word.is("the"))
-        && object.iter().all(|token| {
-            !is_in("pronouns", &token.text)
-                && !is_in("indefinite", &token.text)
-                && !token.text.ends_with("ly")
-        })
-        && !object.last().is_some_and(is_plural);
     let is_text = matches!(object, [this, text, ..] if this.is("this") && is_any_of(text, "text sentence paragraph article essay letter email code into to"));
     match order.text.as_str() {
         "explain" | "explaining" | "clarify" if is_in("questions", &next.text) => is_plain_clause(object),
-        "explain" | "explaining" => is_plain && (next.is("the") && object.len() > 2 || is_word),
+        "explain" | "explaining" => is_plain && next.is("the") && object.len() > 2 && is_of_one(1),
         "define" | "describe" => is_for_reader && is_plain && is_free,
-        "help" => is_for_reader && is_free,
-        "give" | "write" | "show" | "tell" if is_for_reader => is_free && is_work(TEXTS),
-        // Nobody asks whether a poem may be written.
-        "write" => is_free && object.len() > 2 && is_work(POEMS),
+        "give" | "write" | "show" | "tell" => is_for_reader && is_free && is_work(TEXTS) && is_of_one(1),
         "recommend" | "suggest" => {
             is_plain
                 && is_any_of(next, "a an")
                 && object.iter().any(|word| word.is("about"))
-                && is_work("book film movie")
+                && is_work("book film movie") && is_of_one(1)
         }
-        "summarize" | "summarise" => is_plain && (next.is("the") || next.is("this")),
+        "summarize" | "summarise" => {
+            is_plain
+                && is_any_of(next, "the this")
+                && is_of_one(1)
+                && !object.last().is_some_and(is_plural)
+        }
         "translate" => is_text && is_about_this(object),
         _ => false,
     }
@@ -274,28 +293,20 @@ pub(super) enum Courtesy {
     Other,
 }
 
-/// "What is the capital of Kenya please": the rest names all that it is about, and nothing that "please" is said with.
-pub(super) fn without_last_please(tokens: &mut Vec<Token>, is_about_words: bool) {
-    const SAID: &str = "yes no pretty more say thank attention silence quiet tickets next who tell sign polite manners kindness politeness";
+/// "What is the capital of Kenya please". Elsewhere "please" may be a word of what is asked about: "define girl please".
+pub(super) fn without_last_please(tokens: &mut Vec<Token>) {
     let marks = tokens.iter().rev().take_while(|token| token.is_mark()).count();
-    let Some(at) = tokens.len().checked_sub(marks.saturating_add(1)) else { return };
-    let is_please = tokens.get(at).is_some_and(|last| last.is("please"));
-    let before = tokens.get(..at).unwrap_or_default();
-    // "Why do kids forget please?" and "who wrote yes please?" name it.
-    let names_thing = match before {
-        [.., of, name] if of.is("of") => name.is_capital(),
-        [explain, thing] if is_any_of(explain, "explain define") => thing.is_plain(),
-        _ => false,
-    };
-    if is_please
-        && !is_about_words
-        && names_thing
-        && is_of_itself(before)
-        && !before.iter().any(|token| {
-            token.is_mark() || is_any_of(token, SAID) || is_in("languages", &token.text.to_lowercase())
-        })
+    let len = tokens.len().saturating_sub(marks);
+    if let Some([what, is, the, capital, of, name, please]) = tokens.get(..len)
+        && what.is("what")
+        && is.is("is")
+        && the.is("the")
+        && is_in("possessions", &capital.text)
+        && of.is("of")
+        && name.is_capital()
+        && please.is("please")
     {
-        tokens.remove(at);
+        tokens.remove(len.saturating_sub(1));
     }
 }
 
@@ -328,11 +339,10 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
             || token.text.ends_with("ing") && !token.is("explaining")
             || is_participle(&token.text)
     };
-    let has_clause = before.windows(2).any(|two| match two {
-        [why, verb] => is_any_of(why, "why how") && !is_any_of(verb, "is are do can i you to"),
-        _ => false,
-    });
-    let is_spoken = is_please && (has_clause || before.iter().skip(4).any(is_said));
+    // "How do I sign yes, please?", "why do parents insist on no, thanks?"
+    let is_named = matches!(asked, [what, is, the, ..] if what.is("what") && is_any_of(is, "is are was") && is_any_of(the, "a an the"))
+        || matches!(asked, [order, the, ..] if is_order_word(&order.text) && is_any_of(the, "a an the me"));
+    let is_spoken = is_comma && !is_named || is_please && before.iter().skip(4).any(is_said);
     let is_list = matches!(asked, [list, the, _] | [list, the, _, _] if list.is("list") && the.is("the"));
     if !(is_please || thanks) || is_meant || is_spoken || !(is_of_itself(asked) || is_list) || waits(before) {
         return false;
@@ -350,7 +360,7 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
 
 /// "Could you ...".
 fn asks_you(tokens: &[Token]) -> bool {
-    matches!(tokens, [can, you, ..] if is_any_of(can, "can could would will") && you.is("you"))
+    matches!(tokens, [can, you, ..] if is_any_of(can, "can could") && you.is("you"))
 }
 
 /// Whether a text has to follow: "Classify the sentiment", "translate into German".

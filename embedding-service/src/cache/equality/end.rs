@@ -26,7 +26,6 @@ pub(super) struct Beginning {
 
 impl Beginning {
     pub fn of(tokens: &[Token]) -> Self {
-        let is_polite = |token: &Token| words::is_in("polite", &token.text.to_lowercase());
         // "Could you", but not "could have been worse".
         let is_asked = |two: &[Token]| match two {
             [verb, who] => {
@@ -35,7 +34,7 @@ impl Beginning {
             _ => false,
         };
         let is_how = matches!(tokens, [how, verb, i, ..] if how.is("how") && is_any_of(verb, "do can") && is_any_of(i, "i you"));
-        let is_asked_for = is_how || tokens.iter().any(is_polite) || tokens.windows(2).any(is_asked);
+        let is_asked_for = is_how || tokens.windows(2).any(is_asked);
         let has_order = tokens.iter().any(|token| words::is_order_word(&token.text));
         let is_order = tokens.first().is_some_and(|first| words::is_in("orders", &first.text));
         Self { has_order, is_asked_for, is_order }
@@ -71,6 +70,12 @@ pub(super) fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     if dots > 2 { End::Open } else { end }
 }
 
+/// Whether the full stop may be that of an abbreviation: "define fig.", "what is approx."
+pub(super) fn may_be_short(tokens: &[Token]) -> bool {
+    tokens.len() < 4 && tokens.last().is_some_and(|last| last.text.len() < 8)
+        || tokens.last().is_some_and(|last| last.text.len() < 4)
+}
+
 /// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb
 /// makes a statement of it ("what is done is done", "who is late has to pay", "why is beyond me").
 pub(super) fn asks(tokens: &[Token]) -> bool {
@@ -90,7 +95,9 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
         // "Quanto è bella" and "come è grande" wonder at it, "quand est venu le printemps" goes on.
         return words::is_in("being_elsewhere", &second.text)
             && !is_any_of(first, "come quanto quand quando wie hoe")
-            && !tokens.iter().any(Token::is_mark);
+            && !tokens.iter().any(Token::is_mark)
+            // "Wat is geweest is geweest"
+            && !rest.iter().chain([third]).any(|token| words::is_in("being_elsewhere", &token.text));
     }
     let is_subject = |token: &Token| {
         is_any_of(token, SUBJECTS)
@@ -144,7 +151,7 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
             || first.is("what")
                 && is_any_of(second, "do does did should can")
                 && has_subject
-                && behind.len() > 1
+                && behind.len() > 2
             || is_any_of(first, "what who")
                 && is_any_of(second, "is are was were")
                 && (has_subject && is_noun

@@ -18,9 +18,9 @@ mod words;
 mod writing;
 
 use self::courtesy::Courtesy;
-use self::end::{Beginning, End, asks, end_marks};
+use self::end::{Beginning, End, asks, end_marks, may_be_short};
 use self::matter::{has_two_ways, is_about_itself, is_about_marks, is_looked_for};
-use self::token::{Kind, Text, Token, is_any_of};
+use self::token::{Kind, Text, Token};
 
 /// Longer texts, in bytes, are compared as they stand: rewordings are short, and what is pasted into a prompt is its matter.
 const LONGEST: usize = 1_000;
@@ -62,15 +62,14 @@ impl Form {
             return None;
         }
         let is_about_marks = is_about_marks(&tokens);
+        writing::with_values(&mut tokens);
         let mut end = end_marks(&mut tokens, given.is_empty());
         let is_matter = is_looked_for(&tokens) || has_two_ways(&tokens, is_known);
         if !is_matter {
             contractions::with_full_forms(&mut tokens, is_about_words);
         }
         let is_about_words = is_about_words || is_matter;
-        // "Waht is a typo of which word?", "teh is Malay for tea, right?"
-        let is_subject = matches!(tokens.as_slice(), [first, verb, ..] if is_any_of(first, "teh taht") && order::is_verb(verb));
-        writing::with_small_starts(&mut tokens, !is_about_words && !is_subject);
+        writing::with_small_starts(&mut tokens, !is_about_words);
         if !is_about_words && !writing::may_be_meant(&tokens) {
             writing::spelt(&mut tokens, is_known);
             numbers::with_numbers(&mut tokens);
@@ -82,9 +81,8 @@ impl Form {
             // "What is a hedge fund, please?"
             end = if before == End::Plain && end == End::Asked { end } else { before };
         }
-        courtesy::without_last_please(&mut tokens, is_about_words);
+        courtesy::without_last_please(&mut tokens);
         for _ in 0..ROUNDS {
-            order::with_what(&mut tokens);
             let may_move = given.is_empty() && !is_about_words;
             let courtesy = courtesy::without_courtesy(&mut tokens, is_about_words);
             is_asking |= courtesy == Some(Courtesy::Asking);
@@ -107,7 +105,7 @@ impl Form {
             End::Open => Some("..."),
             _ => None,
         };
-        if is_about_marks && end == End::Stopped {
+        if end == End::Stopped && (is_about_marks || may_be_short(&tokens)) {
             tokens.push(Token { kind: Kind::Mark, ..Token::word(".") });
         }
         // "Could you explain X?" and "explain X." are one.

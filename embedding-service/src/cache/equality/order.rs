@@ -64,7 +64,6 @@ fn subject(tokens: &[Token]) -> Option<usize> {
     match tokens {
         [wh, subject, ..] if begins(subject) && !wh.is("how") => Some(1),
         [_, _, subject, _, ..] if begins(subject) => Some(2),
-        [what, subject, _] if what.is("what") && subject.is_plain() => Some(1),
         _ => None,
     }
 }
@@ -99,6 +98,11 @@ fn is_short_subject(wh: &Token, subject: &[Token]) -> bool {
 /// pumps work" and "how many women work" ask for something else.
 fn with_do(tokens: &mut Vec<Token>) {
     const DEGREES: &str = "well hard good bad cold low";
+    /// Verbs with these endings have one form for both times.
+    const PAST_TOO: [&str; 24] = [
+        "set", "let", "cast", "cut", "put", "read", "bet", "bid", "burst", "bust", "cost", "fit", "hit", "hurt",
+        "knit", "quit", "rid", "shed", "shut", "slit", "split", "spit", "wet", "wed",
+    ];
     let is_plain = |token: &Token| {
         token.is_plain()
             && !is_verb(token)
@@ -106,8 +110,10 @@ fn with_do(tokens: &mut Vec<Token>) {
             && !is_in("measured", &token.text)
             && !is_in("quantities", &token.text)
     };
-    // "They hit him" may be past.
-    let is_of_two_times = tokens.iter().any(|token| is_in("participles", &token.text));
+    // "They hit him" and "they reset it" may be past.
+    let is_of_two_times = tokens.iter().skip(2).any(|token| {
+        is_in("participles", &token.text) || PAST_TOO.iter().any(|end| token.text.ends_with(end))
+    });
     let verb = match tokens.as_slice() {
         [how, subject @ .., works] if how.is("how") && works.is("works") && subject.len() < 5 => {
             let is_one = subject.first().is_some_and(|first| {
@@ -227,68 +233,21 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
 pub(super) fn settled(tokens: &mut Vec<Token>) {
     with_late_not(tokens);
     without_article_of_superlative(tokens);
-    with_origin_first(tokens);
     with_sorted_sides(tokens);
 }
 
-/// "Which planet has the most moons" is "what planet has the most moons": one of several is asked for. "Which damage was done" is of some
-/// that are known.
-pub(super) fn with_what(tokens: &mut [Token]) {
-    // "Which is the largest desert in Asia": without a mark, no choice is given.
-    if let [which, is, the, most, thing, of, ..] = &*tokens
-        && which.is("which")
-        && is.is("is")
-        && the.is("the")
-        && most.text.len() > 5
-        && most.is_plain()
-        && most.text.ends_with("est")
-        && thing.is_plain()
-        && !is_one_of(thing, "one ones of")
-        && is_one_of(of, "of in on")
-        && !tokens.iter().any(|token| token.is_mark() || is_one_of(token, "or and"))
-    {
-        if let Some(first) = tokens.first_mut() {
-            "what".clone_into(&mut first.text);
-        }
-        return;
-    }
-    let is_most = |token: &Token| {
-        token.is("most") || token.is_plain() && token.text.len() > 5 && token.text.ends_with("est")
-    };
-    if let [first, second, third, rest @ ..] = &*tokens
-        && first.is("which")
-        && second.is_plain()
-        && !is_one_of(second, "one ones of")
-        && is_one_of(third, "is are has have")
-        && rest.first().is_some_and(|next| next.is("the") || is_most(next))
-        && rest.iter().take(2).any(is_most)
-    {
-        tokens.iter_mut().take(1).for_each(|first| "what".clone_into(&mut first.text));
-    }
-}
-
-/// "Why isn't it working" is "why is it not working", and "why don't penguins fly" is "why do penguins not fly": nothing follows that "not"
-/// could belong to, as in "why aren't drugs approved by the FDA safe?". "Why don't we" proposes something, and "why can't camels drink" may
-/// be about being able not to.
+/// "Why isn't it working" is "why is it not working". "Why don't we" and "why doesn't he" propose something, and "why can't camels drink" may
+/// be about being able not to. With a noun, "not" may belong to what follows it: "why aren't drugs approved by the FDA safe?"
 fn with_late_not(tokens: &mut [Token]) {
-    let [wh, verb, not, rest @ ..] = &*tokens else { return };
-    let is_all = |noun: &Token| noun.is_plain() && !is_in("quantities", &noun.text);
-    let len: usize = match rest {
-        [subject, _, ..] if is_one_of(subject, PRONOUNS) => {
-            usize::from(!(is_one_of(verb, WITH_DO) && is_one_of(subject, "you we i")))
-        }
-        [subject, _] if wh.is("why") && is_all(subject) && super::changes::is_plural(subject) => 1,
-        [name, a, _] if wh.is("why") && name.is_capital() && is_one_of(a, "a an") => 1,
-        [name, _] if wh.is("why") && name.is_capital() => 1,
-        [my, noun, _] if wh.is("why") && is_one_of(my, "my your his her") && is_all(noun) => 2,
-        _ => 0,
-    };
+    let [wh, verb, not, subject, _, ..] = &*tokens else { return };
     let is_moved = is_in("questions", &wh.text)
-        && (is_auxiliary(verb) && !is_one_of(verb, "can could") || is_one_of(verb, WITH_DO))
-        && not.is("n't");
-    if let Some(moved) = tokens.get_mut(2..3_usize.saturating_add(len)).filter(|_| is_moved && len > 0) {
+        && not.is("n't")
+        && (is_one_of(verb, "is are was were did") && is_one_of(subject, PRONOUNS)
+            || verb.is("does") && subject.is("it")
+            || wh.is("what") && verb.is("should") && is_one_of(subject, PRONOUNS));
+    if let Some(moved) = tokens.get_mut(2..4).filter(|_| is_moved) {
         moved.rotate_left(1);
-        moved.iter_mut().skip(len).for_each(|not| "not".clone_into(&mut not.text));
+        moved.iter_mut().skip(1).for_each(|not| "not".clone_into(&mut not.text));
     }
 }
 
@@ -308,27 +267,6 @@ fn without_article_of_superlative(tokens: &mut Vec<Token>) {
     }
 }
 
-/// "trains to Denver from Boston" is "trains from Boston to Denver". "Who wrote to Anna from Berlin?": Anna may be from there.
-fn with_origin_first(tokens: &mut [Token]) {
-    let count = |word: &str| tokens.iter().filter(|token| token.is(word)).count();
-    if count("from") != 1 || count("to") != 1 {
-        return;
-    }
-    let place = tokens.windows(5).position(|five| match five {
-        [way, to, a, from, b] => {
-            is_in("ways_between", &way.text)
-                && to.is("to")
-                && from.is("from")
-                && a.is_capital()
-                && b.is_capital()
-        }
-        _ => false,
-    });
-    if let Some(four) = place.and_then(|at| tokens.get_mut(at.saturating_add(1)..at.saturating_add(5))) {
-        four.rotate_left(2);
-    }
-}
-
 /// "the difference between A and B" is "the difference between B and A".
 fn with_sorted_sides(tokens: &mut [Token]) {
     const BEFORE: [&str; 5] = ["what", "is", "the", "difference", "between"];
@@ -345,7 +283,7 @@ fn with_sorted_sides(tokens: &mut [Token]) {
     }
 }
 
-/// The sides of "a frog and a toad", each of which is one thing. The difference of two numbers, days or letters has a sign, and so may that of
+/// The sides of "frogs and toads" and "a frog and a toad", each of which is one word: in "a gas and an electric stove" the first lacks its noun. The difference of two numbers, days or letters has a sign, and so may that of
 /// "the GDP of France and Germany".
 pub(super) fn two_sides(sides: &[Token]) -> Option<(&[Token], &[Token])> {
     let and = sides.iter().position(|token| token.is("and"))?;
@@ -355,13 +293,11 @@ pub(super) fn two_sides(sides: &[Token]) -> Option<(&[Token], &[Token])> {
         let is_roman = word.text.chars().all(|letter| "IVXLCDM".contains(letter));
         let is_number = is_roman || small_number(word).is_some() || is_in("numerals", &word.text);
         let is_dated = is_in("days", &word.text) || is_in("months", &word.text);
-        word.kind == Kind::Word && word.text.chars().count() > 1 && !is_number && !is_dated
+        word.kind == Kind::Word && word.text.chars().count() > 1 && !word.text.contains('-') && !is_number && !is_dated
     };
     let is_side = |side: &[Token]| match side {
         [word] => is_thing(word),
-        [article, words @ ..] => {
-            is_one_of(article, "a an") && (1..3).contains(&words.len()) && words.iter().all(is_thing)
-        }
+        [article, word] => is_one_of(article, "a an") && is_thing(word),
         _ => false,
     };
     (is_side(one) && is_side(other)).then_some((one, other))

@@ -59,16 +59,19 @@ pub(super) fn is_order_word(word: &str) -> bool {
     is_in("orders", word) || is_in("orders_with_object", word)
 }
 
-/// The order or question word of which `word` is a slip, where a text begins with it.
+/// The question word of which `word` is a slip, where a text begins with it.
 pub(super) fn meant_at_start(word: &str) -> Option<&'static str> {
-    let listed = match word {
-        "wich" => Some("which"),
-        _ => meant(word, &|_| false),
-    };
-    if listed.is_none() && is_real(word) {
-        return None;
-    }
-    listed.filter(|meant| is_start(meant)).or_else(|| listed_slip(word).filter(|meant| is_order_word(meant)))
+    const SLIPS: [(&str, &str); 8] = [
+        ("waht", "what"),
+        ("wath", "what"),
+        ("whta", "what"),
+        ("hwat", "what"),
+        ("hwo", "how"),
+        ("whcih", "which"),
+        ("wehn", "when"),
+        ("wyh", "why"),
+    ];
+    SLIPS.iter().find(|(slip, _)| *slip == word).map(|(_, meant)| *meant)
 }
 
 /// The word that `word` means by the list of slips. Its lines are in order, so that one is found without reading the others: the first
@@ -90,50 +93,19 @@ fn listed_slip(word: &str) -> Option<&'static str> {
     None
 }
 
-/// The one word of which `word` is a slip of the typist: one letter too many, missing or another, or two exchanged. It must stand
-/// in a list of slips, be no word itself, and have no second word so near (`is_known`: whether a vocabulary has a word).
+/// The one word of which `word` is a slip of the typist: a vowel for another inside it, one letter for two or two for one, "ie" for "ei". It
+/// must stand in a list of such slips, be no word itself, and have no second word so near (`is_known`: whether a vocabulary has a word).
 pub(super) fn meant(word: &str, is_known: &dyn Fn(&str) -> bool) -> Option<&'static str> {
-    const SHORT: [(&str, &str); 10] = [
-        ("waht", "what"),
-        ("wath", "what"),
-        ("whta", "what"),
-        ("hwat", "what"),
-        ("hwo", "how"),
-        ("whcih", "which"),
-        ("wehn", "when"),
-        ("wyh", "why"),
-        ("teh", "the"),
-        ("taht", "that"),
-    ];
-    if let Some((_, meant)) = SHORT.iter().find(|(slip, _)| *slip == word) {
-        return Some(meant);
-    }
-    if word.len() < 4 || is_real(word) || !is_plain(word) || is_known(word) {
+    if is_real(word) || is_known(word) {
         return None;
     }
-    let meant = listed_slip(word)?;
-    let neighbours = neighbours(word);
-    // A shorter word is one letter away from too many others, but not by two exchanged.
-    let is_long = word.len() > 4 || word.len() == meant.len() && letters(word) == letters(meant);
-    let is_only = neighbours.iter().all(|other| other == meant || !is_known(other));
-    (is_long
-        && meant.len() > 3
-        && is_plain(meant)
-        && is_only
-        && neighbours.iter().any(|other| other == meant))
-    .then_some(meant)
+    listed_slip(word).filter(|meant| neighbours(word).iter().all(|other| other == meant || !is_known(other)))
 }
 
 fn is_real(word: &str) -> bool {
     static REAL: LazyLock<HashSet<&'static str>> =
         LazyLock::new(|| entries(REAL_WORDS).flat_map(str::split_ascii_whitespace).collect());
     REAL.contains(word)
-}
-
-fn letters(word: &str) -> Vec<char> {
-    let mut letters: Vec<char> = word.chars().collect();
-    letters.sort_unstable();
-    letters
 }
 
 fn is_plain(word: &str) -> bool {

@@ -63,6 +63,26 @@ pub(super) fn with_small_starts(tokens: &mut [Token], may_be_slip: bool) {
     }
 }
 
+/// Marks an "i" that may be the value of a program: "can i go below zero?", "when should i reset?", "when i hit 10". Of a value one says "does"
+/// and "has", so in "how do i", "if i have" and "i am" it is nobody else's.
+pub(super) fn with_values(tokens: &mut [Token]) {
+    const OF_I: &str = "am have want need do think know wonder get";
+    for at in 0..tokens.len() {
+        let is = |at: Option<usize>, list: &str| {
+            at.and_then(|at| tokens.get(at)).is_some_and(|token| is_any_of(token, list))
+        };
+        let before = |by: usize| at.checked_sub(by);
+        let next = at.checked_add(1);
+        let is_how = is(before(2), "how How") && is(before(1), "can")
+            && next.and_then(|next| tokens.get(next)).is_some_and(|verb| is_in("actions", &verb.text));
+        let is_pronoun = is(before(1), "do") || is(next, OF_I) || is_how;
+        if let Some(token) = tokens.get_mut(at).filter(|token| token.text == "i" && !is_pronoun) {
+            token.kind = Kind::Other;
+            "i as it stands".clone_into(&mut token.text);
+        }
+    }
+}
+
 /// Whether a word may be meant as it is written: in code, in games of letters, beside a single letter.
 pub(super) fn may_be_meant(tokens: &[Token]) -> bool {
     let is_letter = |text: &str| text.chars().count() == 1 && text.chars().all(char::is_alphabetic);
@@ -102,7 +122,10 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
         if !token.is_plain() || is_meant {
             continue;
         }
-        let mended = meant(&token.text, is_known).filter(|word| stands_as_a_word(tokens, at, word));
+        let mended = match at {
+            0 => meant_at_start(&token.text),
+            _ => meant(&token.text, is_known).filter(|word| stands_as_a_word(tokens, at, word)),
+        };
         let american = american(mended.unwrap_or(&token.text))
             .filter(|_| is_used(tokens, at) && !is_programmed && !is_alone && !names_somebody);
         new.extend(american.or(mended).map(|word| (at, word)));
@@ -117,7 +140,7 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
 /// Whether a slip stands where its word does something in the sentence: "the captial of", "i recieve my", "to boil potatos", "how do vacines
 /// work". "A sign that says seperate", "who was musuem?", "the seperate event" and "where does teh come from?" may mean it as it is.
 fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
-    const DETERMINERS: &str = "the teh a an my your his her its our their many much these those";
+    const DETERMINERS: &str = "the a an my your his her its our their many much these those";
     const CLAUSES: &str = "because which that when where while what how why";
     const BEHIND: &str = "of for from to between and";
     const BOUND: &str = "in on at for with by from to of about into and or so as than";
@@ -137,18 +160,6 @@ fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
     let is_next_plain = next.is_some_and(Token::is_plain);
     let is_next_bound = is_next(BOUND) || next.is_some_and(super::order::is_verb);
     let is_clause = is_any_of(&Token::word(meant), CLAUSES);
-    let is_object_of_action = is(2, "i you to") && before(1).is_some_and(|verb| is_in("actions", &verb.text));
-    if meant == "the" {
-        return next.is_some_and(|next| next.kind == Kind::Word)
-            && !is_next_bound
-            && (at == 0
-                || is(1, "of in on to for from with at by explain")
-                || is_object_of_action
-                || is(1, "is are was were")
-                    && at == 2
-                    && (tokens.iter().skip(at).any(|token| token.is("of"))
-                        || next.is_some_and(|next| next.text.ends_with("est") || next.is("first"))));
-    }
     let ends_phrase = next.is_none_or(Token::is_mark) || is_next(BEHIND);
     // "Circle the recieve", "find the seperate": the word that stands there.
     let is_of_text = |verb: &Token| {
@@ -162,9 +173,10 @@ fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
     let is_meant = next.is_none_or(Token::is_mark)
         && before(verb_at)
             .is_some_and(|verb| !is_any_of(verb, BOUND) && !super::order::is_verb(verb) && is_of_text(verb));
-    let is_noun = !meant.ends_with("ly") && ends_phrase && !is_meant;
-    at == 0
-        || is_clause && is_next_plain && !is_next_bound && !before(1).is_some_and(super::order::is_verb)
+    // "What is a convnet?" is of a trade.
+    let is_last = next.is_none_or(Token::is_mark) && is(1, "a an the");
+    let is_noun = !meant.ends_with("ly") && ends_phrase && !is_meant && !is_last;
+    is_clause && is_next_plain && !is_next_bound && !before(1).is_some_and(super::order::is_verb)
         || is(1, DETERMINERS) && is_noun
         || is(1, "a an many much") && is_next_plain && !meant.ends_with("ly")
         || is_count
@@ -183,8 +195,8 @@ fn ends_question(tokens: &[Token], at: usize) -> bool {
     at.saturating_add(1) == tokens.len() && is(1, "do does did") && !is(2, "i you we they he she it")
 }
 
-/// Whether a word is used and not spoken of: "what is the colour of", "what colour is", "how do I organise my", but not "underline the
-/// colour of", "how many bytes has the colour of", "the colour argument".
+/// Whether a word is used and not spoken of or a title: "what colour is", "how do I organise my", but not "the colour of magic", "how many
+/// bytes has the colour of", "the colour argument".
 fn is_used(tokens: &[Token], at: usize) -> bool {
     let is = |at: Option<usize>, list: &str| {
         at.and_then(|at| tokens.get(at)).is_some_and(|token| is_any_of(token, list))
@@ -192,12 +204,7 @@ fn is_used(tokens: &[Token], at: usize) -> bool {
     let before = |by: usize| at.checked_sub(by);
     let behind = |by: usize| at.checked_add(by);
     let is_verb = behind(1).and_then(|at| tokens.get(at)).is_some_and(super::order::is_verb);
-    let is_asked =
-        is(before(3), "what") && is(before(2), "is are was were") || is(before(2), "explain describe");
-    let is_of = is(behind(1), "of")
-        || is(behind(2), "of") && behind(1).and_then(|at| tokens.get(at)).is_some_and(Token::is_plain);
-    is(before(1), "the") && is_asked && is_of
-        || is(before(1), "what which") && at == 1 && is_verb
+    is(before(1), "what which") && at == 1 && is_verb
         || is(before(1), "of") && is(before(2), "symptoms causes signs treatment risks") && behind(1).and_then(|at| tokens.get(at)).is_none_or(Token::is_mark)
         // "How can I send an e-mail", "what is a good neighbour?", "tips for travelling"
         || is(before(1), "a an the my")
