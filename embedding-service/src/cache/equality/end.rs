@@ -72,8 +72,10 @@ pub(super) fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
 
 /// Whether the full stop may be that of an abbreviation: "define fig.", "what is approx."
 pub(super) fn may_be_short(tokens: &[Token]) -> bool {
-    tokens.len() < 4 && tokens.last().is_some_and(|last| last.text.len() < 8)
-        || tokens.last().is_some_and(|last| last.text.len() < 4)
+    let [first, .., before, last] = tokens else { return true };
+    let is_list = is_any_of(first, "list name") && is_any_of(before, "the");
+    tokens.len() < 4 && last.text.len() < 8 && !is_list
+        || last.text.len() < 4 && (tokens.len() < 5 || before.is("of"))
 }
 
 /// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb

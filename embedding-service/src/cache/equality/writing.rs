@@ -124,7 +124,9 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
         }
         let mended = match at {
             0 => meant_at_start(&token.text),
-            _ => meant(&token.text, is_known).filter(|word| stands_as_a_word(tokens, at, word)),
+            _ => meant(&token.text, is_known).filter(|word| {
+                if is_in("asked_for", word) { is_asked_for(tokens, at) } else { stands_as_a_word(tokens, at, word) }
+            }),
         };
         let american = american(mended.unwrap_or(&token.text))
             .filter(|_| is_used(tokens, at) && !is_programmed && !is_alone && !names_somebody);
@@ -135,6 +137,12 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
             word.clone_into(&mut token.text);
         }
     }
+}
+
+/// "What is the captial of", "what is the diffrence between".
+fn is_asked_for(tokens: &[Token], at: usize) -> bool {
+    matches!(tokens.get(..at), Some([what, is, the]) if what.is("what") && is_any_of(is, "is are") && the.is("the"))
+        && at.checked_add(1).and_then(|at| tokens.get(at)).is_some_and(|next| is_any_of(next, "of between"))
 }
 
 /// Whether a slip stands where its word does something in the sentence: "the captial of", "i recieve my", "to boil potatos", "how do vacines
