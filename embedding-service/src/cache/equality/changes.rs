@@ -198,7 +198,7 @@ fn is_meant_otherwise(change: &Change, found: &Captures<'_>) -> bool {
 /// What begins how, where or when something is done.
 const HOW: &str = "in on at for with without during by as after before from to near under like through out up over of into onto";
 
-/// One thing with an article or a number, in a program or not: nothing is left that could judge, doubt or go on. "How can I dry my hair yet
+/// One thing with "a" or a number, in a program or not ("the impossible" is no thing): nothing is left that could judge, doubt or go on. "How can I dry my hair yet
 /// it drips?", "how do I draw for a beginner?"
 fn is_a_thing(object: &[Token]) -> bool {
     // "How do I change a lot?"
@@ -206,7 +206,7 @@ fn is_a_thing(object: &[Token]) -> bool {
     let is_noun = |token: &Token| {
         token.is_plain() && !is_any_of(token, NO_THINGS) && !is_in("not_explained", &token.text) && !is_in("pronouns", &token.text) && !is_manner(token)
     };
-    let is_article = |token: &Token| is_any_of(token, "a an the") || super::numbers::small_number(token).is_some();
+    let is_article = |token: &Token| is_any_of(token, "a an") || super::numbers::small_number(token).is_some();
     match object {
         [my, noun] if my.is("my") => is_in("belongings", &noun.text),
         [article, noun] => is_article(article) && is_noun(noun),

@@ -42,7 +42,7 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
         let is_bare = pattern.is_embedded && rest.len() < 4 && is_verb(first);
         // "Can you tell me where a photo was taken?", "can you tell me if mail is spam?": of any one.
         let is_possible = pattern.is_embedded
-            && opening.first().is_some_and(|can| is_any_of(can, "can could"))
+            && opening.first().is_some_and(|can| is_any_of(can, "can could would"))
             && (is_any_of(first, "if whether")
                 || is_of_any(rest)
                 || is_any_of(first, "where when who") && rest.iter().any(|token| is_any_of(token, "a an")));
@@ -184,10 +184,18 @@ fn is_order(rest: &[Token], all: &[Token]) -> bool {
 /// "Please explain X" and "please give me X", but not "please find the attached invoice" and "please remove your shoes": these are said to others.
 fn asks_for_text(rest: &[Token]) -> bool {
     let [first, next, ..] = rest else { return false };
+    if is_of_somebody(rest) {
+        return !is_order_word(&first.text);
+    }
     !is_order_word(&first.text)
         || is_any_of(first, "explain define describe summarize summarise tell suggest recommend translate")
         || is_any_of(first, "give write show") && is_any_of(next, "me us a an")
         || first.is("list") && next.is("the")
+}
+
+/// "Please describe your symptoms", "please translate the enclosed letter", "a list of my emails".
+fn is_of_somebody(rest: &[Token]) -> bool {
+    rest.iter().any(|token| is_any_of(token, "your yours yourself my our attached enclosed below above following"))
 }
 
 /// "Can you summarize the plot of any movie?" asks what is possible.
@@ -215,7 +223,7 @@ fn is_polite_order(rest: &[Token]) -> bool {
 fn is_plain_order(rest: &[Token]) -> bool {
     const POEMS: &str = "poem haiku limerick";
     /// What is a text, so that an assistant can give it.
-    const TEXTS: &str = "poem haiku limerick story summary overview list example examples definition recipe tip tips idea ideas";
+    const TEXTS: &str = "poem haiku limerick story example examples definition recipe tip tips idea ideas";
     let is_reader = |token: &Token| token.is("me") || token.is("us");
     let [order, object @ ..] = rest else { return false };
     let (object, is_for_reader) = match object {
@@ -251,10 +259,10 @@ fn is_plain_order(rest: &[Token]) -> bool {
     });
     let is_text = matches!(object, [this, text, ..] if this.is("this") && is_any_of(text, "text sentence paragraph article essay letter email code into to"));
     match order.text.as_str() {
-        "explain" | "explaining" | "clarify" if is_in("questions", &next.text) => is_plain_clause(object),
+        "explain" | "explaining" | "clarify" if is_in("questions", &next.text) => object.len() > 1 && is_plain_clause(object),
         "explain" | "explaining" => is_plain && next.is("the") && object.len() > 2 && is_of_one(1),
         "define" | "describe" => is_for_reader && is_plain && is_free,
-        "give" | "write" | "show" | "tell" => is_for_reader && is_free && is_work(TEXTS) && is_of_one(1),
+        "give" | "write" | "show" | "tell" => is_for_reader && is_free && is_work(TEXTS) && is_of_one(1) && !is_of_somebody(rest),
         "recommend" | "suggest" => {
             is_plain
                 && is_any_of(next, "a an")
@@ -263,7 +271,7 @@ fn is_plain_order(rest: &[Token]) -> bool {
         }
         "summarize" | "summarise" => {
             is_plain
-                && is_any_of(next, "the this")
+                && (next.is("this") || next.is("the") && object.iter().any(Token::is_capital))
                 && is_of_one(1)
                 && !object.last().is_some_and(is_plural)
         }
@@ -303,7 +311,7 @@ pub(super) fn without_last_please(tokens: &mut Vec<Token>) {
         && the.is("the")
         && is_in("possessions", &capital.text)
         && of.is("of")
-        && name.is_capital()
+        && is_in("countries", &name.text)
         && please.is("please")
     {
         tokens.remove(len.saturating_sub(1));

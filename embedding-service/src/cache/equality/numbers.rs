@@ -103,7 +103,7 @@ fn is_count(before: &[Token], after: &[Token]) -> bool {
         return false;
     }
     // "Give me five guys", "what are the four tops?": names.
-    const COUNTED: &str = "tips reasons ideas examples facts ways questions sentences words paragraphs lines books movies films songs poems haikus \
+    const COUNTED: &str = "tips reasons ideas examples facts ways questions sentences words paragraphs books movies films songs poems haikus \
         stories tweets countries cities foods jokes benefits exercises recipes lakes rivers mountains wonders laws seas oceans continents planets gases elements";
     let has_plural = after.iter().take(2).any(|thing| is_any_of(thing, COUNTED));
     has_plural

@@ -98,10 +98,10 @@ fn is_short_subject(wh: &Token, subject: &[Token]) -> bool {
 /// pumps work" and "how many women work" ask for something else.
 fn with_do(tokens: &mut Vec<Token>) {
     const DEGREES: &str = "well hard good bad cold low";
-    /// Verbs with these endings have one form for both times.
-    const PAST_TOO: [&str; 24] = [
+    /// Verbs with these endings have one form for both times, or are the past of others ("they saw wood").
+    const PAST_TOO: [&str; 28] = [
         "set", "let", "cast", "cut", "put", "read", "bet", "bid", "burst", "bust", "cost", "fit", "hit", "hurt",
-        "knit", "quit", "rid", "shed", "shut", "slit", "split", "spit", "wet", "wed",
+        "knit", "quit", "rid", "shed", "shut", "slit", "split", "spit", "wet", "wed", "saw", "fell", "lay", "bore",
     ];
     let is_plain = |token: &Token| {
         token.is_plain()
@@ -239,9 +239,11 @@ pub(super) fn settled(tokens: &mut Vec<Token>) {
 /// "Why isn't it working" is "why is it not working". "Why don't we" and "why doesn't he" propose something, and "why can't camels drink" may
 /// be about being able not to. With a noun, "not" may belong to what follows it: "why aren't drugs approved by the FDA safe?"
 fn with_late_not(tokens: &mut [Token]) {
-    let [wh, verb, not, subject, _, ..] = &*tokens else { return };
+    let [wh, verb, not, subject, next, ..] = &*tokens else { return };
     let is_moved = is_in("questions", &wh.text)
         && not.is("n't")
+        // "What shouldn't we all do?"
+        && !is_in("quantities", &next.text)
         && (is_one_of(verb, "is are was were did") && is_one_of(subject, PRONOUNS)
             || verb.is("does") && subject.is("it")
             || wh.is("what") && verb.is("should") && is_one_of(subject, PRONOUNS));
