@@ -1,8 +1,9 @@
 """Writes embedding-service/src/cache/equality/slips.txt: `make.py VERSION word_codegen.rs /usr/share/dict > slips.txt`.
 
 `word_codegen.rs` is a source file of the crate typos-dict, and VERSION the crate's. The service does not depend on the crate, because
-the file takes a compiler longer than almost all of the service. A slip is kept if it can mean one word only: one letter too many, missing
-or another, or two exchanged; or if it means a word that an order begins with. "Oktober" and "maschine" are no slips: words of other languages
+the file takes a compiler longer than almost all of the service. A slip is kept if it can mean one word only and has a typical shape: one vowel
+for another inside the word, one letter for two or two for one, "ie" for "ei", in words of seven letters and more. Of a word that is asked for
+("the captial of", words.txt), every slip of one letter is kept. "Oktober" and "maschine" are no slips: words of other languages
 go, by Debian's lists (wfrench, wngerman, wspanish, witalian, wportuguese, wbrazilian, wdutch, wdanish, wswedish, wnorwegian, wpolish,
 wcatalan) of Debian 12.
 """
@@ -23,8 +24,9 @@ OTHERS = {
     "polish": ["polish"],
     "catalan": ["catalan"],
 }
-# Shorter words are too near to others.
-LEAST = 4
+# Shorter words are too near to others, and to names.
+LEAST = 7
+VOWELS = "aeiou"
 
 
 def is_near(slip: str, word: str) -> bool:
@@ -35,6 +37,18 @@ def is_near(slip: str, word: str) -> bool:
     short, long = sorted([slip, word], key=len)
     same = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
     return len(long) == len(short) + 1 and short[same:] == long[same + 1:]
+
+
+def is_typical(slip: str, word: str) -> bool:
+    if len(slip) == len(word):
+        others = [at for at, letter in enumerate(slip) if letter != word[at]]
+        first, last = others[0], others[-1]
+        if len(others) == 1:
+            return 0 < first < len(slip) - 1 and slip[first] in VOWELS and word[first] in VOWELS
+        return {slip[first : last + 1], word[first : last + 1]} == {"ie", "ei"}
+    short, long = sorted([slip, word], key=len)
+    at = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
+    return at > 0 and long[at] == long[at - 1]
 
 
 def is_plain(word: str) -> bool:
@@ -66,13 +80,14 @@ def words_elsewhere(folder: Path) -> set[str]:
 
 def main(version: str, source: Path, dictionaries: Path) -> None:
     lists = dict(line.split(":", 1) for line in WORDS.read_text().splitlines() if not line.startswith("#") and ":" in line)
-    orders = {word for name in ["orders", "orders_with_object"] for word in lists[name].split()}
+    asked_for = set(lists["asked_for"].split())
     slips = {}
     for slip, words in ENTRY.findall(source.read_text()):
         slip, words = slip.lower(), re.findall('"([^"]*)"', words)
         if len(words) != 1 or not is_plain(words[0]) or not is_plain(slip):
             continue
-        if min(len(slip), len(words[0])) >= LEAST and is_near(slip, words[0]) or words[0] in orders:
+        is_long = min(len(slip), len(words[0])) >= LEAST
+        if is_near(slip, words[0]) and (words[0] in asked_for or is_long and is_typical(slip, words[0])):
             slips[slip] = words[0]
     for word in words_elsewhere(dictionaries):
         slips.pop(word, None)

@@ -202,11 +202,17 @@ const HOW: &str = "in on at for with without during by as after before from to n
 /// it drips?", "how do I draw for a beginner?"
 fn is_a_thing(object: &[Token]) -> bool {
     // "How do I change a lot?"
-    const NO_THINGS: &str = "lot bit little while few most least same second moment minute day week year time way";
+    const NO_THINGS: &str =
+        "lot bit little while few most least same second moment minute day week year time way";
     let is_noun = |token: &Token| {
-        token.is_plain() && !is_any_of(token, NO_THINGS) && !is_in("not_explained", &token.text) && !is_in("pronouns", &token.text) && !is_manner(token)
+        token.is_plain()
+            && !is_any_of(token, NO_THINGS)
+            && !is_in("not_explained", &token.text)
+            && !is_in("pronouns", &token.text)
+            && !is_manner(token)
     };
-    let is_article = |token: &Token| is_any_of(token, "a an") || super::numbers::small_number(token).is_some();
+    let is_article =
+        |token: &Token| is_any_of(token, "a an") || super::numbers::small_number(token).is_some();
     match object {
         [my, noun] if my.is("my") => is_in("belongings", &noun.text),
         [article, noun] => is_article(article) && is_noun(noun),

@@ -134,7 +134,8 @@ impl Place {
         }
         if self.is_about_words {
             // "What's the plural of ox", but not "what's a contraction of".
-            let asks_of_word = before.is_empty() && is_of_is && is_any_of(next, "the a an your my") && after.len() > 3;
+            let asks_of_word =
+                before.is_empty() && is_of_is && is_any_of(next, "the a an your my") && after.len() > 3;
             return asks_of_word && !self.ends_in_preposition
                 || matches!(before, [why] if is_any_of(why, "why"));
         }
@@ -192,7 +193,9 @@ fn is_greeting_of(word: &str, after: &[Token]) -> bool {
     };
     let words = after.iter().filter(|token| !token.is_mark()).count();
     let Some(next) = after.first() else { return false };
-    (word.ends_with('s') && (words < 3 && !is_any_of(next, "a an") || is_single(next))) || is_any_of(next, "who what")
+    (word.ends_with('s')
+        && (words < 3 && !is_any_of(next, "a an") && !next.text.ends_with("'s") || is_single(next)))
+        || is_any_of(next, "who what")
 }
 
 /// "If my car won't start", "I don't know": a subject stands between what opens a clause and the contraction.

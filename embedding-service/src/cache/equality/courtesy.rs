@@ -31,12 +31,16 @@ fn without_opening(tokens: &mut Vec<Token>, is_about_words: bool, is_inner: bool
         let is_greeting = !pattern.needs_order && !pattern.is_embedded;
         let is_please = tokens.first().is_some_and(|first| is_any_of(first, "please pls plz"));
         let is_open = (marks > 0 || first.is_plain())
-            && (!is_about_words || !is_greeting || is_opening(rest) || tokens.first().is_some_and(|first| first.is("please")));
+            && (!is_about_words
+                || !is_greeting
+                || is_opening(rest)
+                || tokens.first().is_some_and(|first| first.is("please")));
         let asks = begins_a_question(first)
             || pattern.needs_order && first.is("explaining")
             || is_opening(rest)
             || pattern.is_embedded && (first.is("if") || first.is("whether"));
-        let is_order = if pattern.needs_order { is_order(rest, tokens) } else { !is_please || asks_for_text(rest) };
+        let is_order =
+            if pattern.needs_order { is_order(rest, tokens) } else { !is_please || asks_for_text(rest) };
         let opening = tokens.get(..len).unwrap_or_default();
         // "Just curious, are you?"
         let is_bare = pattern.is_embedded && rest.len() < 4 && is_verb(first);
@@ -195,12 +199,14 @@ fn asks_for_text(rest: &[Token]) -> bool {
 
 /// "Please describe your symptoms", "please translate the enclosed letter", "a list of my emails".
 fn is_of_somebody(rest: &[Token]) -> bool {
-    rest.iter().any(|token| is_any_of(token, "your yours yourself my our attached enclosed below above following"))
+    rest.iter()
+        .any(|token| is_any_of(token, "your yours yourself my our attached enclosed below above following"))
 }
 
 /// "Can you summarize the plot of any movie?" asks what is possible.
 fn is_of_any(rest: &[Token]) -> bool {
-    const ANY: &str = "any anything anyone anybody ever every everything each whatever whichever all";
+    const ANY: &str = "any anything anyone anybody ever every everything each whatever whichever all image images photo photos picture \
+        pictures video videos audio podcast podcasts website websites";
     rest.iter().any(|token| is_any_of(token, ANY))
 }
 
@@ -214,7 +220,9 @@ fn is_polite_order(rest: &[Token]) -> bool {
         })
     };
     let is_bare = rest.get(1).is_none_or(|next| next.is("to") || is_in("circumstances", &next.text));
-    is_in("orders", &first.text) && !is_bare || is_in("orders_with_object", &first.text) && has_object()
+    let is_of_many = matches!(rest, [_, things] if is_plural(things));
+    is_in("orders", &first.text) && !is_bare && !is_of_many
+        || is_in("orders_with_object", &first.text) && has_object()
 }
 
 /// Without "please", "can you" asks whether it is possible as well: "can you translate PDFs?", "can you define happiness?", "can you list
@@ -233,7 +241,13 @@ fn is_plain_order(rest: &[Token]) -> bool {
     };
     let Some(next) = object.first().filter(|_| !is_of_any(rest)) else { return false };
     // "The contents of a video", "a poem about a real person": of any one.
-    let is_of_one = |after: usize| !object.iter().skip(after).any(|token| is_any_of(token, "a an")) || object.get(1).is_some_and(|thing| thing.is("difference"));
+    let is_of_one = |after: usize| {
+        !object.iter().skip(after).any(|token| is_any_of(token, "a an"))
+            || object.get(1).is_some_and(|thing| thing.is("difference"))
+    };
+    // "The terms of contracts", but not "the difference between cats and dogs".
+    let is_of_many =
+        object.last().is_some_and(is_plural) && !object.get(1).is_some_and(|thing| thing.is("difference"));
     let is_plain = !object.iter().any(|token| {
         is_in("circumstances", &token.text)
             || is_in("repeated", &token.text)
@@ -250,30 +264,36 @@ fn is_plain_order(rest: &[Token]) -> bool {
             && (is_kind(1) && is_about(2) || is_kind(2) && is_about(3))
             || next.is("a") && object.len() == 2 && object.last().is_some_and(|kind| is_any_of(kind, POEMS))
     };
-    let is_with_mine = matches!(object, [with, my, ..] if with.is("with") && is_any_of(my, "my this"));
     let is_free = !object.iter().any(|token| {
         is_in("repeated", &token.text)
             || token.is_mark()
             || token.text.ends_with("ly")
-            || is_in("circumstances", &token.text) && !(token.is("with") && is_with_mine)
+            || is_in("circumstances", &token.text)
     });
     let is_text = matches!(object, [this, text, ..] if this.is("this") && is_any_of(text, "text sentence paragraph article essay letter email code into to"));
     match order.text.as_str() {
-        "explain" | "explaining" | "clarify" if is_in("questions", &next.text) => object.len() > 1 && is_plain_clause(object),
-        "explain" | "explaining" => is_plain && next.is("the") && object.len() > 2 && is_of_one(1),
-        "define" | "describe" => is_for_reader && is_plain && is_free,
-        "give" | "write" | "show" | "tell" => is_for_reader && is_free && is_work(TEXTS) && is_of_one(1) && !is_of_somebody(rest),
+        "explain" | "explaining" | "clarify" if is_in("questions", &next.text) => {
+            object.len() > 1 && is_plain_clause(object)
+        }
+        "explain" | "explaining" => {
+            is_plain && next.is("the") && object.len() > 2 && is_of_one(1) && !is_of_many
+        }
+        "define" | "describe" => is_for_reader && is_plain && is_free && !is_of_many,
+        "give" | "write" | "show" | "tell" => {
+            is_for_reader && is_free && is_work(TEXTS) && is_of_one(1) && !is_of_somebody(rest)
+        }
         "recommend" | "suggest" => {
             is_plain
                 && is_any_of(next, "a an")
                 && object.iter().any(|word| word.is("about"))
-                && is_work("book film movie") && is_of_one(1)
+                && is_work("book film movie")
+                && is_of_one(1)
         }
         "summarize" | "summarise" => {
             is_plain
                 && (next.is("this") || next.is("the") && object.iter().any(Token::is_capital))
                 && is_of_one(1)
-                && !object.last().is_some_and(is_plural)
+                && !is_of_many
         }
         "translate" => is_text && is_about_this(object),
         _ => false,

@@ -75,6 +75,7 @@ impl Form {
             numbers::with_numbers(&mut tokens);
         }
         let begun_as = Beginning::of(&tokens);
+        let is_short = may_be_short(&tokens);
         let mut is_asking = false;
         while courtesy::without_thanks(&mut tokens, is_about_words, end == End::Asked) {
             let before = end_marks(&mut tokens, true);
@@ -105,7 +106,7 @@ impl Form {
             End::Open => Some("..."),
             _ => None,
         };
-        if end == End::Stopped && (is_about_marks || may_be_short(&tokens)) {
+        if end == End::Stopped && (is_about_marks || is_short && may_be_short(&tokens)) {
             tokens.push(Token { kind: Kind::Mark, ..Token::word(".") });
         }
         // "Could you explain X?" and "explain X." are one.

@@ -100,8 +100,9 @@ fn with_do(tokens: &mut Vec<Token>) {
     const DEGREES: &str = "well hard good bad cold low";
     /// Verbs with these endings have one form for both times, or are the past of others ("they saw wood").
     const PAST_TOO: [&str; 28] = [
-        "set", "let", "cast", "cut", "put", "read", "bet", "bid", "burst", "bust", "cost", "fit", "hit", "hurt",
-        "knit", "quit", "rid", "shed", "shut", "slit", "split", "spit", "wet", "wed", "saw", "fell", "lay", "bore",
+        "set", "let", "cast", "cut", "put", "read", "bet", "bid", "burst", "bust", "cost", "fit", "hit",
+        "hurt", "knit", "quit", "rid", "shed", "shut", "slit", "split", "spit", "wet", "wed", "saw", "fell",
+        "lay", "bore",
     ];
     let is_plain = |token: &Token| {
         token.is_plain()
@@ -295,7 +296,11 @@ pub(super) fn two_sides(sides: &[Token]) -> Option<(&[Token], &[Token])> {
         let is_roman = word.text.chars().all(|letter| "IVXLCDM".contains(letter));
         let is_number = is_roman || small_number(word).is_some() || is_in("numerals", &word.text);
         let is_dated = is_in("days", &word.text) || is_in("months", &word.text);
-        word.kind == Kind::Word && word.text.chars().count() > 1 && !word.text.contains('-') && !is_number && !is_dated
+        word.kind == Kind::Word
+            && word.text.chars().count() > 1
+            && !word.text.contains('-')
+            && !is_number
+            && !is_dated
     };
     let is_side = |side: &[Token]| match side {
         [word] => is_thing(word),

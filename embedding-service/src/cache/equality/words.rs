@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn every_slip_of_the_list_is_found_and_nothing_else() {
         let lines: Vec<&str> = entries(SLIPS).collect();
-        assert!(lines.is_sorted() && lines.len() > 70_000);
+        assert!(lines.is_sorted() && lines.len() > 13_000);
         for line in lines.iter().step_by(97).chain(lines.first()).chain(lines.last()) {
             let (slip, meant) = line.split_once(' ').unwrap();
             assert_eq!(listed_slip(slip), Some(meant));

@@ -73,7 +73,8 @@ pub(super) fn with_values(tokens: &mut [Token]) {
         };
         let before = |by: usize| at.checked_sub(by);
         let next = at.checked_add(1);
-        let is_how = is(before(2), "how How") && is(before(1), "can")
+        let is_how = is(before(2), "how How")
+            && is(before(1), "can")
             && next.and_then(|next| tokens.get(next)).is_some_and(|verb| is_in("actions", &verb.text));
         let is_pronoun = is(before(1), "do") || is(next, OF_I) || is_how;
         if let Some(token) = tokens.get_mut(at).filter(|token| token.text == "i" && !is_pronoun) {
@@ -125,7 +126,11 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
         let mended = match at {
             0 => meant_at_start(&token.text),
             _ => meant(&token.text, is_known).filter(|word| {
-                if is_in("asked_for", word) { is_asked_for(tokens, at) } else { stands_as_a_word(tokens, at, word) }
+                if is_in("asked_for", word) {
+                    is_asked_for(tokens, at)
+                } else {
+                    stands_as_a_word(tokens, at, word)
+                }
             }),
         };
         let american = american(mended.unwrap_or(&token.text))
