@@ -194,7 +194,8 @@ fn is_greeting_of(word: &str, after: &[Token]) -> bool {
     let words = after.iter().filter(|token| !token.is_mark()).count();
     let Some(next) = after.first() else { return false };
     (word.ends_with('s')
-        && (words < 3 && !is_any_of(next, "a an") && !next.text.ends_with("'s") || is_single(next)))
+        && (words < 3 && !is_any_of(next, "a an") && !next.text.replace('’', "'").ends_with("'s")
+            || is_single(next)))
         || is_any_of(next, "who what")
 }
 
