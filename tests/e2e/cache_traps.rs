@@ -100,7 +100,7 @@ async fn no_later_trap_does() {
 
 #[tokio::test]
 async fn no_trap_of_the_fourth_round_does() {
-    served("fourth_traps.jsonl", 29).await;
+    served("fourth_traps.jsonl", 28).await;
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn no_trap_of_the_sixth_round_does() {
 
 #[tokio::test]
 async fn no_trap_of_the_seventh_round_does() {
-    served("seventh_traps.jsonl", 7).await;
+    served("seventh_traps.jsonl", 6).await;
 }
 
 #[tokio::test]
