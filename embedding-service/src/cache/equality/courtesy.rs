@@ -321,23 +321,6 @@ pub(super) enum Courtesy {
     Other,
 }
 
-/// "What is the capital of Kenya please". Elsewhere "please" may be a word of what is asked about: "define girl please".
-pub(super) fn without_last_please(tokens: &mut Vec<Token>) {
-    let marks = tokens.iter().rev().take_while(|token| token.is_mark()).count();
-    let len = tokens.len().saturating_sub(marks);
-    if let Some([what, is, the, capital, of, name, please]) = tokens.get(..len)
-        && what.is("what")
-        && is.is("is")
-        && the.is("the")
-        && is_in("possessions", &capital.text)
-        && of.is("of")
-        && is_in("countries", &name.text)
-        && please.is("please")
-    {
-        tokens.remove(len.saturating_sub(1));
-    }
-}
-
 /// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
 pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_asked: bool) -> bool {
     const THANKS: [&str; 13] = [

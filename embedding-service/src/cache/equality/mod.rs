@@ -82,7 +82,6 @@ impl Form {
             // "What is a hedge fund, please?"
             end = if before == End::Plain && end == End::Asked { end } else { before };
         }
-        courtesy::without_last_please(&mut tokens);
         for _ in 0..ROUNDS {
             let may_move = given.is_empty() && !is_about_words;
             let courtesy = courtesy::without_courtesy(&mut tokens, is_about_words);

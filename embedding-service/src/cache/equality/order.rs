@@ -233,7 +233,6 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
 /// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
 pub(super) fn settled(tokens: &mut Vec<Token>) {
     with_late_not(tokens);
-    without_article_of_superlative(tokens);
     with_sorted_sides(tokens);
 }
 
@@ -251,22 +250,6 @@ fn with_late_not(tokens: &mut [Token]) {
     if let Some(moved) = tokens.get_mut(2..4).filter(|_| is_moved) {
         moved.rotate_left(1);
         moved.iter_mut().skip(1).for_each(|not| "not".clone_into(&mut not.text));
-    }
-}
-
-/// "is the closest to the sun" is "is closest to the sun".
-fn without_article_of_superlative(tokens: &mut Vec<Token>) {
-    let place = tokens.windows(4).position(|four| match four {
-        [be, the, most, next] => {
-            is_one_of(be, "is are was were")
-                && the.is("the")
-                && is_one_of(most, "closest nearest")
-                && next.is("to")
-        }
-        _ => false,
-    });
-    if let Some(at) = place {
-        tokens.remove(at.saturating_add(1));
     }
 }
 
