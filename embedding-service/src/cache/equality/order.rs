@@ -231,7 +231,7 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
 }
 
 /// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
-pub(super) fn settled(tokens: &mut Vec<Token>) {
+pub(super) fn settled(tokens: &mut [Token]) {
     with_late_not(tokens);
     with_sorted_sides(tokens);
 }
