@@ -89,13 +89,13 @@ async fn no_trap_gets_the_answer_of_another_question() {
 
 #[tokio::test]
 async fn no_fresh_trap_does() {
-    served("fresh_traps.jsonl", 21).await;
+    served("fresh_traps.jsonl", 20).await;
     served("hard_traps.jsonl", 0).await;
 }
 
 #[tokio::test]
 async fn no_later_trap_does() {
-    served("later_traps.jsonl", 28).await;
+    served("later_traps.jsonl", 27).await;
 }
 
 #[tokio::test]
