@@ -86,13 +86,13 @@ fn pairs_of_other_benchmarks_are_read_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pairs.json");
     let gptcache = r#"[
-        {"id": 1, "origin": "What's gold?", "similar": "What is gold?"},
+        {"id": 1, "origin": "What's the capital of Laos?", "similar": "What is the capital of Laos?"},
         {"id": 2, "origin": "How do planes fly?", "similar": "Why is the sky blue?"}
     ]"#;
     let quora = concat!(
-        r#"{"id": "0", "qid1": "1", "qid2": "2", "question1": "What is gold?", "question2": "What's gold?", "is_duplicate": "1"}"#,
+        r#"{"id": "0", "qid1": "1", "qid2": "2", "question1": "What is the capital of Laos?", "question2": "What's the capital of Laos?", "is_duplicate": "1"}"#,
         "\n",
-        r#"{"question1": "What is gold?", "question2": "What is silver?", "is_duplicate": 0}"#,
+        r#"{"question1": "What is the capital of Laos?", "question2": "What is the capital of Cuba?", "is_duplicate": 0}"#,
     );
     for (text, counts) in [(gptcache, [1, 2, 0, 0]), (quora, [1, 1, 0, 1])] {
         std::fs::write(&file, text).unwrap();
