@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use crate::{
     phrases, structure,
-    tokens::{APOSTROPHE, INSIDE, WIDE, class, is_slip, may_be_slip},
-    words::{SLIPS, WORDS},
+    tokens::{APOSTROPHE, WIDE, head, may_be_slip, meant_by, word},
+    words::WORDS,
 };
 
 /// A rule may begin here, and one may end here (`phrases`); a line may be one of `structure`.
@@ -57,21 +57,6 @@ pub fn may_say_something(json: &str) -> bool {
     said & LINE != 0 || said & (BEGINS | ENDS) == BEGINS | ENDS
 }
 
-/// Length of the word at the beginning, and what stands in it.
-#[inline]
-fn word(text: &[u8]) -> (usize, u8) {
-    let (mut length, mut classes) = (0_usize, 0);
-    for byte in text {
-        let class = class(*byte);
-        if class & INSIDE == 0 {
-            break;
-        }
-        classes |= class;
-        length = length.wrapping_add(1);
-    }
-    (length, classes)
-}
-
 /// What a word may be, by the hash of its first letters.
 struct Heads(Vec<u8>);
 
@@ -80,24 +65,16 @@ impl Heads {
     #[inline]
     fn of(&self, text: &[u8], length: usize) -> u8 {
         let known = self.0.get(hash(text, length)).copied().unwrap_or(0);
-        let slipped = || {
-            let word = text.get(..length).unwrap_or_default();
-            SLIPS.iter().any(|meant| is_slip(word, meant.as_bytes()))
-        };
-        if may_be_slip(text, length) && slipped() { known | BEGINS | ENDS } else { known }
+        let is_slip = || meant_by(text.get(..length).unwrap_or_default()).is_some();
+        if may_be_slip(text, length) && is_slip() { known | BEGINS | ENDS } else { known }
     }
 }
 
 /// Of the first letters in lower case.
 #[inline]
 fn hash(text: &[u8], length: usize) -> usize {
-    let head = match text.first_chunk::<HEAD>() {
-        Some(bytes) => u32::from_le_bytes(*bytes),
-        None => text.iter().rev().fold(0, |bytes, byte| bytes << 8 | u32::from(*byte)),
-    };
-    let all = if length < HEAD { !(u32::MAX << (length << 3)) } else { u32::MAX };
-    let head = (head | u32::from_le_bytes([b' '; HEAD])) & all;
-    usize::try_from(head.wrapping_mul(0x9E37_79B1) >> (32 - BITS)).unwrap_or(0)
+    let head = head(text, 0, length.min(HEAD));
+    usize::try_from(head.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)).unwrap_or(0)
 }
 
 fn heads() -> &'static Heads {

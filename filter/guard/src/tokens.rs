@@ -55,15 +55,9 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
     let (mut at, mut gap, mut all) = (0_usize, STOP | LINE, 0);
     let table = table();
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-        let (mut start, mut classes) = (at, 0);
-        for byte in rest {
-            let class = class(*byte);
-            if class & INSIDE == 0 {
-                break;
-            }
-            classes |= class;
-            at = at.wrapping_add(1);
-        }
+        let mut start = at;
+        let (length, classes) = word(rest);
+        at = at.wrapping_add(length);
         if classes == 0 {
             for byte in rest {
                 match class(*byte) {
@@ -128,7 +122,7 @@ fn ideographs(word: &str, start: usize, gap: &mut u8, tokens: &mut Vec<Token>) -
 
 /// What a byte is to a word: a part of it, a small letter, a part of a character that is not ASCII, an apostrophe; white space, or a
 /// sign that is always the same; 0: see [`sign`].
-pub const INSIDE: u8 = 1;
+const INSIDE: u8 = 1;
 const LOWER: u8 = 2;
 pub const WIDE: u8 = 4;
 pub const APOSTROPHE: u8 = 8;
@@ -155,8 +149,23 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
+/// Length of the word at the beginning, and what stands in it; zeros where there is none.
 #[inline]
-pub fn class(byte: u8) -> u8 {
+pub fn word(text: &[u8]) -> (usize, u8) {
+    let (mut length, mut classes) = (0_usize, 0);
+    for byte in text {
+        let class = class(*byte);
+        if class & INSIDE == 0 {
+            break;
+        }
+        classes |= class;
+        length = length.wrapping_add(1);
+    }
+    (length, classes)
+}
+
+#[inline]
+fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
@@ -257,7 +266,7 @@ impl Known {
 
 /// The first eight bytes of a word in lower case, and zeros where it is shorter. Bytes that are not ASCII lose a bit.
 #[inline]
-fn head(text: &[u8], start: usize, length: usize) -> u64 {
+pub fn head(text: &[u8], start: usize, length: usize) -> u64 {
     let rest = text.get(start..).unwrap_or_default();
     let bytes = match rest.first_chunk::<8>() {
         Some(bytes) => u64::from_le_bytes(*bytes),
@@ -318,8 +327,7 @@ impl Table {
     /// What a word is with one letter put right; 0 where it is none.
     #[inline(never)]
     fn slipped(&self, word: &[u8]) -> u64 {
-        let meant = SLIPS.iter().find(|meant| is_slip(word, meant.as_bytes()));
-        meant.map_or(0, |meant| self.kinds(meant.as_bytes(), head(meant.as_bytes(), 0, meant.len())))
+        meant_by(word).map_or(0, |meant| self.kinds(meant.as_bytes(), head(meant.as_bytes(), 0, meant.len())))
     }
 
     /// The longest word that a text of a script without spaces begins with: what it is, and its bytes.
@@ -336,6 +344,11 @@ impl Table {
 const LEAST_SLIPPED: usize = 5;
 const MOST_SLIPPED: usize = 13;
 
+/// The word of which this one is a slip.
+pub fn meant_by(word: &[u8]) -> Option<&'static str> {
+    SLIPS.iter().find(|meant| is_slip(word, meant.as_bytes())).copied()
+}
+
 /// Whether the word that the text begins with may be a slip, by its length and its first letter.
 #[inline]
 pub fn may_be_slip(text: &[u8], length: usize) -> bool {
@@ -345,7 +358,7 @@ pub fn may_be_slip(text: &[u8], length: usize) -> bool {
 
 /// Whether a word is another with one letter too many, too few, or wrong, or two that changed places. The first letter and
 /// the last are right: with another ending it is another word.
-pub fn is_slip<'w>(word: &'w [u8], meant: &'w [u8]) -> bool {
+fn is_slip<'w>(word: &'w [u8], meant: &'w [u8]) -> bool {
     let same = |(a, b): &(&u8, &u8)| a.eq_ignore_ascii_case(b);
     let ([first, .., last], [first_meant, .., last_meant]) = (word, meant) else { return false };
     let are_ends = same(&(last, last_meant)) && same(&(first, first_meant));
