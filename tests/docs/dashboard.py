@@ -77,10 +77,11 @@ def scale(unit: str, largest: float) -> tuple[float, str, str]:
     return size, "$" if unit == "currencyUSD" else "", behind
 
 
-def number(value: float, unit: str) -> str:
-    """With the three digits that count."""
+def number(value: float, unit: str, decimals: int | None = None) -> str:
+    """With so many decimals, or with the three digits that count."""
     size, before, behind = scale(unit, value)
     places = max(0, 2 - math.floor(math.log10(value / size))) if value else 0
+    places = places if decimals is None else decimals
     text = f"{value / size:.{places}f}"
     return before + (text.rstrip("0").rstrip(".") if places else text) + behind
 
@@ -121,7 +122,8 @@ class Prometheus:
 class Panel:
     def __init__(self, panel: dict, top: int, data: Prometheus) -> None:
         grid, defaults = panel["gridPos"], panel["fieldConfig"]["defaults"]
-        self.data, self.unit, self.custom = data, defaults["unit"], defaults.get("custom", {})
+        self.data, self.unit, self.decimals = data, defaults["unit"], defaults.get("decimals")
+        self.custom = defaults.get("custom", {})
         self.x, self.y = 12 + grid["x"] * COLUMN + GAP // 2, top
         self.width, self.height = grid["w"] * COLUMN - GAP, grid["h"] * UNIT - GAP
         self.shapes = [f'<rect class="card" x="{self.x}" y="{self.y}" width="{self.width}" height="{self.height}" rx="3"/>']
@@ -171,7 +173,7 @@ class Panel:
         self.frame(self.x + 1, self.y + self.height - 22, self.x + self.width - 1, self.y + self.height - 2)
         self.path(values, [0.0] * len(values), max(known) or 1, 0, .15)
         self.shapes.append('<g class="c0">')
-        self.text(self.x + self.width / 2, self.y + 46, number(known[-1], self.unit), "big")
+        self.text(self.x + self.width / 2, self.y + 46, number(known[-1], self.unit, self.decimals), "big")
         self.shapes.append("</g>")
 
     def legend(self) -> int:

@@ -439,7 +439,7 @@ async fn one_dollar_for_an_agent_is_overrun_by_no_more_than_what_was_in_flight_w
             n += 1;
         }
         n += 1;
-        (bills.lock().expect("nobody panics with it").total > LIMIT * 80 / 100).then_some(())
+        (bills.lock().expect("nobody panics with it").total > LIMIT / 2).then_some(())
     })
     .await;
     let (total, requests, bound) = {

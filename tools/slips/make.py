@@ -1,19 +1,36 @@
-"""Writes embedding-service/src/cache/equality/slips.txt: `make.py VERSION word_codegen.rs /usr/share/dict > slips.txt`.
+"""Writes slips.txt, common_words.txt and near_words.txt of embedding-service/src/cache/equality.
 
-`word_codegen.rs` is a source file of the crate typos-dict, and VERSION the crate's. The service does not depend on the crate, because
-the file takes a compiler longer than almost all of the service. A slip is kept if it can mean one word only and has a typical shape: one vowel
-for another inside the word, one letter for two or two for one, "ie" for "ei", in words of seven letters and more. Of a word that is asked for
-("the captial of", words.txt), every slip of one letter is kept. "Oktober" and "maschine" are no slips: words of other languages
-go, by Debian's lists (wfrench, wngerman, wspanish, witalian, wportuguese, wbrazilian, wdutch, wdanish, wswedish, wnorwegian, wpolish,
-wcatalan) of Debian 12.
+`make.py WORD_CODEGEN COUNTS`, after `apt-get install scowl miscfiles wamerican-huge wbritish-huge wfrench wngerman wspanish witalian wportuguese
+wbrazilian wdutch wdanish wswedish wnorwegian wpolish wcatalan` (Debian 12) and `pip install wordfreq==3.1.1
+names==0.3.0`. WORD_CODEGEN is the source file
+`word_codegen.rs` of the crate typos-dict 0.14.4, and COUNTS the file `en.json.gz` of the Python package pyspellchecker 0.9.1.
+
+* `common_words.txt`: words of SCOWL's lists up to size 60 that are counted often in COUNTS; the shorter, the more often.
+* `near_words.txt`: what a slip of one of them may look like (a letter left out, doubled or exchanged with the next, another vowel), and is a
+  word or a name all the same: it stands in a list of English or of another language, is counted, is a surname or the name of a package, or is
+  known to wordfreq, which knows "ambien" and "inflaton". Also the words of real_words.txt beside this file.
+* `slips.txt`: of the slips of typos-dict those with one meaning that are one slip away from their word, where the shapes above do not give
+  them. "?" stands behind those that are written so often (by wordfreq) that texts speak of them.
+
+The service does not depend on typos-dict, because that file takes a compiler longer than almost all of the service.
 """
 
+import gzip
+import json
 import re
+import subprocess
 import sys
 import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
-WORDS = Path(__file__).parents[2] / "embedding-service/src/cache/equality/words.txt"
+import names as people
+from wordfreq import zipf_frequency
+
+TO = Path(__file__).parents[2] / "embedding-service/src/cache/equality"
+REAL = Path(__file__).with_name("real_words.txt")
+DICTIONARIES = Path("/usr/share/dict")
 ENTRY = re.compile(r'dictgen::InsensitiveStr::(?:Ascii|Unicode)\("([^"]*)"\),\s*&\[([^\]]*)\]')
 # Languages by their lists. Of those much used in names, one list is enough; of the others, two.
 MUCH_USED = {"french": ["french"], "german": ["ngerman"], "spanish": ["spanish"], "italian": ["italian"]}
@@ -24,9 +41,26 @@ OTHERS = {
     "polish": ["polish"],
     "catalan": ["catalan"],
 }
-# Shorter words are too near to others, and to names.
-LEAST = 7
 VOWELS = "aeiou"
+# A common word: at least so many letters, counted at least so often.
+COMMON = [(4, 20_000), (6, 5_000), (8, 500)]
+LARGEST_LIST = 60
+# The list after this one has misspellings too ("populaton").
+LARGEST_KNOWN = 80
+# In words of so many letters, one vowel may stand for another: as `slips.rs` has it.
+LONG = 9
+# Slips of a list that are as long are taken where their shape is typical.
+LONG_OF_LIST = 7
+# A slip that is written more often than this (ten to this power in a thousand million words) is one of which texts speak.
+FAMOUS = 1.7
+
+
+def is_plain(word: str) -> bool:
+    return re.fullmatch("[a-z]+", word) is not None
+
+
+def english(text: str) -> float:
+    return zipf_frequency(text, "en")
 
 
 def is_near(slip: str, word: str) -> bool:
@@ -40,6 +74,7 @@ def is_near(slip: str, word: str) -> bool:
 
 
 def is_typical(slip: str, word: str) -> bool:
+    """One vowel for another, one letter for two or two for one, "ie" for "ei"."""
     if len(slip) == len(word):
         others = [at for at, letter in enumerate(slip) if letter != word[at]]
         first, last = others[0], others[-1]
@@ -51,8 +86,15 @@ def is_typical(slip: str, word: str) -> bool:
     return at > 0 and long[at] == long[at - 1]
 
 
-def is_plain(word: str) -> bool:
-    return re.fullmatch("[a-z]+", word) is not None
+def slips_of(word: str) -> set[str]:
+    """As `slips.rs` reads them back."""
+    inner = range(1, len(word) - 1)
+    found = {word[:at] + word[at + 1 :] for at in inner if not (at == len(word) - 2 and word[at] in VOWELS)}
+    found |= {word[:at] + word[at] + word[at:] for at in inner}
+    found |= {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(1, len(word) - 1)}
+    if len(word) >= LONG:
+        found |= {word[:at] + vowel + word[at + 1 :] for at in inner if word[at] in VOWELS for vowel in VOWELS}
+    return found - {word}
 
 
 def words_of(file: Path) -> set[str]:
@@ -65,9 +107,9 @@ def words_of(file: Path) -> set[str]:
     return set("".join(letter for letter in letters if not unicodedata.combining(letter)).split("\n"))
 
 
-def words_elsewhere(folder: Path) -> set[str]:
+def words_elsewhere() -> set[str]:
     def of(lists: list[str]) -> set[str]:
-        return set().union(*(words_of(folder / name) for name in lists))
+        return set().union(*(words_of(DICTIONARIES / name) for name in lists))
 
     found = set().union(*(of(lists) for lists in MUCH_USED.values()))
     seen = set()
@@ -78,24 +120,72 @@ def words_elsewhere(folder: Path) -> set[str]:
     return found
 
 
-def main(version: str, source: Path, dictionaries: Path) -> None:
-    lists = dict(line.split(":", 1) for line in WORDS.read_text().splitlines() if not line.startswith("#") and ":" in line)
+def names() -> set[str]:
+    """The names of persons and of programs: surnames of the United States, and what the names of Debian's packages are made of."""
+    persons = {line.split()[0].lower() for line in (Path(people.__file__).parent / "dist.all.last").read_text().splitlines()}
+    packages = subprocess.run(["apt-cache", "pkgnames"], check=True, capture_output=True, text=True).stdout
+    return persons | {part for part in re.split("[^a-z]+", packages) if len(part) > 3}
+
+
+def sizes() -> dict[str, int]:
+    """The words of SCOWL, each with the smallest of the lists that have it."""
+    found: dict[str, int] = {}
+    for kind in ["english", "american"]:
+        for file in (DICTIONARIES / "scowl").glob(f"{kind}-words.*"):
+            size = int(file.suffix[1:])
+            for word in filter(is_plain, file.read_text(encoding="latin-1").split("\n")):
+                found[word] = min(found.get(word, size), size)
+    return found
+
+
+def is_slip(slip: str, word: str, asked_for: set[str], existing: set[str]) -> bool:
+    if word in asked_for or min(len(slip), len(word)) >= LONG_OF_LIST and is_typical(slip, word):
+        return True
+    # A common word, and a slip that is rare beside it.
+    is_rare = english(slip) < 1.7 and (len(slip) >= 6 or len(slip) >= 4 and sorted(slip) == sorted(word))
+    is_much_rarer = english(slip) < 3.2 and english(word) - english(slip) >= 2.3 and len(slip) >= LONG_OF_LIST
+    return slip not in existing and english(word) >= 4.1 and (is_rare or is_much_rarer)
+
+
+def write(name: str, about: str, lines: Iterable[str]) -> None:
+    (TO / name).write_text(f"# {about}\n# Written by tools/slips/make.py; NOTICE names the sources.\n" + "".join(f"{line}\n" for line in sorted(lines)))
+
+
+def main(source: Path, counted: Path) -> None:
+    lists = dict(line.split(":", 1) for line in (TO / "words.txt").read_text().splitlines() if not line.startswith("#") and ":" in line)
     asked_for = set(lists["asked_for"].split())
+    real = {word for line in REAL.read_text().splitlines() if not line.startswith("#") for word in line.split()}
+    counts = json.loads(gzip.decompress(counted.read_bytes()))
+    size = sizes()
+    huge = set().union(*(words_of(DICTIONARIES / name) for name in ["american-english-huge", "british-english-huge", "web2"]))
+    elsewhere = words_elsewhere()
+    named = names()
+
+    def exists(word: str) -> bool:
+        return word in huge or word in elsewhere or size.get(word, 99) <= LARGEST_KNOWN or word in counts or word in named or english(word) > 0
+
+    common = {word for word in size if size[word] <= LARGEST_LIST
+              and any(len(word) >= letters and counts.get(word, 0) >= often for letters, often in COMMON)}
+    meanings = defaultdict(set)
+    for word in common:
+        for slip in slips_of(word):
+            meanings[slip].add(word)
+
     slips = {}
     for slip, words in ENTRY.findall(source.read_text()):
         slip, words = slip.lower(), re.findall('"([^"]*)"', words)
-        if len(words) != 1 or not is_plain(words[0]) or not is_plain(slip):
+        if len(words) != 1 or not is_plain(words[0]) or not is_plain(slip) or not is_near(slip, words[0]):
             continue
-        is_long = min(len(slip), len(words[0])) >= LEAST
-        if is_near(slip, words[0]) and (words[0] in asked_for or is_long and is_typical(slip, words[0])):
+        by_shape = meanings.get(slip) == set(words) and not exists(slip)
+        if not by_shape and not any(slip in words for words in [elsewhere, real, named]) and is_slip(slip, words[0], asked_for, huge):
             slips[slip] = words[0]
-    for word in words_elsewhere(dictionaries):
-        slips.pop(word, None)
-    print(f"# Typing slips and the words that are meant, in order, from the crate typos-dict {version} (MIT or Apache-2.0; NOTICE).")
-    print("# Written by tools/slips/make.py.")
-    for slip in sorted(slips):
-        print(slip, slips[slip])
+    near = {slip for slip in meanings if exists(slip) and slip not in common and slip not in slips} | real
+
+    write("slips.txt", "Slips and the words that are meant.",
+          (f"{slip} {word}{' ?' if english(slip) >= FAMOUS else ''}" for slip, word in slips.items()))
+    write("common_words.txt", "Words of every day.", common)
+    write("near_words.txt", "Words and names that look like slips of common_words.txt.", near)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

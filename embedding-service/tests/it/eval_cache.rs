@@ -54,19 +54,14 @@ fn few_traps_and_most_rewordings_are_served() {
     }
 }
 
-/// Mostly the same words, in other roles or with one small word changed.
+/// Mostly the same words, in other roles or with one small word changed. The other sets are judged without thresholds where the rules are.
 #[test]
 fn hard_traps_are_served_at_no_threshold() {
     for (name, traps) in [
         ("hard_traps.jsonl", 45),
         ("traps.jsonl", 350),
-        ("fresh_traps.jsonl", 100),
-        ("later_traps.jsonl", 700),
-        ("fourth_traps.jsonl", 350),
-        ("fifth_traps.jsonl", 450),
-        ("sixth_traps.jsonl", 550),
-        ("seventh_traps.jsonl", 450),
         ("eighth_traps.jsonl", 200),
+        ("ninth_traps.jsonl", 400),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = evaluate(&of_repository(name), folder.path());

@@ -184,7 +184,9 @@ pub(super) fn is_plain_clause(rest: &[Token]) -> bool {
 /// "How do I write under pressure?" and "how do I cook?" ask how well.
 fn is_meant_otherwise(change: &Change, found: &Captures<'_>) -> bool {
     match change.to.as_slice() {
-        ["how", "to", verb, ..] if *verb == "V" || verb.contains('|') => {
+        ["how", "to", verb, ..] | ["how", "do", "i", verb, ..]
+            if matches!(*verb, "V" | "W") || verb.contains('|') =>
+        {
             !found.iter().any(|(label, taken)| *label == "X" && is_a_thing(taken))
         }
         // "The difference between the GDP of France and Germany": one number.
@@ -203,7 +205,7 @@ const HOW: &str = "in on at for with without during by as after before from to n
 fn is_a_thing(object: &[Token]) -> bool {
     // "How do I change a lot?"
     const NO_THINGS: &str =
-        "lot bit little while few most least same second moment minute day week year time way";
+        "heart lot bit little while few most least same second moment minute day week year time way";
     let is_noun = |token: &Token| {
         token.is_plain()
             && !is_any_of(token, NO_THINGS)
@@ -213,14 +215,31 @@ fn is_a_thing(object: &[Token]) -> bool {
     };
     let is_article =
         |token: &Token| is_any_of(token, "a an") || super::numbers::small_number(token).is_some();
-    match object {
+    let (thing, place) = match object.iter().position(|token| is_any_of(token, HOW)) {
+        Some(at) => object.split_at_checked(at).unwrap_or_default(),
+        None => (object, [].as_slice()),
+    };
+    let is_thing = match thing {
         [my, noun] if my.is("my") => is_in("belongings", &noun.text),
-        [article, noun] => is_article(article) && is_noun(noun),
-        [article, noun, into, program] => {
-            is_article(article) && is_noun(noun) && into.is("in") && is_in("programs", &program.text)
+        [article, kinds @ .., noun] if is_article(article) => {
+            is_noun(noun) && kinds.len() < 3 && kinds.iter().all(is_noun)
+        }
+        [kinds @ .., things] => {
+            is_plural(things) && is_noun(things) && kinds.len() < 3 && kinds.iter().all(is_noun)
         }
         _ => false,
-    }
+    };
+    is_thing
+        && match place {
+            [] => true,
+            [preposition, rest @ .., noun] => {
+                is_any_of(preposition, "in from on into without with for to")
+                    && (is_noun(noun) || noun.is_capital())
+                    && rest.len() < 3
+                    && rest.iter().all(|token| is_noun(token) || is_any_of(token, "a an the my"))
+            }
+            _ => false,
+        }
 }
 
 /// How many tokens at the beginning a pattern of words alone takes, as many as it can.
@@ -255,7 +274,7 @@ fn fits<'a>(places: &[Place], tokens: &'a [Token], found: &mut Captures<'a>) -> 
         }
         Place::Any(name) => {
             let longest = match name {
-                'V' | 'P' | 'R' | 'O' | 'Q' | 'T' | 'L' | 'D' => tokens.len().min(1),
+                'V' | 'W' | 'P' | 'R' | 'O' | 'Q' | 'T' | 'L' | 'D' => tokens.len().min(1),
                 // As short as it can be; to the end of the text where nothing follows.
                 _ => tokens.len(),
             };
@@ -279,6 +298,7 @@ fn label(name: char) -> &'static str {
         'X' => "X",
         'Y' => "Y",
         'V' => "V",
+        'W' => "W",
         'R' => "R",
         'N' => "N",
         'O' => "O",
@@ -296,6 +316,7 @@ fn can_be(name: char, taken: &[Token]) -> bool {
     let word = |token: &Token| token.kind == Kind::Word;
     match (name, taken) {
         ('V', [verb]) => is_in("actions", &verb.text),
+        ('W', [verb]) => is_in("actions_of_titles", &verb.text),
         ('O', [word]) => word.is_plain() && !is_in("not_explained", &word.text),
         ('T', [word]) => word.is_plain() && is_noun(&word.text),
         ('S', [.., last]) => is_plural(last),

@@ -169,7 +169,9 @@ impl Place {
         });
         // "How's cheese made?": who made nothing has not made.
         let is_of_making = word.eq_ignore_ascii_case("how's")
-            && matches!(rest, [made] if is_any_of(made, "made built produced measured calculated"));
+            && rest.last().is_some_and(|made| is_any_of(made, "made built produced measured calculated"))
+            || word.eq_ignore_ascii_case("where's")
+                && rest.last().is_some_and(|found| is_any_of(found, "located situated based"));
         self.has_been
             // "What's a panda like to eat?" is of "does".
             || !next.is("it") && after.windows(2).any(|two| matches!(two, [like, to] if like.is("like") && to.is("to")))

@@ -106,7 +106,7 @@ fn is_of_itself(text: &[Token]) -> bool {
     let len = text.len().saturating_sub(text.iter().rev().take_while(|token| is_end(token)).count());
     let mut rest = text.get(..len).unwrap_or_default().to_vec();
     for _ in 0..ROUNDS {
-        if is_whole(&rest) {
+        if is_whole(&rest) || names_its_matter(&rest, 3) {
             return true;
         }
         if without_opening(&mut rest, false, true).is_none() {
@@ -114,6 +114,26 @@ fn is_of_itself(text: &[Token]) -> bool {
         }
     }
     false
+}
+
+/// Whether a question says enough of what it asks for that no greeting is a part of it, and points at nothing.
+fn names_its_matter(text: &[Token], least: usize) -> bool {
+    /// A greeting before these may be what they are about.
+    const OF_TALK: &str = "it its this that these those they them there here he she his her him you your yours one ones another else such per \
+        sound look seem feel write writes wrote sing line lines key charts hit hits cover note bytes period writer sticker same custom video finish shout directed director comedy";
+    let says = text.iter().filter(|token| writing::says_much(token)).count();
+    says >= least
+        && text.first().is_some_and(|first| {
+            is_in("questions", &first.text)
+                || is_any_of(first, "explain describe list compare summarize recommend suggest")
+                    && text.get(1).is_some_and(|next| is_any_of(next, "the a an what how why some"))
+        })
+        && !text.iter().any(|token| {
+            is_any_of(token, OF_TALK)
+                || ["languages", "about_words", "about_talk", "works"]
+                    .iter()
+                    .any(|list| is_in(list, &token.text.to_lowercase()))
+        })
 }
 
 /// "So do I", "so what if": no filler.
@@ -149,7 +169,7 @@ fn is_skill(opening: &[Token], rest: &[Token]) -> bool {
         && (is_any_of(one, "is are") && other.is_plain() || one.is_plain() && is_any_of(other, "is are"))
         && end.iter().all(Token::is_mark));
     opening.first().is_some_and(|first| first.is("do")) && (is_skill && is_far() || is_announced)
-        || (says("do") || says("wonder") || says("wondering"))
+        || (says("do") || says("wonder") || says("wondering") || says("idea"))
             && rest.iter().any(|token| is_any_of(token, "i you your my we our it that this am cares could"))
 }
 
@@ -181,7 +201,7 @@ fn is_order(rest: &[Token], all: &[Token]) -> bool {
     let is_polite = all
         .iter()
         .take_while(|token| **token != *first)
-        .any(|token| token.is("please") || token.is("kindly"));
+        .any(|token| is_any_of(token, "please kindly kind grateful"));
     if is_polite { is_polite_order(rest) } else { is_plain_order(rest) }
 }
 
@@ -194,7 +214,7 @@ fn asks_for_text(rest: &[Token]) -> bool {
     !is_order_word(&first.text)
         || is_any_of(first, "explain define describe summarize summarise tell suggest recommend translate")
         || is_any_of(first, "give write show") && is_any_of(next, "me us a an")
-        || first.is("list") && next.is("the")
+        || first.is("list") && (is_any_of(next, "the some all") || numbers::small_number(next).is_some())
 }
 
 /// "Please describe your symptoms", "please translate the enclosed letter", "a list of my emails".
@@ -243,7 +263,7 @@ fn is_plain_order(rest: &[Token]) -> bool {
     // "The contents of a video", "a poem about a real person": of any one.
     let is_of_one = |after: usize| {
         !object.iter().skip(after).any(|token| is_any_of(token, "a an"))
-            || object.get(1).is_some_and(|thing| thing.is("difference"))
+            || object.get(1).is_some_and(|thing| is_any_of(thing, "difference example definition"))
     };
     // "The terms of contracts", but not "the difference between cats and dogs".
     let is_of_many =
@@ -323,8 +343,21 @@ pub(super) enum Courtesy {
 
 /// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
 pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_asked: bool) -> bool {
-    const THANKS: [&str; 13] = [
-        "many", "thanks", "thx", "cheers", "thank", "you", "a", "lot", "so", "very", "much", "in", "advance",
+    const THANKS: [&str; 14] = [
+        "appreciated",
+        "many",
+        "thanks",
+        "thx",
+        "cheers",
+        "thank",
+        "you",
+        "a",
+        "lot",
+        "so",
+        "very",
+        "much",
+        "in",
+        "advance",
     ];
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
     let Some((before, [sign, after @ ..])) = tokens.split_at_checked(mark) else { return false };
@@ -332,10 +365,10 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
     let word = |token: &Token| token.text.to_lowercase();
     let is_please =
         is_comma && matches!(after, [only] if matches!(word(only).as_str(), "please" | "pls" | "plz"));
-    let thanks = after
-        .first()
-        .is_some_and(|first| matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers" | "many"))
-        && after.len() > usize::from(after.first().is_some_and(|first| word(first) == "many"))
+    let thanks = after.first().is_some_and(|first| {
+        matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers" | "many" | "much")
+    }) && after.len()
+        > usize::from(after.first().is_some_and(|first| matches!(word(first).as_str(), "many" | "much")))
         && after.iter().all(|token| THANKS.contains(&word(token).as_str()));
     // "How do you say, thank you?", "which album has the song, Thank You?", "how do I end the letter? Cheers?"
     let is_title = is_comma
@@ -355,7 +388,10 @@ pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_a
         || matches!(asked, [order, the, ..] if is_order_word(&order.text) && is_any_of(the, "a an the me"));
     let is_spoken = is_comma && !is_named || is_please && before.iter().skip(4).any(is_said);
     let is_list = matches!(asked, [list, the, _] | [list, the, _, _] if list.is("list") && the.is("the"));
-    if !(is_please || thanks) || is_meant || is_spoken || !(is_of_itself(asked) || is_list) || waits(before) {
+    // "Is the mail friendly? Many thanks."
+    let names_enough = || names_its_matter(asked, 2) && !asked.iter().any(|token| token.is("the"));
+    let is_free = is_of_itself(asked) || is_list || thanks && !is_comma && names_enough();
+    if !(is_please || thanks) || is_meant || is_spoken || !is_free || waits(before) {
         return false;
     }
     // "Could you list the planets, please?" is "could you please list the planets?"

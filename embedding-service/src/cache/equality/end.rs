@@ -138,7 +138,23 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
         // "Is Pluto a planet", but not "has Covid again", "did Anna's homework".
         let is_named =
             is_any_of(first, "is are can does") && second.is_capital() && !second.text.ends_with("'s");
-        (is_asked || is_named) && !behind.iter().any(|token| token.is("ever"))
+        // "Can dogs eat grapes", "is zinc magnetic", "do I need a visa", but not "can tomatoes at home", "is working fine", "was unable to log in", "is on the way".
+        const TIMES: &str = "before after until today tomorrow yesterday every each last next this again now still too already yet";
+        const NO_THINGS: &str = "in on at for with by from of to my your his her our their its the this that these those all no not always never \
+            often still already great good bad";
+        let is_followed = !is_any_of(third, "to in on at for with by from of have")
+            && !is_any_of(third, TIMES)
+            && !third.is_mark()
+            && !is_any_of(second, NO_THINGS)
+            && !["ing", "ly"].iter().any(|end| second.text.ends_with(end))
+            && !contractions::is_participle(&second.text);
+        let is_of_things = is_followed
+            && (is_any_of(first, "is are was were does did can could do") && changes::is_plural(second)
+                || is_any_of(first, "do did can could") && is_any_of(second, "i we they you")
+                || is_any_of(first, "could is are does did was were") && is_any_of(second, "a an")
+                || first.is("can") && is_any_of(second, "a an") && rest.len() > 1
+                || is_any_of(first, "is does") && second.is_plain());
+        (is_asked || is_named || is_of_things) && !behind.iter().any(|token| token.is("ever"))
     } else if !is_wh {
         false
     } else if verb == 1 {

@@ -13,6 +13,7 @@ mod end;
 mod matter;
 mod numbers;
 mod order;
+mod slips;
 mod token;
 mod words;
 mod writing;

@@ -81,6 +81,38 @@ fn calculates(tokens: &[Token]) -> bool {
     })
 }
 
+/// Whether a question is about so much of something: "what can I cook with two eggs and 200 g of spinach?"
+fn measures(tokens: &[Token]) -> bool {
+    let is_amount = |at: usize| {
+        let next = tokens.get(at.saturating_add(1));
+        tokens.get(at).is_some_and(|number| {
+            number.text.bytes().all(|byte| byte.is_ascii_digit()) || small_number(number).is_some()
+        }) && next
+            .is_some_and(|unit| unit.text != "%" && is_unit(&unit.text) || super::changes::is_plural(unit))
+    };
+    const OF_WRITING: &str = "write writes writing written typed typing strokes give gives return returns";
+    let is_plain = |token: &Token| {
+        !token.is_capital()
+            && !is_any_of(token, OF_WRITING)
+            && ![
+                "about_words",
+                "about_talk",
+                "works",
+                "languages",
+                "written",
+                "searched",
+                "searching",
+                "named",
+            ]
+            .iter()
+            .any(|list| is_in(list, &token.text))
+    };
+    tokens.first().is_some_and(|first| is_any_of(first, "how what which can"))
+        && tokens.len() > 6
+        && (0..tokens.len()).any(is_amount)
+        && tokens.iter().all(is_plain)
+}
+
 /// "Name five noble gases", "give me three tips", "in two sentences, explain", "what are the five lakes", but not "explain six sigma" and "a
 /// story titled five lakes".
 fn is_count(before: &[Token], after: &[Token]) -> bool {
@@ -140,7 +172,8 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
     // "What is 5 kg short for?", "is 15 % right in APA?"
     let is_spoken_of = tokens.last().is_some_and(|last| last.is("for"))
         || tokens.windows(2).any(|two| matches!(two, [into, form] if into.is("in") && is_in_capitals(form)));
-    let calculates = calculates(tokens) && !is_programmed && !is_spoken_of;
+    let is_quantity = measures(tokens) && !is_programmed && !is_spoken_of;
+    let calculates = calculates(tokens) && !is_programmed && !is_spoken_of || is_quantity;
     // Elsewhere a comma begins the fraction.
     let names_somewhere =
         tokens.iter().skip(1).any(|token| token.is_capital() && token.text.chars().any(char::is_lowercase));
@@ -158,8 +191,13 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
                 && last.text.ends_with(|c: char| c.is_ascii_digit())
                 && !last.text.contains(|c: char| c.is_alphabetic())
         });
-        let small = small_number(token)
-            .filter(|_| counts && !is_programmed && (is_count(before, after) || calculates && is_measured));
+        let small = small_number(token).filter(|_| {
+            counts
+                && !is_programmed
+                && (is_count(before, after)
+                    || calculates && is_measured
+                    || is_quantity && next.is_some_and(super::changes::is_plural))
+        });
         let unit = UNITS
             .iter()
             .find(|(long, _)| token.text == *long)

@@ -52,7 +52,7 @@ pub(super) fn as_a_question(tokens: &mut Vec<Token>) {
     if let (Some(verb), Some(from)) = (verb, from) {
         let verb = tokens.remove(verb);
         tokens.splice(from.saturating_sub(usize::from(is_conditional))..from, [verb]);
-    } else if verb.is_none() && is_one_of(first, "why how where") {
+    } else if verb.is_none() && is_one_of(first, "why how where if whether") {
         with_do(tokens);
     }
 }
@@ -122,8 +122,17 @@ fn with_do(tokens: &mut Vec<Token>) {
             });
             is_one.then_some("does")
         }
-        [_, noun, verb]
-            if is_plain(noun)
+        // "Where the Amazon River begins".
+        [where_, names @ .., verb]
+            if is_one_of(where_, "where why how")
+                && is_name_with_article(names)
+                && super::writing::without_s(&verb.text).is_some() =>
+        {
+            Some("does")
+        }
+        [why, noun, verb]
+            if !is_one_of(why, "if whether")
+                && is_plain(noun)
                 && !noun.text.ends_with('s')
                 && super::writing::without_s(&verb.text).is_some() =>
         {
@@ -144,7 +153,17 @@ fn with_do(tokens: &mut Vec<Token>) {
     {
         last.text = bare;
     }
-    tokens.insert(1, Token::word(verb));
+    // "If penguins have knees" is "do penguins have knees".
+    match tokens.first_mut().filter(|first| is_one_of(first, "if whether")) {
+        Some(first) => *first = Token { is_first: first.is_first, ..Token::word(verb) },
+        None => tokens.insert(1, Token::word(verb)),
+    }
+}
+
+/// "The Amazon River", "Lake Baikal".
+fn is_name_with_article(names: &[Token]) -> bool {
+    let names = names.split_first().filter(|(the, _)| the.is("the")).map_or(names, |(_, rest)| rest);
+    !names.is_empty() && names.iter().all(Token::is_capital)
 }
 
 /// "At the hotel, is there a pool?" is "is there a pool at the hotel?", where the phrase can belong to nothing else. Returns whether one was
@@ -168,17 +187,28 @@ pub(super) fn without_front(tokens: &mut Vec<Token>) -> bool {
 /// Norway?" are two questions, and so are "in Excel, how do I mention proficiency?" and "after the war, what did people expect?"
 fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
     /// What is made of data: nothing of it is about a program.
-    const DATA: &str = "row rows column columns cell cells list lists string strings file files screenshot commit filter number date program ports table tables image background";
+    /// What is done to these is done in the program: nobody looks for a number "in Excel" and means what he wrote about Excel.
+    const DATA: &str = "row rows column columns cell cells list lists string strings file files screenshot commit filter date program ports table \
+        tables image background array arrays dictionary dictionaries dataframe loop function object branch package module chart map set";
+    /// In a program something is written, but sent in its form, and learnt by who learns the program.
+    const NOT_WITHIN: &str = "download upload submit export import send choose teach learn study join quit cancel sell host plan track practice write";
     const TIMES: &str = "winter summer autumn spring pregnancy surgery";
     const DONE: &str = "eat drink wear drive survive";
+    const DONE_THEN: &str =
+        "eat drink wear drive live work travel cook heat earn cost happen buy grow farm trade dress";
+    const TRADES: &str = "tennis chess football soccer cricket baseball basketball golf rugby hockey bowling poker cooking baking music knitting sewing \
+        programming accounting finance medicine geometry algebra calculus grammar poetry anatomy";
     let [preposition, phrase @ ..] = front else { return false };
     let is = |words: &str| is_one_of(preposition, words);
     match (phrase, rest) {
         // What is there, is there.
         ([.., place], [verb, there, thing @ ..])
-            if is("at") && is_in("places", &place.text) && is_one_of(verb, "is are") && there.is("there") =>
+            if is("at")
+                && (is_in("places", &place.text) || is_name(phrase))
+                && is_one_of(verb, "is are")
+                && there.is("there") =>
         {
-            thing.len() < 5
+            thing.len() < 6
                 && (thing.first().is_some_and(|first| is_one_of(first, "a an"))
                     || thing.last().is_some_and(super::changes::is_plural))
                 && !thing.iter().any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, CLAUSES))
@@ -187,14 +217,15 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
         ([.., program], [how, can, i, verb, thing @ .., data])
             if is_in("programs", &program.text)
                 && (is("in") || is("on") && is_one_of(program, "Android Windows Linux Mac iPhone"))
-                && is_one_of(data, DATA) =>
+                && is_of_data(thing, data, DATA) =>
         {
             how.is("how")
                 && is_one_of(can, "do can")
                 && is_one_of(i, "i you")
-                && (is_in("actions", &verb.text) || is_one_of(verb, "list read hide crop join take"))
-                && thing.len() < 3
-                && thing.iter().all(Token::is_plain)
+                && (["actions", "actions_of_titles"].iter().any(|list| is_in(list, &verb.text))
+                    && !is_one_of(verb, NOT_WITHIN)
+                    || is_one_of(verb, "list read hide crop join")
+                    || verb.is("take") && data.is("screenshot"))
                 && matches!(phrase, [_] | [_, _])
                 && phrase.iter().rev().skip(1).all(|token| is_one_of(token, "a an"))
         }
@@ -217,6 +248,58 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
                 && thing.kind == Kind::Word
                 && !super::changes::is_plural(thing)
         }
+        // Whose view it is.
+        ([to, who @ ..], [what, is_the, the, ..]) if preposition.text.eq_ignore_ascii_case("according") => {
+            to.is("to")
+                && !who.is_empty()
+                && who.iter().all(Token::is_capital)
+                && what.is("what")
+                && is_one_of(is_the, "is are was were")
+                && the.is("the")
+        }
+        // What may be paid: it is who buys that has it.
+        ([a, budget, of, sum @ ..], [wh, ..]) if is("with") && budget.is("budget") => {
+            is_one_of(a, "a the") && of.is("of") && sum.len() < 3 && is_one_of(wh, "which what where")
+        }
+        // For whom something is best.
+        ([.., person], [wh, .., best]) if is("for") && is_one_of(wh, "which what") => {
+            is_one_of(best, "best good suitable ideal recommended")
+                && phrase.len() < 5
+                && phrase.first().is_some_and(|first| is_one_of(first, ARTICLES))
+                && person.is_plain()
+                && !phrase
+                    .iter()
+                    .chain(rest)
+                    .any(|token| is_one_of(token, CLAUSES) && !std::ptr::eq(token, wh))
+        }
+        // When it was: a decade, a year of four digits, an age with a capital. What was said, thought or released then may be about another time.
+        (_, [wh, did, .., last]) if is("in during") && is_age(phrase) => {
+            is_in("questions", &wh.text)
+                && (rest.len() == 2 && did.is("happened")
+                    || rest.iter().any(|token| is_one_of(token, "did"))
+                        && rest.iter().any(|token| is_one_of(token, DONE_THEN))
+                        && last.is_plain()
+                        && !rest.iter().skip(1).any(|token| is_one_of(token, CLAUSES)))
+        }
+        // What something is in a trade: "in tennis, what is a let?"
+        ([kinds @ .., field], [what, is_a, a, term @ ..]) if is("in") && what.is("what") => {
+            is_one_of(is_a, "is are")
+                && is_one_of(a, "a an")
+                && matches!(term, [_] | [_, _])
+                && term.iter().all(Token::is_plain)
+                && kinds.len() < 2
+                // "In law, what is a mother?"
+                && (!kinds.is_empty()
+                    || field.is_capital()
+                    || is_one_of(field, TRADES)
+                    || ["ics", "logy", "istry", "nomy", "graphy"].iter().any(|end| field.text.ends_with(end)))
+                && phrase.iter().all(|word| {
+                    (word.is_plain() || word.is_capital())
+                        && !is_in("languages", &word.text.to_lowercase())
+                        && !is_in("not_explained", &word.text)
+                        && !is_in("about_words", &word.text)
+                })
+        }
         // When something is done that is done at once: nothing else is there that the time could be of.
         ([time] | [_, time], [wh, verb, subject, done]) => {
             is("in after before during")
@@ -226,6 +309,41 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
                 && subject.kind == Kind::Word
                 && is_one_of(done, DONE)
         }
+        _ => false,
+    }
+}
+
+/// "A file line by line" is a file.
+fn is_of_data(thing: &[Token], last: &Token, data: &str) -> bool {
+    let is_adverb =
+        |words: &[&Token]| matches!(words, [line, by, other] if by.is("by") && line.text == other.text);
+    let all: Vec<&Token> = thing.iter().chain([last]).collect();
+    let len = all.len();
+    let all = match len.checked_sub(3).and_then(|at| all.split_at_checked(at)) {
+        Some((before, adverb)) if is_adverb(adverb) => before,
+        _ => all.as_slice(),
+    };
+    all.len() < 4
+        && all.iter().all(|token| token.is_plain() || small_number(token).is_some())
+        && all.last().is_some_and(|noun| is_one_of(noun, data))
+}
+
+/// "Heathrow Terminal 5".
+fn is_name(phrase: &[Token]) -> bool {
+    phrase.first().is_some_and(Token::is_capital)
+        && phrase.iter().all(|token| token.is_capital() || token.kind == Kind::Other)
+}
+
+/// "1969", "the 1950s", "the Middle Ages".
+fn is_age(phrase: &[Token]) -> bool {
+    let is_year = |text: &str| {
+        let digits = text.strip_suffix('s').unwrap_or(text);
+        digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match phrase {
+        [year] => is_year(&year.text) && !year.text.ends_with('s'),
+        [the, decade] if the.is("the") => is_year(&decade.text) && decade.text.ends_with('s'),
+        [the, middle, ages] => the.is("the") && middle.is("Middle") && ages.is("Ages"),
         _ => false,
     }
 }
@@ -255,17 +373,37 @@ fn with_late_not(tokens: &mut [Token]) {
 
 /// "the difference between A and B" is "the difference between B and A".
 fn with_sorted_sides(tokens: &mut [Token]) {
-    const BEFORE: [&str; 5] = ["what", "is", "the", "difference", "between"];
-    let Some((before, sides)) = tokens.split_at_mut_checked(BEFORE.len()) else { return };
+    /// What stands before the two sides, and what behind them.
+    const FRAMES: [(&[&str], &[&str]); 8] = [
+        (&["what", "is", "the", "difference", "between"], &[]),
+        (&["what", "is", "the", "distance", "between"], &[]),
+        (&["compare"], &[]),
+        (&["what", "do"], &["have", "in", "common"]),
+        (&["how", "are"], &["related"]),
+        (&["how", "are"], &["different"]),
+        (&["how", "are"], &["similar"]),
+        (&["is", "it", "safe", "to", "mix"], &[]),
+    ];
     let text = |side: &[Token]| side.iter().map(|token| token.text.clone()).collect::<Vec<_>>();
-    if before.iter().zip(BEFORE).all(|(token, word)| token.is(word))
-        && let Some((one, other)) = two_sides(sides)
-        && text(one) > text(other)
-    {
-        let after_and = one.len().saturating_add(1);
-        sides.rotate_left(after_and);
-        let and = sides.len().saturating_sub(after_and);
-        sides.get_mut(and..).unwrap_or_default().rotate_right(1);
+    let is = |tokens: &[Token], words: &[&str]| {
+        tokens.len() == words.len() && tokens.iter().zip(words).all(|(token, word)| token.is(word))
+    };
+    for (before, behind) in FRAMES {
+        let Some(end) = tokens.len().checked_sub(behind.len()).filter(|end| *end > before.len()) else {
+            continue;
+        };
+        let Some((rest, last)) = tokens.split_at_mut_checked(end) else { continue };
+        let Some((first, sides)) = rest.split_at_mut_checked(before.len()) else { continue };
+        if is(first, before)
+            && is(last, behind)
+            && let Some((one, other)) = two_sides(sides)
+            && text(one) > text(other)
+        {
+            let after_and = one.len().saturating_add(1);
+            sides.rotate_left(after_and);
+            let and = sides.len().saturating_sub(after_and);
+            sides.get_mut(and..).unwrap_or_default().rotate_right(1);
+        }
     }
 }
 

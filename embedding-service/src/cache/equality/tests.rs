@@ -24,17 +24,18 @@ fn same(a: &str, b: &str) -> bool {
 #[test]
 fn no_trap_is_the_same_question() {
     let sets = [
-        (include_str!("../../../tests/pairs/traps.jsonl"), 44, 75),
-        (include_str!("../../../tests/pairs/own.jsonl"), 35, 125),
-        (include_str!("../../../tests/pairs/held_out.jsonl"), 16, 66),
+        (include_str!("../../../tests/pairs/traps.jsonl"), 45, 75),
+        (include_str!("../../../tests/pairs/own.jsonl"), 38, 125),
+        (include_str!("../../../tests/pairs/held_out.jsonl"), 20, 66),
         (include_str!("../../../tests/pairs/hard_traps.jsonl"), 0, 0),
-        (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 65, 138),
-        (include_str!("../../../tests/pairs/later_traps.jsonl"), 98, 190),
-        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 101, 166),
-        (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 43, 70),
-        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 46, 100),
-        (include_str!("../../../tests/pairs/seventh_traps.jsonl"), 29, 148),
+        (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 64, 138),
+        (include_str!("../../../tests/pairs/later_traps.jsonl"), 112, 190),
+        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 102, 166),
+        (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 42, 70),
+        (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 50, 100),
+        (include_str!("../../../tests/pairs/seventh_traps.jsonl"), 41, 148),
         (include_str!("../../../tests/pairs/eighth_traps.jsonl"), 0, 0),
+        (include_str!("../../../tests/pairs/ninth_traps.jsonl"), 128, 368),
     ];
     for (set, least, all) in sets {
         let (mut found, mut missed, mut served) = (0_usize, String::new(), String::new());

@@ -3,8 +3,9 @@
 
 use super::{
     numbers::small_number,
+    slips::{may_be_slip, meant, meant_at_start},
     token::{Kind, Token, is_any_of},
-    words::{american, is_in, is_start, meant, meant_at_start},
+    words::{american, is_in, is_start},
 };
 
 /// "floats" is "float". `None` for a word of which it cannot be told.
@@ -43,6 +44,7 @@ pub(super) fn with_small_starts(tokens: &mut [Token], may_be_slip: bool) {
         letters.next().is_some_and(|first| first.is_lowercase() && !matches!(first, 'a' | 'i'))
             && letters.next().is_none()
     });
+    let is_of_somebody = is_of_somebody(tokens);
     for at in 0..tokens.len() {
         let word =
             |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.text.as_str());
@@ -50,11 +52,12 @@ pub(super) fn with_small_starts(tokens: &mut [Token], may_be_slip: bool) {
         // "When I increases": a value.
         let is_value = after.ends_with('s') && !matches!(after.as_str(), "was" | "always" | "perhaps");
         let is_pronoun = before != "does"
-            && (is_in("before_i", &before)
-                && after.len() > 1
-                && !is_value
-                && !is_in("of_values", &after)
-                && !is_in("between_values", &after)
+            && (is_of_somebody && before != "of"
+                || is_in("before_i", &before)
+                    && after.len() > 1
+                    && !is_value
+                    && !is_in("of_values", &after)
+                    && !is_in("between_values", &after)
                 || is_in("after_i", &after));
         if let Some(token) = tokens.get_mut(at).filter(|token| token.text == "I" && is_pronoun && !has_value)
         {
@@ -63,10 +66,25 @@ pub(super) fn with_small_starts(tokens: &mut [Token], may_be_slip: bool) {
     }
 }
 
+/// "Should I sell my car?": no value has a car.
+fn is_of_somebody(tokens: &[Token]) -> bool {
+    let i = tokens.iter().position(|token| is_any_of(token, "i I"));
+    // "Why did i go negative in my loop?"
+    let is_of_code = tokens
+        .iter()
+        .any(|token| is_any_of(token, "loop code program function script circuit formula equation"));
+    !is_of_code
+        && i.is_some_and(|at| tokens.iter().skip(at).any(|token| is_any_of(token, "my me mine our myself")))
+}
+
 /// Marks an "i" that may be the value of a program: "can i go below zero?", "when should i reset?", "when i hit 10". Of a value one says "does"
 /// and "has", so in "how do i", "if i have" and "i am" it is nobody else's.
 pub(super) fn with_values(tokens: &mut [Token]) {
     const OF_I: &str = "am have want need do think know wonder get";
+    // "Should i sell my car?" is of somebody.
+    if is_of_somebody(tokens) {
+        return;
+    }
     for at in 0..tokens.len() {
         let is = |at: Option<usize>, list: &str| {
             at.and_then(|at| tokens.get(at)).is_some_and(|token| is_any_of(token, list))
@@ -95,9 +113,12 @@ pub(super) fn may_be_meant(tokens: &[Token]) -> bool {
 }
 
 /// Whether a word says what a text is about.
-fn says_much(token: &Token) -> bool {
+pub(super) fn says_much(token: &Token) -> bool {
     token.kind == Kind::Word && token.text.len() > 2 && !is_in("little", &token.text.to_lowercase())
 }
+
+/// Words that may be slips, in a text that has some.
+const MOST_SLIPS: usize = 6;
 
 /// One spelling, without slips.
 pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
@@ -113,6 +134,10 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
     // "Who stars in humour me?"
     let names_somebody = tokens.first().is_some_and(|first| first.is("who"));
     let company = tokens.iter().filter(|token| says_much(token)).count();
+    // Each takes a look at hundreds of words. A text with many is of a trade.
+    let may_slip =
+        tokens.iter().filter(|token| may_be_slip(&token.text, is_known)).take(MOST_SLIPS + 1).count()
+            <= MOST_SLIPS;
     let mut is_naming = false;
     let mut new = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -124,24 +149,38 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
             continue;
         }
         let mended = match at {
-            0 => meant_at_start(&token.text),
-            _ => meant(&token.text, is_known).filter(|word| {
-                if is_in("asked_for", word) {
-                    is_asked_for(tokens, at)
-                } else {
-                    stands_as_a_word(tokens, at, word)
-                }
-            }),
+            0 => meant_at_start(&token.text).map(str::to_owned),
+            _ if !may_slip => None,
+            _ => meant(&token.text, is_known)
+                .filter(|slip| {
+                    let is_asked = is_in("asked_for", &slip.meant);
+                    is_asked && is_asked_for(tokens, at)
+                        || !slip.is_famous && token.text.len() > 4 && company > 1 && !is_called(tokens, at)
+                        || !is_asked && stands_as_a_word(tokens, at, &slip.meant)
+                })
+                .map(|slip| slip.meant),
         };
-        let american = american(mended.unwrap_or(&token.text))
-            .filter(|_| is_used(tokens, at) && !is_programmed && !is_alone && !names_somebody);
-        new.extend(american.or(mended).map(|word| (at, word)));
+        let american = american(mended.as_deref().unwrap_or(&token.text)).filter(|_| {
+            (is_used(tokens, at) || company > 2 && is_of_a_kind(tokens, at))
+                && !is_programmed
+                && !is_alone
+                && !names_somebody
+        });
+        new.extend(american.map(str::to_owned).or(mended).map(|word| (at, word)));
     }
     for (at, word) in new {
         if let Some(token) = tokens.get_mut(at) {
-            word.clone_into(&mut token.text);
+            token.text = word;
         }
     }
+}
+
+/// "When was captial founded?": the name of something.
+fn is_called(tokens: &[Token], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+    let next = at.checked_add(1).and_then(|at| tokens.get(at));
+    before.is_some_and(super::order::is_verb)
+        && next.is_some_and(|next| super::contractions::is_participle(&next.text))
 }
 
 /// "What is the captial of", "what is the diffrence between".
@@ -231,6 +270,24 @@ fn is_used(tokens: &[Token], at: usize) -> bool {
         || is(before(1), "i you we they to")
             && (is(before(3), "how") || is(before(2), "how"))
             && is(behind(1), "the a an my your his her our their this these")
+}
+
+/// "What colours go well with blue?", "where do grey whales live?": no title ("the colour of magic"), no name of a program, and not two words
+/// that are compared.
+fn is_of_a_kind(tokens: &[Token], at: usize) -> bool {
+    /// With these, the form of the word is asked about: "is colour preferred?"
+    const OF_FORMS: &str = "domain domains resume name put prefer preferred popular search form forms";
+    let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+    let follows_the = before.is_some_and(|token| is_any_of(token, "the does did"));
+    let is_asked =
+        tokens.first().is_some_and(|first| is_any_of(first, "how what which where is can do does"));
+    is_asked
+        && !follows_the
+        && tokens
+            .iter()
+            .skip(1)
+            .all(|token| token.is_plain() && !token.is("or") || token.is_mark() && !token.is(","))
+        && !tokens.iter().any(|token| is_any_of(token, OF_FORMS))
 }
 
 /// Whether a word is the name of what is called so beside it: "the lenght function".
