@@ -108,7 +108,7 @@ async fn no_trap_of_the_later_rounds_does() {
         ("sixth_traps.jsonl", 3),
         ("seventh_traps.jsonl", 3),
         ("eighth_traps.jsonl", 0),
-        ("ninth_traps.jsonl", 12),
+        ("ninth_traps.jsonl", 10),
     ])
     .await;
 }

@@ -6,7 +6,7 @@ names==0.3.0`. WORD_CODEGEN is the source file
 `word_codegen.rs` of the crate typos-dict 0.14.4, and COUNTS the file `en.json.gz` of the Python package pyspellchecker 0.9.1.
 
 * `common_words.txt`: words of SCOWL's lists up to size 60 that are counted often in COUNTS; the shorter, the more often.
-* `near_words.txt`: what a slip of one of them may look like (a letter left out, doubled or exchanged with the next, another vowel), and is a
+* `near_words.txt`: what a slip of one of them may look like (a letter left out, doubled or exchanged with the next), and is a
   word or a name all the same: it stands in a list of English or of another language, is counted, is a surname or the name of a package, or is
   known to wordfreq, which knows "ambien" and "inflaton". Also the words of real_words.txt beside this file.
 * `slips.txt`: of the slips of typos-dict those with one meaning that are one slip away from their word, where the shapes above do not give
@@ -47,10 +47,8 @@ COMMON = [(4, 20_000), (6, 5_000), (8, 500)]
 LARGEST_LIST = 60
 # The list after this one has misspellings too ("populaton").
 LARGEST_KNOWN = 80
-# In words of so many letters, one vowel may stand for another: as `slips.rs` has it.
-LONG = 9
 # Slips of a list that are as long are taken where their shape is typical.
-LONG_OF_LIST = 7
+LONG = 7
 # A slip that is written more often than this (ten to this power in a thousand million words) is one of which texts speak.
 FAMOUS = 1.7
 
@@ -92,8 +90,6 @@ def slips_of(word: str) -> set[str]:
     found = {word[:at] + word[at + 1 :] for at in inner if not (at == len(word) - 2 and word[at] in VOWELS)}
     found |= {word[:at] + word[at] + word[at:] for at in inner}
     found |= {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(1, len(word) - 1)}
-    if len(word) >= LONG:
-        found |= {word[:at] + vowel + word[at + 1 :] for at in inner if word[at] in VOWELS for vowel in VOWELS}
     return found - {word}
 
 
@@ -139,11 +135,14 @@ def sizes() -> dict[str, int]:
 
 
 def is_slip(slip: str, word: str, asked_for: set[str], existing: set[str]) -> bool:
-    if word in asked_for or min(len(slip), len(word)) >= LONG_OF_LIST and is_typical(slip, word):
+    # A plural of another language: "secretos", "indianos".
+    if slip[-2:] in {"os", "as", "es", "is"} and word == slip[:-2] + "s":
+        return False
+    if word in asked_for or min(len(slip), len(word)) >= LONG and is_typical(slip, word):
         return True
     # A common word, and a slip that is rare beside it.
     is_rare = english(slip) < 1.7 and (len(slip) >= 6 or len(slip) >= 4 and sorted(slip) == sorted(word))
-    is_much_rarer = english(slip) < 3.2 and english(word) - english(slip) >= 2.3 and len(slip) >= LONG_OF_LIST
+    is_much_rarer = english(slip) < 3.2 and english(word) - english(slip) >= 2.3 and len(slip) >= LONG
     return slip not in existing and english(word) >= 4.1 and (is_rare or is_much_rarer)
 
 

@@ -106,7 +106,8 @@ fn is_of_itself(text: &[Token]) -> bool {
     let len = text.len().saturating_sub(text.iter().rev().take_while(|token| is_end(token)).count());
     let mut rest = text.get(..len).unwrap_or_default().to_vec();
     for _ in 0..ROUNDS {
-        if is_whole(&rest) || names_its_matter(&rest, 3) {
+        let is_of_talk = rest.iter().any(|token| is_in("of_talk", &token.text));
+        if is_whole(&rest) && !is_of_talk || names_its_matter(&rest, 3) {
             return true;
         }
         if without_opening(&mut rest, false, true).is_none() {
@@ -118,9 +119,6 @@ fn is_of_itself(text: &[Token]) -> bool {
 
 /// Whether a question says enough of what it asks for that no greeting is a part of it, and points at nothing.
 fn names_its_matter(text: &[Token], least: usize) -> bool {
-    /// A greeting before these may be what they are about.
-    const OF_TALK: &str = "it its this that these those they them there here he she his her him you your yours one ones another else such per \
-        sound look seem feel write writes wrote sing line lines key charts hit hits cover note bytes period writer sticker same custom video finish shout directed director comedy";
     let says = text.iter().filter(|token| writing::says_much(token)).count();
     says >= least
         && text.first().is_some_and(|first| {
@@ -129,10 +127,9 @@ fn names_its_matter(text: &[Token], least: usize) -> bool {
                     && text.get(1).is_some_and(|next| is_any_of(next, "the a an what how why some"))
         })
         && !text.iter().any(|token| {
-            is_any_of(token, OF_TALK)
-                || ["languages", "about_words", "about_talk", "works"]
-                    .iter()
-                    .any(|list| is_in(list, &token.text.to_lowercase()))
+            ["of_talk", "languages", "about_words", "about_talk", "works"]
+                .iter()
+                .any(|list| is_in(list, &token.text.to_lowercase()))
         })
 }
 

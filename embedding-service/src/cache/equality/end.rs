@@ -138,22 +138,26 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
         // "Is Pluto a planet", but not "has Covid again", "did Anna's homework".
         let is_named =
             is_any_of(first, "is are can does") && second.is_capital() && !second.text.ends_with("'s");
-        // "Can dogs eat grapes", "is zinc magnetic", "do I need a visa", but not "can tomatoes at home", "is working fine", "was unable to log in", "is on the way".
+        // "Can dogs eat grapes", "is copper heavier than iron", "do I need a visa", but not "can tomatoes at home", "was hours late", "did a full
+        // backup", "is worse than before", "do backups weekly": their subject is left out.
         const TIMES: &str = "before after until today tomorrow yesterday every each last next this again now still too already yet";
-        const NO_THINGS: &str = "in on at for with by from of to my your his her our their its the this that these those all no not always never \
-            often still already great good bad";
-        let is_followed = !is_any_of(third, "to in on at for with by from of have")
+        const MEASURES: &str = "hours minutes seconds days weeks months years miles meters points";
+        let is_followed = !is_any_of(third, "to in on at for with by from of have and or")
             && !is_any_of(third, TIMES)
-            && !third.is_mark()
-            && !is_any_of(second, NO_THINGS)
-            && !["ing", "ly"].iter().any(|end| second.text.ends_with(end))
-            && !contractions::is_participle(&second.text);
+            && third.is_plain()
+            && !is_any_of(second, MEASURES)
+            && !third.text.ends_with("ly");
+        let is_compared =
+            third.text.ends_with("er") && rest.first().is_some_and(|than| than.is("than")) && rest.len() > 1;
         let is_of_things = is_followed
-            && (is_any_of(first, "is are was were does did can could do") && changes::is_plural(second)
+            && (is_any_of(first, "are can could") && changes::is_plural(second)
+                || first.is("do") && changes::is_plural(second) && !rest.is_empty()
                 || is_any_of(first, "do did can could") && is_any_of(second, "i we they you")
-                || is_any_of(first, "could is are does did was were") && is_any_of(second, "a an")
-                || first.is("can") && is_any_of(second, "a an") && rest.len() > 1
-                || is_any_of(first, "is does") && second.is_plain());
+                || is_any_of(first, "can could") && is_any_of(second, "a an") && rest.len() > 1
+                || first.is("is")
+                    && is_any_of(second, "a an")
+                    && rest.first().is_some_and(|a| is_any_of(a, "a an"))
+                || first.is("is") && second.is_plain() && is_compared);
         (is_asked || is_named || is_of_things) && !behind.iter().any(|token| token.is("ever"))
     } else if !is_wh {
         false
@@ -176,10 +180,12 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
                     || (behind.len() == 1 && !is_any_of(third, NO_SUBJECTS) || is_bound(1))
                         // "What is done in the dark"
                         && !contractions::is_participle(&third.text))
+            // "Which is the tallest mountain in the world", but not "which is the cheapest option".
             || first.is("which")
                 && second.is("is")
                 && third.is("the")
                 && rest.first().is_some_and(|most| most.text.ends_with("est"))
+                && rest.iter().skip(2).any(|token| is_any_of(token, "in of on"))
             || is_any_of(first, "why how") && !is_any_of(third, NO_SUBJECTS) && behind.len() > 1
     } else {
         // "What year did", "how tall is", "how many moons does", but not "how beautiful is the moon", "what fools are these mortals".

@@ -188,7 +188,7 @@ pub(super) fn without_front(tokens: &mut Vec<Token>) -> bool {
 fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
     /// What is made of data: nothing of it is about a program.
     /// What is done to these is done in the program: nobody looks for a number "in Excel" and means what he wrote about Excel.
-    const DATA: &str = "row rows column columns cell cells list lists string strings file files screenshot commit filter date program ports table \
+    const DATA: &str = "row rows column columns cell cells list lists string strings file files screenshot commit filter date ports table \
         tables image background array arrays dictionary dictionaries dataframe loop function object branch package module chart map set";
     /// In a program something is written, but sent in its form, and learnt by who learns the program.
     const NOT_WITHIN: &str = "download upload submit export import send choose teach learn study join quit cancel sell host plan track practice write";
@@ -198,6 +198,9 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
         "eat drink wear drive live work travel cook heat earn cost happen buy grow farm trade dress";
     const TRADES: &str = "tennis chess football soccer cricket baseball basketball golf rugby hockey bowling poker cooking baking music knitting sewing \
         programming accounting finance medicine geometry algebra calculus grammar poetry anatomy";
+    /// What one has in a trade, and not what the trade calls so: "in music, what is a degree?"
+    const STUDIES: &str =
+        "degree minor major class course concentration diploma certificate career job license";
     let [preposition, phrase @ ..] = front else { return false };
     let is = |words: &str| is_one_of(preposition, words);
     match (phrase, rest) {
@@ -211,7 +214,9 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
             thing.len() < 6
                 && (thing.first().is_some_and(|first| is_one_of(first, "a an"))
                     || thing.last().is_some_and(super::changes::is_plural))
-                && !thing.iter().any(|token| is_one_of(token, PREPOSITIONS) || is_one_of(token, CLAUSES))
+                && !thing.iter().any(|token| {
+                    is_one_of(token, PREPOSITIONS) || is_one_of(token, CLAUSES) || token.text.ends_with("ing")
+                })
         }
         // In a program, both the data and what is done to it are in it. "A file on Java" may be about it.
         ([.., program], [how, can, i, verb, thing @ .., data])
@@ -256,17 +261,31 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
                 && what.is("what")
                 && is_one_of(is_the, "is are was were")
                 && the.is("the")
+                && !rest.iter().any(|token| token.is("gospel"))
         }
         // What may be paid: it is who buys that has it.
-        ([a, budget, of, sum @ ..], [wh, ..]) if is("with") && budget.is("budget") => {
-            is_one_of(a, "a the") && of.is("of") && sum.len() < 3 && is_one_of(wh, "which what where")
+        ([a, budget, of, sum @ ..], [wh, .., _]) if is("with") && budget.is("budget") => {
+            is_one_of(a, "a the")
+                && of.is("of")
+                && sum.len() < 3
+                && is_one_of(wh, "which what")
+                // "What should I get a woman?"
+                && rest.iter().position(|token| is_one_of(token, "buy get choose purchase afford")).is_some_and(|buy| {
+                    let is = |at: Option<usize>, words: &str| {
+                        at.and_then(|at| rest.get(at)).is_some_and(|token| is_one_of(token, words))
+                    };
+                    is(buy.checked_sub(1), "i")
+                        && is(buy.checked_sub(2), "should can")
+                        && (is(buy.checked_add(1), "for in") || buy.saturating_add(1) == rest.len())
+                })
         }
         // For whom something is best.
         ([.., person], [wh, .., best]) if is("for") && is_one_of(wh, "which what") => {
-            is_one_of(best, "best good suitable ideal recommended")
+            is_one_of(best, "best suitable ideal recommended")
                 && phrase.len() < 5
                 && phrase.first().is_some_and(|first| is_one_of(first, ARTICLES))
                 && person.is_plain()
+                && !person.is("record")
                 && !phrase
                     .iter()
                     .chain(rest)
@@ -279,14 +298,15 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
                     || rest.iter().any(|token| is_one_of(token, "did"))
                         && rest.iter().any(|token| is_one_of(token, DONE_THEN))
                         && last.is_plain()
-                        && !rest.iter().skip(1).any(|token| is_one_of(token, CLAUSES)))
+                        // "What did scientists expect to happen?"
+                        && !rest.iter().skip(1).any(|token| is_one_of(token, CLAUSES) || is_one_of(token, "to would will")))
         }
         // What something is in a trade: "in tennis, what is a let?"
         ([kinds @ .., field], [what, is_a, a, term @ ..]) if is("in") && what.is("what") => {
             is_one_of(is_a, "is are")
                 && is_one_of(a, "a an")
                 && matches!(term, [_] | [_, _])
-                && term.iter().all(Token::is_plain)
+                && term.iter().all(|word| word.is_plain() && !is_one_of(word, STUDIES))
                 && kinds.len() < 2
                 // "In law, what is a mother?"
                 && (!kinds.is_empty()

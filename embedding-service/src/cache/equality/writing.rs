@@ -70,9 +70,12 @@ pub(super) fn with_small_starts(tokens: &mut [Token], may_be_slip: bool) {
 fn is_of_somebody(tokens: &[Token]) -> bool {
     let i = tokens.iter().position(|token| is_any_of(token, "i I"));
     // "Why did i go negative in my loop?"
-    let is_of_code = tokens
-        .iter()
-        .any(|token| is_any_of(token, "loop code program function script circuit formula equation"));
+    let is_of_code = tokens.iter().any(|token| {
+        is_any_of(
+            token,
+            "loop code program function script circuit formula equation array algorithm recursion index",
+        )
+    });
     !is_of_code
         && i.is_some_and(|at| tokens.iter().skip(at).any(|token| is_any_of(token, "my me mine our myself")))
 }
@@ -276,7 +279,8 @@ fn is_used(tokens: &[Token], at: usize) -> bool {
 /// that are compared.
 fn is_of_a_kind(tokens: &[Token], at: usize) -> bool {
     /// With these, the form of the word is asked about: "is colour preferred?"
-    const OF_FORMS: &str = "domain domains resume name put prefer preferred popular search form forms";
+    const OF_FORMS: &str = "domain domains resume name put prefer preferred popular search form forms \
+        maths paediatric paediatrics paediatrician";
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
     let follows_the = before.is_some_and(|token| is_any_of(token, "the does did"));
     let is_asked =
