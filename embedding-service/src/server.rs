@@ -169,15 +169,16 @@ where
     let calls = ControlCalls { control: control.clone(), metrics: Arc::clone(&metrics), reader };
     let (health, routes) = routes::of(service, calls, for_gateway).await?;
 
-    let unix = match &settings.unix_socket {
-        Some(socket) => Some(listen::unix(&socket.path, socket.mode).await?),
-        None => None,
-    };
     let tcp = match settings.listen {
         Some(address) => Some(listen::tcp("LISTEN_ADDR", address).await?),
         None => None,
     };
     let operators = listen::tcp("METRICS_ADDR", settings.metrics).await?;
+    // Last: where its file is, everything else is open.
+    let unix = match &settings.unix_socket {
+        Some(socket) => Some(listen::unix(&socket.path, socket.mode).await?),
+        None => None,
+    };
     let addresses = Addresses {
         uds: settings.unix_socket.as_ref().map(|socket| socket.path.clone()),
         tcp: tcp.as_ref().and_then(|tcp| tcp.local_addr().ok()),

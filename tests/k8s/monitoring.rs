@@ -185,9 +185,7 @@ fn registered() -> BTreeSet<String> {
 fn scraped(folder: &Path) -> (Service, String) {
     let address = sentinel_harness::port::free().to_string();
     let settings = [("METRICS_ADDR".to_owned(), address.clone())];
-    let mut service = Service::start(folder, &folder.join("service.sock"), &settings);
-    let address = address.parse().unwrap();
-    // Metrics have a listener of their own, which may open after the socket.
-    let answer = service.process().wait_for("metrics", |_| sentinel_harness::raw::get(address, "/metrics"));
+    let service = Service::start(folder, &folder.join("service.sock"), &settings);
+    let answer = sentinel_harness::raw::get(address.parse().unwrap(), "/metrics").expect("an answer");
     (service, String::from_utf8(answer.body).unwrap())
 }
