@@ -183,15 +183,13 @@ pub(super) fn is_plain_clause(rest: &[Token]) -> bool {
 
 /// "How do I write under pressure?" and "how do I cook?" ask how well.
 fn is_meant_otherwise(change: &Change, found: &Captures<'_>) -> bool {
+    let thing = found.iter().find(|(label, _)| *label == "X").map(|(_, taken)| *taken);
     match change.to.as_slice() {
-        ["how", "to", verb, ..] | ["how", "do", "i", verb, ..]
-            if matches!(*verb, "V" | "W") || verb.contains('|') =>
-        {
-            !found.iter().any(|(label, taken)| *label == "X" && is_a_thing(taken))
-        }
+        ["how", "do", "i", ..] => !thing.is_some_and(is_told_plainly),
+        ["how", "to", verb, ..] if *verb == "V" || verb.contains('|') => !thing.is_some_and(is_a_thing),
         // "The difference between the GDP of France and Germany": one number.
         ["what", "is", "the", "difference", "between", _] => {
-            !found.iter().any(|(label, taken)| *label == "X" && two_sides(taken).is_some())
+            thing.is_none_or(|sides| two_sides(sides).is_none())
         }
         _ => false,
     }
@@ -199,6 +197,20 @@ fn is_meant_otherwise(change: &Change, found: &Captures<'_>) -> bool {
 
 /// What begins how, where or when something is done.
 const HOW: &str = "in on at for with without during by as after before from to near under like through out up over of into onto";
+
+/// Whether what is done, and to what, is said in one go: nothing is left that could wonder at it, doubt it or go on ("yet it drips", "my own mother").
+fn is_told_plainly(object: &[Token]) -> bool {
+    const OTHERWISE: &str = "yet but so if when while than like as enough still ever own again more less better worse such same without \
+        mother father wife husband boss friend friends anyone someone everyone people";
+    object.len() > 1
+        && object.iter().all(|token| {
+            (token.kind == Kind::Word || super::numbers::small_number(token).is_some())
+                && !is_any_of(token, OTHERWISE)
+                && !is_in("questions", &token.text)
+                && !is_in("pronouns", &token.text)
+                && !is_manner(token)
+        })
+}
 
 /// One thing with "a" or a number, in a program or not ("the impossible" is no thing): nothing is left that could judge, doubt or go on. "How can I dry my hair yet
 /// it drips?", "how do I draw for a beginner?"
@@ -222,7 +234,7 @@ fn is_a_thing(object: &[Token]) -> bool {
     let is_thing = match thing {
         [my, noun] if my.is("my") => is_in("belongings", &noun.text),
         [article, kinds @ .., noun] if is_article(article) => {
-            is_noun(noun) && kinds.len() < 3 && kinds.iter().all(is_noun)
+            is_noun(noun) && kinds.len() < 3 && kinds.iter().all(|kind| is_noun(kind) || kind.is_capital())
         }
         [kinds @ .., things] => {
             is_plural(things) && is_noun(things) && kinds.len() < 3 && kinds.iter().all(is_noun)
@@ -316,7 +328,7 @@ fn can_be(name: char, taken: &[Token]) -> bool {
     let word = |token: &Token| token.kind == Kind::Word;
     match (name, taken) {
         ('V', [verb]) => is_in("actions", &verb.text),
-        ('W', [verb]) => is_in("actions_of_titles", &verb.text),
+        ('W', [verb]) => ["actions", "actions_of_titles"].iter().any(|list| is_in(list, &verb.text)),
         ('O', [word]) => word.is_plain() && !is_in("not_explained", &word.text),
         ('T', [word]) => word.is_plain() && is_noun(&word.text),
         ('S', [.., last]) => is_plural(last),

@@ -320,6 +320,20 @@ fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
                         && !is_in("about_words", &word.text)
                 })
         }
+        // What is to be done at a time: "after a root canal, which foods should I avoid?"
+        ([.., event], [wh, .., should, i, verb])
+            if is("after before during")
+                && is_one_of(wh, "what which when")
+                && is_one_of(should, "should can may")
+                && is_one_of(i, "i be")
+                && phrase.first().is_some_and(|a| is_one_of(a, "a an pregnancy surgery")) =>
+        {
+            is_one_of(verb, "eat drink avoid wear drive swim exercise fly shower avoided eaten")
+                && rest.len() < 6
+                && phrase.len() < 4
+                && event.is_plain()
+                && phrase.iter().all(|token| token.is_plain() && !is_one_of(token, CLAUSES))
+        }
         // When something is done that is done at once: nothing else is there that the time could be of.
         ([time] | [_, time], [wh, verb, subject, done]) => {
             is("in after before during")
@@ -394,7 +408,7 @@ fn with_late_not(tokens: &mut [Token]) {
 /// "the difference between A and B" is "the difference between B and A".
 fn with_sorted_sides(tokens: &mut [Token]) {
     /// What stands before the two sides, and what behind them.
-    const FRAMES: [(&[&str], &[&str]); 8] = [
+    const FRAMES: [(&[&str], &[&str]); 10] = [
         (&["what", "is", "the", "difference", "between"], &[]),
         (&["what", "is", "the", "distance", "between"], &[]),
         (&["compare"], &[]),
@@ -403,6 +417,8 @@ fn with_sorted_sides(tokens: &mut [Token]) {
         (&["how", "are"], &["different"]),
         (&["how", "are"], &["similar"]),
         (&["is", "it", "safe", "to", "mix"], &[]),
+        (&["can", "i", "mix"], &[]),
+        (&["how", "far", "apart", "are"], &[]),
     ];
     let text = |side: &[Token]| side.iter().map(|token| token.text.clone()).collect::<Vec<_>>();
     let is = |tokens: &[Token], words: &[&str]| {
