@@ -2,7 +2,7 @@
 //! 15 and 50), so a semantic cache has to look at the words.
 //!
 //! Two texts are the same if a closed list of changes that keep the meaning brings both to one form: those of `changes.txt`, each
-//! group with its reason, and those of [`writing`] (spelling, slips), [`numbers`], [`contractions`], [`courtesy`] and [`order`] (phrases that
+//! group with its reason, and those of [`writing`] (spelling, slips), [`numbers`], [`contractions`], [`courtesy`], [`front`] and [`order`] (what
 //! may stand in two places). Everything that no entry names is compared to the letter and in its order: another word, sign, capital or line break
 //! is another question. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
 
@@ -10,6 +10,7 @@ mod changes;
 mod contractions;
 mod courtesy;
 mod end;
+mod front;
 mod matter;
 mod numbers;
 mod order;
@@ -88,7 +89,7 @@ impl Form {
             let courtesy = courtesy::without_courtesy(&mut tokens, is_about_words);
             is_asking |= courtesy == Some(Courtesy::Asking);
             let is_changed = courtesy.is_some()
-                || may_move && order::without_front(&mut tokens)
+                || may_move && front::without_front(&mut tokens)
                 || changes::applied(&mut tokens);
             if !is_changed {
                 break;

@@ -1,5 +1,5 @@
-//! What may stand in two places of a sentence and say the same: phrases that are put at the front, the verb of an embedded question,
-//! "not", and what stands on both sides of a symmetric word.
+//! What may stand in two places of a sentence and say the same: the verb of an embedded question, "not", and what stands on both sides of a
+//! symmetric word. Phrases at the front are in `front`.
 
 use super::{
     numbers::small_number,
@@ -7,14 +7,14 @@ use super::{
     words::is_in,
 };
 
-const PREPOSITIONS: &str = "in on at for with without during by as after before from to near";
+pub(super) const PREPOSITIONS: &str = "in on at for with without during by as after before from to near";
 /// Verbs that may stand before the subject.
 const AUXILIARIES: &str = "is are am was were can could should will would may must might";
 const WITH_DO: &str = "do does did";
 /// A clause begins, or a second part of one.
-const CLAUSES: &str = "that which who whose whom what where when while because if and or but said say says think thinks know knows told tell";
-const ARTICLES: &str = "the a an my your his her our their its this that these those";
-const PRONOUNS: &str = "i you he she it we they";
+pub(super) const CLAUSES: &str = "that which who whose whom what where when while because if and or but said say says think thinks know knows told tell";
+pub(super) const ARTICLES: &str = "the a an my your his her our their its this that these those";
+pub(super) const PRONOUNS: &str = "i you he she it we they";
 
 fn is_one_of(token: &Token, list: &str) -> bool {
     token.kind == Kind::Word && list.split(' ').any(|word| word == token.text)
@@ -164,222 +164,6 @@ fn with_do(tokens: &mut Vec<Token>) {
 fn is_name_with_article(names: &[Token]) -> bool {
     let names = names.split_first().filter(|(the, _)| the.is("the")).map_or(names, |(_, rest)| rest);
     !names.is_empty() && names.iter().all(Token::is_capital)
-}
-
-/// "At the hotel, is there a pool?" is "is there a pool at the hotel?", where the phrase can belong to nothing else. Returns whether one was
-/// moved.
-pub(super) fn without_front(tokens: &mut Vec<Token>) -> bool {
-    let Some(comma) = tokens.iter().position(Token::is_mark) else { return false };
-    let Some((front, [mark, rest @ ..])) = tokens.split_at_checked(comma) else { return false };
-    if !mark.is(",") || rest.iter().any(Token::is_mark) || !may_stand_behind(front, rest) {
-        return false;
-    }
-    let mut front: Vec<Token> = tokens.drain(..=comma).collect();
-    front.truncate(comma);
-    front.iter_mut().take(1).for_each(|first| first.text = first.text.to_lowercase());
-    tokens.iter_mut().take(1).for_each(|first| first.is_first = true);
-    super::writing::with_small_starts(tokens, true);
-    tokens.append(&mut front);
-    true
-}
-
-/// Each shape has a reason why the phrase belongs to the verb, wherever it stands. "In Norway, is there interest?" and "is there interest in
-/// Norway?" are two questions, and so are "in Excel, how do I mention proficiency?" and "after the war, what did people expect?"
-fn may_stand_behind(front: &[Token], rest: &[Token]) -> bool {
-    /// What is made of data: nothing of it is about a program.
-    /// What is done to these is done in the program: nobody looks for a number "in Excel" and means what he wrote about Excel.
-    const DATA: &str = "row rows column columns cell cells list lists string strings file files screenshot commit filter date ports table \
-        tables image background array arrays dictionary dictionaries dataframe loop function object branch package module chart map set";
-    /// In a program something is written, but sent in its form, and learnt by who learns the program.
-    const NOT_WITHIN: &str = "download upload submit export import send choose teach learn study join quit cancel sell host plan track practice write";
-    const TIMES: &str = "winter summer autumn spring pregnancy surgery";
-    const DONE: &str = "eat drink wear drive survive";
-    const DONE_THEN: &str =
-        "eat drink wear drive live work travel cook heat earn cost happen buy grow farm trade dress";
-    const TRADES: &str = "tennis chess football soccer cricket baseball basketball golf rugby hockey bowling poker cooking baking music knitting sewing \
-        programming accounting finance medicine geometry algebra calculus grammar poetry anatomy";
-    /// What one has in a trade, and not what the trade calls so: "in music, what is a degree?"
-    const STUDIES: &str =
-        "degree minor major class course concentration diploma certificate career job license";
-    let [preposition, phrase @ ..] = front else { return false };
-    let is = |words: &str| is_one_of(preposition, words);
-    match (phrase, rest) {
-        // What is there, is there.
-        ([.., place], [verb, there, thing @ ..])
-            if is("at")
-                && (is_in("places", &place.text) || is_name(phrase))
-                && is_one_of(verb, "is are")
-                && there.is("there") =>
-        {
-            thing.len() < 6
-                && (thing.first().is_some_and(|first| is_one_of(first, "a an"))
-                    || thing.last().is_some_and(super::changes::is_plural))
-                && !thing.iter().any(|token| {
-                    is_one_of(token, PREPOSITIONS) || is_one_of(token, CLAUSES) || token.text.ends_with("ing")
-                })
-        }
-        // In a program, both the data and what is done to it are in it. "A file on Java" may be about it.
-        ([.., program], [how, can, i, verb, thing @ .., data])
-            if is_in("programs", &program.text)
-                && (is("in") || is("on") && is_one_of(program, "Android Windows Linux Mac iPhone"))
-                && is_of_data(thing, data, DATA) =>
-        {
-            how.is("how")
-                && is_one_of(can, "do can")
-                && is_one_of(i, "i you")
-                && (["actions", "actions_of_titles"].iter().any(|list| is_in(list, &verb.text))
-                    && !is_one_of(verb, NOT_WITHIN)
-                    || is_one_of(verb, "list read hide crop join")
-                    || verb.is("take") && data.is("screenshot"))
-                && matches!(phrase, [_] | [_, _])
-                && phrase.iter().rev().skip(1).all(|token| is_one_of(token, "a an"))
-        }
-        // The way of travelling: "by train, how do I get from A to B".
-        ([vehicle], [how, verb, who, go, from, ..]) => {
-            is("by")
-                && is_one_of(vehicle, "train bus car plane bike boat ferry taxi")
-                && how.is("how")
-                && is_verb(verb)
-                && is_one_of(who, PRONOUNS)
-                && is_one_of(go, "get go travel")
-                && from.is("from")
-        }
-        // The form of the answer: "in one sentence, explain DNS".
-        ([number, unit], [explain, thing]) => {
-            is("in")
-                && (number.is("one") || small_number(number).is_some() || number.kind == Kind::Other)
-                && is_one_of(unit, "sentence sentences words")
-                && explain.is("explain")
-                && thing.kind == Kind::Word
-                && !super::changes::is_plural(thing)
-        }
-        // Whose view it is.
-        ([to, who @ ..], [what, is_the, the, ..]) if preposition.text.eq_ignore_ascii_case("according") => {
-            to.is("to")
-                && !who.is_empty()
-                && who.iter().all(Token::is_capital)
-                && what.is("what")
-                && is_one_of(is_the, "is are was were")
-                && the.is("the")
-                && !rest.iter().any(|token| token.is("gospel"))
-        }
-        // What may be paid: it is who buys that has it.
-        ([a, budget, of, sum @ ..], [wh, .., _]) if is("with") && budget.is("budget") => {
-            is_one_of(a, "a the")
-                && of.is("of")
-                && sum.len() < 3
-                && is_one_of(wh, "which what")
-                // "What should I get a woman?"
-                && rest.iter().position(|token| is_one_of(token, "buy get choose purchase afford")).is_some_and(|buy| {
-                    let is = |at: Option<usize>, words: &str| {
-                        at.and_then(|at| rest.get(at)).is_some_and(|token| is_one_of(token, words))
-                    };
-                    is(buy.checked_sub(1), "i")
-                        && is(buy.checked_sub(2), "should can")
-                        && (is(buy.checked_add(1), "for in") || buy.saturating_add(1) == rest.len())
-                })
-        }
-        // For whom something is best.
-        ([.., person], [wh, .., best]) if is("for") && is_one_of(wh, "which what") => {
-            is_one_of(best, "best suitable ideal recommended")
-                && phrase.len() < 5
-                && phrase.first().is_some_and(|first| is_one_of(first, ARTICLES))
-                && person.is_plain()
-                && !person.is("record")
-                && !phrase
-                    .iter()
-                    .chain(rest)
-                    .any(|token| is_one_of(token, CLAUSES) && !std::ptr::eq(token, wh))
-        }
-        // When it was: a decade, a year of four digits, an age with a capital. What was said, thought or released then may be about another time.
-        (_, [wh, did, .., last]) if is("in during") && is_age(phrase) => {
-            is_in("questions", &wh.text)
-                && (rest.len() == 2 && did.is("happened")
-                    || rest.iter().any(|token| is_one_of(token, "did"))
-                        && rest.iter().any(|token| is_one_of(token, DONE_THEN))
-                        && last.is_plain()
-                        // "What did scientists expect to happen?"
-                        && !rest.iter().skip(1).any(|token| is_one_of(token, CLAUSES) || is_one_of(token, "to would will")))
-        }
-        // What something is in a trade: "in tennis, what is a let?"
-        ([kinds @ .., field], [what, is_a, a, term @ ..]) if is("in") && what.is("what") => {
-            is_one_of(is_a, "is are")
-                && is_one_of(a, "a an")
-                && matches!(term, [_] | [_, _])
-                && term.iter().all(|word| word.is_plain() && !is_one_of(word, STUDIES))
-                && kinds.len() < 2
-                // "In law, what is a mother?"
-                && (!kinds.is_empty()
-                    || field.is_capital()
-                    || is_one_of(field, TRADES)
-                    || ["ics", "logy", "istry", "nomy", "graphy"].iter().any(|end| field.text.ends_with(end)))
-                && phrase.iter().all(|word| {
-                    (word.is_plain() || word.is_capital())
-                        && !is_in("languages", &word.text.to_lowercase())
-                        && !is_in("not_explained", &word.text)
-                        && !is_in("about_words", &word.text)
-                })
-        }
-        // What is to be done at a time: "after a root canal, which foods should I avoid?"
-        ([.., event], [wh, .., should, i, verb])
-            if is("after before during")
-                && is_one_of(wh, "what which when")
-                && is_one_of(should, "should can may")
-                && is_one_of(i, "i be")
-                && phrase.first().is_some_and(|a| is_one_of(a, "a an pregnancy surgery")) =>
-        {
-            is_one_of(verb, "eat drink avoid wear drive swim exercise fly shower avoided eaten")
-                && rest.len() < 6
-                && phrase.len() < 4
-                && event.is_plain()
-                && phrase.iter().all(|token| token.is_plain() && !is_one_of(token, CLAUSES))
-        }
-        // When something is done that is done at once: nothing else is there that the time could be of.
-        ([time] | [_, time], [wh, verb, subject, done]) => {
-            is("in after before during")
-                && is_one_of(time, TIMES)
-                && !is_verb(wh)
-                && is_verb(verb)
-                && subject.kind == Kind::Word
-                && is_one_of(done, DONE)
-        }
-        _ => false,
-    }
-}
-
-/// "A file line by line" is a file.
-fn is_of_data(thing: &[Token], last: &Token, data: &str) -> bool {
-    let is_adverb =
-        |words: &[&Token]| matches!(words, [line, by, other] if by.is("by") && line.text == other.text);
-    let all: Vec<&Token> = thing.iter().chain([last]).collect();
-    let len = all.len();
-    let all = match len.checked_sub(3).and_then(|at| all.split_at_checked(at)) {
-        Some((before, adverb)) if is_adverb(adverb) => before,
-        _ => all.as_slice(),
-    };
-    all.len() < 4
-        && all.iter().all(|token| token.is_plain() || small_number(token).is_some())
-        && all.last().is_some_and(|noun| is_one_of(noun, data))
-}
-
-/// "Heathrow Terminal 5".
-fn is_name(phrase: &[Token]) -> bool {
-    phrase.first().is_some_and(Token::is_capital)
-        && phrase.iter().all(|token| token.is_capital() || token.kind == Kind::Other)
-}
-
-/// "1969", "the 1950s", "the Middle Ages".
-fn is_age(phrase: &[Token]) -> bool {
-    let is_year = |text: &str| {
-        let digits = text.strip_suffix('s').unwrap_or(text);
-        digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    match phrase {
-        [year] => is_year(&year.text) && !year.text.ends_with('s'),
-        [the, decade] if the.is("the") => is_year(&decade.text) && decade.text.ends_with('s'),
-        [the, middle, ages] => the.is("the") && middle.is("Middle") && ages.is("Ages"),
-        _ => false,
-    }
 }
 
 /// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
