@@ -286,7 +286,7 @@ class WhatTheMachineLacks(InAFolder):
         self.assertLessEqual(listened, {*check.PORTS, check.MOCK_PORT})
 
     def test_a_registry_that_gives_nothing_is_told_with_its_clients_last_words(self):
-        fails = [sys.executable, "-c", "import sys; print('first'); sys.exit('could not resolve the host')"]
+        fails = [sys.executable, "-c", "import sys; print('first', flush=True); sys.exit('could not resolve the host')"]
         said, = check.of_client(fails, "the Python packages", self.folder)
         self.assertRegex(said, r"the Python packages: .*could not resolve the host.*Is there a network")
         self.assertEqual(list(check.of_client([sys.executable, "-c", ""], "x", self.folder)), [])
