@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::{
     order::{as_a_question, two_sides},
     token::{Kind, Token, is_any_of},
-    words::is_in,
+    words::{is_in, is_in_any},
 };
 
 const CHANGES: &str = include_str!("changes.txt");
@@ -328,7 +328,7 @@ fn can_be(name: char, taken: &[Token]) -> bool {
     let word = |token: &Token| token.kind == Kind::Word;
     match (name, taken) {
         ('V', [verb]) => is_in("actions", &verb.text),
-        ('W', [verb]) => ["actions", "actions_of_titles"].iter().any(|list| is_in(list, &verb.text)),
+        ('W', [verb]) => is_in_any(&["actions", "actions_of_titles"], &verb.text),
         ('O', [word]) => word.is_plain() && !is_in("not_explained", &word.text),
         ('T', [word]) => word.is_plain() && is_noun(&word.text),
         ('S', [.., last]) => is_plural(last),

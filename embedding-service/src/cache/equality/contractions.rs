@@ -3,7 +3,7 @@
 use super::{
     order::is_verb,
     token::{Kind, Token, is_any_of},
-    words::is_in,
+    words::{is_in, is_in_any},
 };
 
 /// Contractions with their full form, with and without the apostrophe. Not "cant", "wont", "lets" and "ill": these are words.
@@ -96,7 +96,7 @@ impl Place {
     fn of(tokens: &[Token], is_about_words: bool) -> Self {
         let begins_plainly = tokens.first().is_some_and(|first| {
             [SUBJECTS, CLAUSES, OPENINGS].iter().any(|list| is_any_of(first, list))
-                || ["questions", "orders"].iter().any(|list| is_in(list, &first.text.to_lowercase()))
+                || is_in_any(&["questions", "orders"], &first.text.to_lowercase())
         });
         let quotes = tokens.first().is_some_and(|first| is_any_of(first, "who whose which"))
             || tokens.iter().any(|token| is_in("works", &token.text))

@@ -6,7 +6,7 @@ use super::{
     numbers,
     order::{as_a_question, is_verb},
     token::{Kind, Token, is_any_of},
-    words::{begins_a_question, is_in, is_order_word},
+    words::{begins_a_question, is_in, is_in_any, is_order_word},
     writing,
 };
 
@@ -127,9 +127,10 @@ fn names_its_matter(text: &[Token], least: usize) -> bool {
                     && text.get(1).is_some_and(|next| is_any_of(next, "the a an what how why some"))
         })
         && !text.iter().any(|token| {
-            ["of_talk", "languages", "about_words", "about_talk", "works"]
-                .iter()
-                .any(|list| is_in(list, &token.text.to_lowercase()))
+            is_in_any(
+                &["of_talk", "languages", "about_words", "about_talk", "works"],
+                &token.text.to_lowercase(),
+            )
         })
 }
 
@@ -340,33 +341,20 @@ pub(super) enum Courtesy {
 
 /// Takes thanks behind a mark, and "please" behind a comma. Returns whether anything went.
 pub(super) fn without_thanks(tokens: &mut Vec<Token>, is_about_words: bool, is_asked: bool) -> bool {
-    const THANKS: [&str; 14] = [
-        "appreciated",
-        "many",
-        "thanks",
-        "thx",
-        "cheers",
-        "thank",
-        "you",
-        "a",
-        "lot",
-        "so",
-        "very",
-        "much",
-        "in",
-        "advance",
-    ];
+    const THANKS: &str = "appreciated many thanks thx cheers thank you a lot so very much in advance";
     let Some(mark) = tokens.iter().rposition(Token::is_mark).filter(|mark| *mark > 0) else { return false };
     let Some((before, [sign, after @ ..])) = tokens.split_at_checked(mark) else { return false };
     let is_comma = sign.is(",");
-    let word = |token: &Token| token.text.to_lowercase();
-    let is_please =
-        is_comma && matches!(after, [only] if matches!(word(only).as_str(), "please" | "pls" | "plz"));
-    let thanks = after.first().is_some_and(|first| {
-        matches!(word(first).as_str(), "thanks" | "thank" | "thx" | "cheers" | "many" | "much")
-    }) && after.len()
-        > usize::from(after.first().is_some_and(|first| matches!(word(first).as_str(), "many" | "much")))
-        && after.iter().all(|token| THANKS.contains(&word(token).as_str()));
+    let is_please = is_comma && matches!(after, [only] if is_any_of(only, "please pls plz"));
+    // "Many" and "much" alone thank nobody.
+    let thanks = match after {
+        [only] => is_any_of(only, "thanks thank thx cheers"),
+        [first, ..] => {
+            is_any_of(first, "thanks thank thx cheers many much")
+                && after.iter().all(|token| is_any_of(token, THANKS))
+        }
+        [] => false,
+    };
     // "How do you say, thank you?", "which album has the song, Thank You?", "how do I end the letter? Cheers?"
     let is_title = is_comma
         && (after.first().is_some_and(Token::is_capital)

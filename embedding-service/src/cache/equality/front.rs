@@ -8,7 +8,7 @@ use super::{
     numbers::small_number,
     order::{ARTICLES, CLAUSES, PREPOSITIONS, PRONOUNS, is_verb},
     token::{Kind, Token, is_any_of},
-    words::is_in,
+    words::{is_in, is_in_any},
 };
 
 /// A phrase, and what is asked behind it.
@@ -96,8 +96,7 @@ fn is_program(front: &Front<'_>) -> bool {
     let is_of_data = thing.last().is_some_and(|data| is_any_of(data, DATA))
         && thing.len() < 4
         && thing.iter().all(|token| token.is_plain() || small_number(token).is_some());
-    let is_done = ["actions", "actions_of_titles"].iter().any(|list| is_in(list, &verb.text))
-        && !is_any_of(verb, NOT_WITHIN)
+    let is_done = is_in_any(&["actions", "actions_of_titles"], &verb.text) && !is_any_of(verb, NOT_WITHIN)
         || is_any_of(verb, "list read hide crop join")
         || verb.is("take") && thing.last().is_some_and(|data| data.is("screenshot"));
     is_in("programs", &program.text)

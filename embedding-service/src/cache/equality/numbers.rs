@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{
     token::{Kind, Token, is_any_of},
-    words::is_in,
+    words::{is_in, is_in_any},
 };
 
 /// "seven" in digits.
@@ -94,18 +94,19 @@ fn measures(tokens: &[Token]) -> bool {
     let is_plain = |token: &Token| {
         !token.is_capital()
             && !is_any_of(token, OF_WRITING)
-            && ![
-                "about_words",
-                "about_talk",
-                "works",
-                "languages",
-                "written",
-                "searched",
-                "searching",
-                "named",
-            ]
-            .iter()
-            .any(|list| is_in(list, &token.text))
+            && !is_in_any(
+                &[
+                    "about_words",
+                    "about_talk",
+                    "works",
+                    "languages",
+                    "written",
+                    "searched",
+                    "searching",
+                    "named",
+                ],
+                &token.text,
+            )
     };
     tokens.first().is_some_and(|first| is_any_of(first, "how what which can"))
         && tokens.len() > 6

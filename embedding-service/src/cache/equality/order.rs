@@ -227,8 +227,8 @@ fn with_sorted_sides(tokens: &mut [Token]) {
     }
 }
 
-/// The sides of "frogs and toads" and "a frog and a toad", each of which is one word: in "a gas and an electric stove" the first lacks its noun. The difference of two numbers, days or letters has a sign, and so may that of
-/// "the GDP of France and Germany".
+/// The sides of "frogs and toads" and "a frog and a toad", each of which is one word: in "a gas and an electric stove" the first lacks its
+/// noun. The difference of two numbers, days or letters has a sign, and so may that of "the GDP of France and Germany".
 pub(super) fn two_sides(sides: &[Token]) -> Option<(&[Token], &[Token])> {
     let and = sides.iter().position(|token| token.is("and"))?;
     let (one, rest) = sides.split_at_checked(and)?;

@@ -25,6 +25,11 @@ pub(super) fn is_in(list: &str, word: &str) -> bool {
     LISTS.get(list).is_some_and(|words| words.contains(word))
 }
 
+/// Whether `word` stands in one of these lists.
+pub(super) fn is_in_any(lists: &[&str], word: &str) -> bool {
+    lists.iter().any(|list| is_in(list, word))
+}
+
 pub(super) fn are_about_words(word: &str) -> bool {
     let word = word.to_lowercase();
     // "Which country spells it colour?"
@@ -34,16 +39,12 @@ pub(super) fn are_about_words(word: &str) -> bool {
 
 /// Whether a text that begins so is a question or an order, with or without a question mark.
 pub(super) fn begins_a_question(token: &Token) -> bool {
-    ["questions", "questions_elsewhere", "orders", "orders_with_object"]
-        .iter()
-        .any(|list| is_in(list, &token.text))
+    is_in_any(&["questions", "questions_elsewhere", "orders", "orders_with_object"], &token.text)
 }
 
 /// Whether a text may begin with this word in either case.
 pub(super) fn is_start(word: &str) -> bool {
-    ["questions", "questions_elsewhere", "orders", "orders_with_object", "starts"]
-        .iter()
-        .any(|list| is_in(list, word))
+    is_in_any(&["questions", "questions_elsewhere", "orders", "orders_with_object", "starts"], word)
 }
 
 /// The American spelling of a word that has a British one.
