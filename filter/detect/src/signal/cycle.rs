@@ -1,7 +1,22 @@
 //! Cycle: the same few steps with the same outcomes, round after round, up to the tail (A-B-A-B).
 
-use super::{LONGEST_CYCLE, number};
-use crate::step::{Sequence, Step};
+use super::{Counted, LONGEST_CYCLE, StepsPolicy, counted::number, kind_of};
+use crate::{
+    step::{Sequence, Step},
+    verdict::Signal,
+};
+
+/// Rounds of a cycle. It kills where one of its steps is a proof; each of the others is equal too.
+pub fn judged(steps: &[Step<'_>], policy: &StepsPolicy) -> Counted {
+    let least = policy.least(steps, policy.cycle);
+    let (rounds, round) = rounds(steps, least);
+    if rounds < least {
+        return Counted::NOTHING;
+    }
+    let row = policy.row_of_all(round, policy.cycle);
+    let is_proven = round.iter().any(|step| policy.is_proof(steps, round, step));
+    Counted::of(Signal::Cycle, rounds, if is_proven { row } else { row.hinting() }, kind_of(round))
+}
 
 /// Rounds of the cycle that the steps end with, the most of any period from 2 on, and its last round. Looked at where they may be
 /// `least` or more.

@@ -1,7 +1,7 @@
 //! What must be found in steps, and what must not: each public detector missed or misjudged some of these.
 
 use super::*;
-use crate::step::{Begin, StepLog};
+use crate::step::{Begin, StepLog, ToolRules};
 
 /// A step of one call: tool, arguments, result. It is read as a step of a history is.
 fn step(tool: &'static str, arguments: &str, result: &str) -> Step<'static> {

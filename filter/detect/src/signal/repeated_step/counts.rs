@@ -1,6 +1,9 @@
-//! Repeated step: how often the last step occurred before with the same outcome. Other steps may stand between.
+//! How often the last step occurred before with the same outcome. Other steps may stand between.
 
-use super::{Condition, StepsPolicy, number};
+use super::super::{
+    counted::number,
+    policy::{Condition, StepsPolicy},
+};
 use crate::step::{Kind, Sequence, Step, Weight, nears_an_end};
 
 /// How often the last step occurs.

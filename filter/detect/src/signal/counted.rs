@@ -1,0 +1,51 @@
+//! What a signal has counted, and the strongest finding among several counts.
+
+use crate::{
+    step::{Kind, Step},
+    thresholds::Thresholds,
+    verdict::{Finding, Signal, Verdict},
+};
+
+/// What a signal has counted, from which count it speaks, and the kind of what it counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    pub signal: Signal,
+    pub count: u32,
+    pub thresholds: Thresholds,
+    pub kind: Kind,
+    /// The call is the same, and its outcome was another one now and then.
+    pub is_any_outcome: bool,
+}
+
+impl Counted {
+    /// A count that says nothing.
+    pub const NOTHING: Self =
+        Self::of(Signal::RepeatedStep, 0, Thresholds { hint: 0, kill: 0 }, Kind::Acknowledgement);
+
+    pub const fn of(signal: Signal, count: u32, thresholds: Thresholds, kind: Kind) -> Self {
+        Self { signal, count, thresholds, kind, is_any_outcome: false }
+    }
+}
+
+/// The strongest finding in these counts of the last step; of equal ones the first.
+pub fn strongest<const N: usize>(last: &Step<'_>, found: [Counted; N]) -> Option<Finding> {
+    let mut strongest: Option<Finding> = None;
+    for Counted { signal, count, thresholds, kind, is_any_outcome } in found {
+        let verdict = thresholds.verdict(count);
+        if verdict > strongest.as_ref().map_or(Verdict::Allow, |finding| finding.verdict) {
+            strongest = Some(Finding {
+                count,
+                tool: last.tool.to_owned(),
+                is_waiting: kind == Kind::Waiting,
+                is_any_outcome,
+                ..Finding::of(signal, verdict)
+            });
+        }
+    }
+    strongest
+}
+
+/// A length as a count.
+pub fn number(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
