@@ -631,6 +631,12 @@ fn the_same_call_in_a_row_is_hinted_whatever_comes_of_it() {
             "a reference",
             twelve(|n| format!(r#"{{"error":"insufficient funds","ref":"R{}"}}"#, 88_120 + 113 * n)),
         ),
+        (
+            "an id in a sentence",
+            twelve(|n| {
+                format!("No tool of that name is here, look at the list. (trace 6d{:02}be)", 7 * n + 3)
+            }),
+        ),
         ("a state of the server", twelve(|n| format!("Error: locked by {}", ["ann", "bob", "cyd"][n % 3]))),
     ] {
         let steps: Vec<_> = failing.iter().map(|said| step("order", r#"{"id": "X"}"#, said)).collect();

@@ -53,11 +53,36 @@ pub enum Asked {
 impl Asked {
     pub(crate) fn by(text: &str) -> Self {
         match in_both_ends(text) {
-            0 if phrases::says(text, Says::OpenEnded) && !goes_to_the_end(text) => Self::OpenEnded,
+            0 if phrases::says(text, Says::OpenEnded) && !goes_to_the_end(text) || is_at_intervals(text) => {
+                Self::OpenEnded
+            }
             0 => Self::NotSaid,
             number => Self::Times(number),
         }
     }
+}
+
+/// "Every 30 minutes", "alle zehn Minuten": a user who says so waits for something.
+fn is_at_intervals(text: &str) -> bool {
+    let is_every = |word: &str, before: &str| {
+        [english::EVERY, others::EVERY].iter().copied().flatten().any(|every| match every.split_once(' ') {
+            Some((first, last)) => before.eq_ignore_ascii_case(first) && word.eq_ignore_ascii_case(last),
+            None => word.eq_ignore_ascii_case(every),
+        })
+    };
+    let is_unit = |word: &str| {
+        let word = word.to_ascii_lowercase();
+        others::UNITS_OF_TIME.iter().any(|unit| word.starts_with(unit))
+    };
+    let reach = text.get(..text.floor_char_boundary(REACH)).unwrap_or_default();
+    let (mut three, mut two, mut one) = ("", "", "");
+    words(reach).any(|word| {
+        let is_number =
+            one.starts_with(|digit: char| digit.is_ascii_digit()) || number_in_words(one).is_some();
+        let found = is_number && is_every(two, three) && is_unit(word);
+        (three, two, one) = (two, one, word);
+        found
+    })
 }
 
 /// "Keep going until the problem is solved": how an agent works, and nothing that it waits for.
@@ -244,6 +269,11 @@ mod tests {
             "炉子凉了告诉我。",
             "भट्ठी ठंडी हो जाए तो बताना।",
             "Go on until the tests pass",
+            "Every 30 minutes look at the parcel's status.",
+            "Schau alle zehn Minuten nach dem Paket.",
+            "Regarde toutes les 5 minutes.",
+            "Revisa el horno cada 15 segundos",
+            "每隔半小时看一下物流。",
         ] {
             assert_eq!(Asked::by(text), Asked::OpenEnded, "{text}");
         }

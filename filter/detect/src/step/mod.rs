@@ -131,6 +131,26 @@ impl Step<'_> {
         self.has_outcome_of(other) || frame(self).is_some_and(|mine| frame(other) == Some(mine))
     }
 
+    /// Both brought the same, but for one word of a sentence that may be an id: "no handler for it (trace 6d8b6e)".
+    pub(crate) fn brings_nearly(&self, earlier: &Self) -> bool {
+        /// Words of a sentence, at least.
+        const SENTENCE: usize = 6;
+        if self.brings_like(earlier) {
+            return true;
+        }
+        let (Some(mine), Some(other)) = (self.text(), earlier.text()) else { return false };
+        let (mut words, mut others) = (mine.split_whitespace(), other.split_whitespace());
+        let (mut equal, mut different) = (0_usize, 0_usize);
+        loop {
+            match (words.next(), others.next()) {
+                (None, None) => return different == 1 && equal >= SENTENCE,
+                (Some(word), Some(other)) if word == other => equal = equal.saturating_add(1),
+                (Some(word), Some(other)) if different == 0 && is_id(word) && is_id(other) => different = 1,
+                _ => return false,
+            }
+        }
+    }
+
     /// It waits, or asks how something stands. What runs now because of it has been begun by it.
     pub(crate) fn lets_time_pass(&self) -> bool {
         self.kind() == Kind::Waiting
@@ -308,6 +328,16 @@ fn without_numbers(text: &str) -> u64 {
         sum = digest_pair(sum, if is_number { 0 } else { digest(word.as_bytes()) });
     }
     sum
+}
+
+/// Letters and digits in one, such as `6d8b6e`. A number alone may be progress.
+fn is_id(word: &str) -> bool {
+    const SHORTEST: usize = 5;
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    bare.len() >= SHORTEST
+        && bare.bytes().any(|byte| byte.is_ascii_digit())
+        && bare.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 fn is_cut_out(text: &str) -> bool {

@@ -179,6 +179,8 @@ pub const OPEN_ENDED: &[&str] = &[
     "alert me", "warn me", "watch the", "watch for", "keep watching", "keep checking", "keep trying", "keep an", "monitor the", "wait for",
     "every minute", "every hour",
 ];
+/// Before a number and a unit of time: so it is to be done again and again.
+pub const EVERY: &[&str] = &["every", "each"];
 /// Behind "until" these say how an agent works, and nothing that it waits for.
 pub const OWN_WORK: &[&str] = &["task", "problem", "query", "question", "issue", "goal", "answer", "solution"];
 /// What a repetition is counted in: who asks for ten runs wants ten.

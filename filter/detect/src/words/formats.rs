@@ -46,7 +46,7 @@ pub const ACTION_MEMBERS: &[&str] =
 /// Headings of an action, at the end of their signs; in this case.
 pub const ACTION_HEADINGS: &[&str] = &["# Action", "# ACTION", "# Command", "# Tool"];
 /// Labels of an action at the beginning of a line; in this case.
-pub const ACTION_LABELS: &[&str] = &["Action:", "ACTION:", "Command:", "COMMAND:"];
+pub const ACTION_LABELS: &[&str] = &["Action:", "Action :", "ACTION:", "Command:", "COMMAND:"];
 /// Elements of a page, and those that hold what the agent thinks: no actions.
 pub const NO_ACTIONS: &[&str] = &[
     "p", "b", "i", "a", "ul", "ol", "li", "td", "tr", "em", "div", "span", "table", "strong", "body", "html", "think",

@@ -34,3 +34,8 @@ pub const NUMBERS: &[(&str, u32)] = &[
     ("cinq", 5), ("dix", 10), ("douze", 12), ("cinco", 5), ("diez", 10), ("dez", 10), ("dieci", 10), ("十", 10),
     ("tien", 10), ("tio", 10), ("десять", 10), ("dziesięć", 10), ("열", 10),
 ];
+/// Before a number and a unit of time, in German, French, Spanish, Portuguese, Italian, Dutch and Polish.
+pub const EVERY: &[&str] = &["alle", "jede", "toutes les", "cada", "ogni", "elke", "co"];
+/// What words for seconds, minutes and hours begin with, in these languages and in English.
+pub const UNITS_OF_TIME: &[&str] =
+    &["sec", "sek", "seg", "min", "hour", "hr", "stund", "heure", "hora", "ora", "ore", "uur", "godz"];

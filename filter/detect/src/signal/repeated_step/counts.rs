@@ -108,7 +108,7 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
         return 0;
     }
     // A call that names little and tells something else each time reads on, unless it fails.
-    let differ = |pair: &[Step<'_>]| matches!(pair, [before, step] if !step.brings_like(before) && step.kind() != Kind::Failure);
+    let differ = |pair: &[Step<'_>]| matches!(pair, [before, step] if !step.brings_nearly(before) && step.kind() != Kind::Failure);
     let mut pairs = steps.windows(2).rev().take(row().skip(1).count());
     if last.weight_of_calls() < Weight::Words && pairs.all(differ) {
         return 0;
