@@ -12,6 +12,7 @@ use crate::{
     items::Body,
     json::{self, Raw, Unreadable, members::Key, object::Object, scan::string_end},
     outline::Outline,
+    tool_names,
     tools::{self, May, Offer, listed},
 };
 
@@ -101,7 +102,7 @@ impl<'a> Conversation<'a> {
         let tables = tables.into_iter().filter(|table| !table.is_string());
         tables.for_each(|table| add_models(table, true, &mut found));
         tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
-        found.into_iter().map(tools::text).filter(|name| !name.is_empty()).collect()
+        found.into_iter().map(tool_names::text).filter(|name| !name.is_empty()).collect()
     }
 
     /// The output tokens that the client allows at most, if the body says so.

@@ -3,8 +3,9 @@
 
 use crate::{
     conversation::{Conversation, texts_of_media},
-    json::{Raw, Unreadable, members::Key},
-    tools::{self, DEEPEST, May},
+    json::{Raw, Unreadable, members::Key, object::Object},
+    tool_names::{element_names, snake_case},
+    tools::{self, Asked, DEEPEST, May},
 };
 
 /// Names that decide what a request is. Servers written in Go take `Tools` and `toolſ` for `tools`.
@@ -81,12 +82,16 @@ const READ: [&str; 26] = [
     "requestMetadata",
     "labels",
 ];
+/// Schemas and documents, at any depth: the client's own words too, though the guard reads them.
+const OWN: [&str; 4] = ["guided_json", "structured_outputs", "json_schema", "documents"];
 /// Lists of tools, wherever a provider may look for them.
-const TOOLS: [&str; 5] =
-    ["tools", "functions", "functionDeclarations", "function_declarations", "mcp_servers"];
+const TOOLS: [&str; 4] = ["tools", "functions", "functionDeclarations", "function_declarations"];
+const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
+/// What begins a name of tools that are left out.
+const LEFT_OUT: [&str; 3] = ["exclude", "disable", "disallow"];
 /// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen, Baidu, Tencent, Venice,
 /// OpenRouter and Open WebUI.
-pub(crate) const SWITCHES: [(&str, &str); 10] = [
+pub(crate) const SWITCHES: [(&str, &str); 11] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
     ("enable_search", "web_search"),
@@ -96,8 +101,23 @@ pub(crate) const SWITCHES: [(&str, &str); 10] = [
     ("enable_web_search", "web_search"),
     ("enable_code_interpreter", "code_interpreter"),
     ("code_interpreter", "code_interpreter"),
+    ("image_generation", "image_generation"),
     ("plugins", "plugins"),
 ];
+
+/// Whether the value of a switch turns it on.
+#[inline(never)]
+pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
+    let is_off = |value: Raw<'_>| matches!(value.get(), "null" | "false" | "0" | "[]" | "\"off\"");
+    // What may say so within: others are on wherever they stand.
+    let says = match switch {
+        "search_parameters" => "mode",
+        "web_search" => "enable",
+        _ => return !is_off(value),
+    };
+    let said = Object::of(value).all(&[says]);
+    !(is_off(value) || !said.is_empty() && said.into_iter().all(is_off))
+}
 
 /// Whether a member's name is one of these only if the case of its letters says nothing.
 fn is_disguised(key: &Key<'_>, known: &[&str]) -> bool {
@@ -142,29 +162,39 @@ impl<'a> Conversation<'a> {
     /// (`extra_body`, `additionalModelRequestFields`).
     pub(crate) fn handed_on(&self, is_one: IsOne<'_>) -> Vec<Raw<'a>> {
         let mut found = Vec::new();
-        let unknown = self.top.members().iter().filter(|(key, _)| !READ.iter().any(|name| key.is(name)));
-        unknown.for_each(|(_, value)| search(*value, is_one, DEEPEST, &mut found));
+        self.unknown().for_each(|(_, value)| search(*value, is_one, DEEPEST, &mut found));
         found
+    }
+
+    /// The members that the provider's format does not know.
+    fn unknown(&self) -> impl Iterator<Item = &(Key<'a>, Raw<'a>)> {
+        self.top.members().iter().filter(|(key, _)| !READ.iter().chain(&OWN).any(|name| key.is(name)))
     }
 
     /// A denied tool in such a member.
     pub(crate) fn denied_elsewhere(&self, may: May<'_>) -> Result<Option<String>, Unreadable> {
-        // Names alone define no tool.
-        let defines = |list: &Raw<'_>| list.is_object() || list.elements().any(Raw::is_object);
-        for list in self.handed_on(&one_of(&TOOLS)).into_iter().filter(defines) {
-            let filtered = tools::filter(self.body, list, false, may)?;
-            if filtered.has_nameless {
-                return Err(Unreadable::Shape);
-            }
-            if let Some(denied) = filtered.denied.into_iter().next() {
-                return Ok(Some(denied));
+        let are_servers = one_of(&SERVERS);
+        for (is_list, are_servers) in [(&holds_tools as IsOne<'_>, false), (&are_servers, true)] {
+            let mut lists = self.handed_on(is_list);
+            lists.extend(self.unknown().filter(|(key, _)| is_list(key)).map(|(_, value)| *value));
+            for list in lists.into_iter().flat_map(lists_in) {
+                let filtered = tools::filter(self.body, list, are_servers, may)?;
+                if filtered.has_nameless {
+                    return Err(Unreadable::Shape);
+                }
+                if let Some(denied) = filtered.denied.into_iter().next() {
+                    return Ok(Some(denied));
+                }
             }
         }
+        // Any object is a yes there (Open WebUI).
+        let features: Vec<_> = self.top.all(&["features"]).into_iter().map(Object::of).collect();
         let is_on = |switch: &str| {
             let values = self.handed_on(&one_of(&[switch]));
-            values.iter().any(|value| !matches!(value.get(), "null" | "false" | "\"off\""))
+            values.into_iter().any(|value| is_on(switch, value))
+                || features.iter().flat_map(|all| all.all(&[switch])).any(Raw::is_object)
         };
-        let on = SWITCHES.iter().find(|(switch, tool)| !may(tool) && is_on(switch));
+        let on = SWITCHES.iter().find(|(switch, tool)| !may(tool, Asked::Both) && is_on(switch));
         Ok(on.map(|(_, tool)| (*tool).to_owned()))
     }
 
@@ -183,18 +213,41 @@ impl<'a> Conversation<'a> {
 /// Whether a member is one of those that are looked for.
 type IsOne<'n> = &'n dyn Fn(&Key<'_>) -> bool;
 
-/// Whether a member has one of these names, in any case.
+/// Whether a member has one of these names, in any case and both spellings.
 fn one_of<'n>(names: &'n [&'n str]) -> impl Fn(&Key<'_>) -> bool + 'n {
-    |key| names.iter().any(|name| key.is(name)) || is_disguised(key, names)
+    |key| names.contains(&&*snake_case(&key.text())) || is_disguised(key, names)
 }
 
-/// The members of these names in a value, at any depth.
+/// Whether a member is a list of tools, of a router or a template (`custom_tools`), and not of those that are left out.
+#[inline(never)]
+fn holds_tools(key: &Key<'_>) -> bool {
+    let name = snake_case(&key.text());
+    let is_left_out = || LEFT_OUT.iter().any(|begin| name.starts_with(begin));
+    name.ends_with("tools") && !is_left_out() || one_of(&TOOLS)(key)
+}
+
+/// The lists in a member that may be one, or a table of such (Groq's `enabled_tools`). Where nothing is defined or named there is none.
+#[inline(never)]
+fn lists_in(value: Raw<'_>) -> Vec<Raw<'_>> {
+    let is_table = || element_names(value).own.iter().all(String::is_empty);
+    let lists = value.members().filter(|(key, _)| holds_tools(key)).map(|(_, list)| list);
+    let mut lists: Vec<_> = lists.collect();
+    if lists.is_empty() || !is_table() {
+        lists = vec![value];
+    }
+    let says = |element: Raw<'_>| element.is_object() || element.is_string();
+    lists.retain(|list| list.is_object() || list.elements().any(says));
+    lists
+}
+
+/// The members of these names in a value, at any depth, but not in schemas and documents.
+#[inline(never)]
 pub(crate) fn search<'a>(value: Raw<'a>, is_one: IsOne<'_>, left: usize, found: &mut Vec<Raw<'a>>) {
     let Some(left) = left.checked_sub(1) else { return };
     for (key, inner) in value.members() {
         if is_one(&key) {
             found.push(inner);
-        } else {
+        } else if !OWN.iter().any(|name| key.is(name)) {
             search(inner, is_one, left, found);
         }
     }
@@ -237,7 +290,7 @@ mod tests {
     fn what_is_handed_on_is_searched() {
         let denied = |more: &str| {
             let body = format!(r#"{{"messages":[],{more}}}"#);
-            read(&body).denied_elsewhere(&|name| name != "rm")
+            read(&body).denied_elsewhere(&|name, _| name != "rm")
         };
         for more in [
             r#""extra_body":{"tools":[{"name":"rm"}]}"#,

@@ -35,6 +35,7 @@ pub mod repeatable;
 pub mod route;
 pub mod spotlight;
 mod template;
+mod tool_names;
 pub mod tools;
 pub mod usage;
 mod vertex;

@@ -1,16 +1,17 @@
 //! The tools that a request offers to the model, and how denied ones are cut. Most dialects have a list of tools and a
-//! choice among them. How a tool is named is read here; the dialects know where the lists stand.
+//! choice among them. How a tool is named is read in `tool_names`; the dialects know where the lists stand.
 
 use crate::{
     conversation::Conversation,
-    disguise::{SWITCHES, hides},
+    disguise::{SWITCHES, is_on},
     edit::{Edit, replace},
     json::{
-        self, Raw, Unreadable,
+        Raw, Unreadable,
         cut::{cut_elements, cut_members},
         members::Key,
         object::Object,
     },
+    tool_names::{MCP, Names, chosen, element_names, server_names, text, texts},
 };
 
 /// The tools of a request after the denied ones are cut.
@@ -25,28 +26,23 @@ pub struct Offer {
 }
 
 /// Whether a tool of this name may be offered.
-pub type May<'m> = &'m dyn Fn(&str) -> bool;
+pub type May<'m> = &'m dyn Fn(&str, Asked) -> bool;
 
-/// Prefix for the name of an MCP server whose tools the provider offers by itself.
-const MCP: &str = "mcp:";
+/// Which of the operator's lists are asked for a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// `allow` and `deny`.
+    Both,
+    /// Only `deny`: what it belongs to is allowed by a name of its own.
+    Deny,
+}
+
 /// A list of such servers (Anthropic).
 const SERVERS: &str = "mcp_servers";
 /// Lists of tools. A router takes those of one format in a request of another.
 const LISTS: [&str; 3] = ["tools", "functions", SERVERS];
 /// Levels of tools within tools that are read: no provider has so many.
 pub(crate) const DEEPEST: usize = 8;
-/// Types of such a server.
-const OF_SERVERS: [&str; 2] = ["mcp_server", "url"];
-/// Tools of Gemini. A router takes them in tools of other formats.
-const OF_GEMINI: [&str; 7] = [
-    "google_search",
-    "google_search_retrieval",
-    "enterprise_web_search",
-    "url_context",
-    "google_maps",
-    "code_execution",
-    "computer_use",
-];
 /// The tools of a server that may be called.
 const ALLOWED: [&str; 2] = ["allowed_tools", "allowedTools"];
 
@@ -117,10 +113,10 @@ pub(crate) fn restrict(
     if has_nameless {
         return Err(Unreadable::Shape);
     }
-    let is_off = |key: &Key<'_>| switched(key).filter(|tool| !may(tool));
     let is_bare = left == 0 && !offer.denied.is_empty();
-    let switched = all.members().iter().filter(|(_, value)| !matches!(value.get(), "null" | "false"));
-    offer.denied.extend(switched.filter_map(|(key, _)| is_off(key)).map(str::to_owned));
+    for (key, value) in all.members() {
+        offer.denied.extend(switched(key, *value, may).map(str::to_owned));
+    }
     for raw in choosers.iter().flat_map(|chooser| Object::of(*chooser).all(keys.choices)) {
         let choice = Choice::of(raw);
         if let Some(forced) = choice.denied(left, &offer.denied, may) {
@@ -147,18 +143,21 @@ pub(crate) fn restrict(
     }
     let mut at = 0_usize;
     offer.edits.extend(cut_members(body, object, &mut |key| {
-        let is_emptied = emptied.contains(&at);
+        let member = all.members().get(at);
+        let is_switch = || member.is_some_and(|(key, value)| switched(key, *value, may).is_some());
+        let is_cut = emptied.contains(&at) || is_switch();
         at = at.saturating_add(1);
         let goes_along = is_one_of(key, keys.choices) || is_one_of(key, keys.with_tools);
-        is_emptied || is_bare && goes_along || is_off(key).is_some()
+        is_cut || is_bare && goes_along
     })?);
     Ok(Restricted { offer, left })
 }
 
-/// The tool of the provider that a member switches on.
+/// The denied tool of the provider that a member switches on.
 #[inline(never)]
-fn switched(key: &Key<'_>) -> Option<&'static str> {
-    SWITCHES.iter().find(|(name, _)| key.is(name)).map(|(_, tool)| *tool)
+fn switched(key: &Key<'_>, value: Raw<'_>, may: May<'_>) -> Option<&'static str> {
+    let (_, tool) = SWITCHES.iter().find(|(switch, _)| key.is(switch) && is_on(switch, value))?;
+    (!may(tool, Asked::Both)).then_some(*tool)
 }
 
 #[inline(never)]
@@ -167,6 +166,7 @@ fn is_one_of(key: &Key<'_>, names: &[&str]) -> bool {
 }
 
 /// The elements of a list. Any other value counts as its only element, as providers read it.
+#[inline(never)]
 pub(crate) fn listed(list: Raw<'_>) -> Vec<Raw<'_>> {
     if list.is_list() { list.elements().collect() } else { vec![list] }
 }
@@ -182,6 +182,7 @@ pub(crate) fn filter(
 }
 
 /// `left`: levels of tools within tools that may still come. An error if there are more.
+#[inline(never)]
 fn filter_to(
     left: usize,
     body: &str,
@@ -194,18 +195,19 @@ fn filter_to(
     let (mut filtered, mut cuts) = (Filtered::default(), Vec::with_capacity(elements.len()));
     for element in &elements {
         let names = if is_servers { server_names(*element) } else { element_names(*element) };
-        filtered.has_nameless |= names.iter().any(String::is_empty);
-        let mut denied = names.iter().find(|name| !may(name)).cloned();
+        filtered.has_nameless |= names.own.iter().any(String::is_empty);
+        let mut denied = names.denied(may).cloned();
         let mut inner = Filtered::default();
         if denied.is_none() {
-            inner = within(left, body, *element, may)?;
+            let is_server = names.own.iter().any(|name| name.starts_with(MCP));
+            inner = within(left, body, *element, is_server, may)?;
             filtered.has_nameless |= inner.has_nameless;
             if inner.left == 0 {
                 denied = inner.denied.pop();
             }
         }
         let is_cut = denied.is_some();
-        filtered.left = filtered.left.saturating_add(usize::from(!is_cut && !names.is_empty()));
+        filtered.left = filtered.left.saturating_add(usize::from(!is_cut && !names.own.is_empty()));
         filtered.denied.extend(inner.denied);
         filtered.denied.extend(denied);
         if !is_cut {
@@ -251,8 +253,15 @@ pub(crate) fn lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
 }
 
 /// Tools within a tool: a namespace has tools of its own, and an MCP server may be limited to some of its tools, or name
-/// some of them.
-fn within(left: usize, body: &str, element: Raw<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
+/// some of them. All tools of a server that is allowed are, but for those that `deny` names.
+#[inline(never)]
+fn within(
+    left: usize,
+    body: &str,
+    element: Raw<'_>,
+    is_server: bool,
+    may: May<'_>,
+) -> Result<Filtered, Unreadable> {
     const LISTS: [&str; 5] =
         ["\"tools\"", "allowed_tools", "allowedTools", "tool_configuration", "\"configs\""];
     let mut all = Filtered::default();
@@ -266,7 +275,12 @@ fn within(left: usize, body: &str, element: Raw<'_>, may: May<'_>) -> Result<Fil
     lists.extend(
         tool.all(&["parameters"]).into_iter().flat_map(|settings| Object::of(settings).all(&["tools"])),
     );
-    let limits = tool.all(&["tool_configuration"]).into_iter().map(Object::of);
+    for list in lists {
+        all.add(filter_to(left, body, list, false, may)?);
+    }
+    let (mut lists, of_server): (_, May<'_>) = (Vec::new(), &|name, _| may(name, Asked::Deny));
+    let may = if is_server { of_server } else { may };
+    let limits = tool.all(&["tool_configuration", "mcp"]).into_iter().map(Object::of);
     for limited in limits.flat_map(|limits| limits.all(&ALLOWED)).chain(tool.all(&ALLOWED)) {
         // A list of names, or filters with such lists.
         let filters = listed(limited).into_iter().filter(|filter| filter.is_object());
@@ -290,132 +304,12 @@ fn switched_off(body: &str, configs: Raw<'_>, may: May<'_>) -> Result<Filtered, 
     for (name, config) in Object::of(configs).members().iter().map(|(key, config)| (key.text(), *config)) {
         let enabled = Object::of(config).all(&["enabled"]);
         let is_off = !enabled.is_empty() && enabled.iter().all(|enabled| enabled.get() == "false");
-        if !may(&name) && !is_off {
+        if !may(&name, Asked::Both) && !is_off {
             off.edits.push(replace(body, config, r#"{"enabled":false}"#.to_owned())?);
             off.denied.push(name.into_owned());
         }
     }
     Ok(off)
-}
-
-/// The names in a choice of tools. A tool of the provider without a name is called by its type.
-fn names(element: Raw<'_>) -> Vec<String> {
-    let names = named(element);
-    if names.is_empty() { Object::of(element).all(&["type"]).into_iter().map(text).collect() } else { names }
-}
-
-/// All names that a tool's definition gives: several if a key occurs twice.
-fn named(element: Raw<'_>) -> Vec<String> {
-    if element.is_string() {
-        return vec![text(element)];
-    }
-    let all = Object::of(element);
-    let kinds: Vec<String> = all.all(&["type"]).into_iter().map(text).collect();
-    let server = |key: &str| all.all(&[key]).into_iter().map(|name| format!("{MCP}{}", text(name)));
-    let mut names: Vec<String> = all
-        .all(&["function", "custom", "toolSpec", "systemTool"])
-        .into_iter()
-        .flat_map(|inner| Object::of(inner).all(&["name"]))
-        .map(text)
-        .collect();
-    for kind in &kinds {
-        match kind.as_str() {
-            // A connector of the provider is what its id says.
-            "mcp" => {
-                for key in ["server_label", "connector_id"] {
-                    names.extend(server(key));
-                }
-            }
-            "mcp_toolset" => names.extend(server("mcp_server_name")),
-            kind if OF_SERVERS.contains(&kind) => names.extend(server("name")),
-            _ => {}
-        }
-    }
-    // Only of a server is it the server's.
-    if names.is_empty() || kinds.iter().any(|kind| !OF_SERVERS.contains(&kind.as_str())) {
-        names.extend(all.all(&["name"]).into_iter().map(text));
-    }
-    names
-}
-
-/// The names of a tool in a list; an empty one where it has none. A tool of the provider is what its type says, whatever else it
-/// is called. A dated type (`bash_20250124`) has one name, which the provider insists on, and a router may not.
-fn element_names(element: Raw<'_>) -> Vec<String> {
-    const NO_TOOLS: [&str; 7] =
-        ["function", "custom", "namespace", "mcp", "mcp_toolset", "mcp_server", "url"];
-    const DECIDING: [&str; 10] = [
-        "type",
-        "name",
-        "function",
-        "custom",
-        "tools",
-        "toolSpec",
-        "systemTool",
-        "server_label",
-        "connector_id",
-        "mcp_server_name",
-    ];
-    let mut names = named(element);
-    let all = Object::of(element);
-    let mut objects = all.all(&["function", "custom", "toolSpec", "systemTool"]);
-    objects.push(element);
-    if objects.into_iter().any(|object| hides(object, &DECIDING)) {
-        names.push(String::new());
-    }
-    for (key, _) in all.members() {
-        let key = snake_case(&key.text());
-        if OF_GEMINI.contains(&&*key) {
-            names.push(key);
-        }
-    }
-    let kinds = all.all(&["type"]).into_iter().map(text);
-    let kinds: Vec<_> = kinds.filter(|kind| !NO_TOOLS.contains(&kind.as_str())).collect();
-    if names.is_empty() {
-        names = kinds;
-        // Bedrock marks there how far is to be kept, with nothing beside it.
-        if names.is_empty() && !(all.members().len() == 1 && all.present("cachePoint").is_some()) {
-            names.push(String::new());
-        }
-    } else {
-        let is_meant = |kind: &String| names.iter().any(|name| is_dated(kind, name));
-        let others: Vec<_> = kinds.into_iter().filter(|kind| !is_meant(kind)).collect();
-        names.extend(others);
-    }
-    names
-}
-
-/// Both spellings of a key are one name.
-#[inline(never)]
-pub(crate) fn snake_case(key: &str) -> String {
-    let mut name = String::with_capacity(key.len());
-    for c in key.chars() {
-        if c.is_ascii_uppercase() {
-            name.push('_');
-        }
-        name.push(c.to_ascii_lowercase());
-    }
-    name
-}
-
-/// Whether a type is this name with a date. An editor has a name of its own.
-fn is_dated(kind: &str, name: &str) -> bool {
-    let Some((stem, date)) = kind.rsplit_once('_') else { return false };
-    let is_date = date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
-    is_date && (stem == name || stem == "text_editor" && name.starts_with("str_replace_"))
-}
-
-fn server_names(element: Raw<'_>) -> Vec<String> {
-    let names = Object::of(element).all(&["name"]).into_iter().map(|name| format!("{MCP}{}", text(name)));
-    let mut names: Vec<_> = names.collect();
-    if names.is_empty() || hides(element, &["name"]) {
-        names.push(String::new());
-    }
-    names
-}
-
-/// The decoded string. Any other value as it is written, which matches no tool's name.
-pub(crate) fn text(raw: Raw<'_>) -> String {
-    json::text(raw).map_or_else(|| raw.get().to_owned(), Into::into)
 }
 
 /// What a request says about the use of its tools.
@@ -424,7 +318,7 @@ struct Choice<'a> {
     /// One of them must be called.
     must: bool,
     /// The tools that the choice names. One of these must be called.
-    one: Vec<String>,
+    one: Names,
     /// Only these may be called.
     among: Option<Raw<'a>>,
 }
@@ -436,7 +330,7 @@ impl<'a> Choice<'a> {
             return Self { must: is_must(&text(raw)), ..Self::default() };
         }
         let all = Object::of(raw);
-        let kinds: Vec<String> = all.all(&["type"]).into_iter().map(text).collect();
+        let kinds = texts(&all, &["type"], "");
         // The list stands in an object of its own (OpenAI chat, Gemini) or beside the type (Responses).
         let inner: Vec<Object<'_>> = all.all(&["allowed_tools"]).into_iter().map(Object::of).collect();
         let has = |name: &str| {
@@ -450,12 +344,13 @@ impl<'a> Choice<'a> {
             || has("any");
         let among = both("tools").first().copied();
         let is_free = |kind: &String| matches!(kind.as_str(), "auto" | "none" | "any" | "allowed_tools");
-        let mut one = Vec::new();
+        let mut one = Names::default();
         if among.is_none() && !kinds.iter().any(is_free) {
-            let tools = both("tool").into_iter().flat_map(|tool| Object::of(tool).all(&["name"]));
-            one = tools.map(text).collect();
-            if one.is_empty() && ["type", "name", "function", "custom"].into_iter().any(has) {
-                one = names(raw);
+            for tool in both("tool") {
+                one.own.append(&mut texts(&Object::of(tool), &["name"], ""));
+            }
+            if one.own.is_empty() && ["type", "name", "function", "custom"].into_iter().any(has) {
+                one = chosen(raw);
             }
         }
         Self { must, one, among }
@@ -464,16 +359,16 @@ impl<'a> Choice<'a> {
     /// The denied tool that must be called, if there is one. `left`: number of tools that stay. `denied`: tools that
     /// were cut.
     fn denied(&self, left: usize, denied: &[String], may: May<'_>) -> Option<String> {
-        if let Some(one) = self.one.iter().find(|name| !may(name)) {
+        if let Some(one) = self.one.denied(may) {
             return Some(one.clone());
         }
         if !self.must {
             return None;
         }
         if let Some(list) = self.among {
-            let mut names = listed(list).into_iter().flat_map(names);
-            let first = names.next()?;
-            return (!may(&first) && names.all(|name| !may(&name))).then_some(first);
+            let mut tools = listed(list).into_iter().map(|tool| chosen(tool).denied(may).cloned());
+            let first = tools.next()??;
+            return tools.all(|denied| denied.is_some()).then_some(first);
         }
         denied.first().filter(|_| left == 0).cloned()
     }

@@ -77,7 +77,7 @@ fn requests_get_the_hint() {
 
 /// The request without denied tools.
 fn offered(dialect: DialectRef, body: &str, may: &dyn Fn(&str) -> bool) -> Vec<u8> {
-    let offer = read(dialect, body.as_bytes()).unwrap().offer(may).unwrap();
+    let offer = read(dialect, body.as_bytes()).unwrap().offer(&|name, _| may(name)).unwrap();
     match offer.forced {
         Some(forced) => format!("refused: the request forces {forced}\n").into_bytes(),
         None => apply(body, &offer.edits).unwrap(),

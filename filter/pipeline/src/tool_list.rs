@@ -51,7 +51,7 @@ impl ToolList {
         let part = host.response_chunk().unwrap_or_default();
         let mut denied = 0_usize;
         let mut change = |json: &str| {
-            let (left, tools) = restricted_list(json, &|name| policy.tools.may(name))?;
+            let (left, tools) = restricted_list(json, &|name, _| policy.tools.may(name))?;
             denied = denied.saturating_add(tools.len());
             Some(left)
         };

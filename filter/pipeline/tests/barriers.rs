@@ -6,6 +6,7 @@ mod ways;
 
 use sentinel_config::Config;
 use sentinel_pipeline::in_memory::{ClientRequest, InMemory, ProviderResponse};
+use serde_json::Value;
 use ways::{Way, ways};
 
 #[test]
@@ -184,6 +185,25 @@ fn what_stands_beside_the_ways_around_passes() {
             host.exchange(&ClientRequest::post(path, body.as_str()), &ProviderResponse::json("{}")).sent;
         assert_eq!(sent.map(|sent| String::from_utf8(sent).unwrap()), Some(body), "{path}");
     }
+}
+
+/// Healthy requests beside the ways around, each as its client sends it: they pass as they came.
+#[test]
+fn healthy_requests_beside_the_ways_around_pass_as_they_came() {
+    let mut changed = Vec::new();
+    for line in include_str!("beside_barriers.jsonl").lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let [what, path, body] = ["what", "path", "body"].map(|key| case[key].as_str().unwrap());
+        let mut host = InMemory::new(Config::from_json(case["config"].to_string().as_bytes()).unwrap());
+        let mut request = ClientRequest::post(path, body);
+        for (name, value) in case["headers"].as_object().into_iter().flatten() {
+            request = request.with(name, value.as_str().unwrap());
+        }
+        if host.exchange(&request, &ProviderResponse::json("{}")).sent.as_deref() != Some(body.as_bytes()) {
+            changed.push(what.to_owned());
+        }
+    }
+    assert!(changed.is_empty(), "{changed:#?}");
 }
 
 /// A model acts on the last of very many parts too. What is in them is not read, so it counts as a tool's as well.

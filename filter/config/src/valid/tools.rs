@@ -27,11 +27,16 @@ impl ToolPolicy {
 
     /// Whether the tool of this name may be used.
     pub fn may(&self, tool: &str) -> bool {
+        (self.allow.is_empty() || is_in(&self.allow, tool)) && !self.denies(tool)
+    }
+
+    /// Whether `deny` names the tool of this name.
+    pub fn denies(&self, tool: &str) -> bool {
         let is_denied = || {
             let folded = folded(tool);
             [tool, &folded, bare(&folded)].into_iter().any(|tool| is_in(&self.deny, tool))
         };
-        (self.allow.is_empty() || is_in(&self.allow, tool)) && (self.deny.is_empty() || !is_denied())
+        !self.deny.is_empty() && is_denied()
     }
 }
 

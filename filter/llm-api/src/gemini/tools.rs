@@ -10,7 +10,8 @@ use crate::{
         cut::{cut_elements, cut_members},
         object::Object,
     },
-    tools::{self, May, Offer, listed, snake_case, text},
+    tool_names::{snake_case, text},
+    tools::{self, Asked, May, Offer, listed},
 };
 
 const FUNCTIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
@@ -62,9 +63,9 @@ impl Cuts {
                     return Err(Unreadable::Shape);
                 }
                 let is_servers = name == "mcp_servers";
-                if !(is_function || is_servers && may(&name)) {
-                    gone.push(!may(&name));
-                    self.denied.extend(Some(name).filter(|name| !may(name)));
+                if !(is_function || is_servers && may(&name, Asked::Both)) {
+                    gone.push(!may(&name, Asked::Both));
+                    self.denied.extend(Some(name).filter(|name| !may(name, Asked::Both)));
                     continue;
                 }
                 let filtered = tools::filter(body, value, is_servers, may)?;

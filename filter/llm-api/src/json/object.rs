@@ -52,11 +52,11 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// All members of these names, with duplicates.
+    /// All members of these names but null, with duplicates.
     #[inline(never)]
     pub fn all(&self, keys: &[&str]) -> Vec<Raw<'a>> {
         let named = self.0.iter().filter(|(name, _)| keys.iter().any(|key| name.is(key)));
-        named.map(|(_, value)| *value).collect()
+        named.map(|(_, value)| *value).filter(|value| !value.is_null()).collect()
     }
 
     /// Returns an error when one of these names occurs twice.
@@ -178,6 +178,9 @@ mod tests {
         assert_eq!(object.either(["a", "c"]).unwrap().map(Raw::get), Some("1"));
         assert!(object.either(["a", "d"]).is_err());
         assert!(object.only_once(&["a", "c"]).is_ok() && object.only_once(&["b"]).is_err());
-        assert_eq!(object.all(&["b", "d"]).into_iter().map(Raw::get).collect::<Vec<_>>(), ["2", "3", "4"]);
+        assert_eq!(
+            object.all(&["b", "c", "d"]).into_iter().map(Raw::get).collect::<Vec<_>>(),
+            ["2", "3", "4"]
+        );
     }
 }

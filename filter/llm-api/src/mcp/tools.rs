@@ -6,7 +6,8 @@ use crate::{
     edit::apply,
     json::{Raw, object::Object},
     path::trimmed,
-    tools::{May, filter, listed, text},
+    tool_names::text,
+    tools::{May, filter, listed},
 };
 
 /// What a client's body asks for.
@@ -97,13 +98,13 @@ mod tests {
     #[test]
     fn a_list_loses_the_tools_that_may_not_be_used() {
         let list = r#"{"jsonrpc":"2.0", "id":1,"result":{"tools":[{"name":"rm","inputSchema":{}}, {"name":"ls"}],"nextCursor":"2"}}"#;
-        let (left, denied) = restricted_list(list, &|name| name != "rm").unwrap();
+        let (left, denied) = restricted_list(list, &|name, _| name != "rm").unwrap();
         assert_eq!(left, list.replace(r#"{"name":"rm","inputSchema":{}}, "#, ""));
         assert_eq!(denied, ["rm"]);
-        assert_eq!(restricted_list(list, &|_| true), None);
-        assert_eq!(restricted_list(list, &|_| false).unwrap().0.matches("name").count(), 0);
+        assert_eq!(restricted_list(list, &|_, _| true), None);
+        assert_eq!(restricted_list(list, &|_, _| false).unwrap().0.matches("name").count(), 0);
         for other in [r#"{"id":1,"result":{"tools":7}}"#, r#"{"error":{"message":"tools"}}"#, "tools"] {
-            assert_eq!(restricted_list(other, &|_| false), None, "{other}");
+            assert_eq!(restricted_list(other, &|_, _| false), None, "{other}");
         }
     }
 }

@@ -42,13 +42,13 @@ pub fn check(
 ) -> Result<(), String> {
     marks(dialect, conversation, text, hint)?;
     for may in [(|_| false) as fn(&str) -> bool, |name| name.len() % 2 == 0] {
-        let Ok(offer) = conversation.offer(&may) else { continue };
+        let Ok(offer) = conversation.offer(&|name, _| may(name)) else { continue };
         if offer.forced.is_some() && !offer.edits.is_empty() {
             return Err("a request that is refused is edited".into());
         }
         if offer.denied.is_empty() && offer.forced.is_none() && !offer.edits.is_empty() {
             // A choice may name tools that are not offered. Then only the choice is edited.
-            if conversation.offer(&|_| true).is_ok_and(|all| !all.edits.is_empty()) {
+            if conversation.offer(&|_, _| true).is_ok_and(|all| !all.edits.is_empty()) {
                 return Err("edits without a tool that is denied".into());
             }
         }
@@ -59,7 +59,7 @@ pub fn check(
         let changed = String::from_utf8(changed).map_err(|error| error.to_string())?;
         let again = dialect
             .read(&changed)
-            .and_then(|again| again.offer(&|name| name == "no_tool_available" || may(name)));
+            .and_then(|again| again.offer(&|name, _| name == "no_tool_available" || may(name)));
         if offer.forced.is_none() && again.is_ok_and(|again| !again.denied.is_empty()) {
             return Err(format!("a denied tool is left: {changed}"));
         }

@@ -35,7 +35,7 @@ pub fn check(body: &[u8]) -> Result<(), String> {
             only_the_edits::check(dialect, &conversation, text, hint)
                 .map_err(|problem| format!("{label}: {problem}\n{text}"))?;
         }
-        let tools = conversation.offer(&|_| false).map(|offer| offer.edits).unwrap_or_default();
+        let tools = conversation.offer(&|_, _| false).map(|offer| offer.edits).unwrap_or_default();
         let others: Vec<_> = tools.iter().chain(&hint).chain(&in_result).cloned().collect();
         only_the_bounds::check(&conversation, text, &others)
             .map_err(|problem| format!("{label}: {problem}\n{text}"))?;

@@ -6,7 +6,7 @@ use sentinel_detect::{
     step::shown,
     verdict::{Finding, Signal, Verdict},
 };
-use sentinel_llm_api::answer::Answer;
+use sentinel_llm_api::{answer::Answer, tools::Asked};
 
 use super::{McpSeen, Seen, Surroundings};
 use crate::{
@@ -21,7 +21,11 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     if tools.is_open() {
         return;
     }
-    let Ok(offer) = seen.conversation.offer(&|name| tools.may(name)) else {
+    let may = |name: &str, asked| match asked {
+        Asked::Both => tools.may(name),
+        Asked::Deny => !tools.denies(name),
+    };
+    let Ok(offer) = seen.conversation.offer(&may) else {
         // What cannot be read as tools may still be some to the provider.
         case.unread();
         return;
