@@ -67,17 +67,15 @@ impl<'a> Conversation<'a> {
     /// providers.
     pub fn models(&self) -> Vec<String> {
         // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, and `analysis_models` in
-        // `plugins`; LiteLLM reads `fallbacks` and `deployment_id`; LM Studio reads `draft_model`.
-        let is_model = |key: &Key<'_>| names_models(key) == Some(Naming::Models);
+        // `plugins`; LiteLLM reads `fallbacks`, `deployment_id` and `model_id`; LM Studio reads `draft_model`.
         let is_fallback = |key: &Key<'_>| names_models(key) == Some(Naming::Fallbacks);
         let (mut lists, mut tables) = (self.handed_on(&is_model), self.handed_on(&is_fallback));
         for (key, value) in self.top.members() {
             match names_models(key) {
                 Some(Naming::Fallbacks | Naming::Other) if !value.is_string() => tables.push(*value),
                 Some(_) => lists.push(*value),
-                None if key.is("deployment_id") || self.format.has_agents && key.is("agent") => {
-                    lists.push(*value);
-                }
+                None if key.is("deployment_id") || key.is("model_id") => lists.push(*value),
+                None if self.format.has_agents && key.is("agent") => lists.push(*value),
                 // Vertex AI goes by the model of a route that the request names.
                 None if key.is("generationConfig") || key.is("generation_config") => {
                     for route in Object::of(*value).all(&["routingConfig", "routing_config"]) {
@@ -341,7 +339,13 @@ fn names_models(key: &Key<'_>) -> Option<Naming> {
     Some(if is_known { Naming::Fallbacks } else { Naming::Other })
 }
 
-/// The models of a list: names, objects that name one, or tables from one model to others.
+#[inline(never)]
+fn is_model(key: &Key<'_>) -> bool {
+    names_models(key) == Some(Naming::Models)
+}
+
+/// The models of a list: names, objects that name one, or tables from one model to others. Of anything else, all that it says.
+#[inline(never)]
 fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
     for element in listed(list) {
         if element.is_string() {
@@ -350,25 +354,55 @@ fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
         }
         let named = Object::of(element).all(&["model"]);
         if named.is_empty() && has_tables {
-            element.members().for_each(|(_, others)| found.extend(listed(others)));
+            let others = element.members().map(|(_, others)| others).chain(element.elements());
+            others.for_each(|others| found.extend(listed(others)));
+        } else if named.is_empty() {
+            add_strings(element, tools::DEEPEST, found);
         }
         found.extend(named);
     }
 }
 
-/// The models that tools ask, as an adviser or a panel: beside the tool's type, or in its settings. A schema has no such member.
+/// All strings in a value. What stands deeper counts as one.
+fn add_strings<'a>(value: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>) {
+    let Some(left) = left.checked_sub(1).filter(|_| !value.is_string()) else { return found.push(value) };
+    let values = value.members().map(|(_, value)| value).chain(value.elements());
+    values.for_each(|value| add_strings(value, left, found));
+}
+
+/// Members of a tool that hold what its client made up.
+const OF_FUNCTIONS: [&str; 9] = [
+    "function",
+    "functionDeclarations",
+    "function_declarations",
+    "parameters",
+    "custom",
+    "toolSpec",
+    "input_schema",
+    "inputSchema",
+    "input_examples",
+];
+
+/// The models that tools ask, as an adviser, a panel or a ranker: beside the tool's type, in its settings, or deeper in a tool of the
+/// provider. Names in a schema are the client's own.
 /// `left`: levels of tools within tools that may still come. What stands deeper counts as a model that nobody knows.
 fn add_models_of_tools<'a>(list: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>) {
     let Some(left) = left.checked_sub(1) else { return found.push(list) };
     for tool in listed(list).into_iter().map(Object::of) {
-        let settings: Vec<_> = tool.all(&["parameters"]).into_iter().map(Object::of).collect();
-        for (key, value) in settings.iter().chain([&tool]).flat_map(Object::members) {
-            if key.is("tools") {
-                add_models_of_tools(*value, left, found);
-            } else if names_models(key) == Some(Naming::Models) {
-                found.extend(listed(*value).into_iter().filter(|model| model.is_string()));
+        let mut named = Vec::new();
+        let settings = tool.all(&["parameters"]).into_iter().map(Object::of);
+        for (object, is_deep) in settings.map(|settings| (settings, false)).chain([(tool, true)]) {
+            for (key, value) in object.members() {
+                if key.is("tools") {
+                    add_models_of_tools(*value, left, found);
+                } else if is_model(key) {
+                    named.push(*value);
+                } else if is_deep && !OF_FUNCTIONS.iter().any(|name| key.is(name)) {
+                    search(*value, &is_model, tools::DEEPEST, &mut named);
+                }
             }
         }
+        found.extend(named.into_iter().flat_map(listed).filter(|model| model.is_string()));
     }
 }
 

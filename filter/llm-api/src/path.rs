@@ -105,18 +105,55 @@ pub(crate) fn model_before_method(path: &str) -> (Option<String>, &str) {
     (before.rsplit_once('/').map(|(_, model)| model.to_owned()), method)
 }
 
-/// The models that a path names as a deployment or an engine (Azure: `/openai/deployments/NAME/chat/completions`), and a query
-/// as `model` (LiteLLM).
+/// What stands before a model in a path. The first two do so behind another of them, too.
+const BEFORE_MODELS: [&str; 5] = ["deployments", "engines", "models", "endpoints", "upstream"];
+const ENGINES: usize = 1;
+
+/// The models that a path names as a deployment, an engine and the like (Azure: `/openai/deployments/NAME/chat/completions`), and a
+/// query as `model` (LiteLLM). A name may have slashes. Of many places the first and the last one count.
 pub(crate) fn named_beside(path: &str, query: &str) -> Vec<String> {
-    let mut segments = path.split('/');
-    let is_before =
-        |segment: &str| ["deployments", "engines"].iter().any(|known| segment.eq_ignore_ascii_case(known));
-    let deployment = segments.find(|segment| is_before(segment)).and_then(|_| segments.next());
+    let (mut places, mut at) = (Vec::new(), 0_usize);
+    for segment in path.split('/') {
+        at = at.saturating_add(segment.len()).saturating_add(1);
+        let before = BEFORE_MODELS.iter().position(|known| segment.eq_ignore_ascii_case(known));
+        if let Some(kind) = before.filter(|kind| *kind <= ENGINES || places.is_empty()) {
+            places.truncate(1);
+            places.push((kind, path.get(at..).unwrap_or_default()));
+        }
+    }
+    let models = places.into_iter().filter_map(|(kind, rest)| model_before_end(kind, rest));
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let asked = pairs
         .filter(|(name, _)| percent_decoded(name) == "model")
         .map(|(_, model)| percent_decoded(&model.replace('+', " ")));
-    deployment.map(str::to_owned).into_iter().chain(asked).collect()
+    models.map(str::to_owned).chain(asked).collect()
+}
+
+/// The model at the beginning of `rest`, up to a version or what is asked of it. `kind`: what stands before it.
+#[inline(never)]
+fn model_before_end(kind: usize, rest: &str) -> Option<&str> {
+    let (before, asked) = last_segment(rest);
+    let (model, chat) = last_segment(before);
+    let model = match asked.to_ascii_lowercase().as_str() {
+        "completions" if chat.eq_ignore_ascii_case("chat") => model,
+        "responses" | "messages" => before,
+        // A path of the operator's own.
+        _ if kind <= ENGINES => rest.split('/').next()?,
+        _ => return None,
+    };
+    let (first, last) = last_segment(model);
+    let model = match ends_with_version(last) {
+        // A server's software, and no model (Docker).
+        true if kind == ENGINES && !first.contains('/') => return None,
+        // A deployment may be called so.
+        true if kind > 0 || !first.is_empty() => first,
+        _ => model,
+    };
+    (!model.is_empty() && !model.eq_ignore_ascii_case("openapi")).then_some(model)
+}
+
+fn last_segment(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Whether this header, which counts retries, is above 0.

@@ -32,16 +32,21 @@ impl ModelPolicy {
                 ModelName::Prefix(prefix) => model.starts_with(prefix),
             })
         };
-        // Routers take several, one after another. Gemini's bodies say `models/NAME`.
-        let name = |model: &str| may(model.strip_prefix("models/").unwrap_or(model));
+        // Routers take several, one after another.
+        let name = |model: &str| may(bare(model));
         self.is_open() || model.to_lowercase().split(',').all(name)
     }
 }
 
+/// Gemini's bodies and lists say `models/NAME`.
+fn bare(model: &str) -> &str {
+    model.strip_prefix("models/").unwrap_or(model)
+}
+
 pub fn models(raw: &RawConfig) -> Result<ModelPolicy, ConfigError> {
     let name = |(at, raw): (usize, &RawModelName)| match (&raw.name, &raw.prefix) {
-        (Some(name), None) => Ok(ModelName::Exact(name.to_lowercase())),
-        (None, Some(prefix)) => Ok(ModelName::Prefix(prefix.to_lowercase())),
+        (Some(name), None) => Ok(ModelName::Exact(bare(&name.to_lowercase()).to_owned())),
+        (None, Some(prefix)) => Ok(ModelName::Prefix(bare(&prefix.to_lowercase()).to_owned())),
         _ => Err(ConfigError::new(format!("models[{at}]"), "needs exactly one of `name` and `prefix`")),
     };
     Ok(ModelPolicy { allow: raw.models.iter().enumerate().map(name).collect::<Result<_, _>>()? })
