@@ -37,7 +37,7 @@ const OF_BODIES: [&str; 25] = [
     "plugins",
 ];
 /// The same in a message or a call.
-const OF_ITEMS: [&str; 14] = [
+const OF_ITEMS: [&str; 15] = [
     "role",
     "type",
     "content",
@@ -51,6 +51,7 @@ const OF_ITEMS: [&str; 14] = [
     "outputs",
     "result",
     "functionResponse",
+    "response",
     "toolResult",
 ];
 /// Members of a body that every provider reads itself, or whose names are the client's own words: schemas, labels.
@@ -148,7 +149,11 @@ fn is_alike(name: &str, known: &str) -> bool {
 impl<'a> Conversation<'a> {
     /// Returns an error where a name that decides something is written in a way that only some servers read.
     pub fn check_names(&self) -> Result<(), Unreadable> {
-        let hides_part = |part: Raw<'_>| hides(part, &OF_ITEMS);
+        let is_response = |key: &Key<'_>| key.is("functionResponse") || key.is("function_response");
+        let hides_part = |part: Raw<'_>| {
+            let is_hidden = |(key, response)| is_response(&key) && hides(response, &OF_ITEMS);
+            hides(part, &OF_ITEMS) || part.members().any(is_hidden)
+        };
         let in_parts = |content: Raw<'_>| hides_part(content) || content.elements().any(hides_part);
         let in_items = || {
             self.history
@@ -202,7 +207,8 @@ impl<'a> Conversation<'a> {
     /// template.
     pub fn variables(&self, visit: &mut dyn FnMut(&'a str)) {
         for (key, value) in self.top.members() {
-            let is_of_prompt = key.is("prompt") || key.is("promptVariables");
+            // One of these stands before the tools (TGI).
+            let is_of_prompt = ["prompt", "promptVariables", "tool_prompt"].iter().any(|name| key.is(name));
             if is_of_prompt || !value.is_string() && !READ.iter().any(|name| key.is(name)) {
                 texts_of_media(value.get(), visit);
             }

@@ -133,8 +133,11 @@ impl<'a> History<'a> {
                     visit(Written::Text(rest));
                     visit(Written::Result(rest));
                 }
-                // What it is, a provider may know.
-                ItemPart::Other(raw) => visit(Written::Text(raw.get())),
+                // What it is, a provider may know: a text, or a result of a tool.
+                ItemPart::Other(raw) => {
+                    visit(Written::Text(raw.get()));
+                    visit(Written::Result(raw.get()));
+                }
                 // Of a picture among others, `Around` has all that is said.
                 ItemPart::Media(_) if element.is_none() => {
                     texts_of_media(item.raw.get(), &mut |text| visit(Written::Text(text)));

@@ -102,6 +102,8 @@ fn block<'a>(
         }
         // The words of these stand beside their source.
         "document" | "search_result" => finder.give(ItemPart::Media(block)),
+        // Results of other tools, which are the model's in an answer alone.
+        kind if kind.ends_with("_result") => {}
         _ => source.into_iter().for_each(|source| finder.give(ItemPart::Media(source))),
     }
     Ok(())

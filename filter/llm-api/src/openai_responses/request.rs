@@ -105,15 +105,24 @@ impl<'a> ItemFields<'a> {
     }
 
     fn is_message(&self) -> bool {
-        matches!(&*self.kind, "" | "message")
+        matches!(&*self.kind, "" | "message") || self.role.is_some() && self.is_said()
     }
 
     fn is_call(&self) -> bool {
-        self.kind.ends_with("_call")
+        self.kind.ends_with("_call") && !self.is_said()
     }
 
+    /// Some servers (LiteLLM) have a type of their own for it.
     fn is_output(&self) -> bool {
-        self.kind.ends_with("_call_output")
+        self.kind.ends_with("_call_output") || self.kind.ends_with("_result")
+    }
+
+    /// Whether it has words beside its type, which some servers (LiteLLM) take for a message's, whatever the type.
+    fn is_said(&self) -> bool {
+        let is_known = self.kind == "reasoning"
+            || self.is_output()
+            || self.kind == "function_call" && self.role.is_none();
+        !is_known && self.content.is_some_and(|content| !matches!(content.get(), "\"\"" | "[]"))
     }
 
     fn role(&self) -> Role {
@@ -210,22 +219,24 @@ fn find<'a>(item: Item<'_, 'a>, finder: &mut Finder<'_, 'a>) -> Result<(), Unrea
             }));
         }
     } else if item.is_output() {
-        let content = item.output;
+        // What stands beside the output may be one too.
+        let (output, content) = (item.output.or(item.content), item.output.and(item.content));
         finder.give(ItemPart::Result(ItemResult {
             id: item.call_id,
             name: None,
-            content,
+            content: output,
             is_error: false,
             tool,
         }));
-    } else if matches!(&*item.kind, "item_reference" | "compaction") {
-        finder.give(ItemPart::Reference);
+        content.into_iter().for_each(|content| finder.give(ItemPart::Other(content)));
     } else if item.kind == "reasoning" {
         // It is the model's.
     } else if let Some(content) = item.content {
         let kinds: &[&str] =
             if item.role() == Role::Assistant { &["output_text", "text"] } else { &["input_text", "text"] };
         finder.texts(content, kinds)?;
+    } else if matches!(&*item.kind, "item_reference" | "compaction") {
+        finder.give(ItemPart::Reference);
     } else {
         finder.give(ItemPart::Other(raw));
     }
