@@ -140,9 +140,15 @@ fn coding(config: &Config, host: &impl Facts) -> Result<Option<Coding>, Bypass> 
     }
 }
 
-/// Whether what follows is no HTTP, as in a WebSocket. Servers pass over a wish for HTTP/2.
+/// Whether what follows is no HTTP, as in a WebSocket. Servers pass over a wish for HTTP/2 or TLS.
 fn becomes_another_protocol(host: &impl Facts) -> bool {
-    host.request_header("upgrade").is_some_and(|value| !value.eq_ignore_ascii_case(b"h2c"))
+    let is_passed_over = |value: &[u8]| {
+        let value = value.trim_ascii();
+        value.eq_ignore_ascii_case(b"h2c")
+            || value.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"tls/"))
+    };
+    let wishes = host.request_header_values("upgrade");
+    !wishes.iter().flat_map(|value| value.split(|byte| *byte == b',')).all(is_passed_over)
         || host.request_header(":method").as_deref() == Some(b"CONNECT")
 }
 

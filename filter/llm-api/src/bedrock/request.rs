@@ -48,8 +48,12 @@ const FORMAT: Format = Format {
 
 /// The path names the model and the framing of the answer.
 pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
-    let body = Body::read(body, "messages", &["role", "content"], &["system", "requestMetadata"])?;
-    let read = Conversation::of(body.with("messages")?, "messages", &FORMAT)?;
+    let mut body = Body::read(body, "messages", &["role", "content"], &["system", "requestMetadata"])?;
+    // A prompt that the provider keeps has messages of its own.
+    if body.top.has("messages") || !body.top.has("promptVariables") {
+        body = body.with("messages")?;
+    }
+    let read = Conversation::of(body, "messages", &FORMAT)?;
     Ok(Conversation {
         instructions: read.top.get("system"),
         ids: BodyIds { metadata: read.top.get("requestMetadata"), ..BodyIds::default() },

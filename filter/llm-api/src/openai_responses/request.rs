@@ -166,10 +166,14 @@ pub fn read(body: &str) -> Result<Conversation<'_>, Unreadable> {
         "store",
     ];
     let mut body = Body::read(body, "input", &NAMES, &ONCE)?;
-    let input = body.top.get("input").ok_or(Unreadable::Shape)?;
-    match (input.is_string(), input.is_list()) {
-        (true, _) => body.items.lone(input)?,
-        (_, true) => {}
+    // What the provider keeps may be all that it needs.
+    let is_kept = body.top.get("prompt").is_some_and(Raw::is_object)
+        || body.top.has("conversation")
+        || body.top.has("previous_response_id");
+    match body.top.get("input") {
+        Some(input) if input.is_string() => body.items.lone(input)?,
+        Some(input) if input.is_list() => {}
+        None if is_kept => {}
         _ => return Err(Unreadable::Shape),
     }
     let read = Conversation::of(body, "input", &FORMAT)?;
