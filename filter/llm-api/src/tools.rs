@@ -225,21 +225,35 @@ fn filter_to(
 
 /// The tools that items of the history load.
 pub(crate) fn loaded(read: &Conversation<'_>, may: May<'_>) -> Result<Filtered, Unreadable> {
+    let of_server: May<'_> = &|name, _| may(name, Asked::Deny);
     let mut loaded = Filtered::default();
-    for list in loaded_lists(read) {
+    for (item, list) in loaded_lists(read) {
+        let may = if is_of_server(item, list, may) { of_server } else { may };
         loaded.add(filter(read.body, list, false, may)?);
     }
     Ok(loaded)
 }
 
+/// Whether a list says what an allowed server has: functions, and no tools of the provider, which have a type.
+fn is_of_server(item: Raw<'_>, list: Raw<'_>, may: May<'_>) -> bool {
+    let item = Object::of(item);
+    let servers = texts(&item, &["server_label"], MCP);
+    texts(&item, &["type"], "") == ["mcp_list_tools"]
+        && !servers.is_empty()
+        && servers.iter().all(|server| may(server, Asked::Both))
+        && list.elements().all(|tool| Object::of(tool).present("type").is_none())
+}
+
+/// The lists of tools in items, each with its item.
 #[inline(never)]
-fn loaded_lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
+fn loaded_lists<'a>(read: &Conversation<'a>) -> Vec<(Raw<'a>, Raw<'a>)> {
     let mut lists = Vec::new();
     for (item, _) in read.history.items() {
         // Most items load none. A name with escapes is found only by reading.
         let raw = item.raw.get();
         if raw.contains("\"tools\"") || raw.contains("\"functions\"") || raw.contains('\\') {
-            lists.extend(Object::of(item.raw).all(&["tools", "functions"]));
+            let all = Object::of(item.raw).all(&["tools", "functions"]);
+            lists.extend(all.into_iter().map(|list| (item.raw, list)));
         }
     }
     lists
@@ -247,8 +261,8 @@ fn loaded_lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
 
 /// All lists of tools: those of the body, and those that items of the history load.
 pub(crate) fn lists<'a>(read: &Conversation<'a>) -> Vec<Raw<'a>> {
-    let mut lists = loaded_lists(read);
-    lists.extend(read.top.all(&["tools"]));
+    let mut lists = read.top.all(&["tools"]);
+    lists.extend(loaded_lists(read).into_iter().map(|(_, list)| list));
     lists
 }
 
