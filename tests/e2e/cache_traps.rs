@@ -108,7 +108,8 @@ async fn no_trap_of_the_later_rounds_does() {
         ("sixth_traps.jsonl", 3),
         ("seventh_traps.jsonl", 3),
         ("eighth_traps.jsonl", 0),
-        ("ninth_traps.jsonl", 10),
+        ("ninth_traps.jsonl", 8),
+        ("tenth_traps.jsonl", 4),
     ])
     .await;
 }

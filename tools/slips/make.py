@@ -32,15 +32,8 @@ TO = Path(__file__).parents[2] / "embedding-service/src/cache/equality"
 REAL = Path(__file__).with_name("real_words.txt")
 DICTIONARIES = Path("/usr/share/dict")
 ENTRY = re.compile(r'dictgen::InsensitiveStr::(?:Ascii|Unicode)\("([^"]*)"\),\s*&\[([^\]]*)\]')
-# Languages by their lists. Of those much used in names, one list is enough; of the others, two.
-MUCH_USED = {"french": ["french"], "german": ["ngerman"], "spanish": ["spanish"], "italian": ["italian"]}
-OTHERS = {
-    "portuguese": ["portuguese", "brazilian"],
-    "scandinavian": ["danish", "swedish", "bokmaal", "nynorsk"],
-    "dutch": ["dutch"],
-    "polish": ["polish"],
-    "catalan": ["catalan"],
-}
+# Lists of other languages.
+ELSEWHERE = ["french", "ngerman", "spanish", "italian", "portuguese", "brazilian", "danish", "swedish", "bokmaal", "nynorsk", "dutch", "polish", "catalan"]
 VOWELS = "aeiou"
 # A common word: at least so many letters, counted at least so often.
 COMMON = [(4, 20_000), (6, 5_000), (8, 500)]
@@ -104,16 +97,7 @@ def words_of(file: Path) -> set[str]:
 
 
 def words_elsewhere() -> set[str]:
-    def of(lists: list[str]) -> set[str]:
-        return set().union(*(words_of(DICTIONARIES / name) for name in lists))
-
-    found = set().union(*(of(lists) for lists in MUCH_USED.values()))
-    seen = set()
-    for lists in OTHERS.values():
-        words = of(lists)
-        found |= seen & words
-        seen |= words
-    return found
+    return set().union(*(words_of(DICTIONARIES / name) for name in ELSEWHERE))
 
 
 def names() -> set[str]:

@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    order::{as_a_question, two_sides},
+    order::as_a_question,
+    sides::two_sides,
     token::{Kind, Token, is_any_of},
     words::{is_in, is_in_any},
 };
@@ -171,13 +172,19 @@ pub(super) fn is_plain_clause(rest: &[Token]) -> bool {
         hard loud straight instead only times alone together well not no so just right then and or but if when while as like with \
         without for by from in on at using before after until once whenever every each next today tomorrow tonight now immediately \
         first again";
+    // "What the fee for a visa is": of the subject.
+    let ends_in_verb = rest.first().is_some_and(|first| first.is("what"))
+        && rest.last().is_some_and(|last| is_any_of(last, "is are was were"));
+    let is_of_subject = |token: &Token| ends_in_verb && is_any_of(token, "for in on at from");
     rest.iter().enumerate().skip(1).all(|(at, token)| {
         // "Who won the 2010 World Cup"
         let is_year = token.text.len() == 4
             && token.text.chars().all(|digit| digit.is_ascii_digit())
             && at.checked_sub(1).and_then(|the| rest.get(the)).is_some_and(|the| the.is("the"));
         (token.kind == Kind::Word || is_year)
-            && !(is_any_of(token, NO_PART) || at > 1 && token.is("to") || is_manner(token))
+            && !(is_any_of(token, NO_PART) && !is_of_subject(token)
+                || at > 1 && token.is("to")
+                || is_manner(token))
     })
 }
 
@@ -185,7 +192,10 @@ pub(super) fn is_plain_clause(rest: &[Token]) -> bool {
 fn is_meant_otherwise(change: &Change, found: &Captures<'_>) -> bool {
     let thing = found.iter().find(|(label, _)| *label == "X").map(|(_, taken)| *taken);
     match change.to.as_slice() {
-        ["how", "do", "i", ..] => !thing.is_some_and(is_told_plainly),
+        // "How can I test positive after a vaccination?" asks why that can be.
+        ["how", "do", "i", ..] => {
+            !thing.is_some_and(|thing| is_told_plainly(thing) && begins_with_a_thing(thing))
+        }
         ["how", "to", verb, ..] if *verb == "V" || verb.contains('|') => !thing.is_some_and(is_a_thing),
         // "The difference between the GDP of France and Germany": one number.
         ["what", "is", "the", "difference", "between", _] => {
@@ -210,6 +220,21 @@ fn is_told_plainly(object: &[Token]) -> bool {
                 && !is_in("pronouns", &token.text)
                 && !is_manner(token)
         })
+}
+
+/// "A letter", "my debts", "two lists", "candle wax", but not "positive", "pregnant after" and "out of range".
+fn begins_with_a_thing(object: &[Token]) -> bool {
+    let [first, second, ..] = object else { return false };
+    let is_compound = first.is_plain()
+        && !is_any_of(first, HOW)
+        && second.is_plain()
+        && !is_any_of(second, HOW)
+        && !is_manner(second);
+    (is_any_of(first, "a an the my")
+        || super::numbers::small_number(first).is_some()
+        || is_plural(first)
+        || is_compound)
+        && !object.iter().any(|token| is_any_of(token, "after during despite range twice"))
 }
 
 /// One thing with "a" or a number, in a program or not ("the impossible" is no thing): nothing is left that could judge, doubt or go on. "How can I dry my hair yet

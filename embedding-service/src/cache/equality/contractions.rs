@@ -22,6 +22,7 @@ const CLAUSES: &str = "if when whenever while since until although though whethe
 /// What a subject begins with.
 const SUBJECTS: &str =
     "i you he she it we they this that these there who which people the a an my your his her its our their";
+const DETERMINERS: &str = "a an the my your his her its our their";
 const PREPOSITIONS: &str = "of in on at for with by from to about into";
 /// What may stand before a question without a mark between.
 const OPENINGS: &str = "hi hello hey so ok okay um well please know me us wonder wondering and";
@@ -105,7 +106,8 @@ impl Place {
                 [be, opening] => is_any_of(be, "is are was were") && (begins_clause(opening) || asks(opening)),
                 _ => false,
             });
-        let last = tokens.iter().rfind(|token| !token.is_mark());
+        let mut words = tokens.iter().rev().filter(|token| !token.is_mark());
+        let (last, before_last) = (words.next(), words.next());
         Self {
             is_about_words,
             has_been: tokens.iter().any(|token| token.is("been")),
@@ -114,7 +116,10 @@ impl Place {
                 .first()
                 .is_some_and(|first| is_any_of(first, SUBJECTS) || is_any_of(first, OPENINGS)),
             ends_in_preposition: last.is_some_and(|last| is_any_of(last, PREPOSITIONS)),
-            ends_in_participle: last.is_some_and(|last| is_participle(&last.text)),
+            // "In my garden" is none.
+            ends_in_participle: last.zip(before_last).is_some_and(|(last, before)| {
+                last.is_plain() && is_participle(&last.text) && !is_any_of(before, DETERMINERS)
+            }),
         }
     }
 
@@ -174,7 +179,9 @@ impl Place {
                 && rest.last().is_some_and(|found| is_any_of(found, "located situated based"));
         self.has_been
             // "What's a panda like to eat?" is of "does".
-            || !next.is("it") && after.windows(2).any(|two| matches!(two, [like, to] if like.is("like") && to.is("to")))
+            // "Where's the bus stop on Sundays?" may be of "does".
+            || word.eq_ignore_ascii_case("where's") && rest.iter().any(|token| is_any_of(token, "stop start end begin run go lead"))
+            || after.windows(2).any(|two| matches!(two, [like, to] if like.is("like") && to.is("to")))
             || is_participle(&next.text)
             || !next.is("it") && self.ends_in_participle && !is_of_making
             || is_any_of(next, PERSONS) && !is_state
@@ -183,6 +190,8 @@ impl Place {
                 && rest
                     .iter()
                     .take(4)
+                    // "Who's responsible if a guest gets hurt?"
+                    .take_while(|token| !begins_clause(token))
                     .any(|token| is_done(&token.text) && !is_any_of(token, "speed seed weed need feed bed"))
     }
 }

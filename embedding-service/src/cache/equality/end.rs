@@ -48,12 +48,34 @@ impl Beginning {
     }
 }
 
+/// "What is the tallest mountain in Africa ?": a space before the question mark. "How do I type ?" asks about the mark, so only behind a name that
+/// has its place in the sentence.
+fn with_near_mark(tokens: &mut [Token]) {
+    let [first, .., before, last, mark] = tokens else { return };
+    let is_set = is_any_of(before, "in of to from for at") && last.is_capital();
+    if mark.kind == Kind::Other
+        && mark.text == "?"
+        && is_set
+        && words::is_in("questions", &first.text.to_lowercase())
+    {
+        mark.kind = Kind::Mark;
+    }
+}
+
 /// Takes the marks from the end of a text.
 pub(super) fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     let mut end = End::Plain;
+    with_near_mark(tokens);
+    // "Can dogs eat mango???" Two of them are an operator: "what is int??"
+    let is_loud = tokens.iter().rev().take_while(|token| token.is_mark() && token.text == "?").count() > 2
+        && tokens.first().is_some_and(|first| is_any_of(first, "can is are do does should will"))
+        && !tokens.iter().any(|token| {
+            words::is_in_any(&["written", "programmed", "named", "about_words"], &token.text.to_lowercase())
+        });
     let dots = tokens.iter().rev().take_while(|token| token.is_mark() && token.text == ".").count();
     while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
         end = match tokens.pop() {
+            Some(mark) if end == End::Asked && mark.text == "?" && is_loud => End::Asked,
             // "What is Mass.?", "what is int...?", "what is int??": a part of the word.
             Some(mark) if end != End::Plain && (mark.text == "." || mark.text == "?") => {
                 tokens.push(mark);
@@ -78,6 +100,38 @@ pub(super) fn may_be_short(tokens: &[Token]) -> bool {
     !is_list && last.is_plain() && (last.text.len() < 5 || is_named && last.text.len() < 8)
 }
 
+/// "If my flight is late, am I" and "if my flight is late am I": the question begins at its verb, with a comma or without.
+pub(super) fn without_comma_of_condition(tokens: &mut Vec<Token>) {
+    let [first, who, ..] = tokens.as_slice() else { return };
+    let is_condition = is_any_of(first, "if when") && is_any_of(who, "i my a the");
+    let mut marks = tokens.iter().enumerate().filter(|(_, token)| token.is_mark());
+    let Some((at, comma)) = marks.next().filter(|_| is_condition) else { return };
+    let asks = match tokens.get(at.saturating_add(1)..) {
+        Some([verb, who, ..]) => {
+            is_any_of(verb, "am can should do will must may could") && is_any_of(who, "i")
+        }
+        _ => false,
+    };
+    if comma.is(",") && asks && marks.next().is_none() {
+        tokens.remove(at);
+    }
+}
+
+/// Whether a text is a question whatever ends it: "which side of the road do people drive on". "What does not kill me makes me stronger" is none.
+pub(super) fn can_only_ask(tokens: &[Token]) -> bool {
+    const SUBJECTS: &str = "i you we they people he she";
+    let [first, ..] = tokens else { return false };
+    let verb = tokens.iter().position(|token| is_any_of(token, "do does did"));
+    let is_asked = verb.is_some_and(|at| {
+        (1..6).contains(&at) && tokens.get(at.saturating_add(1)).is_some_and(|who| is_any_of(who, SUBJECTS))
+    });
+    is_any_of(first, "how why when where which")
+        && tokens.len() > 4
+        && is_asked
+        // "Where they do it is unknown"
+        && !tokens.iter().skip(verb.unwrap_or(0).saturating_add(2)).any(|token| is_any_of(token, "is are was were has will would"))
+}
+
 /// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb
 /// makes a statement of it ("what is done is done", "who is late has to pay", "why is beyond me").
 pub(super) fn asks(tokens: &[Token]) -> bool {
@@ -96,7 +150,8 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
     if words::is_in("questions_elsewhere", &first.text) {
         // "Quanto è bella" and "come è grande" wonder at it, "quand est venu le printemps" goes on.
         return words::is_in("being_elsewhere", &second.text)
-            && !is_any_of(first, "come quanto quand quando wie hoe")
+            && is_any_of(first, "was cuál qual quelle quel wat qué")
+            && (is_any_of(third, "die der das la el o a le de het l'") || third.text.starts_with("l'") || third.is_capital())
             && !tokens.iter().any(Token::is_mark)
             // "Wat is geweest is geweest"
             && !rest.iter().chain([third]).any(|token| words::is_in("being_elsewhere", &token.text));
@@ -107,6 +162,9 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
             || changes::is_plural(token)
             || token.kind == Kind::Other
     };
+    if can_only_ask(tokens) {
+        return true;
+    }
     let is_wh = words::is_in("questions", &first.text) && !order::is_verb(first);
     if words::is_order_word(&first.text) {
         return true;
@@ -132,32 +190,33 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
     let subject = behind.first().copied();
     let has_subject = subject.is_some_and(is_subject);
     if verb == 0 {
-        // "Is it safe", but not "do it now", "am I glad", "can it now", "had I known", "were I to go".
-        let is_asked = is_any_of(first, "is are does") && is_any_of(second, "it they he she we you there")
-            || is_any_of(first, "do can") && is_any_of(second, "you they");
-        // "Is Pluto a planet", but not "has Covid again", "did Anna's homework".
-        let is_named =
-            is_any_of(first, "is are can does") && second.is_capital() && !second.text.ends_with("'s");
-        // "Can dogs eat grapes", "is copper heavier than iron", "do I need a visa", but not "can tomatoes at home", "was hours late", "did a full
-        // backup", "is worse than before", "do backups weekly": their subject is left out.
-        const TIMES: &str = "before after until today tomorrow yesterday every each last next this again now still too already yet";
-        const MEASURES: &str = "hours minutes seconds days weeks months years miles meters points";
-        let is_followed = !is_any_of(third, "to in on at for with by from of have and or")
-            && !is_any_of(third, TIMES)
-            && third.is_plain()
-            && !is_any_of(second, MEASURES)
-            && !third.text.ends_with("ly");
+        // "Is it safe to", "can I freeze rice", "is Pluto a planet", "is copper heavier than iron", but not "does it every night", "is much better
+        // than", "can pickles like a pro": their subject is left out.
+        let is_adjective = |token: Option<&Token>| token.is_some_and(Token::is_plain);
+        let is_asked = first.is("is")
+            && second.is("it")
+            && is_adjective(tokens.get(2))
+            && rest.first().is_some_and(|to| to.is("to"))
+            || is_any_of(first, "can should") && is_any_of(second, "i we")
+            || first.is("do")
+                && is_any_of(second, "i we")
+                && is_any_of(third, "need have")
+                && rest.first().is_some_and(|to| to.is("to"));
+        let is_named = is_any_of(first, "is are")
+            && second.is_capital()
+            && !second.text.ends_with("'s")
+            && is_any_of(third, "a an")
+            && rest.first().is_some_and(Token::is_plain);
         let is_compared =
             third.text.ends_with("er") && rest.first().is_some_and(|than| than.is("than")) && rest.len() > 1;
-        let is_of_things = is_followed
-            && (is_any_of(first, "are can could") && changes::is_plural(second)
-                || first.is("do") && changes::is_plural(second) && !rest.is_empty()
-                || is_any_of(first, "do did can could") && is_any_of(second, "i we they you")
-                || is_any_of(first, "can could") && is_any_of(second, "a an") && rest.len() > 1
-                || first.is("is")
-                    && is_any_of(second, "a an")
-                    && rest.first().is_some_and(|a| is_any_of(a, "a an"))
-                || first.is("is") && second.is_plain() && is_compared);
+        const DEGREES: &str = "much far even way still little lot no now";
+        let is_of_things = first.is("is")
+            && second.is_plain()
+            && !second.text.ends_with("ing")
+            && !second.text.ends_with("ly")
+            && !changes::is_plural(second)
+            && !is_any_of(second, DEGREES)
+            && is_compared;
         (is_asked || is_named || is_of_things) && !behind.iter().any(|token| token.is("ever"))
     } else if !is_wh {
         false
@@ -169,7 +228,18 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
             || is_bound(2)
             || is_bound(3)
             || subject.is_some_and(|who| who.is_capital() || is_any_of(who, "it this that these those"));
-        is_of_way && has_subject && behind.len() > 1
+        // "Why is anyone's guess", "how was never explained": only a pronoun or a name is surely a subject, and "do" is of no statement.
+        let is_surely_subject = subject.is_some_and(|who| {
+            who.is_capital() && !who.text.ends_with("'s") || is_any_of(who, "it i you he she we they there")
+        });
+        let is_done = is_any_of(second, "do does did can should");
+        // "How did we laugh", "what do I care", "what is a joke to you hurt me"
+        let is_wondering = second.is("did") && behind.len() < 3
+            || tokens.iter().any(|token| is_any_of(token, "care me him them us"));
+        if is_wondering {
+            return false;
+        }
+        is_of_way && has_subject && behind.len() > 1 && (is_surely_subject || is_done)
             || first.is("what")
                 && is_any_of(second, "do does did should can")
                 && has_subject
@@ -186,7 +256,13 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
                 && third.is("the")
                 && rest.first().is_some_and(|most| most.text.ends_with("est"))
                 && rest.iter().skip(2).any(|token| is_any_of(token, "in of on"))
-            || is_any_of(first, "why how") && !is_any_of(third, NO_SUBJECTS) && behind.len() > 1
+            // "When was the printing press invented", but not "how was never explained"
+            || is_any_of(first, "when where how")
+                && is_any_of(second, "is are was were")
+                && is_any_of(third, "a an the my")
+                && behind.len() > 2
+                && rest.last().is_some_and(|last| last.text.ends_with("ed"))
+            || is_any_of(first, "why how") && is_done && !is_any_of(third, NO_SUBJECTS) && behind.len() > 1
     } else {
         // "What year did", "how tall is", "how many moons does", but not "how beautiful is the moon", "what fools are these mortals".
         let is_of_measure = words::is_in("measured", &second.text)
@@ -200,6 +276,10 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
                 && (rest.first().is_some_and(order::is_verb)
                     || changes::is_plural(third) && rest.first().is_some_and(|verb| !is_subject(verb)))
             || first.is("what") && second.is("causes") && rest.is_empty()
-            || first.is("who") && is_any_of(second, MAKERS) && is_subject(third)
+            // "Who wrote the note died"
+            || first.is("who")
+                && is_any_of(second, MAKERS)
+                && is_subject(third)
+                && !rest.iter().any(|token| contractions::is_participle(&token.text))
     }
 }

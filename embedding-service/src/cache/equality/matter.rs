@@ -1,7 +1,7 @@
 //! Whether the writing of a text is its matter: then a slip is no slip, and every sign of it counts.
 
 use super::token::{Token, is_any_of};
-use super::{contractions, numbers, order, words, writing};
+use super::{contractions, numbers, order, spelling, words};
 
 /// "Is this a question?", "how many tokens is this?": without anything else that "this" could be, every sign of the text counts.
 pub(super) fn is_about_itself(tokens: &[Token]) -> bool {
@@ -74,7 +74,7 @@ pub(super) fn is_looked_for(tokens: &[Token]) -> bool {
 /// Whether a text has one word in two ways of writing it: then it is about how they are written ("replace teh with the").
 pub(super) fn has_two_ways(tokens: &[Token], is_known: &dyn Fn(&str) -> bool) -> bool {
     let mut spelt = tokens.to_vec();
-    writing::spelt(&mut spelt, is_known);
+    spelling::spelt(&mut spelt, is_known);
     let has = |text: &str| tokens.iter().any(|token| token.text == text);
     let is_spelt_twice =
         tokens.iter().zip(&spelt).any(|(before, after)| before.text != after.text && has(&after.text));

@@ -2,8 +2,8 @@
 //! 15 and 50), so a semantic cache has to look at the words.
 //!
 //! Two texts are the same if a closed list of changes that keep the meaning brings both to one form: those of `changes.txt`, each
-//! group with its reason, and those of [`writing`] (spelling, slips), [`numbers`], [`contractions`], [`courtesy`], [`front`] and [`order`] (what
-//! may stand in two places). Everything that no entry names is compared to the letter and in its order: another word, sign, capital or line break
+//! group with its reason, and those of [`writing`], [`spelling`], [`numbers`], [`contractions`], [`courtesy`], [`front`], [`order`] and [`sides`]
+//! (what may stand in two places). Everything that no entry names is compared to the letter and in its order: another word, sign, capital or line break
 //! is another question. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
 
 mod changes;
@@ -14,7 +14,9 @@ mod front;
 mod matter;
 mod numbers;
 mod order;
+mod sides;
 mod slips;
+mod spelling;
 mod token;
 mod words;
 mod writing;
@@ -73,9 +75,10 @@ impl Form {
         let is_about_words = is_about_words || is_matter;
         writing::with_small_starts(&mut tokens, !is_about_words);
         if !is_about_words && !writing::may_be_meant(&tokens) {
-            writing::spelt(&mut tokens, is_known);
+            spelling::spelt(&mut tokens, is_known);
             numbers::with_numbers(&mut tokens);
         }
+        end::without_comma_of_condition(&mut tokens);
         let begun_as = Beginning::of(&tokens);
         let is_short = may_be_short(&tokens);
         let mut is_asking = false;
@@ -88,6 +91,11 @@ impl Form {
             let may_move = given.is_empty() && !is_about_words;
             let courtesy = courtesy::without_courtesy(&mut tokens, is_about_words);
             is_asking |= courtesy == Some(Courtesy::Asking);
+            if courtesy.is_some() && !is_about_words && !writing::may_be_meant(&tokens) {
+                // What follows is a text of its own.
+                spelling::spelt(&mut tokens, is_known);
+                numbers::with_numbers(&mut tokens);
+            }
             let is_changed = courtesy.is_some()
                 || may_move && front::without_front(&mut tokens)
                 || changes::applied(&mut tokens);
@@ -96,7 +104,8 @@ impl Form {
             }
         }
         if !is_about_words {
-            order::settled(&mut tokens);
+            // The sides of a comparison may be given below, in their order.
+            order::settled(&mut tokens, given.is_empty());
         }
         if is_asking && matches!(end, End::Plain | End::Stopped) {
             end = End::Asked;
@@ -111,7 +120,8 @@ impl Form {
             tokens.push(Token { kind: Kind::Mark, ..Token::word(".") });
         }
         // "Could you explain X?" and "explain X." are one.
-        let says_nothing = begun_as.is_asked_for || end == End::Stopped && begun_as.is_order;
+        let says_nothing =
+            end::can_only_ask(&tokens) || begun_as.is_asked_for || end == End::Stopped && begun_as.is_order;
         let own_mark = matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !says_nothing);
         tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
         let words = tokens.into_iter().map(|token| token.text).collect();

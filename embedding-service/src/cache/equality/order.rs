@@ -1,8 +1,8 @@
-//! What may stand in two places of a sentence and say the same: the verb of an embedded question, "not", and what stands on both sides of a
-//! symmetric word. Phrases at the front are in `front`.
+//! What may stand in two places of a sentence and say the same: the verb of an embedded question, and "not". Phrases at the front are in `front`,
+//! and what stands on both sides of a symmetric word in `sides`.
 
 use super::{
-    numbers::small_number,
+    sides,
     token::{Kind, Token},
     words::is_in,
 };
@@ -167,15 +167,29 @@ fn is_name_with_article(names: &[Token]) -> bool {
 }
 
 /// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
-pub(super) fn settled(tokens: &mut [Token]) {
+pub(super) fn settled(tokens: &mut [Token], is_whole: bool) {
     with_late_not(tokens);
-    with_sorted_sides(tokens);
+    if is_whole {
+        sides::with_sorted_sides(tokens);
+    }
 }
 
 /// "Why isn't it working" is "why is it not working". "Why don't we" and "why doesn't he" propose something, and "why can't camels drink" may
 /// be about being able not to. With a noun, "not" may belong to what follows it: "why aren't drugs approved by the FDA safe?"
 fn with_late_not(tokens: &mut [Token]) {
     let [wh, verb, not, subject, next, ..] = &*tokens else { return };
+    // "Why doesn't my printer connect": one thing of somebody, and what it does.
+    let is_of_thing = is_in("questions", &wh.text)
+        && not.is("n't")
+        && is_one_of(verb, "does did")
+        && is_one_of(subject, "my your his her our their")
+        && next.is_plain()
+        && !tokens.iter().any(|token| is_in("quantities", &token.text))
+        && tokens.get(5).is_some_and(|done| {
+            done.is_plain()
+                && !super::contractions::is_participle(&done.text)
+                && !is_one_of(done, PREPOSITIONS)
+        });
     let is_moved = is_in("questions", &wh.text)
         && not.is("n't")
         // "What shouldn't we all do?"
@@ -183,70 +197,9 @@ fn with_late_not(tokens: &mut [Token]) {
         && (is_one_of(verb, "is are was were did") && is_one_of(subject, PRONOUNS)
             || verb.is("does") && subject.is("it")
             || wh.is("what") && verb.is("should") && is_one_of(subject, PRONOUNS));
-    if let Some(moved) = tokens.get_mut(2..4).filter(|_| is_moved) {
+    let end = if is_of_thing { 5 } else { 4 };
+    if let Some(moved) = tokens.get_mut(2..end).filter(|_| is_moved || is_of_thing) {
         moved.rotate_left(1);
-        moved.iter_mut().skip(1).for_each(|not| "not".clone_into(&mut not.text));
+        moved.last_mut().into_iter().for_each(|not| "not".clone_into(&mut not.text));
     }
-}
-
-/// "the difference between A and B" is "the difference between B and A".
-fn with_sorted_sides(tokens: &mut [Token]) {
-    /// What stands before the two sides, and what behind them.
-    const FRAMES: [(&[&str], &[&str]); 10] = [
-        (&["what", "is", "the", "difference", "between"], &[]),
-        (&["what", "is", "the", "distance", "between"], &[]),
-        (&["compare"], &[]),
-        (&["what", "do"], &["have", "in", "common"]),
-        (&["how", "are"], &["related"]),
-        (&["how", "are"], &["different"]),
-        (&["how", "are"], &["similar"]),
-        (&["is", "it", "safe", "to", "mix"], &[]),
-        (&["can", "i", "mix"], &[]),
-        (&["how", "far", "apart", "are"], &[]),
-    ];
-    let text = |side: &[Token]| side.iter().map(|token| token.text.clone()).collect::<Vec<_>>();
-    let is = |tokens: &[Token], words: &[&str]| {
-        tokens.len() == words.len() && tokens.iter().zip(words).all(|(token, word)| token.is(word))
-    };
-    for (before, behind) in FRAMES {
-        let Some(end) = tokens.len().checked_sub(behind.len()).filter(|end| *end > before.len()) else {
-            continue;
-        };
-        let Some((rest, last)) = tokens.split_at_mut_checked(end) else { continue };
-        let Some((first, sides)) = rest.split_at_mut_checked(before.len()) else { continue };
-        if is(first, before)
-            && is(last, behind)
-            && let Some((one, other)) = two_sides(sides)
-            && text(one) > text(other)
-        {
-            let after_and = one.len().saturating_add(1);
-            sides.rotate_left(after_and);
-            let and = sides.len().saturating_sub(after_and);
-            sides.get_mut(and..).unwrap_or_default().rotate_right(1);
-        }
-    }
-}
-
-/// The sides of "frogs and toads" and "a frog and a toad", each of which is one word: in "a gas and an electric stove" the first lacks its
-/// noun. The difference of two numbers, days or letters has a sign, and so may that of "the GDP of France and Germany".
-pub(super) fn two_sides(sides: &[Token]) -> Option<(&[Token], &[Token])> {
-    let and = sides.iter().position(|token| token.is("and"))?;
-    let (one, rest) = sides.split_at_checked(and)?;
-    let other = rest.get(1..)?;
-    let is_thing = |word: &Token| {
-        let is_roman = word.text.chars().all(|letter| "IVXLCDM".contains(letter));
-        let is_number = is_roman || small_number(word).is_some() || is_in("numerals", &word.text);
-        let is_dated = is_in("days", &word.text) || is_in("months", &word.text);
-        word.kind == Kind::Word
-            && word.text.chars().count() > 1
-            && !word.text.contains('-')
-            && !is_number
-            && !is_dated
-    };
-    let is_side = |side: &[Token]| match side {
-        [word] => is_thing(word),
-        [article, word] => is_one_of(article, "a an") && is_thing(word),
-        _ => false,
-    };
-    (is_side(one) && is_side(other)).then_some((one, other))
 }
