@@ -38,7 +38,7 @@ pub(super) fn is_of_itself(text: &[Token], least: usize) -> bool {
 
 /// Whether a question says enough of what it asks for that no greeting is a part of it, and points at nothing.
 fn names_its_matter(text: &[Token], least: usize) -> bool {
-    const OF_OTHERS: &str = "instead else such other another more less better worse better rather";
+    const OF_OTHERS: &str = "instead else such other another more less better worse rather";
     let says = text.iter().filter(|token| writing::says_much(token)).count();
     // "Hello, suggest some friendlier options": than it.
     let compares = !text.iter().any(|token| token.is("than"))
@@ -64,20 +64,20 @@ fn names_its_matter(text: &[Token], least: usize) -> bool {
         _ => false,
     };
     let is_told = tells_then_asks(text);
-    says >= if is_of_writer {
-        MUCH_OF_WRITER
-    } else if is_question {
-        least
-    } else {
-        MUCH
-    } && (is_question
-        || is_told
-        || text.first().is_some_and(|first| {
-            is_any_of(first, "explain describe list compare summarize recommend suggest")
-                && text.get(1).is_some_and(|next| {
-                    is_any_of(next, "the a an what how why some") || numbers::small_number(next).is_some()
-                })
-        }))
+    let least = match () {
+        () if is_of_writer => MUCH_OF_WRITER,
+        () if is_question => least,
+        () => MUCH,
+    };
+    says >= least
+        && (is_question
+            || is_told
+            || text.first().is_some_and(|first| {
+                is_any_of(first, "explain describe list compare summarize recommend suggest")
+                    && text.get(1).is_some_and(|next| {
+                        is_any_of(next, "the a an what how why some") || numbers::small_number(next).is_some()
+                    })
+            }))
         && !text.iter().enumerate().any(|(at, token)| {
             !is_bound_within(text, at)
                 && is_in_any(

@@ -23,20 +23,15 @@ pub(in super::super) fn without_thanks(
     let Some((before, [sign, after @ ..])) = tokens.split_at_checked(mark) else { return false };
     let is_comma = sign.is(",");
     let is_please = is_comma && matches!(after, [only] if is_any_of(only, "please pls plz"));
+    let is_help = matches!(after, [any, help, .., last] if is_any_of(any, "any") && help.is("help") && last.is("appreciated"))
+        && after.iter().all(|token| is_any_of(token, HELP));
     // "Many" and "much" alone thank nobody.
     let thanks = match after {
         [only] => is_any_of(only, "thanks thank thx cheers"),
-        [any, help, .., last] if any.is_plain() || any.is("Any") => {
-            is_any_of(any, "any")
-                && help.is("help")
-                && last.is("appreciated")
-                && after.iter().all(|token| is_any_of(token, HELP))
-                || is_any_of(any, "thanks thank thx cheers many much")
-                    && after.iter().all(|token| is_any_of(token, THANKS))
-        }
         [first, ..] => {
-            is_any_of(first, "thanks thank thx cheers many much")
-                && after.iter().all(|token| is_any_of(token, THANKS))
+            is_help
+                || is_any_of(first, "thanks thank thx cheers many much")
+                    && after.iter().all(|token| is_any_of(token, THANKS))
         }
         [] => false,
     };
