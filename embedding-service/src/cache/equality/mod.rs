@@ -74,10 +74,13 @@ impl Form {
         }
         let is_about_words = is_about_words || is_matter;
         writing::with_small_starts(&mut tokens, !is_about_words);
-        if !is_about_words && !writing::may_be_meant(&tokens) {
-            spelling::spelt(&mut tokens, is_known);
-            numbers::with_numbers(&mut tokens);
-        }
+        let with_one_writing = |tokens: &mut Vec<Token>| {
+            if !is_about_words && !writing::may_be_meant(tokens) {
+                spelling::spelt(tokens, is_known);
+                numbers::with_numbers(tokens);
+            }
+        };
+        with_one_writing(&mut tokens);
         end::without_comma_of_condition(&mut tokens);
         let begun_as = Beginning::of(&tokens);
         let is_short = may_be_short(&tokens);
@@ -91,10 +94,9 @@ impl Form {
             let may_move = given.is_empty() && !is_about_words;
             let courtesy = courtesy::without_courtesy(&mut tokens, is_about_words);
             is_asking |= courtesy == Some(Courtesy::Asking);
-            if courtesy.is_some() && !is_about_words && !writing::may_be_meant(&tokens) {
+            if courtesy.is_some() {
                 // What follows is a text of its own.
-                spelling::spelt(&mut tokens, is_known);
-                numbers::with_numbers(&mut tokens);
+                with_one_writing(&mut tokens);
             }
             let is_changed = courtesy.is_some()
                 || may_move && front::without_front(&mut tokens)

@@ -107,7 +107,7 @@ fn is_meant(greeting: &[Token], rest: &[Token], has_mark: bool, is_inner: bool) 
     // "Good morning", "quick question": of several words, and neither a title nor what inclusive people object to.
     let words = greeting.iter().filter(|token| !token.is_mark()).count();
     let is_long = has_mark
-        // A time of the day may answer when, and what is used.
+        // "Good evening" names a time of the day, which may be what "when" asks for.
         && !rest.first().is_some_and(|first| first.is("when"))
         && !greeting.iter().any(|token| is_in("addressed", &token.text) || is_any_of(token, "thank thanks"));
     let least = match words {

@@ -13,8 +13,9 @@ use super::{
 
 /// Words that say much, in a question that may have a greeting of one word before it.
 pub(super) const MUCH: usize = 5;
-/// The same behind one of two words, which is no title, and behind a longer one.
+/// The same behind a greeting of two words.
 pub(super) const SOME: usize = 3;
+/// The same behind a longer one.
 pub(super) const FEW: usize = 2;
 /// The same, of what who asks does or may do.
 const MUCH_OF_WRITER: usize = 2;
