@@ -311,7 +311,7 @@ fn fits<'a>(places: &[Place], tokens: &'a [Token], found: &mut Captures<'a>) -> 
         }
         Place::Any(name) => {
             let longest = match name {
-                'V' | 'W' | 'P' | 'R' | 'O' | 'Q' | 'T' | 'L' | 'D' => tokens.len().min(1),
+                'V' | 'W' | 'P' | 'R' | 'O' => tokens.len().min(1),
                 // As short as it can be; to the end of the text where nothing follows.
                 _ => tokens.len(),
             };
@@ -333,45 +333,30 @@ fn fits<'a>(places: &[Place], tokens: &'a [Token], found: &mut Captures<'a>) -> 
 fn label(name: char) -> &'static str {
     match name {
         'X' => "X",
-        'Y' => "Y",
         'V' => "V",
         'W' => "W",
         'R' => "R",
         'N' => "N",
         'O' => "O",
-        'S' => "S",
-        'Q' => "Q",
-        'L' => "L",
         'Z' => "Z",
-        'D' => "D",
-        'T' => "T",
         _ => "P",
     }
 }
 
 fn can_be(name: char, taken: &[Token]) -> bool {
-    let word = |token: &Token| token.kind == Kind::Word;
     match (name, taken) {
         ('V', [verb]) => is_in("actions", &verb.text),
         ('W', [verb]) => is_in_any(&["actions", "actions_of_titles"], &verb.text),
         ('O', [word]) => word.is_plain() && !is_in("not_explained", &word.text),
-        ('T', [word]) => word.is_plain() && is_noun(&word.text),
-        ('S', [.., last]) => is_plural(last),
-        ('L', [language]) => is_in("languages", &language.text.to_lowercase()),
-        ('D', [number]) => number.text.starts_with(|c: char| c.is_ascii_digit()),
-        ('Q', [quoted]) => {
-            quoted.kind == Kind::Other && quoted.text.starts_with(['"', '\'', '`', '“', '‘', '«'])
-                || word(quoted) && quoted.text.len() > 1 && quoted.text.chars().all(char::is_uppercase)
-        }
         ('N', [first, rest @ ..]) => {
             (first.is_capital() || first.is("the") && !rest.is_empty()) && rest.iter().all(Token::is_capital)
         }
         ('P', [owner]) => owner.text.strip_suffix("'s").is_some_and(|name| is_in("countries", name)),
         ('R', [noun]) => is_in("possessions", &noun.text),
         ('Z', [first, ..]) if is_any_of(first, HOW) => false,
-        ('X' | 'Y' | 'Z', [only]) => !is_in("pronouns", &only.text),
+        ('X' | 'Z', [only]) => !is_in("pronouns", &only.text),
         // "Some of it" is not "it".
-        ('X' | 'Y' | 'Z', [first, ..]) => !first.is("of") && !first.is_mark(),
+        ('X' | 'Z', [first, ..]) => !first.is("of") && !first.is_mark(),
         _ => false,
     }
 }
@@ -380,12 +365,6 @@ pub(super) fn is_plural(word: &Token) -> bool {
     // Not "glass", "bus", "analysis", "physics".
     let is_singular = ["ss", "us", "is", "ics"].iter().any(|end| word.text.ends_with(end));
     word.is_plain() && (word.text.ends_with('s') && !is_singular || is_in("plurals", &word.text))
-}
-
-/// A noun by its ending. "What is allowed?" and "what is open?" ask for no explanation of the word.
-fn is_noun(word: &str) -> bool {
-    !is_in("not_explained", word)
-        && (1..word.len()).any(|at| word.get(at..).is_some_and(|end| is_in("noun_endings", end)))
 }
 
 fn written(to: &[&'static str], found: &Captures<'_>) -> Vec<Token> {

@@ -48,34 +48,12 @@ impl Beginning {
     }
 }
 
-/// "What is the tallest mountain in Africa ?": a space before the question mark. "How do I type ?" asks about the mark, so only behind a name that
-/// has its place in the sentence.
-fn with_near_mark(tokens: &mut [Token]) {
-    let [first, .., before, last, mark] = tokens else { return };
-    let is_set = is_any_of(before, "in of to from for at") && last.is_capital();
-    if mark.kind == Kind::Other
-        && mark.text == "?"
-        && is_set
-        && words::is_in("questions", &first.text.to_lowercase())
-    {
-        mark.kind = Kind::Mark;
-    }
-}
-
 /// Takes the marks from the end of a text.
 pub(super) fn end_marks(tokens: &mut Vec<Token>, is_end: bool) -> End {
     let mut end = End::Plain;
-    with_near_mark(tokens);
-    // "Can dogs eat mango???" Two of them are an operator: "what is int??"
-    let is_loud = tokens.iter().rev().take_while(|token| token.is_mark() && token.text == "?").count() > 2
-        && tokens.first().is_some_and(|first| is_any_of(first, "can is are do does should will"))
-        && !tokens.iter().any(|token| {
-            words::is_in_any(&["written", "programmed", "named", "about_words"], &token.text.to_lowercase())
-        });
     let dots = tokens.iter().rev().take_while(|token| token.is_mark() && token.text == ".").count();
     while is_end && tokens.last().is_some_and(|last| last.kind == Kind::Mark && last.text != ",") {
         end = match tokens.pop() {
-            Some(mark) if end == End::Asked && mark.text == "?" && is_loud => End::Asked,
             // "What is Mass.?", "what is int...?", "what is int??": a part of the word.
             Some(mark) if end != End::Plain && (mark.text == "." || mark.text == "?") => {
                 tokens.push(mark);
@@ -100,38 +78,6 @@ pub(super) fn may_be_short(tokens: &[Token]) -> bool {
     !is_list && last.is_plain() && (last.text.len() < 5 || is_named && last.text.len() < 8)
 }
 
-/// "If my flight is late, am I" and "if my flight is late am I": the question begins at its verb, with a comma or without.
-pub(super) fn without_comma_of_condition(tokens: &mut Vec<Token>) {
-    let [first, who, ..] = tokens.as_slice() else { return };
-    let is_condition = is_any_of(first, "if when") && is_any_of(who, "i my a the");
-    let mut marks = tokens.iter().enumerate().filter(|(_, token)| token.is_mark());
-    let Some((at, comma)) = marks.next().filter(|_| is_condition) else { return };
-    let asks = match tokens.get(at.saturating_add(1)..) {
-        Some([verb, who, ..]) => {
-            is_any_of(verb, "am can should do will must may could") && is_any_of(who, "i")
-        }
-        _ => false,
-    };
-    if comma.is(",") && asks && marks.next().is_none() {
-        tokens.remove(at);
-    }
-}
-
-/// Whether a text is a question whatever ends it: "which side of the road do people drive on". "What does not kill me makes me stronger" is none.
-pub(super) fn can_only_ask(tokens: &[Token]) -> bool {
-    const SUBJECTS: &str = "i you we they people he she";
-    let [first, ..] = tokens else { return false };
-    let verb = tokens.iter().position(|token| is_any_of(token, "do does did"));
-    let is_asked = verb.is_some_and(|at| {
-        (1..6).contains(&at) && tokens.get(at.saturating_add(1)).is_some_and(|who| is_any_of(who, SUBJECTS))
-    });
-    is_any_of(first, "how why when where which")
-        && tokens.len() > 4
-        && is_asked
-        // "Where they do it is unknown"
-        && !tokens.iter().skip(verb.unwrap_or(0).saturating_add(2)).any(|token| is_any_of(token, "is are was were has will would"))
-}
-
 /// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb
 /// makes a statement of it ("what is done is done", "who is late has to pay", "why is beyond me").
 pub(super) fn asks(tokens: &[Token]) -> bool {
@@ -144,6 +90,11 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
     /// What stands before a plural that is no verb.
     const BEFORE_NOUNS: &str = "the a an of in for between and or to with on from my your his her our their its many most these those noble five three two";
     const NO_SUBJECTS: &str = "more not up beyond about in on because clear still";
+    // "Why isn't it working": without "not", it asks as well.
+    if tokens.iter().any(|token| token.is("n't")) {
+        let without: Vec<Token> = tokens.iter().filter(|token| !token.is("n't")).cloned().collect();
+        return asks(&without);
+    }
     let [first, second, third, rest @ ..] = tokens else {
         return matches!(tokens, [order, _] if words::is_order_word(&order.text));
     };
@@ -162,9 +113,6 @@ pub(super) fn asks(tokens: &[Token]) -> bool {
             || changes::is_plural(token)
             || token.kind == Kind::Other
     };
-    if can_only_ask(tokens) {
-        return true;
-    }
     let is_wh = words::is_in("questions", &first.text) && !order::is_verb(first);
     if words::is_order_word(&first.text) {
         return true;

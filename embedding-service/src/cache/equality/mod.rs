@@ -77,11 +77,12 @@ impl Form {
         let with_one_writing = |tokens: &mut Vec<Token>| {
             if !is_about_words && !writing::may_be_meant(tokens) {
                 spelling::spelt(tokens, is_known);
+                // "Shoudl I".
+                writing::with_small_i(tokens);
                 numbers::with_numbers(tokens);
             }
         };
         with_one_writing(&mut tokens);
-        end::without_comma_of_condition(&mut tokens);
         let begun_as = Beginning::of(&tokens);
         let is_short = may_be_short(&tokens);
         let mut is_asking = false;
@@ -106,8 +107,11 @@ impl Form {
             }
         }
         if !is_about_words {
-            // The sides of a comparison may be given below, in their order.
-            order::settled(&mut tokens, given.is_empty());
+            order::with_early_not(&mut tokens);
+        }
+        // The sides of a comparison may be given below, in their order.
+        if !is_about_words && given.is_empty() {
+            sides::with_sorted_sides(&mut tokens);
         }
         if is_asking && matches!(end, End::Plain | End::Stopped) {
             end = End::Asked;
@@ -122,8 +126,7 @@ impl Form {
             tokens.push(Token { kind: Kind::Mark, ..Token::word(".") });
         }
         // "Could you explain X?" and "explain X." are one.
-        let says_nothing =
-            end::can_only_ask(&tokens) || begun_as.is_asked_for || end == End::Stopped && begun_as.is_order;
+        let says_nothing = begun_as.is_asked_for || end == End::Stopped && begun_as.is_order;
         let own_mark = matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !says_nothing);
         tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
         let words = tokens.into_iter().map(|token| token.text).collect();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{
     token::{Kind, Token, is_any_of},
-    words::{is_in, is_in_any},
+    words::is_in,
 };
 
 /// "seven" in digits.
@@ -12,14 +12,6 @@ pub(super) fn small_number(token: &Token) -> Option<String> {
     const SMALL: [&str; 11] =
         ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
     SMALL.iter().zip(2_u8..).find(|(word, _)| token.is(word)).map(|(_, value)| value.to_string())
-}
-
-/// "five-day" as "5-day".
-fn compound(token: &Token) -> Option<String> {
-    const SPANS: &str = "minute hour day night week month year page person";
-    let (number, span) = token.text.split_once('-')?;
-    let digits = small_number(&Token::word(number))?;
-    is_any_of(&Token::word(span), SPANS).then(|| format!("{digits}-{span}"))
 }
 
 /// Units in full and short.
@@ -44,9 +36,6 @@ const UNITS: [(&str, &str); 14] = [
 const MEASURES: &str = "miles mile kilometers kilometer km meters meter m feet foot inches inch yards yard centimeters cm millimeters mm pounds pound lbs \
     ounces ounce kilograms kilogram kg grams gram g milligrams mg stone tons liters liter ml milliliters cups cup tablespoons teaspoons pints gallons \
     dollars euros yen rupees pesos percent hours minutes seconds days weeks acres hectares";
-/// With these, so many things are meant, and not how they are written.
-const DONE: &str = "cook make bake eat drink use need feed fit buy travel visit spend sleep walk run drive take serve rent pack divide multiply";
-
 fn is_unit(word: &str) -> bool {
     word == "percent" || UNITS.iter().any(|(long, short)| word == *long || word == *short)
 }
@@ -92,41 +81,6 @@ fn calculates(tokens: &[Token]) -> bool {
                     || is(at, "what") && is(next(1), "is")
                     || is(at, "how") && is(next(1), "much"))
     })
-}
-
-const OF_WRITING: &str = "appear appears shown displayed printed write writes writing written typed typing strokes give gives return returns";
-
-/// Whether a question is about so much of something: "what can I cook with two eggs and 200 g of spinach?"
-fn measures(tokens: &[Token]) -> bool {
-    let is_amount = |at: usize| {
-        let next = tokens.get(at.saturating_add(1));
-        tokens.get(at).is_some_and(|number| {
-            number.text.bytes().all(|byte| byte.is_ascii_digit()) || small_number(number).is_some()
-        }) && next
-            .is_some_and(|unit| unit.text != "%" && is_unit(&unit.text) || super::changes::is_plural(unit))
-    };
-    let is_plain = |token: &Token| {
-        !token.is_capital()
-            && !is_any_of(token, OF_WRITING)
-            && !is_any_of(token, OF_STYLE)
-            && !is_in_any(
-                &[
-                    "about_words",
-                    "about_talk",
-                    "works",
-                    "languages",
-                    "written",
-                    "searched",
-                    "searching",
-                    "named",
-                ],
-                &token.text,
-            )
-    };
-    tokens.first().is_some_and(|first| is_any_of(first, "how what which can"))
-        && tokens.len() > 6
-        && (0..tokens.len()).any(is_amount)
-        && tokens.iter().all(is_plain)
 }
 
 /// "Name five noble gases", "give me three tips", "in two sentences, explain", "what are the five lakes", but not "explain six sigma" and "a
@@ -188,21 +142,7 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
     // "What is 5 kg short for?", "is 15 % right in APA?"
     let is_spoken_of = tokens.last().is_some_and(|last| last.is("for"))
         || tokens.windows(2).any(|two| matches!(two, [into, form] if into.is("in") && is_in_capitals(form)));
-    let is_used = tokens.iter().any(|token| is_any_of(token, DONE));
-    let is_quantity = measures(tokens) && !is_programmed && !is_spoken_of;
-    let calculates = calculates(tokens) && !is_programmed && !is_spoken_of || is_quantity;
-    // "Ten days late", but not how it is written, and no title.
-    let is_plain_text = !is_programmed
-        && !is_spoken_of
-        && tokens.len() > 4
-        && !tokens.first().is_some_and(|first| first.is("who"))
-        && !tokens.iter().any(|token| {
-            let lists =
-                ["judged", "about_words", "about_talk", "works", "written", "searched", "searching", "named"];
-            is_any_of(token, OF_WRITING)
-                || is_any_of(token, OF_STYLE)
-                || is_in_any(&lists, &token.text.to_lowercase())
-        });
+    let calculates = calculates(tokens) && !is_programmed && !is_spoken_of;
     // Elsewhere a comma begins the fraction.
     let names_somewhere =
         tokens.iter().skip(1).any(|token| token.is_capital() && token.text.chars().any(char::is_lowercase));
@@ -220,38 +160,13 @@ pub(super) fn with_numbers(tokens: &mut Vec<Token>) {
                 && last.text.ends_with(|c: char| c.is_ascii_digit())
                 && !last.text.contains(|c: char| c.is_alphabetic())
         });
-        // "Ten days late", "in ten days", but not "play seven days" and "does the style guide accept ten days?"
-        let is_span =
-            before.last().is_some_and(|before| {
-                is_any_of(before, "in after within for every last next past only is are takes")
-            }) || after.get(1).is_some_and(|behind| is_any_of(behind, "late old ago before after early"));
-        let is_time =
-            is_plain_text && is_span && next.is_some_and(|next| is_any_of(next, TIMES)) && before.len() > 1;
-        let small = small_number(token).filter(|_| {
-            is_time
-                || counts
-                    && !is_programmed
-                    && (is_count(before, after)
-                        || calculates && is_measured
-                        || is_quantity
-                            && next.is_some_and(|next| {
-                                super::changes::is_plural(next) && (is_any_of(next, MEASURES) || is_used)
-                            }))
-        });
+        let small = small_number(token)
+            .filter(|_| counts && !is_programmed && (is_count(before, after) || calculates && is_measured));
         let unit = UNITS
             .iter()
             .find(|(long, _)| token.text == *long)
             .filter(|_| calculates && follows_number && !(token.text == "%" && before_number));
-        // "200 grams of", but not "5 g" of acceleration.
-        let is_grams = is_plain_text
-            && follows_number
-            && is_any_of(token, "grams gram")
-            && next.is_some_and(|next| next.is("of"));
-        if is_grams {
-            tokens.push(Token::word("g"));
-        } else if let Some(text) = compound(token).filter(|_| is_plain_text) {
-            tokens.push(Token { kind: Kind::Other, text, ..token.clone() });
-        } else if let Some(text) = small {
+        if let Some(text) = small {
             tokens.push(Token { kind: Kind::Other, text, ..token.clone() });
         } else if let Some((_, short)) = unit {
             tokens.push(Token::word(short));
@@ -307,12 +222,6 @@ fn number(text: &str) -> Option<(String, String)> {
     };
     (fits && is_plain).then(|| (digits.replace(',', ""), unit.to_owned()))
 }
-
-/// Who plays a song, and who minds how a number is written.
-const OF_STYLE: &str = "play plays strum dance watch stream guitar piano capo key chords sheet headline headlines numeral numerals digits prefer prefers \
-    allow allows require requires chicago contract";
-/// Of what so many are counted in figures or in words.
-const TIMES: &str = "minutes hours days weeks months years";
 
 /// "May 3rd, 1979" is "3 May 1979", where something happened on it or its day is asked for: "which pattern reads May 3, 1979?"
 fn with_dates(tokens: &mut Vec<Token>) {

@@ -2,7 +2,6 @@
 //! and what stands on both sides of a symmetric word in `sides`.
 
 use super::{
-    sides,
     token::{Kind, Token},
     words::is_in,
 };
@@ -160,46 +159,46 @@ fn with_do(tokens: &mut Vec<Token>) {
     }
 }
 
+/// "Why does my printer not connect" is "why doesn't my printer connect", of one thing of somebody and of what it does or is doing. In "why are
+/// drugs not approved by the FDA safe?", "not" belongs to what follows it, and "why doesn't he" proposes something.
+pub(super) fn with_early_not(tokens: &mut Vec<Token>) {
+    let [why, verb, my, subject @ ..] = tokens.as_slice() else { return };
+    let Some((subject, [_, done, rest @ ..])) =
+        subject.iter().position(|token| token.is("not")).and_then(|at| subject.split_at_checked(at))
+    else {
+        return;
+    };
+    let is_noun = |token: &Token| {
+        token.kind == Kind::Word
+            && !is_one_of(token, CLAUSES)
+            && !is_one_of(token, PREPOSITIONS)
+            && !is_in("quantities", &token.text)
+    };
+    let is_done = match verb.text.as_str() {
+        "is" => done.text.ends_with("ing") && rest.is_empty(),
+        "does" | "did" | "will" => {
+            done.is_plain() && !done.text.ends_with("ing") && !super::contractions::is_participle(&done.text)
+        }
+        _ => false,
+    };
+    let is_of_somebody = is_one_of(my, "my our")
+        && (1..4).contains(&subject.len())
+        && subject.iter().all(is_noun)
+        && !subject.last().is_some_and(super::changes::is_plural);
+    let is_pronoun = subject.is_empty() && (my.is("it") || verb.is("is") && is_one_of(my, "he she"));
+    let is_moved = is_one_of(why, "why")
+        && (is_of_somebody || is_pronoun)
+        && is_done
+        && !tokens.iter().any(Token::is_mark);
+    let not = subject.len().saturating_add(3);
+    if is_moved {
+        tokens.remove(not);
+        tokens.insert(2, Token::word("n't"));
+    }
+}
+
 /// "The Amazon River", "Lake Baikal".
 fn is_name_with_article(names: &[Token]) -> bool {
     let names = names.split_first().filter(|(the, _)| the.is("the")).map_or(names, |(_, rest)| rest);
     !names.is_empty() && names.iter().all(Token::is_capital)
-}
-
-/// What the rules of `changes.txt` cannot say, because it is about places within the sentence.
-pub(super) fn settled(tokens: &mut [Token], is_whole: bool) {
-    with_late_not(tokens);
-    if is_whole {
-        sides::with_sorted_sides(tokens);
-    }
-}
-
-/// "Why isn't it working" is "why is it not working". "Why don't we" and "why doesn't he" propose something, and "why can't camels drink" may
-/// be about being able not to. With a noun, "not" may belong to what follows it: "why aren't drugs approved by the FDA safe?"
-fn with_late_not(tokens: &mut [Token]) {
-    let [wh, verb, not, subject, next, ..] = &*tokens else { return };
-    // "Why doesn't my printer connect": one thing of somebody, and what it does.
-    let is_of_thing = is_in("questions", &wh.text)
-        && not.is("n't")
-        && is_one_of(verb, "does did")
-        && is_one_of(subject, "my your his her our their")
-        && next.is_plain()
-        && !tokens.iter().any(|token| is_in("quantities", &token.text))
-        && tokens.get(5).is_some_and(|done| {
-            done.is_plain()
-                && !super::contractions::is_participle(&done.text)
-                && !is_one_of(done, PREPOSITIONS)
-        });
-    let is_moved = is_in("questions", &wh.text)
-        && not.is("n't")
-        // "What shouldn't we all do?"
-        && !is_in("quantities", &next.text)
-        && (is_one_of(verb, "is are was were did") && is_one_of(subject, PRONOUNS)
-            || verb.is("does") && subject.is("it")
-            || wh.is("what") && verb.is("should") && is_one_of(subject, PRONOUNS));
-    let end = if is_of_thing { 5 } else { 4 };
-    if let Some(moved) = tokens.get_mut(2..end).filter(|_| is_moved || is_of_thing) {
-        moved.rotate_left(1);
-        moved.last_mut().into_iter().for_each(|not| "not".clone_into(&mut not.text));
-    }
 }

@@ -14,7 +14,7 @@ struct Frame {
     joined_by: &'static str,
 }
 
-const FRAMES: [Frame; 17] = {
+const FRAMES: [Frame; 12] = {
     const fn of(before: &'static str, behind: &'static str) -> Frame {
         Frame { before, behind, joined_by: "and" }
     }
@@ -29,13 +29,8 @@ const FRAMES: [Frame; 17] = {
         of("how do", "differ"),
         of("how are", "related"),
         of("how are", "different"),
-        of("how are", "similar"),
-        of("is it safe to mix", ""),
         of("can i mix", ""),
         of("can i take", "together"),
-        of("can i eat", "together"),
-        of("can i use", "together"),
-        of("can i wash", "together"),
         between("which is er ,", ""),
         between("is", "er"),
         between("are", "er"),

@@ -3,7 +3,6 @@
 
 use super::{
     changes,
-    numbers::small_number,
     slips::{may_be_slip, meant, meant_at_start},
     token::{Kind, Token, is_any_of},
     words::{american, is_in},
@@ -43,17 +42,16 @@ pub(super) fn spelt(tokens: &mut [Token], is_known: &dyn Fn(&str) -> bool) {
         }
         let mended = match at {
             0 => meant_at_start(&token.text).map(str::to_owned),
-            _ if !may_slip => None,
             _ => meant(&token.text, is_known)
                 .filter(|slip| {
-                    let is_asked = is_in("asked_for", &slip.meant);
-                    let is_rare = !slip.is_famous && token.text.len() > 4;
-                    is_asked && is_asked_for(tokens, at)
-                        || is_rare
-                            && company > 1
-                            && !is_called(tokens, at)
-                            && may_be_no_name(tokens, at, &slip.meant)
-                        || !is_rare && !is_asked && stands_as_a_word(tokens, at, &slip.meant)
+                    may_slip
+                        && (company > 1 || tokens.len() > 5)
+                        && !is_called(tokens, at)
+                        && if slip.is_famous {
+                            is_of_one(tokens, at)
+                        } else {
+                            may_be_no_name(tokens, at, &slip.meant)
+                        }
                 })
                 .map(|slip| slip.meant),
         };
@@ -110,76 +108,17 @@ fn may_be_no_name(tokens: &[Token], at: usize, meant: &str) -> bool {
             || ends_as_no_name)
 }
 
+/// "In an emergancy", "a buisness plan": with "the", a slip of which texts speak may be meant as it is ("find the seperate").
+fn is_of_one(tokens: &[Token], at: usize) -> bool {
+    at.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|token| is_any_of(token, "a an my our your"))
+}
+
 /// "When was captial founded?": the name of something.
 fn is_called(tokens: &[Token], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
     let next = at.checked_add(1).and_then(|at| tokens.get(at));
     before.is_some_and(super::order::is_verb)
         && next.is_some_and(|next| super::contractions::is_participle(&next.text))
-}
-
-/// "What is the captial of", "what is the diffrence between".
-fn is_asked_for(tokens: &[Token], at: usize) -> bool {
-    matches!(tokens.get(..at), Some([what, is, the]) if what.is("what") && is_any_of(is, "is are") && the.is("the"))
-        && at.checked_add(1).and_then(|at| tokens.get(at)).is_some_and(|next| is_any_of(next, "of between"))
-}
-
-/// Whether a slip stands where its word does something in the sentence: "the captial of", "i recieve my", "to boil potatos", "how do vacines
-/// work". "A sign that says seperate", "who was musuem?", "the seperate event" and "where does teh come from?" may mean it as it is.
-fn stands_as_a_word(tokens: &[Token], at: usize, meant: &str) -> bool {
-    const DETERMINERS: &str = "the a an my your his her its our their many much these those";
-    const CLAUSES: &str = "because which that when where while what how why";
-    const BEHIND: &str = "of for from to between and";
-    const BOUND: &str = "in on at for with by from to of about into and or so as than";
-    /// What may stand between an article and its noun.
-    const KINDS: &str = "best most main good bad new old big small great common first last next only average total full whole different important \
-        legal daily annual monthly chemical human current same";
-    const WORTH: &str = "important good bad necessary dangerous healthy unhealthy expensive cheap hard difficult easy useful safe";
-    let before = |by: usize| at.checked_sub(by).and_then(|at| tokens.get(at));
-    let is = |by: usize, list: &str| before(by).is_some_and(|token| is_any_of(token, list));
-    let next = at.checked_add(1).and_then(|at| tokens.get(at));
-    let is_next = |list: &str| next.is_some_and(|next| is_any_of(next, list));
-    let asks_how = tokens.first().is_some_and(|first| is_any_of(first, "how why when where"));
-    let is_count = before(1).is_some_and(|number| {
-        small_number(number).is_some() || number.text.starts_with(|c: char| c.is_ascii_digit())
-    });
-    let is_object = is(2, "i you we they to") && before(1).is_some_and(|verb| is_in("actions", &verb.text));
-    let is_next_plain = next.is_some_and(Token::is_plain);
-    let is_next_bound = is_next(BOUND) || next.is_some_and(super::order::is_verb);
-    let is_clause = is_any_of(&Token::word(meant), CLAUSES);
-    let ends_phrase = next.is_none_or(Token::is_mark) || is_next(BEHIND);
-    // "Circle the recieve", "find the seperate": the word that stands there.
-    let is_of_text = |verb: &Token| {
-        !is_in("actions", &verb.text)
-            || is_any_of(
-                verb,
-                "find check fix read write print quote use draw record translate cite add remove delete replace test",
-            )
-    };
-    let verb_at: usize = if is(1, DETERMINERS) { 2 } else { 3 };
-    let is_meant = next.is_none_or(Token::is_mark)
-        && before(verb_at)
-            .is_some_and(|verb| !is_any_of(verb, BOUND) && !super::order::is_verb(verb) && is_of_text(verb));
-    // "What is a convnet?" is of a trade.
-    let is_last = next.is_none_or(Token::is_mark) && is(1, "a an the") && tokens.len() < 7;
-    let is_noun = !meant.ends_with("ly") && ends_phrase && !is_meant && !is_last;
-    is_clause && is_next_plain && !is_next_bound && !before(1).is_some_and(super::order::is_verb)
-        || is(1, DETERMINERS) && is_noun
-        || is(1, "a an many much") && is_next_plain && !meant.ends_with("ly")
-        || is_count
-        || is(2, DETERMINERS) && (is(1, KINDS) || before(1).is_some_and(|kind| kind.text.ends_with("est"))) && is_noun
-        || is(1, "i you we they to") && is_next_plain
-        || is_object
-        || asks_how && is(1, "do does did") && is_next_plain
-        // "Why is excercise important?", but not "why is excercise underlined?"
-        || is(2, "why") && is(1, "is are") && is_next(WORTH)
-        // "How does the stock market wrok?"
-        || asks_how && !meant.ends_with("ly") && !is(1, DETERMINERS) && ends_question(tokens, at)
-}
-
-fn ends_question(tokens: &[Token], at: usize) -> bool {
-    let is = |at: usize, list: &str| tokens.get(at).is_some_and(|token| is_any_of(token, list));
-    at.saturating_add(1) == tokens.len() && is(1, "do does did") && !is(2, "i you we they he she it")
 }
 
 /// Whether a word is used and not spoken of or a title: "what colour is", "how do I organise my", but not "the colour of magic", "how many

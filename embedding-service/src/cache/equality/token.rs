@@ -60,7 +60,10 @@ impl Text {
         let mut reader = Reader { tokens: Vec::new(), rest: text.trim_matches(' '), is_first: true };
         while reader.step() {}
         let Reader { tokens, rest, .. } = reader;
-        let is_about_words = tokens.iter().any(says_something_about_words);
+        let is_about_words = tokens
+            .iter()
+            .enumerate()
+            .any(|(at, token)| says_something_about_words(token) && !is_lost(&tokens, at));
         let has_word = tokens.iter().any(|token| token.kind == Kind::Word);
         has_word.then(|| Self { tokens, given: rest.to_owned(), is_about_words })
     }
@@ -78,6 +81,17 @@ fn says_something_about_words(token: &Token) -> bool {
         Kind::Other => is_code(),
         Kind::Mark => false,
     }
+}
+
+/// "Reset my password", "I forgot the password of my account": it says nothing of what the password is.
+pub(super) fn is_lost(tokens: &[Token], at: usize) -> bool {
+    let is = |at: Option<usize>, list: &str| {
+        at.and_then(|at| tokens.get(at)).is_some_and(|token| is_any_of(token, list))
+    };
+    is(Some(at), "password username")
+        && is(at.checked_sub(1), "my the a")
+        && is(at.checked_sub(2), "reset change forgot recover update")
+        && tokens.iter().enumerate().all(|(other, token)| other == at || !says_something_about_words(token))
 }
 
 struct Reader<'a> {

@@ -37,7 +37,11 @@ pub(super) fn with_small_starts(tokens: &mut [Token], may_be_slip: bool) {
             }
         }
     }
-    // "Should I depend on x?"
+    with_small_i(tokens);
+}
+
+/// "I" in either case, where it is no value of a program: "Should I depend on x?"
+pub(super) fn with_small_i(tokens: &mut [Token]) {
     let has_value = tokens.iter().any(|token| {
         let mut letters = token.text.trim_end_matches(['.', '?', '!']).chars();
         letters.next().is_some_and(|first| first.is_lowercase() && !matches!(first, 'a' | 'i'))

@@ -105,7 +105,8 @@ fn is_meant(greeting: &[Token], rest: &[Token], has_mark: bool, is_inner: bool) 
             && rest.first().is_some_and(|first| first.is("who") || is_verb(first))
     };
     // "Good morning", "quick question": of several words, and neither a title nor what inclusive people object to.
-    let words = greeting.iter().filter(|token| !token.is_mark()).count();
+    // "Hey, quick question, ...": all of it greets.
+    let words = greeting.iter().filter(|token| !token.is_mark()).count().saturating_add(greets_on(rest));
     let is_long = has_mark
         // "Good evening" names a time of the day, which may be what "when" asks for.
         && !rest.first().is_some_and(|first| first.is("when"))
@@ -128,6 +129,13 @@ fn is_meant(greeting: &[Token], rest: &[Token], has_mark: bool, is_inner: bool) 
             && (["thanks", "thank", "great", "perfect"].into_iter().any(starts_with)
                 || starts_with("question") || is_bound(greeting, rest) || is_of_people())
         || names_language(rest)
+}
+
+/// The words of further greetings that a text goes on with, each before a mark.
+fn greets_on(rest: &[Token]) -> usize {
+    let greetings = courtesies().iter().filter(|pattern| !pattern.needs_order && !pattern.is_embedded);
+    let lens = greetings.filter_map(|pattern| prefix(&pattern.places, rest));
+    lens.max().filter(|len| rest.get(*len).is_some_and(Token::is_mark)).unwrap_or(0)
 }
 
 /// "So do I", "so what if": no filler.

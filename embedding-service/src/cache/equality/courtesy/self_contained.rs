@@ -4,7 +4,7 @@ use super::{
     super::{
         changes::is_whole,
         numbers,
-        token::{Token, is_any_of},
+        token::{Token, is_any_of, is_lost},
         words::{is_in, is_in_any},
         writing,
     },
@@ -81,6 +81,7 @@ fn names_its_matter(text: &[Token], least: usize) -> bool {
             }))
         && !text.iter().enumerate().any(|(at, token)| {
             !is_bound_within(text, at)
+                && !is_lost(text, at)
                 && is_in_any(
                     &["of_talk", "languages", "about_words", "about_talk", "works"],
                     &token.text.to_lowercase(),
