@@ -40,6 +40,8 @@ COMMON = [(4, 20_000), (6, 5_000), (8, 500)]
 LARGEST_LIST = 60
 # The list after this one has misspellings too ("populaton").
 LARGEST_KNOWN = 80
+# What is asked for in "what is the ... of": of these, all slips of the list are taken.
+ASKED_FOR = {"capital", "definition", "difference", "meaning", "population", "temperature", "symptoms", "currency", "distance"}
 # Slips of a list that are as long are taken where their shape is typical.
 LONG = 7
 # A slip that is written more often than this (ten to this power in a thousand million words) is one of which texts speak.
@@ -118,11 +120,11 @@ def sizes() -> dict[str, int]:
     return found
 
 
-def is_slip(slip: str, word: str, asked_for: set[str], existing: set[str]) -> bool:
+def is_slip(slip: str, word: str, existing: set[str]) -> bool:
     # A plural of another language: "secretos", "indianos".
     if slip[-2:] in {"os", "as", "es", "is"} and word == slip[:-2] + "s":
         return False
-    if word in asked_for or min(len(slip), len(word)) >= LONG and is_typical(slip, word):
+    if word in ASKED_FOR or min(len(slip), len(word)) >= LONG and is_typical(slip, word):
         return True
     # A common word, and a slip that is rare beside it.
     is_rare = english(slip) < 1.7 and (len(slip) >= 6 or len(slip) >= 4 and sorted(slip) == sorted(word))
@@ -135,8 +137,6 @@ def write(name: str, about: str, lines: Iterable[str]) -> None:
 
 
 def main(source: Path, counted: Path) -> None:
-    lists = dict(line.split(":", 1) for line in (TO / "words.txt").read_text().splitlines() if not line.startswith("#") and ":" in line)
-    asked_for = set(lists["asked_for"].split())
     real = {word for line in REAL.read_text().splitlines() if not line.startswith("#") for word in line.split()}
     counts = json.loads(gzip.decompress(counted.read_bytes()))
     size = sizes()
@@ -160,7 +160,7 @@ def main(source: Path, counted: Path) -> None:
         if len(words) != 1 or not is_plain(words[0]) or not is_plain(slip) or not is_near(slip, words[0]):
             continue
         by_shape = meanings.get(slip) == set(words) and not exists(slip)
-        if not by_shape and not any(slip in words for words in [elsewhere, real, named]) and is_slip(slip, words[0], asked_for, huge):
+        if not by_shape and not any(slip in words for words in [elsewhere, real, named]) and is_slip(slip, words[0], huge):
             slips[slip] = words[0]
     near = {slip for slip in meanings if exists(slip) and slip not in common and slip not in slips} | real
 
