@@ -207,6 +207,14 @@ impl StepsPolicy {
         Self { weak, is_open_ended: true, ..self.clone() }
     }
 
+    /// The policy where the same is to be asked again and again, with minutes between: content waits, and a failure may be what is there
+    /// before that comes which is awaited.
+    pub(super) fn at_intervals(&self) -> Self {
+        /// Twice an hour for half a day.
+        const LOOKS: u32 = 24;
+        self.open_ended().asked_for(LOOKS)
+    }
+
     /// The policy with no kill before this count, and with the same hints.
     #[inline(never)]
     pub(super) fn killing_from(&self, least: u32) -> Self {

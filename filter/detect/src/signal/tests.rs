@@ -729,6 +729,42 @@ fn what_is_to_be_done_until_something_comes_about_waits() {
 }
 
 #[test]
+fn what_is_looked_at_again_after_minutes_may_not_be_there_yet() {
+    const MISSING: &str = "ls: cannot access '/in/MT940.sta': No such file or directory";
+    let first = |task: &str, arguments: &str, result: &str, verdict| {
+        (1..=40).find(|count| {
+            let all = vec![step("exec", arguments, result); *count];
+            let steps = Steps { all, task: Task::Texts([task; 2]), ..Steps::default() };
+            in_steps(&steps, &StepsPolicy::default()).map(|found| found.verdict) == Some(verdict)
+        })
+    };
+    let kill = |task: &str, arguments: &str, result: &str| first(task, arguments, result, Verdict::Kill);
+    let look = r#"{"cmd":"ls -l /in/MT940.sta"}"#;
+    // The user has said how often.
+    for task in [
+        "Check every 15 min, import it once it is there.",
+        "Check hourly",
+        "Sieh stündlich nach",
+        "每小时看一次",
+    ] {
+        assert_eq!(kill(task, look, MISSING), Some(28), "{task}");
+        assert_eq!(kill(task, look, "ongoing-request=\"true\""), None, "{task}");
+    }
+    // The call says it.
+    for wait in [r#""after":"15m""#, r#""delay": "1h""#, r#""wait_min":10"#, r#""delayHours": 2"#] {
+        let waits = format!(r#"{{"cmd":"ls -l /in/MT940.sta",{wait}}}"#);
+        assert_eq!(kill("Import the statement", &waits, MISSING), Some(28), "{wait}");
+        assert_eq!(first("Import the statement", &waits, MISSING, Verdict::Hint), Some(3), "{wait}");
+    }
+    for wait in
+        [r#""wait":2"#, r#""timeout":"15m""#, r#""after":"step 5""#, r#""delay_ms":600"#, r#""wait_min":0"#]
+    {
+        let other = format!(r#"{{"cmd":"ls -l /in/MT940.sta",{wait}}}"#);
+        assert_eq!(kill("Import the statement", &other, MISSING), Some(5), "{wait}");
+    }
+}
+
+#[test]
 fn what_the_user_has_counted_is_not_stopped_before() {
     let first = |task: &str, arguments: &str, verdict| {
         (1..=40).find(|count| {

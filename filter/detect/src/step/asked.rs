@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     acknowledging::has,
-    known::Known,
+    known::{Known, is_one_of},
     phrases::{self, Says},
 };
 use crate::{
@@ -46,6 +46,8 @@ pub enum Asked {
     NotSaid,
     /// Nobody knows how often: "until the door opens".
     OpenEnded,
+    /// Again and again, with time between: "check hourly". What is not there yet may come as a failure.
+    AtIntervals,
     /// From `LEAST` to `MOST`.
     Times(u32),
 }
@@ -53,16 +55,15 @@ pub enum Asked {
 impl Asked {
     pub(crate) fn by(text: &str) -> Self {
         match in_both_ends(text) {
-            0 if phrases::says(text, Says::OpenEnded) && !goes_to_the_end(text) || is_at_intervals(text) => {
-                Self::OpenEnded
-            }
+            0 if is_at_intervals(text) => Self::AtIntervals,
+            0 if phrases::says(text, Says::OpenEnded) && !goes_to_the_end(text) => Self::OpenEnded,
             0 => Self::NotSaid,
             number => Self::Times(number),
         }
     }
 }
 
-/// "Every 30 minutes", "alle zehn Minuten": a user who says so waits for something.
+/// "Every 30 minutes", "alle zehn Minuten", "cada hora", "hourly": a user who says so waits for something.
 fn is_at_intervals(text: &str) -> bool {
     let is_every = |word: &str, before: &str| {
         [english::EVERY, others::EVERY].iter().copied().flatten().any(|every| match every.split_once(' ') {
@@ -70,19 +71,23 @@ fn is_at_intervals(text: &str) -> bool {
             None => word.eq_ignore_ascii_case(every),
         })
     };
-    let is_unit = |word: &str| {
+    let begins = |word: &str, units: &[&str]| {
         let word = word.to_ascii_lowercase();
-        others::UNITS_OF_TIME.iter().any(|unit| word.starts_with(unit))
+        units.iter().any(|unit| word.starts_with(unit))
     };
     let reach = text.get(..text.floor_char_boundary(REACH)).unwrap_or_default();
     let (mut three, mut two, mut one) = ("", "", "");
-    words(reach).any(|word| {
+    let in_words = words(reach).any(|word| {
         let is_number =
             one.starts_with(|digit: char| digit.is_ascii_digit()) || number_in_words(one).is_some();
-        let found = is_number && is_every(two, three) && is_unit(word);
+        let found = is_number && is_every(two, three) && begins(word, others::UNITS_OF_TIME)
+            // "Every minor fault" begins with a unit in short.
+            || is_every(one, two) && begins(word, others::UNITS_IN_FULL)
+            || is_one_of(word, others::INTERVALS);
         (three, two, one) = (two, one, word);
         found
-    })
+    });
+    in_words || others::INTERVALS_WITHOUT_SPACES.iter().any(|interval| reach.contains(interval))
 }
 
 /// "Keep going until the problem is solved": how an agent works, and nothing that it waits for.
@@ -269,13 +274,33 @@ mod tests {
             "炉子凉了告诉我。",
             "भट्ठी ठंडी हो जाए तो बताना।",
             "Go on until the tests pass",
-            "Every 30 minutes look at the parcel's status.",
-            "Schau alle zehn Minuten nach dem Paket.",
-            "Regarde toutes les 5 minutes.",
-            "Revisa el horno cada 15 segundos",
-            "每隔半小时看一下物流。",
         ] {
             assert_eq!(Asked::by(text), Asked::OpenEnded, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_done_at_intervals() {
+        for text in [
+            "Every 30 minutes look at the parcel's status.",
+            "Check hourly and start the import when it is there",
+            "Poll it every minute until it answers",
+            "Schau alle zehn Minuten nach dem Paket.",
+            "Sieh stündlich nach",
+            "Regarde toutes les 5 minutes.",
+            "Vérifie chaque heure si le fichier est là",
+            "Revisa el horno cada 15 segundos",
+            "Controlla ogni minuto",
+            "每隔半小时看一下物流。",
+            "30分おきに確認して",
+            "10분마다 보고 들어오면 알려 줘",
+        ] {
+            assert_eq!(Asked::by(text), Asked::AtIntervals, "{text}");
+        }
+        for text in
+            ["Fix every minor fault", "Name every uncle", "Each of them has an hour", "At every horizon"]
+        {
+            assert_eq!(Asked::by(text), Asked::NotSaid, "{text}");
         }
     }
 

@@ -169,6 +169,11 @@ impl Step<'_> {
         has(english::PERSONS) && has(english::ASKS) && self.kind() == Kind::Acknowledgement
     }
 
+    /// See `purpose::waits_for_minutes`.
+    pub(crate) fn waits_for_minutes(&self) -> bool {
+        self.brought.waits_for_minutes()
+    }
+
     /// What its results say; nothing where that is not kept.
     pub(crate) fn text(&self) -> Option<String> {
         let texts: Vec<String> = self.brought.texts().collect();

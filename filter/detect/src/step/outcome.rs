@@ -13,6 +13,7 @@ use super::{
     judge::{Facts, MAX_FAILURE},
     memo::{Key, Remembered},
     numbers::Numbers,
+    purpose::waits_for_minutes,
     residue::{self, Residue},
     volatile,
 };
@@ -381,6 +382,11 @@ impl<'a> Brought<'a> {
     /// What the calls were given, as far as it is kept.
     pub fn arguments(&self) -> String {
         self.results().map(|done| done.call.meaning.arguments()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether a call says itself that minutes go by before it is made.
+    pub fn waits_for_minutes(&self) -> bool {
+        self.results().any(|done| waits_for_minutes(done.call.meaning.arguments()))
     }
 
     /// The texts of the results, as far as they are kept.

@@ -144,6 +144,34 @@ fn text_of(raw: Raw<'_>) -> Option<String> {
     json::string(raw).map(Cow::into_owned)
 }
 
+/// `{"url": "...", "delay": "1h"}`, `{"sku": "...", "wait_min": 10}`: minutes go by before the call is made. A time of seconds may be that
+/// of any call in a browser.
+pub(super) fn waits_for_minutes(arguments: &str) -> bool {
+    let is_long = |name: &str, value: &str| {
+        let number = value
+            .len()
+            .saturating_sub(value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len());
+        let (number, unit) = value.split_at_checked(number).unwrap_or_default();
+        let is_unit = |word: &str| is_one_of(word, english::MINUTES_AND_HOURS);
+        number.parse::<f64>().is_ok_and(|number| number >= 1.0)
+            && (is_unit(unit.trim()) || unit.is_empty() && name_words(name).any(is_unit))
+            && name_words(name).any(|word| is_one_of(word, english::WAIT) || is_one_of(word, &["after"]))
+    };
+    // What stands in quotes, and what stands between it.
+    let mut pieces = arguments.split('"').skip(1);
+    while let Some((name, between)) = pieces.next().zip(pieces.next()) {
+        let Some(value) = between.trim_start().strip_prefix(':').map(str::trim) else { continue };
+        let value = match value.split([',', '}', ' ']).next() {
+            Some("") | None => pieces.clone().next().unwrap_or_default(),
+            Some(number) => number,
+        };
+        if is_long(name, value) {
+            return true;
+        }
+    }
+    false
+}
+
 /// `{"keystrokes": "", "duration": 30}`: a terminal is left alone for a time.
 fn types_nothing(arguments: &str) -> bool {
     /// Longer arguments say more (bytes).

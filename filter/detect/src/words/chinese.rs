@@ -9,7 +9,7 @@ pub const DONE: &[&str] = &["成功", "已完成", "已点击", "已保存", "�
 pub const NOTHING_NEW: &[&str] = &["没有新"];
 /// The user wants it done until something comes about, or wants to be told when it does.
 pub const OPEN_ENDED: &[&str] = &[
-    "直到", "等到", "每隔", "后告诉", "了告诉", "就告诉", "就通知", "时告诉", "后通知", "时通知", "等待", "监控", "盯着",
+    "直到", "等到", "后告诉", "了告诉", "就告诉", "就通知", "时告诉", "后通知", "时通知", "等待", "监控", "盯着",
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.
 pub const REPETITIONS: &[&str] = &["次", "遍"];

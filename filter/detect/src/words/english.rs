@@ -164,6 +164,8 @@ pub const ASKS_STATE_BY_NAME: &[&str] = &[
 pub const UNITS_OF_TIME: &[&str] = &[
     "ms", "s", "sec", "secs", "second", "seconds", "min", "mins", "minute", "minutes", "h", "hour", "hours", "us", "ns",
 ];
+/// Units of time in which an agent waits for something: nobody waits so long for a page to load.
+pub const MINUTES_AND_HOURS: &[&str] = &["m", "min", "mins", "minute", "minutes", "h", "hr", "hrs", "hour", "hours"];
 /// What stands behind one of these is how long something took.
 pub const DURATIONS: &[&str] = &["took", "elapsed", "duration", "latency", "ms", "uptime"];
 /// The numbers from one on, in their order.
@@ -177,7 +179,6 @@ pub const NUMBERS: &[(&str, u32)] = &[
 pub const OPEN_ENDED: &[&str] = &[
     "until", "till", "soon as", "the moment", "me when", "me once", "us when", "know when", "when it", "once it", "notify me",
     "alert me", "warn me", "watch the", "watch for", "keep watching", "keep checking", "keep trying", "keep an", "monitor the", "wait for",
-    "every minute", "every hour",
 ];
 /// Before a number and a unit of time: so it is to be done again and again.
 pub const EVERY: &[&str] = &["every", "each"];
