@@ -157,7 +157,7 @@ impl Scanner {
         let mut found = Matches::default();
         self.tokens.clear();
         let all = tokens::read(text, &mut self.tokens);
-        phrases::judge(&self.tokens, all, place, &mut found);
+        phrases::judge(text, &self.tokens, all, place, &mut found);
         structure::tags(text, &mut found);
         structure::lines(&self.tokens, &mut found);
         found.0.sort_unstable();

@@ -42,8 +42,8 @@ fn last(tokens: &[Token], most: usize) -> &[Token] {
     tokens.get(tokens.len().saturating_sub(most)..).unwrap_or_default()
 }
 
-/// Judges the words of a text; `all`: what they are, all together.
-pub fn judge(tokens: &[Token], all: u64, place: Place, found: &mut Matches) {
+/// Judges the words of a text, `tokens`; `all`: what they are, all together.
+pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut Matches) {
     if all & SPOKEN_OF == 0 {
         return;
     }
@@ -62,7 +62,7 @@ pub fn judge(tokens: &[Token], all: u64, place: Place, found: &mut Matches) {
         let end = after.iter().position(|token| token.follows(STOP)).unwrap_or(after.len());
         let view = View { token: *token, before, after: first(after, end) };
         let mut add = |pattern, is_found: &dyn Fn() -> bool| {
-            if !found.has(pattern) && is_found() && !is_mention(view) {
+            if !found.has(pattern) && is_found() && !is_mention(text, view) {
                 found.add(pattern, token.offset);
             }
         };
@@ -79,7 +79,7 @@ pub fn judge(tokens: &[Token], all: u64, place: Place, found: &mut Matches) {
             && let Some(offset) = marks.add(mark, token.offset)
         {
             let pattern = Pattern::RoleOverride;
-            if !found.has(pattern) && !is_mention(view) {
+            if !found.has(pattern) && !is_mention(text, view) {
                 found.add(pattern, offset);
             }
         }
@@ -253,18 +253,35 @@ fn comes_before_task(view: View<'_>) -> bool {
 }
 
 /// Whether somebody only writes about such a sentence: quotes it, or tells of attacks.
-fn is_mention(view: View<'_>) -> bool {
+fn is_mention(text: &str, view: View<'_>) -> bool {
     let near = last(view.before, 12);
-    let is_value = view.token.follows(COLON | LINE);
     // What begins a quotation that has not ended.
     let marked = |word: &&Token| word.follows(QUOTE | UNQUOTE);
-    let is_quoted = match Some(&view.token).filter(marked) {
-        Some(verb) => verb.follows(QUOTE) && !view.before.is_empty() && !is_value,
-        None => near.iter().rev().find(marked).is_some_and(|word| word.follows(QUOTE)) && near.len() > 3,
-    };
+    let is_quoted =
+        match Some(&view.token).filter(marked) {
+            Some(verb) => {
+                verb.follows(QUOTE)
+                    && !view.before.is_empty()
+                    && !verb.follows(COLON | LINE)
+                    && !begins_value(text, verb.offset)
+            }
+            None => near.iter().rev().find(marked).is_some_and(|word| {
+                word.follows(QUOTE) && near.len() > 3 && !begins_value(text, word.offset)
+            }),
+        };
     let about = near.iter().rposition(|word| word.is(MENTION));
     let is_told = about.is_some_and(|about| !has(near.get(about..).unwrap_or_default(), YOU));
     is_quoted || is_told
+}
+
+/// Whether the quotation mark before a word begins a value of JSON, HTML, CSV or a configuration, and no quotation: `"note":"`, `alt="`,
+/// `2,"`, `note = "`. In a sentence a space stands behind the comma, and no quotation mark before the colon.
+fn begins_value(text: &str, word: usize) -> bool {
+    let before = text.get(..word).unwrap_or_default().trim_end_matches(['"', '\'']).trim_end_matches('\\');
+    let is_glued = before.ends_with([',', ';', '=']);
+    let key = before.trim_end_matches(' ');
+    let is_of_key = key.strip_suffix(':').is_some_and(|key| key.ends_with(['"', '\'']));
+    is_glued || is_of_key || key.ends_with('=')
 }
 
 /// RoleMarks of a text that gives the model a role without limits. Each is harmless alone.
