@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::policy::Policy;
+use super::{all_used, policy::Policy};
 use crate::{
     ConfigError,
     field::Field,
@@ -149,16 +149,7 @@ pub fn agents(raw: &RawConfig) -> Result<Vec<(AgentMatch, Arc<Policy>)>, ConfigE
     };
     let agents: Vec<(AgentMatch, Arc<Policy>)> =
         raw.agents.iter().zip(0..).map(policy).collect::<Result<_, _>>()?;
-    for (at, (entry, _)) in agents.iter().enumerate() {
-        if let Some(before) = agents.iter().take(at).position(|(before, _)| before.covers(entry)) {
-            return Err(ConfigError::new(
-                format!("agents[{at}]"),
-                format!(
-                    "is never used: the first entry that fits is, and agents[{before}] fits all that this one fits; move this one before it"
-                ),
-            ));
-        }
-    }
+    all_used("agents", &agents, |(before, _), (entry, _)| before.covers(entry))?;
     Ok(agents)
 }
 

@@ -9,7 +9,7 @@ use self::{
     agents::agents,
     identity::{header_name, source},
     mcp::mcp,
-    paths::path_rule,
+    paths::path_rules,
     price::price,
 };
 pub use self::{
@@ -223,7 +223,7 @@ impl TryFrom<RawConfig> for Config {
             } else {
                 Some(header_name("identity.principal", &principal)?)
             },
-            paths: PathRuleList(raw.paths.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?),
+            paths: path_rules(raw.paths)?,
             mcp: mcp(raw.mcp)?,
             prices: raw.prices.iter().enumerate().map(price).collect::<Result<_, _>>()?,
             context_windows: raw
@@ -254,6 +254,22 @@ fn between(path: &str, number: u32, least: usize, most: usize) -> Result<usize, 
     } else {
         Err(ConfigError::new(path, format!("must lie between {least} and {most}")))
     }
+}
+
+/// Refuses a list of which the first entry that fits is used, if an entry can never be: `covers(before, entry)` says that the one fits all
+/// that the other does.
+fn all_used<T>(path: &str, list: &[T], covers: impl Fn(&T, &T) -> bool) -> Result<(), ConfigError> {
+    for (at, entry) in list.iter().enumerate() {
+        if let Some(before) = list.iter().take(at).position(|before| covers(before, entry)) {
+            return Err(ConfigError::new(
+                format!("{path}[{at}]"),
+                format!(
+                    "is never used: the first entry that fits is, and {path}[{before}] fits all that this one fits; move this one before it"
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn millis(path: &str, text: &str) -> Result<u64, ConfigError> {

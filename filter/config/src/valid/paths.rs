@@ -2,6 +2,7 @@
 
 use sentinel_llm_api::{dialect::DialectRef, registry, route::PathRules};
 
+use super::all_used;
 use crate::{ConfigError, raw::RawPath};
 
 #[derive(Clone, Debug)]
@@ -44,6 +45,29 @@ impl PathMatch {
     }
 }
 
+impl PathMatch {
+    /// Whether it fits every path that `other` fits.
+    fn covers(&self, other: &Self) -> bool {
+        let is_part =
+            |part: Option<&str>, known: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(known));
+        match (self, other) {
+            (_, Self::Exact(path)) => self.fits(path.strip_suffix('/').unwrap_or(path)),
+            (Self::Prefix(known), Self::Prefix(path)) => is_part(path.get(..known.len()), known),
+            (Self::Suffix(known), Self::Suffix(path)) => {
+                is_part(path.len().checked_sub(known.len()).and_then(|start| path.get(start..)), known)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The operator's rules for paths.
+pub fn path_rules(raw: Vec<RawPath>) -> Result<PathRuleList, ConfigError> {
+    let rules: Vec<_> = raw.into_iter().enumerate().map(path_rule).collect::<Result<_, _>>()?;
+    all_used("paths", &rules, |before, rule| before.path.covers(&rule.path))?;
+    Ok(PathRuleList(rules))
+}
+
 pub fn path_match(
     path: &str,
     one_of: (Option<String>, Option<String>, Option<String>),
@@ -56,7 +80,7 @@ pub fn path_match(
     }
 }
 
-pub fn path_rule((index, raw): (usize, RawPath)) -> Result<PathRule, ConfigError> {
+fn path_rule((index, raw): (usize, RawPath)) -> Result<PathRule, ConfigError> {
     let path = path_match(&format!("paths[{index}]"), (raw.exact, raw.prefix, raw.suffix))?;
     let refuse = |problem: String| ConfigError::new(format!("paths[{index}].dialect"), problem);
     let dialect = match raw.dialect.as_deref() {
@@ -75,6 +99,29 @@ fn one_of_the_dialects() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_that_is_never_used_is_refused() {
+        let refused = |paths: serde_json::Value| {
+            let json = serde_json::json!({"paths": paths}).to_string();
+            crate::Config::from_json(json.as_bytes()).err().map(|error| error.path)
+        };
+        let rule = |how: &str, path: &str| serde_json::json!({how: path, "dialect": "none"});
+        for (before, after, is_refused) in [
+            (rule("prefix", "/a"), rule("prefix", "/A/b"), true),
+            (rule("prefix", "/a/b"), rule("prefix", "/a"), false),
+            (rule("prefix", "/a/"), rule("exact", "/a"), true),
+            (rule("exact", "/a"), rule("exact", "/a/"), true),
+            (rule("exact", "/a"), rule("prefix", "/a"), false),
+            (rule("suffix", "/chat"), rule("suffix", "/v1/chat"), true),
+            (rule("suffix", "/chat"), rule("exact", "/v1/chat"), true),
+            (rule("suffix", "/v1/chat"), rule("suffix", "/chat"), false),
+            (rule("prefix", "/v1"), rule("suffix", "/chat"), false),
+        ] {
+            let path = is_refused.then(|| "paths[1]".to_owned());
+            assert_eq!(refused(serde_json::json!([before, after])), path, "{before} {after}");
+        }
+    }
 
     #[test]
     fn the_case_of_a_path_says_nothing() {

@@ -5,7 +5,7 @@ use sentinel_detect::{
     step::{self, Kind, ToolName, ToolRules},
 };
 
-use super::between;
+use super::{all_used, between};
 use crate::{
     ConfigError,
     raw::{RawSteps, RawThresholds, RawTool},
@@ -47,8 +47,14 @@ pub fn steps(raw: &RawSteps, own_words: &str) -> Result<StepsPolicy, ConfigError
         alike: thresholds("alike", &raw.alike)?,
         weak: hint_only("weak", raw.weak.hint)?,
         talk: hint_only("talk", raw.talk.hint)?,
-        tools: ToolRules(raw.tools.iter().enumerate().map(tool).collect::<Result<_, _>>()?),
+        tools: ToolRules(tools(&raw.tools)?),
     })
+}
+
+fn tools(raw: &[RawTool]) -> Result<Vec<(ToolName, step::Rule)>, ConfigError> {
+    let tools: Vec<_> = raw.iter().enumerate().map(tool).collect::<Result<_, _>>()?;
+    all_used("steps.tools", &tools, |(before, _), (name, _)| before.covers(name))?;
+    Ok(tools)
 }
 
 fn tool((index, raw): (usize, &RawTool)) -> Result<(ToolName, step::Rule), ConfigError> {
@@ -80,4 +86,28 @@ fn tool((index, raw): (usize, &RawTool)) -> Result<(ToolName, step::Rule), Confi
         return refuse("", "says nothing of the tool; give `kind`, `hint`, `kill` or `ignore`");
     }
     Ok((name, rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn a_rule_that_is_never_used_is_refused() {
+        for (before, after, path) in [
+            (json!({"prefix": "get_"}), json!({"name": "get_file"}), Some("steps.tools[1]")),
+            (json!({"prefix": "get_"}), json!({"prefix": "get_f"}), Some("steps.tools[1]")),
+            (json!({"name": "get"}), json!({"name": "get"}), Some("steps.tools[1]")),
+            (json!({"name": "get"}), json!({"prefix": "get"}), None),
+            (json!({"prefix": "get_f"}), json!({"prefix": "get_"}), None),
+        ] {
+            let rules = [before, after].map(|mut rule| {
+                rule["hint"] = json!(4);
+                rule
+            });
+            let json = json!({"steps": {"tools": rules}}).to_string();
+            let refused = crate::Config::from_json(json.as_bytes()).err().map(|error| error.path);
+            assert_eq!(refused.as_deref(), path, "{json}");
+        }
+    }
 }

@@ -36,6 +36,14 @@ impl ToolName {
             Self::Prefix(prefix) => tool.starts_with(prefix.as_str()),
         }
     }
+
+    /// Whether it fits every tool that `other` fits.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Prefix(prefix), Self::Exact(name) | Self::Prefix(name)) => name.starts_with(prefix),
+            _ => self == other,
+        }
+    }
 }
 
 impl ToolRules {
