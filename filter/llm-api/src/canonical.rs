@@ -8,8 +8,9 @@ use crate::json::{Raw, Unreadable, reader::Reader, span, string};
 /// Deepest nesting.
 const MAX_DEPTH: usize = 127;
 
-/// Why a text has no canonical form.
+/// Why a text has no canonical form. As wide as `Unreadable`, for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Ambiguous {
     /// A name occurs twice in one object. Readers differ in which one they take.
     DuplicateKey,

@@ -65,9 +65,8 @@ impl Memo {
     /// `parts`: the tool's name, its arguments and its result. `sort`: what else a finding depends on.
     pub(super) fn key(&self, parts: [&str; 3], sort: u8) -> Key {
         let seed = self.seed;
-        let [name, arguments, result] = parts.map(|part| seeded_digest(part.as_bytes(), seed).to_le_bytes());
-        let all = [name.as_slice(), &arguments, &result, &[sort]].concat();
-        let digest = seeded_digest(&all, seed);
+        let parts = parts.map(|part| seeded_digest(part.as_bytes(), seed).to_le_bytes());
+        let digest = seeded_digest(parts.as_flattened(), seed ^ u64::from(sort));
         let [low, high] = [digest, digest >> 64].map(|half| half as u64);
         Key([low, high])
     }

@@ -56,6 +56,17 @@ impl<'a> Key<'a> {
         }
     }
 
+    /// The place of this name among `names`, none of which occurs twice. Clients write members in the same order each time, and
+    /// `names` are in that order: mostly it is at `expected`.
+    #[inline]
+    pub(super) fn place_in(&self, names: &[&str], expected: usize) -> Option<usize> {
+        if self.escapes.are_some() {
+            return names.iter().position(|name| self.says(name));
+        }
+        let is_it = |name: &&str| name.len() == self.inside.len() && is_same(self.inside, name.as_bytes());
+        if names.get(expected).is_some_and(is_it) { Some(expected) } else { names.iter().position(is_it) }
+    }
+
     /// The decoded name. Half of a surrogate pair reads as U+FFFD.
     pub fn text(&self) -> Cow<'a, str> {
         self.read(Halves::Replaced).unwrap_or_default()

@@ -19,8 +19,10 @@ use escape::{Halves, escape, unescaped};
 use members::{Elements, Members, Names};
 use reader::Reader;
 
-/// Why a body could not be read. The request then passes unchanged, and the cause is counted.
+/// Why a body could not be read. The request then passes unchanged, and the cause is counted. As wide as a pointer in WebAssembly:
+/// a result with a narrower error in it is copied byte by byte, and the processor waits for each such copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[repr(u32)]
 pub enum Unreadable {
     #[error("the body is not UTF-8")]
     InvalidUtf8,

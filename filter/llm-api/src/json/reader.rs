@@ -91,9 +91,12 @@ impl<'a> Reader<'a> {
 
     fn pick_members(&mut self, names: Names<'_>, picked: &mut [Option<Raw<'a>>]) -> Result<(), Unreadable> {
         let mut is_first = true;
+        // Where the name is looked for first: behind the last one that was found.
+        let mut expected = 0_usize;
         self.open(b'{')?;
         while let Some(key) = self.key(&mut is_first)? {
-            let at = names.own.iter().position(|name| key.is_one(name));
+            let at = key.place_in(names.own, expected);
+            expected = at.map_or(expected, |at| at.wrapping_add(1));
             if at.is_none() && !names.within.is_empty() && self.next() == Some(b'{') {
                 // The places of inner members follow those of the object's own members.
                 let mut place = names.own.len();

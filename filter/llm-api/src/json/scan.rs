@@ -71,21 +71,33 @@ fn specials_in(word: u64) -> u32 {
 /// The backslashes of a chunk, as a bit mask. The first byte is the lowest bit.
 #[inline]
 fn backslashes(chunk: &[u8; CHUNK]) -> u32 {
+    equal(chunk, b'\\')
+}
+
+/// The quotes of a chunk, likewise.
+#[inline]
+fn quotes(chunk: &[u8; CHUNK]) -> u32 {
+    equal(chunk, b'"')
+}
+
+/// The bytes of a chunk that equal `wanted`, as a bit mask. The first byte is the lowest bit.
+#[inline]
+fn equal(chunk: &[u8; CHUNK], wanted: u8) -> u32 {
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     {
         use std::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_splat};
-        u32::from(u8x16_bitmask(u8x16_eq(vector(chunk), u8x16_splat(b'\\'))))
+        u32::from(u8x16_bitmask(u8x16_eq(vector(chunk), u8x16_splat(wanted))))
     }
     #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
     {
-        are(chunk, |byte| *byte == b'\\')
+        are(chunk, |byte| *byte == wanted)
     }
 }
 
 /// The bytes of a chunk for which `is` is true, as a bit mask. The first byte is the lowest bit.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline]
-fn are(chunk: &[u8; CHUNK], is: fn(&u8) -> bool) -> u32 {
+fn are(chunk: &[u8; CHUNK], is: impl Fn(&u8) -> bool) -> u32 {
     chunk.iter().rev().fold(0_u32, |marks, byte| (marks << 1) | u32::from(is(byte)))
 }
 
@@ -122,13 +134,22 @@ impl CharBits {
     #[inline]
     fn of(chunk: &[u8; CHUNK]) -> Self {
         Self {
-            quotes: are(chunk, |byte| *byte == b'"'),
+            quotes: quotes(chunk),
             backslashes: backslashes(chunk),
             controls: are(chunk, |byte| *byte < 0x20),
             escapable: are(chunk, |byte| {
                 matches!(byte, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')
             }),
         }
+    }
+
+    /// The same where nothing but quotes and backslashes counts as escapable. `found`: the special bytes of the chunk.
+    #[inline]
+    fn of_common(chunk: &[u8; CHUNK], found: u32) -> Self {
+        let backslashes = backslashes(chunk);
+        let quotes = quotes(chunk);
+        let escapable = quotes | backslashes;
+        Self { quotes, backslashes, controls: found & !escapable, escapable }
     }
 
     /// How far the string goes in this chunk, and whether it has escapes there. The chunk begins inside the string and
@@ -196,7 +217,11 @@ pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
             at = at.wrapping_add(CHUNK);
             continue;
         }
-        let together = if found.count_ones() > FEW { CharBits::of(chunk).passed() } else { None };
+        // JSON within a string escapes little but quotes and backslashes.
+        let together = match CharBits::of_common(chunk, found).passed() {
+            None if found.count_ones() > FEW => CharBits::of(chunk).passed(),
+            together => together,
+        };
         if let Some((passed, more)) = together {
             has_escapes |= more;
             match passed {
