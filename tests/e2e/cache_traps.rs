@@ -110,6 +110,7 @@ async fn no_trap_of_the_later_rounds_does() {
         ("eighth_traps.jsonl", 0),
         ("ninth_traps.jsonl", 8),
         ("tenth_traps.jsonl", 4),
+        ("eleventh_traps.jsonl", 2),
     ])
     .await;
 }

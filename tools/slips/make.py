@@ -2,15 +2,16 @@
 
 `make.py WORD_CODEGEN COUNTS`, after `apt-get install scowl miscfiles wamerican-huge wbritish-huge wfrench wngerman wspanish witalian wportuguese
 wbrazilian wdutch wdanish wswedish wnorwegian wpolish wcatalan` (Debian 12) and `pip install wordfreq==3.1.1
-names==0.3.0`. WORD_CODEGEN is the source file
+names==0.3.0 rapidfuzz==3.14.1`. WORD_CODEGEN is the source file
 `word_codegen.rs` of the crate typos-dict 0.14.4, and COUNTS the file `en.json.gz` of the Python package pyspellchecker 0.9.1.
 
 * `common_words.txt`: words of SCOWL's lists up to size 60 that are counted often in COUNTS; the shorter, the more often.
 * `near_words.txt`: what a slip of one of them may look like (a letter left out, doubled or exchanged with the next), and is a
   word or a name all the same: it stands in a list of English or of another language, is counted, is a surname or the name of a package, or is
   known to wordfreq, which knows "ambien" and "inflaton". Also the words of real_words.txt beside this file.
-* `slips.txt`: of the slips of typos-dict those with one meaning that are one slip away from their word, where the shapes above do not give
-  them. "?" stands behind those that are written so often (by wordfreq) that texts speak of them.
+  Also what is one letter away from a second English word ("asorption": absorption or adsorption).
+* `slips.txt`: of the slips of typos-dict those with one meaning that are one slip away from their word and begin as it does, with no second word
+  as near, where the shapes above do not give them. "?" stands behind those that are written so often (by wordfreq) that texts speak of them.
 
 The service does not depend on typos-dict, because that file takes a compiler longer than almost all of the service.
 """
@@ -26,6 +27,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import names as people
+from rapidfuzz.distance import OSA
 from wordfreq import zipf_frequency
 
 TO = Path(__file__).parents[2] / "embedding-service/src/cache/equality"
@@ -44,6 +46,11 @@ LARGEST_KNOWN = 80
 ASKED_FOR = {"capital", "definition", "difference", "meaning", "population", "temperature", "symptoms", "currency", "distance"}
 # Slips of a list that are as long are taken where their shape is typical.
 LONG = 7
+# A word that may be meant as well: of SCOWL's lists up to this size, and so frequent (as FAMOUS).
+LARGEST_RIVAL = 80
+RARE = 2.0
+# So much less frequent is as good as the same.
+NEARLY = 0.5
 # A slip that is written more often than this (ten to this power in a thousand million words) is one of which texts speak.
 FAMOUS = 1.7
 
@@ -64,6 +71,24 @@ def is_near(slip: str, word: str) -> bool:
     short, long = sorted([slip, word], key=len)
     same = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
     return len(long) == len(short) + 1 and short[same:] == long[same + 1:]
+
+
+def without_one(text: str) -> set[str]:
+    return {text[:at] + text[at + 1 :] for at in range(len(text))}
+
+
+class Near:
+    """Words, found by what is one slip of any kind away."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.found = defaultdict(set)
+        for word in words:
+            for part in without_one(word) | {word}:
+                self.found[part].add(word)
+
+    def words(self, slip: str) -> set[str]:
+        parts = without_one(slip) | {slip}
+        return {word for part in parts for word in self.found.get(part, ()) if word == slip or is_near(slip, word)}
 
 
 def is_typical(slip: str, word: str) -> bool:
@@ -154,20 +179,39 @@ def main(source: Path, counted: Path) -> None:
         for slip in slips_of(word):
             meanings[slip].add(word)
 
+    rivals = {word for word in size if size[word] <= LARGEST_RIVAL and english(word) >= RARE}
+
+    near = Near(rivals)
+
+    def is_of_two(slip: str, meant: set[str]) -> bool:
+        return not near.words(slip) <= meant
+
+    by_ends = defaultdict(list)
+    for word in rivals:
+        by_ends[word[0], word[-1]].append(word)
+
+    def may_be_another(slip: str, word: str) -> bool:
+        """A word as frequent with the same ends, which is one slip more away: "complection", "accusition"."""
+        likely = (other for other in by_ends[slip[0], slip[-1]] if abs(len(other) - len(slip)) < 3 and other != word)
+        return any(OSA.distance(slip, other, score_cutoff=2) < 3 and english(other) >= english(word) - NEARLY for other in likely)
+
     slips = {}
     for slip, words in ENTRY.findall(source.read_text()):
         slip, words = slip.lower(), re.findall('"([^"]*)"', words)
         if len(words) != 1 or not is_plain(words[0]) or not is_plain(slip) or not is_near(slip, words[0]):
             continue
+        if slip[0] != words[0][0] or is_of_two(slip, set(words)) or may_be_another(slip, words[0]):
+            continue
         by_shape = meanings.get(slip) == set(words) and not exists(slip)
         if not by_shape and not any(slip in words for words in [elsewhere, real, named]) and is_slip(slip, words[0], huge):
             slips[slip] = words[0]
-    near = {slip for slip in meanings if exists(slip) and slip not in common and slip not in slips} | real
+    kept = {slip for slip, words in meanings.items()
+            if len(words) == 1 and slip not in common and slip not in slips and (exists(slip) or is_of_two(slip, words))} | real
 
     write("slips.txt", "Slips and the words that are meant.",
           (f"{slip} {word}{' ?' if english(slip) >= FAMOUS else ''}" for slip, word in slips.items()))
     write("common_words.txt", "Words of every day.", common)
-    write("near_words.txt", "Words and names that look like slips of common_words.txt.", near)
+    write("near_words.txt", "Words and names that look like slips of common_words.txt.", kept)
 
 
 if __name__ == "__main__":

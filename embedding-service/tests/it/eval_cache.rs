@@ -63,6 +63,7 @@ fn hard_traps_are_served_at_no_threshold() {
         ("eighth_traps.jsonl", 200),
         ("ninth_traps.jsonl", 400),
         ("tenth_traps.jsonl", 400),
+        ("eleventh_traps.jsonl", 300),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = evaluate(&of_repository(name), folder.path());

@@ -75,7 +75,9 @@ pub(super) fn may_be_short(tokens: &[Token]) -> bool {
     let [first, .., before, last] = tokens else { return true };
     let is_list = is_any_of(first, "list name") && is_any_of(before, "the");
     let is_named = tokens.len() < 4 || is_any_of(before, "of a an call called");
-    !is_list && last.is_plain() && (last.text.len() < 5 || is_named && last.text.len() < 8)
+    // "Mass.", "Penn."
+    let is_state = last.is_capital() && last.text.len() < 5;
+    !is_list && (is_state || last.is_plain() && (last.text.len() < 5 || is_named && last.text.len() < 8))
 }
 
 /// Whether a text asks with or without a question mark: it begins with a question word and a verb before its subject, and no second verb

@@ -159,40 +159,35 @@ fn with_do(tokens: &mut Vec<Token>) {
     }
 }
 
-/// "Why does my printer not connect" is "why doesn't my printer connect", of one thing of somebody and of what it does or is doing. In "why are
-/// drugs not approved by the FDA safe?", "not" belongs to what follows it, and "why doesn't he" proposes something.
+/// "Why does my printer not connect" is "why doesn't my printer connect", of one thing of somebody, where one word follows "not". With more,
+/// "not" may belong to it: "why does my dog not only bark at men", "why are drugs not approved by the FDA safe?" "Why doesn't he" proposes something.
 pub(super) fn with_early_not(tokens: &mut Vec<Token>) {
-    let [why, verb, my, subject @ ..] = tokens.as_slice() else { return };
-    let Some((subject, [_, done, rest @ ..])) =
-        subject.iter().position(|token| token.is("not")).and_then(|at| subject.split_at_checked(at))
-    else {
-        return;
-    };
+    let [why, verb, subject @ .., not, done] = tokens.as_slice() else { return };
     let is_noun = |token: &Token| {
         token.kind == Kind::Word
             && !is_one_of(token, CLAUSES)
             && !is_one_of(token, PREPOSITIONS)
             && !is_in("quantities", &token.text)
     };
-    let is_done = match verb.text.as_str() {
-        "is" => done.text.ends_with("ing") && rest.is_empty(),
-        "does" | "did" | "will" => {
-            done.is_plain() && !done.text.ends_with("ing") && !super::contractions::is_participle(&done.text)
+    let is_subject = match subject {
+        [who] => who.is("it") || verb.is("is") && is_one_of(who, "he she"),
+        [my, nouns @ .., noun] => {
+            is_one_of(my, "my our")
+                && nouns.len() < 3
+                && nouns.iter().chain([noun]).all(is_noun)
+                && !super::changes::is_plural(noun)
         }
-        _ => false,
+        [] => false,
     };
-    let is_of_somebody = is_one_of(my, "my our")
-        && (1..4).contains(&subject.len())
-        && subject.iter().all(is_noun)
-        && !subject.last().is_some_and(super::changes::is_plural);
-    let is_pronoun = subject.is_empty() && (my.is("it") || verb.is("is") && is_one_of(my, "he she"));
     let is_moved = is_one_of(why, "why")
-        && (is_of_somebody || is_pronoun)
-        && is_done
-        && !tokens.iter().any(Token::is_mark);
-    let not = subject.len().saturating_add(3);
+        && is_one_of(verb, "is does did will")
+        && is_subject
+        && not.is("not")
+        && done.is_plain()
+        && !done.text.ends_with("ly");
     if is_moved {
-        tokens.remove(not);
+        let at = tokens.len().saturating_sub(2);
+        tokens.remove(at);
         tokens.insert(2, Token::word("n't"));
     }
 }

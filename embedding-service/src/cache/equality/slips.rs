@@ -177,13 +177,14 @@ mod tests {
             ("chruches", "churches"),
             ("vegetabels", "vegetables"),
             ("exmaple", "example"),
-            ("recieve", "receive"),
+            ("emergancy", "emergency"),
+            ("resturant", "restaurant"),
         ] {
             assert_eq!(of(slip).as_deref(), Some(word), "{slip}");
         }
         // Words, names, a first letter, a short word without a letter, a word that the vocabulary has so near, and what is none at all.
         for other in
-            ["population", "inflaton", "ambien", "causal", "opulation", "mcuh", "ambiance", "xqzkw", ""]
+            ["population", "inflaton", "ambien", "causal", "asorption", "opulation", "mcuh", "ambiance", "xqzkw", ""]
         {
             assert_eq!(of(other), None, "{other}");
         }

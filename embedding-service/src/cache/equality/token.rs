@@ -83,7 +83,7 @@ fn says_something_about_words(token: &Token) -> bool {
     }
 }
 
-/// "Reset my password", "I forgot the password of my account": it says nothing of what the password is.
+/// "Reset my password", "I forgot the password of my account": it says nothing of what the password is, as "reset the password to" does.
 pub(super) fn is_lost(tokens: &[Token], at: usize) -> bool {
     let is = |at: Option<usize>, list: &str| {
         at.and_then(|at| tokens.get(at)).is_some_and(|token| is_any_of(token, list))
@@ -91,6 +91,10 @@ pub(super) fn is_lost(tokens: &[Token], at: usize) -> bool {
     is(Some(at), "password username")
         && is(at.checked_sub(1), "my the a")
         && is(at.checked_sub(2), "reset change forgot recover update")
+        && at
+            .checked_add(1)
+            .and_then(|next| tokens.get(next))
+            .is_none_or(|next| next.is_mark() || is_any_of(next, "of for on"))
         && tokens.iter().enumerate().all(|(other, token)| other == at || !says_something_about_words(token))
 }
 

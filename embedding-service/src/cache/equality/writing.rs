@@ -21,8 +21,14 @@ pub(super) fn with_small_starts(tokens: &mut [Token], may_be_slip: bool) {
         [first, second] => matches!(first.text.as_str(), "The" | "A" | "An") && second.is_capital(),
         _ => false,
     });
+    // "Make" and "Convert" are programs, "Just" is a brand, and "Steps" a band, but not in "make a list".
+    let may_be_brand = tokens.first().is_some_and(|first| is_any_of(first, "make convert simple just steps"))
+        && !tokens.get(1).is_some_and(|next| {
+            is_in("objects", &next.text) || is_any_of(next, "to question wondering curious")
+        });
     let follows_way = tokens.get(1).is_some_and(|next| next.is("way") || next.is("ways"));
-    for token in tokens.iter_mut().skip(usize::from(is_title)).filter(|token| token.is_first) {
+    for token in tokens.iter_mut().skip(usize::from(is_title || may_be_brand)).filter(|token| token.is_first)
+    {
         let mut letters = token.text.chars();
         let is_one = letters.next().is_some_and(char::is_uppercase) && !letters.any(char::is_uppercase);
         let small = token.text.to_lowercase();

@@ -4,6 +4,7 @@ use super::{
     super::{
         changes::is_whole,
         numbers,
+        order::is_verb,
         token::{Token, is_any_of, is_lost},
         words::{is_in, is_in_any},
         writing,
@@ -50,15 +51,21 @@ fn names_its_matter(text: &[Token], least: usize) -> bool {
     // "Hello, how many copies did Adele sell?"
     let is_history = text.iter().any(|token| is_any_of(token, "did was were had has won"))
         && text.iter().skip(1).any(|token| token.is_capital() && token.text.len() > 1);
-    if compares || is_history {
+    // "Hello, hey, which should I choose": of the two.
+    let chooses = matches!(text, [which, verb, ..] if which.is("which") && is_verb(verb));
+    if compares || is_history || chooses {
         return false;
     }
     let is_question = text.first().is_some_and(|first| is_in("questions", &first.text));
     // "Can I freeze hummus", "can my employer read my mail", "how do I change the address": what who asks does, and to what.
     let is_of_writer = match text {
-        [can, who, _, _, ..] if is_any_of(can, "can should") && is_any_of(who, "i my") => true,
-        [_, do_, i, _, rest @ ..] => {
-            is_any_of(do_, "do can should")
+        // "Hello, can I teach my parrot": it.
+        [can, who, _, _, ..] if is_any_of(can, "can should") && is_any_of(who, "i my") => {
+            says > MUCH_OF_WRITER
+        }
+        [how, do_, i, _, rest @ ..] => {
+            how.is("how")
+                && is_any_of(do_, "do can should")
                 && i.is("i")
                 && rest.iter().any(|token| is_any_of(token, "a an my"))
         }
