@@ -88,15 +88,14 @@ endef
 # What builds and runs the product, and no client of it.
 PARTS_OF_DEMO := node wasm-opt envoy onnxruntime redis weights model-tools model
 
-# $(1): demo, up or test.
+# $(1): of demo, up and test those that are looked at.
 define check_machine
 @command -v "$(PYTHON)" >/dev/null || { echo 'check: there is no $(PYTHON); install Python 3.11 to 3.13, or say which: make PYTHON=python3.12 ...' >&2; exit 1; }
 @$(PYTHON) tests/parts/check.py $(1)
 endef
 
 check: ## Say all that this machine lacks for `make demo`, `make up` and `make test`
-	$(call check_machine,up)
-	$(call check_machine,test)
+	$(call check_machine,demo up test)
 	@echo "check: nothing is missing"
 
 check-up:

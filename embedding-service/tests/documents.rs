@@ -23,15 +23,16 @@ use sentinel_proto::v1::CachedAnswer;
 use strum::VariantArray as _;
 
 fn settings() -> String {
-    let mut table = "| environment | flag | default | meaning |\n|---|---|---|---|\n".to_owned();
+    let mut table = "| environment | flag | default | range | meaning |\n|---|---|---|---|---|\n".to_owned();
     for argument in RawSettings::command().get_arguments() {
         let Some(environment) = argument.get_env() else { continue };
         let flag = argument.get_long().unwrap();
         let default = argument.get_default_values().join(" ".as_ref());
         let default = default.to_str().map(|text| format!("`{text}`")).filter(|text| text.len() > 2);
-        let (default, help) = (default.unwrap_or_default(), argument.get_help().unwrap());
+        let (default, help) = (default.unwrap_or_default(), argument.get_help().unwrap().to_string());
+        let (meaning, range) = help.split_once(". Range: ").unwrap_or((&help, ""));
         let environment = environment.to_str().unwrap();
-        writeln!(table, "| `{environment}` | `--{flag}` | {default} | {help} |").unwrap();
+        writeln!(table, "| `{environment}` | `--{flag}` | {default} | {range} | {meaning} |").unwrap();
     }
     table
 }

@@ -86,6 +86,23 @@ fn the_page_has_every_alert() {
     }
 }
 
+/// The chart's notes send its users there.
+#[test]
+fn the_page_has_the_commands_for_the_secrets_as_the_manifests_have_them() {
+    let page = read("docs/kubernetes.md");
+    let mut commands = 0;
+    for path in ["k8s/gateway/kustomization.yaml", "k8s/components/redis/kustomization.yaml"] {
+        let file = read(path);
+        // Lines of commands are indented in the comment, and the others are not.
+        for line in file.lines().filter_map(|line| line.strip_prefix("#   ")) {
+            let is_there = page.lines().any(|shown| shown.trim() == line.trim());
+            assert!(is_there, "docs/kubernetes.md has no line as in {path}: {line}");
+            commands += usize::from(line.starts_with("kubectl "));
+        }
+    }
+    assert_eq!(commands, 3);
+}
+
 #[test]
 fn the_page_has_every_dialect() {
     let page = read("docs/how-it-decides.md");

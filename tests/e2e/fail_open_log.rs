@@ -51,6 +51,19 @@ async fn each_cause_is_told_once_a_minute_whatever_the_number_of_requests() {
 }
 
 #[tokio::test]
+async fn a_cluster_that_envoy_does_not_have_is_told_with_the_first_call() {
+    let stack = Stack::builder().config(&json!({"cluster": "nowhere"})).start();
+    // Without an identity the service is not called.
+    assert_eq!(stack.post(CHAT, &[], CHAT.ask(QUESTION, false).to_string()).await.status, 200);
+    assert_eq!(told(&stack), [], "it is told before there was a call");
+    let agent = [("x-agent-id", "a")];
+    assert_eq!(stack.post(CHAT, &agent, CHAT.ask(QUESTION, false).to_string()).await.status, 200);
+    eventually("the log has it", async || !told(&stack).is_empty()).await;
+    let causes: Vec<String> = told(&stack).into_iter().map(|(cause, _)| cause).collect();
+    assert_eq!(causes, ["service_unknown_cluster"]);
+}
+
+#[tokio::test]
 async fn what_is_no_fault_is_not_told() {
     let stack = Stack::builder().config(&json!({"semantic": {"enabled": false}})).start();
     // Without an identity nothing is compared, by design; the second has no body to check.

@@ -1,6 +1,6 @@
 """Says in one list all that this machine lacks for `make demo`, `make up` or `make test`, before anything is fetched or built.
 
-    python3 tests/parts/check.py [demo|up|test]
+    python3 tests/parts/check.py [demo|up|test ...]
 
 A Python that is too old runs this file too, and is told so: nothing newer than Python 3.6 stands in it, and the modules of the set-up
 are imported only where they can be. What costs time is asked only while parts are still to be fetched.
@@ -68,9 +68,7 @@ def of_disk(folder, needed, free):
                .format(folder, free / GB, needed / GB))
 
 
-def of_ports(purpose):
-    if purpose != "up":
-        return
+def of_ports():
     ports = dict(PORTS)
     if not os.environ.get("PROVIDER"):
         ports[MOCK_PORT] = "the mock provider"
@@ -143,34 +141,39 @@ def is_set_up(purpose):
     return all(part.is_replaced() or store.is_ready(part.name, setup.digest(part), part.folders) for part in parts)
 
 
-def lacking(purpose):
-    """Sentences, the first word of each what is wanted."""
+def lacking(purposes):
+    """Sentences, the first word of each what is wanted. Each stands there once, however many purposes want it."""
     can_ask = OLDEST <= sys.version_info[:2] <= NEWEST
-    ready = can_ask and is_set_up(purpose)
+    unready = [purpose for purpose in purposes if not (can_ask and is_set_up(purpose))]
     found = []
     # Whoever brings all parts of their own may have another machine.
-    found += [] if ready else of_machine()
+    found += of_machine() if unready else []
     found += of_python(sys.version_info)
     found += of_programs(shutil.which)
-    if purpose == "test":
+    if "test" in purposes:
         found += of_debian(shutil.which)
-    found += of_ports(purpose)
-    built = Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target")
-    needed = ROOM_LATER if ready and built.is_dir() else ROOM[purpose]
+    if "up" in purposes:
+        found += of_ports()
+    built = Path(os.environ.get("CARGO_TARGET_DIR") or REPOSITORY / "target").is_dir()
+    # All purposes share their parts and builds, so the largest has room for the others.
+    needed = max(ROOM_LATER if built and purpose not in unready else ROOM[purpose] for purpose in purposes)
     found += of_disk(REPOSITORY, needed, shutil.disk_usage(str(REPOSITORY)).free)
-    if can_ask and not ready:
+    if can_ask and unready:
         found += of_registries(True, bool(shutil.which("cargo")) and not has_crates())
     return found
 
 
 def main(arguments):
-    purpose = arguments[0] if arguments else "test"
-    if purpose not in ROOM or len(arguments) > 1:
-        print("check: say one of {}, not {}".format(", ".join(ROOM), " ".join(arguments)), file=sys.stderr)
+    purposes = arguments or ["test"]
+    unknown = [purpose for purpose in purposes if purpose not in ROOM]
+    if unknown:
+        print("check: say one or more of {}, not {}".format(", ".join(ROOM), " ".join(unknown)), file=sys.stderr)
         return 2
-    found = lacking(purpose)
+    found = lacking(purposes)
     if found:
-        print("check: this machine lacks what `make {}` needs:".format(purpose), file=sys.stderr)
+        commands = ["`make {}`".format(purpose) for purpose in purposes]
+        commands = " and ".join(filter(None, [", ".join(commands[:-1]), commands[-1]]))
+        print("check: this machine lacks what {} {}:".format(commands, "need" if len(purposes) > 1 else "needs"), file=sys.stderr)
         for sentence in found:
             print("  * {}".format(sentence), file=sys.stderr)
         return 1

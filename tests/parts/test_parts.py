@@ -270,11 +270,10 @@ class WhatTheMachineLacks(InAFolder):
             port = taken.getsockname()[1]
             with mock.patch.object(check, "PORTS", {port: "Envoy"}), mock.patch.object(check, "MOCK_PORT", port), \
                     mock.patch.dict(os.environ, {"PROVIDER": "https://api.example.com"}):
-                said, = check.of_ports("up")
+                said, = check.of_ports()
                 self.assertIn(f"port {port} for Envoy", said)
-                self.assertEqual(list(check.of_ports("test")), [])
                 del os.environ["PROVIDER"]
-                said, = check.of_ports("up")
+                said, = check.of_ports()
                 self.assertIn(f"port {port} for the mock provider", said)
 
     def test_the_ports_are_those_of_the_bootstrap_and_of_make_up(self):
@@ -297,21 +296,53 @@ class WhatTheMachineLacks(InAFolder):
         self.assertIn("nothing", said)
 
     def test_all_that_is_missing_comes_in_one_list(self):
-        said = io.StringIO()
-        with mock.patch.object(check.shutil, "which", lambda _: None), \
-                mock.patch.object(check.shutil, "disk_usage", lambda _: mock.Mock(free=0)), \
-                mock.patch.object(check, "is_set_up", lambda _: True), contextlib.redirect_stderr(said):
-            self.assertEqual(check.main(["test"]), 1)
-        for word in ["* gcc", "* make", "* Rust", "* apt-get", "* room on the disk"]:
-            self.assertIn(word, said.getvalue())
-        with contextlib.redirect_stderr(io.StringIO()):
-            self.assertEqual(check.main(["nothing-like-that"]), 2)
+        def lacking(*purposes, ready=("demo", "up", "test")):
+            said = io.StringIO()
+            with mock.patch.object(check.shutil, "which", lambda _: None), \
+                    mock.patch.object(check.shutil, "disk_usage", lambda _: mock.Mock(free=0)), \
+                    mock.patch.object(check, "is_set_up", lambda purpose: purpose in ready), \
+                    mock.patch.object(check, "of_machine", lambda: ["Linux on x86-64"]), \
+                    mock.patch.object(check, "of_ports", lambda: ["port 10000 for Envoy"]), \
+                    mock.patch.object(check, "of_registries", lambda *_: ["the Python packages"]), \
+                    contextlib.redirect_stderr(said):
+                self.assertEqual(check.main(list(purposes)), 1)
+            return said.getvalue()
+
+        of_all = ["* gcc", "* make", "* Rust", "* room on the disk"]
+        for purposes, words in [(["test"], ["* apt-get"]), (["up"], ["* port"]), (["demo", "up", "test"], ["* apt-get", "* port"])]:
+            said = lacking(*purposes)
+            self.assertEqual(said.count("check:"), 1, said)
+            self.assertEqual(said.count("* "), len(of_all + words), said)
+            for word in of_all + words:
+                self.assertEqual(said.count(word), 1, said)
+        # One that is not set up yet is enough: only then it matters which machine it is, and whether there is a network.
+        said = lacking("up", "test", ready=["up"])
+        for word in ["* Linux", "* the Python packages"]:
+            self.assertEqual(said.count(word), 1, said)
+        self.assertIn("`make up` and `make test` need:", said)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(check.main(["up", "nothing-like-that"]), 2)
+        self.assertIn("not nothing-like-that", said.getvalue())
+
+    def test_the_room_is_that_of_the_largest_that_is_wanted(self):
+        def needed(*purposes, ready=()):
+            with mock.patch.object(check.shutil, "disk_usage", lambda _: mock.Mock(free=0)), \
+                    mock.patch.object(check, "is_set_up", lambda purpose: purpose in ready), \
+                    mock.patch.object(check, "of_registries", lambda *_: []), \
+                    mock.patch.dict(os.environ, {"CARGO_TARGET_DIR": str(self.folder)}):
+                return [sentence for sentence in check.lacking(purposes) if "room on the disk" in sentence][0]
+
+        self.assertIn("5 GB are needed", needed("demo", "up"))
+        self.assertIn("12 GB are needed", needed("up", "test", ready=["up"]))
+        self.assertIn("5 GB are needed", needed("up", "test", ready=["test"]))
+        self.assertIn("1 GB are needed", needed("up", "test", ready=["up", "test"]))
 
     def test_each_command_that_sets_up_is_checked_first(self):
         makefile = (catalogue.REPOSITORY / "Makefile").read_text()
         for name in ["test", "demo"]:
             recipe = re.search(rf"^{name}: ##.*\n(.*)$", makefile, re.MULTILINE)
             self.assertIn(f"call check_machine,{name}", recipe[1])
+        self.assertEqual(re.search(r"(?m)^check: ##.*\n((?:\t.*\n)+)", makefile)[1].count("call check_machine"), 1)
         self.assertRegex(makefile, r"(?m)^up: check-up ")
         of_demo, = re.findall(r"(?m)^PARTS_OF_DEMO := (.*)$", makefile)
         self.assertEqual(of_demo.split(), check.OF_DEMO)

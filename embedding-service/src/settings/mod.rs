@@ -208,6 +208,43 @@ mod tests {
         }
     }
 
+    /// The number beside this one.
+    fn beside(text: &str, step: i32, is_share: bool) -> String {
+        let is_octal = text.len() > 1 && text.starts_with('0');
+        match i64::from(step) {
+            _ if is_share => (text.parse::<f64>().unwrap() + f64::from(step) / 1000.0).to_string(),
+            step if is_octal => format!("0{:o}", i64::from_str_radix(text, 8).unwrap().saturating_add(step)),
+            step => text.parse::<i64>().unwrap().saturating_add(step).to_string(),
+        }
+    }
+
+    #[test]
+    fn the_range_that_a_setting_says_is_the_one_that_is_checked() {
+        let mut ranges = 0;
+        for argument in RawSettings::command().get_arguments().filter(|argument| argument.get_env().is_some())
+        {
+            let name = argument.get_env().and_then(|name| name.to_str()).unwrap();
+            let help = argument.get_help().unwrap().to_string();
+            let default = argument.get_default_values().join(" ".as_ref());
+            let Some((_, range)) = help.split_once("Range: ") else {
+                assert!(default.to_str().unwrap().parse::<f64>().is_err(), "{name} says no range");
+                continue;
+            };
+            let (least, most) = range.split_once(" to ").unwrap();
+            let is_share = default.to_str().unwrap().contains('.');
+            let takes = |value: &str| {
+                let flag = format!("--{}={value}", argument.get_long().unwrap());
+                RawSettings::try_parse_from(["embedding-service", &flag]).is_ok()
+            };
+            assert!(takes(least) && takes(most), "{name}: {range}");
+            for beyond in [beside(least, -1, is_share), beside(most, 1, is_share)] {
+                assert!(!takes(&beyond), "{name} takes {beyond}, and says {range}");
+            }
+            ranges += 1;
+        }
+        assert!(ranges > 20, "{ranges}");
+    }
+
     #[test]
     fn the_model_has_to_be_named() {
         let raw = RawSettings::try_parse_from(["embedding-service", "--model-path", ""]).unwrap();

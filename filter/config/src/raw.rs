@@ -43,7 +43,9 @@ group! {
         /// `enforce` writes hints and sends kills. `observe` only counts and logs the verdicts; requests and responses
         /// stay as they are, apart from `plain_answers`.
         mode: Mode = Mode::Enforce,
-        /// Name of the Envoy cluster that leads to the embedding service.
+        /// Name of the Envoy cluster that leads to the embedding service. Envoy starts without such a cluster too. Then the
+        /// log has a warning with the first call of the service and at most once a minute (`service_unknown_cluster`), and
+        /// requests pass without the semantic check.
         cluster: String = "embedding_service".into(),
         /// The longest time that a request waits for the embedding service. After that time the request goes on
         /// unchanged.
