@@ -96,8 +96,24 @@ fn the_commands_do_what_the_page_says() {
         .expect("a log");
     let clients = folder.path().join("envoy/production/clients.yaml");
     fs::create_dir_all(clients.parent().expect("a folder")).expect("the folder");
-    fs::write(&clients, "- {client: billing, key: 1}\n- {client: nightly-report, key: 2}\n")
-        .expect("the clients");
+    // The shipped file with two clients, the first as the page on keys writes it.
+    let shipped =
+        fs::read_to_string(parts::root().join("envoy/production/clients.yaml")).expect("the shipped clients");
+    fs::write(&clients, &shipped).expect("the clients");
+    let recipe = fs::read_to_string(parts::root().join("docs/access.md")).expect("the page on keys");
+    let recipe = recipe
+        .lines()
+        .find(|line| line.contains("sed -i") && line.contains("credentials"))
+        .expect("a recipe");
+    assert!(bash(&format!("KEY=1\n{recipe}"), folder.path()).status.success(), "{recipe}");
+    let with_one = fs::read_to_string(&clients).expect("the clients");
+    let entry = "      - {client: billing, key: 1}\n";
+    assert!(with_one.contains(entry), "{with_one}");
+    fs::write(
+        &clients,
+        with_one.replace(entry, &format!("{entry}      - {{client: nightly-report, key: 2}}\n")),
+    )
+    .expect("the clients");
     let first = format!("export CONTROL_ADDRESS=http://{address}\n");
     let mut ran = Vec::new();
     for block in commands() {
@@ -135,7 +151,7 @@ fn the_commands_do_what_the_page_says() {
     {
         assert!(ran.iter().any(|text| text.contains(word)), "{PAGE}: nothing was run of `{word}`");
     }
-    assert_eq!(fs::read_to_string(clients).expect("the clients"), "- {client: billing, key: 1}\n");
+    assert_eq!(fs::read_to_string(clients).expect("the clients"), with_one, "the other client keeps its key");
 }
 
 #[test]
