@@ -95,13 +95,29 @@ mod tests {
 
     #[test]
     fn what_looks_alike_reads_alike() {
-        for text in
-            ["ｉｇｎｏｒｅ", "𝐢𝐠𝐧𝐨𝐫𝐞", "𝕴𝖌𝖓𝖔𝖗𝖊", "іgnоrе", "i\u{200b}g\u{ad}n\u{2060}ore", "ⓘⓖⓝⓞⓡⓔ", "ïgnòré"]
-        {
+        for text in [
+            "ｉｇｎｏｒｅ",
+            "𝐢𝐠𝐧𝐨𝐫𝐞",
+            "𝕴𝖌𝖓𝖔𝖗𝖊",
+            "іgnоrе",
+            "i\u{200b}g\u{ad}n\u{2060}ore",
+            "ⓘⓖⓝⓞⓡⓔ",
+            "ïgnòré",
+            "i\u{1dc4}g\u{fe20}n\u{fff0}o\u{1d173}r\u{1bca0}e\u{e01f0}",
+        ] {
             let mut out = String::new();
             assert_eq!(fold_into(text, &mut out), Hidden::default());
             assert_eq!(out, "ignore", "{text}");
         }
+    }
+
+    #[test]
+    fn control_characters_and_tags_are_none_of_a_name_and_stay_in_a_text() {
+        let name = "\u{1}r\t\u{7f}M\u{9f}\u{e0061}\n";
+        assert_eq!([false, true].map(|reads_tags| crate::folded(name, reads_tags)), ["rm", "rma"]);
+        let mut out = String::new();
+        fold_into("a\tb\nc\u{85}d", &mut out);
+        assert_eq!(out, "a\tb\nc\nd");
     }
 
     #[test]

@@ -82,10 +82,13 @@ impl Matches {
     }
 }
 
-/// A name as a reader sees it, in small letters: no look-alikes, no accents, nothing invisible, no white space around it.
-pub fn folded(name: &str) -> String {
+/// A name as a reader sees it, in small letters: no look-alikes, no accents, nothing invisible, no white space around it. `reads_tags`:
+/// the reader is a model, to which a tag is a letter.
+#[inline(never)]
+pub fn folded(name: &str, reads_tags: bool) -> String {
     let mut folded = String::with_capacity(name.len());
-    fold::fold_into(name, &mut folded);
+    let is_seen = |c: &char| !c.is_control() && (reads_tags || !('\u{E0000}'..='\u{E007F}').contains(c));
+    fold::fold_into(&name.chars().filter(is_seen).collect::<String>(), &mut folded);
     folded.make_ascii_lowercase();
     folded.trim().to_owned()
 }

@@ -90,9 +90,30 @@ const TOOLS: [&str; 4] = ["tools", "functions", "functionDeclarations", "functio
 const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
 /// What begins a name of tools that are left out.
 const LEFT_OUT: [&str; 3] = ["exclude", "disable", "disallow"];
+/// Stands for all names that begin so: LiteLLM searches the stores in `vector_store_ids`.
+const STORES: &str = "vectorstore";
+/// Stands for all names of these words alone with itself among them, such as Baichuan's `with_search_enhance`. Of two that begin alike the
+/// longer one is first.
+const SEARCH: &str = "search";
+const OF_SEARCHES: [&str; 14] = [
+    SEARCH,
+    "enhancement",
+    "enhance",
+    "enable",
+    "activate",
+    "with",
+    "use",
+    "auto",
+    "force",
+    "web",
+    "online",
+    "internet",
+    "live",
+    "deep",
+];
 /// Members that switch on a tool of the provider, and what that tool is called: of OpenAI, xAI, Qwen, Baidu, Tencent, Venice,
 /// OpenRouter and Open WebUI.
-pub(crate) const SWITCHES: [(&str, &str); 11] = [
+pub(crate) const SWITCHES: [(&str, &str); 13] = [
     ("web_search_options", "web_search"),
     ("search_parameters", "web_search"),
     ("enable_search", "web_search"),
@@ -104,7 +125,28 @@ pub(crate) const SWITCHES: [(&str, &str); 11] = [
     ("code_interpreter", "code_interpreter"),
     ("image_generation", "image_generation"),
     ("plugins", "plugins"),
+    (STORES, "file_search"),
+    (SEARCH, "web_search"),
 ];
+
+/// Whether a member's name is this switch, or one of those that it stands for.
+#[inline(never)]
+pub(crate) fn is_switch(key: &Key<'_>, switch: &str) -> bool {
+    if !matches!(switch, STORES | SEARCH) {
+        return key.is(switch);
+    }
+    let name = key.text().to_ascii_lowercase().replace(['_', '-'], "");
+    if switch == STORES {
+        return name.starts_with(STORES);
+    }
+    // What is left of `enabled` is a letter.
+    let (mut rest, mut is_search) = (name.as_str(), false);
+    while let Some(word) = OF_SEARCHES.iter().find(|word| rest.starts_with(**word)) {
+        is_search |= *word == SEARCH;
+        rest = rest.get(word.len()..).unwrap_or_default();
+    }
+    is_search && matches!(rest, "" | "d")
+}
 
 /// Whether the value of a switch turns it on.
 #[inline(never)]
@@ -114,6 +156,10 @@ pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
     let says = match switch {
         "search_parameters" => "mode",
         "web_search" => "enable",
+        // Nothing is in it.
+        STORES if matches!(value.get(), "{}" | "\"\"") => return false,
+        // Under such a name may stand options or words to search for.
+        SEARCH => return matches!(value.get(), "true" | "1" | "\"true\"" | "\"on\"" | "\"auto\""),
         _ => return !is_off(value),
     };
     let said = Object::of(value).all(&[says]);
@@ -195,7 +241,7 @@ impl<'a> Conversation<'a> {
         // Any object is a yes there (Open WebUI).
         let features: Vec<_> = self.top.all(&["features"]).into_iter().map(Object::of).collect();
         let is_on = |switch: &str| {
-            let values = self.handed_on(&one_of(&[switch]));
+            let values = self.handed_on(&|key| is_switch(key, switch) || one_of(&[switch])(key));
             values.into_iter().any(|value| is_on(switch, value))
                 || features.iter().flat_map(|all| all.all(&[switch])).any(Raw::is_object)
         };
@@ -313,6 +359,28 @@ mod tests {
             assert_eq!(denied(more), Ok(None), "{more}");
         }
         assert!(denied(r#""x":{"tools":[{"type":"function","Function":{"Name":"rm"}}]}"#).is_err());
+        for (more, tool) in [
+            (r#""x":{"vector_store_ids":["v"]}"#, "file_search"),
+            (r#""x":{"vectorStoreId":"v"}"#, "file_search"),
+            (r#""x":{"with_search_enhance":true}"#, "web_search"),
+            (r#""x":{"enableDeepSearch":true}"#, "web_search"),
+            (r#""x":{"search_enabled":1}"#, "web_search"),
+            (r#""x":{"use-online-search":"auto"}"#, "web_search"),
+        ] {
+            let body = format!(r#"{{"messages":[],{more}}}"#);
+            assert_eq!(read(&body).denied_elsewhere(&|_, _| false), Ok(Some(tool.to_owned())), "{more}");
+        }
+        for more in [
+            r#""x":{"vector_store_ids":[],"vector_store_id":""}"#,
+            r#""x":{"with_search_enhance":false,"search":"cats"}"#,
+            r#""x":{"use_beam_search":true,"disable_search":true,"hybrid_search":true}"#,
+            r#""x":{"search_options":{"forced_search":true},"enable_search_classifier":true}"#,
+            r#""x":{"search_mode":"web","search_queries_only":true,"research":true}"#,
+            r#""x":{"enabled":true,"use_web":true}"#,
+        ] {
+            let body = format!(r#"{{"messages":[],{more}}}"#);
+            assert_eq!(read(&body).denied_elsewhere(&|_, _| false), Ok(None), "{more}");
+        }
         let deep = format!(r#""x":{}{{"tools":[{{"name":"rm"}}]}}{}"#, "[".repeat(40), "]".repeat(40));
         assert_eq!(denied(&deep), Ok(None), "deeper than any provider's own");
         let body = r#"{"messages":[],"extra_body":{"model":"big","y":[{"models":["b"]}]}}"#;

@@ -32,7 +32,28 @@ pub struct RequestPath<'a> {
 impl<'a> RequestPath<'a> {
     pub fn of(target: &'a str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        Self { path: if is_plain(path) { Cow::Borrowed(path) } else { Cow::Owned(plain(path)) }, query }
+        Self::readings(target).into_iter().next().unwrap_or(Self { path: Cow::Borrowed(path), query })
+    }
+
+    /// The paths that servers may read in a target: what `..` takes away depends on whether they decode, and cut off parameters and
+    /// the like, before or afterwards. An escaped `?` or `#` is a sign in a segment, but who decodes twice may see an end in it.
+    #[inline(never)]
+    pub fn readings(target: &'a str) -> Vec<Self> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let path = before(path, &['#']);
+        if is_plain(path) {
+            return vec![Self { path: Cow::Borrowed(path), query }];
+        }
+        let whole = decoded(path);
+        let in_url = decoded(&resolved(path, SEPARATORS, true, |name| name));
+        let mut paths = vec![
+            // As a URL is read, as nginx does, and as Tomcat does.
+            plain(&resolved(&in_url, &['/'], false, |name| name)),
+            plain(&resolved(&whole, &['/'], false, |name| name)),
+            plain(before(&whole, &['#', '?'])),
+        ];
+        paths.dedup();
+        paths.into_iter().map(|path| Self { path: Cow::Owned(path), query }).collect()
     }
 }
 
@@ -41,32 +62,55 @@ fn is_plain(path: &str) -> bool {
     let mut last = b' ';
     let are_plain = path.bytes().all(|byte| {
         let begins = std::mem::replace(&mut last, byte) == b'/';
-        let is_special = matches!(byte, b'%' | b';' | b'\\' | b'#') || !byte.is_ascii_graphic();
+        let is_special = matches!(byte, b'%' | b';' | b'\\') || !byte.is_ascii_graphic();
         !(is_special || begins && matches!(byte, b'/' | b'.'))
     });
     are_plain && last != b'/'
 }
 
-fn plain(path: &str) -> String {
+const SEPARATORS: &[char] = &['/', '\\'];
+
+/// A proxy and a server behind it may each decode.
+#[inline(never)]
+fn decoded(path: &str) -> String {
     let mut decoded = percent_decoded(path);
-    // A proxy and a server behind it may each decode.
     for _ in 0..3 {
         if decoded.contains('%') {
             decoded = percent_decoded(&decoded);
         }
     }
-    let mut plain = Vec::new();
-    for segment in decoded.split(['#', '?']).next().unwrap_or_default().split(['/', '\\']) {
-        let segment = segment.split(';').next().unwrap_or(segment);
-        match trimmed(segment) {
-            "" | "." => {}
-            ".." => {
-                plain.pop();
+    decoded
+}
+
+#[inline(never)]
+fn plain(decoded: &str) -> String {
+    resolved(decoded, SEPARATORS, false, |segment| trimmed(before(segment, &[';', '#', '?'])))
+}
+
+/// What stands before the first of these signs.
+#[inline(never)]
+fn before<'a>(text: &'a str, signs: &[char]) -> &'a str {
+    text.split(signs).next().unwrap_or_default()
+}
+
+/// Without `.` and `..`. `name`: what of a segment counts. `is_raw`: `..` takes an empty segment away too.
+#[inline(never)]
+fn resolved(path: &str, separators: &[char], is_raw: bool, name: fn(&str) -> &str) -> String {
+    let (mut plain, mut begins) = (String::new(), Vec::new());
+    for segment in path.split(separators) {
+        let segment = if is_raw { percent_decoded(segment) } else { segment.to_owned() };
+        match name(&segment) {
+            "" if !is_raw => {}
+            "." => {}
+            ".." => plain.truncate(begins.pop().unwrap_or(0)),
+            name => {
+                begins.push(plain.len());
+                plain.push('/');
+                plain.push_str(name);
             }
-            segment => plain.push(segment),
         }
     }
-    plain.into_iter().fold(String::new(), |path, segment| path + "/" + segment)
+    plain
 }
 
 /// Without white space and control characters around it, which some servers pass over.
@@ -76,6 +120,7 @@ pub(crate) fn trimmed(text: &str) -> &str {
 }
 
 /// Broken escapes stay as they are.
+#[inline(never)]
 fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

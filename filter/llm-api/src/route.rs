@@ -132,6 +132,55 @@ mod tests {
         }
     }
 
+    /// Each is the plain path for one kind of server: `..` takes away what it counts as a segment.
+    #[test]
+    fn a_sign_that_some_take_for_an_end_hides_no_path() {
+        for target in [
+            "/v1/%3F/../chat/completions",
+            "/v1/%23x/%2e%2e/chat/completions",
+            "/v1%2F%3F%2F..%2Fchat%2Fcompletions",
+            "/v1/%253f/../chat/completions",
+            "/v1/..%3F/../chat/completions",
+            "/v1/chat/..%3F/../completions",
+            "/v1/chat/..;a/../completions",
+            "/v1/chat/..%20/../completions",
+            "/v1/chat//../completions",
+            "/v1/chat/a%2Fb/../completions",
+            "/v1/chat/a\\b/../completions",
+            "/v1/chat/a%5Cb%2F../completions",
+            "/v1/chat/a\\../completions",
+            "/v1/chat/x//../%3F/../completions",
+            "/a%3Fb/v1/chat/completions",
+            "/v1/chat/completions%3F/x",
+            "/v1/chat/completions%3F/../../x",
+            "/v1/chat/completions#/../../x",
+            "/v1/chat/completions?/../../x",
+        ] {
+            let readings = RequestPath::readings(target);
+            let label = readings
+                .iter()
+                .find_map(|path| Route::of(path, &Rules(&[])))
+                .map(|route| route.dialect.label());
+            assert_eq!(label, Some("openai_chat"), "{target}");
+        }
+        for target in [
+            "/x?/../v1/chat/completions",
+            "/x#/../v1/chat/completions",
+            "/v1/chat/completions/%3F",
+            "/%3F/..",
+            "/%3F/x",
+        ] {
+            let readings = RequestPath::readings(target);
+            let has_route = readings.iter().any(|path| Route::of(path, &Rules(&[])).is_some());
+            assert_eq!(has_route, target.ends_with("completions/%3F"), "{target}");
+        }
+        for (target, readings) in
+            [("/v1/x", 1), ("/model/a%3Ab%2Fc/converse", 1), ("//a/./b%20c;d/", 1), ("/a%3F/../b", 2)]
+        {
+            assert_eq!(RequestPath::readings(target).len(), readings, "{target}");
+        }
+    }
+
     #[test]
     fn models_beside_the_body() {
         for (path, models) in [

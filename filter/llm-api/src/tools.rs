@@ -3,7 +3,7 @@
 
 use crate::{
     conversation::Conversation,
-    disguise::{SWITCHES, is_on},
+    disguise::{SWITCHES, is_on, is_switch},
     edit::{Edit, replace},
     json::{
         Raw, Unreadable,
@@ -156,7 +156,7 @@ pub(crate) fn restrict(
 /// The denied tool of the provider that a member switches on.
 #[inline(never)]
 fn switched(key: &Key<'_>, value: Raw<'_>, may: May<'_>) -> Option<&'static str> {
-    let (_, tool) = SWITCHES.iter().find(|(switch, _)| key.is(switch) && is_on(switch, value))?;
+    let (_, tool) = SWITCHES.iter().find(|(switch, _)| is_switch(key, switch) && is_on(switch, value))?;
     (!may(tool, Asked::Both)).then_some(*tool)
 }
 

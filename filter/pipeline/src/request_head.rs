@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sentinel_config::Config;
-use sentinel_llm_api::{path::RequestPath, route::Route};
+use sentinel_llm_api::{json::Unreadable, path::RequestPath, route::Route};
 
 use crate::{
     content_coding::Coding,
@@ -32,6 +32,14 @@ pub struct RequestHead {
 pub enum Target {
     Model(Route),
     Mcp,
+}
+
+impl Target {
+    #[inline(never)]
+    fn of(config: &Config, path: &RequestPath<'_>) -> Option<Self> {
+        let is_mcp = config.mcp.is_spoken_on(path);
+        if is_mcp { Some(Self::Mcp) } else { Route::of(path, &config.paths).map(Self::Model) }
+    }
 }
 
 /// How a request is counted once it is known what became of it.
@@ -64,12 +72,17 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     let path = host.request_header(":path").unwrap_or_default();
     // A server may pass over bytes that are no UTF-8.
     let path = String::from_utf8_lossy(&path);
-    let path = RequestPath::of(&path);
-    let target = if config.mcp.is_spoken_on(&path) {
-        Target::Mcp
-    } else {
-        Target::Model(Route::of(&path, &config.paths)?)
-    };
+    let readings = RequestPath::readings(&path);
+    let (mut target, mut is_ambiguous) = (None, false);
+    for path in &readings {
+        let found = Target::of(config, path);
+        is_ambiguous |= match (&target, &found) {
+            (Some(Target::Mcp), Some(Target::Mcp)) => false,
+            (known, found) => known.is_some() && found.is_some(),
+        };
+        target = target.or(found);
+    }
+    let target = target?;
     let claims = Claims::from_headers(config, host.secret(), |name| host.request_header(name));
     let policy = config.policy(claims.sender());
     let is_post = host.request_header(":method").as_deref() == Some(b"POST");
@@ -88,6 +101,8 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
     let unfit = match coding {
         Err(cause) => Some(cause),
         Ok(_) if policy.refuses_unreadable() && becomes_another_protocol(host) => Some(Bypass::Upgrade),
+        // Nobody knows which of them the server takes.
+        Ok(_) if policy.refuses_unreadable() && is_ambiguous => Some(Bypass::Unreadable(Unreadable::Shape)),
         Ok(_) => unfit(config, policy.refuses_unreadable(), host, length.as_deref()),
     };
     let is_retry = match &target {

@@ -172,12 +172,24 @@ fn list_response() -> ProviderResponse {
 #[test]
 fn a_servers_list_loses_the_denied_tools_however_it_comes() {
     let stream = |list: &str| format!("event: message\r\ndata: {list}\r\n\r\n: ping\n\n");
+    // As Spring writes JSON of many lines: each in a line of data, which clients join.
+    let spread = |tool: &str, end: &str| {
+        let more = if tool.is_empty() { String::new() } else { format!(r#", {{"name":"{tool}"}}"#) };
+        let data = if end == " " { "" } else { "data: " };
+        format!(r#"{{"id":1,{end}{data}"result":{{{end}{data}"tools":[{{"name":"ls"}}{more}]{end}{data}}}}}"#)
+    };
     for (content_type, body, expected) in [
         ("application/json", LIST.to_owned(), LEFT.to_owned()),
         ("text/event-stream", stream(LIST), stream(LEFT)),
         ("application/json", format!("[{LIST},{LIST}]"), format!("[{LEFT},{LEFT}]")),
         ("application/json", "no json".to_owned(), "no json".to_owned()),
         ("text/plain", LIST.to_owned(), LIST.to_owned()),
+        ("application/json", format!("\u{feff}{LIST}"), LEFT.to_owned()),
+        ("text/event-stream", format!("\u{feff}{}", stream(LIST)), format!("\u{feff}{}", stream(LEFT))),
+        ("text/event-stream", stream(LIST).replace("\r\n", "\r"), stream(LEFT).replace("\r\n", "\r")),
+        ("text/event-stream", stream(&spread("rm", "\r\n")), stream(&spread("", " "))),
+        ("text/event-stream", stream(&spread("rm", "\n")), stream(&spread("", " "))),
+        ("text/event-stream", stream(&spread("mv", "\r\n")), stream(&spread("mv", "\r\n"))),
     ] {
         for part in [None, Some(1), Some(40)] {
             let mut host = host(POLICY);

@@ -18,8 +18,15 @@ fn beyond_ascii(c: char) -> Option<char> {
         char::from_u32(u32::from('a').wrapping_add(place))
     };
     match code {
-        // Combining marks, soft hyphen, joiners, directions, variation selectors, fillers, what could not be decoded.
+        // Combining marks, soft hyphen, joiners, directions, variation selectors, fillers, signs of shorthand and of music, what could not
+        // be decoded.
         0x0300..=0x036F
+        | 0x0483..=0x0489
+        | 0x1AB0..=0x1AFF
+        | 0x1DC0..=0x1DFF
+        | 0xFE20..=0xFE2F
+        | 0x1BCA0..=0x1BCA3
+        | 0x1D173..=0x1D17A
         | 0x00AD
         | 0x061C
         | 0x17B4..=0x17B5
@@ -33,9 +40,9 @@ fn beyond_ascii(c: char) -> Option<char> {
         | 0xFE00..=0xFE0F
         | 0xFEFF
         | 0xFFA0
-        | 0xFFF9..=0xFFFB
+        | 0xFFF0..=0xFFFB
         | 0xFFFD
-        | 0xE0100..=0xE01EF => None,
+        | 0xE0080..=0xE0FFF => None,
         // Tags: ASCII that no font shows, and that models read.
         0xE0020..=0xE007E => char::from_u32(code.wrapping_sub(0xE0000)),
         0xE0000..=0xE007F => None,

@@ -33,8 +33,10 @@ impl ToolPolicy {
     /// Whether `deny` names the tool of this name.
     pub fn denies(&self, tool: &str) -> bool {
         let is_denied = || {
-            let folded = folded(tool);
-            [tool, &folded, bare(&folded)].into_iter().any(|tool| is_in(&self.deny, tool))
+            [true, false].into_iter().any(|reads_tags| {
+                let folded = folded(tool, reads_tags);
+                [tool, &folded, bare(&folded)].into_iter().any(|tool| is_in(&self.deny, tool))
+            })
         };
         !self.deny.is_empty() && is_denied()
     }
@@ -73,7 +75,7 @@ fn alike(name: &ToolName) -> Option<ToolName> {
         ToolName::Exact(name) => (ToolName::Exact, name),
         ToolName::Prefix(name) => (ToolName::Prefix, name),
     };
-    Some(folded(name)).filter(|folded| !folded.is_empty()).map(of)
+    Some(folded(name, true)).filter(|folded| !folded.is_empty()).map(of)
 }
 
 fn name(path: &str, raw: &RawToolName) -> Result<ToolName, ConfigError> {
@@ -121,5 +123,28 @@ mod tests {
         let policy = tools(&denied).unwrap();
         assert!(!policy.may("openrouter:web_search") && !policy.may("Web_Search_2025_08_26"));
         assert!(policy.may("web_search_preview") && policy.may("mcp:rm") && policy.may("rmdir"));
+        for name in [
+            "rm\u{1b}",
+            "\u{1}rm",
+            "r\tm",
+            "rm\u{7f}",
+            "r\u{9f}m",
+            "rm\0",
+            "rm\u{e0061}",
+            "\u{e0001}r\u{e0100}m",
+            "\u{e0072}\u{e006d}",
+            "r\u{1dc4}m",
+            "r\u{fe20}m",
+            "rm\u{fff0}",
+            "rm\u{1bca0}",
+            "r\u{1d173}m",
+            "rm\u{e01f0}",
+            "\u{7}R\u{ad}M\n",
+        ] {
+            assert!(!policy.may(name), "{name:?}");
+        }
+        assert!(
+            policy.may("r m") && policy.may("rm\u{1}x") && policy.may("\u{1}") && policy.may("r\u{e0078}")
+        );
     }
 }

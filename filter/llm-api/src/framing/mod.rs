@@ -9,6 +9,9 @@ mod sse_rewrite;
 
 pub(crate) use sse::Lines;
 
+/// The byte order mark. Clients pass over one before an answer.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// How an answer is framed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {

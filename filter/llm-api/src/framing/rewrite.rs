@@ -1,7 +1,7 @@
 //! Changes an answer while it passes. A JSON text is held until it is complete; of a stream, one event is held.
 //! Everything else passes at once, byte for byte. The caller decides what changes.
 
-use super::{Framing, event_stream, sse_rewrite::Events};
+use super::{Framing, MARK, event_stream, sse_rewrite::Events};
 
 /// Rewrites one answer.
 #[derive(Debug)]
@@ -95,7 +95,8 @@ impl Rewriter {
                 let whole = end.find(part).map(|length| held_before.saturating_add(length));
                 self.held.extend_from_slice(part);
                 if let Some((whole, rest)) = whole.and_then(|whole| self.held.split_at_checked(whole)) {
-                    let changed = std::str::from_utf8(whole).ok().and_then(|json| change.whole(json));
+                    let json = whole.strip_prefix(MARK).unwrap_or(whole);
+                    let changed = change.whole(&String::from_utf8_lossy(json));
                     passed = changed.map_or_else(|| whole.to_vec(), String::into_bytes);
                     passed.extend_from_slice(rest);
                     self.frames = Frames::Done;
@@ -180,15 +181,21 @@ fn frames(
 
 /// Finds the end of a JSON list or object in the chunks that it comes in.
 #[derive(Debug, Default)]
-struct JsonEnd {
+pub(super) struct JsonEnd {
     depth: usize,
     is_in_string: bool,
     is_escaped: bool,
 }
 
 impl JsonEnd {
+    /// Whether it has begun and not ended.
+    pub(super) fn is_within(&self) -> bool {
+        self.depth > 0
+    }
+
     /// Where it ends in this chunk.
-    fn find(&mut self, part: &[u8]) -> Option<usize> {
+    #[inline(never)]
+    pub(super) fn find(&mut self, part: &[u8]) -> Option<usize> {
         for (at, byte) in part.iter().enumerate() {
             if self.is_in_string {
                 match byte {
@@ -257,6 +264,76 @@ mod tests {
         }
         let (_, before) = passed("text/event-stream", ": a long comment without an end", 5, 1_000);
         assert_eq!(before, 30, "a line that holds no data passes as it comes");
+    }
+
+    #[test]
+    fn lines_end_in_three_ways_and_one_json_may_stand_in_many() {
+        let no_json = ["\u{feff}event: a", "data: {\"old\":", ""];
+        let spread =
+            ["data: {", ": old", "data:  \"a{\":[\"old\",", "id: 7", "data: 2]", "data: }", "retry: 1", ""];
+        let joined = [": old", "id: 7", "data: { \"a{\":[\"new and longer\", 2] }", "retry: 1", ""];
+        let other = ["data: {\"other\":", "data:2}", "", "", "x: {", ""];
+        for end in ["\n", "\r", "\r\n"] {
+            let [stream, expected] = [&spread[..], &joined[..]]
+                .map(|event| [&no_json[..], event, &other[..], event].concat().join(end));
+            for size in [1, 2, 3, 5, 500] {
+                assert_eq!(passed("text/event-stream", &stream, size, 1_000).0, expected, "{end:?} {size}");
+            }
+            let marked = format!("\u{feff}data: {{\"old\":{end}data: 1}}");
+            for size in [1, 2, 500] {
+                let (changed, _) = passed("text/event-stream", &marked, size, 1_000);
+                assert!(changed.ends_with("data: {\"new and longer\": 1}"), "{changed:?}");
+                assert!(passed("text/event-stream", &marked, size, 8).0.ends_with("1}"));
+            }
+        }
+        assert_eq!(passed("application/json", "\u{feff}[\"old\"]", 2, 100).0, "[\"new and\nlonger\"]");
+        assert_eq!(passed("application/json", "\u{feff}[\"other\"]", 2, 100).0, "\u{feff}[\"other\"]");
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_hide_nothing_and_pass() {
+        let mut change = |json: &str| json.contains("old").then(|| json.replace("old", "new"));
+        for (kind, before, after) in [("text/event-stream", "data: ", "\n\n"), ("application/json", "", "")] {
+            for (word, changed) in [("old", "[\"\u{fffd}new\"]".as_bytes()), ("other", b"[\"\xffother\"]")] {
+                let answer =
+                    [before.as_bytes(), b"[\"\xff", word.as_bytes(), b"\"]", after.as_bytes()].concat();
+                let passed = Rewriter::new(kind.as_bytes(), 100).unwrap().push(&answer, true, &mut change);
+                let expected = [before.as_bytes(), changed, after.as_bytes()].concat();
+                assert_eq!(passed.unwrap_or(answer), expected, "{kind} {word}");
+            }
+        }
+    }
+
+    /// Drops every event.
+    struct Nothing;
+
+    impl Change for Nothing {
+        fn whole(&mut self, _: &str) -> Option<String> {
+            None
+        }
+
+        fn event(&mut self, _: &str, _: &str) -> Changed {
+            Changed { is_dropped: true, ..Changed::default() }
+        }
+
+        fn rest(&mut self) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_dropped_event_goes_with_its_end_wherever_it_is_cut() {
+        for end in ["\n", "\r", "\r\n"] {
+            let stream = [": a", "event: b", "data: {", "data: }", "", ": c", ""].join(end);
+            for size in [1, 2, 3, 100] {
+                let mut rewriter = Rewriter::new(b"text/event-stream", 1_000).unwrap();
+                let mut passed = Vec::new();
+                for part in stream.as_bytes().chunks(size) {
+                    passed.extend(rewriter.push(part, false, &mut Nothing).unwrap_or_else(|| part.to_vec()));
+                }
+                assert_eq!(String::from_utf8(passed).unwrap(), format!(": a{end}: c{end}"), "{end:?} {size}");
+            }
+        }
     }
 
     #[test]
