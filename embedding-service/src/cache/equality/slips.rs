@@ -183,9 +183,18 @@ mod tests {
             assert_eq!(of(slip).as_deref(), Some(word), "{slip}");
         }
         // Words, names, a first letter, a short word without a letter, a word that the vocabulary has so near, and what is none at all.
-        for other in
-            ["population", "inflaton", "ambien", "causal", "asorption", "opulation", "mcuh", "ambiance", "xqzkw", ""]
-        {
+        for other in [
+            "population",
+            "inflaton",
+            "ambien",
+            "causal",
+            "asorption",
+            "opulation",
+            "mcuh",
+            "ambiance",
+            "xqzkw",
+            "",
+        ] {
             assert_eq!(of(other), None, "{other}");
         }
         assert_eq!(of(&"a".repeat(10_000)), None);
