@@ -14,7 +14,7 @@ use ways::Way;
 #[tokio::test]
 async fn no_way_leads_around_what_is_forbidden() {
     let mut by_config: BTreeMap<String, Vec<Way>> = BTreeMap::new();
-    for way in ways::ways() {
+    for way in ways::ways().into_iter().filter(|way| !way.is_raw) {
         by_config.entry(way.config.to_string()).or_default().push(way);
     }
     for (config, ways) in by_config {

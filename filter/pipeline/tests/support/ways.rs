@@ -12,6 +12,9 @@ pub struct Way {
     pub path: String,
     pub body: String,
     pub forbidden: String,
+    /// Only with a path as the client wrote it: an Envoy that normalizes paths, as ours do, makes another one of it.
+    #[serde(default)]
+    pub is_raw: bool,
 }
 
 pub fn ways() -> Vec<Way> {
