@@ -92,8 +92,8 @@ const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
 const LEFT_OUT: [&str; 3] = ["exclude", "disable", "disallow"];
 /// Stands for all names that begin so: LiteLLM searches the stores in `vector_store_ids`.
 const STORES: &str = "vectorstore";
-/// Stands for all names of these words alone with itself among them, such as Baichuan's `with_search_enhance`. Of two that begin alike the
-/// longer one is first.
+/// Stands for every name that is made of the words below alone, `search` among them: Baichuan's `with_search_enhance`. A word stands before
+/// those that it begins with.
 const SEARCH: &str = "search";
 const OF_SEARCHES: [&str; 14] = [
     SEARCH,

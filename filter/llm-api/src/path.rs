@@ -36,7 +36,8 @@ impl<'a> RequestPath<'a> {
     }
 
     /// The paths that servers may read in a target: what `..` takes away depends on whether they decode, and cut off parameters and
-    /// the like, before or afterwards. An escaped `?` or `#` is a sign in a segment, but who decodes twice may see an end in it.
+    /// the like, before or afterwards. To most of them an escaped `?` or `#` is a part of a segment; one that decodes twice takes it for
+    /// the end of the path.
     #[inline(never)]
     pub fn readings(target: &'a str) -> Vec<Self> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));

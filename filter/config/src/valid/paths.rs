@@ -43,18 +43,16 @@ impl PathMatch {
         };
         part.is_some_and(|part| part.eq_ignore_ascii_case(known))
     }
-}
 
-impl PathMatch {
     /// Whether it fits every path that `other` fits.
     fn covers(&self, other: &Self) -> bool {
-        let is_part =
-            |part: Option<&str>, known: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(known));
         match (self, other) {
-            (_, Self::Exact(path)) => self.fits(path.strip_suffix('/').unwrap_or(path)),
-            (Self::Prefix(known), Self::Prefix(path)) => is_part(path.get(..known.len()), known),
-            (Self::Suffix(known), Self::Suffix(path)) => {
-                is_part(path.len().checked_sub(known.len()).and_then(|start| path.get(start..)), known)
+            (_, Self::Exact(path)) | (Self::Suffix(_), Self::Suffix(path)) => {
+                self.fits(path.strip_suffix('/').unwrap_or(path))
+            }
+            // `/a/` does not fit `/ab`, which `/a` does.
+            (Self::Prefix(known), Self::Prefix(path)) => {
+                path.get(..known.len()).is_some_and(|part| part.eq_ignore_ascii_case(known))
             }
             _ => false,
         }
@@ -116,6 +114,8 @@ mod tests {
             (rule("suffix", "/chat"), rule("suffix", "/v1/chat"), true),
             (rule("suffix", "/chat"), rule("exact", "/v1/chat"), true),
             (rule("suffix", "/v1/chat"), rule("suffix", "/chat"), false),
+            (rule("suffix", "/chat/"), rule("suffix", "/v1/chat"), true),
+            (rule("prefix", "/a/"), rule("prefix", "/a"), false),
             (rule("prefix", "/v1"), rule("suffix", "/chat"), false),
         ] {
             let path = is_refused.then(|| "paths[1]".to_owned());

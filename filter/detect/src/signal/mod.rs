@@ -56,13 +56,13 @@ fn unless_asked_for(
         return Some(found);
     }
     let milder = match task.asked() {
-        // What the call names may be what the user has counted: "craft 8 planks". That forgives, but does not hide.
         Asked::AtIntervals => policy.at_intervals(),
         Asked::NotSaid => {
             let is_kill = found.verdict == Verdict::Kill;
             if is_kill && last.is_some_and(Step::waits_for_minutes) {
                 return find(&policy.at_intervals());
             }
+            // What the call names may be what the user has counted: "craft 8 planks". That forgives, but does not hide.
             let number = last.filter(|_| is_kill).map_or(0, |last| task.named_by(last));
             if number == 0 {
                 return Some(found);

@@ -207,8 +207,8 @@ impl StepsPolicy {
         Self { weak, is_open_ended: true, ..self.clone() }
     }
 
-    /// The policy where the same is to be asked again and again, with minutes between: content waits, and a failure may be what is there
-    /// before that comes which is awaited.
+    /// The policy where the same is asked again and again, with minutes between. Content waits, and so does a failure: a file that is
+    /// awaited is missing until it comes.
     pub(super) fn at_intervals(&self) -> Self {
         /// Twice an hour for half a day.
         const LOOKS: u32 = 24;

@@ -144,14 +144,12 @@ fn text_of(raw: Raw<'_>) -> Option<String> {
     json::string(raw).map(Cow::into_owned)
 }
 
-/// `{"url": "...", "delay": "1h"}`, `{"sku": "...", "wait_min": 10}`: minutes go by before the call is made. A time of seconds may be that
-/// of any call in a browser.
+/// `{"url": "...", "delay": "1h"}`, `{"sku": "...", "wait_min": 10}`: minutes go by before the call is made. Seconds do not count: any call
+/// in a browser may wait for some.
 pub(super) fn waits_for_minutes(arguments: &str) -> bool {
     let is_long = |name: &str, value: &str| {
-        let number = value
-            .len()
-            .saturating_sub(value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').len());
-        let (number, unit) = value.split_at_checked(number).unwrap_or_default();
+        let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(value.len());
+        let (number, unit) = value.split_at_checked(end).unwrap_or_default();
         let is_unit = |word: &str| is_one_of(word, english::MINUTES_AND_HOURS);
         number.parse::<f64>().is_ok_and(|number| number >= 1.0)
             && (is_unit(unit.trim()) || unit.is_empty() && name_words(name).any(is_unit))

@@ -36,12 +36,12 @@ pub const NUMBERS: &[(&str, u32)] = &[
 ];
 /// Before a number and a unit of time, in German, French, Spanish, Portuguese, Italian, Dutch and Polish.
 pub const EVERY: &[&str] = &["alle", "jede", "toutes les", "chaque", "cada", "ogni", "elk", "elke", "co"];
-/// Said of what is to be done again and again. In lower case, with the letters that a capital has in ASCII.
+/// Said of what is to be done again and again. The case of ASCII letters does not count.
 pub const INTERVALS: &[&str] = &["hourly", "stündlich", "halbstündlich", "viertelstündlich", "minütlich"];
 /// The same, in languages without spaces.
 pub const INTERVALS_WITHOUT_SPACES: &[&str] =
     &["每隔", "每小时", "每分钟", "每半小时", "分おき", "分ごと", "秒ごと", "時間ごと", "시간마다", "분마다", "초마다"];
-/// Words for minutes and hours in full, as these languages begin them: no other word of every day begins so.
+/// How words for seconds, minutes and hours begin in these languages if they are written in full. No other word of every day begins so.
 pub const UNITS_IN_FULL: &[&str] = &["minut", "sekund", "segund", "hour", "stunde", "heure", "hora", "uur", "godzin"];
 /// What words for seconds, minutes and hours begin with, in these languages and in English.
 pub const UNITS_OF_TIME: &[&str] =

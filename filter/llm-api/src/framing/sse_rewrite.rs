@@ -129,11 +129,13 @@ impl Events {
             self.drops_end = true;
             return true;
         }
-        let fields = std::mem::take(&mut self.fields);
         match changed.json {
-            None => passed.extend([fields.as_slice(), line].concat()),
+            None => {
+                passed.append(&mut self.fields);
+                passed.extend_from_slice(line);
+            }
             Some(changed) => {
-                passed.extend(kept(&fields, DATA, false));
+                passed.extend(kept(&std::mem::take(&mut self.fields), DATA, false));
                 passed.extend(
                     [mark, DATA, start.as_bytes(), in_one_line(changed).as_bytes(), end.as_bytes()].concat(),
                 );
