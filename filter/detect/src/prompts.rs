@@ -59,7 +59,7 @@ impl IncomingPrompt {
         })
     }
 
-    /// What was added, instead of the whole text. What failed is compared without ids, numbers and times.
+    /// What was added, instead of the whole text. An explicit failure is compared without what is volatile; its numbers count.
     fn of_addition(&self, added: &str) -> Self {
         Self {
             text: Fingerprint::of(&without_volatile(added)),

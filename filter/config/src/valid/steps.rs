@@ -28,6 +28,7 @@ pub fn steps(raw: &RawSteps, own_words: &str) -> Result<StepsPolicy, ConfigError
     };
     Ok(StepsPolicy {
         is_open_ended: false,
+        counts_rounds: false,
         off: None,
         own_words: own_words.to_owned(),
         enabled: raw.enabled,

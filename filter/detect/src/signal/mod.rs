@@ -146,7 +146,8 @@ fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
     let old = policy.row_of_all(stale.old.steps, policy.stagnation).hinting();
     let (old_kind, waits) = (kind_of(stale.old.steps), stale.old.waits());
     // Where something is waited for, only waiting is too long.
-    let old_count = if old_kind == Kind::Waiting { waits } else { stale.old.length };
+    let length = |streak: &Streak<'_, '_>| if policy.counts_rounds { streak.rounds() } else { streak.length };
+    let old_count = if old_kind == Kind::Waiting { waits } else { length(&stale.old) };
     // What is said of tools makes them later, if anything.
     let weak = |signal, strong: Thresholds, count: fn(&[Step<'_>], u32) -> u32, kind| {
         let count = count(steps, strong.least());
@@ -161,7 +162,7 @@ fn in_one_count(steps: &[Step<'_>], policy: &StepsPolicy) -> Option<Finding> {
             hinting,
             across,
             cycle::judged(steps, policy),
-            Counted::of(Signal::Stagnation, stale.very_old.length, very_old, Kind::Content),
+            Counted::of(Signal::Stagnation, length(&stale.very_old), very_old, Kind::Content),
             Counted::of(Signal::Stagnation, old_count, old, old_kind),
             weak(Signal::SimilarFailures, policy.similar_failures, similar_failures::count, Kind::Failure),
             alike,
@@ -241,7 +242,8 @@ fn stale_exchanges(exchanges: &[Step<'_>], policy: &StepsPolicy) -> Counted {
         return Counted::NOTHING;
     }
     let row = policy.row_of_all(stale.steps, policy.stagnation).killing();
-    Counted::of(Signal::Stagnation, stale.length, row, Kind::Content)
+    let count = if policy.counts_rounds { stale.rounds() } else { stale.length };
+    Counted::of(Signal::Stagnation, count, row, Kind::Content)
 }
 
 /// The run limit: so many assistant turns after the last user message.

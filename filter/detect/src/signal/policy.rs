@@ -43,6 +43,8 @@ pub struct StepsPolicy {
     pub own_words: String,
     /// The user wants something done until something comes about: what tells of it waits.
     pub is_open_ended: bool,
+    /// The user has asked for a number of repetitions. One of them may be several calls: "blink ten times".
+    pub counts_rounds: bool,
     /// A condition that a kill does not require. Only for measuring what each condition is worth.
     pub off: Option<Condition>,
 }
@@ -106,6 +108,7 @@ impl Default for StepsPolicy {
             tools: ToolRules::default(),
             own_words: String::new(),
             is_open_ended: false,
+            counts_rounds: false,
             off: None,
         }
     }
@@ -117,7 +120,7 @@ impl StepsPolicy {
     pub(super) fn row(&self, step: &Step<'_>, strong: Thresholds) -> Thresholds {
         let by_weight = match step.weight() {
             _ if self.off == Some(Condition::Weight) => strong,
-            Weight::Words | Weight::Place | Weight::Full | Weight::Long => strong,
+            Weight::Words | Weight::Place | Weight::Full | Weight::Long | Weight::Page => strong,
             Weight::Token => self.one_token.lenient(strong),
             Weight::Nothing => Thresholds::hinting_from(self.weak).lenient(strong),
         };
@@ -127,6 +130,8 @@ impl StepsPolicy {
             Kind::Failure => Thresholds { hint: strong.hint, ..by_weight },
             Kind::Content => by_weight,
             Kind::Empty => self.empty,
+            // Forty lines of code that are sent again say enough, whatever answers them.
+            Kind::Acknowledgement if step.weight_of_calls() == Weight::Page => strong,
             Kind::Acknowledgement => Thresholds::hinting_from(self.acknowledgement),
             Kind::Waiting => Thresholds::hinting_from(self.waiting),
         };
@@ -151,7 +156,7 @@ impl StepsPolicy {
         let of_kind = steps.iter().filter(|step| step.kind() == kind);
         let row = of_kind.map(|step| self.row(step, strong)).reduce(Thresholds::strict);
         // A long text that is said again in each round lends its weight to the others.
-        let says_much = tells && steps.iter().any(|step| step.acts && step.weight() == Weight::Long);
+        let says_much = tells && steps.iter().any(|step| step.acts && step.weight() >= Weight::Long);
         let row = if says_much { Some(strong) } else { row };
         // What is said of a tool makes a round later, if anything.
         let told = steps.iter().filter(|step| !step.rules.is_empty()).map(|step| self.row(step, strong));
@@ -162,7 +167,7 @@ impl StepsPolicy {
     /// Whether a repetition of the step, as one of a `round`, is a proof: it is explicit or says something in full, and its call
     /// decides the outcome.
     pub(super) fn is_proof(&self, steps: &[Step<'_>], round: &[Step<'_>], step: &Step<'_>) -> bool {
-        let says_much = || round.iter().any(|step| step.weight() == Weight::Long);
+        let says_much = || round.iter().any(|step| step.weight() >= Weight::Long);
         let has_weight = step.weight() >= Weight::Full || self.off == Some(Condition::Weight) || says_much();
         let is_steady =
             self.off == Some(Condition::CallDecides) || repeated_step::is_steady(steps, step, self);
@@ -257,6 +262,7 @@ impl StepsPolicy {
             talk: count(self.talk),
             window: self.window.max(LENGTH),
             tools,
+            counts_rounds: true,
             ..self.clone()
         }
     }

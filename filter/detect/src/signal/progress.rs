@@ -2,6 +2,8 @@
 //! waiting are neither progress nor evidence, and are skipped. One of something new ("OK." to another edit) is new work: what lies before
 //! it does not stagnate.
 
+use std::collections::HashSet;
+
 use super::{LONGEST_CYCLE, number, repeated_step::gets_shorter};
 use crate::step::{Kind, Purpose, Sequence, Step};
 
@@ -30,6 +32,12 @@ impl Streak<'_, '_> {
     pub fn waits(&self) -> u32 {
         let is_wait = |step: &&Step<'_>| step.kind() == Kind::Waiting && !step.brought.is_for(Purpose::Wait);
         number(self.steps.iter().filter(is_wait).count())
+    }
+
+    /// How often its steps were gone through: as often as a step of it on average.
+    pub fn rounds(&self) -> u32 {
+        let approaches: HashSet<_> = self.steps.iter().map(|step| step.approach).collect();
+        self.length.div_ceil(number(approaches.len()).max(1))
     }
 
     /// Whether it can be more than a suspicion: of its steps two at least prove something, and none waits.

@@ -76,10 +76,13 @@ pub(super) fn has_deed(text: &str) -> bool {
     let is_statement =
         |word: &str| word.bytes().all(|byte| byte.is_ascii_uppercase()) && STATEMENTS.has(word);
     for part in text.split(['.', ',', ';', '\n']) {
+        let mut last = "";
         for word in words(part).take(WORDS) {
-            if is_denial(word) {
+            // "0 failed" denies nothing.
+            if is_denial(word) && last != "0" {
                 break;
             }
+            last = word;
             if DEEDS.has(word) || DONE_AT_END.has(word) || is_statement(word) {
                 return true;
             }

@@ -107,6 +107,8 @@ pub(crate) fn number_of_named(text: &str, call: &str, deed: &str) -> u32 {
     /// Letters by which a word is known, at least: all but its ending.
     const STEM: usize = 4;
     let call = call.to_ascii_lowercase();
+    // "14, Lake Road" is a name where the call gives it back.
+    let is_given = |word: &str| words(&call).any(|given| given == word);
     let (mut number, mut most) = (0, 0);
     let mut is_deed = false;
     for word in words(text) {
@@ -114,7 +116,7 @@ pub(crate) fn number_of_named(text: &str, call: &str, deed: &str) -> u32 {
             let word = word.to_ascii_lowercase();
             let stem = word.floor_char_boundary(word.len().saturating_sub(2).max(STEM));
             let stem = word.get(..stem).unwrap_or_default();
-            // The words of a name are words.
+            // Split names such as `oak_plank`.
             if call
                 .split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric())
                 .any(|named| named.starts_with(stem))
@@ -123,6 +125,9 @@ pub(crate) fn number_of_named(text: &str, call: &str, deed: &str) -> u32 {
             }
         }
         number = word.parse().ok().or_else(|| number_in_words(word)).filter(in_range).unwrap_or(0);
+        if number > 0 && is_given(word) {
+            number = 0;
+        }
         if is_deed {
             most = most.max(number);
         }
@@ -158,7 +163,7 @@ fn in_part(text: &str) -> u32 {
         // "x10".
         let signed = word.strip_prefix(['x', 'X']).and_then(|digits| digits.parse().ok());
         most = most.max(signed.filter(in_range).unwrap_or(0));
-        // Not a letter somewhere behind a number.
+        // An `x` counts only directly behind the number.
         let is_sign = |word: &str, between: usize| between == 0 && word.eq_ignore_ascii_case("x");
         if let Some(number) = number {
             // "10x", "10次", "zehnmal".
@@ -181,7 +186,7 @@ fn in_part(text: &str) -> u32 {
             }
         }
     }
-    // `×` is no word.
+    // `words` does not return `×`.
     for (at, _) in text.match_indices('×') {
         let before = text.get(..at).unwrap_or_default().trim_end();
         let digits = before.len().saturating_sub(before.trim_end_matches(|c: char| c.is_ascii_digit()).len());
@@ -240,6 +245,9 @@ mod tests {
             ("请运行测试十次", 10),
             ("pytest x10", 10),
             ("10 requests to the API", 10),
+            ("Appelle /panier quinze fois", 15),
+            ("Tira el dado veinte veces", 20),
+            ("Relais K3: 12 Zyklen, danach messen", 12),
             ("Read xls and x86 files", 86),
             ("Send mail to 10 people", 0),
             ("Uruchom testy dziesięć razy", 10),
@@ -316,6 +324,8 @@ mod tests {
             ("Cancel order 9", r#"cancel {"what":"order 9"}"#, 0),
             ("Craft 3 planks", r#"craft {"recipe":"oak plank"}"#, 0),
             ("You have 17 turns left", r#"search {"input":"The Return of the King"}"#, 0),
+            ("Change my address: 14, Lake Road", r#"set_address {"new":"14, Lake Road"}"#, 0),
+            ("Craft 8 planks", r#"craft {"recipe":"oak plank","count":8}"#, 0),
             ("", "", 0),
         ] {
             assert_eq!(number_of_named(text, call, ""), number, "{text}");

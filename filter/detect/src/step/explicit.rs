@@ -43,13 +43,14 @@ pub(super) fn is_failure(said: &str) -> bool {
         || (TRACEBACK.is_in(text) && text.lines().next_back().is_some_and(is_exception))
         || is_log_of_failure(text)
         || ends_with_error(text)
+        || has_margin_of_failure(text)
 }
 
 /// Quickly: whether a text may be a failure by its form. `false` is certain.
 pub(super) fn may_be_failure(said: &str) -> bool {
     static MARKS: [Sought; 4] = [
         Sought::new(|| Finder::new("rror")),
-        Sought::new(|| Finder::new("RROR")),
+        Sought::new(|| Finder::new("ERR")),
         Sought::new(|| Finder::new("ception")),
         Sought::new(|| Finder::new(": ")),
     ];
@@ -122,13 +123,30 @@ fn is_failure_line(line: &str) -> bool {
             return !is_nothing(value);
         }
     }
-    line.eq_ignore_ascii_case("error") || is_exception(line) || is_program_line(line)
+    line.eq_ignore_ascii_case("error")
+        || is_exception(line)
+        || is_program_line(line)
+        // Test runners mark the lines of a failure in their margin: "E   ValueError: x".
+        || line.strip_prefix("E  ").is_some_and(|line| is_exception(line.trim_start()))
 }
 
 /// `The tool failed. Please try again. Error: locked`: one line, whose last sentence says what a line of its own could say.
 fn ends_with_error(text: &str) -> bool {
     static ERROR: Sought = Sought::new(|| Finder::new(". Error: "));
     text.len() <= LINE && !text.contains('\n') && ERROR.is_in(text)
+}
+
+/// `npm ERR! code E404`, `npm error code E404`: each line begins with a program's name and the level of what it says.
+fn has_margin_of_failure(text: &str) -> bool {
+    fn margin(line: &str) -> Option<&str> {
+        let mut words = line.split_whitespace();
+        let (program, level) = (words.next()?, words.next()?);
+        (is_name_of_program(program) && programs::FAILURE_MARGINS.contains(&level)).then_some(program)
+    }
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(LINES);
+    let Some(program) = lines.next().and_then(margin) else { return false };
+    let mut lines = lines.peekable();
+    lines.peek().is_some() && lines.all(|line| margin(line) == Some(program))
 }
 
 /// The value of a field that says that there was no error: `Error: (none)`, `error: null`, `Error: 0`.
@@ -144,18 +162,22 @@ fn is_program_line(line: &str) -> bool {
     let (Some(program), Some(path), Some(message)) = (parts.next(), parts.next(), parts.next()) else {
         return false;
     };
-    let is_program = !program.is_empty()
-        && program.len() <= 64
-        && program.bytes().all(|byte| {
-            byte.is_ascii_lowercase()
-                || byte.is_ascii_digit()
-                || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'+')
-        });
     let path = path.trim_matches(['\'', '"', '`', '‘', '’']);
     let is_path = !path.is_empty()
         && path.len() <= 512
         && (path.contains('/') || path.starts_with('-') || path.starts_with("line ") || has_extension(path));
-    is_program && is_path && message.trim().chars().any(char::is_alphabetic)
+    is_name_of_program(program) && is_path && message.trim().chars().any(char::is_alphabetic)
+}
+
+/// `cat`, `./build.sh`, `x86_64-linux-gnu-gcc`.
+fn is_name_of_program(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 64
+        && name.bytes().all(|byte| {
+            byte.is_ascii_lowercase()
+                || byte.is_ascii_digit()
+                || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'+')
+        })
 }
 
 /// `report.csv`.
@@ -215,7 +237,7 @@ fn is_error_element(text: &str) -> bool {
 /// `10:00:59 ERROR build failed`: the level of the last line of a log.
 fn is_log_of_failure(text: &str) -> bool {
     let Some(line) = text.lines().rev().find(|line| !line.trim().is_empty()) else { return false };
-    let mut words = line.split_whitespace().take(4);
+    let mut words = line.split_whitespace().take(6);
     let Some(first) = words.next() else { return false };
     let is_time = |word: &str| {
         let word = word.trim_matches(['[', ']', '(', ')']);
@@ -267,6 +289,10 @@ mod tests {
             "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: x",
             "some output\nrequests.exceptions.ConnectTimeout: no route",
             "java.io.IOException: closed",
+            "ImportError while loading conftest 'conftest.py'.\nE   ModuleNotFoundError: No module named 'respx'",
+            "npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://registry.npmjs.org/x",
+            "npm error code ERESOLVE\nnpm error\nnpm error Fix the conflict",
+            "2026-11-28 09:10:34 UTC [41772] FATAL:  no entry for host \"10.0.4.9\"",
             "TimeoutError",
             "404 Not Found",
             "HTTP/1.1 503 Service Unavailable\nDate: x",
@@ -312,6 +338,10 @@ mod tests {
             "Error analysis of the census of 1890, a paper about wrong counts",
             "meta=None content=[] isError=False",
             "404 rooms are free",
+            "compile error\nlink error",
+            "the error code is in the table\nthe errors of last year too",
+            "margin error of 3 %\nthe margin was small",
+            "E  minor is the key of the piece",
             "Zeitüberschreitung nach 3 s",
             "No order found",
             "exit code: 0",

@@ -162,7 +162,7 @@ impl<'a> StepLog<'a> {
             canonical(&arguments)
         };
         let (meaning, long) = if is_long {
-            (Meaning::Known { purpose: Purpose::of(&name, ""), weight: Weight::Long }, arguments)
+            (Meaning::Known { purpose: Purpose::of(&name, ""), weight: Weight::Page }, arguments)
         } else {
             (Meaning::written(name, arguments), Cow::Borrowed(""))
         };

@@ -10,7 +10,6 @@ use super::{
 use crate::words::english;
 
 static STATES: Known = Known::of(english::STATES);
-static FAILURES: Known = Known::of(english::FAILURES);
 static NO_STATES: Known = Known::of(english::NO_STATES);
 static STILL: Known = Known::of(english::STILL);
 static TO_COME: Known = Known::of(english::TO_COME);
@@ -85,7 +84,8 @@ pub(super) fn stands(key: &str, state: &str) -> bool {
     const MOST: usize = 32;
     ends_with_one(key, english::STANDS)
         && (1..=MOST).contains(&state.len())
-        && !words(state).any(|word| FAILURES.has(word))
+        // "failed" is an end; "12 done, 0 failed" is not.
+        && !is_one_of(state.trim(), english::FAILURES)
 }
 
 /// "Job 7 is still running", "not ready yet", "please wait", "running".

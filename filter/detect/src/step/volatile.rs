@@ -132,6 +132,7 @@ impl<'t> Settler<'t> {
             || is_temporary(text, word, self.before)
             || (has_digit && (is_address(word) || is_time(word)))
             || is_part_of_date(word, self.before, next)
+            || is_process_of_log(text, word, next)
             || (has_digit && (is_name_of_process(self.before) || is_line_of_shell(self.earlier, self.before)))
         {
             return self.push_volatile();
@@ -261,6 +262,18 @@ fn behind_time(word: &str) -> Option<&str> {
     is_time.then(|| rest.trim_start_matches(['-', '.', '_']))
 }
 
+/// Where a word of a text begins.
+fn offset(text: &str, word: &str) -> usize {
+    (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+/// `[41772]` before the level of a line in a log.
+fn is_process_of_log(text: &str, word: &str, next: &str) -> bool {
+    programs::FAILURE_LEVELS.contains(&next)
+        && word.bytes().all(|byte| byte.is_ascii_digit())
+        && text.get(..offset(text, word)).is_some_and(|before| before.ends_with('['))
+}
+
 /// A word of a date beside a number ("03 Mar", "10:01 PM"), or a number beside such a word.
 fn is_part_of_date(word: &str, before: &str, next: &str) -> bool {
     let has_digit = |word: &str| word.bytes().any(|byte| byte.is_ascii_digit());
@@ -343,8 +356,7 @@ fn ends_with_id(word: &str) -> bool {
 fn is_field(text: &str, word: &str) -> bool {
     /// Characters.
     const LONG: usize = 6;
-    let start = (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-    let (before, after) = text.split_at_checked(start).unwrap_or((text, ""));
+    let (before, after) = text.split_at_checked(offset(text, word)).unwrap_or((text, ""));
     let after = after.get(word.len()..).unwrap_or_default();
     word.len() >= LONG
         && before.trim_end_matches([' ', '\t']).ends_with(':')
@@ -353,7 +365,7 @@ fn is_field(text: &str, word: &str) -> bool {
 
 /// A name that was made for one time: what stands directly below `/tmp/`, and `tmpab12cd.py`.
 fn is_temporary(text: &str, word: &str, before: &str) -> bool {
-    let start = (word.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    let start = offset(text, word);
     let is_below = is_one_of(before, programs::TEMPORARY)
         && text.get(..start).is_some_and(|text| text.ends_with(['/', '\\']));
     is_below
@@ -403,6 +415,7 @@ mod tests {
             ("cannot open /tmp/tmpqwertyui/a.json", "cannot open /tmp/tmpasdfghjk/a.json"),
             ("cannot open /tmp/tmp1a2b3c.py", "cannot open /tmp/tmp9z8y7x.py"),
             ("Killed (pid 4100)", "Killed (pid 4107)"),
+            ("09:10:34 UTC [41772] FATAL:  no entry", "09:11:24 UTC [30881] FATAL:  no entry"),
             (
                 "error: see /logs/2026-11-25T10_05_11_123Z-debug-0.log",
                 "error: see /logs/2026-11-25T10_06_59_007Z-debug-0.log",

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::words::{english, programs};
 
-static FAILURES: Known = Known::of(english::FAILURES);
 static PARTS: Known = Known::of(english::PARTS);
 
 /// `count`: the words of `said`, as far as they were counted; `structure`: what it says as JSON.
@@ -27,9 +26,6 @@ pub(super) fn is_waiting<'s>(
     }
     if let Some(structure) = structure() {
         return structure.waits() || (structure.is_small() && phrases::says(text, Says::Waits));
-    }
-    if words(text).any(|word| FAILURES.has(word)) {
-        return false;
     }
     (count <= SHORT_WORDS && says_so(text))
         || is_how_far(text)

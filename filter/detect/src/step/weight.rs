@@ -23,21 +23,24 @@ pub(crate) enum Weight {
     Full,
     /// The call names a text of a dozen words. Nobody says the same in so many words again and again by chance.
     Long,
+    /// The call gives a page: forty lines of a program.
+    Page,
 }
 
 /// Words from which a call says so much that nobody says it again and again by chance.
 const LONG_WORDS: usize = 12;
 /// Words from which an outcome says something itself: two sentences, not "You hit the zombie."
 pub(super) const TELLING_WORDS: usize = 10;
-/// Arguments longer than this say something (bytes).
-const LONG: usize = 1_024;
+/// A text longer than this is a page (bytes). Statements that an agent carries out again and again, such as a `DELETE` in batches, are
+/// shorter.
+const PAGE: usize = 1_024;
 
 impl Weight {
     /// Of a call, by its arguments: JSON, a literal of Python, or what the model wrote.
     pub fn of_arguments(arguments: &str) -> Self {
         let text = arguments.trim();
-        if text.len() > LONG {
-            return Self::Long;
+        if text.len() > PAGE {
+            return Self::Page;
         }
         if !text.starts_with(['{', '[', '"', '\'', '(']) {
             return if is_bare_value(text) { Self::Nothing } else { Self::of_text(text) };
@@ -50,6 +53,9 @@ impl Weight {
         let text = text.trim();
         if text.is_empty() {
             return Self::Nothing;
+        }
+        if text.len() > PAGE {
+            return Self::Page;
         }
         if words(text).nth(LONG_WORDS.saturating_sub(1)).is_some() {
             return Self::Long;
@@ -223,6 +229,9 @@ mod tests {
         ] {
             assert_eq!(Weight::of_arguments(arguments), weight, "{arguments}");
         }
+        let program = "for row in rows: print(row)\\n".repeat(40);
+        assert_eq!(Weight::of_arguments(&format!(r#"{{"code":"{program}"}}"#)), Weight::Page);
+        assert_eq!(Weight::of_text(&program), Weight::Page);
     }
 
     #[test]

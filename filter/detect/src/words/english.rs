@@ -80,7 +80,7 @@ pub const STATE_NAMES: &[&str] = &["status", "state", "phase", "stage", "health"
 pub const STANDS: &[&str] = &["state", "phase", "stage"];
 /// Words before a state that make it one.
 pub const STILL: &[&str] = &["still", "currently", "is", "are", "being", "now", "in", "status"];
-/// Words that make a text a failure, whatever else it says: nothing is to come.
+/// A state of one of these words is an end: nothing is to come. And what stands behind one was not done.
 pub const FAILURES: &[&str] =
     &["error", "failed", "failure", "exception", "denied", "invalid", "cannot", "refused", "unable"];
 /// What is to come where a flag of that name is `false`.

@@ -16,7 +16,7 @@ pub const OPEN_ENDED: &[&str] = &[
     "sobald", "bescheid", "mir wenn", "benachrichtige", "melde dich", "warte auf", "beobachte", "überwache",
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.
-pub const REPETITIONS: &[&str] = &["mal", "male"];
+pub const REPETITIONS: &[&str] = &["mal", "male", "zyklen", "durchläufe", "messungen"];
 /// Numbers that a user may ask for in words.
 pub const NUMBERS: &[(&str, u32)] = &[
     ("fünf", 5), ("sechs", 6), ("sieben", 7), ("acht", 8), ("neun", 9), ("zehn", 10), ("elf", 11), ("zwölf", 12),

@@ -9,4 +9,4 @@ pub const OPEN_ENDED: &[&str] = &[
     "finché", "avvisami", "avvertimi", "dimmi quando", "non appena", "aspetta", "attendi",
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.
-pub const REPETITIONS: &[&str] = &["volte"];
+pub const REPETITIONS: &[&str] = &["volte", "cicli"];

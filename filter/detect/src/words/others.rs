@@ -32,6 +32,7 @@ pub const REPETITIONS: &[&str] = &[
 /// Numbers that a user may ask for in words.
 pub const NUMBERS: &[(&str, u32)] = &[
     ("cinq", 5), ("dix", 10), ("douze", 12), ("cinco", 5), ("diez", 10), ("dez", 10), ("dieci", 10), ("十", 10),
+    ("quinze", 15), ("quince", 15), ("quindici", 15), ("vingt", 20), ("veinte", 20), ("vinte", 20), ("venti", 20), ("二十", 20),
     ("tien", 10), ("tio", 10), ("десять", 10), ("dziesięć", 10), ("열", 10),
 ];
 /// Before a number and a unit of time, in German, French, Spanish, Portuguese, Italian, Dutch and Polish.

@@ -9,4 +9,4 @@ pub const OPEN_ENDED: &[&str] = &[
     "até que", "me avise", "avise", "diga quando", "assim que", "espere", "aguarde", "monitore",
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.
-pub const REPETITIONS: &[&str] = &["vezes"];
+pub const REPETITIONS: &[&str] = &["vezes", "ciclos"];

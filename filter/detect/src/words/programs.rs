@@ -25,6 +25,8 @@ pub const PROCESSES: &[&str] = &["pid", "pids", "pgid", "ppid", "port", "process
 pub const TEMPORARY: &[&str] = &["tmp", "temp"];
 /// Levels of a line in a log that say that something failed; in capitals.
 pub const FAILURE_LEVELS: &[&str] = &["ERROR", "FATAL", "CRITICAL"];
+/// Behind a program's name at the beginning of each line: the lines say that it failed. In this case.
+pub const FAILURE_MARGINS: &[&str] = &["ERR!", "error", "ERROR"];
 /// What the names of exceptions end with; in this case.
 pub const EXCEPTIONS: &[&str] = &["Error", "Exception", "Timeout"];
 /// Columns of a table that say how a row stands; in this case, for a word of a sentence is no head of a column.

@@ -11,4 +11,4 @@ pub const OPEN_ENDED: &[&str] = &[
     "hasta que", "avísame", "avisame", "dime cuando", "notifícame", "espera a", "vigila", "en cuanto",
 ];
 /// What a repetition is counted in: who asks for ten runs wants ten.
-pub const REPETITIONS: &[&str] = &["veces"];
+pub const REPETITIONS: &[&str] = &["veces", "ciclos"];
