@@ -87,6 +87,29 @@ fn group<'a>(report: &'a Value, label: &str) -> &'a Value {
     groups.iter().find(|group| group["label"] == label).expect("the group is there")
 }
 
+/// Histories of agents that repeat themselves for a reason, and of agents that are stuck, by authors who had not read how it is decided.
+/// One healthy one cannot be told from a loop: a person says "again" and wants the same command each time.
+#[test]
+fn of_written_histories_no_healthy_one_is_killed() {
+    let folder = folder();
+    let written = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/written.jsonl.gz");
+    for dialect in ["openai_chat", "anthropic"] {
+        let report = report(&folder, &[written, "--dialect", dialect]);
+        let flagged = report["flagged_runs"].as_array().expect("a list");
+        let killed: Vec<_> = flagged
+            .iter()
+            .filter(|run| run["label"] == "healthy" && !run["kill"].is_null())
+            .map(|run| run["id"].as_str().expect("an id"))
+            .collect();
+        assert_eq!(killed, ["first-h-104-text-en-aider-repl"], "{dialect}");
+        let count = |label: &str, field: &str| group(&report, label)[field].as_u64().expect("a number");
+        assert_eq!([count("healthy", "runs"), count("stuck", "runs")], [380, 139]);
+        assert!(count("healthy", "hinted") <= 52, "{dialect}: {}", count("healthy", "hinted"));
+        assert!(count("stuck", "hinted") >= 107, "{dialect}: {}", count("stuck", "hinted"));
+        assert!(count("stuck", "killed") >= 49, "{dialect}: {}", count("stuck", "killed"));
+    }
+}
+
 #[test]
 fn the_stuck_are_found_and_the_healthy_left_alone_in_every_dialect() {
     let folder = folder();
