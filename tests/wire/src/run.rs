@@ -84,18 +84,33 @@ impl Run {
         self.items.extend(alone.map(|part| dialect.message_of(&[part]).to_string()));
     }
 
-    /// A call of an MCP server's tool that OpenAI's Responses has made by itself.
+    /// A call of an MCP server's tool that the provider has made by itself: of OpenAI's Responses and Gemini's Interactions.
     pub fn mcp_call(&mut self, tool: &str, arguments: &str, result: &str) {
         self.calls += 1;
-        let item = json!({"type": "mcp_call", "id": format!("mcp_{}", self.calls), "server_label": "shop", "name": tool,
+        let id = format!("mcp_{}", self.calls);
+        if self.dialect == Dialect::GeminiInteractions {
+            let arguments: Value = serde_json::from_str(arguments).expect("arguments are JSON");
+            let called = json!({"type": "mcp_server_tool_call", "id": id, "server_name": "shop", "name": tool, "arguments": arguments});
+            let told = json!({"type": "mcp_server_tool_result", "call_id": id, "server_name": "shop", "name": tool, "result": result});
+            self.items.extend([called.to_string(), told.to_string()]);
+            return;
+        }
+        let item = json!({"type": "mcp_call", "id": id, "server_label": "shop", "name": tool,
             "arguments": arguments, "output": result, "error": null});
         self.items.push(item.to_string());
     }
 
-    /// A program that OpenAI's Responses has run by itself.
+    /// A program that the provider has run by itself: see `mcp_call`.
     pub fn code_interpreter_call(&mut self, code: &str, printed: &str) {
         self.calls += 1;
-        let item = json!({"type": "code_interpreter_call", "id": format!("ci_{}", self.calls), "container_id": "cntr_1",
+        let id = format!("ci_{}", self.calls);
+        if self.dialect == Dialect::GeminiInteractions {
+            let called = json!({"type": "code_execution_call", "id": id, "arguments": {"language": "python", "code": code}});
+            let told = json!({"type": "code_execution_result", "call_id": id, "result": printed});
+            self.items.extend([called.to_string(), told.to_string()]);
+            return;
+        }
+        let item = json!({"type": "code_interpreter_call", "id": id, "container_id": "cntr_1",
             "status": "completed", "code": code, "outputs": [{"type": "logs", "logs": printed}]});
         self.items.push(item.to_string());
     }

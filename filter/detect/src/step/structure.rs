@@ -1,13 +1,7 @@
 //! What a JSON value says by its structure: that it is empty, merely acknowledges, or that something is still
-//! to come. All of it is taken from one reading, and no value is built.
+//! to come. No value is built.
 
-use std::{borrow::Cow, fmt};
-
-use sentinel_llm_api::json;
-use serde::{
-    Deserialize,
-    de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
+use sentinel_llm_api::json::{self, Raw};
 
 use super::{
     Kind, MAX_RESULT,
@@ -22,6 +16,8 @@ const MAX_LEAVES: usize = 12;
 
 /// A value of so few is about the state in it, whatever that is.
 const FEW_LEAVES: usize = 3;
+/// Of objects and lists in each other. Each is looked through once for every level that it lies in.
+const MAX_DEPTH: usize = 32;
 
 /// What is known of a JSON value.
 #[derive(Debug, Default)]
@@ -45,7 +41,8 @@ impl Structure {
             return None;
         }
         let mut structure = Self { length: text.len(), ..Self::default() };
-        let lists = json::read_with(text, Member { structure: &mut structure, key: "", depth: 0 }).ok()?;
+        let raw = Raw::read(text).ok()?;
+        let lists = Member { structure: &mut structure, key: "", depth: 0 }.read(raw).ok()?;
         structure.is_empty = lists.is_some_and(|lists| lists > 0);
         Some(structure)
     }
@@ -78,10 +75,6 @@ impl Structure {
     }
 }
 
-/// A member's name.
-#[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
 /// Reads one value: gives how many empty lists and objects are in it, where there is nothing else.
 struct Member<'s> {
     structure: &'s mut Structure,
@@ -91,7 +84,31 @@ struct Member<'s> {
     depth: usize,
 }
 
+/// How many empty lists and objects there are in a value that holds nothing else.
+type Lists = Option<usize>;
+
 impl Member<'_> {
+    fn read(self, raw: Raw<'_>) -> Result<Lists, TooOdd> {
+        if raw.is_object() {
+            return self.object(raw);
+        }
+        if raw.is_list() {
+            return self.list(raw);
+        }
+        let said;
+        let leaf = match raw.get() {
+            "null" => Leaf::Null,
+            "true" => Leaf::Bool(true),
+            "false" => Leaf::Bool(false),
+            _ if raw.is_string() => {
+                said = json::string(raw).ok_or(TooOdd)?;
+                Leaf::Text(&said)
+            }
+            number => number.parse().map_or(Leaf::Number, Leaf::Unsigned),
+        };
+        Ok(self.leaf(&leaf).then_some(0))
+    }
+
     fn leaf(self, value: &Leaf<'_>) -> bool {
         let Self { structure, key, depth } = self;
         let is_counted = structure.leaves <= MAX_LEAVES;
@@ -117,66 +134,17 @@ impl Member<'_> {
             || matches!(value, Leaf::Text(text) if text.is_empty())
             || tells_nothing(key, value)
     }
-}
 
-/// How many empty lists and objects there are in a value that holds nothing else.
-type Lists = Option<usize>;
-
-impl<'de> DeserializeSeed<'de> for Member<'_> {
-    type Value = Lists;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Lists, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Member<'_> {
-    type Value = Lists;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Lists, E> {
-        Ok(self.leaf(&Leaf::Null).then_some(0))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Lists, E> {
-        Ok(self.leaf(&Leaf::Bool(value)).then_some(0))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Lists, E> {
-        Ok(self.leaf(&Leaf::Unsigned(value)).then_some(0))
-    }
-
-    fn visit_i64<E>(self, _value: i64) -> Result<Lists, E> {
-        Ok(self.leaf(&Leaf::Number).then_some(0))
-    }
-
-    fn visit_f64<E>(self, _value: f64) -> Result<Lists, E> {
-        Ok(self.leaf(&Leaf::Number).then_some(0))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Lists, E> {
-        Ok(self.leaf(&Leaf::Text(text)).then_some(0))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Lists, A::Error> {
+    fn list(self, raw: Raw<'_>) -> Result<Lists, TooOdd> {
         let Self { structure, key, depth } = self;
         let mut is_empty = true;
-        loop {
-            // Behind so much nothing matters but that it is JSON.
-            let is_read = structure.leaves <= MAX_LEAVES;
-            let has_more = if is_read {
-                let item = Member { structure: &mut *structure, key: "", depth: depth.saturating_add(1) };
-                items.next_element_seed(item)?.is_some()
-            } else {
-                items.next_element::<IgnoredAny>()?.is_some()
-            };
-            if !has_more {
+        for element in raw.elements() {
+            is_empty = false;
+            // More leaves change nothing.
+            if structure.leaves > MAX_LEAVES {
                 break;
             }
-            is_empty = false;
+            Member { structure: &mut *structure, key: "", depth: deeper(depth)? }.read(element)?;
         }
         if depth == 1 && structure.acknowledgement.is_object {
             structure.member(key, &Leaf::List);
@@ -184,22 +152,29 @@ impl<'de> Visitor<'de> for Member<'_> {
         Ok(is_empty.then_some(1))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Lists, A::Error> {
+    fn object(self, raw: Raw<'_>) -> Result<Lists, TooOdd> {
         let Self { structure, key, depth } = self;
         structure.acknowledgement.is_object |= depth == 0;
         let mut is_empty = true;
         let mut lists = Some(0_usize);
-        while let Some(Name(name)) = members.next_key()? {
+        for (name, value) in raw.members() {
             is_empty = false;
-            let member = Member { structure: &mut *structure, key: &name, depth: depth.saturating_add(1) };
-            let of_member = members.next_value_seed(member)?;
-            lists = lists.zip(of_member).map(|(sum, more)| sum.saturating_add(more));
+            let name = name.text();
+            let member = Member { structure: &mut *structure, key: &name, depth: deeper(depth)? };
+            lists = lists.zip(member.read(value)?).map(|(sum, more)| sum.saturating_add(more));
         }
         if depth == 1 && structure.acknowledgement.is_object {
             structure.member(key, &Leaf::Object);
         }
         Ok(if is_empty { Some(1) } else { lists })
     }
+}
+
+/// A value that is nested too deeply, or a string that holds half of a surrogate pair. What such a value says is not looked at.
+struct TooOdd;
+
+fn deeper(depth: usize) -> Result<usize, TooOdd> {
+    if depth < MAX_DEPTH { Ok(depth.saturating_add(1)) } else { Err(TooOdd) }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use serde::de::DeserializeSeed;
 use serde_json::Value;
 
 pub(crate) mod cut;
@@ -128,20 +127,6 @@ pub fn pick<'a, const N: usize>(text: &'a str, names: [&str; N]) -> Result<[Opti
     reader.pick(Names::of(&names), &mut picked)?;
     reader.end()?;
     Ok(picked)
-}
-
-/// Reads `text` with a seed of serde's, for callers that take everything from it in one pass.
-pub fn read_with<'a, S: DeserializeSeed<'a>>(text: &'a str, seed: S) -> Result<S::Value, Unreadable> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let value = seed.deserialize(&mut reader)?;
-    reader.end()?;
-    Ok(value)
-}
-
-impl From<serde_json::Error> for Unreadable {
-    fn from(error: serde_json::Error) -> Self {
-        if error.is_data() { Self::Shape } else { Self::NotJson }
-    }
 }
 
 /// Returns an error unless a text begins as an object does.
