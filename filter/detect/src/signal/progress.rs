@@ -112,7 +112,7 @@ pub fn stuck(steps: &[Step<'_>], least: u32) -> u32 {
         counted.push(step);
         later = Some(step);
     }
-    // All wait for the same, which comes nearer; or a batch finds nothing.
+    // A waiting time that gets shorter is progress, and a batch (calls that are equal but for numbers) may find nothing.
     let is_batch = counted.iter().all(|step| {
         step.kind() != Kind::Failure && (step.approach == last.approach || step.is_numbered_as(last))
     });
@@ -126,7 +126,7 @@ fn brings_old(step: &Step<'_>, earlier: &[Step<'_>]) -> bool {
     earlier.iter().any(|other| step.brings_like(other))
 }
 
-/// Another call left the same of its outcome.
+/// Whether another call has the same residue.
 fn gives_back(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
     let residue = step.residue();
     residue.is_some_and(|residue| residue.is_nothing)

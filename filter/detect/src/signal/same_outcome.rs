@@ -19,7 +19,7 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
         return 0;
     }
     let row = || outcomes().take_while(same);
-    // What failed and was done at the next try did not bring this in the end.
+    // Calls that a later try has acknowledged do not count.
     let is_done = |step: &Step<'_>| {
         steps.iter().any(|other| other.approach == step.approach && other.kind() == Kind::Acknowledgement)
     };

@@ -10,7 +10,7 @@ pub fn count(steps: &[Step<'_>], least: u32) -> u32 {
     if number(steps.len()) < least {
         return 0;
     }
-    // Who waits between two tries has not done anything else. A job that runs now was begun by one.
+    // Calls that only let time pass are skipped. A result that says "running" ends the row: the last try has started a job.
     let mut tries = steps.iter().rev().filter(|step| !step.lets_time_pass());
     let Some(last) = tries.next().filter(|step| !is_passed_over(step)) else { return 0 };
     let brings_nothing =

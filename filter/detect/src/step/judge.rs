@@ -75,9 +75,9 @@ impl<'a> Judged<'a> {
         } else {
             self.weight.with_outcome("")
         };
-        // What may pass by itself is waited for.
+        // A failure that may pass by itself has at most the weight of one token.
         let weight = if !is_told && states::may_pass(text) { weight.min(Weight::Token) } else { weight };
-        // What takes one thing after the other may fail at each of them: the next record, port or time is no accident.
+        // A call that takes the next item (`next`, `pop`) fails for another item each time, so its failures are compared as they stand.
         let may_be_settled = kind == Kind::Failure && self.purpose != Purpose::MoveOn;
         if may_be_settled && text.len() <= MAX_FAILURE {
             let settled = volatile::settled(text);
@@ -218,7 +218,7 @@ fn is_stage_direction(text: &str) -> bool {
         && words(text).any(|word| is_one_of(word, english::STAGE_DIRECTIONS))
 }
 
-/// A result as it is kept until its call is known: nothing of it is needed beyond its beginning and its digest.
+/// The beginning of a result and its digest: all that is needed of it once its call is known.
 pub(crate) fn keep(said: &str) -> Cow<'_, str> {
     if said.len() <= MAX_RESULT {
         return Cow::Borrowed(said);

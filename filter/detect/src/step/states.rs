@@ -104,10 +104,10 @@ pub(super) fn says_so(text: &str) -> bool {
         waits |= is_denied && is_one_of(word, english::YET);
         waits |= WAITS.ends_with(word, last);
         // "being prepared", "still compiling", "on its way", "in the queue".
-        waits |= is_one_of(last, &["being"]) && word.ends_with("ed");
-        waits |= is_one_of(last, &["still"]) && has_state_word(word);
-        waits |= is_one_of(word, &["way"]) && on_the;
-        waits |= is_one_of(word, &["queue"]) && in_the;
+        waits |= is_one_of(last, english::BEING) && word.ends_with("ed");
+        waits |= is_one_of(last, english::GOES_ON) && has_state_word(word);
+        waits |= is_one_of(word, english::ON_THE) && on_the;
+        waits |= is_one_of(word, english::IN_THE) && in_the;
         waits |= count == 2 && is_one_of(word, &["for"]) && is_one_of(last, &["waiting"]);
         let is_article = is_one_of(word, english::ARTICLES);
         (on_the, in_the) = (is_article && is_one_of(last, &["on"]), is_article && is_one_of(last, &["in"]));

@@ -109,6 +109,14 @@ pub const YET: &[&str] = &["yet", "ready", "finished", "complete", "completed", 
 pub const NOT: &[&str] = &["not", "no", "nothing", "isn't", "hasn't", "haven't"];
 /// Between "on" and "way", "in" and "queue": "on its way".
 pub const ARTICLES: &[&str] = &["the", "its", "their", "your"];
+/// Before a participle: "being prepared".
+pub const BEING: &[&str] = &["being"];
+/// Before any state: "still compiling".
+pub const GOES_ON: &[&str] = &["still"];
+/// Behind "on" and one of `ARTICLES`: "on its way".
+pub const ON_THE: &[&str] = &["way"];
+/// Behind "in" and one of `ARTICLES`: "in the queue".
+pub const IN_THE: &[&str] = &["queue"];
 /// Two words that say so wherever they stand in a short text.
 pub const WAITS: &[&str] = &[
     "please wait", "must wait", "in queue", "working on", "so far", "again later", "check later", "try later",

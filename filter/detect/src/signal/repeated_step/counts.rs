@@ -115,7 +115,7 @@ pub fn same_call(steps: &[Step<'_>], least: u32) -> u32 {
     }
     // Where the outcomes are not kept, nobody can say whether they move.
     let texts: Option<Vec<String>> = row().map(Step::text).collect();
-    // What has moved towards an end may have come to it.
+    // The newest outcome may be the end itself, so the row is judged without it too.
     let moves = |texts: &[String]| nears_an_end(texts) || texts.get(1..).is_some_and(nears_an_end);
     if texts.is_none_or(|texts| moves(&texts)) { 0 } else { count }
 }

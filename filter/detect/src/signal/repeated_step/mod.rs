@@ -19,7 +19,7 @@ pub fn judged(steps: &[Step<'_>], last: &Step<'_>, signal: Signal, policy: &Step
     let [killing, hinting, across] = if repeated.nears_an_end {
         [Counted::NOTHING; 3]
     } else if repeated.in_window < least {
-        // One failure is too often the same, whatever else is learned.
+        // An equal explicit failure is hinted from `waiting` repetitions on, even if other steps brought something new.
         let row = policy.of_tools(last, Thresholds::hinting_from(policy.waiting));
         let is_failure = last.kind() == Kind::Failure;
         let across = if is_failure {
@@ -45,7 +45,8 @@ fn repetitions(repeated: &Repeated, last: &Step<'_>, signal: Signal, policy: &St
         true => policy.of_tools(last, Thresholds::hinting_from(policy.waiting)),
         false => policy.row(last, policy.repeated_step),
     };
-    // Counted in the window, whatever lies between: only weak rows do so. Who presses a key after each entry is at work.
+    // Results that prove nothing are counted over the whole window. Acknowledgements are counted only since the last new step: an agent
+    // that presses a key after each entry is at work.
     if is_plain {
         let count = if kind == Kind::Acknowledgement { repeated.in_rounds } else { repeated.in_window };
         [Counted::of(signal, count, row, kind), Counted::NOTHING, Counted::NOTHING]
@@ -53,7 +54,7 @@ fn repetitions(repeated: &Repeated, last: &Step<'_>, signal: Signal, policy: &St
         [
             Counted::of(signal, repeated.proven, row.killing(), kind),
             Counted::of(signal, repeated.in_rounds, row.hinting(), kind),
-            // Where what was tried in between brought only what is known, once more is enough.
+            // If the steps in between brought only known outcomes, a hint needs one repetition more than usual.
             if repeated.without_news > row.hint {
                 Counted::of(signal, repeated.without_news, row.hinting(), kind)
             } else {
