@@ -10,6 +10,15 @@ use crate::support::{QUESTION, assert_hinted, signal_of, similar, verdicts_of};
 
 const CHAT: Dialect = Dialect::OpenaiChat;
 
+/// One question in five wordings.
+const REWORDED: [&str; 5] = [
+    QUESTION,
+    "Which river in this region carries the most water in spring?",
+    "Of the rivers in this region, which carries the most water in spring?",
+    "Which of the rivers of this region carries most water in spring?",
+    "In spring, which of the rivers in this region carries the most water?",
+];
+
 #[tokio::test]
 async fn observe_touches_nothing_and_reports_all() {
     let mut stack = Stack::builder().config(&json!({"mode": "observe"})).service().start();
@@ -115,6 +124,32 @@ async fn the_literal_contract() {
     assert_eq!((second.verdict(), signal_of(&second)), ("hint", "semantic"));
     assert_hinted(CHAT, CHAT.ask(QUESTION, false).to_string().as_bytes(), &stack.provider.last());
     stack.assert_sound();
+}
+
+#[tokio::test]
+async fn likeness_in_meaning_and_the_name_of_an_agent_kill_only_where_the_operator_says_so() {
+    let alike = json!({"semantic": {"kill": 4}, "score": {"enabled": false}});
+    let by_name = json!({"semantic": {"enabled": false}, "score": {"kill_by_agent": true}});
+    for (config, in_run, expected) in [
+        (json!({"score": {"enabled": false}}), true, "allow allow hint hint hint"),
+        // Four earlier ones.
+        (alike, true, "allow allow hint hint kill"),
+        (json!({"semantic": {"enabled": false}}), false, "allow allow allow hint hint"),
+        (by_name, false, "allow allow allow hint kill"),
+    ] {
+        let mut stack = Stack::builder().config(&config).service().start();
+        let names: &[(&str, &str)] =
+            if in_run { &[("x-agent-id", "a"), ("x-run-id", "r")] } else { &[("x-agent-id", "a")] };
+        let mut verdicts = Vec::new();
+        for wording in REWORDED {
+            // With a run, one question in new words; by the name alone, the same.
+            let text = if in_run { wording } else { QUESTION };
+            let body = CHAT.ask(text, false).to_string();
+            verdicts.push(stack.post(CHAT, names, body).await.verdict().to_owned());
+        }
+        assert_eq!(verdicts.join(" "), expected, "{config}");
+        stack.assert_sound();
+    }
 }
 
 #[tokio::test]
