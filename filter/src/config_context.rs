@@ -11,7 +11,8 @@ use sentinel_config::Config;
 use sentinel_host::{call, per_worker::PerWorker, shared};
 use sentinel_pipeline::{
     host::{Background, Level, Message, Process},
-    metric::{Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
     worker::{Sent, Worker},
 };
 

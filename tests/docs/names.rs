@@ -5,7 +5,7 @@ use std::fs;
 
 use sentinel_harness::parts;
 use sentinel_llm_api::registry;
-use sentinel_pipeline::metric;
+use sentinel_pipeline::{bypass::Bypass, metric, service_outcome::ServiceOutcome};
 use strum::VariantNames;
 
 use crate::markdown::documents;
@@ -28,7 +28,8 @@ fn metrics() -> (BTreeSet<String>, BTreeSet<String>) {
         metric::DeniedTool::VARIANTS,
         metric::Bound::VARIANTS,
         metric::Bounding::VARIANTS,
-        metric::ServiceOutcome::VARIANTS,
+        Bypass::VARIANTS,
+        ServiceOutcome::VARIANTS,
         metric::CacheHit::VARIANTS,
         metric::CacheBypass::VARIANTS,
     ];

@@ -8,7 +8,7 @@ use sentinel_config::Config;
 use sentinel_pipeline::{
     control::{Reservation, ReserveReply},
     host::{Message, Question, Reply, ServiceReply},
-    metric::ServiceOutcome,
+    service_outcome::ServiceOutcome,
     stored::StoreOrder,
     worker::Sent,
 };

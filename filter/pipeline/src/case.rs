@@ -10,16 +10,15 @@ use sentinel_llm_api::{
     dialect::DialectRef,
     edit::Edit,
     framing::{Framing, passing::PassingFrames},
-    json::Unreadable,
     route::Route,
 };
 
 use crate::{
     budget::spending::Spending,
+    bypass::Bypass,
     content_coding::Coding,
     host::Question,
     identity::Scope,
-    metric::{Bypass, ServiceOutcome},
     note::Note,
     passes::{
         cache::{Cached, keep::Awaited},
@@ -27,6 +26,7 @@ use crate::{
     },
     render::Asked,
     request_head::RequestHead,
+    service_outcome::ServiceOutcome,
     span::{Chat, Span},
     stored::Lookup,
     turn::{Names, Turn},
@@ -189,7 +189,7 @@ impl Case {
     /// Something in the body cannot be read. A finding where it could be what the agent may not do.
     pub fn unread(&mut self) {
         if self.policy.refuses_unreadable() {
-            self.findings.push(Finding::unreadable(Bypass::Unreadable(Unreadable::Shape).label()));
+            self.findings.push(Finding::unreadable(Bypass::Shape.label()));
         }
     }
 }

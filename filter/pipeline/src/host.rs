@@ -14,7 +14,8 @@ use sentinel_llm_api::dialect::LocalReply;
 use crate::{
     budget::leases::Leases,
     control::{Directives, Report, ReportReply, Reservation},
-    metric::{Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
     span::Span,
     stored::{Lookup, LookupReply, StoreOrder},
     turn::Turn,

@@ -12,18 +12,20 @@ use sentinel_llm_api::{framing::Framing, registry, route::Route};
 
 use crate::{
     budget::spending::Spending,
+    bypass::Bypass,
     case::{Case, Waits},
     control::ReserveReply,
     decide::{Decision, decide},
     fail_open,
     host::{Facts, Host, ServiceReply},
     mcp,
-    metric::{Bypass, Metric, ServiceOutcome},
+    metric::Metric,
     note::Note,
     passes::{self, Seen, Surroundings, ask, cache},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
+    service_outcome::ServiceOutcome,
     shared_data,
     span::{self, Cause, Ended, StepSpans},
     turn::Turn,
@@ -152,7 +154,7 @@ fn look_at_model(
 ) -> Result<Option<Box<Case>>, Bypass> {
     let Target::Model(route) = &head.target else { return Ok(None) };
     let Route { dialect, facts } = route;
-    let conversation = registry::read(*dialect, body).map_err(Bypass::Unreadable)?;
+    let conversation = registry::read(*dialect, body).map_err(Bypass::from)?;
     head.claims = mem::take(&mut head.claims).with_body(config, &conversation.ids);
     let claims = &head.claims;
     let policy = config.policy(claims.sender());
@@ -160,11 +162,11 @@ fn look_at_model(
         return Ok(None);
     }
     if policy.refuses_unreadable() {
-        conversation.check_names().map_err(Bypass::Unreadable)?;
+        conversation.check_names().map_err(Bypass::from)?;
     }
     let reach = Reach::of(&policy.steps, policy.run_limit).with_context(claims.is_identified());
     let memo = host.memo();
-    let reading = Reading::remembering(&conversation, reach, &memo).map_err(Bypass::Unreadable)?;
+    let reading = Reading::remembering(&conversation, reach, &memo).map_err(Bypass::from)?;
     let framing = if conversation.stream { Framing::Sse } else { Framing::Json };
     let mut case = Case::of(route, policy, head, reading.head);
     case.framing = facts.framing.unwrap_or(framing);

@@ -5,7 +5,9 @@ use sentinel_guard::{Pattern, Place};
 use strum::IntoStaticStr;
 
 use crate::{
-    metric::{Bypass, CacheHit, Metric, ServiceOutcome},
+    bypass::Bypass,
+    metric::{CacheHit, Metric},
+    service_outcome::ServiceOutcome,
     stored::{Partition, StoreOrder},
 };
 

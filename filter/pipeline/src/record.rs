@@ -18,9 +18,10 @@ use crate::{
     host::{Facts, Host, Level},
     identity::Scope,
     line::Line,
-    metric::{CacheBypass, Enforced, MCP, Metric, ServiceOutcome},
+    metric::{CacheBypass, Enforced, MCP, Metric},
     note::{FoundAnswer, Injection, Note, ToolCall},
     passes::cache::{Cached, LookUp},
+    service_outcome::ServiceOutcome,
     stored::Partition,
 };
 

@@ -9,13 +9,13 @@ use sentinel_llm_api::{
 };
 
 use crate::{
+    bypass::Bypass,
     case::{AnswerCase, Case},
     decide::{Decision, stopping},
     fail_open,
     host::{Facts, Host, number},
     mcp_answer::PassingAnswer,
     messages,
-    metric::Bypass,
     note::Note,
     passes::{
         self, Surroundings, budgets,
@@ -40,14 +40,6 @@ pub enum Passing {
 }
 
 impl Passing {
-    /// Whether the body is of interest.
-    pub fn reads(&self) -> bool {
-        match self {
-            Self::Model(response) => response.reads(),
-            Self::Mcp(answer) => answer.reads(),
-        }
-    }
-
     /// The headers have come; what goes on.
     pub fn headers(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
@@ -153,11 +145,6 @@ impl PassingResponse {
         if self.case.is_open_ended {
             self.case.request_length = self.case.request_length.saturating_add(bytes);
         }
-    }
-
-    /// Whether the answer is being read.
-    pub fn reads(&self) -> bool {
-        self.reader.is_some() || self.case.clean.is_some() || self.case.turn.is_some()
     }
 }
 

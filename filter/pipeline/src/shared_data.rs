@@ -8,10 +8,11 @@ use sentinel_detect::{call_rate::CallRates, window::Window};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    bypass::Bypass,
     codec,
     host::{Facts, Stored},
     identity::Scope,
-    metric::{Bypass, Metric},
+    metric::Metric,
     note::Note,
 };
 

@@ -8,12 +8,12 @@ use sentinel_detect::verdict::Finding;
 use sentinel_llm_api::route::Route;
 
 use crate::{
+    bypass::Bypass,
     case::Case,
     decide::decide,
     host::{Facts, Host, number},
     inspect::{self, Next, uninspected},
     mcp,
-    metric::Bypass,
     passes::{budgets, report, stop},
     record,
     request_head::{RequestHead, Target},

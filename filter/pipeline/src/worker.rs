@@ -15,7 +15,8 @@ use crate::{
     codec,
     control::{Directives, Report, ReportReply, WorkerId},
     host::{Background, Level, Message, Process, Reply, Stored},
-    metric::{Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
     span::Span,
     turn::Turn,
 };

@@ -14,7 +14,8 @@ use sentinel_llm_api::repeatable::FunctionCall;
 use sentinel_pipeline::{
     host::ServiceReply,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-    metric::{CacheBypass, CacheHit, Metric, ServiceOutcome},
+    metric::{CacheBypass, CacheHit, Metric},
+    service_outcome::ServiceOutcome,
     stored::{LookupKind, LookupReply, Partition, StoredAnswer},
 };
 use serde_json::{Value, json};

@@ -13,7 +13,8 @@ use std::{cell::RefCell, rc::Rc};
 use sentinel_pipeline::{
     control::{Directive, Known, LiveSettings, Report, ReportReply, Stop},
     in_memory::{ClientRequest, InMemory, ProviderResponse},
-    metric::{Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
     turn::{End, Turn},
 };
 use serde_json::json;

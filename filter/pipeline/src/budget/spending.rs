@@ -11,11 +11,13 @@ use super::{
     words,
 };
 use crate::{
+    bypass::Bypass,
     control::{BudgetState, Reservation, ReserveReply},
     host::Facts,
-    metric::{Bypass, Metric, Reserved, ServiceOutcome},
+    metric::{Metric, Reserved},
     note::Note,
     passes::Surroundings,
+    service_outcome::ServiceOutcome,
     turn::Names,
 };
 

@@ -10,9 +10,9 @@ use super::{Seen, Surroundings};
 use crate::{
     case::Case,
     host::{Question, ServiceReply},
-    metric::ServiceOutcome,
     note::Note,
     passes::cache,
+    service_outcome::ServiceOutcome,
     shared_data::change_window,
 };
 

@@ -11,8 +11,9 @@ use sentinel_llm_api::{answer::Answer, dialect::DialectRef, framing::rewrite::Re
 use self::texts::Texts;
 use super::Surroundings;
 use crate::{
+    bypass::Bypass,
     case::AnswerCase,
-    metric::{Bypass, CleanKind, Metric},
+    metric::{CleanKind, Metric},
     note::Note,
 };
 use sentinel_config::{Mode, Policy};
