@@ -21,7 +21,7 @@ use crate::{
     identity::Scope,
     note::Note,
     passes::{
-        cache::{Cached, keep::Awaited},
+        cache::{Cached, store::Awaited},
         clean::Clean,
     },
     render::Asked,
@@ -168,7 +168,7 @@ impl Case {
         })
     }
 
-    /// Whether the request may go on otherwise than it came, or wait: then its body and the places for a hint are kept.
+    /// Whether the request may be changed or has to wait. Then its body and the places for a hint are needed later.
     pub fn may_change(&self) -> bool {
         let may_be_hinted = || self.spending.as_ref().is_some_and(|spending| spending.has_to_ask());
         self.question.is_some() || !self.edits.is_empty() || !self.findings.is_empty() || may_be_hinted()
@@ -275,15 +275,17 @@ pub struct AnswerCase {
     pub is_open_ended: bool,
     /// It was ended under way: the rest of it does not pass.
     pub is_stopped: bool,
-    /// What it says, once it is over; none where it could not be read.
+    /// It ended before its end.
+    pub is_cut_off: bool,
+    /// What it says, once it is over. `None` if it could not be read.
     pub answer: Option<Answer>,
-    /// Where it may be kept in the response cache.
+    /// Present if it may be stored in the response cache.
     pub awaited: Option<Awaited>,
     /// Where it is to be cleaned, and can be.
     pub clean: Option<Clean>,
     /// It says that there is nothing to say.
     pub is_silent: bool,
-    /// It is kept back, headers and all.
+    /// All of it is held, headers included.
     pub is_held: bool,
     /// What the passes want on record, until it is.
     pub notes: Vec<Note>,

@@ -80,7 +80,7 @@ pub trait Facts {
 
 /// The host of one request.
 pub trait Host: Facts {
-    /// Keep the request back.
+    /// Hold the request.
     fn hold(&mut self);
     /// Let the request go on.
     fn release(&mut self);
@@ -91,7 +91,7 @@ pub trait Host: Facts {
     fn remove_response_header(&mut self, name: &'static str);
     /// Puts `bytes` in the place of the part of the response body that is passing.
     fn replace_response_chunk(&mut self, bytes: &[u8]);
-    /// Keep the response back, from its headers on: they can be changed until it is released.
+    /// Hold the response from its headers on. They can be changed until it is released.
     fn hold_response(&mut self);
     /// Let the response go on.
     fn release_response(&mut self);
@@ -101,7 +101,7 @@ pub trait Host: Facts {
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome>;
     /// Ask the service for a share of budgets; the reply goes to `Request::on_reservation`. An error where it cannot even be asked.
     fn reserve(&mut self, reservation: Reservation) -> Result<(), ServiceOutcome>;
-    /// Have an answer kept, some time. An error where that cannot even be tried.
+    /// Have an answer stored, some time. An error if that cannot even be tried.
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome>;
     /// The service's replies are no longer awaited.
     fn cancel(&mut self);

@@ -57,7 +57,7 @@ pub struct InMemory {
     /// How many of the next stores are lost to another worker.
     pub lost_stores: u32,
     pub service: Box<Service>,
-    /// What was to be kept.
+    /// What was to be stored.
     pub stored: Vec<StoreOrder>,
     /// What `Facts::random` gives.
     pub random: u64,

@@ -323,6 +323,10 @@ fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
     }
     let mut decision = decide(&case.findings, &case.policy);
     cache::give::settle(&Surroundings { config, host }, &mut case, &decision);
+    if decision.kills() && !decision.kills_by_itself() {
+        let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.length));
+        case.notes.push(Note::Count(Metric::Saved, saved));
+    }
     put_on_record(&mut case, host);
     // What was not read was not judged, apart from its budgets.
     if case.unread.is_none() || decision.finding.is_some() {
@@ -334,10 +338,6 @@ fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
     }
     if decision.kills() {
         release(&mut case, host);
-        if !decision.kills_by_itself() {
-            let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.length));
-            host.count(Metric::Saved, saved);
-        }
         let signal = decision.finding.as_ref().map(|finding| finding.signal);
         end_of_run(config, &mut case, Ended::Killed(signal), host);
         let status = reply(config, &case, &decision, host);
@@ -345,7 +345,7 @@ fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
         return Next::Answered;
     }
     if let Some(cause) = case.unread {
-        fail_open::bypassed(cause, host);
+        case.notes.push(Note::Bypassed(cause));
     }
     let given = cache::give::reply(&Surroundings { config, host }, &mut case, &decision);
     put_on_record(&mut case, host);

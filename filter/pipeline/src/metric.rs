@@ -50,7 +50,7 @@ pub enum Metric {
     SavedTokens,
     /// Look-ups in the response cache, by what they came to.
     CacheHits(CacheHit),
-    /// Requests for which nothing was looked up, and answers that were not kept.
+    /// Requests for which nothing was looked up, and answers that were not stored.
     CacheBypasses(CacheBypass),
     /// Reports of turns to the embedding service.
     Reports(ServiceOutcome),

@@ -20,13 +20,13 @@ pub struct CachePolicy {
     pub sample: f64,
     pub max_turns: usize,
     pub max_temperature: f64,
-    /// The answers that are kept.
+    /// The answers that are stored.
     pub wanted: Wanted,
     /// Seconds.
     pub ttl: u32,
     /// Milliseconds; 0: not at all.
     pub wait: u32,
-    /// What the provider says about keeping its answer counts.
+    /// What the provider says about storing its answer counts.
     pub obeys_provider: bool,
     /// Lower-case names.
     pub headers: Vec<String>,

@@ -13,7 +13,7 @@ use super::{
     tags::{Candidate, Ending, Kind, LONGEST, Name, Tag, Taken},
 };
 
-/// An element longer than this is not taken out (bytes): it would have to be kept until its end comes.
+/// An element longer than this is not taken out (bytes): it would have to be held until its end comes.
 const LONGEST_ELEMENT: usize = 262_144;
 
 #[derive(Debug, Default)]
@@ -141,7 +141,7 @@ impl Cleaner {
                     let has_ended = matches!((skip, next), (Skip::Object { .. }, Skip::Line));
                     self.mode = Mode::Skipping(if has_ended { Block::Call } else { block }, next);
                 }
-                // It was too long to be kept until its end.
+                // It was too long to be held until its end.
                 Skipped::End if self.is_partial => {
                     self.mode = Mode::Off;
                     self.has_spoken = true;

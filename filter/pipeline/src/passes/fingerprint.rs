@@ -15,7 +15,7 @@ use crate::{case::AnswerCase, identity::Scope, note::Note, shared_data::change_w
 /// Notes in the window of the scope what became of the request.
 pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
     let AnswerCase { scope, entry: Some(entry), thread, .. } = case else { return };
-    let outcome = if case.has_succeeded {
+    let outcome = if case.has_succeeded && !case.is_cut_off {
         answered(case.answer.as_ref(), &case.policy.steps.tools)
     } else {
         AnswerOutcome::Failed

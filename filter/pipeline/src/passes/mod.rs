@@ -126,14 +126,34 @@ pub struct Surroundings<'a> {
 
 type AnswerPass = fn(&Surroundings<'_>, &mut AnswerCase);
 
-/// The passes of an answer of a model that is over. `clean` changed its parts as they came. `cache` takes the text that is to be
-/// kept, and no answer that `clean` found to say nothing: it comes last.
-const OF_AN_ANSWER: [AnswerPass; 6] =
-    [usage::run, tools::answered, clean::run, fingerprint::run, cache::keep::run, report::answered];
+/// The passes of an answer of a model that is over.
+///
+/// * `clean` changed its parts as they came.
+/// * `cache` takes the text that is to be stored, and no answer that `clean` found to say nothing. It comes behind `clean`.
+/// * `budgets` takes the usage of the turn. It comes behind `report`.
+const OF_AN_ANSWER: [AnswerPass; 7] = [
+    usage::run,
+    tools::answered,
+    clean::run,
+    fingerprint::run,
+    cache::store::run,
+    report::answered,
+    budgets::answered,
+];
+
+/// Those of an answer that ended before its end. Nobody acts on what it says.
+const OF_A_CUT_OFF_ANSWER: [AnswerPass; 3] = [fingerprint::run, report::answered, budgets::answered];
 
 /// Runs the passes of an answer.
 pub fn of_an_answer(around: &Surroundings<'_>, case: &mut AnswerCase) {
     for run in OF_AN_ANSWER {
+        run(around, case);
+    }
+}
+
+/// Runs the passes of an answer that ended before its end.
+pub fn of_a_cut_off_answer(around: &Surroundings<'_>, case: &mut AnswerCase) {
+    for run in OF_A_CUT_OFF_ANSWER {
         run(around, case);
     }
 }
