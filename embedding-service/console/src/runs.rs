@@ -35,7 +35,7 @@ pub struct Filter {
     pub status: String,
     pub signal: String,
     pub model: String,
-    /// Seen within so many minutes; 0: ever.
+    /// Minutes within which the run was seen. 0: no limit.
     pub within: u64,
     pub sort: String,
     pub ascending: bool,

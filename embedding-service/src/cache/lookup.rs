@@ -50,7 +50,7 @@ pub enum LookUpResult {
     Exact(Box<Hit>),
     Semantic(Box<Hit>),
     Miss {
-        /// Of the nearest text; 0 where there is none.
+        /// Of the nearest text. 0 if none is stored.
         similarity: f64,
         /// What the provider's answer can teach about.
         candidate: Option<Candidate>,

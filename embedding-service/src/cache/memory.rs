@@ -18,7 +18,7 @@ use crate::{similarity, store::StoreError};
 
 /// Bookkeeping of an entry beside what it holds, roughly: its places in the maps.
 const OVERHEAD: usize = 512;
-/// Of a partition so many entries are compared exactly: those whose vectors have the most signs in common with the one asked for.
+/// At most this many entries of a partition are compared exactly: those whose vectors share the most signs with the vector asked for.
 const MAX_COMPARED: usize = 256;
 
 /// The store. Its size is bounded whatever is stored.

@@ -105,7 +105,7 @@ impl ResponseCache {
         self.writer.take(answered)
     }
 
-    /// The entry under this name, for whoever administers. `None` where there is none, or none that can be read.
+    /// The entry under this name, for the administration. Returns `None` when there is none, or it cannot be read.
     ///
     /// # Errors
     /// When the store does not answer.

@@ -53,7 +53,7 @@ pub fn fold_into(text: &str, out: &mut String) -> Hidden {
     hidden
 }
 
-/// Where in `text` the folded text has reached so many bytes.
+/// The place in `text` at which the folded text is `folded` bytes long.
 pub fn original(text: &str, folded: usize) -> usize {
     let mut out = String::new();
     let mut length = 0_usize;

@@ -81,25 +81,25 @@ pub struct Case {
     pub is_open: bool,
     /// Where a hint can be put in.
     pub hint_places: HintPlaces,
-    /// Entry of the scope's window to which the response belongs; none where nothing is remembered.
+    /// Entry of the scope's window to which the response belongs. `None` if nothing is remembered.
     pub entry: Option<u32>,
     /// The thread that the provider keeps, where it keeps one.
     pub thread: ThreadRef,
     /// The last step of the history in the body came before.
     pub ends_repeated: bool,
-    /// What is new in that thread; none where nothing is remembered.
+    /// What is new in that thread. `None` if nothing is remembered.
     pub kept_steps: Option<KeptSteps>,
     /// What is looked up in the response cache.
     pub lookup: Option<Lookup>,
     /// What the embedding service is to be asked.
     pub question: Option<Question>,
-    /// How the call of the embedding service ended; none where it was not asked.
+    /// How the call of the embedding service ended. `None` if it was not asked.
     pub service: Option<ServiceOutcome>,
     /// It was asked for nothing but a stored answer.
     pub asks_cache_only: bool,
     /// What the service said.
     pub similarity: Option<f64>,
-    /// What it has to do with the response cache; none where that is off.
+    /// What it has to do with the response cache. `None` if the cache is off.
     pub cache: Option<Cached>,
     /// Who asks. `None` when the response cache is off.
     pub caller: Option<u64>,
@@ -212,7 +212,7 @@ pub struct McpCase {
     /// How often each request made its call, where that was counted.
     pub counts: Vec<Option<u32>>,
     pub turn: Option<Box<Turn>>,
-    /// What it takes of budgets; none where none counts it.
+    /// What it takes of budgets. `None` if no budget counts it.
     pub spending: Option<Box<Spending>>,
 }
 
@@ -247,7 +247,7 @@ pub struct AnswerCase {
     pub model: String,
     pub policy: Arc<Policy>,
     pub scope: Scope,
-    /// Entry of the window to which the answer belongs; none where nothing is remembered.
+    /// Entry of the window to which the answer belongs. `None` if nothing is remembered.
     pub entry: Option<u32>,
     /// The thread that the provider keeps, where it keeps one.
     pub thread: ThreadRef,

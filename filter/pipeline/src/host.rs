@@ -30,7 +30,7 @@ pub fn number<T: FromStr>(header: &[u8]) -> Option<T> {
 pub trait Process {
     /// Milliseconds since 1970.
     fn now(&self) -> u64;
-    /// Another number each time, of which nobody knows the next.
+    /// An unpredictable random number.
     fn random(&self) -> u64;
     /// What is stored under `key`, shared by all workers.
     fn load(&self, key: &str) -> Stored;
@@ -105,9 +105,9 @@ pub trait Host: Facts {
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome>;
     /// The service's replies are no longer awaited.
     fn cancel(&mut self);
-    /// Adds to a counter. All families of metrics are known beforehand: `metric::FAMILIES`.
+    /// Adds to a counter of one of `metric::FAMILIES`.
     fn count(&mut self, metric: Metric, by: u64);
-    /// The request was held for so many milliseconds.
+    /// How long the request was held.
     fn record_latency(&mut self, milliseconds: u64);
     /// One line of JSON for the log.
     fn log(&mut self, level: Level, line: &str);

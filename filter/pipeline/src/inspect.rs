@@ -192,7 +192,7 @@ fn look_at_model(
     Ok(Some(case))
 }
 
-/// Asks the embedding service what there is to ask, all at once: the request waits as long as for one answer, where it is to wait.
+/// Sends all questions to the embedding service at the same time. A held request waits for the slowest reply.
 #[inline(never)]
 pub fn ask(config: &Config, mut case: Box<Case>, holds: bool, host: &mut impl Host) -> Next {
     if let Some(question) = case.question.take() {

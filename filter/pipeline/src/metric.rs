@@ -1,4 +1,5 @@
-//! The metrics: families with labels, whose values are closed sets, and what is counted in them.
+//! The metrics: families with labels, and what is counted in them. The values of `client`, `agent` and `model` come from the
+//! configuration; those of the other labels are fixed.
 
 use std::sync::Arc;
 
@@ -219,7 +220,7 @@ impl CleanKind {
 /// Label of the MCP breaker among the dialects.
 pub const MCP: &str = "mcp";
 
-/// Metrics of one name. Its labels are closed sets of values, in this order.
+/// Metrics of one name. `Metric::values` has the values of its labels in this order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Family {
     pub name: &'static str,
@@ -265,7 +266,7 @@ static TURNS_DROPPED: Family = counter("sentinel_turns_dropped_total", &[]);
 /// The histogram of milliseconds for which requests were held.
 pub static LATENCY: Family = Family { name: "sentinel_latency_ms", labels: &[], kind: FamilyKind::Histogram };
 
-/// All of them. A host declares them when the configuration is read: some hosts allow no new ones later.
+/// All of them, for hosts that must declare families when the configuration is read.
 pub static FAMILIES: [&Family; 23] = [
     &REQUESTS,
     &VERDICTS,

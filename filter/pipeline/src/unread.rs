@@ -22,9 +22,9 @@ use crate::{
 /// How much of the body is known.
 #[derive(Clone, Copy, Debug)]
 pub enum Unread {
-    /// All of it is held, so many bytes.
+    /// All of it is held. Its length in bytes.
     Whole(usize),
-    /// So many bytes have come.
+    /// The bytes that have come so far.
     Part(usize),
 }
 

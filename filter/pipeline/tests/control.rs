@@ -313,7 +313,7 @@ fn what_one_worker_was_told_the_others_know_without_a_call() {
     assert_eq!(told.borrow().len(), 1);
 }
 
-/// A stream of chat completions, in parts of so many bytes.
+/// A stream of chat completions, in parts of `part` bytes.
 fn stream(part: usize) -> ProviderResponse {
     let event = |data: serde_json::Value| format!("data: {data}\n\n");
     let words = ["one ", "two ", "three ", "four ", "five "];

@@ -57,7 +57,7 @@ pub struct Policy {
     pub bounds: BoundsPolicy,
     /// None: no answer is given again.
     pub cache: Option<CachePolicy>,
-    /// How tool results are marked; none where they are not.
+    /// How tool results are marked. `None` if they are not marked.
     pub spotlight: Option<Spotlight>,
     /// Whether answers are cleaned.
     pub cleans: bool,

@@ -11,7 +11,7 @@ pub enum Kind {
     Empty,
     /// It tells something.
     Content,
-    /// An error, or what was looked for is not there.
+    /// An explicit failure: see `explicit`.
     Failure,
     /// What is waited for has not come yet.
     Waiting,

@@ -29,7 +29,7 @@ pub struct Cleaner {
     /// Whole elements and blocks whose fate is open, with the white space between them.
     aside: String,
     aside_cuts: Cuts,
-    /// What was set aside last is all that is.
+    /// Nothing was set aside before the last piece.
     is_alone: bool,
     /// `<final>` stands at the beginning: its end goes too.
     has_opened: bool,
@@ -309,7 +309,7 @@ impl Cleaner {
         }
     }
 
-    /// An element is none after all.
+    /// What looked like an element of a call is text after all.
     fn give_back(&mut self, left: &mut String) {
         let texts = [&mut self.opening, &mut self.taken].map(std::mem::take);
         texts.iter().for_each(|text| self.say(text, left));

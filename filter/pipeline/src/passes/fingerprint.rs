@@ -23,7 +23,7 @@ pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
     remember(around, scope, *entry, *thread, &outcome, &mut case.notes);
 }
 
-/// What a response with a status of success turned out to be. `answer` is none where it could not be read.
+/// What a response with a status of success turned out to be. `answer` is `None` if it could not be read.
 pub fn answered<'a>(answer: Option<&'a Answer>, rules: &ToolRules) -> AnswerOutcome<'a> {
     AnswerOutcome::Answered {
         answer: answer.map(text).unwrap_or_default(),

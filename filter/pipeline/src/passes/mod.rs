@@ -61,7 +61,7 @@ enum LooksAt {
 ///
 /// * `stop`, `models`, `tools` and `guard` can refuse a request; they come before those that look at requests that are not refused.
 /// * `bounds` comes behind `tools` and `spotlight`: it moves their edits along with what it moves.
-/// * `cache` looks up nothing where something was found or is edited. It comes behind all that finds or edits.
+/// * `cache` looks up nothing for a request with a finding or an edit. It comes behind all passes that find or edit.
 /// * `ask` puts what `loops` and `cache` want to know into one question.
 /// * `budgets` takes nothing for a request that is stopped anyway. It comes behind all that can stop one.
 /// * `report` counts what the others have noted.
@@ -92,7 +92,7 @@ pub fn of_a_request(seen: &Seen<'_, '_>, case: &mut Case) {
 pub struct McpSeen<'a> {
     pub config: &'a Config,
     pub requests: &'a Result<Vec<Request<'a>>, Unreadable>,
-    /// The tools that are called, and whether a list is asked for; nothing where all tools are allowed.
+    /// The tools that are called, and whether a list is asked for. Empty if all tools are allowed.
     pub wanted: &'a Wanted,
     pub host: &'a dyn Facts,
 }
