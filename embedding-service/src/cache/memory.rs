@@ -44,7 +44,7 @@ struct Inner {
 
 struct Stored {
     number: u64,
-    /// None where that is beyond all times.
+    /// `None` if the end is beyond what an `Instant` can hold.
     end: Option<Instant>,
     /// Among those of its partition that can be compared.
     place: Option<usize>,

@@ -69,7 +69,8 @@ fn tell(cause: &str, meaning: &str, host: &mut impl Host) {
     host.log(Level::Warn, &line);
 }
 
-/// Nothing where it is no fault: nobody is compared without an identity, and an empty body holds nothing to check.
+/// What a bypass means. Returns `None` when it is no fault: nobody is compared without an identity, and an empty body holds nothing to
+/// check.
 fn of_bypass(cause: Bypass) -> Option<&'static str> {
     Some(match cause {
         Bypass::NoIdentity | Bypass::Empty => return None,
@@ -110,7 +111,7 @@ fn of_bypass(cause: Bypass) -> Option<&'static str> {
     })
 }
 
-/// Nothing where it went well, or where the client itself has gone.
+/// What an outcome means. Returns `None` when the call went well, or the client itself has gone.
 fn of_service(outcome: ServiceOutcome) -> Option<&'static str> {
     Some(match outcome {
         ServiceOutcome::Ok | ServiceOutcome::Cancelled => return None,

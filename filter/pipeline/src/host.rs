@@ -190,6 +190,6 @@ pub struct ServiceReply {
     pub matches: u32,
     /// Of the last prompts, those that are at least related to this one (cosine 0.85) and no other values in its template.
     pub related: u32,
-    /// None where nothing was looked up.
+    /// `None` if nothing was looked up.
     pub cache: Option<LookupReply>,
 }

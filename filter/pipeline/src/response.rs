@@ -139,7 +139,7 @@ impl PassingResponse {
         Self { case, headers, reader: None, is_recorded: false }
     }
 
-    /// So many more bytes of the request pass.
+    /// `bytes` more bytes of the request pass.
     pub fn request_passes(&mut self, bytes: usize) {
         if self.case.is_open_ended {
             self.case.request_length = self.case.request_length.saturating_add(bytes);

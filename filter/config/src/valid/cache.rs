@@ -45,7 +45,7 @@ impl CachePolicy {
     }
 }
 
-/// Nothing where no answer is given again; what is written is checked all the same.
+/// Returns `None` when no answer is given again. The fields are checked all the same.
 pub fn cache(raw: &RawCache) -> Result<Option<CachePolicy>, ConfigError> {
     let share = |field: &str, value: f64| {
         if (0.0..=1.0).contains(&value) {

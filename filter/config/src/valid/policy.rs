@@ -227,7 +227,7 @@ impl TryFrom<&RawConfig> for Policy {
     }
 }
 
-/// How our final messages begin: the text before its first placeholder. Nothing where it is too short to be told from an answer.
+/// How our final messages begin: the text before its first placeholder. Empty if it is too short to be told from an answer.
 fn own_words(message: &str) -> &str {
     /// Bytes that no answer begins with by chance.
     const LEAST: usize = 12;

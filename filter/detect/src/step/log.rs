@@ -88,7 +88,7 @@ pub struct StrayResult {
 }
 
 impl StrayResult {
-    /// Nothing where the result says nothing of its call but the tool.
+    /// Returns `None` when the result names its call by the tool alone.
     pub fn of(result: &ToolResult<'_>) -> Option<Self> {
         let CallRef::Id(id) = &result.of else { return None };
         let said = unwrapped::read(result.content);

@@ -31,7 +31,7 @@ pub struct Clean {
 }
 
 impl Clean {
-    /// Nothing where answers of this type are not cleaned. `most`: bytes that may be held.
+    /// Returns `None` when answers of this type are not cleaned. `most`: bytes that may be held.
     pub fn new(dialect: DialectRef, policy: &Policy, content_type: &[u8], most: usize) -> Option<Self> {
         let rewriter = Rewriter::new(content_type, most)?;
         let is_enforced = policy.mode == Mode::Enforce;
