@@ -22,7 +22,7 @@ CARGO = os.environ.get("CARGO", "cargo")
 AT_ONCE = 2
 # The longest first, or the last one runs alone; the rest is quick.
 LONGEST = ["e2e", "it", "sdk", "console", "k8s", "tests/shipping/test_shipping.py", "replay", "docs"]
-# So many tests of a program at once, where RUST_TEST_THREADS does not say it.
+# How many tests of a program run at once, unless RUST_TEST_THREADS says it.
 THREADS = {"e2e": "4", "it": "3"}
 OTHER_THREADS = "2"
 SUITES = ["tests/shipping/test_shipping.py", "tests/parts/test_parts.py"]

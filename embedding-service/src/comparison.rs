@@ -21,7 +21,7 @@ const RELATED: f64 = 0.925;
 pub struct MatchRules {
     /// An earlier prompt matches above this similarity.
     pub threshold: f64,
-    /// So many have to match; at least 1.
+    /// How many earlier prompts have to match. At least 1.
     pub repeats: u32,
 }
 

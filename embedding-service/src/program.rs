@@ -46,7 +46,7 @@ async fn serve(settings: &Settings) -> Result<(), Box<dyn std::error::Error>> {
     failure.map_or(Ok(()), |e| Err(e.into()))
 }
 
-/// One line with the addresses as they really are; `-` where there is none.
+/// One line with the addresses as they really are. `-` stands for an address that is not open.
 fn announce(running: &Running) {
     let addresses = running.addresses();
     let uds = addresses.uds.as_ref();

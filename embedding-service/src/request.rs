@@ -8,10 +8,10 @@ use crate::{
     cache::{
         EntryId, Owner, Partition, answer,
         candidate::Candidate,
-        keeper::Answered,
         learning::{Bound, PROMISED_ERROR},
         lookup::Query,
         options::CacheOptions,
+        writer::Answered,
     },
     comparison::MatchRules,
     history::Scope,

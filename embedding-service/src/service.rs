@@ -268,7 +268,7 @@ impl EmbeddingService for LoopService {
     ) -> Result<Response<StoreAnswerResponse>, Status> {
         let answered =
             request::answered(request.into_inner(), &self.cache_options).map_err(CheckError::from)?;
-        let stored = self.cache.as_ref().is_some_and(|cache| cache.keep(answered));
+        let stored = self.cache.as_ref().is_some_and(|cache| cache.store(answered));
         Ok(Response::new(StoreAnswerResponse { stored }))
     }
 }

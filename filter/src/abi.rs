@@ -14,13 +14,13 @@ unsafe extern "C" {
     fn proxy_get_header_map_pairs(map: u32, pairs: *mut *mut u8, length: *mut usize) -> u32;
 }
 
-/// All headers of a message as they are now; none where Envoy has none.
+/// All headers of a message as they are now. Empty if Envoy has no such message.
 pub fn headers(map: MapType) -> Pairs {
     // SAFETY: the host writes to the two places, and nothing keeps them.
     Pairs(handed_over(|pairs, length| unsafe { proxy_get_header_map_pairs(map as u32, pairs, length) }))
 }
 
-/// The message of the status of the call whose reply is being handled; empty where there is none. What is not UTF-8 is replaced.
+/// The status message of the call whose reply is being handled. Empty if there is none. What is not UTF-8 is replaced.
 pub fn status_message() -> String {
     let mut code = 0;
     // SAFETY: the host writes to the three places, and nothing keeps them.

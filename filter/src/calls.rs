@@ -12,7 +12,8 @@ use proxy_wasm::{
 use sentinel_host::{call::Call, per_worker::PerWorker};
 use sentinel_pipeline::{
     host::{Level, Process, Stored},
-    metric::{FamilyKind, Metric, ServiceOutcome},
+    metric::{FamilyKind, Metric},
+    service_outcome::ServiceOutcome,
 };
 
 use crate::abi;

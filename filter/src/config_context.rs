@@ -11,7 +11,8 @@ use sentinel_config::Config;
 use sentinel_host::{call, per_worker::PerWorker, shared};
 use sentinel_pipeline::{
     host::{Background, Level, Message, Process},
-    metric::{Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
     worker::{Sent, Worker},
 };
 
@@ -68,7 +69,7 @@ impl Background for Outbox<'_> {
 
 impl Context for ConfigContext {
     fn on_grpc_call_response(&mut self, call: u32, status: u32, size: usize) {
-        // Nobody waits for the reply to an answer that is kept.
+        // Nobody waits for the reply about an answer that is stored.
         let Some(kind) = self.sent.remove(&call) else { return };
         let reply = calls::reply(status, size);
         let reply = call::background_reply(kind, reply.as_deref().map_err(|outcome| *outcome));

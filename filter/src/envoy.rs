@@ -14,7 +14,8 @@ use sentinel_pipeline::{
     budget::leases::Leases,
     control::{Directives, Reservation},
     host::{Facts, Host, Level, Process, Question, Secret},
-    metric::{Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
     span::Span,
     stored::StoreOrder,
     turn::Turn,
@@ -30,9 +31,9 @@ pub struct Envoy {
     context: u32,
     root: u32,
     shared: Rc<PerWorker>,
-    /// Whether Envoy is to keep the request back.
+    /// Whether Envoy is to hold the request.
     pub holds: bool,
-    /// Whether Envoy is to keep the response back.
+    /// Whether Envoy is to hold the response.
     pub holds_response: bool,
     /// We are in a callback whose return value says so; elsewhere Envoy must be told to resume.
     pub is_in_callback: bool,
@@ -189,7 +190,7 @@ impl Host for Envoy {
 
     /// From the configuration's context: calls of a request's own end with it.
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome> {
-        let call = call::keep(&self.shared.config, order);
+        let call = call::store_answer(&self.shared.config, order);
         if hostcalls::set_effective_context(self.root).is_err() {
             return Err(ServiceOutcome::Error);
         }

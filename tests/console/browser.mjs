@@ -234,7 +234,7 @@ await page.getByRole("button", { name: "Back to the defaults" }).click();
 await judged(page).waitFor();
 await page.getByRole("alert").filter({ hasText: "Not taken" }).waitFor({ state: "detached" });
 
-// Names in the file are names. A file that is none, and one that is packed.
+// Names in the file are shown as names. A file without runs, and one that is packed.
 await page.getByRole("link", { name: /<script>/ }).click();
 await page.locator("#story").getByText("<img src=x onerror=alert(1)>").waitFor();
 assert.notEqual(await page.title(), "broken");

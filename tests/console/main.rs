@@ -19,7 +19,7 @@ use self::agents::Agents;
 
 const KEY: &str = "a-key-for-the-browser";
 
-/// So often agents spend something of a budget, and so many times until one of them is close to its limit.
+/// How many times agents spend something of a budget until one of them is close to its limit, and the pause between.
 const SPENDS: (u32, Duration) = (25, Duration::from_secs(2));
 
 /// The service at an address that stays the same when it is started again.

@@ -78,7 +78,7 @@ def scale(unit: str, largest: float) -> tuple[float, str, str]:
 
 
 def number(value: float, unit: str, decimals: int | None = None) -> str:
-    """With so many decimals, or with the three digits that count."""
+    """With `decimals` decimals, or with three significant digits."""
     size, before, behind = scale(unit, value)
     places = max(0, 2 - math.floor(math.log10(value / size))) if value else 0
     places = places if decimals is None else decimals

@@ -5,7 +5,7 @@ use std::fs;
 
 use sentinel_harness::parts;
 use sentinel_llm_api::registry;
-use sentinel_pipeline::metric;
+use sentinel_pipeline::{bypass::Bypass, metric, service_outcome::ServiceOutcome};
 use strum::VariantNames;
 
 use crate::markdown::documents;
@@ -28,7 +28,8 @@ fn metrics() -> (BTreeSet<String>, BTreeSet<String>) {
         metric::DeniedTool::VARIANTS,
         metric::Bound::VARIANTS,
         metric::Bounding::VARIANTS,
-        metric::ServiceOutcome::VARIANTS,
+        Bypass::VARIANTS,
+        ServiceOutcome::VARIANTS,
         metric::CacheHit::VARIANTS,
         metric::CacheBypass::VARIANTS,
     ];
@@ -73,6 +74,42 @@ fn every_metric_that_a_document_names_exists() {
             assert!(is_known, "{} names {name}, which is no metric", document.path);
         }
     }
+}
+
+/// The page has a table, and the code has a list for each kind of request and answer.
+#[test]
+fn the_page_has_the_passes_in_their_order() {
+    const LISTS: [(&str, &str); 4] = [
+        ("a request", "const OF_A_REQUEST"),
+        ("an MCP request", "const OF_AN_MCP_REQUEST"),
+        ("an answer", "const OF_AN_ANSWER"),
+        ("a cut-off answer", "const OF_A_CUT_OFF_ANSWER"),
+    ];
+    let source = read("filter/pipeline/src/passes/mod.rs");
+    let passes_of = |list: &str| {
+        let (_, rest) = source.split_once(list).unwrap_or_else(|| panic!("there is no {list}"));
+        let (_, rest) = rest.split_once(" =").expect("a value");
+        let (functions, _) = rest.split_once("];").expect("an end");
+        let functions = functions.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'));
+        let passes =
+            functions.filter(|name| !name.starts_with("LooksAt")).filter_map(|name| name.rsplit_once("::"));
+        passes.map(|(pass, _)| pass).collect::<Vec<_>>()
+    };
+    let rows: Vec<String> = LISTS
+        .into_iter()
+        .flat_map(|(of, list)| {
+            let passes = passes_of(list).into_iter().enumerate();
+            passes
+                .map(move |(number, pass)| format!("| {of} {} | `{pass}` |", number + 1))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let page = read("docs/contribute.md");
+    let (_, table) = page.split_once("| of | pass | for |\n|---|---|---|\n").expect("the table of passes");
+    let table = table.lines().take_while(|line| line.starts_with('|'));
+    let shown: Vec<&str> = table.map(|row| row.rsplit_once(" | ").expect("three columns").0).collect();
+    let shown: Vec<String> = shown.into_iter().map(|row| format!("{row} |")).collect();
+    assert_eq!(shown, rows, "docs/contribute.md has other passes than filter/pipeline/src/passes/mod.rs");
 }
 
 #[test]

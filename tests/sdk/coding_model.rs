@@ -10,7 +10,7 @@ use crate::scripted_model::{numbered, scene};
 
 /// Pages that the healthy agent reads; the first two in one turn.
 pub const PAGES: usize = 8;
-/// An agent that nobody has stopped gives up after so many turns, so that a test ends.
+/// Turns after which an agent that nobody has stopped gives up, so that a test ends.
 const PATIENCE: usize = 12;
 /// What the model says when the work is done.
 pub const DONE: &str = "All eight pages are read, and the total is 4711.";

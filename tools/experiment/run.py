@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("--up", help="a program that starts the gateway, and is ended afterwards")
     parser.add_argument("--model", required=True)
     parser.add_argument("--runs", type=int, default=3, help="how often each task is played on each way (default: 3)")
-    parser.add_argument("--turns", type=int, default=25, help="after so many turns a run is cut (default: 25)")
+    parser.add_argument("--turns", type=int, default=25, help="turns after which a run is cut (default: 25)")
     parser.add_argument("--out", type=Path, help="a folder for report.json")
     options = parser.parse_args()
     if options.runs < 1 or options.turns < 1:

@@ -37,7 +37,7 @@ ENTRY = re.compile(r'dictgen::InsensitiveStr::(?:Ascii|Unicode)\("([^"]*)"\),\s*
 # Lists of other languages.
 ELSEWHERE = ["french", "ngerman", "spanish", "italian", "portuguese", "brazilian", "danish", "swedish", "bokmaal", "nynorsk", "dutch", "polish", "catalan"]
 VOWELS = "aeiou"
-# A common word: at least so many letters, counted at least so often.
+# A common word: its least number of letters, and how often it is counted at least.
 COMMON = [(4, 20_000), (6, 5_000), (8, 500)]
 LARGEST_LIST = 60
 # The list after this one has misspellings too ("populaton").

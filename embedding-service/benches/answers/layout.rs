@@ -12,7 +12,7 @@ const BLOCK: usize = 10_000;
 /// Numbers of the partitions that are not asked begin here.
 const FURTHER: usize = 1_000_000;
 
-/// The partitions of each of these sizes that are whole, or nearly so, once so many entries are stored.
+/// The sizes whose partitions have entries once `stored` entries are stored, each with these entries.
 pub fn asked(stored: usize) -> Vec<(usize, Range<usize>)> {
     let there = ASKED.into_iter().filter(|(_, entries)| entries.start < stored);
     there.map(|(size, entries)| (size, entries.start..entries.end.min(stored))).collect()

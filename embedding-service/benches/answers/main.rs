@@ -234,7 +234,7 @@ impl Held {
         line.trim().parse().unwrap()
     }
 
-    /// Stores entries until it holds so many or the time is up; gives how many it took a second.
+    /// Stores entries until there are `wanted` or the time is up. Returns the entries stored in a second.
     async fn fill(&mut self, wanted: usize, limit: Duration, vectors: &Vectors) -> f64 {
         let (before, began) = (self.entries, Instant::now());
         let mut writes = JoinSet::new();

@@ -49,7 +49,7 @@ impl Vectors {
     }
 }
 
-/// A unit vector that has the share `cosine` of `a`: random directions of so many components stand nearly upright to each other.
+/// A unit vector whose cosine to `a` is about `cosine`: two random directions in many dimensions are nearly orthogonal.
 fn mixed(a: &[f32], b: &[f32], cosine: f32) -> Vec<f32> {
     let other = (1.0 - cosine * cosine).sqrt();
     let mut vector: Vec<f32> = a.iter().zip(b).map(|(a, b)| a * cosine + b * other).collect();

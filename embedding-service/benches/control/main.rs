@@ -50,7 +50,7 @@ fn now_ms() -> u64 {
     u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
 }
 
-/// A turn of one of so many runs.
+/// A turn of one of `runs` runs.
 fn turn(number: u64, runs: u64) -> v1::Turn {
     let run = number % runs;
     v1::Turn {

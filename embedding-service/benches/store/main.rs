@@ -247,7 +247,7 @@ impl Side {
         line.trim().parse().unwrap()
     }
 
-    /// Stores prompts until it holds so many or the time is up; gives how many it took a second.
+    /// Stores prompts until there are `size` or the time is up. Returns the prompts stored in a second.
     async fn fill(&mut self, size: usize, limit: Duration) -> f64 {
         let (before, began) = (self.stored, Instant::now());
         let mut writes = JoinSet::new();

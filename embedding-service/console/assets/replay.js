@@ -8,7 +8,7 @@
   const [file, form, told, refused, bad, list, story] = ["file", "thresholds", "told", "refused", "bad", "list", "story"].map(at);
   const LARGEST = Number(root.dataset.largest);
   const [RUNS, ROWS, BAD] = [root.dataset.runs, root.dataset.rows, root.dataset.bad].map(Number);
-  // The page is drawn again after so many milliseconds of judging.
+  // Milliseconds of judging until the page is drawn again.
   const SLICE = 40;
   const ORDER = { kill: 0, hint: 1, allow: 2 };
   const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;

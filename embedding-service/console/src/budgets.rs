@@ -3,6 +3,7 @@
 mod ask;
 
 use maud::{Markup, html};
+use strum::{IntoStaticStr, VariantArray};
 
 pub use self::ask::{Ask, Changed, Reached, Week};
 
@@ -44,8 +45,10 @@ pub struct Limit {
 }
 
 /// What is counted. Dollars are billionths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Unit {
+    #[strum(serialize = "usd")]
     NanoUsd,
     Tokens,
     OutputTokens,
@@ -55,20 +58,10 @@ pub enum Unit {
 }
 
 impl Unit {
-    pub const ALL: [Self; 6] =
-        [Self::NanoUsd, Self::Tokens, Self::OutputTokens, Self::Requests, Self::ToolCalls, Self::Seconds];
-
     /// As the configuration names it.
     #[must_use]
     pub fn id(self) -> &'static str {
-        match self {
-            Self::NanoUsd => "usd",
-            Self::Tokens => "tokens",
-            Self::OutputTokens => "output_tokens",
-            Self::Requests => "requests",
-            Self::ToolCalls => "tool_calls",
-            Self::Seconds => "seconds",
-        }
+        self.into()
     }
 
     #[must_use]

@@ -88,7 +88,7 @@ pub fn times(number: u64) -> String {
     }
 }
 
-/// So many of something.
+/// A number of things: "1 run", "7 runs".
 #[must_use]
 pub fn of(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })

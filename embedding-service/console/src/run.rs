@@ -88,7 +88,7 @@ pub struct Turn {
     pub at_ms: u64,
     pub duration_ms: u64,
     pub model: String,
-    /// HTTP status of the answer; 0 where there is none.
+    /// HTTP status of the answer. 0 if none has come.
     pub status: u32,
     pub input_tokens: u64,
     pub cached_tokens: u64,

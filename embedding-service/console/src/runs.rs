@@ -1,6 +1,7 @@
 //! The page Runs: a table that is filtered, sorted and paged by its address alone, so that the address can be sent to a colleague.
 
 use maud::{Markup, html};
+use strum::VariantArray as _;
 
 use crate::{
     figure,
@@ -34,7 +35,7 @@ pub struct Filter {
     pub status: String,
     pub signal: String,
     pub model: String,
-    /// Seen within so many minutes; 0: ever.
+    /// Minutes within which the run was seen. 0: no limit.
     pub within: u64,
     pub sort: String,
     pub ascending: bool,
@@ -149,7 +150,7 @@ impl Runs {
                 label { "Status" select name="status" {
                     option value="" { "any" }
                     @if status.contains(',') { option value=(status) selected { (status) } }
-                    @for one in Status::ALL { option value=(one.id()) selected[one.id() == status] { (one.id()) } }
+                    @for one in Status::VARIANTS.iter().copied() { option value=(one.id()) selected[one.id() == status] { (one.id()) } }
                 } }
                 label { "Signal" (choice("signal", signal, &self.signals)) }
                 label { "Model" (choice("model", model, &self.models)) }

@@ -1,11 +1,13 @@
 //! States and findings in plain words. The sentence of a run is what an operator reads first.
 
 use maud::{Markup, html};
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::{figure::times, text};
 
 /// How a run stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Status {
     #[default]
     Working,
@@ -18,21 +20,10 @@ pub enum Status {
 }
 
 impl Status {
-    pub const ALL: [Self; 7] =
-        [Self::Working, Self::Tools, Self::Idle, Self::Done, Self::Killed, Self::Stopped, Self::Failed];
-
     /// As the API names it.
     #[must_use]
     pub fn id(self) -> &'static str {
-        match self {
-            Self::Working => "working",
-            Self::Tools => "tools",
-            Self::Idle => "idle",
-            Self::Done => "done",
-            Self::Killed => "killed",
-            Self::Stopped => "stopped",
-            Self::Failed => "failed",
-        }
+        self.into()
     }
 
     /// A sign and a word; the colour is a third.

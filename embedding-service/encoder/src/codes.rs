@@ -9,7 +9,7 @@ const BITS: usize = 64;
 /// Words of a code of the model that is shipped (384 components): a loop of its own, which the compiler unrolls.
 const SHIPPED: usize = 6;
 
-/// How many words the code of a vector of so many components has.
+/// The number of words in the code of a vector with `components` components.
 #[must_use]
 pub const fn words(components: usize) -> usize {
     components.div_ceil(BITS)

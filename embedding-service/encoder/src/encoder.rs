@@ -46,10 +46,10 @@ impl Encoder {
     }
 
     /// Writes to `mean` the mean of the rows that the tokens become. `ask` gives a helper to a thread that is free and may
-    /// work at once; false if there is none. With help or without, the mean has the same bits.
+    /// work at once. It returns false if no thread is free. With help or without, the mean has the same bits.
     ///
     /// # Errors
-    /// When there are no tokens, more than positions, or an id that is none; or when `mean` has another size.
+    /// When there are no tokens, more than positions, or an id that is not in the table; or when `mean` has another size.
     pub fn run(
         &self,
         processor: Processor,

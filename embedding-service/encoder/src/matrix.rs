@@ -84,7 +84,7 @@ impl PackedMatrix {
         let panels = self.blocks.chunks_exact(self.quads).zip(&self.columns);
         let mut next = self.blocks.chunks_exact(self.quads).skip(1);
         for (at, (blocks, columns)) in panels.enumerate() {
-            // Behind the last panel there is none to fetch.
+            // The last panel has no next one to fetch.
             let next = next.next().unwrap_or(blocks);
             let first = at * PANEL_COLUMNS;
             let mut panel = Panel { blocks, next, columns, first, outputs: self.outputs };

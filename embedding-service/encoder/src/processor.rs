@@ -59,7 +59,7 @@ impl std::fmt::Display for Processor {
 }
 
 impl Processor {
-    /// What this machine computes fastest with; none where all that it has is plain code.
+    /// What this machine computes fastest with. Returns `None` when it has only the plain code.
     #[must_use]
     pub fn fastest() -> Option<Self> {
         Self::accelerated().into_iter().next()

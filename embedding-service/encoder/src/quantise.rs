@@ -113,7 +113,7 @@ impl QuantisedRows {
 }
 
 impl<'a, Q> Group<'a, Q> {
-    /// The first `R` rows, each of `width` quads; nothing if there are not so many.
+    /// The first `R` rows, each of `width` quads. Returns `None` when the group has fewer rows.
     #[inline(always)]
     pub(crate) fn inputs<const R: usize>(&self, width: usize) -> Option<[&'a [Q]; R]> {
         let mut rows = [self.quads; R];

@@ -28,7 +28,7 @@ pub struct Entry {
     pub partition: Partition,
     pub id: EntryId,
     pub owner: Owner,
-    /// What was asked, with its vector; nothing where prompts are not to be stored: the entry is then found by its digest alone.
+    /// What was asked, with its vector. `None` if prompts are not to be stored: then the entry is found by its digest alone.
     pub asked: Option<Asked>,
     /// As the caller encodes it.
     pub answer: Bytes,

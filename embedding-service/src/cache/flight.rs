@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::{EntryId, Partition};
 
-/// So many can be waited for at once; whoever comes when there are more waits for nobody.
+/// At most this many answers are waited for at once. Requests beyond them do not wait.
 const MOST: usize = 10_000;
 
 type Key = (Partition, EntryId);

@@ -28,7 +28,7 @@ const STEEPNESS: [f64; 5] = [15.0, 30.0, 60.0, 120.0, 240.0];
 const MIDDLES: u8 = 61;
 /// Of ordinary entries it lies no higher than this; every one below is as likely.
 const LAST_ORDINARY: u8 = 18;
-/// So many entries are not ordinary: their answers are right for hardly any other text, or change from one time to the next.
+/// This share of all entries is not ordinary: their answers are right for hardly any other text, or change from one time to the next.
 const NOT_ORDINARY: f64 = 0.01;
 
 /// How far an answer may be trusted.

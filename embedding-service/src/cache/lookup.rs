@@ -20,7 +20,7 @@ use crate::{
     store::StoreError,
 };
 
-/// So many of the nearest are looked at: the first is more often than not another question.
+/// At most this many of the nearest entries are looked at: the first is more often than not another question.
 const NEAREST: usize = 5;
 /// The store has to answer a little before the caller's deadline: what else the call finds out must still reach it.
 const MARGIN: Duration = Duration::from_millis(2);
@@ -50,7 +50,7 @@ pub enum LookUpResult {
     Exact(Box<Hit>),
     Semantic(Box<Hit>),
     Miss {
-        /// Of the nearest text; 0 where there is none.
+        /// Of the nearest text. 0 if none is stored.
         similarity: f64,
         /// What the provider's answer can teach about.
         candidate: Option<Candidate>,

@@ -18,7 +18,7 @@ use crate::{similarity, store::StoreError};
 
 /// Bookkeeping of an entry beside what it holds, roughly: its places in the maps.
 const OVERHEAD: usize = 512;
-/// Of a partition so many entries are compared exactly: those whose vectors have the most signs in common with the one asked for.
+/// At most this many entries of a partition are compared exactly: those whose vectors share the most signs with the vector asked for.
 const MAX_COMPARED: usize = 256;
 
 /// The store. Its size is bounded whatever is stored.
@@ -30,7 +30,7 @@ pub struct MemoryAnswers {
 
 #[derive(Default)]
 struct Inner {
-    entries: HashMap<(Partition, EntryId), Kept>,
+    entries: HashMap<(Partition, EntryId), Stored>,
     /// The entries of each partition that can be compared.
     partitions: HashMap<Partition, Signs>,
     /// By the number of their storing: the first is the next to go.
@@ -42,9 +42,9 @@ struct Inner {
     bytes: usize,
 }
 
-struct Kept {
+struct Stored {
     number: u64,
-    /// None where that is beyond all times.
+    /// `None` if the end is beyond what an `Instant` can hold.
     end: Option<Instant>,
     /// Among those of its partition that can be compared.
     place: Option<usize>,
@@ -52,7 +52,7 @@ struct Kept {
 }
 
 impl MemoryAnswers {
-    /// `max_bytes` bounds all that is kept, bookkeeping included, to within a small factor.
+    /// `max_bytes` bounds all that is stored, bookkeeping included, to within a small factor.
     #[must_use]
     pub fn new(ttl: Duration, max_bytes: usize) -> Self {
         Self { ttl, max_bytes, inner: Mutex::default() }
@@ -65,7 +65,7 @@ impl MemoryAnswers {
         inner
     }
 
-    /// Bytes kept now.
+    /// Bytes stored now.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.lock().bytes
@@ -75,7 +75,7 @@ impl MemoryAnswers {
 #[tonic::async_trait]
 impl AnswerStore for MemoryAnswers {
     async fn exact(&self, partition: Partition, id: EntryId) -> Result<Option<Entry>, StoreError> {
-        Ok(self.lock().entries.get(&(partition, id)).map(|kept| Entry::clone(&kept.entry)))
+        Ok(self.lock().entries.get(&(partition, id)).map(|stored| Entry::clone(&stored.entry)))
     }
 
     async fn nearest(
@@ -118,10 +118,11 @@ impl AnswerStore for MemoryAnswers {
 
     async fn observe(&self, entry: &Entry, observations: &Observations) -> Result<bool, StoreError> {
         let mut inner = self.lock();
-        let Some(kept) = inner.entries.get_mut(&(entry.partition, entry.id)) else { return Ok(false) };
-        let is_it = kept.entry.stored_at == entry.stored_at && kept.entry.observations == entry.observations;
+        let Some(stored) = inner.entries.get_mut(&(entry.partition, entry.id)) else { return Ok(false) };
+        let is_it =
+            stored.entry.stored_at == entry.stored_at && stored.entry.observations == entry.observations;
         if is_it {
-            Arc::make_mut(&mut kept.entry).observations.clone_from(observations);
+            Arc::make_mut(&mut stored.entry).observations.clone_from(observations);
         }
         Ok(is_it)
     }
@@ -133,7 +134,7 @@ impl AnswerStore for MemoryAnswers {
             _ => inner
                 .entries
                 .iter()
-                .filter(|(_, kept)| is_meant(what, &kept.entry))
+                .filter(|(_, stored)| is_meant(what, &stored.entry))
                 .map(|(key, _)| *key)
                 .collect(),
         };
@@ -190,14 +191,14 @@ impl Inner {
             .map(|asked| self.partitions.entry(entry.partition).or_default().add(self.stored, &asked.vector));
         let end = Instant::now().checked_add(ttl);
         self.by_end.extend(end.map(|end| (end, self.stored)));
-        let kept = Kept { number: self.stored, end, place, entry: Arc::new(entry) };
-        self.entries.insert(key, kept);
+        let stored = Stored { number: self.stored, end, place, entry: Arc::new(entry) };
+        self.entries.insert(key, stored);
     }
 
     /// Those of these that are still there.
     fn numbered(&self, numbers: &[u64]) -> Vec<Arc<Entry>> {
-        let kept = numbers.iter().filter_map(|number| self.entries.get(self.by_number.get(number)?));
-        kept.map(|kept| Arc::clone(&kept.entry)).collect()
+        let stored = numbers.iter().filter_map(|number| self.entries.get(self.by_number.get(number)?));
+        stored.map(|stored| Arc::clone(&stored.entry)).collect()
     }
 
     fn remove(&mut self, key: (Partition, EntryId)) -> bool {

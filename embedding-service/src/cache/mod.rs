@@ -1,13 +1,12 @@
 //! Answers that were given, to be given again: to the same text, or to one that asks for the same. This file holds what a store of
 //! them promises; memory and Redis keep the promise in the files beside it, and one behavioural suite holds both to it. Whether
-//! an answer may be served is decided in [`lookup`], what is stored and learned in [`keeper`].
+//! an answer may be served is decided in [`lookup`], what is stored and learned in [`writer`].
 
 pub mod answer;
 pub mod candidate;
 mod entry;
 pub mod equality;
 pub mod flight;
-pub mod keeper;
 pub mod learning;
 pub mod lookup;
 pub mod memory;
@@ -15,6 +14,7 @@ pub mod open;
 pub mod options;
 pub mod redis;
 pub mod response_cache;
+pub mod writer;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -43,7 +43,7 @@ pub enum Erase {
     Entry(Partition, EntryId),
 }
 
-/// Keeps answers for a time. An entry that cannot be read, whatever has become of it, is never given.
+/// Stores answers for a time. An entry that cannot be read, whatever has become of it, is never given.
 #[tonic::async_trait]
 pub trait AnswerStore: Send + Sync {
     /// The answer to this very text. [`StoreError::Unreadable`] where there is one that cannot be read.
@@ -58,7 +58,7 @@ pub trait AnswerStore: Send + Sync {
         count: usize,
     ) -> Result<Vec<Near>, StoreError>;
 
-    /// Keeps an answer from now on, in the place of an earlier one to the same text, for `ttl` or for the store's own time,
+    /// Stores an answer from now on, in the place of an earlier one to the same text, for `ttl` or for the store's own time,
     /// whichever is shorter.
     async fn store(&self, entry: &Entry, ttl: Duration) -> Result<(), StoreError>;
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 /// How the response cache is used. The default holds what the settings say where nothing is set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CacheOptions {
-    /// How long an answer is kept.
+    /// How long an answer is stored.
     pub ttl: Duration,
-    /// Bound of what is kept in memory; of no meaning for Redis.
+    /// Bound of what is stored in memory; of no meaning for Redis.
     pub max_bytes: usize,
-    /// Longer answers are not kept.
+    /// Longer answers are not stored.
     pub max_answer_bytes: usize,
     /// The least similarity where the request names none and nothing was learned.
     pub threshold: f64,

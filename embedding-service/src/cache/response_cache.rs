@@ -11,9 +11,9 @@ use sentinel_proto::v1::CacheResult;
 use super::{
     AnswerStore, Entry, EntryId, Erase, Partition,
     flight::{Flights, Joined},
-    keeper::{Answered, Keeper},
     lookup::{Hit, LookUp, LookUpResult, Query},
     options::CacheOptions,
+    writer::{Answered, Writer},
 };
 use crate::{
     embed::{Embedded, pool::Pool},
@@ -25,7 +25,7 @@ use crate::{
 pub struct ResponseCache {
     look_up: LookUp,
     flights: Arc<Flights>,
-    keeper: Keeper,
+    writer: Writer,
     metrics: Arc<Metrics>,
     options: CacheOptions,
 }
@@ -42,7 +42,7 @@ impl ResponseCache {
         is_counted: bool,
     ) -> Self {
         let flights = Arc::<Flights>::default();
-        let keeper = Keeper::start(
+        let writer = Writer::start(
             Arc::clone(&store),
             Arc::clone(&pool),
             Arc::clone(&flights),
@@ -50,7 +50,7 @@ impl ResponseCache {
             options.store_prompt_text,
             is_counted,
         );
-        Self { look_up: LookUp { store, pool }, flights, keeper, metrics, options }
+        Self { look_up: LookUp { store, pool }, flights, writer, metrics, options }
     }
 
     #[must_use]
@@ -63,7 +63,7 @@ impl ResponseCache {
     /// # Errors
     /// Why nothing can be said.
     pub async fn exact(&self, query: &Query, deadline: Option<Instant>) -> Result<Option<Hit>, Bypassed> {
-        let pending = self.keeper.pending((query.partition, query.id));
+        let pending = self.writer.pending((query.partition, query.id));
         self.look_up.exact(query, pending, deadline).await
     }
 
@@ -101,11 +101,11 @@ impl ResponseCache {
     }
 
     /// Takes an answer to be stored, if there is room for it. Never waits.
-    pub fn keep(&self, answered: Answered) -> bool {
-        self.keeper.keep(answered)
+    pub fn store(&self, answered: Answered) -> bool {
+        self.writer.take(answered)
     }
 
-    /// The entry under this name, for whoever administers. `None` where there is none, or none that can be read.
+    /// The entry under this name, for the administration. Returns `None` when there is none, or it cannot be read.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -143,6 +143,6 @@ impl ResponseCache {
 
     /// Stores all that waits, for at most `limit`. Returns how many answers were lost.
     pub async fn drain(&self, limit: Duration) -> usize {
-        self.keeper.drain(limit).await
+        self.writer.drain(limit).await
     }
 }

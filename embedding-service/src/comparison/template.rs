@@ -6,24 +6,24 @@ mod alignment;
 use self::alignment::{Alignment, Gap, align};
 use super::wording::{Kind, Word, are_opposites, classified};
 
-/// Prompts are compared over so many words; beyond them they must agree otherwise.
+/// At most this many words of a prompt are compared. What follows must agree otherwise.
 const WORDS: usize = 256;
-/// Of the longer prompt's words, at least so many in a hundred stand in both, in order.
+/// In two prompts of one template, at least this percentage of the longer one's words stands in both, in order.
 const SHARED_PERCENT: usize = 70;
-/// So many where nothing but values may have been exchanged: short templates ("Translate tree"), names.
+/// The same if only values may have been exchanged: short templates ("Translate tree"), names.
 const SHARED_PERCENT_OF_FRAME: usize = 50;
-/// In a prompt of so many words a frame has no room for more than its values.
+/// In a prompt of at most this many words, one exchanged noun is a value.
 const SHORT: usize = 8;
-/// Or so many words are the same before the first difference and after the last: instructions around a text. Who rewords a
-/// prompt does not leave so much of it as it was.
+/// Or at least this many words are the same before the first difference and after the last: instructions around a text. A rewording
+/// changes more of a prompt.
 const SHARED_ENDS: usize = 15;
-/// Who rewords a whole prompt exchanges a verb here and there for one that no list has. Other words that say the same are
-/// found in at least so many other places then; a template has none, it stays as it is around its values.
+/// A rewording may exchange verbs for some that no list has. Then it changes at least this many other places. A template changes only its
+/// values.
 const REWORDED_PLACES: usize = 2;
-/// The same where what was exchanged may be a noun.
+/// The same if what was exchanged may be a noun.
 const REWORDED_PLACES_FOR_NOUNS: usize = 3;
-/// And for each word that was exchanged, so many between the first difference and the last are the same. Of two texts that
-/// are filled into one template hardly any are.
+/// And for each exchanged word, a rewording has at least this many equal words of content between the first difference and the last. Two
+/// texts that are filled into one template share hardly any.
 const SHARED_FOR_EXCHANGED: usize = 3;
 
 /// Whether `a` and `b` are one template with other values: most words are shared in their order, or many at the ends, and

@@ -85,7 +85,7 @@ pub fn encode(value: &impl Serialize) -> Bytes {
     serde_json::to_vec(value).unwrap_or_default().into()
 }
 
-/// The value of a document; the default where there is none, or one that cannot be read.
+/// The value of a document. The default if it is empty or cannot be read.
 pub fn decode<T: Default + for<'a> Deserialize<'a>>(document: &Document) -> T {
     if document.data.is_empty() {
         return T::default();

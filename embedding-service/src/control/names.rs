@@ -81,7 +81,7 @@ pub fn bounded(text: String) -> String {
     format!("{}#{digest}", text.get(..end).unwrap_or_default())
 }
 
-/// The text, cut to so many bytes.
+/// The text, cut to at most `bytes` bytes.
 #[must_use]
 pub fn cut(mut text: String, bytes: usize) -> String {
     text.truncate(text.floor_char_boundary(bytes));

@@ -52,7 +52,7 @@ const MOST_REMEMBERED: usize = 4_096;
 const LONGEST: usize = 200;
 /// The longest prompt for which a price of its own is looked for, in tokens.
 const LONGEST_PROMPT: u64 = 4_000_000;
-/// With so many tokens a price per million is exact to a billionth of a dollar.
+/// A price is asked for this many tokens: then a price per million is exact to a billionth of a dollar.
 const PROBE: u64 = 1_000;
 
 /// Prices that were looked up, also in vain.

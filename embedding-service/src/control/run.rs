@@ -121,7 +121,7 @@ pub struct Reported {
 pub type Tell<'a> = &'a mut dyn FnMut(TurnEvent<'_>);
 
 impl Run {
-    /// How it stands at a time, if silence makes it idle after so many milliseconds.
+    /// How it stands at `now_ms`. A run that was silent for `idle_ms` is idle.
     #[must_use]
     pub fn status(&self, now_ms: u64, idle_ms: u64) -> Status {
         let silent = now_ms.saturating_sub(self.last_seen_ms) >= idle_ms;

@@ -132,7 +132,7 @@ pub struct AgentPage {
 pub struct Runs {
     store: Arc<dyn ControlStore>,
     mirror: Mirror<Run>,
-    /// A run that is silent for so many milliseconds is idle.
+    /// Milliseconds of silence after which a run is idle.
     idle_ms: u64,
 }
 

@@ -25,7 +25,7 @@ pub struct Turn {
     /// Empty where it is not known.
     pub provider: String,
     pub model: String,
-    /// HTTP status of the answer; 0 where there is none.
+    /// HTTP status of the answer. 0 if none has come.
     pub status: u32,
     #[serde(flatten)]
     pub tokens: Tokens,
@@ -55,7 +55,7 @@ pub struct Turn {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Verdict {
     pub kind: VerdictKind,
-    /// Empty where there is none.
+    /// Empty if no signal was found.
     pub signal: String,
     pub count: u32,
     pub tool: String,

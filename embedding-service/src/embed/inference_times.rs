@@ -9,8 +9,8 @@ const STEP: usize = 16;
 const STEPS: usize = 32;
 /// How much of each new measurement goes in the running mean: 1/8.
 const SMOOTHING: u32 = 8;
-/// A measurement counts as at most so many times the mean before it: a moment in which the machine did something else
-/// must not keep prompts of this length away for long.
+/// A measurement counts as at most this many times the mean before it: a moment in which the machine did something else must not make
+/// prompts of this length be refused for long.
 const OUTLIER: u32 = 2;
 
 /// Running means of measured inference times.
@@ -20,7 +20,7 @@ pub struct InferenceTimes {
 }
 
 impl InferenceTimes {
-    /// Adds a measurement: an inference of so many tokens took `time`.
+    /// Adds a measurement: an inference of `tokens` tokens took `time`.
     pub fn add(&mut self, tokens: usize, time: Duration) {
         let Some(mean) = self.means.get_mut(step(tokens)) else { return };
         *mean = Some(match *mean {
@@ -41,7 +41,7 @@ impl InferenceTimes {
         }
     }
 
-    /// What an inference of so many tokens takes; zero as long as nothing was measured.
+    /// The time that an inference of `tokens` tokens takes. Zero as long as nothing was measured.
     #[must_use]
     pub fn estimate(&self, tokens: usize) -> Duration {
         let at = step(tokens);

@@ -90,7 +90,7 @@ impl PoolState {
         }
     }
 
-    /// Whether a prompt of so many tokens could be done in time.
+    /// Whether a prompt of `tokens` tokens could be done in time.
     pub(super) fn check(&self, tokens: usize, deadline: Option<Instant>) -> Result<(), PoolError> {
         let mut inner = self.lock();
         let item = Item { work: (), estimate: inner.times.estimate(tokens), deadline };
@@ -156,8 +156,8 @@ impl PoolState {
         true
     }
 
-    /// Waits for the next prompt that is worth an inference, or for assistance to another if there is none, and takes it for
-    /// worker `number`; `None` when the pool stops.
+    /// Waits for the next prompt that is worth an inference, and takes it for worker `number`. If no prompt waits, it may be assistance for
+    /// another worker. Returns `None` when the pool stops.
     pub(super) fn next(&self, number: usize) -> Option<Job> {
         let mut inner = self.lock();
         inner.queue.set_current(number, None);

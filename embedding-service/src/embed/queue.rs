@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A prompt may be overtaken by shorter ones for so many times its own length.
+/// Shorter prompts may overtake a prompt for this many times its own estimate.
 const OVERTAKING_LIMIT: u32 = 2;
 /// Longer estimates than this make nothing due later.
 const LONGEST_ESTIMATE: Duration = Duration::from_secs(60);

@@ -10,11 +10,11 @@ use super::{
     truncation::{self, UnseenDigest, UnseenText},
 };
 
-/// A prompt of at most so many tokens, the special ones included, is read as a whole. Rewordings are that short: of 999
-/// public pairs, 99 in 100 stay below 98 tokens.
+/// A prompt of at most this many tokens, special ones included, is read as a whole. Rewordings are that short: of 999 public pairs, 99 in 100
+/// stay below 98 tokens.
 pub const MAX_TOKENS: usize = 128;
-/// So many are read of a longer prompt, the special ones included. What follows must agree by its digest anyway, so more
-/// inference would tell nothing more.
+/// The tokens that are read of a longer prompt, special ones included. What follows must have the same digest anyway, so more inference
+/// would tell nothing more.
 pub const LONG_PROMPT_TOKENS: usize = 32;
 
 /// The model's own tokeniser, with its padding and truncation switched off: both depend on other texts or come too late.

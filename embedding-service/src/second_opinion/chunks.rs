@@ -19,7 +19,7 @@ pub fn chunks(text: &str, places: &[Place], length: usize, most: usize) -> Vec<R
     chunks
 }
 
-/// The last end of a sentence or a line in the second half of this part; its end where there is none.
+/// The last end of a sentence or a line in the second half of this part, or else the end of the part.
 fn good_end(text: &str, places: &[Place], start: usize, end: usize) -> usize {
     let half = start.midpoint(end);
     let is_good = |at: &usize| {

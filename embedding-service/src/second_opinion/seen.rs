@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-/// So many are remembered.
+/// At most this many results are remembered.
 const MOST: usize = 4_096;
 
 /// Digests of the last results, the oldest first.

@@ -53,7 +53,7 @@ pub enum Shape {
 #[derive(Clone, Debug)]
 pub struct Row {
     pub path: String,
-    /// As JSON; empty where there is none.
+    /// As JSON. Empty if the field has no default.
     pub default: String,
     pub meaning: String,
     pub shape: Shape,
@@ -74,7 +74,7 @@ pub fn wrong_type(path: &str, wanted: &str) -> ConfigError {
     ConfigError::new(if path.is_empty() { "." } else { path }, format!("must be {wanted}"))
 }
 
-/// A name that is none of the group's fields.
+/// An error for a name that no field of the group has.
 #[cold]
 #[inline(never)]
 pub fn unknown(path: String, known: &[&str]) -> ConfigError {

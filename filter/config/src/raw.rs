@@ -444,7 +444,7 @@ group! {
         /// Range: 400 to 499.
         status: u16 = 400,
         /// The text that the agent gets. The filter fills in `{reason}`, and for `{advice}` `Send a new user message to go
-        /// on.`, or nothing where that would not help: an operator's stop and a spent budget.
+        /// on.` After an operator's stop or a spent budget that would not help, so `{advice}` is empty.
         message: String = "This agent was stopped because {reason}. {advice}".into(),
         /// How long a kill by the score lasts, for a run that names itself. A new user message ends it earlier. Kills by
         /// other signals are not remembered: each request's history is judged afresh.

@@ -90,7 +90,7 @@ impl Context {
     }
 }
 
-/// One message as digests. Marks that move from message to message, such as those of a provider's cache, are none of it.
+/// One message as digests. Marks that move from message to message, such as `cache_control`, are ignored.
 struct Message {
     text: u64,
     media: u64,

@@ -27,9 +27,9 @@ pub struct Incoming<'a> {
     pub messages: u32,
     /// The request itself names its run: what the window remembers is all of this run.
     pub names_run: bool,
-    /// The user text that it ends with; none where the run goes on with tool results, or anything else.
+    /// The user text that it ends with. `None` if it ends with tool results, or anything else.
     pub prompt: Option<IncomingPrompt>,
-    /// This text as it stands; empty where there is none.
+    /// This text as it stands. Empty if there is no such text.
     pub said: &'a str,
 }
 
@@ -59,7 +59,7 @@ impl IncomingPrompt {
         })
     }
 
-    /// What was added, instead of the whole text. An explicit failure is compared without what is volatile; its numbers count.
+    /// What was added, instead of the whole text. An explicit failure is compared without what is volatile. Its numbers count.
     fn of_addition(&self, added: &str) -> Self {
         Self {
             text: Fingerprint::of(&without_volatile(added)),
@@ -80,7 +80,7 @@ impl IncomingPrompt {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PromptsPolicy {
     pub score: ScorePolicy,
-    /// Words from which a prompt is worth asking the embedding service about; none where it is never asked.
+    /// The embedding service is asked about prompts of at least this many words. `None` if it is never asked.
     pub words_to_ask: Option<u16>,
     /// How long a kill lasts (milliseconds).
     pub kill_lasts: u64,

@@ -12,7 +12,7 @@ pub struct Hidden {
 
 /// Invisible characters in a row from which they carry a text of their own.
 const ROW: usize = 8;
-/// So many groups of null bytes are the separators of a list, or binary data.
+/// From this many groups of null bytes on, they are the separators of a list, or binary data.
 const DATA: usize = 4;
 
 /// Folds a text onto the end of `out`. What is not ASCII becomes a letter, a sign of ASCII or a space.
@@ -53,7 +53,7 @@ pub fn fold_into(text: &str, out: &mut String) -> Hidden {
     hidden
 }
 
-/// Where in `text` the folded text has reached so many bytes.
+/// The place in `text` at which the folded text is `folded` bytes long.
 pub fn original(text: &str, folded: usize) -> usize {
     let mut out = String::new();
     let mut length = 0_usize;

@@ -149,7 +149,7 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// Length of the word at the beginning, and what stands in it; zeros where there is none.
+/// Length of the word at the beginning, and the classes of its bytes. Zeros if the text begins with no word.
 #[inline]
 pub fn word(text: &[u8]) -> (usize, u8) {
     let (mut length, mut classes) = (0_usize, 0);
@@ -324,7 +324,7 @@ impl Table {
         if kinds == 0 && may_be_slip(word, word.len()) { self.slipped(word) } else { kinds }
     }
 
-    /// What a word is with one letter put right; 0 where it is none.
+    /// What a word is with one letter put right. 0 if that makes no known word.
     #[inline(never)]
     fn slipped(&self, word: &[u8]) -> u64 {
         meant_by(word).map_or(0, |meant| self.kinds(meant.as_bytes(), head(meant.as_bytes(), 0, meant.len())))

@@ -8,7 +8,7 @@ use sentinel_config::Config;
 use sentinel_pipeline::{
     control::{Reservation, ReserveReply},
     host::{Message, Question, Reply, ServiceReply},
-    metric::ServiceOutcome,
+    service_outcome::ServiceOutcome,
     stored::StoreOrder,
     worker::Sent,
 };
@@ -22,7 +22,7 @@ pub const TRACE: &str = "traceparent";
 /// the message). All of it is hashed.
 const SCOPE: &str = "x-sentinel-scope";
 
-/// How long the service may take to keep an answer: nobody waits for it.
+/// How long the service may take to store an answer: nobody waits for it.
 const STORE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the collector may take.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -76,8 +76,8 @@ pub fn reserved(reply: Result<&[u8], ServiceOutcome>) -> Result<ReserveReply, Se
     Ok(control::reserved(reply))
 }
 
-/// Has an answer kept.
-pub fn keep(config: &Config, order: StoreOrder) -> Call<'_> {
+/// Has an answer stored.
+pub fn store_answer(config: &Config, order: StoreOrder) -> Call<'_> {
     let scope = [order.tenant.as_str(), &order.agent, &order.run].join("-");
     Call {
         cluster: &config.cluster,

@@ -44,7 +44,7 @@ impl AnswerReader {
 
     /// Collects the whole content too, as long as it is wanted and can be given again.
     #[must_use]
-    pub fn keeping(self, wanted: Wanted) -> Self {
+    pub fn collecting(self, wanted: Wanted) -> Self {
         Self { repeatable: Some(Repeatable::new(wanted)), ..self }
     }
 

@@ -278,7 +278,7 @@ fn holds_tools(key: &Key<'_>) -> bool {
     name.ends_with("tools") && !is_left_out() || one_of(&TOOLS)(key)
 }
 
-/// The lists in a member that may be one, or a table of such (Groq's `enabled_tools`). Where nothing is defined or named there is none.
+/// The lists in a member that may be one, or a table of such (Groq's `enabled_tools`). A list counts only if it is an object, or holds an object or a string.
 #[inline(never)]
 fn lists_in(value: Raw<'_>) -> Vec<Raw<'_>> {
     let is_table = || element_names(value).own.iter().all(String::is_empty);

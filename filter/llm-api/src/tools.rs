@@ -41,7 +41,7 @@ pub enum Asked {
 const SERVERS: &str = "mcp_servers";
 /// Lists of tools. A router takes those of one format in a request of another.
 const LISTS: [&str; 3] = ["tools", "functions", SERVERS];
-/// Levels of tools within tools that are read: no provider has so many.
+/// Levels of tools within tools that are read. No provider nests them that deep.
 pub(crate) const DEEPEST: usize = 8;
 /// The tools of a server that may be called.
 const ALLOWED: [&str; 2] = ["allowed_tools", "allowedTools"];

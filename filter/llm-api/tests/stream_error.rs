@@ -5,6 +5,7 @@ use sentinel_llm_api::{
     framing::{Framing, event_stream, passing::PassingFrames},
     registry,
 };
+use sentinel_wire::{Dialect, Stream};
 use serde_json::Value;
 
 const WHY: &str = "This agent was stopped:\n\"enough\" 🛑";
@@ -14,11 +15,13 @@ fn every_dialect_ends_a_stream_with_a_whole_frame_that_says_why() {
     for dialect in registry::ALL {
         let label = dialect.label();
         let end = dialect.stream_error(403, WHY);
-        let framing = if label == "bedrock" { Framing::AwsEventStream } else { Framing::Sse };
+        let wire = Dialect::of_label(label).unwrap();
+        let is_framed = wire.streams().contains(&Stream::Frames);
+        let framing = if is_framed { Framing::AwsEventStream } else { Framing::Sse };
         let mut frames = PassingFrames::of(framing).unwrap();
         frames.pass(&end);
         assert_eq!(frames.finish_frame(b"x"), Some(0), "{label}: all of it is whole");
-        let (payload, name) = if framing == Framing::AwsEventStream {
+        let (payload, name) = if is_framed {
             let (frame, rest) = event_stream::first(&end, 10_000).unwrap().unwrap();
             assert!(rest.is_empty());
             (String::from_utf8(frame.payload.to_vec()).unwrap(), frame.message_type.to_owned())
@@ -30,11 +33,6 @@ fn every_dialect_ends_a_stream_with_a_whole_frame_that_says_why() {
         let said: Value = serde_json::from_str(&payload).unwrap();
         let message = [&said["error"]["message"], &said["message"]].into_iter().find(|said| said.is_string());
         assert_eq!(message.and_then(Value::as_str), Some(WHY), "{label}: {said}");
-        let expected = match label {
-            "bedrock" => "exception",
-            "openai_chat" | "gemini" => "",
-            _ => "error",
-        };
-        assert_eq!(name, expected, "{label}");
+        assert_eq!(name, wire.error_event(), "{label}");
     }
 }

@@ -10,23 +10,23 @@ use sentinel_llm_api::{
     dialect::DialectRef,
     edit::Edit,
     framing::{Framing, passing::PassingFrames},
-    json::Unreadable,
     route::Route,
 };
 
 use crate::{
     budget::spending::Spending,
+    bypass::Bypass,
     content_coding::Coding,
     host::Question,
     identity::Scope,
-    metric::{Bypass, ServiceOutcome},
     note::Note,
     passes::{
-        cache::{Cached, keep::Awaited},
+        cache::{Cached, store::Awaited},
         clean::Clean,
     },
     render::Asked,
     request_head::RequestHead,
+    service_outcome::ServiceOutcome,
     span::{Chat, Span},
     stored::Lookup,
     turn::{Names, Turn},
@@ -81,25 +81,25 @@ pub struct Case {
     pub is_open: bool,
     /// Where a hint can be put in.
     pub hint_places: HintPlaces,
-    /// Entry of the scope's window to which the response belongs; none where nothing is remembered.
+    /// Entry of the scope's window to which the response belongs. `None` if nothing is remembered.
     pub entry: Option<u32>,
     /// The thread that the provider keeps, where it keeps one.
     pub thread: ThreadRef,
     /// The last step of the history in the body came before.
     pub ends_repeated: bool,
-    /// What is new in that thread; none where nothing is remembered.
+    /// What is new in that thread. `None` if nothing is remembered.
     pub kept_steps: Option<KeptSteps>,
     /// What is looked up in the response cache.
     pub lookup: Option<Lookup>,
     /// What the embedding service is to be asked.
     pub question: Option<Question>,
-    /// How the call of the embedding service ended; none where it was not asked.
+    /// How the call of the embedding service ended. `None` if it was not asked.
     pub service: Option<ServiceOutcome>,
     /// It was asked for nothing but a stored answer.
     pub asks_cache_only: bool,
     /// What the service said.
     pub similarity: Option<f64>,
-    /// What it has to do with the response cache; none where that is off.
+    /// What it has to do with the response cache. `None` if the cache is off.
     pub cache: Option<Cached>,
     /// Who asks. `None` when the response cache is off.
     pub caller: Option<u64>,
@@ -168,7 +168,7 @@ impl Case {
         })
     }
 
-    /// Whether the request may go on otherwise than it came, or wait: then its body and the places for a hint are kept.
+    /// Whether the request may be changed or has to wait. Then its body and the places for a hint are needed later.
     pub fn may_change(&self) -> bool {
         let may_be_hinted = || self.spending.as_ref().is_some_and(|spending| spending.has_to_ask());
         self.question.is_some() || !self.edits.is_empty() || !self.findings.is_empty() || may_be_hinted()
@@ -189,7 +189,7 @@ impl Case {
     /// Something in the body cannot be read. A finding where it could be what the agent may not do.
     pub fn unread(&mut self) {
         if self.policy.refuses_unreadable() {
-            self.findings.push(Finding::unreadable(Bypass::Unreadable(Unreadable::Shape).label()));
+            self.findings.push(Finding::unreadable(Bypass::Shape.label()));
         }
     }
 }
@@ -212,7 +212,7 @@ pub struct McpCase {
     /// How often each request made its call, where that was counted.
     pub counts: Vec<Option<u32>>,
     pub turn: Option<Box<Turn>>,
-    /// What it takes of budgets; none where none counts it.
+    /// What it takes of budgets. `None` if no budget counts it.
     pub spending: Option<Box<Spending>>,
 }
 
@@ -247,7 +247,7 @@ pub struct AnswerCase {
     pub model: String,
     pub policy: Arc<Policy>,
     pub scope: Scope,
-    /// Entry of the window to which the answer belongs; none where nothing is remembered.
+    /// Entry of the window to which the answer belongs. `None` if nothing is remembered.
     pub entry: Option<u32>,
     /// The thread that the provider keeps, where it keeps one.
     pub thread: ThreadRef,
@@ -275,15 +275,17 @@ pub struct AnswerCase {
     pub is_open_ended: bool,
     /// It was ended under way: the rest of it does not pass.
     pub is_stopped: bool,
-    /// What it says, once it is over; none where it could not be read.
+    /// It ended before its end.
+    pub is_cut_off: bool,
+    /// What it says, once it is over. `None` if it could not be read.
     pub answer: Option<Answer>,
-    /// Where it may be kept in the response cache.
+    /// Present if it may be stored in the response cache.
     pub awaited: Option<Awaited>,
     /// Where it is to be cleaned, and can be.
     pub clean: Option<Clean>,
     /// It says that there is nothing to say.
     pub is_silent: bool,
-    /// It is kept back, headers and all.
+    /// All of it is held, headers included.
     pub is_held: bool,
     /// What the passes want on record, until it is.
     pub notes: Vec<Note>,

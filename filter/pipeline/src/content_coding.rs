@@ -6,7 +6,7 @@ use std::io::Read;
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::FrameDecoder;
 
-use crate::metric::Bypass;
+use crate::bypass::Bypass;
 
 /// A compressed body may become at most this many times as long. Histories in which an agent repeats itself compress well and must be
 /// read; what grows more than this was made to be costly.

@@ -12,7 +12,7 @@ use crate::{host::Facts, passes::stop, turn::Names};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     pub verdict: Verdict,
-    /// What it rests on; none where nothing was found.
+    /// What it rests on. `None` if nothing was found.
     pub finding: Option<Finding>,
     /// Whether it is acted on. In `observe` it is only recorded.
     pub is_enforced: bool,

@@ -3,46 +3,19 @@
 
 use std::iter;
 
-use sentinel_llm_api::json::Unreadable;
+use strum::VariantArray;
 
 use crate::{
+    bypass::Bypass,
     codec,
     host::{Host, Level, Stored},
     line::Line,
-    metric::{Bypass, Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
 };
 
 /// Between two lines with one cause (milliseconds).
 const PAUSE: u64 = 60_000;
-
-const BYPASSES: [Bypass; 14] = [
-    Bypass::ContentType,
-    Bypass::Encoded,
-    Bypass::TooLarge,
-    Bypass::Upgrade,
-    Bypass::Unreadable(Unreadable::InvalidUtf8),
-    Bypass::Unreadable(Unreadable::NotJson),
-    Bypass::Unreadable(Unreadable::Shape),
-    Bypass::Contention,
-    Bypass::NoPlace,
-    Bypass::Response,
-    Bypass::Uncleaned,
-    Bypass::Budget,
-    Bypass::Empty,
-    Bypass::NoIdentity,
-];
-
-const OUTCOMES: [ServiceOutcome; 9] = [
-    ServiceOutcome::Ok,
-    ServiceOutcome::Timeout,
-    ServiceOutcome::Refused,
-    ServiceOutcome::Unavailable,
-    ServiceOutcome::Error,
-    ServiceOutcome::Garbage,
-    ServiceOutcome::UnknownCluster,
-    ServiceOutcome::Cancelled,
-    ServiceOutcome::Unimplemented,
-];
 
 /// A request was not inspected, or only in part.
 pub fn bypassed(cause: Bypass, host: &mut impl Host) {
@@ -60,11 +33,13 @@ pub fn called(outcome: ServiceOutcome, host: &mut impl Host) {
     }
 }
 
-/// What a host stores before the first request, each where nothing is stored yet: the first store of a key is the one that
-/// two workers could make at once.
+/// Slots that a host creates before the first request, unless they exist. Two workers that create a key at the same time would both
+/// succeed.
 pub fn slots() -> impl Iterator<Item = (String, Vec<u8>)> {
-    let bypasses = BYPASSES.into_iter().filter(|cause| of_bypass(*cause).is_some()).map(bypass_label);
-    let outcomes = OUTCOMES.into_iter().filter(|outcome| of_service(*outcome).is_some()).map(service_label);
+    let bypasses = Bypass::VARIANTS.iter().copied();
+    let bypasses = bypasses.filter(|cause| of_bypass(*cause).is_some()).map(bypass_label);
+    let outcomes = ServiceOutcome::VARIANTS.iter().copied();
+    let outcomes = outcomes.filter(|outcome| of_service(*outcome).is_some()).map(service_label);
     bypasses.chain(outcomes).map(|label| slot(&label)).zip(iter::repeat_with(|| codec::encode(&0_u64)))
 }
 
@@ -94,7 +69,8 @@ fn tell(cause: &str, meaning: &str, host: &mut impl Host) {
     host.log(Level::Warn, &line);
 }
 
-/// Nothing where it is no fault: nobody is compared without an identity, and an empty body holds nothing to check.
+/// What a bypass means. Returns `None` when it is no fault: nobody is compared without an identity, and an empty body holds nothing to
+/// check.
 fn of_bypass(cause: Bypass) -> Option<&'static str> {
     Some(match cause {
         Bypass::NoIdentity | Bypass::Empty => return None,
@@ -110,11 +86,9 @@ fn of_bypass(cause: Bypass) -> Option<&'static str> {
         Bypass::Upgrade => {
             "A request on an inspected path asks for another protocol than HTTP. It passed unchecked."
         }
-        Bypass::Unreadable(Unreadable::InvalidUtf8) => "A request's body is not UTF-8. It passed unchecked.",
-        Bypass::Unreadable(Unreadable::NotJson) => {
-            "A request's body is not the JSON that it says. It passed unchecked."
-        }
-        Bypass::Unreadable(Unreadable::Shape) => {
+        Bypass::InvalidUtf8 => "A request's body is not UTF-8. It passed unchecked.",
+        Bypass::NotJson => "A request's body is not the JSON that it says. It passed unchecked.",
+        Bypass::Shape => {
             "A request's body has not the shape of its dialect, or more messages than are read. It passed unchecked."
         }
         Bypass::Contention => {
@@ -137,7 +111,7 @@ fn of_bypass(cause: Bypass) -> Option<&'static str> {
     })
 }
 
-/// Nothing where it went well, or where the client itself has gone.
+/// What an outcome means. Returns `None` when the call went well, or the client itself has gone.
 fn of_service(outcome: ServiceOutcome) -> Option<&'static str> {
     Some(match outcome {
         ServiceOutcome::Ok | ServiceOutcome::Cancelled => return None,

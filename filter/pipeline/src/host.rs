@@ -14,7 +14,8 @@ use sentinel_llm_api::dialect::LocalReply;
 use crate::{
     budget::leases::Leases,
     control::{Directives, Report, ReportReply, Reservation},
-    metric::{Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
     span::Span,
     stored::{Lookup, LookupReply, StoreOrder},
     turn::Turn,
@@ -29,7 +30,7 @@ pub fn number<T: FromStr>(header: &[u8]) -> Option<T> {
 pub trait Process {
     /// Milliseconds since 1970.
     fn now(&self) -> u64;
-    /// Another number each time, of which nobody knows the next.
+    /// An unpredictable random number.
     fn random(&self) -> u64;
     /// What is stored under `key`, shared by all workers.
     fn load(&self, key: &str) -> Stored;
@@ -79,7 +80,7 @@ pub trait Facts {
 
 /// The host of one request.
 pub trait Host: Facts {
-    /// Keep the request back.
+    /// Hold the request.
     fn hold(&mut self);
     /// Let the request go on.
     fn release(&mut self);
@@ -90,7 +91,7 @@ pub trait Host: Facts {
     fn remove_response_header(&mut self, name: &'static str);
     /// Puts `bytes` in the place of the part of the response body that is passing.
     fn replace_response_chunk(&mut self, bytes: &[u8]);
-    /// Keep the response back, from its headers on: they can be changed until it is released.
+    /// Hold the response from its headers on. They can be changed until it is released.
     fn hold_response(&mut self);
     /// Let the response go on.
     fn release_response(&mut self);
@@ -100,13 +101,13 @@ pub trait Host: Facts {
     fn ask(&mut self, question: Question) -> Result<(), ServiceOutcome>;
     /// Ask the service for a share of budgets; the reply goes to `Request::on_reservation`. An error where it cannot even be asked.
     fn reserve(&mut self, reservation: Reservation) -> Result<(), ServiceOutcome>;
-    /// Have an answer kept, some time. An error where that cannot even be tried.
+    /// Have an answer stored, some time. An error if that cannot even be tried.
     fn store_answer(&mut self, order: StoreOrder) -> Result<(), ServiceOutcome>;
     /// The service's replies are no longer awaited.
     fn cancel(&mut self);
-    /// Adds to a counter. All families of metrics are known beforehand: `metric::FAMILIES`.
+    /// Adds to a counter of one of `metric::FAMILIES`.
     fn count(&mut self, metric: Metric, by: u64);
-    /// The request was held for so many milliseconds.
+    /// How long the request was held.
     fn record_latency(&mut self, milliseconds: u64);
     /// One line of JSON for the log.
     fn log(&mut self, level: Level, line: &str);
@@ -189,6 +190,6 @@ pub struct ServiceReply {
     pub matches: u32,
     /// Of the last prompts, those that are at least related to this one (cosine 0.85) and no other values in its template.
     pub related: u32,
-    /// None where nothing was looked up.
+    /// `None` if nothing was looked up.
     pub cache: Option<LookupReply>,
 }

@@ -119,7 +119,7 @@ impl Claims {
         self
     }
 
-    /// The names as a report has them; nothing where none are reported. `head`: as for `scope`.
+    /// The names as a report has them. Returns `None` when turns are not reported. `head`: as for `scope`.
     pub fn names(&self, head: Option<u64>) -> Option<Names> {
         let [tenant, run] = self.sent.as_ref()?;
         let name = |sent: &[u8]| match sent {
@@ -199,7 +199,7 @@ impl Scope {
         digest_pair(self.tenant, digest_pair(self.agent.unwrap_or(0), self.run.unwrap_or(0)))
     }
 
-    /// Tenant, agent and run as the embedding service gets them; empty where there is none.
+    /// Tenant, agent and run as the embedding service gets them. A name is empty if it is not known.
     pub fn names(&self) -> [String; 3] {
         let name = |id: Option<u64>| id.map(|id| format!("{id:016x}")).unwrap_or_default();
         [name(Some(self.tenant)), name(self.agent), name(self.run)]

@@ -18,8 +18,9 @@ use crate::{
     budget::leases::Leases,
     control::{Directives, Report, ReportReply, Reservation, ReserveReply},
     host::{Background, Facts, Host, Level, Message, Process, Question, Reply, Secret, ServiceReply, Stored},
-    metric::{FAMILIES, Metric, ServiceOutcome},
+    metric::{FAMILIES, Metric},
     request::Request,
+    service_outcome::ServiceOutcome,
     span::Span,
     stored::StoreOrder,
     turn::Turn,
@@ -51,12 +52,12 @@ pub struct InMemory {
     pub control: Box<Control>,
     /// Grants shares of budgets in the service's place.
     pub reserve: Box<Reserve>,
-    /// After so many parts of a response some time passes for the worker; 0: before its headers come.
+    /// The number of parts of a response after which time passes for the worker. 0: before its headers come.
     pub tick_in_response: Option<usize>,
     /// How many of the next stores are lost to another worker.
     pub lost_stores: u32,
     pub service: Box<Service>,
-    /// What was to be kept.
+    /// What was to be stored.
     pub stored: Vec<StoreOrder>,
     /// What `Facts::random` gives.
     pub random: u64,
@@ -76,7 +77,7 @@ pub struct ProviderResponse {
     pub content_type: String,
     pub cache_control: Vec<String>,
     pub body: Vec<u8>,
-    /// The body comes in parts of so many bytes; as one where there is none.
+    /// Bytes of the parts in which the body comes. `None`: it comes as one.
     pub part: Option<usize>,
     /// The connection ends after this body without saying that it was the end.
     pub is_cut_off: bool,
@@ -85,7 +86,7 @@ pub struct ProviderResponse {
 /// What became of a request.
 #[derive(Debug, Default)]
 pub struct Exchange {
-    /// The body that the provider got; nothing where we answered.
+    /// The body that the provider got. `None` if the filter answered.
     pub sent: Option<Vec<u8>>,
     pub reply: Option<LocalReply>,
     /// The body that the client got from the provider.

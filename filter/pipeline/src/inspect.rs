@@ -12,18 +12,20 @@ use sentinel_llm_api::{framing::Framing, registry, route::Route};
 
 use crate::{
     budget::spending::Spending,
+    bypass::Bypass,
     case::{Case, Waits},
     control::ReserveReply,
     decide::{Decision, decide},
     fail_open,
     host::{Facts, Host, ServiceReply},
     mcp,
-    metric::{Bypass, Metric, ServiceOutcome},
+    metric::Metric,
     note::Note,
     passes::{self, Seen, Surroundings, ask, cache},
     record, render,
     request_head::{RequestHead, Target},
     response::{Passing, PassingResponse},
+    service_outcome::ServiceOutcome,
     shared_data,
     span::{self, Cause, Ended, StepSpans},
     turn::Turn,
@@ -152,7 +154,7 @@ fn look_at_model(
 ) -> Result<Option<Box<Case>>, Bypass> {
     let Target::Model(route) = &head.target else { return Ok(None) };
     let Route { dialect, facts } = route;
-    let conversation = registry::read(*dialect, body).map_err(Bypass::Unreadable)?;
+    let conversation = registry::read(*dialect, body).map_err(Bypass::from)?;
     head.claims = mem::take(&mut head.claims).with_body(config, &conversation.ids);
     let claims = &head.claims;
     let policy = config.policy(claims.sender());
@@ -160,11 +162,11 @@ fn look_at_model(
         return Ok(None);
     }
     if policy.refuses_unreadable() {
-        conversation.check_names().map_err(Bypass::Unreadable)?;
+        conversation.check_names().map_err(Bypass::from)?;
     }
     let reach = Reach::of(&policy.steps, policy.run_limit).with_context(claims.is_identified());
     let memo = host.memo();
-    let reading = Reading::remembering(&conversation, reach, &memo).map_err(Bypass::Unreadable)?;
+    let reading = Reading::remembering(&conversation, reach, &memo).map_err(Bypass::from)?;
     let framing = if conversation.stream { Framing::Sse } else { Framing::Json };
     let mut case = Case::of(route, policy, head, reading.head);
     case.framing = facts.framing.unwrap_or(framing);
@@ -190,7 +192,7 @@ fn look_at_model(
     Ok(Some(case))
 }
 
-/// Asks the embedding service what there is to ask, all at once: the request waits as long as for one answer, where it is to wait.
+/// Sends all questions to the embedding service at the same time. A held request waits for the slowest reply.
 #[inline(never)]
 pub fn ask(config: &Config, mut case: Box<Case>, holds: bool, host: &mut impl Host) -> Next {
     if let Some(question) = case.question.take() {
@@ -321,6 +323,10 @@ fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
     }
     let mut decision = decide(&case.findings, &case.policy);
     cache::give::settle(&Surroundings { config, host }, &mut case, &decision);
+    if decision.kills() && !decision.kills_by_itself() {
+        let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.length));
+        case.notes.push(Note::Count(Metric::Saved, saved));
+    }
     put_on_record(&mut case, host);
     // What was not read was not judged, apart from its budgets.
     if case.unread.is_none() || decision.finding.is_some() {
@@ -332,10 +338,6 @@ fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
     }
     if decision.kills() {
         release(&mut case, host);
-        if !decision.kills_by_itself() {
-            let saved = config.price(&case.model).map_or(0, |price| price.of_body(case.length));
-            host.count(Metric::Saved, saved);
-        }
         let signal = decision.finding.as_ref().map(|finding| finding.signal);
         end_of_run(config, &mut case, Ended::Killed(signal), host);
         let status = reply(config, &case, &decision, host);
@@ -343,7 +345,7 @@ fn settle(config: &Config, mut case: Box<Case>, host: &mut impl Host) -> Next {
         return Next::Answered;
     }
     if let Some(cause) = case.unread {
-        fail_open::bypassed(cause, host);
+        case.notes.push(Note::Bypassed(cause));
     }
     let given = cache::give::reply(&Surroundings { config, host }, &mut case, &decision);
     put_on_record(&mut case, host);

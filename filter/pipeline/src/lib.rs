@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 pub mod budget;
+pub mod bypass;
 mod case;
 pub mod clean_text;
 mod codec;
@@ -32,6 +33,7 @@ mod render;
 pub mod request;
 mod request_head;
 mod response;
+pub mod service_outcome;
 mod shared_data;
 pub mod span;
 pub mod stored;

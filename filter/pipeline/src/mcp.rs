@@ -15,19 +15,20 @@ use sentinel_llm_api::{
 
 use crate::{
     budget::spending::{Spending, Took},
+    bypass::Bypass,
     case::McpCase,
     control::ReserveReply,
     decide::{Decision, decide},
     host::{Facts, Host},
     inspect::{Next, Waiting, begun, reserve, spent},
     mcp_answer::{Asked, PassingAnswer},
-    metric::{Bypass, ServiceOutcome},
     note::{CallDecision, Note, ToolCall},
     passes::{self, McpSeen, Surroundings, report},
     record,
     render::{self, McpAnswer},
     request_head::RequestHead,
     response::Passing,
+    service_outcome::ServiceOutcome,
     tool_list::ToolList,
     turn::{Names, Turn},
 };
@@ -79,7 +80,7 @@ pub fn look(config: &Config, head: &RequestHead, body: &[u8], host: &dyn Facts) 
     passes::of_an_mcp_request(&McpSeen { config, requests: &requests, wanted: &wanted, host }, &mut case);
     let error = requests.as_ref().err().copied().or_else(|| wanted.is_disguised.then_some(Unreadable::Shape));
     if let (true, Some(error)) = (case.findings.is_empty() && case.policy.refuses_unreadable(), error) {
-        return Err(Bypass::Unreadable(error));
+        return Err(error.into());
     }
     let wants_list = wanted.list && case.policy.mode == Mode::Enforce;
     let mut judged = judge(config, case, body, &requests, wants_list);

@@ -76,7 +76,7 @@ impl PassingAnswer {
         is_wanted.then_some(Self { list, turn, asked, is_stopped: false })
     }
 
-    pub fn reads(&self) -> bool {
+    fn reads(&self) -> bool {
         self.turn.is_some() || self.list.as_ref().is_some_and(|list| list.reads()) || self.can_end()
     }
 

@@ -1,12 +1,12 @@
-//! The metrics: families with labels, whose values are closed sets, and what is counted in them.
+//! The metrics: families with labels, and what is counted in them. The values of `client`, `agent` and `model` come from the
+//! configuration; those of the other labels are fixed.
 
 use std::sync::Arc;
 
-use crate::clean_text::Removal;
+use crate::{bypass::Bypass, clean_text::Removal, service_outcome::ServiceOutcome};
 use sentinel_config::{Mode, Policy};
 use sentinel_detect::verdict::{Signal, Verdict};
 use sentinel_guard::{Pattern, Place};
-use sentinel_llm_api::json::Unreadable;
 use strum::{IntoStaticStr, VariantNames};
 
 mod cache;
@@ -51,7 +51,7 @@ pub enum Metric {
     SavedTokens,
     /// Look-ups in the response cache, by what they came to.
     CacheHits(CacheHit),
-    /// Requests for which nothing was looked up, and answers that were not kept.
+    /// Requests for which nothing was looked up, and answers that were not stored.
     CacheBypasses(CacheBypass),
     /// Reports of turns to the embedding service.
     Reports(ServiceOutcome),
@@ -220,7 +220,7 @@ impl CleanKind {
 /// Label of the MCP breaker among the dialects.
 pub const MCP: &str = "mcp";
 
-/// Metrics of one name. Its labels are closed sets of values, in this order.
+/// Metrics of one name. `Metric::values` has the values of its labels in this order.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Family {
     pub name: &'static str,
@@ -266,7 +266,7 @@ static TURNS_DROPPED: Family = counter("sentinel_turns_dropped_total", &[]);
 /// The histogram of milliseconds for which requests were held.
 pub static LATENCY: Family = Family { name: "sentinel_latency_ms", labels: &[], kind: FamilyKind::Histogram };
 
-/// All of them. A host declares them when the configuration is read: some hosts allow no new ones later.
+/// All of them, for hosts that must declare families when the configuration is read.
 pub static FAMILIES: [&Family; 23] = [
     &REQUESTS,
     &VERDICTS,
@@ -358,93 +358,6 @@ impl Metric {
         let Family { name, labels, .. } = self.family();
         let labelled = labels.iter().zip(self.values());
         labelled.fold((*name).to_owned(), |name, (label, value)| name + "." + label + "." + value)
-    }
-}
-
-/// Why a request in a dialect was not inspected, or only in part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Bypass {
-    /// The content type is not JSON, or names another charset than UTF-8.
-    ContentType,
-    /// The body is compressed in a way that is not read.
-    Encoded,
-    /// The body is larger than `max_body_bytes`, as it came or decoded.
-    TooLarge,
-    /// The connection is to speak another protocol than HTTP.
-    Upgrade,
-    Empty,
-    Unreadable(Unreadable),
-    /// No agent and no run: nothing is compared across requests.
-    NoIdentity,
-    /// The window was changed by others each time it was to be written.
-    Contention,
-    /// The hint found no place in the body.
-    NoPlace,
-    /// The response is compressed, too long or of another type: its text does not count.
-    Response,
-    /// The response was to be cleaned, and it or a part of it could not be.
-    Uncleaned,
-    /// The service that counts budgets did not answer.
-    Budget,
-}
-
-impl Bypass {
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::ContentType => "content_type",
-            Self::Encoded => "encoded",
-            Self::TooLarge => "too_large",
-            Self::Upgrade => "upgrade",
-            Self::Empty => "empty",
-            Self::Unreadable(Unreadable::InvalidUtf8) => "invalid_utf8",
-            Self::Unreadable(Unreadable::NotJson) => "not_json",
-            Self::Unreadable(Unreadable::Shape) => "shape",
-            Self::NoIdentity => "no_identity",
-            Self::Contention => "contention",
-            Self::NoPlace => "no_place",
-            Self::Response => "response",
-            Self::Uncleaned => "uncleaned",
-            Self::Budget => "budget",
-        }
-    }
-}
-
-/// How a call of the embedding service ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
-#[strum(serialize_all = "snake_case")]
-pub enum ServiceOutcome {
-    Ok,
-    Timeout,
-    /// Overloaded: RESOURCE_EXHAUSTED.
-    Refused,
-    /// Nobody there, or the store behind it is gone.
-    Unavailable,
-    Error,
-    /// The answer is no answer.
-    Garbage,
-    /// Envoy knows no cluster of the configured name.
-    UnknownCluster,
-    /// The client went away before the answer.
-    Cancelled,
-    /// The service does not offer what is asked.
-    Unimplemented,
-}
-
-impl ServiceOutcome {
-    /// From a gRPC status that is not OK. Envoy reports its own timeout as UNAVAILABLE with a message.
-    pub fn from_status(code: u32, message: &str) -> Self {
-        match code {
-            4 => Self::Timeout,
-            8 => Self::Refused,
-            12 => Self::Unimplemented,
-            14 if message.starts_with("upstream request timeout") => Self::Timeout,
-            14 => Self::Unavailable,
-            _ => Self::Error,
-        }
-    }
-
-    pub fn label(self) -> &'static str {
-        self.into()
     }
 }
 

@@ -5,7 +5,9 @@ use sentinel_guard::{Pattern, Place};
 use strum::IntoStaticStr;
 
 use crate::{
-    metric::{Bypass, CacheHit, Metric, ServiceOutcome},
+    bypass::Bypass,
+    metric::{CacheHit, Metric},
+    service_outcome::ServiceOutcome,
     stored::{Partition, StoreOrder},
 };
 
@@ -23,13 +25,13 @@ pub enum Note {
         is_marked: bool,
     },
     CacheHit(FoundAnswer),
-    /// No stored answer serves the request. `similarity`: of the nearest question, 0 where there is none.
+    /// No stored answer serves the request. `similarity`: of the nearest question. 0 if none is stored.
     CacheMiss {
         similarity: f64,
         partition: Partition,
     },
-    /// The answer is to be kept in the response cache.
-    Keep(Box<StoreOrder>),
+    /// The answer is to be stored in the response cache.
+    Store(Box<StoreOrder>),
 }
 
 /// An injection that the guard found. Nothing of the text.

@@ -74,9 +74,9 @@ pub fn partition(
         field(name.as_bytes(), &mut add);
         header(name, host, &mut add);
     }
-    // What is kept is what the agent got; and where no calls are to be given, none is found.
+    // What is stored is what the agent got, cleaned or not. Answers that may have calls are stored apart from those that may not.
     add(&[u8::from(cleans) | u8::from(policy.wanted.with_calls) << 1]);
-    // Who asks; nothing of it where answers are shared.
+    // Who asks, unless answers are shared.
     add(&[u8::from(policy.is_shared)]);
     if !policy.is_shared {
         config.tenant.headers.iter().for_each(|name| header(name, host, &mut add));

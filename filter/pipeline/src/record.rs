@@ -18,9 +18,10 @@ use crate::{
     host::{Facts, Host, Level},
     identity::Scope,
     line::Line,
-    metric::{CacheBypass, Enforced, MCP, Metric, ServiceOutcome},
+    metric::{CacheBypass, Enforced, MCP, Metric},
     note::{FoundAnswer, Injection, Note, ToolCall},
     passes::cache::{Cached, LookUp},
+    service_outcome::ServiceOutcome,
     stored::Partition,
 };
 
@@ -75,7 +76,7 @@ pub fn notes(subject: Subject<'_>, notes: Vec<Note>, host: &mut impl Host) {
             Note::NoReply { is_marked } => no_reply(subject, is_marked, host),
             Note::CacheHit(found) => cache_hit(subject, &found, host),
             Note::CacheMiss { similarity, partition } => cache_miss(subject, similarity, &partition, host),
-            Note::Keep(order) => {
+            Note::Store(order) => {
                 if host.store_answer(*order).is_err() {
                     host.count(Metric::CacheBypasses(CacheBypass::Store), 1);
                 }

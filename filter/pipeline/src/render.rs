@@ -13,14 +13,14 @@ use sentinel_text::digest_pair;
 
 use crate::{case::Case, decide::Decision, identity::Scope, messages, record};
 
-/// The body with these edits made; nothing where there are none, or they do not fit together.
+/// The body with the edits of the case and the hint. Returns `None` when there are no edits, or they do not fit together.
 pub fn edited(case: &Case, hint: Option<&Edit>) -> Option<Vec<u8>> {
     let edits: Vec<Edit> = case.edits.iter().chain(hint).cloned().collect();
     let body = std::str::from_utf8(&case.body).ok().filter(|_| !edits.is_empty())?;
     edit::apply(body, &edit::settled(&edits))
 }
 
-/// The edit that puts the hint in; nothing where the body has no place for one.
+/// The edit that puts the hint in. Returns `None` when the body has no place for it.
 pub fn hint(case: &Case, decision: &Decision) -> Option<Edit> {
     let text = messages::hint(case, decision);
     let is_about_prompts = decision
@@ -81,7 +81,7 @@ pub fn kill(asked: Asked<'_>, decision: &Decision) -> LocalReply {
 pub struct McpAnswer(pub u16, String);
 
 impl McpAnswer {
-    /// `requests`: those that are answered, each on its own; nothing where they cannot be read.
+    /// `requests`: those that are answered, each on its own. `None` if they cannot be read.
     pub fn of(config: &Config, requests: Option<&[Request<'_>]>, is_batch: bool, finding: &Finding) -> Self {
         let message = messages::not_executed(config, finding);
         match requests {

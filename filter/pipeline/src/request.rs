@@ -9,12 +9,14 @@ use sentinel_config::Config;
 use std::{mem, sync::Arc};
 
 use crate::{
+    bypass::Bypass,
     control::ReserveReply,
     host::{Host, ServiceReply},
     inspect::{self, Next, Waiting},
-    metric::{Bypass, ServiceOutcome, Status},
+    metric::Status,
     request_head::{self, Counted, Opened, RequestHead},
     response::Passing,
+    service_outcome::ServiceOutcome,
     unread::{Unread, unread},
 };
 
@@ -195,10 +197,5 @@ impl Request {
     /// Whether a response is of any use; the host need not bother otherwise.
     pub fn awaits_response(&self) -> bool {
         self.counted.is_some() || matches!(&self.phase, Phase::Passing(_) | Phase::Asking(_))
-    }
-
-    /// Whether response chunks are of any use; the host need not bother otherwise.
-    pub fn reads_response(&self) -> bool {
-        matches!(&self.phase, Phase::Passing(response) if response.reads())
     }
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use sentinel_config::Config;
-use sentinel_llm_api::{json::Unreadable, path::RequestPath, route::Route};
+use sentinel_llm_api::{path::RequestPath, route::Route};
 
 use crate::{
+    bypass::Bypass,
     content_coding::Coding,
     host::{Facts, Host, number},
     identity::Claims,
-    metric::{Bypass, MCP, Metric, Status},
+    metric::{MCP, Metric, Status},
 };
 
 /// A request whose body is awaited.
@@ -102,7 +103,7 @@ pub fn open(config: &Config, host: &mut impl Host, end_of_stream: bool) -> Optio
         Err(cause) => Some(cause),
         Ok(_) if policy.refuses_unreadable() && becomes_another_protocol(host) => Some(Bypass::Upgrade),
         // Nobody knows which of them the server takes.
-        Ok(_) if policy.refuses_unreadable() && is_ambiguous => Some(Bypass::Unreadable(Unreadable::Shape)),
+        Ok(_) if policy.refuses_unreadable() && is_ambiguous => Some(Bypass::Shape),
         Ok(_) => unfit(config, policy.refuses_unreadable(), host, length.as_deref()),
     };
     let is_retry = match &target {

@@ -2,29 +2,27 @@
 //! count its tokens and to remember its fingerprint. Other answers that are changed have modules of their own.
 
 use sentinel_config::Config;
-use sentinel_detect::{verdict::Signal, window::AnswerOutcome};
+use sentinel_detect::verdict::Signal;
 use sentinel_llm_api::{
     answer_reader::AnswerReader,
     framing::{Framing, passing::PassingFrames},
 };
 
 use crate::{
+    bypass::Bypass,
     case::{AnswerCase, Case},
     decide::{Decision, stopping},
-    fail_open,
     host::{Facts, Host, number},
     mcp_answer::PassingAnswer,
     messages,
-    metric::Bypass,
     note::Note,
     passes::{
-        self, Surroundings, budgets,
+        self, Surroundings,
         cache::{
             caller,
-            keep::{self, awaited},
+            store::{self, awaited},
         },
         clean::Clean,
-        fingerprint,
     },
     record, render,
     span::{self, Ended},
@@ -40,14 +38,6 @@ pub enum Passing {
 }
 
 impl Passing {
-    /// Whether the body is of interest.
-    pub fn reads(&self) -> bool {
-        match self {
-            Self::Model(response) => response.reads(),
-            Self::Mcp(answer) => answer.reads(),
-        }
-    }
-
     /// The headers have come; what goes on.
     pub fn headers(self, config: &Config, end_of_stream: bool, host: &mut impl Host) -> Option<Self> {
         match self {
@@ -136,6 +126,7 @@ impl PassingResponse {
             chat,
             frames: None,
             is_unread: unread.is_some(),
+            is_cut_off: false,
             is_open_ended,
             is_stopped: false,
             answer: None,
@@ -148,16 +139,11 @@ impl PassingResponse {
         Self { case, headers, reader: None, is_recorded: false }
     }
 
-    /// So many more bytes of the request pass.
+    /// `bytes` more bytes of the request pass.
     pub fn request_passes(&mut self, bytes: usize) {
         if self.case.is_open_ended {
             self.case.request_length = self.case.request_length.saturating_add(bytes);
         }
-    }
-
-    /// Whether the answer is being read.
-    pub fn reads(&self) -> bool {
-        self.reader.is_some() || self.case.clean.is_some() || self.case.turn.is_some()
     }
 }
 
@@ -221,15 +207,14 @@ fn put_on_record(case: &mut AnswerCase, host: &mut impl Host) {
     record::notes(case.subject(), notes, host);
 }
 
-/// Gets ready to clean the answer. One that is a single JSON text is kept back until it is whole, so that its headers can say
-/// what it is.
+/// Gets ready to clean the answer. One that is a single JSON text is held until it is whole, so that its headers can say what it is.
 fn clean(config: &Config, case: &mut AnswerCase, cleaner: Option<Clean>, host: &mut impl Host) {
     // What is longer than may be held need not be held at all.
     let length = length(host).unwrap_or(0);
     let fits = |clean: &Clean| {
         !clean.holds_all() || usize::try_from(length).is_ok_and(|length| length <= config.max_body)
     };
-    let Some(clean) = cleaner.filter(fits) else { return fail_open::bypassed(Bypass::Uncleaned, host) };
+    let Some(clean) = cleaner.filter(fits) else { return case.notes.push(Note::Bypassed(Bypass::Uncleaned)) };
     case.is_held = clean.holds_all() && config.hold_headers;
     if case.is_held {
         host.hold_response();
@@ -255,7 +240,7 @@ fn body(
         host.replace_response_chunk(b"");
         return (!end_of_stream).then_some(response);
     }
-    // What is kept back whole can still be another answer.
+    // An answer that is still held can be replaced.
     if response.case.is_held
         && let Some(decision) = stop_decision(&response.case, host)
     {
@@ -367,7 +352,6 @@ fn record(config: &Config, response: &mut PassingResponse, host: &mut impl Host)
         }
     }
     passes::of_an_answer(&Surroundings { config, host }, case);
-    budgets::answered(&Surroundings { config, host }, case, true);
     trace(config, case, Ended::of(case.status, case.has_succeeded, case.answer.as_ref()), host);
     put_on_record(case, host);
     report(case, host);
@@ -392,22 +376,17 @@ fn cut_off(config: &Config, response: &mut PassingResponse, end: End, host: &mut
     let PassingResponse { case, reader, is_recorded, .. } = response;
     let reader = reader.take();
     // The model had finished, and the client did not wait for the last byte.
-    if keep::cut_off(case) && reader.as_ref().is_some_and(AnswerReader::has_finished) {
+    if store::cut_off(case) && reader.as_ref().is_some_and(AnswerReader::has_finished) {
         *is_recorded = false;
         response.reader = reader;
         return record(config, response, host);
     }
-    let around = Surroundings { config, host };
-    if let Some(entry) = case.entry {
-        let AnswerCase { scope, thread, notes, .. } = case;
-        fingerprint::remember(&around, scope, entry, *thread, &AnswerOutcome::Failed, notes);
-    }
+    case.is_cut_off = true;
     if case.turn.is_some() {
         // The client did not wait for this answer, but the provider may have produced it and charged for it.
         case.answer = reader.and_then(AnswerReader::into_answer);
-        passes::report::answered(&around, case);
     }
-    budgets::answered(&Surroundings { config, host }, case, false);
+    passes::of_a_cut_off_answer(&Surroundings { config, host }, case);
     let ended = if case.is_stopped { Ended::Killed(Some(Signal::Stopped)) } else { Ended::ClientGone };
     trace(config, case, ended, host);
     if let Some(turn) = &mut case.turn {

@@ -8,10 +8,11 @@ use sentinel_detect::{call_rate::CallRates, window::Window};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    bypass::Bypass,
     codec,
     host::{Facts, Stored},
     identity::Scope,
-    metric::{Bypass, Metric},
+    metric::Metric,
     note::Note,
 };
 
@@ -151,7 +152,7 @@ pub fn warned(host: &dyn Facts, warning: u64, notes: &mut Vec<Note>) {
     });
 }
 
-/// The last of the list, which has at most so many.
+/// Puts `last` at the end of the list, which keeps its last `most` entries.
 fn push_bounded(list: &mut Vec<u64>, last: u64, most: usize) {
     list.retain(|known| *known != last);
     let surplus = list.len().saturating_sub(most.saturating_sub(1));

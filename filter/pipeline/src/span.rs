@@ -108,7 +108,7 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// From the header `traceparent` (W3C Trace Context); nothing where that span is not kept.
+    /// From the header `traceparent` (W3C Trace Context). Returns `None` when that span is not sampled.
     pub fn of(header: &[u8]) -> Option<Self> {
         let mut parts = std::str::from_utf8(header).ok()?.split('-').skip(1);
         let (trace, id, flags) = (parts.next()?, parts.next()?, parts.next()?);

@@ -1,4 +1,4 @@
-//! What goes between the filter and the response cache behind the host port: a look-up, what it found, an answer to keep. Plain
+//! What goes between the filter and the response cache behind the host port: a look-up, what it found, an answer to store. Plain
 //! values; when they are sent is decided in `passes::cache`.
 
 use sentinel_llm_api::{repeatable::FunctionCall, usage::Usage};
@@ -60,7 +60,7 @@ pub struct StoredAnswer {
     pub cost: u64,
 }
 
-/// An answer that is to be kept.
+/// An answer that is to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreOrder {
     /// Names of the scope, hashed.

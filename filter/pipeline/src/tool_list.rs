@@ -6,9 +6,10 @@ use sentinel_config::Policy;
 use sentinel_llm_api::{framing::rewrite::Rewriter, mcp::restricted_list};
 
 use crate::{
+    bypass::Bypass,
     fail_open,
     host::Host,
-    metric::{Bypass, DeniedTool, Enforced, MCP, Metric},
+    metric::{DeniedTool, Enforced, MCP, Metric},
 };
 
 /// A response that may hold a list of tools.

@@ -39,7 +39,7 @@ pub struct Turn {
     pub duration: u64,
     pub dialect: &'static str,
     pub model: String,
-    /// HTTP status of the answer; 0 where there is none.
+    /// HTTP status of the answer. 0 if none has come.
     pub status: u16,
     pub usage: Usage,
     /// The tokens were counted from bytes.

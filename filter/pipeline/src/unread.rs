@@ -8,12 +8,12 @@ use sentinel_detect::verdict::Finding;
 use sentinel_llm_api::route::Route;
 
 use crate::{
+    bypass::Bypass,
     case::Case,
     decide::decide,
     host::{Facts, Host, number},
     inspect::{self, Next, uninspected},
     mcp,
-    metric::Bypass,
     passes::{budgets, report, stop},
     record,
     request_head::{RequestHead, Target},
@@ -22,9 +22,9 @@ use crate::{
 /// How much of the body is known.
 #[derive(Clone, Copy, Debug)]
 pub enum Unread {
-    /// All of it is held, so many bytes.
+    /// All of it is held. Its length in bytes.
     Whole(usize),
-    /// So many bytes have come.
+    /// The bytes that have come so far.
     Part(usize),
 }
 

@@ -15,7 +15,8 @@ use crate::{
     codec,
     control::{Directives, Report, ReportReply, WorkerId},
     host::{Background, Level, Message, Process, Reply, Stored},
-    metric::{Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
     span::Span,
     turn::Turn,
 };
@@ -27,7 +28,7 @@ const MOST_TURNS: usize = 4_096;
 const MOST_BYTES: usize = 1 << 20;
 /// Bytes of tool results for the second opinion that may wait, so about as many a second. What comes above it is left out, and counted.
 const MOST_OF_RESULTS: usize = 64 << 10;
-/// A report is sent sooner where so many turns wait.
+/// A report is sent early if at least this many turns wait.
 const MANY_TURNS: usize = 256;
 /// Between two reports, at least, and how much more it may be (milliseconds).
 const PAUSE: u64 = 750;

@@ -32,7 +32,7 @@ fn no_way_around_what_is_forbidden() {
     assert!(passed.is_empty(), "{} of {} passed: {passed:#?}", passed.len(), ways.len());
 }
 
-/// What only looks like a way around passes as it came, and so does what is none of ours on paths that others have too.
+/// What only looks like a way around passes as it came. So does a request of another API on a path that a dialect has too.
 #[test]
 fn ordinary_requests_pass_as_they_came() {
     let forbidding = r#"{"tools":{"allow":[{"name":"ls"},{"name":"web_search"},{"name":"bash"},{"name":"str_replace_based_edit_tool"},

@@ -11,15 +11,16 @@
 
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
-use sentinel_llm_api::json::Unreadable;
 use sentinel_pipeline::{
     budget::amounts::{Amounts, Price, PriceStep, Unit},
+    bypass::Bypass,
     control::{
         BudgetState, Directive, Grant, LeaseUse, Limit, LiveSettings, Report, ReportReply, Reservation,
         ReserveReply,
     },
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-    metric::{Bypass, Metric, Reserved, ServiceOutcome},
+    metric::{Metric, Reserved},
+    service_outcome::ServiceOutcome,
 };
 use serde_json::{Value, json};
 
@@ -575,7 +576,7 @@ fn unreadable() -> [(ClientRequest, Bypass); 3] {
     };
     let large = String::from_utf8(ask().body).unwrap().replace("xxxx", "xxxxxxxx");
     [
-        (with_body(format!("{{not json{}", " ".repeat(790)), true), Bypass::Unreadable(Unreadable::NotJson)),
+        (with_body(format!("{{not json{}", " ".repeat(790)), true), Bypass::NotJson),
         (with_body(large.clone(), true), Bypass::TooLarge),
         (with_body(large, false), Bypass::TooLarge),
     ]

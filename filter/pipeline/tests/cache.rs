@@ -1,4 +1,4 @@
-//! The response cache from the outside: what is looked up, what is given, what is kept.
+//! The response cache from the outside: what is looked up, what is given, what is stored.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -14,7 +14,8 @@ use sentinel_llm_api::repeatable::FunctionCall;
 use sentinel_pipeline::{
     host::ServiceReply,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-    metric::{CacheBypass, CacheHit, Metric, ServiceOutcome},
+    metric::{CacheBypass, CacheHit, Metric},
+    service_outcome::ServiceOutcome,
     stored::{LookupKind, LookupReply, Partition, StoredAnswer},
 };
 use serde_json::{Value, json};
@@ -23,20 +24,20 @@ const ON: &str = r#"{"cache":{"enabled":true},"prices":[{"prefix":"m","input":1,
 const PROMPT: &str = "What is the capital of France?";
 const TEXT: &str = "Paris.";
 
-type Kept = Rc<RefCell<HashMap<(Partition, String), StoredAnswer>>>;
+type Stored = Rc<RefCell<HashMap<(Partition, String), StoredAnswer>>>;
 
-/// A host whose service keeps answers in a table, and finds them by the same text.
+/// A host whose service stores answers in a table, and finds them by the same text.
 struct Stage {
     host: InMemory,
-    kept: Kept,
+    stored: Stored,
     asked: Rc<RefCell<Vec<bool>>>,
 }
 
 impl Stage {
     fn new(config: &str) -> Self {
         let mut host = InMemory::new(Config::from_json(config.as_bytes()).unwrap());
-        let (kept, asked) = (Kept::default(), Rc::new(RefCell::new(Vec::new())));
-        let (table, questions) = (Rc::clone(&kept), Rc::clone(&asked));
+        let (stored, asked) = (Stored::default(), Rc::new(RefCell::new(Vec::new())));
+        let (table, questions) = (Rc::clone(&stored), Rc::clone(&asked));
         host.service = Box::new(move |question| {
             questions.borrow_mut().push(question.cache_only);
             let cache = question.cache.as_ref().map(|lookup| {
@@ -52,14 +53,14 @@ impl Stage {
             });
             Ok(ServiceReply { cache, ..ServiceReply::default() })
         });
-        Self { host, kept, asked }
+        Self { host, stored, asked }
     }
 
     fn send(&mut self, request: &ClientRequest, response: &ProviderResponse) -> Exchange {
         self.host.now += 1_000;
         let exchange = self.host.exchange(request, response);
         for order in self.host.stored.drain(..).filter(|order| !order.compare_only) {
-            self.kept.borrow_mut().insert((order.partition, order.prompt), order.answer);
+            self.stored.borrow_mut().insert((order.partition, order.prompt), order.answer);
         }
         exchange
     }
@@ -148,13 +149,13 @@ fn what_was_stored_from_json_is_given_as_a_stream_and_the_other_way_round() {
 }
 
 #[test]
-fn off_by_default_nothing_is_asked_and_nothing_kept() {
+fn off_by_default_nothing_is_asked_and_nothing_stored() {
     let mut stage = Stage::new("{}");
     for _ in 0..2 {
         let passed = stage.send(&ask(), &answer());
         assert_eq!((cache_header(&passed), passed.sent.is_some()), ("none", true));
     }
-    assert!(stage.asked.borrow().is_empty() && stage.kept.borrow().is_empty());
+    assert!(stage.asked.borrow().is_empty() && stage.stored.borrow().is_empty());
 }
 
 #[test]
@@ -222,7 +223,7 @@ fn a_signed_request_needs_a_principal() {
         let passed = stage.send(&signed(signature), &answer());
         assert_eq!((cache_header(&passed), passed.sent.is_some()), ("bypass", true), "{signature}");
     }
-    assert!(stage.kept.borrow().is_empty());
+    assert!(stage.stored.borrow().is_empty());
     assert_eq!(stage.bypassed(CacheBypass::Signed), 2);
     let mut stage = Stage::new(r#"{"identity":{"principal":"x-client"},"cache":{"enabled":true}}"#);
     stage.send(&signed("1").with("x-client", "alice"), &answer());
@@ -266,7 +267,7 @@ fn whatever_looks_like_a_credential_keeps_callers_apart() {
         }
         assert_eq!(cache_header(&stage.send(&ask().with(name, "one"), &answer())), "exact", "{name}");
     }
-    // What changes with each request, or says nothing of rights, keeps nobody apart.
+    // What changes with each request, or says nothing of rights, separates nobody.
     let mut stage = Stage::new(ON);
     for name in
         ["traceparent", "x-request-id", "user-agent", "x-amz-user-agent", "x-stainless-retry-count", "accept"]
@@ -298,21 +299,21 @@ fn after_a_401_nothing_is_given_to_that_key() {
 }
 
 #[test]
-fn what_asks_for_now_is_neither_looked_up_nor_kept() {
+fn what_asks_for_now_is_neither_looked_up_nor_stored() {
     for prompt in ["What time is it?", "Where is my last order?", "Was kostet Gold heute?", "现在几点?"] {
         let mut stage = Stage::new(ON);
         for _ in 0..2 {
             let passed = stage.send(&post(&body(prompt)), &answer());
             assert_eq!((cache_header(&passed), passed.sent.is_some()), ("bypass", true), "{prompt}");
         }
-        assert!(stage.kept.borrow().is_empty());
+        assert!(stage.stored.borrow().is_empty());
         assert_eq!(stage.bypassed(CacheBypass::Now), 2);
     }
 }
 
 #[test]
 fn a_provider_that_forbids_to_keep_its_answer_is_obeyed() {
-    for (values, is_kept) in [
+    for (values, is_stored) in [
         (&["no-store"][..], false),
         (&["max-age=60, Private"], false),
         (&["private=\"x\""], false),
@@ -327,9 +328,9 @@ fn a_provider_that_forbids_to_keep_its_answer_is_obeyed() {
             let mut response = answer();
             response.cache_control = values.iter().map(ToString::to_string).collect();
             stage.send(&ask(), &response);
-            let is_kept = is_kept || !obeys;
-            assert_eq!(!stage.kept.borrow().is_empty(), is_kept, "{values:?} {obeys}");
-            assert_eq!(stage.bypassed(CacheBypass::AnswerPrivate), u64::from(!is_kept));
+            let is_stored = is_stored || !obeys;
+            assert_eq!(!stage.stored.borrow().is_empty(), is_stored, "{values:?} {obeys}");
+            assert_eq!(stage.bypassed(CacheBypass::AnswerPrivate), u64::from(!is_stored));
         }
     }
 }
@@ -338,9 +339,9 @@ fn a_provider_that_forbids_to_keep_its_answer_is_obeyed() {
 fn cache_control_is_obeyed() {
     let mut stage = Stage::new(ON);
     stage.send(&ask().with("cache-control", "no-store"), &answer());
-    assert!(stage.kept.borrow().is_empty());
+    assert!(stage.stored.borrow().is_empty());
     assert_eq!(stage.bypassed(CacheBypass::NoStore), 1);
-    // Not given, but kept.
+    // Not given, but stored.
     for directive in ["no-cache", "max-age=0", "foo, No-Cache"] {
         let passed = stage.send(&ask().with("cache-control", directive), &answer());
         assert_eq!((cache_header(&passed), passed.sent.is_some()), ("bypass", true), "{directive}");
@@ -374,7 +375,7 @@ fn what_is_not_eligible_is_counted_by_its_cause() {
         let passed = stage.send(&post(&body), &answer());
         assert_eq!((cache_header(&passed), passed.sent.is_some()), ("bypass", true), "{cause:?}");
         assert_eq!(stage.bypassed(cause), 1, "{cause:?}");
-        assert!(stage.kept.borrow().is_empty() && stage.asked.borrow().is_empty(), "{cause:?}");
+        assert!(stage.stored.borrow().is_empty() && stage.asked.borrow().is_empty(), "{cause:?}");
     }
     let mut stage = Stage::new(ON);
     let forged =
@@ -384,7 +385,7 @@ fn what_is_not_eligible_is_counted_by_its_cause() {
 }
 
 #[test]
-fn only_whole_and_plain_answers_are_kept() {
+fn only_whole_and_plain_answers_are_stored() {
     let json = |change: fn(&mut Value)| {
         let mut body: Value = serde_json::from_slice(&answer().body).unwrap();
         change(&mut body);
@@ -418,7 +419,7 @@ fn only_whole_and_plain_answers_are_kept() {
         let mut stage = Stage::new(ON);
         let received = stage.send(&ask(), &response).received;
         assert_eq!(received, response.body, "it passes as it came");
-        assert!(stage.kept.borrow().is_empty(), "{cause:?}");
+        assert!(stage.stored.borrow().is_empty(), "{cause:?}");
         assert_eq!(stage.bypassed(cause), 1, "{cause:?}: {:?}", stage.host.counters);
     }
 }
@@ -439,17 +440,17 @@ fn a_loop_comes_first_and_a_given_answer_counts_as_one() {
         [("miss", "allow"), ("exact", "allow"), ("exact", "allow"), ("bypass", "hint"), ("bypass", "kill")]
     );
     assert_eq!(stage.bypassed(CacheBypass::Loop), 2);
-    // The answer to the hinted request is not kept: one entry, the first.
-    assert_eq!(stage.kept.borrow().len(), 1);
+    // The answer to the hinted request is not stored: one entry, the first.
+    assert_eq!(stage.stored.borrow().len(), 1);
 }
 
 #[test]
-fn a_request_that_the_tool_policy_changes_is_neither_looked_up_nor_kept() {
+fn a_request_that_the_tool_policy_changes_is_neither_looked_up_nor_stored() {
     let mut stage = Stage::new(r#"{"cache":{"enabled":true},"tools":{"deny":[{"name":"shell"}]}}"#);
     let mut body = body(PROMPT);
     body["tools"] = json!([{"type": "function", "function": {"name": "shell"}}]);
     assert_eq!(cache_header(&stage.send(&post(&body), &answer())), "bypass");
-    assert_eq!((stage.bypassed(CacheBypass::Edited), stage.kept.borrow().len()), (1, 0));
+    assert_eq!((stage.bypassed(CacheBypass::Edited), stage.stored.borrow().len()), (1, 0));
 }
 
 #[test]
@@ -620,10 +621,10 @@ fn an_answer_with_calls_is_given_where_that_is_wanted() {
 }
 
 #[test]
-fn an_answer_with_calls_is_kept_for_nobody_else() {
+fn an_answer_with_calls_is_stored_for_nobody_else() {
     let mut stage = Stage::new(ON);
     stage.send(&ask(), &calling(Value::Null));
-    assert_eq!((stage.kept.borrow().len(), stage.bypassed(CacheBypass::AnswerOther)), (0, 1));
+    assert_eq!((stage.stored.borrow().len(), stage.bypassed(CacheBypass::AnswerOther)), (0, 1));
     // Those who want calls and those who do not share nothing.
     let mut stage = Stage::new(
         r#"{"cache":{"enabled":true},"agents":[{"name":"calls","settings":{"cache":{"store_tool_calls":true}}}]}"#,
@@ -678,7 +679,7 @@ fn calls_that_the_provider_keeps_are_not_given_again() {
     };
     let mut stage = Stage::new(WITH_CALLS);
     stage.send(&request(true), &answer);
-    assert_eq!((stage.kept.borrow().len(), stage.bypassed(CacheBypass::Kept)), (0, 1));
+    assert_eq!((stage.stored.borrow().len(), stage.bypassed(CacheBypass::Kept)), (0, 1));
     stage.send(&request(false), &answer);
     let given = stage.send(&request(false), &answer);
     let said: Value = serde_json::from_slice(&given.reply.unwrap().body).unwrap();
@@ -741,7 +742,7 @@ fn impossible_settings_are_refused_with_their_path() {
     }
 }
 
-/// What is kept is what the agent got.
+/// What is stored is what the agent got.
 #[test]
 fn a_cleaned_answer_is_for_those_whose_answers_are_cleaned() {
     let config =
@@ -752,8 +753,8 @@ fn a_cleaned_answer_is_for_those_whose_answers_are_cleaned() {
     body["choices"][0]["message"]["content"] = json!("<think>Which country?</think>Paris.");
     let answer = ProviderResponse::json(body.to_string());
     stage.send(&tidy, &answer);
-    let kept: Vec<String> = stage.kept.borrow().values().map(|answer| answer.text.clone()).collect();
-    assert_eq!(kept, ["Paris."]);
+    let stored: Vec<String> = stage.stored.borrow().values().map(|answer| answer.text.clone()).collect();
+    assert_eq!(stored, ["Paris."]);
     assert_eq!(cache_header(&stage.send(&ask(), &answer)), "miss");
     assert_eq!(cache_header(&stage.send(&ask().with("x-agent-id", "tidy-2"), &answer)), "exact");
 }
@@ -770,9 +771,9 @@ fn calls_that_are_given_are_on_record() {
     assert_eq!(stage.hits(CacheHit::Exact), 1);
 }
 
-/// With calls it is the text that is cleaned, and what is left of it is kept with them.
+/// With calls it is the text that is cleaned, and what is left of it is stored with them.
 #[test]
-fn a_cleaned_answer_with_calls_is_kept_as_the_agent_got_it() {
+fn a_cleaned_answer_with_calls_is_stored_as_the_agent_got_it() {
     let config = r#"{"cache":{"enabled":true,"store_tool_calls":true},"clean":{"enabled":true}}"#;
     for (said, left) in [
         ("<think>Which?</think>I look.", json!("I look.")),

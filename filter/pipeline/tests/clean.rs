@@ -16,8 +16,9 @@ use sentinel_config::Config;
 use sentinel_llm_api::framing::event_stream;
 use sentinel_pipeline::clean_text::Removal;
 use sentinel_pipeline::{
+    bypass::Bypass,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-    metric::{Bypass, CleanKind, Metric},
+    metric::{CleanKind, Metric},
 };
 use sentinel_wire::Dialect as Wire;
 

@@ -13,7 +13,8 @@ use std::{cell::RefCell, rc::Rc};
 use sentinel_pipeline::{
     control::{Directive, Known, LiveSettings, Report, ReportReply, Stop},
     in_memory::{ClientRequest, InMemory, ProviderResponse},
-    metric::{Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
     turn::{End, Turn},
 };
 use serde_json::json;
@@ -312,7 +313,7 @@ fn what_one_worker_was_told_the_others_know_without_a_call() {
     assert_eq!(told.borrow().len(), 1);
 }
 
-/// A stream of chat completions, in parts of so many bytes.
+/// A stream of chat completions, in parts of `part` bytes.
 fn stream(part: usize) -> ProviderResponse {
     let event = |data: serde_json::Value| format!("data: {data}\n\n");
     let words = ["one ", "two ", "three ", "four ", "five "];
@@ -401,15 +402,15 @@ fn texts_are_reported_where_that_is_wished_with_keys_masked() {
     assert!(host.log.is_empty(), "{:?}", host.log);
 }
 
-/// The answer has no length that is known, or is kept back to be cleaned: nothing of it has gone to the client.
+/// The answer has no length that is known, or is held to be cleaned: nothing of it has gone to the client.
 #[test]
 fn an_answer_whose_headers_have_not_gone_is_not_given_to_whoever_is_stopped() {
-    let kept_back = ON.replacen('{', r#"{"clean":{"enabled":true},"#, 1);
+    let held = ON.replacen('{', r#"{"clean":{"enabled":true},"#, 1);
     let events = stream(64);
     for (config, response, at) in [
         (ON, answer(), 0),
         (ON, events, 0),
-        (kept_back.as_str(), ProviderResponse { part: Some(64), ..answer() }, 1),
+        (held.as_str(), ProviderResponse { part: Some(64), ..answer() }, 1),
     ] {
         let (mut host, told) = host(config, |_| Ok(stop(|stop| stop.run = Some("r".into()))));
         host.tick_in_response = Some(at);

@@ -9,9 +9,11 @@ use sentinel_llm_api::{
     usage::Usage,
 };
 use sentinel_pipeline::{
+    bypass::Bypass,
     host::ServiceReply,
     in_memory::{ClientRequest, Exchange, InMemory, ProviderResponse},
-    metric::{Bypass, Metric, ServiceOutcome},
+    metric::Metric,
+    service_outcome::ServiceOutcome,
 };
 use serde_json::json;
 

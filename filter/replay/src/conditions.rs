@@ -6,6 +6,7 @@ use std::fmt::Write;
 use sentinel_config::Config;
 use sentinel_detect::signal::Condition;
 use sentinel_harness::Dialect;
+use strum::VariantArray as _;
 
 use crate::native;
 use sentinel_replay_core::replay::{Replayed, Verdict};
@@ -34,9 +35,9 @@ pub fn table(cases: &[Case], config: &Config, dialect: Dialect, replayed: &[Repl
         let _ = writeln!(table, "| {name} | {healthy} | {stuck} |");
     };
     line("none", all);
-    for (condition, name) in Condition::ALL {
-        let config = config.clone().without(condition);
-        line(name, counts(cases, &native::replay_all(cases, &config, dialect, None)));
+    for condition in Condition::VARIANTS {
+        let config = config.clone().without(*condition);
+        line(condition.label(), counts(cases, &native::replay_all(cases, &config, dialect, None)));
     }
     table
 }

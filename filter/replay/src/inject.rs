@@ -87,7 +87,7 @@ impl std::str::FromStr for At {
     }
 }
 
-/// The run with a loop; nothing where it holds nothing that could be looped.
+/// The run with a loop. Returns `None` when the run holds nothing that could be looped.
 pub fn inject(run: &Run, kind: Loop, at: At, seed: u64) -> Option<(Run, Injected)> {
     let mut chance = Chance::new(seed, &run.id);
     let (messages, onset, period) = match kind {

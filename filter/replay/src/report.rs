@@ -21,7 +21,7 @@ pub struct Report<'a> {
     pub not_injected: usize,
     /// Time that the native replay took.
     pub took: Duration,
-    /// Runs that went through Envoy too, and those of them that differed; nothing where none was sent.
+    /// Runs that went through Envoy too, and those of them that differed. `None` if none was sent.
     pub through_envoy: Option<(usize, Vec<Value>)>,
 }
 

@@ -75,7 +75,7 @@ pub fn compare(
     differences
 }
 
-/// At most `count` cases, half of them flagged where there are so many, spread over the whole file.
+/// At most `count` cases, spread over the whole file. Half of them are flagged, if enough are.
 pub fn choose(native: &[Replayed], count: usize) -> Vec<usize> {
     let (flagged, other): (Vec<usize>, Vec<usize>) =
         (0..native.len()).partition(|&at| native[at].flagged().is_some());

@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128_with_seed};
 
 use super::{normalise::normalise, words::count, words::words};
 
-/// Only so many words are normalised and shingled, so that a long prompt costs no more than a page. What comes after
-/// them counts by its digest alone: it must agree to the byte.
+/// At most this many words are normalised and shingled, so that a long prompt costs no more than a page. What follows counts by its digest
+/// alone: it must agree to the byte.
 const WORDS: usize = 256;
 /// Words in a shingle.
 const SHINGLE: usize = 3;

@@ -56,7 +56,7 @@ pub struct CheckLoopResponse {
     /// `matches` reached `repeats`.
     #[prost(bool, tag = "1")]
     pub loop_detected: bool,
-    /// Highest similarity to any earlier prompt of the scope, template variants included; 0 when there is none.
+    /// Highest similarity to any earlier prompt of the scope, template variants included. 0 if there is no earlier prompt.
     #[prost(double, tag = "2")]
     pub max_similarity: f64,
     /// The most similar earlier prompt: its beginning, at most 1,024 bytes, with white space folded; empty unless the service
@@ -90,7 +90,7 @@ pub struct CacheResult {
     /// For EXACT and SEMANTIC.
     #[prost(message, optional, tag = "2")]
     pub answer: ::core::option::Option<CachedAnswer>,
-    /// Of the nearest stored question to this one, on the scale of `similarity_threshold`; 0 where there is none.
+    /// Of the nearest stored question to this one, on the scale of `similarity_threshold`. 0 if none is stored.
     #[prost(double, tag = "3")]
     pub similarity: f64,
     /// How long ago the answer was stored.
@@ -182,7 +182,7 @@ pub struct CachedAnswer {
     #[prost(string, tag = "7")]
     pub id: ::prost::alloc::string::String,
     /// Of an answer that calls functions: all that it says. Its text stands here and not in `text`, so that who does not know this
-    /// field finds an answer without a text, which is none, and never a text without its calls. Such an answer is given for the same
+    /// field finds an answer without a text, which it does not use, and never a text without its calls. Such an answer is given for the same
     /// prompt to the letter only, and compared with no other.
     #[prost(message, optional, tag = "8")]
     pub called: ::core::option::Option<Called>,
@@ -411,7 +411,7 @@ pub struct Turn {
     /// As the answer names it, else as the request does.
     #[prost(string, tag = "9")]
     pub model: ::prost::alloc::string::String,
-    /// HTTP status of the answer; 0 where there is none.
+    /// HTTP status of the answer. 0 if none has come.
     #[prost(uint32, tag = "10")]
     pub status: u32,
     #[prost(uint64, tag = "11")]
@@ -468,7 +468,7 @@ pub struct Turn {
 pub struct Verdict {
     #[prost(enumeration = "verdict::Kind", tag = "1")]
     pub kind: i32,
-    /// Empty where there is none.
+    /// Empty if no signal was found.
     #[prost(string, tag = "2")]
     pub signal: ::prost::alloc::string::String,
     /// How often the signal was seen.

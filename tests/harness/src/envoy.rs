@@ -34,7 +34,7 @@ impl Envoy {
         Self::lent_with(bootstrap, WORKERS)
     }
 
-    /// The same with so many workers.
+    /// The same with `workers` workers.
     pub fn lent_with(bootstrap: &Bootstrap, workers: &str) -> Self {
         let lent = pool::lend(bootstrap, workers);
         Self { admin: lent.admin(), listener: lent.listener(), running: Running::Lent(lent) }

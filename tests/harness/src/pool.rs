@@ -57,7 +57,7 @@ const NOTHING: &str = "resources: []\n";
 /// How long Envoy may buffer its access log, in milliseconds.
 const FLUSH: u64 = 20;
 
-/// Lends an Envoy with so many workers that runs this bootstrap.
+/// Lends an Envoy with `workers` workers that runs this bootstrap.
 pub fn lend(bootstrap: &Bootstrap, workers: &str) -> Lent {
     let (lent, refused) = offer(bootstrap, workers);
     assert!(!refused, "Envoy refuses the listeners of a bootstrap. Its log:\n{}", lent.log());

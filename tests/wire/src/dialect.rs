@@ -57,6 +57,18 @@ impl Dialect {
         label.parse().ok()
     }
 
+    /// The name of the event that ends a stream with an error: an event of server-sent events, or an exception of an event stream. Empty
+    /// if the provider gives its events no names.
+    pub fn error_event(self) -> &'static str {
+        match self {
+            Self::OpenaiChat | Self::Gemini => "",
+            Self::Bedrock => "exception",
+            Self::OpenaiResponses | Self::Anthropic | Self::GeminiInteractions | Self::VertexAnthropic => {
+                "error"
+            }
+        }
+    }
+
     pub fn path(self, stream: bool) -> &'static str {
         match (self, stream) {
             (Self::OpenaiChat, _) => "/v1/chat/completions",

@@ -18,7 +18,7 @@ thread_local! {
     static THRESHOLDS: RefCell<Result<Thresholds, String>> = RefCell::new(Thresholds::of(b"{}"));
 }
 
-/// Room for so many bytes of input: where it is, or 0 where they are too many.
+/// Makes room for `length` bytes of input. Returns its address, or 0 if the input is too long.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(length: usize) -> *mut u8 {
     if length > LONGEST {

@@ -6,6 +6,7 @@ use sentinel_console::{
     runs::{Filter, Row, Runs},
     words::{Finding, Outcome, Status, Verdict},
 };
+use strum::VariantArray as _;
 
 pub const NOW: u64 = 1_790_000_000_000;
 const MINUTE: u64 = 60_000;
@@ -112,7 +113,7 @@ pub fn runs() -> Runs {
     let agents = ["repo-fixer", "invoice-bot", "support-triage", "crawler", "planner"];
     let row = |number: u64| {
         let agent = agents[usize::try_from(number % 5).unwrap()];
-        let status = Status::ALL[usize::try_from(number % 7).unwrap()];
+        let status = Status::VARIANTS[usize::try_from(number % 7).unwrap()];
         let killed = finding("repeated_step", Verdict::Kill, 5, "fetch_page", Outcome::Failure);
         let told = finding("cycle", Verdict::Hint, 3, "", Outcome::Content);
         Row {

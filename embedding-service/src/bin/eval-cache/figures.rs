@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::pairs::Pair;
 
-/// Of the traps, at most so many in a hundred may be served.
+/// At most this percentage of the traps may be served.
 const MOST_TRAPS_PERCENT: usize = 1;
 
 pub struct Judged {

@@ -40,7 +40,7 @@ fn yes_or_no<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Erro
 }
 
 /// # Errors
-/// When the file cannot be read, a line is no pair, or there is none.
+/// When the file cannot be read, a line is no pair, or the file holds no pair.
 pub fn read(path: &Path) -> Result<Vec<Pair>, String> {
     let text =
         fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;

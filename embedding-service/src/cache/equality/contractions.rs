@@ -116,7 +116,7 @@ impl Place {
                 .first()
                 .is_some_and(|first| is_any_of(first, SUBJECTS) || is_any_of(first, OPENINGS)),
             ends_in_preposition: last.is_some_and(|last| is_any_of(last, PREPOSITIONS)),
-            // "In my garden" is none.
+            // "In my garden" does not end in a participle.
             ends_in_participle: last.zip(before_last).is_some_and(|(last, before)| {
                 last.is_plain() && is_participle(&last.text) && !is_any_of(before, DETERMINERS)
             }),

@@ -182,7 +182,7 @@ mod tests {
         ] {
             assert_eq!(of(slip).as_deref(), Some(word), "{slip}");
         }
-        // Words, names, a first letter, a short word without a letter, a word that the vocabulary has so near, and what is none at all.
+        // Not a slip: a word, names, a missing first letter, a slip in a short word, another word of the vocabulary, and letters that are no word.
         for other in [
             "population",
             "inflaton",

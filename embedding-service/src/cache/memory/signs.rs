@@ -9,7 +9,7 @@ use sentinel_encoder::codes::{add_distances, code, smallest, words};
 
 /// Vectors of a segment: what a change copies at most.
 const SEGMENT: usize = 4096;
-/// Of a partition so many segments are gone through, the last: a million vectors, in a few milliseconds.
+/// At most this many segments of a partition are searched, the newest: a million vectors, in a few milliseconds.
 const MAX_SEGMENTS: usize = 256;
 
 /// The vectors of a partition, each at a place that says where it is found.
@@ -111,7 +111,8 @@ impl Segment {
     }
 }
 
-/// A code of so many words: a vector of another length than the first is never near, but must not shift the others.
+/// The code of a vector, cut or filled up to `words` words. A vector of another length than the first is never near, but must not shift the
+/// others.
 fn fitting(vector: &[f32], words: usize) -> Vec<u64> {
     let mut code = code(vector);
     code.resize(words, 0);

@@ -84,7 +84,7 @@ pub fn create_index(dimension: usize) -> Cmd {
 }
 
 /// Stores an entry whole: one script, so nobody sees half of it, and of two writers at once one stays.
-/// `longest` is how long any entry is kept, and so the newest of the partition.
+/// `longest` is how long any entry is stored, and so the newest of the partition.
 pub fn store(
     entry: &Entry,
     model: ModelId,

@@ -117,7 +117,7 @@ mod tests {
 
     const DAY_MS: u64 = 24 * 3_600_000;
 
-    /// An account of an agent that had so many requests on each day; a minus: another one was refused.
+    /// An account of an agent. `days`: its requests on each day; negative: another one was refused.
     fn account(agent: &str, days: &[i64]) -> AccountView {
         let mut view: AccountView = serde_json::from_value(json!({
             "budget": "b", "per": "agent", "tenant": "", "client": "", "agent": agent, "run": "", "history": "", "limits": {},

@@ -2,6 +2,7 @@
 
 use sentinel_console::budgets::{Account, Budget, Budgets, Limit, State, Unit, Used};
 use serde_json::Value;
+use strum::VariantArray as _;
 
 use super::now::count;
 use crate::control::{
@@ -59,7 +60,7 @@ pub fn limits(entry: &Value) -> Vec<Limit> {
         };
         Some(Limit { unit, most })
     };
-    Unit::ALL.into_iter().filter_map(limit).collect()
+    Unit::VARIANTS.iter().copied().filter_map(limit).collect()
 }
 
 fn whom(entry: &Value) -> String {
@@ -124,7 +125,7 @@ fn used(view: &AccountView) -> Vec<Used> {
         let limit = Limit { unit, most: most(unit)? };
         Some(Used { limit, spent: spent(view, unit), held, course: course(view, unit) })
     };
-    Unit::ALL.into_iter().filter_map(used).collect()
+    Unit::VARIANTS.iter().copied().filter_map(used).collect()
 }
 
 /// Points of the curve of what was spent.

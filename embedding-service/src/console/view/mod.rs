@@ -86,12 +86,14 @@ pub fn stop(stop: &stops::Stop) -> Stop {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray as _;
+
     use super::*;
 
     /// The crate of the pages lists them too: it knows nothing of control.
     #[test]
     fn the_pages_name_states_as_control_does() {
-        for shown in Status::ALL {
+        for shown in Status::VARIANTS.iter().copied() {
             let known: RunStatus = shown.id().parse().unwrap();
             assert_eq!(status(known), shown);
         }

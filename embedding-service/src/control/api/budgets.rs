@@ -33,7 +33,7 @@ pub struct AccountList {
     pub accounts: Vec<AccountView>,
     /// How many there are in all.
     pub total: usize,
-    /// Give it as `cursor` for the next page; null: there is none.
+    /// The `cursor` of the next page. Null on the last page.
     pub next: Option<String>,
 }
 

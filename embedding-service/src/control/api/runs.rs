@@ -56,7 +56,7 @@ pub struct RunList {
     pub runs: Vec<RunView>,
     /// How many runs fit in all.
     pub total: usize,
-    /// Give it as `cursor` for the next page; null: there is none.
+    /// The `cursor` of the next page. Null on the last page.
     pub next: Option<String>,
 }
 
@@ -79,7 +79,7 @@ pub struct AgentList {
     pub agents: Vec<AgentView>,
     /// How many there are in all.
     pub total: usize,
-    /// Give it as `cursor` for the next page; null: there is none.
+    /// The `cursor` of the next page. Null on the last page.
     pub next: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::amounts::Amounts;
 
-/// So many parts of a window are counted by themselves.
+/// A window is counted in this many parts.
 const PARTS: u64 = 60;
 /// A part of a run's life, as long as the run is young.
 const RUN_PART: u64 = 60_000;

@@ -35,7 +35,7 @@ pub struct Named {
 }
 
 impl Runs {
-    /// At most so many runs of each list; `since_ms`: those that ended before are left out.
+    /// At most `most` runs for each list. Runs that ended before `since_ms` are left out.
     pub async fn survey(&self, since_ms: u64, most: usize) -> Result<Survey, StoreError> {
         self.mirror.refresh(std::time::Duration::ZERO).await?;
         let items = self.mirror.items();

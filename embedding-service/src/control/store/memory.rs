@@ -30,22 +30,22 @@ pub struct MemoryControl {
 struct State {
     epoch: u64,
     clock: Version,
-    documents: HashMap<Key, Kept>,
+    documents: HashMap<Key, StoredDocument>,
     /// By kind: which document was written when.
     changes: HashMap<Kind, BTreeSet<(Version, String)>>,
     expiries: BTreeSet<(Instant, Key)>,
-    logs: HashMap<Log, KeptLog>,
+    logs: HashMap<Log, StoredLog>,
     bytes: usize,
 }
 
-struct Kept {
+struct StoredDocument {
     version: Version,
     data: Bytes,
     expires: Option<Instant>,
 }
 
 #[derive(Default)]
-struct KeptLog {
+struct StoredLog {
     entries: VecDeque<Entry>,
     bytes: usize,
     expires: Option<Instant>,
@@ -84,19 +84,19 @@ fn after(now: Instant, ttl: Option<Duration>) -> Option<Instant> {
 
 impl State {
     fn remove(&mut self, key: &Key) {
-        let Some(kept) = self.documents.remove(key) else { return };
-        self.bytes = self.bytes.saturating_sub(size(&key.id, &kept.data));
-        if let Some(expires) = kept.expires {
+        let Some(stored) = self.documents.remove(key) else { return };
+        self.bytes = self.bytes.saturating_sub(size(&key.id, &stored.data));
+        if let Some(expires) = stored.expires {
             self.expiries.remove(&(expires, key.clone()));
         }
         if let Some(changes) = self.changes.get_mut(&key.kind) {
-            changes.remove(&(kept.version, key.id.clone()));
+            changes.remove(&(stored.version, key.id.clone()));
         }
     }
 
     fn remove_log(&mut self, log: &Log) {
-        if let Some(kept) = self.logs.remove(log) {
-            self.bytes = self.bytes.saturating_sub(kept.bytes);
+        if let Some(stored) = self.logs.remove(log) {
+            self.bytes = self.bytes.saturating_sub(stored.bytes);
         }
     }
 
@@ -104,10 +104,10 @@ impl State {
         self.remove(&put.key);
         let Put { key, data, ttl } = put;
         self.bytes = self.bytes.saturating_add(size(&key.id, data));
-        let kept = Kept { version: self.clock, data: data.clone(), expires: after(now, *ttl) };
+        let stored = StoredDocument { version: self.clock, data: data.clone(), expires: after(now, *ttl) };
         self.changes.entry(key.kind).or_default().insert((self.clock, key.id.clone()));
-        self.expiries.extend(kept.expires.map(|expires| (expires, key.clone())));
-        self.documents.insert(key.clone(), kept);
+        self.expiries.extend(stored.expires.map(|expires| (expires, key.clone())));
+        self.documents.insert(key.clone(), stored);
     }
 
     /// `most`: bytes of a log.
@@ -151,8 +151,10 @@ impl ControlStore for MemoryControl {
     async fn read(&self, keys: &[Key]) -> Result<Vec<Document>, StoreError> {
         let (state, now) = (self.lock(), Instant::now());
         let read = |key| {
-            let kept = state.documents.get(key).filter(|kept| !is_over(kept.expires, now));
-            kept.map(|kept| Document { version: kept.version, data: kept.data.clone() }).unwrap_or_default()
+            let stored = state.documents.get(key).filter(|stored| !is_over(stored.expires, now));
+            stored
+                .map(|stored| Document { version: stored.version, data: stored.data.clone() })
+                .unwrap_or_default()
         };
         Ok(keys.iter().map(read).collect())
     }
@@ -160,8 +162,8 @@ impl ControlStore for MemoryControl {
     async fn commit(&self, commit: &Commit) -> Result<Committed, StoreError> {
         let (mut state, now) = (self.lock(), Instant::now());
         for (key, version) in &commit.expect {
-            let kept = state.documents.get(key).filter(|kept| !is_over(kept.expires, now));
-            if kept.map_or(0, |kept| kept.version) != *version {
+            let stored = state.documents.get(key).filter(|stored| !is_over(stored.expires, now));
+            if stored.map_or(0, |stored| stored.version) != *version {
                 return Ok(Committed::Conflict);
             }
         }
@@ -196,9 +198,9 @@ impl ControlStore for MemoryControl {
                 break;
             }
             last = *version;
-            let kept = state.documents.get(&Key::new(kind, id.clone()));
-            if let Some(kept) = kept.filter(|kept| !is_over(kept.expires, now)) {
-                let document = Document { version: *version, data: kept.data.clone() };
+            let stored = state.documents.get(&Key::new(kind, id.clone()));
+            if let Some(stored) = stored.filter(|stored| !is_over(stored.expires, now)) {
+                let document = Document { version: *version, data: stored.data.clone() };
                 changes.documents.push((id.clone(), document));
             }
         }
@@ -207,19 +209,19 @@ impl ControlStore for MemoryControl {
 
     async fn log(&self, log: &Log, part: Part) -> Result<Vec<Entry>, StoreError> {
         let (state, now) = (self.lock(), Instant::now());
-        let Some(kept) = state.logs.get(log).filter(|kept| !is_over(kept.expires, now)) else {
+        let Some(stored) = state.logs.get(log).filter(|stored| !is_over(stored.expires, now)) else {
             return Ok(Vec::new());
         };
         Ok(match part {
             Part::After(cursor, most) => {
-                let start = kept.entries.partition_point(|entry| entry.cursor <= cursor);
-                kept.entries.iter().skip(start).take(most).cloned().collect()
+                let start = stored.entries.partition_point(|entry| entry.cursor <= cursor);
+                stored.entries.iter().skip(start).take(most).cloned().collect()
             }
             Part::Before(before, most) => {
-                let end = before.map_or(kept.entries.len(), |before| {
-                    kept.entries.partition_point(|entry| entry.cursor < before)
+                let end = before.map_or(stored.entries.len(), |before| {
+                    stored.entries.partition_point(|entry| entry.cursor < before)
                 });
-                kept.entries.iter().take(end).rev().take(most).cloned().collect()
+                stored.entries.iter().take(end).rev().take(most).cloned().collect()
             }
         })
     }

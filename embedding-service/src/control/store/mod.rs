@@ -153,9 +153,9 @@ pub struct Entry {
 /// Which entries of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The first so many after this one.
+    /// The first entries after this one. The number is a limit.
     After(Cursor, usize),
-    /// The last so many before this one, newest first; `None`: before the end.
+    /// The last entries before this one, newest first. `None`: before the end. The number is a limit.
     Before(Option<Cursor>, usize),
 }
 

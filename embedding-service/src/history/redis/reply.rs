@@ -7,8 +7,8 @@ use redis::{FromRedisValue, ParsingError, Value, from_redis_value};
 use super::super::{Earlier, Moment};
 use crate::{embed::truncation::UnseenDigest, similarity, store::StoreError};
 
-/// The fields `moment`, `prompt`, `unseen` and `vec` of a hash; nothing where it has expired or was evicted, but is still
-/// named in its scope's set.
+/// The fields `moment`, `prompt`, `unseen` and `vec` of a hash. All are `None` if the hash has expired or was evicted while its scope's set
+/// still names it.
 type Hash = (Option<u64>, Option<Vec<u8>>, Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// What the script gave: a [`Hash`] for each prompt, compared with `vector`.

@@ -21,7 +21,7 @@ pub struct PromptIndex {
 }
 
 impl PromptIndex {
-    /// Over vectors with so many components.
+    /// Over vectors with `dimension` components.
     pub fn new(dimension: usize) -> Self {
         Self { dimension, warned_of_graph: Once::new() }
     }
@@ -42,12 +42,12 @@ impl Index for PromptIndex {
     }
 }
 
-/// How the index keeps vectors.
+/// How the index stores vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Algorithm {
     /// As they are: a write is cheap. What this service makes.
     Flat,
-    /// In a graph, which every write has to mend. It serves searches over all prompts, which are none of ours.
+    /// In an HNSW graph. Every write updates it, and the service never searches over all prompts.
     Hnsw,
 }
 

@@ -26,7 +26,7 @@ use super::{
 
 /// How long a ping may take, unless callers have even less time.
 const PING_TIMEOUT: Duration = Duration::from_millis(250);
-/// So many in a row must fail before Redis counts as lost: one late answer is nothing.
+/// Redis counts as lost when this many pings in a row have failed. One late answer is no loss.
 const PING_ATTEMPTS: u32 = 3;
 /// How often one is asked for, besides whenever a command has failed.
 const PING_INTERVAL: Duration = Duration::from_secs(1);

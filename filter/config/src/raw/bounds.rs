@@ -61,7 +61,7 @@ group! {
         /// Whether old tool results are cut down. What is cut changes at most every 10th request, so that the provider's
         /// prompt cache keeps the rest.
         enabled: bool = false,
-        /// So many of the last assistant turns, and all that follows them, stay whole.
+        /// The number of last assistant turns that stay whole, with all that follows them.
         /// Range: 0 and more.
         keep_last_assistants: u32 = 3,
         /// When the request takes this share of the context window, long tool results lose their middle.
@@ -80,7 +80,7 @@ group! {
         /// The characters that stay at its end.
         /// Range: less than `soft_trim_chars`.
         soft_trim_tail: u32 = 1_500,
-        /// Whole results are replaced only if those that may be cut have so many characters in all.
+        /// Whole results are replaced only if those that may be cut have at least this many characters in all.
         /// Range: 0 and more.
         min_prunable_tool_chars: u32 = 50_000,
     }

@@ -53,7 +53,7 @@ pub struct Limits {
 pub enum Window {
     /// As long as the run lives.
     Run,
-    /// The last so many milliseconds.
+    /// The last milliseconds, as many as the number.
     Sliding(u64),
     /// The day, week or month of a time zone with this name in the IANA database.
     Calendar(CalendarUnit, String),

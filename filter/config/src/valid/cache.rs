@@ -20,13 +20,13 @@ pub struct CachePolicy {
     pub sample: f64,
     pub max_turns: usize,
     pub max_temperature: f64,
-    /// The answers that are kept.
+    /// The answers that are stored.
     pub wanted: Wanted,
     /// Seconds.
     pub ttl: u32,
     /// Milliseconds; 0: not at all.
     pub wait: u32,
-    /// What the provider says about keeping its answer counts.
+    /// What the provider says about storing its answer counts.
     pub obeys_provider: bool,
     /// Lower-case names.
     pub headers: Vec<String>,
@@ -45,7 +45,7 @@ impl CachePolicy {
     }
 }
 
-/// Nothing where no answer is given again; what is written is checked all the same.
+/// Returns `None` when no answer is given again. The fields are checked all the same.
 pub fn cache(raw: &RawCache) -> Result<Option<CachePolicy>, ConfigError> {
     let share = |field: &str, value: f64| {
         if (0.0..=1.0).contains(&value) {

@@ -73,7 +73,7 @@ pub struct Config {
     context_windows: Vec<ContextWindow>,
     /// What is known of a request is left where Envoy's tracer and access logs find it.
     pub annotates: bool,
-    /// Envoy cluster to which tool steps are sent as spans; none where they are not.
+    /// Envoy cluster to which tool steps are sent as spans. `None` if they are not sent.
     pub collector: Option<String>,
     pub buckets: u32,
     /// Milliseconds.

@@ -57,7 +57,7 @@ pub struct Policy {
     pub bounds: BoundsPolicy,
     /// None: no answer is given again.
     pub cache: Option<CachePolicy>,
-    /// How tool results are marked; none where they are not.
+    /// How tool results are marked. `None` if they are not marked.
     pub spotlight: Option<Spotlight>,
     /// Whether answers are cleaned.
     pub cleans: bool,
@@ -227,7 +227,7 @@ impl TryFrom<&RawConfig> for Policy {
     }
 }
 
-/// How our final messages begin: the text before its first placeholder. Nothing where it is too short to be told from an answer.
+/// How our final messages begin: the text before its first placeholder. Empty if it is too short to be told from an answer.
 fn own_words(message: &str) -> &str {
     /// Bytes that no answer begins with by chance.
     const LEAST: usize = 12;

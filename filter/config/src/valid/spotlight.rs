@@ -6,7 +6,7 @@ use crate::{ConfigError, raw::RawSpotlight};
 
 const MAX_TAG: usize = 64;
 
-/// How results are marked; nothing where they are not.
+/// How results are marked. Returns `None` when they are not marked.
 pub fn spotlight(raw: &RawSpotlight) -> Result<Option<Spotlight>, ConfigError> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let begins = raw.tag.starts_with(|c: char| c.is_ascii_alphabetic());

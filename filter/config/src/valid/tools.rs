@@ -69,7 +69,7 @@ pub fn tools(raw: &RawTools) -> Result<ToolPolicy, ConfigError> {
     Ok(ToolPolicy { allow: list("allow", &raw.allow)?, deny, audit: raw.audit })
 }
 
-/// The names that look like one of these; none where nothing of it can be seen.
+/// The names that look like this one. Returns `None` when the name has no visible character.
 fn alike(name: &ToolName) -> Option<ToolName> {
     let (of, name): (fn(String) -> ToolName, _) = match name {
         ToolName::Exact(name) => (ToolName::Exact, name),

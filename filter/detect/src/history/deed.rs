@@ -6,7 +6,7 @@ use crate::reverse_search::last_place;
 
 /// Bytes of a text that are looked at.
 const REACH: usize = 2_048;
-/// Of a hundred words of prose so many are plain, at least.
+/// A text is prose if at least this percentage of its words is plain.
 const PLAIN: usize = 75;
 
 /// The action that is written down in a text: at its end, in a block or behind a label.

@@ -61,7 +61,7 @@ impl<'p> Reach<'p> {
         Self { wants_context, ..self }
     }
 
-    /// Where to begin: so many assistant turns before the end.
+    /// The message to begin with, so that `turns` assistant turns are read.
     fn start(self, history: &History<'_>) -> usize {
         let mut turns = 0_usize;
         let most = self.turns.saturating_mul(MESSAGES_A_TURN);
@@ -110,7 +110,7 @@ pub enum Tail<'a> {
 #[derive(Debug, Default, PartialEq)]
 pub struct Prompt<'a> {
     pub text: Cow<'a, str>,
-    /// What the prompt is asked about; none where it was not wanted.
+    /// What the prompt is asked about. `None` if it was not wanted.
     pub context: Option<Context>,
 }
 

@@ -20,7 +20,7 @@ const IN_JSON: &str = "action";
 pub(super) struct TextAction<'a> {
     pub tool: &'a str,
     pub input: &'a str,
-    /// None where it has not come yet.
+    /// `None` if it has not come yet.
     pub observation: Option<&'a str>,
 }
 

@@ -1,6 +1,8 @@
 //! The policy of the signals in steps: from which count each kind of repetition speaks, and what proves a loop. Nothing is counted
 //! here.
 
+use strum::{IntoStaticStr, VariantArray};
+
 use super::{kind_of, repeated_step};
 use crate::{
     step::{Kind, LENGTH, Step, ToolRules, Weight},
@@ -50,7 +52,8 @@ pub struct StepsPolicy {
 }
 
 /// The conditions of a kill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Condition {
     /// Equal means equal: nothing is masked in what may be content.
     Equal,
@@ -71,16 +74,9 @@ pub enum Condition {
 }
 
 impl Condition {
-    pub const ALL: [(Self, &str); 8] = [
-        (Self::Equal, "equal"),
-        (Self::Explicit, "explicit"),
-        (Self::NothingNew, "nothing-new"),
-        (Self::CallDecides, "call-decides"),
-        (Self::Weight, "weight"),
-        (Self::Asked, "asked"),
-        (Self::Acts, "acts"),
-        (Self::Answered, "answered"),
-    ];
+    pub fn label(self) -> &'static str {
+        self.into()
+    }
 }
 
 impl Default for StepsPolicy {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::words::{english, programs};
 
-/// A number with so many digits names one thing.
+/// A number with at least this many digits names one thing.
 const SPECIFIC_DIGITS: usize = 5;
 /// Words of a sentence that says what was done.
 const DEED_WORDS: usize = 8;
@@ -57,7 +57,7 @@ fn is_past(word: &str) -> bool {
         && !NO_DEEDS.has(word)
 }
 
-/// "100 linhas importadas", "100 Zeilen importiert", "Импортировано 100 строк": what was done to so many things.
+/// "100 linhas importadas", "100 Zeilen importiert", "Импортировано 100 строк": what was done, and to how many things.
 fn is_done_to_so_many(text: &str) -> bool {
     let (mut is_number, mut is_done) = (false, false);
     for word in words(text) {
@@ -127,7 +127,7 @@ pub(super) fn echoes(said: &str, count: usize, [name, arguments]: [&str; 2]) -> 
     is_deed || (is_named && is_echo)
 }
 
-/// Fewer words than a result has that tells something, without those of the call and those that were said before: "Ran code: await
+/// Whether fewer than `TELLING_WORDS` words are left without the words of the call and repeated words: "Ran code: await
 /// page.keyboard.press('ArrowRight')" to `press_key {"key": "ArrowRight"}`.
 pub(super) fn tells_little(said: &str, [name, arguments]: [&str; 2]) -> bool {
     /// A longer result tells something (bytes), and longer arguments are not looked at.

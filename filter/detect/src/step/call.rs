@@ -183,7 +183,7 @@ impl PartialEq for UnreadResult<'_> {
 impl Eq for UnreadResult<'_> {}
 
 impl CallResult<'_> {
-    /// What it says; nothing where that is not kept.
+    /// What it says. Returns `None` when the text was not stored.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Judged(_) => None,
@@ -233,13 +233,13 @@ impl<'a> CallResult<'a> {
         })
     }
 
-    /// `said`: what a result says whose text is not kept.
+    /// `said`: what a result says whose text is not stored.
     pub fn judged(said: &str, is_error: bool, meaning: &Meaning<'_>, tool: &Tool) -> Self {
         Self::Judged(judged(said, is_error, meaning, &tool.shown).facts(tool.rule.kind))
     }
 }
 
-/// `tool`: what is shown of its name, where the call itself is not kept.
+/// `tool`: what is shown of its name, if the call itself is not stored.
 pub(super) fn judged<'a>(
     said: &'a str,
     is_error: bool,

@@ -88,7 +88,7 @@ pub struct StrayResult {
 }
 
 impl StrayResult {
-    /// Nothing where the result says nothing of its call but the tool.
+    /// Returns `None` when the result names its call by the tool alone.
     pub fn of(result: &ToolResult<'_>) -> Option<Self> {
         let CallRef::Id(id) = &result.of else { return None };
         let said = unwrapped::read(result.content);
@@ -263,7 +263,7 @@ impl<'a> StepLog<'a> {
         self.turns.iter().any(|turn| !turn.calls.is_empty())
     }
 
-    /// The steps, oldest first. A turn with a call that has no result is none.
+    /// The steps, oldest first. A turn is left out as long as one of its calls has no result.
     pub fn steps(&self) -> Steps<'_> {
         let mut steps = Steps { task: Task::Asked(self.asked), ..Steps::default() };
         let mut begin = |word: Word, at: usize| {

@@ -174,7 +174,7 @@ impl Step<'_> {
         self.brought.waits_for_minutes()
     }
 
-    /// What its results say; nothing where that is not kept.
+    /// What its results say. Returns `None` when their texts were not stored.
     pub(crate) fn text(&self) -> Option<String> {
         let texts: Vec<String> = self.brought.texts().collect();
         (!texts.is_empty()).then(|| texts.join("\n"))
@@ -310,7 +310,7 @@ pub struct FinishedCall {
     pub bytes: usize,
 }
 
-/// What a call that has its result was made with, and what came of it. Empty where that is not kept.
+/// What a call that has its result was made with, and what came of it. Empty if it was not stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallTexts<'a> {
     /// As the model wrote them: JSON, JSON in a JSON string, or anything.

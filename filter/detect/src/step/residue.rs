@@ -24,9 +24,11 @@ pub(crate) struct Residue {
     pub is_nothing: bool,
 }
 
-/// What is left. Of an explicit failure or an empty outcome all words count, but what is found where errors are looked for, and the lines
-/// of a log, say something of their own. Any other outcome must give back what the call named, or it says something of its own; then its
-/// first sentence counts. Where it does not set it apart, calls that differ in numbers are a batch, and a number of its own is a finding.
+/// What is left. Returns `None` when the outcome says something of its own.
+///
+/// * Explicit failures and empty outcomes: all words count. Exceptions: results of searches for errors, and logs. They return `None`.
+/// * Other outcomes must repeat a word of the call, and hold no number of their own. Then the first sentence counts. If the repeated word
+///   does not stand in quotes or brackets, the numbers of the call count too: calls that differ in numbers are a batch.
 pub(super) fn of(said: &str, arguments: &str, kind: Kind) -> Option<Residue> {
     let is_plain = matches!(kind, Kind::Failure | Kind::Empty);
     let tells = || !is_plain && (words(said).nth(MOST).is_some() || acknowledging::has_deed(said));

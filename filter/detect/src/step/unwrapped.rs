@@ -22,7 +22,7 @@ pub(super) struct Said<'a> {
     pub is_error: bool,
 }
 
-/// A result as it stands in a body. Nothing where there is none.
+/// A result as it stands in a body. Empty if there is none.
 pub(super) fn read(result: Option<Raw<'_>>) -> Said<'_> {
     let Some(raw) = result else { return Said { text: Cow::Borrowed(""), is_error: false } };
     let mut said = match raw.is_string() {
@@ -68,7 +68,7 @@ fn unwrap(said: &mut Said<'_>) {
     }
 }
 
-/// What is in the outermost wrapper; nothing where there is none.
+/// What is in the outermost wrapper. Returns `None` when there is no wrapper.
 fn inner(text: &str) -> Option<Said<'_>> {
     /// A list of blocks has one of these names.
     static NAMES: [Sought; 2] =

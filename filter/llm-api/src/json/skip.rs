@@ -221,7 +221,7 @@ impl Reader<'_> {
 /// The first position from `at` on that is not white space.
 #[inline]
 pub(super) fn after_space(bytes: &[u8], at: usize) -> usize {
-    // Mostly there is none.
+    // Usually there is no white space.
     if bytes.get(at).is_some_and(|byte| *byte > b' ') { at } else { after_some_space(bytes, at) }
 }
 

@@ -74,7 +74,7 @@ pub fn read_with(
     body: &[u8],
     step: usize,
 ) -> Option<Answer> {
-    let mut reader = AnswerReader::new(dialect, content_type.as_bytes())?.keeping(wanted);
+    let mut reader = AnswerReader::new(dialect, content_type.as_bytes())?.collecting(wanted);
     for chunk in body.chunks(step) {
         reader.push(chunk);
         if reader.has_ended() {

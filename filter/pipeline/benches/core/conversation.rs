@@ -127,7 +127,7 @@ pub fn body(bytes: usize, ending: Ending) -> String {
 
 const ANSWERED: &str = r#"{"role":"assistant","content":"Done. What is next?"},"#;
 
-/// Where the slot lies in `body`; nothing where it has none.
+/// Where the slot lies in `body`. Returns `None` when it has no slot.
 pub fn slot_of(body: &str) -> Option<usize> {
     body.find(UNWRITTEN)
 }

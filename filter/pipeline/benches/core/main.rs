@@ -128,7 +128,7 @@ fn request(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A request of a run with so many steps since the user's question: each another call, with a result of its own.
+/// A request of a run with `steps` steps since the user's question: each another call, with a result of its own.
 fn run(steps: usize) -> String {
     let mut dice = Dice::new(13);
     let turns = (0..steps).map(|n| {
@@ -142,7 +142,7 @@ fn run(steps: usize) -> String {
     format!(r#"{{"model":"gpt-5-mini","messages":[{question}{turns}],"stream":false}}"#)
 }
 
-/// A request of a run that has grown to so many steps, none of them like another.
+/// Requests of runs with more and more steps, none like another.
 fn steps(criterion: &mut Criterion) {
     let config = format!(r#"{{"max_body_bytes": {}, "semantic": {{"enabled": false}}}}"#, 16_usize << 20);
     let mut group = criterion.benchmark_group("steps");

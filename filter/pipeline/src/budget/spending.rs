@@ -11,11 +11,13 @@ use super::{
     words,
 };
 use crate::{
+    bypass::Bypass,
     control::{BudgetState, Reservation, ReserveReply},
     host::Facts,
-    metric::{Bypass, Metric, Reserved, ServiceOutcome},
+    metric::{Metric, Reserved},
     note::Note,
     passes::Surroundings,
+    service_outcome::ServiceOutcome,
     turn::Names,
 };
 
@@ -120,7 +122,7 @@ fn account(budget: &str, per: BudgetPer, names: &Names) -> u64 {
 }
 
 impl Spending {
-    /// Nothing where no budget counts the request. With a lease that has enough, all that it needs is taken.
+    /// Returns `None` when no budget counts the request. With a lease that has enough, all that it needs is taken.
     pub fn begin(config: &Config, host: &dyn Facts, need: Need, notes: &mut Vec<Note>) -> Option<Box<Self>> {
         let Names { tenant, client, agent, run, history } = &need.names;
         let payer = Payer {
@@ -224,7 +226,7 @@ impl Spending {
         }
     }
 
-    /// What the service is asked. Nothing where that is not possible.
+    /// What the service is asked. Returns `None` when the worker has no id.
     pub fn ask(&mut self, config: &Config, host: &dyn Facts) -> Option<Reservation> {
         let leases = host.leases();
         let now = host.now();

@@ -13,7 +13,7 @@ use super::{
     tags::{Candidate, Ending, Kind, LONGEST, Name, Tag, Taken},
 };
 
-/// An element longer than this is not taken out (bytes): it would have to be kept until its end comes.
+/// An element longer than this is not taken out (bytes): it would have to be held until its end comes.
 const LONGEST_ELEMENT: usize = 262_144;
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub struct Cleaner {
     /// Whole elements and blocks whose fate is open, with the white space between them.
     aside: String,
     aside_cuts: Cuts,
-    /// What was set aside last is all that is.
+    /// Nothing was set aside before the last piece.
     is_alone: bool,
     /// `<final>` stands at the beginning: its end goes too.
     has_opened: bool,
@@ -141,7 +141,7 @@ impl Cleaner {
                     let has_ended = matches!((skip, next), (Skip::Object { .. }, Skip::Line));
                     self.mode = Mode::Skipping(if has_ended { Block::Call } else { block }, next);
                 }
-                // It was too long to be kept until its end.
+                // It was too long to be held until its end.
                 Skipped::End if self.is_partial => {
                     self.mode = Mode::Off;
                     self.has_spoken = true;
@@ -309,7 +309,7 @@ impl Cleaner {
         }
     }
 
-    /// An element is none after all.
+    /// What looked like an element of a call is text after all.
     fn give_back(&mut self, left: &mut String) {
         let texts = [&mut self.opening, &mut self.taken].map(std::mem::take);
         texts.iter().for_each(|text| self.say(text, left));

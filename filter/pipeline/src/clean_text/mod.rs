@@ -88,7 +88,7 @@ pub fn clean(text: &str) -> Cleaned {
 /// The word that says that there is nothing to say.
 const NO_REPLY: &str = "NO_REPLY";
 
-/// Whether an answer says that it is none: it begins or ends with the word.
+/// Whether an answer says that there is nothing to say: it begins or ends with the word.
 pub fn is_no_reply(text: &str) -> bool {
     let text = text.trim();
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';

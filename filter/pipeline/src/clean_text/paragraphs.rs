@@ -3,7 +3,7 @@
 
 use super::code::Code;
 
-/// The text without them; nothing where there are none.
+/// The text without them. Returns `None` when it has none.
 pub fn without_repetitions(text: &str) -> Option<String> {
     // Nearly every text has none, in code or elsewhere.
     let mut last = "";

@@ -2,7 +2,7 @@
 
 use super::{Removal, skipped::Block};
 
-/// The longest tag (bytes). What is longer is none.
+/// The longest tag (bytes). What is longer is text.
 pub const LONGEST: usize = 128;
 
 /// What a tag stands for.

@@ -17,19 +17,19 @@ impl CacheHit {
     }
 }
 
-/// Why nothing was looked up for a request, or its answer was not kept.
+/// Why nothing was looked up for a request, or its answer was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum CacheBypass {
     /// `cache-control: no-store`.
     NoStore,
-    /// `cache-control: no-cache`: the answer is kept all the same.
+    /// `cache-control: no-cache`: the answer is stored all the same.
     NoCache,
     /// The text asks for now: what time it is, the latest price, one's last order.
     Now,
     /// The request is signed (AWS Signature Version 4), and nothing proves by whom.
     Signed,
-    /// The provider refused this caller's key when it was last asked: its answer is kept all the same.
+    /// The provider refused this caller's key when it was last asked: its answer is stored all the same.
     Refused,
     /// A loop was found: the request is hinted, or stopped.
     Loop,
@@ -65,7 +65,7 @@ pub enum CacheBypass {
     Embedding,
     /// The answer has another status than 200.
     AnswerStatus,
-    /// The provider forbids to keep the answer: `cache-control: no-store` or `private`.
+    /// The provider forbids to store the answer: `cache-control: no-store` or `private`.
     AnswerPrivate,
     /// The answer is compressed, or of another content type than was asked for.
     AnswerForm,

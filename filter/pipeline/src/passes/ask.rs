@@ -10,9 +10,9 @@ use super::{Seen, Surroundings};
 use crate::{
     case::Case,
     host::{Question, ServiceReply},
-    metric::ServiceOutcome,
     note::Note,
     passes::cache,
+    service_outcome::ServiceOutcome,
     shared_data::change_window,
 };
 
@@ -22,7 +22,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     case.question = with_lookup(case, question);
 }
 
-/// The question about a prompt event; nothing where the conversation does not end with one.
+/// The question about a prompt event. Returns `None` when the conversation does not end with one.
 fn about_prompt(case: &Case, tail: &Tail<'_>) -> Option<Question> {
     let Tail::Prompt(prompt) = tail else { return None };
     let [tenant, agent, mut run] = case.scope.names();

@@ -9,12 +9,7 @@ use sentinel_llm_api::mcp::ToolCall;
 use sentinel_text::{digest, digest_pair};
 
 use super::McpSeen;
-use crate::{
-    case::McpCase,
-    metric::{Bypass, Metric},
-    note::Note,
-    shared_data::change_call_rates,
-};
+use crate::{bypass::Bypass, case::McpCase, metric::Metric, note::Note, shared_data::change_call_rates};
 
 /// A finding where every call of the request is one too many. A request in which anything else waits for an answer goes on: what
 /// is asked besides is no loop.
@@ -22,7 +17,7 @@ pub fn run(seen: &McpSeen<'_>, case: &mut McpCase) {
     let McpSeen { config, host, .. } = seen;
     let requests = match seen.requests {
         Ok(requests) => requests,
-        Err(error) => return case.notes.push(Note::Bypassed(Bypass::Unreadable(*error))),
+        Err(error) => return case.notes.push(Note::Bypassed((*error).into())),
     };
     let calls = requests.iter().filter(|request| request.call.is_some()).count();
     if calls == 0 {

@@ -69,11 +69,11 @@ fn needed(has_none: bool, names: Option<&Names>) -> Option<Names> {
     names.filter(|_| !has_none).cloned()
 }
 
-/// Puts right what the request took, now that its answer is over. `is_whole`: it came to its end.
-pub fn answered(around: &Surroundings<'_>, case: &mut AnswerCase, is_whole: bool) {
+/// Puts right what the request took, now that its answer is over.
+pub fn answered(around: &Surroundings<'_>, case: &mut AnswerCase) {
     let Some(spending) = case.spending.take() else { return };
     let took = match &case.turn {
-        Some(turn) if case.has_succeeded && is_whole => Took::All(turn.usage),
+        Some(turn) if case.has_succeeded && !case.is_cut_off => Took::All(turn.usage),
         Some(turn) if case.has_succeeded => Took::AtLeast(turn.usage),
         // Before an answer came, the client went away.
         _ if case.status == 0 => Took::Probable,

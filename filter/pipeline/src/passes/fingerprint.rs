@@ -15,7 +15,7 @@ use crate::{case::AnswerCase, identity::Scope, note::Note, shared_data::change_w
 /// Notes in the window of the scope what became of the request.
 pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
     let AnswerCase { scope, entry: Some(entry), thread, .. } = case else { return };
-    let outcome = if case.has_succeeded {
+    let outcome = if case.has_succeeded && !case.is_cut_off {
         answered(case.answer.as_ref(), &case.policy.steps.tools)
     } else {
         AnswerOutcome::Failed
@@ -23,7 +23,7 @@ pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
     remember(around, scope, *entry, *thread, &outcome, &mut case.notes);
 }
 
-/// What a response with a status of success turned out to be. `answer` is none where it could not be read.
+/// What a response with a status of success turned out to be. `answer` is `None` if it could not be read.
 pub fn answered<'a>(answer: Option<&'a Answer>, rules: &ToolRules) -> AnswerOutcome<'a> {
     AnswerOutcome::Answered {
         answer: answer.map(text).unwrap_or_default(),

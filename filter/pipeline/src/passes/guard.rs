@@ -16,10 +16,10 @@ use crate::{
     note::{Injection, Note},
 };
 
-/// So many bytes of new texts are searched in one request; of a text that is longer than what is left, the beginning and the
-/// end. To search a body that is nothing but new text would cost more than all else that the filter does.
+/// At most this many bytes of new texts are searched in one request. Of a text that is longer than what is left, the beginning and the end
+/// are searched. To search a body that is nothing but new text would cost more than all else that the filter does.
 const MOST_SEARCHED: usize = 128 * 1024;
-/// A shorter text counts as so many: the time goes into reading the message around it.
+/// A shorter text counts as this many bytes: the time goes into reading the message around it.
 const LEAST_COUNTED: usize = 64;
 
 /// Injections in the new texts of a request.

@@ -13,8 +13,8 @@ use sentinel_text::digest;
 
 use super::Seen;
 use crate::{
+    bypass::Bypass,
     case::{Case, KeptSteps},
-    metric::Bypass,
     note::Note,
     shared_data::change_window,
 };

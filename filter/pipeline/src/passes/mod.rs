@@ -61,7 +61,7 @@ enum LooksAt {
 ///
 /// * `stop`, `models`, `tools` and `guard` can refuse a request; they come before those that look at requests that are not refused.
 /// * `bounds` comes behind `tools` and `spotlight`: it moves their edits along with what it moves.
-/// * `cache` looks up nothing where something was found or is edited. It comes behind all that finds or edits.
+/// * `cache` looks up nothing for a request with a finding or an edit. It comes behind all passes that find or edit.
 /// * `ask` puts what `loops` and `cache` want to know into one question.
 /// * `budgets` takes nothing for a request that is stopped anyway. It comes behind all that can stop one.
 /// * `report` counts what the others have noted.
@@ -92,7 +92,7 @@ pub fn of_a_request(seen: &Seen<'_, '_>, case: &mut Case) {
 pub struct McpSeen<'a> {
     pub config: &'a Config,
     pub requests: &'a Result<Vec<Request<'a>>, Unreadable>,
-    /// The tools that are called, and whether a list is asked for; nothing where all tools are allowed.
+    /// The tools that are called, and whether a list is asked for. Empty if all tools are allowed.
     pub wanted: &'a Wanted,
     pub host: &'a dyn Facts,
 }
@@ -126,14 +126,34 @@ pub struct Surroundings<'a> {
 
 type AnswerPass = fn(&Surroundings<'_>, &mut AnswerCase);
 
-/// The passes of an answer of a model that is over. `clean` changed its parts as they came. `cache` takes the text that is to be
-/// kept, and no answer that `clean` found to say nothing: it comes last.
-const OF_AN_ANSWER: [AnswerPass; 6] =
-    [usage::run, tools::answered, clean::run, fingerprint::run, cache::keep::run, report::answered];
+/// The passes of an answer of a model that is over.
+///
+/// * `clean` changed its parts as they came.
+/// * `cache` takes the text that is to be stored, and no answer that `clean` found to say nothing. It comes behind `clean`.
+/// * `budgets` takes the usage of the turn. It comes behind `report`.
+const OF_AN_ANSWER: [AnswerPass; 7] = [
+    usage::run,
+    tools::answered,
+    clean::run,
+    fingerprint::run,
+    cache::store::run,
+    report::answered,
+    budgets::answered,
+];
+
+/// Those of an answer that ended before its end. Nobody acts on what it says.
+const OF_A_CUT_OFF_ANSWER: [AnswerPass; 3] = [fingerprint::run, report::answered, budgets::answered];
 
 /// Runs the passes of an answer.
 pub fn of_an_answer(around: &Surroundings<'_>, case: &mut AnswerCase) {
     for run in OF_AN_ANSWER {
+        run(around, case);
+    }
+}
+
+/// Runs the passes of an answer that ended before its end.
+pub fn of_a_cut_off_answer(around: &Surroundings<'_>, case: &mut AnswerCase) {
+    for run in OF_A_CUT_OFF_ANSWER {
         run(around, case);
     }
 }

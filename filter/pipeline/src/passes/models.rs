@@ -7,7 +7,7 @@ use sentinel_detect::{
     verdict::{Finding, Signal, Verdict},
 };
 
-/// A finding where the request asks for a model that its agent may not use, or names none where only some may be used.
+/// Finds requests for a model that the agent may not use. If it may use only some, also requests that name no model.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     let models = &case.policy.models;
     if models.is_open() {

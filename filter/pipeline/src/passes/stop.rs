@@ -9,7 +9,7 @@ use crate::{
     turn::Names,
 };
 
-/// A finding where a request is of somebody who is stopped.
+/// Finds requests of a run, agent or tenant that was stopped.
 pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     case.findings.extend(finding(case.names.as_ref(), seen.host));
 }
@@ -19,7 +19,7 @@ pub fn of_mcp(seen: &McpSeen<'_>, case: &mut McpCase) {
     case.findings.extend(finding(case.names.as_ref(), seen.host));
 }
 
-/// The finding about these names; nothing where none are known.
+/// The finding about these names. Returns `None` when no name is known, or none was stopped.
 pub fn finding(names: Option<&Names>, host: &dyn Facts) -> Option<Finding> {
     let (names, directives) = (names?, host.directives());
     // The clock costs a call of the host.

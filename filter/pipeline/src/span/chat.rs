@@ -52,7 +52,7 @@ impl Ended {
         }
     }
 
-    /// How the run stands, as control has it; nothing where it goes on, or its SDK sends the request again.
+    /// How the run has ended, in the words of control. Returns `None` when it goes on, or its SDK may send the request again.
     fn status(self) -> Option<&'static str> {
         match self {
             Self::Calls | Self::Error(0 | 408 | 409 | 429 | 500..) => None,

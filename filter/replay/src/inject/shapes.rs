@@ -140,7 +140,7 @@ pub(super) fn sampling(messages: &[Message], at: At, chance: &mut Chance) -> Opt
     Some((told, place.end, 1))
 }
 
-/// The user asks for so many repetitions of one step, and gets them.
+/// The user asks for a number of repetitions of one step, and gets them.
 pub(super) fn asked_for(messages: &[Message], at: At, chance: &mut Chance) -> Option<Looped> {
     const TASKS: [&str; 4] = [
         "Run the tests {} times and tell me how often they fail.",

@@ -78,7 +78,7 @@ fn hinted(cases: &[Case], service: Option<&Path>, dialect: Dialect) -> (Vec<Stri
     (ids(hinted), ids(other))
 }
 
-/// Without the service only long prompts are compared, by their near duplicates; a template with another middle is none.
+/// Without the service only long prompts are compared: nearly equal ones are found. A template with another middle is not nearly equal.
 #[test]
 fn long_prompts_with_one_other_word_are_found_without_the_service() {
     let cases = cases();

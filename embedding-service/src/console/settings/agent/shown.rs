@@ -15,7 +15,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// The version since which a field says what it says now; none where that is what the configuration says.
+    /// The version since which a field has its present value. Returns `None` when the value is that of the configuration.
     fn changed(&self, path: &str) -> Option<Version> {
         let (_, now) = self.said.first()?;
         let value = now.get(path);

@@ -27,7 +27,7 @@ pub struct Old<'a> {
     pub entry: usize,
     pub number: usize,
     pub state: State,
-    /// None where it says nothing.
+    /// `None` if it holds no text.
     pub texts: Option<Counted<'a>>,
     /// Bytes that the cut saves.
     pub saved: usize,

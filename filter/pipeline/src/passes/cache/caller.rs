@@ -1,4 +1,4 @@
-//! Who asks, as far as the cache is concerned: by what an answer is kept apart from those of others, and whether the provider has
+//! Who asks, as far as the cache is concerned: what separates its answers from those of others, and whether the provider has
 //! just refused him. What is stored is a digest.
 
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ pub fn credentials(host: &dyn Facts) -> Vec<(String, Vec<Vec<u8>>)> {
         .collect()
 }
 
-/// Whether a header of this name may say who asks: by its shape, so that a provider nobody knows here is kept apart too.
+/// Whether a header of this name may say who asks: by its shape, so that the keys of an unknown provider separate answers too.
 fn is_credential(name: &str) -> bool {
     let holds = [
         "authorization",

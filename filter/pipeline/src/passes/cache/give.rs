@@ -12,10 +12,11 @@ use super::{Cached, Hit, HitKind, LookUp};
 use crate::{
     case::Case,
     decide::Decision,
-    metric::{CacheBypass, CacheHit, Metric, ServiceOutcome},
+    metric::{CacheBypass, CacheHit, Metric},
     note::{FoundAnswer, Note},
     passes::{Surroundings, fingerprint, tools},
     record,
+    service_outcome::ServiceOutcome,
     stored::{LookupKind, LookupReply, StoredAnswer},
 };
 

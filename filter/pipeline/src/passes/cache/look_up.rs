@@ -55,7 +55,7 @@ pub fn run(seen: &Seen<'_, '_>, case: &mut Case) {
     (case.cache, case.lookup) = (Some(cached), lookup);
 }
 
-/// Under what an answer may be kept, and whether one that is kept may be given.
+/// Under what an answer may be stored, and whether a stored one may be given.
 fn key(
     config: &Config,
     policy: &CachePolicy,

@@ -1,13 +1,13 @@
 //! Cache: an answer that was given before is given again. On the way in it is decided whether one may be looked up
-//! (`look_up`), on the service's reply whether it is given (`give`), and on the way out what of the provider's answer is kept
-//! (`keep`). The look-up itself is the service's, and goes along with `ask`.
+//! (`look_up`), on the service's reply whether it is given (`give`), and on the way out what of the provider's answer is stored
+//! (`store`). The look-up itself is the service's, and goes along with `ask`.
 
 pub mod caller;
 mod directives;
 pub mod give;
-pub mod keep;
 pub mod look_up;
 mod now;
+pub mod store;
 
 use crate::{
     metric::{CacheBypass, CacheHit},
@@ -17,12 +17,12 @@ use crate::{
 /// What a request has to do with the cache.
 #[derive(Debug)]
 pub struct Cached {
-    /// Under what an answer may be kept; none where it may not.
+    /// Under what an answer may be stored. `None`: it is not stored.
     pub key: Option<Key>,
     pub found: LookUp,
 }
 
-/// Under what an answer is kept.
+/// Under what an answer is stored.
 #[derive(Clone, Debug)]
 pub struct Key {
     pub partition: Partition,
@@ -41,7 +41,7 @@ pub enum LookUp {
     /// It is under way.
     Open,
     Bypass(CacheBypass),
-    /// How near the nearest question came; 0 where there is none.
+    /// The similarity of the nearest question. 0 if none is stored.
     Miss(f64),
     Hit(Box<Hit>),
 }
@@ -65,7 +65,7 @@ pub enum HitKind {
 }
 
 impl Cached {
-    /// Nothing is looked up, and nothing kept.
+    /// Nothing is looked up, and nothing stored.
     fn bypass(cause: CacheBypass) -> Self {
         Self { key: None, found: LookUp::Bypass(cause) }
     }

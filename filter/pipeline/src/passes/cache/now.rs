@@ -1,5 +1,5 @@
 //! Whether a text asks for now: what time it is, the latest price, one's last order. Such an answer is old when it is given again, so
-//! it is neither looked up nor kept. A word too many here costs one request.
+//! it is neither looked up nor stored. A word too many here costs one request.
 
 use std::{collections::HashMap, sync::LazyLock};
 

@@ -11,8 +11,9 @@ use sentinel_llm_api::{answer::Answer, dialect::DialectRef, framing::rewrite::Re
 use self::texts::Texts;
 use super::Surroundings;
 use crate::{
+    bypass::Bypass,
     case::AnswerCase,
-    metric::{Bypass, CleanKind, Metric},
+    metric::{CleanKind, Metric},
     note::Note,
 };
 use sentinel_config::{Mode, Policy};
@@ -30,7 +31,7 @@ pub struct Clean {
 }
 
 impl Clean {
-    /// Nothing where answers of this type are not cleaned. `most`: bytes that may be held.
+    /// Returns `None` when answers of this type are not cleaned. `most`: bytes that may be held.
     pub fn new(dialect: DialectRef, policy: &Policy, content_type: &[u8], most: usize) -> Option<Self> {
         let rewriter = Rewriter::new(content_type, most)?;
         let is_enforced = policy.mode == Mode::Enforce;
@@ -46,7 +47,7 @@ impl Clean {
         self.is_enforced && self.rewriter.holds_all()
     }
 
-    /// What passes in the place of this part of the answer; nothing where it passes as it is.
+    /// What passes in the place of this part of the answer. Returns `None` when the part passes as it is.
     pub fn push(&mut self, part: &[u8], is_last: bool) -> Option<Vec<u8>> {
         let passed = self.rewriter.push(part, is_last, &mut self.texts).filter(|_| self.is_enforced);
         self.came = self.came.saturating_add(part.len());
@@ -54,7 +55,7 @@ impl Clean {
         passed
     }
 
-    /// The length of an answer that came with this one; nothing where it is the same.
+    /// The changed length of an answer that came with this one. Returns `None` when it has not changed.
     pub fn length(&self, came_with: u64) -> Option<u64> {
         let length = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let changed = came_with.saturating_sub(length(self.came)).saturating_add(length(self.passed));

@@ -135,7 +135,7 @@ impl Text {
     }
 }
 
-/// The edit that puts `left` in the place of a string; nothing where it says that already.
+/// The edit that puts `left` in the place of a string. Returns `None` when the string says that already.
 fn edited(json: &str, text: Raw<'_>, said: &str, left: &str) -> Option<Edit> {
     if said == left { None } else { edit::replace(json, text, json::quoted(left)).ok() }
 }

@@ -1,4 +1,4 @@
-//! What of a provider's answer is kept: a whole text with status 200, in the form that was asked for, and calls where they are
+//! What of a provider's answer is stored: a whole text with status 200, in the form that was asked for, and calls where they are
 //! wanted.
 
 use sentinel_llm_api::{
@@ -18,7 +18,7 @@ use crate::{
 };
 use sentinel_config::CachePolicy;
 
-/// An answer that is awaited, and may be kept.
+/// An answer that is awaited, and may be stored.
 #[derive(Debug)]
 pub struct Awaited {
     key: Key,
@@ -26,11 +26,11 @@ pub struct Awaited {
     framing: Framing,
     wanted: Wanted,
     ttl: u32,
-    /// What the provider says about keeping its answer counts.
+    /// What the provider says about storing its answer counts.
     obeys_provider: bool,
 }
 
-/// Nothing where the answer to this request is not to be kept.
+/// `None` if the answer to this request is not to be stored.
 pub fn awaited(case: &mut Case) -> Option<Awaited> {
     let framing = case.framing;
     let CachePolicy { wanted, ttl, obeys_provider, .. } = *case.policy.cache.as_ref()?;
@@ -40,14 +40,15 @@ pub fn awaited(case: &mut Case) -> Option<Awaited> {
     key.filter(|_| is_wanted).map(|key| Awaited { key, framing, wanted, ttl, obeys_provider })
 }
 
-/// Whether the provider forbids to keep its answer for others, or at all.
+/// Whether the provider forbids to store its answer for others, or at all.
 fn is_private(host: &dyn Facts) -> bool {
     let said = Directives::of(&host.response_header_values("cache-control"));
     said.no_store || said.private
 }
 
 impl Awaited {
-    /// The response's headers are there, and a reader where it can be read. Nothing where it is not to be kept.
+    /// The response's headers have come. `reader` is present if the answer can be read. Returns `None` for an answer that is not to be
+    /// stored.
     pub fn headers(
         self,
         reader: Option<AnswerReader>,
@@ -62,12 +63,12 @@ impl Awaited {
             _ if !is_200 => CacheBypass::AnswerStatus,
             _ if self.obeys_provider && is_private(host) => CacheBypass::AnswerPrivate,
             Some(_) if Framing::of(&content_type) == Some(wanted) => {
-                let reader = reader.map(|reader| reader.keeping(self.wanted));
+                let reader = reader.map(|reader| reader.collecting(self.wanted));
                 return (Some(self), reader);
             }
             _ => CacheBypass::AnswerForm,
         };
-        notes.push(not_kept(cause));
+        notes.push(not_stored(cause));
         (None, reader)
     }
 
@@ -109,25 +110,25 @@ impl Awaited {
     }
 }
 
-/// Has an answer kept that may be, or says why not.
+/// Orders the answer to be stored, or notes why not.
 pub fn run(around: &Surroundings<'_>, case: &mut AnswerCase) {
     let Some(awaited) = case.awaited.take() else { return };
     let note = match awaited.whole(around, case) {
-        Ok(order) => Note::Keep(Box::new(order)),
-        Err(cause) => not_kept(cause),
+        Ok(order) => Note::Store(Box::new(order)),
+        Err(cause) => not_stored(cause),
     };
     case.notes.push(note);
 }
 
-/// The response ended before its end: says so, where it was to be kept.
+/// The response ended before its end. Returns whether it was to be stored.
 pub fn cut_off(case: &mut AnswerCase) -> bool {
     let was_awaited = case.awaited.take().is_some();
     if was_awaited {
-        case.notes.push(not_kept(CacheBypass::AnswerIncomplete));
+        case.notes.push(not_stored(CacheBypass::AnswerIncomplete));
     }
     was_awaited
 }
 
-fn not_kept(cause: CacheBypass) -> Note {
+fn not_stored(cause: CacheBypass) -> Note {
     Note::Count(Metric::CacheBypasses(cause), 1)
 }

@@ -92,7 +92,7 @@ impl Taken {
 }
 
 /// The background work.
-pub struct Keeper {
+pub struct Writer {
     queue: mpsc::Sender<Taken>,
     worker: Arc<Worker>,
     closing: CancellationToken,
@@ -113,7 +113,7 @@ struct Worker {
     bytes: AtomicUsize,
 }
 
-impl Keeper {
+impl Writer {
     /// Starts the background task; must be called inside a tokio runtime.
     #[must_use]
     pub fn start(
@@ -144,7 +144,7 @@ impl Keeper {
     }
 
     /// Takes an answer, if there is room for it. Never waits.
-    pub fn keep(&self, answered: Answered) -> bool {
+    pub fn take(&self, answered: Answered) -> bool {
         let (bytes, taken) = (answered.bytes(), answered.taken());
         let entry = Arc::clone(&taken.entry);
         let before = self.worker.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -201,7 +201,7 @@ async fn work(worker: Arc<Worker>, mut answers: mpsc::Receiver<Taken>, closing: 
         }
         let worker = Arc::clone(&worker);
         under_way.spawn(async move {
-            worker.keep(&taken).await;
+            worker.write(&taken).await;
             worker.done(taken.answered.bytes());
         });
         while under_way.try_join_next().is_some() {}
@@ -223,7 +223,7 @@ impl Worker {
         self.lock().insert((entry.partition, entry.id), Arc::clone(entry));
     }
 
-    /// If no later answer has taken its place.
+    /// Unless a later answer has taken its place.
     fn forget(&self, entry: &Arc<Entry>) {
         let (mut pending, key) = (self.lock(), (entry.partition, entry.id));
         if pending.get(&key).is_some_and(|latest| Arc::ptr_eq(latest, entry)) {
@@ -231,7 +231,7 @@ impl Worker {
         }
     }
 
-    async fn keep(&self, taken: &Taken) {
+    async fn write(&self, taken: &Taken) {
         let answered = &taken.answered;
         // Before the new answer takes the place of the one that it is compared with.
         let near = match answered.candidate {
