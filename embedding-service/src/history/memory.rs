@@ -60,7 +60,7 @@ impl StoredPrompt {
 }
 
 impl MemoryHistory {
-    /// `max_bytes` bounds all that is kept, bookkeeping included, to within a small factor.
+    /// `max_bytes` bounds all that is stored, bookkeeping included, to within a small factor.
     #[must_use]
     pub fn new(retention: Retention, max_bytes: usize) -> Self {
         Self { retention, max_bytes, inner: Mutex::default(), reachable: watch::Sender::new(true) }
@@ -70,7 +70,7 @@ impl MemoryHistory {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Scopes and bytes kept now.
+    /// Scopes and bytes stored now.
     #[must_use]
     pub fn size(&self) -> (usize, usize) {
         let inner = self.lock();

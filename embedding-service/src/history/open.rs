@@ -8,7 +8,7 @@ use crate::{
     store::{StoreError, redis::options::RedisOptions},
 };
 
-/// Where prompts are kept.
+/// Where prompts are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreOptions {
     Memory { max_bytes: usize },

@@ -41,7 +41,7 @@ pub struct RawSettings {
     /// IP:port for /metrics, /healthz, /readyz and the paths of control; port 0 takes a free one.
     #[arg(long, env = "METRICS_ADDR", value_name = "METRICS_ADDR", default_value = "127.0.0.1:9464", value_parser = address)]
     pub metrics_addr: SocketAddr,
-    /// Address of Redis: redis://[user[:password]@]host:port[/db], rediss:// for TLS, or unix:///path. For a cluster, some nodes, separated by commas. Empty means that prompts are kept in memory.
+    /// Address of Redis: redis://[user[:password]@]host:port[/db], rediss:// for TLS, or unix:///path. For a cluster, some nodes, separated by commas. Empty means that prompts are stored in memory.
     #[arg(long, env = "REDIS_URL", value_name = "REDIS_URL", default_value = "", hide_env_values = true, value_parser = secret)]
     pub redis_url: Secret,
     /// File with the password for Redis. It is read again for each connection.
@@ -65,28 +65,28 @@ pub struct RawSettings {
     /// Milliseconds that the service waits for Redis. Range: 1 to 60000.
     #[arg(long, env = "LOOP_STORE_TIMEOUT_MS", value_name = "LOOP_STORE_TIMEOUT_MS", default_value = "20", value_parser = milliseconds(1, 60_000))]
     pub store_timeout_ms: Duration,
-    /// Bytes that prompts kept in memory may take. Beyond that the scope without a prompt for the longest time is forgotten. Range: 1048576 to 1099511627776.
+    /// Bytes that prompts stored in memory may take. Beyond that the scope without a prompt for the longest time is forgotten. Range: 1048576 to 1099511627776.
     #[arg(long, env = "LOOP_MEMORY_MAX_BYTES", value_name = "LOOP_MEMORY_MAX_BYTES", default_value = "67108864", value_parser = number::<usize>(1 << 20, 1 << 40))]
     pub memory_max_bytes: usize,
     /// A prompt matches above this similarity (1 - cosine distance / 2); 0.95 is a cosine of 0.90. Range: 0 to 1.
     #[arg(long, env = "LOOP_SIMILARITY_THRESHOLD", value_name = "LOOP_SIMILARITY_THRESHOLD", default_value = "0.95", value_parser = similarity)]
     pub similarity_threshold: f64,
-    /// How many prompts of each scope are kept and compared. Range: 1 to 100.
+    /// How many prompts of each scope are stored and compared. Range: 1 to 100.
     #[arg(long, env = "LOOP_HISTORY_SIZE", value_name = "LOOP_HISTORY_SIZE", default_value = "5", value_parser = number::<usize>(1, MAX_HISTORY))]
     pub history_size: usize,
-    /// Seconds that a prompt is kept. Range: 1 to 31536000.
+    /// Seconds that a prompt is stored. Range: 1 to 31536000.
     #[arg(long, env = "LOOP_EMBEDDING_TTL", value_name = "LOOP_EMBEDDING_TTL", default_value = "3600", value_parser = seconds(1, 31_536_000))]
     pub embedding_ttl: Duration,
     /// Whether answers may be stored for the response cache: true or false. Nothing is stored before a client asks for it.
     #[arg(long, env = "LOOP_CACHE", value_name = "LOOP_CACHE", default_value = "true", value_parser = boolean, action = ArgAction::Set)]
     pub cache: bool,
-    /// Seconds that an answer is kept for the response cache at most. Range: 1 to 31536000.
+    /// Seconds that an answer is stored for the response cache at most. Range: 1 to 31536000.
     #[arg(long, env = "LOOP_CACHE_TTL", value_name = "LOOP_CACHE_TTL", default_value = "3600", value_parser = seconds(1, 31_536_000))]
     pub cache_ttl: Duration,
-    /// Bytes that answers kept in memory may take. Beyond that the one that was stored longest ago is forgotten. Redis has its own maxmemory. Range: 1048576 to 1099511627776.
+    /// Bytes that answers stored in memory may take. Beyond that the one that was stored longest ago is forgotten. Redis has its own maxmemory. Range: 1048576 to 1099511627776.
     #[arg(long, env = "LOOP_CACHE_MAX_BYTES", value_name = "LOOP_CACHE_MAX_BYTES", default_value = "67108864", value_parser = number::<usize>(1 << 20, 1 << 40))]
     pub cache_max_bytes: usize,
-    /// Longer answers than this many bytes are not kept. Range: 1 to 2097152.
+    /// Longer answers than this many bytes are not stored. Range: 1 to 2097152.
     #[arg(long, env = "LOOP_CACHE_MAX_ANSWER_BYTES", value_name = "LOOP_CACHE_MAX_ANSWER_BYTES", default_value = "131072", value_parser = number::<usize>(1, 2 << 20))]
     pub cache_max_answer_bytes: usize,
     /// A stored answer may be given from this similarity of the prompts on (1 - cosine distance / 2) where the request names none; 0.875 is a cosine of 0.75. Range: 0 to 1.
@@ -125,7 +125,7 @@ pub struct RawSettings {
     /// At shutdown, calls under way have this many seconds to finish, and background writes as many after them. Range: 0 to 3600.
     #[arg(long, env = "SHUTDOWN_GRACE", value_name = "SHUTDOWN_GRACE", default_value = "10", value_parser = seconds(0, 3600))]
     pub shutdown_grace: Duration,
-    /// Whether the service keeps runs and stops, and serves /v1 on METRICS_ADDR: true or false. On an address that other machines reach it needs CONTROL_KEY_FILE or CONTROL_KEY.
+    /// Whether the service stores runs and stops, and serves /v1 on METRICS_ADDR: true or false. On an address that other machines reach it needs CONTROL_KEY_FILE or CONTROL_KEY.
     #[arg(long, env = "CONTROL", value_name = "CONTROL", default_value = "true", value_parser = boolean, action = ArgAction::Set)]
     pub control: bool,
     /// File with the key of operators, at least 16 characters. Without a key nothing can be changed over HTTP. With one, /v1 is served on the gRPC port too, and needs the key there.
@@ -140,10 +140,10 @@ pub struct RawSettings {
     /// Seconds after which a run without a request is idle. Range: 1 to 31536000.
     #[arg(long, env = "CONTROL_IDLE", value_name = "CONTROL_IDLE", default_value = "300", value_parser = seconds(1, 31_536_000))]
     pub control_idle: Duration,
-    /// About how many of a run's last turns are kept. Range: 1 to 100000.
+    /// About how many of a run's last turns are stored. Range: 1 to 100000.
     #[arg(long, env = "CONTROL_TURNS", value_name = "CONTROL_TURNS", default_value = "200", value_parser = number::<usize>(1, 100_000))]
     pub control_turns: usize,
-    /// About how many events are kept. Range: 100 to 10000000.
+    /// About how many events are stored. Range: 100 to 10000000.
     #[arg(long, env = "CONTROL_EVENTS", value_name = "CONTROL_EVENTS", default_value = "20000", value_parser = number::<usize>(100, 10_000_000))]
     pub control_events: usize,
     /// Bytes that control may take in memory, without Redis. Beyond that the run that was idle longest is forgotten. Range: 1048576 to 1099511627776.

@@ -3,7 +3,7 @@
 use super::{SettingError, raw::RawSettings};
 use crate::store::redis::options::{ClientCertificate, LookupMethod, RedisOptions, Secret};
 
-/// `None` where no address is given: prompts are kept in memory then.
+/// `None` where no address is given: prompts are stored in memory then.
 pub(super) fn options(raw: &RawSettings) -> Result<Option<RedisOptions>, SettingError> {
     let refused = |name, wanted| Err(SettingError { name, wanted });
     if raw.redis_cluster && raw.redis_lookup == LookupMethod::Search {

@@ -1,5 +1,5 @@
 //! What is remembered of one scope: its last prompts with what became of them. No text, fingerprints only.
-//! Where it is kept is not known here.
+//! Where it is stored is not known here.
 
 use sentinel_text::Fingerprint;
 use serde::{Deserialize, Serialize};

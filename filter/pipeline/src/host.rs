@@ -34,12 +34,12 @@ pub trait Process {
     fn random(&self) -> u64;
     /// What is stored under `key`, shared by all workers.
     fn load(&self, key: &str) -> Stored;
-    /// Stores `bytes` unless others have changed what is there since it was loaded in this `version`; false where they
+    /// Stores `bytes` unless others have changed what is there since it was loaded in this `version`. Returns false when they
     /// have.
     fn store(&self, key: &str, bytes: &[u8], version: Option<u32>) -> bool;
 }
 
-/// What is known to the host of one request. A pass sees no more of the host than this.
+/// What is known to the host of one request, and what workers share. A pass can use no more of the host than this.
 pub trait Facts {
     fn process(&self) -> &dyn Process;
     fn now(&self) -> u64 {

@@ -1,5 +1,5 @@
-//! Whose a request is. Identifiers are hashed as soon as they are read; only the names of client and agent are
-//! kept, until their policy has been found.
+//! Whose a request is. Identifiers are hashed as soon as they are read; only the names of client and agent stay,
+//! until their policy has been found.
 
 use std::{borrow::Cow, hash::Hasher};
 

@@ -105,7 +105,7 @@ fn shingled(normal: &str) -> u64 {
     }))
 }
 
-/// Digest of bytes, stable across builds: it is kept in shared data and survives a reload of the filter.
+/// Digest of bytes, stable across builds: it is stored in shared data and survives a reload of the filter.
 pub fn digest(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }

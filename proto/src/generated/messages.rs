@@ -223,7 +223,7 @@ pub struct StoreAnswerRequest {
     /// As it came with the look-up; empty: nothing came near.
     #[prost(bytes = "vec", tag = "6")]
     pub candidate: ::prost::alloc::vec::Vec<u8>,
-    /// A sampled hit was asked upstream all the same: learn from the answer, and keep it in place of an answer to the same prompt.
+    /// A sampled hit was asked upstream all the same: learn from the answer, and store it in place of an answer to the same prompt.
     #[prost(bool, tag = "7")]
     pub compare_only: bool,
     /// Absent or 0: the service's own. Never longer than that.

@@ -9,7 +9,7 @@ pub mod embedding_service_client {
     )]
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
-    /// Remembers the last prompts of each scope as embeddings and says how close a new one comes to them, and keeps answers for
+    /// Remembers the last prompts of each scope as embeddings and says how close a new one comes to them, and stores answers for
     /// prompts that come again.
     #[derive(Debug, Clone)]
     pub struct EmbeddingServiceClient<T> {
@@ -111,10 +111,10 @@ pub mod embedding_service_client {
                 .insert(GrpcMethod::new("sentinel.v1.EmbeddingService", "CheckLoop"));
             self.inner.unary(req, path, codec).await
         }
-        /// Keeps a provider's answer for later look-ups, and learns from it how far the answer that a look-up found near can be
+        /// Stores a provider's answer for later look-ups, and learns from it how far the answer that a look-up found near can be
         /// trusted. Answers at once; the work is done afterwards.
         ///
-        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty, longer than the service keeps, or has a `text` beside `called`).
+        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty, longer than the service stores, or has a `text` beside `called`).
         pub async fn store_answer(
             &mut self,
             request: impl tonic::IntoRequest<super::StoreAnswerRequest>,
@@ -168,10 +168,10 @@ pub mod embedding_service_server {
             tonic::Response<super::CheckLoopResponse>,
             tonic::Status,
         >;
-        /// Keeps a provider's answer for later look-ups, and learns from it how far the answer that a look-up found near can be
+        /// Stores a provider's answer for later look-ups, and learns from it how far the answer that a look-up found near can be
         /// trusted. Answers at once; the work is done afterwards.
         ///
-        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty, longer than the service keeps, or has a `text` beside `called`).
+        /// Errors: INVALID_ARGUMENT (as above, or an answer that is empty, longer than the service stores, or has a `text` beside `called`).
         async fn store_answer(
             &self,
             request: tonic::Request<super::StoreAnswerRequest>,
@@ -180,7 +180,7 @@ pub mod embedding_service_server {
             tonic::Status,
         >;
     }
-    /// Remembers the last prompts of each scope as embeddings and says how close a new one comes to them, and keeps answers for
+    /// Remembers the last prompts of each scope as embeddings and says how close a new one comes to them, and stores answers for
     /// prompts that come again.
     #[derive(Debug)]
     pub struct EmbeddingServiceServer<T> {

@@ -86,8 +86,8 @@ impl Drop for RedisControl {
 async fn connect(options: &RedisOptions) -> Way {
     let requirements = Requirements { questions: vec![changes(Kind::Stop, 0)], index: None };
     let endpoint = Endpoint::new(options)?;
-    let kept = "store of control";
-    SupervisedConnection::open(kept, endpoint, requirements, options.timeout).await.map(Arc::new)
+    let store = "store of control";
+    SupervisedConnection::open(store, endpoint, requirements, options.timeout).await.map(Arc::new)
 }
 
 fn document_key(key: &Key) -> String {

@@ -102,7 +102,7 @@ fn create(dimension: usize) -> Cmd {
     command
 }
 
-/// How an index that is there keeps vectors; an error where it does not suit this service.
+/// How an existing index stores vectors. An error if it does not suit this service.
 fn algorithm_of(info: Value, dimension: usize) -> Result<Algorithm, StoreError> {
     let unfit = |problem: String| StoreError::IndexUnfit { index: INDEX, problem };
     let mut info: Table = convert(info, "FT.INFO is no list of names and values")?;

@@ -53,9 +53,9 @@ struct Failures {
 
 impl SupervisedConnection {
     /// Connects for the first time, and then looks after the connection until dropped. `budget` is what callers have.
-    /// `kept` is what is kept there, for the log.
+    /// `store`: how the log names what is stored there.
     pub async fn open(
-        kept: &'static str,
+        store: &'static str,
         endpoint: Endpoint,
         requirements: Requirements,
         budget: Duration,
@@ -65,7 +65,7 @@ impl SupervisedConnection {
         let (state_tx, state) = watch::channel(Ok(connection));
         let failures = Arc::<Failures>::default();
         let supervisor = Supervisor {
-            kept,
+            store,
             endpoint,
             requirements,
             budget,
@@ -147,7 +147,7 @@ async fn connect(endpoint: &Endpoint, requirements: &Requirements) -> State {
 }
 
 struct Supervisor {
-    kept: &'static str,
+    store: &'static str,
     endpoint: Endpoint,
     requirements: Requirements,
     budget: Duration,
@@ -160,13 +160,13 @@ impl Supervisor {
     async fn run(self) {
         loop {
             let error = self.until_unusable().await;
-            tracing::warn!(error = %error, "the {} is not usable", self.kept);
+            tracing::warn!(error = %error, "the {} is not usable", self.store);
             let _ = self.state.send_replace(Err(error));
             self.reachable.send_replace(false);
             let connection = self.reconnect().await;
             let _ = self.state.send_replace(Ok(connection));
             self.reachable.send_replace(true);
-            tracing::info!("the {} is usable again", self.kept);
+            tracing::info!("the {} is usable again", self.store);
         }
     }
 
@@ -178,7 +178,7 @@ impl Supervisor {
             let replica = self.failures.by_replica.swap(false, Ordering::Relaxed);
             if replica {
                 if !was_replica {
-                    tracing::warn!(error = %StoreError::Replica, "the {} takes nothing", self.kept);
+                    tracing::warn!(error = %StoreError::Replica, "the {} takes nothing", self.store);
                 }
                 self.look_for_primary().await;
             }
@@ -250,7 +250,7 @@ impl Supervisor {
             Ok(_) => true,
         };
         if self.state.send_if_modified(is_news) {
-            tracing::warn!(error = %error, "the {} is still not usable", self.kept);
+            tracing::warn!(error = %error, "the {} is still not usable", self.store);
         }
     }
 }

@@ -26,7 +26,7 @@ group! {
     /// ```
     struct RawBudget {
         /// The name of the budget: letters, digits, `-` and `_`, at most 64 of them. No two budgets may have the same name. What was spent
-        /// is kept under this name.
+        /// is stored under this name.
         name: String = String::new(),
         /// The tenant whose requests it counts.
         tenant: Option<String> = None,

@@ -22,7 +22,7 @@ group! {
         /// go on; what it took is reported when the service is back. `refuse` stops it with the signal `budget`.
         on_unavailable: OnUnavailable = OnUnavailable::Allow,
         /// Whether the reports also have texts: of each new prompt, and of the arguments and the result of each new step, the first 2 kB,
-        /// with keys, tokens and passwords masked as far as their shape or the name before them tells. The service keeps them with the run.
+        /// with keys, tokens and passwords masked as far as their shape or the name before them tells. The service stores them with the run.
         content: bool = false,
     }
 }

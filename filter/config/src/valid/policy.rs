@@ -26,7 +26,7 @@ use crate::{
     raw::{GuardAction, HintPosition, KillMode, Mode, RawConfig, WhenUnreadable},
 };
 
-/// Limits of the semantic signal's history, kept by the service (`LOOP_HISTORY_SIZE`).
+/// Limits of the semantic signal's history, stored by the service (`LOOP_HISTORY_SIZE`).
 const MAX_REPEATS: u32 = 5;
 /// What metrics call agents that no row of `agents[]` fits.
 const OTHER: &str = "other";

@@ -1,7 +1,7 @@
 //! What was found out about results in earlier requests. A run sends all its results again with each request, and judging them takes
-//! longer than anything else. Findings are kept under a digest of the call and its result; texts are not kept. Each worker of the host
+//! longer than anything else. Findings are stored under a digest of the call and its result; texts are not stored. Each worker of the host
 //! has a memory of its own with a fixed number of places: a new finding takes the place of an old one. A finding depends only on what
-//! the digest is made of, so no verdict depends on whether it was kept.
+//! the digest is made of, so no verdict depends on whether it was stored.
 
 use std::{
     cell::RefCell,
@@ -12,7 +12,7 @@ use sentinel_text::seeded_digest;
 
 use super::{judge::Facts, residue::Residue};
 
-/// Results that are kept: those of some forty runs of 100 results each (136 bytes a result).
+/// Results whose findings are stored: those of some forty runs of 100 results each (136 bytes a result).
 const PLACES: usize = 4_096;
 
 /// A call with its result, under the seed of its memory.
@@ -22,7 +22,7 @@ pub(crate) struct Key([u64; 2]);
 /// The memory of one worker. The host has it, and hands it to whoever reads a conversation.
 pub struct Memo {
     seed: u64,
-    /// By the low bits of the key; empty until something is kept.
+    /// By the low bits of the key. Empty until something is stored.
     places: RefCell<Vec<(Key, Remembered)>>,
 }
 
@@ -78,7 +78,7 @@ impl Memo {
         kept.filter(|(kept, _)| *kept == key).map(|(_, found)| *found).unwrap_or_default()
     }
 
-    /// Keeps what was found out about a result.
+    /// Stores what was found out about a result.
     pub(super) fn keep(&self, key: Key, found: Remembered) {
         let Ok(mut places) = self.places.try_borrow_mut() else { return };
         if places.is_empty() {
