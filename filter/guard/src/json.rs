@@ -1,6 +1,6 @@
 //! The text in the strings of a JSON value, which may be cut anywhere.
 
-/// Writes the strings of `json` to `out`, each followed by the end of a line.
+/// Writes the strings of `json` to `out`, each followed by an empty line: each is a text of its own to its reader.
 pub fn strings_into(json: &str, out: &mut String) {
     let mut rest = json;
     while let Some(start) = memchr::memchr(b'"', rest.as_bytes()) {
@@ -17,7 +17,7 @@ pub fn strings_into(json: &str, out: &mut String) {
                 }
             }
         }
-        out.push('\n');
+        out.push_str("\n\n");
     }
 }
 
@@ -40,7 +40,8 @@ pub fn unescape_into(text: &str, out: &mut String) {
     for part in parts.filter(|part| !part.is_empty()) {
         let is_escape = match part.as_bytes() {
             [b'n' | b'r' | b't', ..] => true,
-            [b'u', digits @ ..] => hex(digits).is_some(),
+            // A null byte that is only named in a program hides nothing.
+            [b'u', digits @ ..] => hex(digits).is_some_and(|unit| unit != 0),
             _ => false,
         };
         if !is_escape {
@@ -97,9 +98,9 @@ mod tests {
             strings_into(json, &mut out);
             out
         };
-        assert_eq!(read(r#""a\n\"b\u0041\ud83d\ude00""#), "a\n\"bA😀\n");
-        assert_eq!(read(r#"{"k":["v",7,"\ud800x"]}"#), "k\nv\n\u{fffd}x\n");
-        assert_eq!(read(r#""cut \u00"#), "cut \n");
+        assert_eq!(read(r#""a\n\"b\u0041\ud83d\ude00""#), "a\n\"bA😀\n\n");
+        assert_eq!(read(r#"{"k":["v",7,"\ud800x"]}"#), "k\n\nv\n\n\u{fffd}x\n\n");
+        assert_eq!(read(r#""cut \u00"#), "cut \n\n");
         assert_eq!(read("7"), "");
     }
 
@@ -112,6 +113,7 @@ mod tests {
             // No escapes.
             (r"C:\\users\x \d+", r"C:\users\x \d+"),
             (r"\u12", r"\u12"),
+            (r"a\u0000b", r"a\u0000b"),
             ("", ""),
         ] {
             let mut out = String::new();

@@ -136,7 +136,7 @@ impl Scanner {
         found
     }
 
-    /// What a JSON value holds: the text in its strings, each of which is followed by the end of a line.
+    /// What a JSON value holds: the text in its strings, each of which is followed by an empty line.
     pub fn scan_json(&mut self, json: &str, place: Place) -> Matches {
         if screen::may_say_something(json) { self.read_json(json, place) } else { Matches::default() }
     }

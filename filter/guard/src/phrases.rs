@@ -3,10 +3,10 @@
 
 use crate::{
     Matches, Pattern, Place,
-    tokens::{COLON, COMMA, GLUED, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE},
+    tokens::{self, CLAUSE, COLON, COMMA, GLUED, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE},
     words::{
-        AI, ALL, AND, ARE, BEFORE, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT, IDENTITY, IF, IGNORE,
-        INSTRUCTION, LIMIT, MENTION, MODAL, NAME, NEGATION, NO, NOW, PLAY, PRIOR, PROMPT, REFUSE, REVEAL,
+        AI, ALL, AND, ARE, BEFORE, END, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT, IDENTITY, IF, IGNORE,
+        INSTRUCTION, LIMIT, MENTION, MODAL, NAME, NEGATION, NO, NOW, OR, PLAY, PRIOR, PROMPT, REFUSE, REVEAL,
         RULE, SAID, SYSTEM, TASK, THIRD, TO, UNBOUND, UNSPACED, WITHIN, YOU, YOUR,
     },
 };
@@ -23,9 +23,18 @@ const REACH: usize = 32;
 /// A word within its sentence.
 #[derive(Clone, Copy)]
 struct View<'t> {
+    text: &'t str,
+    place: Place,
     token: Token,
+    /// What stands before it in its clause. A heading or a name of a value denies nothing.
     before: &'t [Token],
+    /// What stands before it in its sentence.
+    whole: &'t [Token],
+    /// What may tell that somebody only writes about it: not another line, unless it ends with a colon, nor what is outside of its value.
+    told: &'t [Token],
     after: &'t [Token],
+    /// It is an item of a list of what must not be done.
+    is_forbidden: bool,
 }
 
 #[inline(never)]
@@ -48,21 +57,37 @@ pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut M
         return;
     }
     let mut marks = RoleMarks::default();
-    let mut sentence = 0_usize;
+    let (mut sentence, mut clause, mut told) = (0_usize, 0_usize, 0_usize);
+    let (mut line, mut is_forbidden) = (0_usize, false);
     for (at, token) in tokens.iter().enumerate() {
+        if token.follows(LINE) {
+            let head = last(tokens.get(line..at).unwrap_or_default(), REACH);
+            let is_item =
+                token.follows(SIGN) || text.as_bytes().get(token.offset).is_some_and(u8::is_ascii_digit);
+            is_forbidden = if token.follows(COLON) { forbids(text, head) } else { is_forbidden && is_item };
+            line = at;
+        }
         if token.follows(STOP) {
-            sentence = at;
+            (sentence, clause, told) = (at, at, at);
+        } else if token.follows(QUOTE) && is_named(text, *token) {
+            (clause, told) = (at, at);
+        } else if token.follows(CLAUSE) {
+            clause = at;
+            // The rows of a table belong to its head.
+            let is_other = || !ahead(text, *token).trim_end_matches(' ').ends_with('|');
+            told = if token.follows(LINE) && !token.follows(COLON) && is_other() { at } else { told };
         }
         if !token.is(BEGINNINGS) {
             continue;
         }
-        let start = sentence.max(at.saturating_sub(REACH));
-        let before = tokens.get(start..at).unwrap_or_default();
+        let since = |start: usize| tokens.get(start.max(at.saturating_sub(REACH))..at).unwrap_or_default();
+        let (before, whole, told) = (since(clause), since(sentence), since(told));
         let after = first(tokens.get(at.saturating_add(1)..).unwrap_or_default(), REACH);
         let end = after.iter().position(|token| token.follows(STOP)).unwrap_or(after.len());
-        let view = View { token: *token, before, after: first(after, end) };
+        let view =
+            View { text, place, token: *token, before, whole, told, after: first(after, end), is_forbidden };
         let mut add = |pattern, is_found: &dyn Fn() -> bool| {
-            if !found.has(pattern) && is_found() && !is_mention(text, view) {
+            if !found.has(pattern) && is_found() && !is_mention(view) {
                 found.add(pattern, token.offset);
             }
         };
@@ -79,22 +104,36 @@ pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut M
             && let Some(offset) = marks.add(mark, token.offset)
         {
             let pattern = Pattern::RoleOverride;
-            if !found.has(pattern) && !is_mention(text, view) {
+            if !found.has(pattern) && !is_mention(view) {
                 found.add(pattern, offset);
             }
         }
     }
 }
 
+/// "The agent must never:", "do not do any of these:", and not "not found:".
+fn forbids(text: &str, head: &[Token]) -> bool {
+    let not = head.iter().position(|word| word.is(NEGATION));
+    let before = not.and_then(|not| head.get(..not)).and_then(<[Token]>::last);
+    not.is_some() && before.is_none_or(|word| word.is(MODAL) || says(text, *word, &["do"]))
+}
+
 /// Whether the verb is an order to the reader: nobody else does it, and it is not denied.
 fn is_order(view: View<'_>) -> bool {
     let near = last(view.before, 3);
-    if has(near, NEGATION) || has(first(view.after, 2), NEGATION) {
+    if view.is_forbidden || has(near, NEGATION) || has(first(view.after, 2), NEGATION) {
         return false;
     }
     let Some(word) = view.before.last() else { return true };
+    // "You must not skip, ignore or override", "do not, ever, ignore".
+    let is_listed = word.is(OR) && has(last(view.before, 8), NEGATION);
+    let is_aside = |two: &[Token]| matches!(two, [not, next] if not.is(NEGATION) && next.follows(COMMA));
+    let is_for_some = has(first(view.before, 1), IF);
+    if is_listed || view.token.follows(COMMA) && !is_for_some && view.before.windows(2).any(is_aside) {
+        return false;
+    }
     // "No longer overrides".
-    if word.is(NO) || word.is(HALT) && view.token.gap == 0 {
+    if word.is(NO) && !view.token.follows(COMMA) || word.is(HALT) && view.token.gap == 0 {
         return false;
     }
     if view.token.follows(COMMA | COLON | QUOTE | UNQUOTE | SIGN) {
@@ -113,8 +152,7 @@ fn is_order(view: View<'_>) -> bool {
 
 /// "Ignore all previous instructions", "do not follow the rules above".
 fn sets_aside(view: View<'_>) -> bool {
-    // `ignore_previous` is a name.
-    if view.token.follows(GLUED) || view.after.first().is_some_and(|next| next.follows(GLUED)) {
+    if is_name(view) {
         return false;
     }
     if view.token.is(FOLLOW) {
@@ -127,6 +165,26 @@ fn sets_aside(view: View<'_>) -> bool {
     is_order(view) && is_told_before(view, true) || comes_last(view)
 }
 
+/// `ignore_previous`, a method (`request.override(`) and a note to a checker (`ignore[rule]`) are names in a program.
+fn is_name(view: View<'_>) -> bool {
+    let (head, verb) = view.text.split_at_checked(view.token.offset).unwrap_or_default();
+    let behind = verb.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let rule = behind.strip_prefix('[').map(|rule| {
+        rule.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ','))
+    });
+    view.token.follows(GLUED)
+        || view.after.first().is_some_and(|next| next.follows(GLUED))
+        || head.ends_with('.') && behind.starts_with('(')
+        || rule.is_some_and(|rest| rest.starts_with(']'))
+}
+
+/// Whether a word is one of these, which are in small letters.
+fn says(text: &str, word: Token, words: &[&str]) -> bool {
+    let (length, _) = tokens::word(text.as_bytes().get(word.offset..).unwrap_or_default());
+    let word = text.get(word.offset..word.offset.saturating_add(length)).unwrap_or_default();
+    words.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
 /// Words that may stand between the verb and what is set aside, and how many others.
 const BETWEEN: u64 = ALL | PRIOR | YOUR | SYSTEM | EVERYTHING | FILLER | AND | YOU | GIVEN;
 const STRANGERS: usize = 2;
@@ -136,12 +194,12 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
     let (mut seen, mut strangers) = (0, 0_usize);
     let (mut has_unknown, mut is_after_unknown) = (false, false);
     // "If you have paid, please ignore the previous instructions".
-    let is_for_some = view.before.first().is_some_and(|word| word.is(IF)) && !has(view.before, AI);
+    let is_for_some = view.whole.first().is_some_and(|word| word.is(IF)) && !has(view.whole, AI);
     for (at, word) in first(view.after, 12).iter().enumerate() {
         let rest = view.after.get(at.saturating_add(1)..).unwrap_or_default();
         let was = |kinds: u64| seen & kinds == kinds;
         // What is quoted behind a noun is its text.
-        if word.follows(QUOTE) && at > 1 {
+        if word.follows(QUOTE) && at > 1 && strangers > 0 {
             return false;
         }
         // "Disregard my previous mail and follow the instructions below": that is another order.
@@ -158,7 +216,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
             }
             return (is_prior || was(YOUR) || was(SYSTEM)) && is_free
                 || was(ALL) && !is_limited(rest)
-                || at == 0 && is_strong && ends(rest);
+                || at == 0 && is_strong && !word.follows(LINE) && ends(rest);
         }
         let is_rule =
             was(YOUR) && (is_prior || was(ALL) || was(SYSTEM) || ends(rest)) || was(ALL) && is_prior;
@@ -170,18 +228,22 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
         }
         // "Ignore everything above", "forget all of the above", "ignore the above and ..".
         if word.is(PRIOR)
-            && (was(EVERYTHING)
+            && (was(EVERYTHING) && !is_place(view.text, rest)
                 || was(ALL) && ends(rest)
                 || at <= 1 && rest.first().is_some_and(|next| next.is(AND)))
         {
             return is_strong;
         }
         if was(EVERYTHING) && word.is(GIVEN) && !is_limited(rest) {
-            return true;
+            // A person may set the own words aside.
+            let who = at.checked_sub(1).and_then(|at| view.after.get(at));
+            return view.place == Place::Tool || !who.is_some_and(|who| says(view.text, *who, &["i"]));
         }
         seen |= [ALL, PRIOR, YOUR, SYSTEM, EVERYTHING].into_iter().filter(|kind| word.is(*kind)).sum::<u64>();
         if word.is(EVERYTHING) && ends(rest) && is_strong {
-            return view.before.is_empty();
+            return view.whole.is_empty()
+                && !word.follows(LINE | SIGN)
+                && !is_before_pattern(view.text, *word);
         }
         is_after_unknown = word.is_unknown();
         has_unknown |= is_after_unknown;
@@ -196,6 +258,24 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
 /// Whether nothing of a phrase follows.
 fn ends(rest: &[Token]) -> bool {
     rest.first().is_none_or(|next| next.is(AND | NOW) || next.follows(COMMA | COLON | SIGN | LINE))
+}
+
+/// "Before first _", "past the end": a place in a text, and no time.
+fn is_place(text: &str, rest: &[Token]) -> bool {
+    let [first, after @ ..] = rest else { return false };
+    let is_part = |word: &Token| word.is(BEFORE | END);
+    let is_noun =
+        |word: &Token| says(text, *first, &["the", "a", "an"]) && (word.is_unknown() || is_part(word));
+    first.gap == 0 && (is_part(first) || after.first().is_some_and(is_noun))
+}
+
+/// "# Ignore everything" before a line with nothing but a pattern for all files.
+fn is_before_pattern(text: &str, word: Token) -> bool {
+    let rest = text.get(word.offset..).unwrap_or_default();
+    let next = rest.find('\n').and_then(|end| rest.get(end..)).unwrap_or_default().trim_start();
+    let pattern =
+        next.get(..next.len().min(5)).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
+    !pattern.is_empty() && pattern.trim_matches(['*', '/']).is_empty() && !pattern.contains("***")
 }
 
 /// "About parking", "in the documents": it is about these only.
@@ -253,35 +333,145 @@ fn comes_before_task(view: View<'_>) -> bool {
 }
 
 /// Whether somebody only writes about such a sentence: quotes it, or tells of attacks.
-fn is_mention(text: &str, view: View<'_>) -> bool {
-    let near = last(view.before, 12);
+fn is_mention(view: View<'_>) -> bool {
+    let near = last(view.whole, 12);
     // What begins a quotation that has not ended.
     let marked = |word: &&Token| word.follows(QUOTE | UNQUOTE);
-    let is_quoted =
-        match Some(&view.token).filter(marked) {
-            Some(verb) => {
-                verb.follows(QUOTE)
-                    && !view.before.is_empty()
-                    && !verb.follows(COLON | LINE)
-                    && !begins_value(text, verb.offset)
-            }
-            None => near.iter().rev().find(marked).is_some_and(|word| {
-                word.follows(QUOTE) && near.len() > 3 && !begins_value(text, word.offset)
-            }),
-        };
-    let about = near.iter().rposition(|word| word.is(MENTION));
-    let is_told = about.is_some_and(|about| !has(near.get(about..).unwrap_or_default(), YOU));
-    is_quoted || is_told
+    let is_quoted = match Some(&view.token).filter(marked) {
+        Some(verb) => {
+            verb.follows(QUOTE)
+                && !view.whole.is_empty()
+                && !verb.follows(COLON | LINE)
+                && !begins_value(view.text, *verb)
+        }
+        None => near
+            .iter()
+            .rev()
+            .find(marked)
+            .is_some_and(|word| word.follows(QUOTE) && near.len() > 3 && !begins_value(view.text, *word)),
+    };
+    let told = last(view.told, 12);
+    let about = told.iter().rposition(|word| word.is(MENTION));
+    let is_told = about.is_some_and(|about| !has(told.get(about..).unwrap_or_default(), YOU));
+    let quote = near.iter().chain([&view.token]).rev().find(marked).filter(|word| word.follows(QUOTE));
+    is_quoted || is_told || quote.is_some_and(|word| is_literal(view.text, *word))
 }
 
-/// Whether the quotation mark before a word begins a value of JSON, HTML, CSV or a configuration, and no quotation: `"note":"`, `alt="`,
-/// `2,"`, `note = "`. In a sentence a space stands behind the comma, and no quotation mark before the colon.
-fn begins_value(text: &str, word: usize) -> bool {
-    let before = text.get(..word).unwrap_or_default().trim_end_matches(['"', '\'']).trim_end_matches('\\');
-    let is_glued = before.ends_with([',', ';', '=']);
+/// What stands before the quotation mark in front of a word.
+fn ahead(text: &str, word: Token) -> &str {
+    text.get(..word.offset).unwrap_or_default().trim_end_matches(['"', '\'']).trim_end_matches('\\')
+}
+
+/// Whether the quotation mark before a word begins a value behind its name or another value: `"note":"`, `note="`, `"a", "`.
+fn is_named(text: &str, word: Token) -> bool {
+    let before = ahead(text, word);
+    word.follows(UNQUOTE) && word.follows(COLON | COMMA)
+        || before.ends_with('=') && !before.ends_with("==")
+        || before.trim_end_matches(' ').ends_with("=>")
+}
+
+/// Whether the quotation mark before a word begins a value of JSON, HTML, CSV, a configuration or what a program prints, and no quotation:
+/// `"note":"`, `alt="`, `2,"`, `note = "`, `{ id: 1, note: "`, `["a", "`. In a sentence a space stands behind the comma, and no bracket before it.
+fn begins_value(text: &str, word: Token) -> bool {
+    let before = ahead(text, word);
     let key = before.trim_end_matches(' ');
-    let is_of_key = key.strip_suffix(':').is_some_and(|key| key.ends_with(['"', '\'']));
-    is_glued || is_of_key || key.ends_with('=')
+    if before.ends_with([',', ';', '|', '\t']) || is_named(text, word) && !word.follows(COMMA) {
+        return true;
+    }
+    if key.ends_with('=') {
+        return !key.ends_with("==");
+    }
+    if let Some(key) = key.strip_suffix(':') {
+        let ahead =
+            key.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | '\t'));
+        let name = key.get(ahead.len()..).unwrap_or_default().trim_start_matches([' ', '-', '\t']);
+        return !name.is_empty()
+            && !name.contains(' ')
+            && (ahead.is_empty() || ahead.ends_with(['\n', '{', ',', '(']));
+    }
+    let line = line_before(key);
+    let is_element = line.trim_start().starts_with(['[', '{', '(']) && Line::of(line).open == Some(false);
+    let rest = line_behind(text, word).trim_end_matches(',');
+    is_element || line.trim_matches([' ', '\t']).is_empty() && rest.ends_with(['"', '\''])
+}
+
+/// Whether the quotation mark before a word begins a literal of a program: an argument of a call, or what a variable is set to. `note = "` may
+/// be a line of a configuration, unless code stands beside it.
+fn is_literal(text: &str, word: Token) -> bool {
+    let head = ahead(text, word).trim_end_matches(['f', 'r', 'b', 'u', ' ']);
+    let mark = text.get(..word.offset).and_then(|head| head.chars().next_back());
+    let rest = line_behind(text, word);
+    let Some((_, behind)) = mark.and_then(|mark| rest.split_once(mark)) else { return false };
+    let line = line_before(head);
+    if Line::of(line).open == Some(true) || line.ends_with(":=") {
+        return true;
+    }
+    let Some(left) = line.strip_suffix('=') else { return false };
+    // The number of a line, a mark of a list or of a change.
+    let names = left.trim_start_matches(|c: char| !c.is_ascii_alphabetic() && !matches!(c, '$' | '@' | '_'));
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.:$@*&<>[]?".contains(c);
+    let mut words = names.split_ascii_whitespace();
+    let is_declared = words.clone().count() > 1;
+    let beside = || {
+        let above = head.get(..head.len().saturating_sub(line.len())).unwrap_or_default();
+        let below = text.get(word.offset.saturating_add(rest.len())..).unwrap_or_default();
+        let below = below.trim_start_matches('\n');
+        let next = below.get(..below.floor_char_boundary(LONGEST_LINE)).unwrap_or_default().lines().next();
+        [line_before(above.trim_end_matches('\n')), next.unwrap_or_default()]
+    };
+    left.ends_with(' ')
+        && words.all(|word| word.chars().all(is_part))
+        && (is_declared
+            || matches!(behind.trim(), "" | ";") && beside().iter().any(|line| Line::of(line).calls))
+}
+
+/// Of a longer line, this much is looked at on each side (bytes).
+const LONGEST_LINE: usize = 1_000;
+
+fn line_before(head: &str) -> &str {
+    let start = head.ceil_char_boundary(head.len().saturating_sub(LONGEST_LINE));
+    head.get(start..).and_then(|head| head.rsplit('\n').next()).unwrap_or_default()
+}
+
+fn line_behind(text: &str, word: Token) -> &str {
+    let rest = text.get(word.offset..).unwrap_or_default();
+    rest.get(..rest.floor_char_boundary(LONGEST_LINE))
+        .and_then(|rest| rest.split('\n').next())
+        .unwrap_or_default()
+}
+
+/// The brackets of a line outside of quotation marks.
+struct Line {
+    /// It calls a function, which has a name in small letters.
+    calls: bool,
+    /// Whether the last bracket that is open at its end is that of a call.
+    open: Option<bool>,
+}
+
+impl Line {
+    fn of(line: &str) -> Self {
+        let (mut quote, mut open, mut calls) = (None, Vec::new(), false);
+        for (at, c) in line.char_indices() {
+            match (quote, c) {
+                (Some(mark), _) => quote = Some(mark).filter(|mark| *mark != c),
+                (None, '"' | '\'' | '`') => quote = Some(c),
+                (None, '(' | '[' | '{') => {
+                    let head = line.get(..at).unwrap_or_default();
+                    let name = head.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+                    let first = name.and_then(|name| name.chars().next()).filter(|_| c == '(');
+                    let is_call = first.is_some_and(|c| c.is_ascii_lowercase());
+                    calls |= is_call;
+                    // `InlineData("` is neither.
+                    open.push(Some(is_call).filter(|is_call| *is_call || first.is_none()));
+                }
+                (None, ')' | ']' | '}') => {
+                    open.pop();
+                }
+                (None, _) => {}
+            }
+        }
+        Self { calls, open: open.pop().flatten() }
+    }
 }
 
 /// RoleMarks of a text that gives the model a role without limits. Each is harmless alone.
@@ -302,7 +492,7 @@ const SPAN: usize = 1_500;
 
 impl RoleMarks {
     fn of(view: View<'_>) -> Option<usize> {
-        let View { token, before, after } = view;
+        let View { token, after, whole: before, .. } = view;
         let previous = before.last();
         // "An uncensored version" is of something else.
         let is_model = after.first().is_none_or(|next| !next.is_unknown() || next.gap != 0);
