@@ -26,15 +26,33 @@ struct View<'t> {
     text: &'t str,
     place: Place,
     token: Token,
-    /// What stands before it in its clause. A heading or a name of a value denies nothing.
     before: &'t [Token],
-    /// What stands before it in its sentence.
-    whole: &'t [Token],
-    /// What may tell that somebody only writes about it: not another line, unless it ends with a colon, nor what is outside of its value.
-    told: &'t [Token],
     after: &'t [Token],
     /// It is an item of a list of what must not be done.
     is_forbidden: bool,
+}
+
+impl<'t> View<'t> {
+    /// What stands before it since the last word of these.
+    fn since(&self, begins: impl Fn(&Token) -> bool) -> &'t [Token] {
+        if begins(&self.token) {
+            return &[];
+        }
+        self.before.iter().rposition(begins).and_then(|at| self.before.get(at..)).unwrap_or(self.before)
+    }
+
+    /// What stands before it in its clause. A heading or the name of a value denies nothing.
+    fn clause(&self) -> &'t [Token] {
+        self.since(|word| word.follows(CLAUSE) || is_named(self.text, *word))
+    }
+
+    /// What may tell that somebody only writes about it: not another line, unless it ends with a colon or is of the same table, and nothing
+    /// outside of its value.
+    fn context(&self) -> &'t [Token] {
+        let is_row = |word: &Token| ahead(self.text, *word).trim_end_matches(' ').ends_with('|');
+        let is_other = |word: &Token| word.follows(LINE) && word.follows(CLAUSE) && !word.follows(COLON);
+        self.since(|word| is_other(word) && !is_row(word) || is_named(self.text, *word))
+    }
 }
 
 #[inline(never)]
@@ -57,35 +75,26 @@ pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut M
         return;
     }
     let mut marks = RoleMarks::default();
-    let (mut sentence, mut clause, mut told) = (0_usize, 0_usize, 0_usize);
-    let (mut line, mut is_forbidden) = (0_usize, false);
+    let (mut sentence, mut line, mut is_forbidden) = (0_usize, 0_usize, false);
     for (at, token) in tokens.iter().enumerate() {
-        if token.follows(LINE) {
-            let head = last(tokens.get(line..at).unwrap_or_default(), REACH);
-            let is_item =
-                token.follows(SIGN) || text.as_bytes().get(token.offset).is_some_and(u8::is_ascii_digit);
-            is_forbidden = if token.follows(COLON) { forbids(text, head) } else { is_forbidden && is_item };
-            line = at;
-        }
         if token.follows(STOP) {
-            (sentence, clause, told) = (at, at, at);
-        } else if token.follows(QUOTE) && is_named(text, *token) {
-            (clause, told) = (at, at);
-        } else if token.follows(CLAUSE) {
-            clause = at;
-            // The rows of a table belong to its head.
-            let is_other = || !ahead(text, *token).trim_end_matches(' ').ends_with('|');
-            told = if token.follows(LINE) && !token.follows(COLON) && is_other() { at } else { told };
+            sentence = at;
+        }
+        if token.follows(LINE) {
+            let head = || last(tokens.get(line..at).unwrap_or_default(), REACH);
+            let is_item = || token.follows(SIGN) || says_number(text, *token);
+            is_forbidden =
+                if token.follows(COLON) { forbids(text, head()) } else { is_forbidden && is_item() };
+            line = at;
         }
         if !token.is(BEGINNINGS) {
             continue;
         }
-        let since = |start: usize| tokens.get(start.max(at.saturating_sub(REACH))..at).unwrap_or_default();
-        let (before, whole, told) = (since(clause), since(sentence), since(told));
+        let start = sentence.max(at.saturating_sub(REACH));
+        let before = tokens.get(start..at).unwrap_or_default();
         let after = first(tokens.get(at.saturating_add(1)..).unwrap_or_default(), REACH);
         let end = after.iter().position(|token| token.follows(STOP)).unwrap_or(after.len());
-        let view =
-            View { text, place, token: *token, before, whole, told, after: first(after, end), is_forbidden };
+        let view = View { text, place, token: *token, before, after: first(after, end), is_forbidden };
         let mut add = |pattern, is_found: &dyn Fn() -> bool| {
             if !found.has(pattern) && is_found() && !is_mention(view) {
                 found.add(pattern, token.offset);
@@ -120,16 +129,17 @@ fn forbids(text: &str, head: &[Token]) -> bool {
 
 /// Whether the verb is an order to the reader: nobody else does it, and it is not denied.
 fn is_order(view: View<'_>) -> bool {
-    let near = last(view.before, 3);
+    let before = view.clause();
+    let near = last(before, 3);
     if view.is_forbidden || has(near, NEGATION) || has(first(view.after, 2), NEGATION) {
         return false;
     }
-    let Some(word) = view.before.last() else { return true };
+    let Some(word) = before.last() else { return true };
     // "You must not skip, ignore or override", "do not, ever, ignore".
-    let is_listed = word.is(OR) && has(last(view.before, 8), NEGATION);
+    let is_listed = word.is(OR) && has(last(before, 8), NEGATION);
     let is_aside = |two: &[Token]| matches!(two, [not, next] if not.is(NEGATION) && next.follows(COMMA));
-    let is_for_some = has(first(view.before, 1), IF);
-    if is_listed || view.token.follows(COMMA) && !is_for_some && view.before.windows(2).any(is_aside) {
+    let is_for_some = has(first(before, 1), IF);
+    if is_listed || view.token.follows(COMMA) && !is_for_some && before.windows(2).any(is_aside) {
         return false;
     }
     // "No longer overrides".
@@ -139,12 +149,12 @@ fn is_order(view: View<'_>) -> bool {
     if view.token.follows(COMMA | COLON | QUOTE | UNQUOTE | SIGN) {
         return true;
     }
-    let is_spoken_to = has(last(view.before, 6), YOU | YOUR);
+    let is_spoken_to = has(last(before, 6), YOU | YOUR);
     if word.is(TO) {
-        return is_spoken_to || view.before.len() == 1;
+        return is_spoken_to || before.len() == 1;
     }
     if word.is(AND) {
-        return is_spoken_to || !has(view.before, THIRD | MODAL);
+        return is_spoken_to || !has(before, THIRD | MODAL);
     }
     // "These rules override all previous instructions".
     !word.is(THIRD | MODAL | INSTRUCTION | RULE) || is_spoken_to && !word.is(THIRD)
@@ -156,10 +166,11 @@ fn sets_aside(view: View<'_>) -> bool {
         return false;
     }
     if view.token.is(FOLLOW) {
-        let near = last(view.before, 4);
+        let before = view.clause();
+        let near = last(before, 4);
         // "Feel free to follow".
         let halts = |word: &Token| word.is(NEGATION | HALT | NO) && !word.is(WITHIN);
-        let is_halted = near.iter().any(halts) && (!has(near, THIRD) || has(last(view.before, 6), YOU));
+        let is_halted = near.iter().any(halts) && (!has(near, THIRD) || has(last(before, 6), YOU));
         return is_halted && is_told_before(view, false);
     }
     is_order(view) && is_told_before(view, true) || comes_last(view)
@@ -185,6 +196,10 @@ fn says(text: &str, word: Token, words: &[&str]) -> bool {
     words.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
+fn says_number(text: &str, word: Token) -> bool {
+    text.as_bytes().get(word.offset).is_some_and(u8::is_ascii_digit)
+}
+
 /// Words that may stand between the verb and what is set aside, and how many others.
 const BETWEEN: u64 = ALL | PRIOR | YOUR | SYSTEM | EVERYTHING | FILLER | AND | YOU | GIVEN;
 const STRANGERS: usize = 2;
@@ -194,7 +209,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
     let (mut seen, mut strangers) = (0, 0_usize);
     let (mut has_unknown, mut is_after_unknown) = (false, false);
     // "If you have paid, please ignore the previous instructions".
-    let is_for_some = view.whole.first().is_some_and(|word| word.is(IF)) && !has(view.whole, AI);
+    let is_for_some = view.before.first().is_some_and(|word| word.is(IF)) && !has(view.before, AI);
     for (at, word) in first(view.after, 12).iter().enumerate() {
         let rest = view.after.get(at.saturating_add(1)..).unwrap_or_default();
         let was = |kinds: u64| seen & kinds == kinds;
@@ -241,7 +256,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
         }
         seen |= [ALL, PRIOR, YOUR, SYSTEM, EVERYTHING].into_iter().filter(|kind| word.is(*kind)).sum::<u64>();
         if word.is(EVERYTHING) && ends(rest) && is_strong {
-            return view.whole.is_empty()
+            return view.before.is_empty()
                 && !word.follows(LINE | SIGN)
                 && !is_before_pattern(view.text, *word);
         }
@@ -271,11 +286,15 @@ fn is_place(text: &str, rest: &[Token]) -> bool {
 
 /// "# Ignore everything" before a line with nothing but a pattern for all files.
 fn is_before_pattern(text: &str, word: Token) -> bool {
-    let rest = text.get(word.offset..).unwrap_or_default();
-    let next = rest.find('\n').and_then(|end| rest.get(end..)).unwrap_or_default().trim_start();
-    let pattern =
-        next.get(..next.len().min(5)).unwrap_or_default().lines().next().unwrap_or_default().trim_end();
-    !pattern.is_empty() && pattern.trim_matches(['*', '/']).is_empty() && !pattern.contains("***")
+    let (length, _) = tokens::word(text.as_bytes().get(word.offset..).unwrap_or_default());
+    let rest = text
+        .get(word.offset.saturating_add(length)..)
+        .unwrap_or_default()
+        .trim_start_matches([' ', '.', ':']);
+    let next = rest.strip_prefix('\n').unwrap_or_default().trim_start();
+    let line =
+        next.get(..next.floor_char_boundary(5)).and_then(|line| line.lines().next()).unwrap_or_default();
+    !line.trim().is_empty() && line.trim_matches(['*', '/', ' ']).is_empty() && !line.contains("***")
 }
 
 /// "About parking", "in the documents": it is about these only.
@@ -334,13 +353,13 @@ fn comes_before_task(view: View<'_>) -> bool {
 
 /// Whether somebody only writes about such a sentence: quotes it, or tells of attacks.
 fn is_mention(view: View<'_>) -> bool {
-    let near = last(view.whole, 12);
+    let near = last(view.before, 12);
     // What begins a quotation that has not ended.
     let marked = |word: &&Token| word.follows(QUOTE | UNQUOTE);
     let is_quoted = match Some(&view.token).filter(marked) {
         Some(verb) => {
             verb.follows(QUOTE)
-                && !view.whole.is_empty()
+                && !view.before.is_empty()
                 && !verb.follows(COLON | LINE)
                 && !begins_value(view.text, *verb)
         }
@@ -350,7 +369,7 @@ fn is_mention(view: View<'_>) -> bool {
             .find(marked)
             .is_some_and(|word| word.follows(QUOTE) && near.len() > 3 && !begins_value(view.text, *word)),
     };
-    let told = last(view.told, 12);
+    let told = last(view.context(), 12);
     let about = told.iter().rposition(|word| word.is(MENTION));
     let is_told = about.is_some_and(|about| !has(told.get(about..).unwrap_or_default(), YOU));
     let quote = near.iter().chain([&view.token]).rev().find(marked).filter(|word| word.follows(QUOTE));
@@ -364,6 +383,9 @@ fn ahead(text: &str, word: Token) -> &str {
 
 /// Whether the quotation mark before a word begins a value behind its name or another value: `"note":"`, `note="`, `"a", "`.
 fn is_named(text: &str, word: Token) -> bool {
+    if !word.follows(QUOTE) {
+        return false;
+    }
     let before = ahead(text, word);
     word.follows(UNQUOTE) && word.follows(COLON | COMMA)
         || before.ends_with('=') && !before.ends_with("==")
@@ -492,7 +514,7 @@ const SPAN: usize = 1_500;
 
 impl RoleMarks {
     fn of(view: View<'_>) -> Option<usize> {
-        let View { token, after, whole: before, .. } = view;
+        let View { token, before, after, .. } = view;
         let previous = before.last();
         // "An uncensored version" is of something else.
         let is_model = after.first().is_none_or(|next| !next.is_unknown() || next.gap != 0);

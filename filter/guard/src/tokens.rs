@@ -64,16 +64,17 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
             for byte in rest {
                 match class(*byte) {
                     SPACE => {}
-                    MARK if matches!(*byte, ESCAPE | b'<') => {
-                        let (length, signs) = mark(bytes.get(at..).unwrap_or_default());
+                    MARK => gap |= SIGN,
+                    0 => {
+                        // `_emphasis_` stands behind no word.
+                        let (length, signs) = sign(bytes, at, gap == 0 && at == start);
                         gap |= signs;
                         at = at.wrapping_add(length);
-                        break;
+                        if length > 1 {
+                            break;
+                        }
+                        continue;
                     }
-                    MARK => gap |= SIGN,
-                    // `_emphasis_` stands behind no word.
-                    0 if *byte == b'.' && is_abbreviated(bytes, at) => gap |= SIGN,
-                    0 => gap |= sign(bytes.get(at..).unwrap_or_default(), gap == 0 && at == start),
                     _ => break,
                 }
                 at = at.wrapping_add(1);
@@ -153,7 +154,7 @@ const fn classes() -> [u8; 256] {
             b'A'..=b'Z' | b'0'..=b'9' => INSIDE,
             b'\'' => INSIDE | APOSTROPHE,
             b' ' | b'\t' | b'\r' => SPACE,
-            b'.' | b'!' | b'?' | b';' | b'\n' | b'_' | b',' | b':' | b'"' | b'`' => 0,
+            b'.' | b'!' | b'?' | b';' | b'\n' | b'_' | b',' | b':' | b'"' | b'`' | b'<' | ESCAPE => 0,
             _ => MARK,
         };
         byte = byte.wrapping_add(1);
@@ -219,11 +220,14 @@ fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
-/// What the sign or white space is that comes next.
-fn sign(rest: &[u8], is_first: bool) -> u16 {
-    match rest {
+/// Length of the sign or white space that comes next, and what it is to the words around it.
+fn sign(text: &[u8], at: usize, is_first: bool) -> (usize, u16) {
+    let rest = text.get(at..).unwrap_or_default();
+    let sign = match rest {
+        [ESCAPE | b'<', ..] => return mark(rest),
         // Within a name or a number it ends nothing. Scripts without spaces have none behind it.
         [b'.' | b'!' | b'?' | b';', next, ..] if matches!(*next, b'!'..=b'~') && *next != b'"' => SIGN,
+        [b'.', ..] if is_abbreviated(text, at) => SIGN,
         [b'.' | b'!' | b'?' | b';', ..] => STOP,
         [b'\n', b'\n', ..] => STOP | LINE,
         [b'\n', ..] => LINE,
@@ -235,7 +239,8 @@ fn sign(rest: &[u8], is_first: bool) -> u16 {
         [b'"' | b'`', next, ..] if class(*next) & INSIDE != 0 => QUOTE,
         [b'"' | b'`', ..] => UNQUOTE,
         _ => SIGN,
-    }
+    };
+    (1, sign)
 }
 
 /// What a word is in a sentence.
