@@ -15,6 +15,9 @@ const ROW: usize = 8;
 /// So many groups of null bytes are the separators of a list, or binary data.
 const DATA: usize = 4;
 
+/// Stands for a sign that looks like none of ASCII. It reads as a sign, and is one byte.
+pub const OTHER: char = '\u{7f}';
+
 /// Folds a text onto the end of `out`. What is not ASCII becomes a letter, a sign of ASCII or a space.
 pub fn fold_into(text: &str, out: &mut String) -> Hidden {
     let (mut hidden, mut last) = (Hidden::default(), ' ');
@@ -87,7 +90,7 @@ fn push(c: char, out: &mut String) {
         'œ' | 'Œ' => out.push_str("oe"),
         // A space may follow it, and yet it begins a quotation.
         '«' => out.push_str("\"'"),
-        _ => out.extend(alike(c)),
+        _ => out.extend(alike(c).map(|seen| if seen == ' ' && !c.is_whitespace() { OTHER } else { seen })),
     }
 }
 

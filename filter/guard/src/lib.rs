@@ -9,6 +9,7 @@
 mod fold;
 mod json;
 mod phrases;
+mod quoted;
 mod screen;
 mod structure;
 mod tokens;
@@ -90,7 +91,7 @@ pub fn folded(name: &str, reads_tags: bool) -> String {
     let is_seen = |c: &char| !c.is_control() && (reads_tags || !('\u{E0000}'..='\u{E007F}').contains(c));
     fold::fold_into(&name.chars().filter(is_seen).collect::<String>(), &mut folded);
     folded.make_ascii_lowercase();
-    folded.trim().to_owned()
+    folded.replace(fold::OTHER, " ").trim().to_owned()
 }
 
 /// The text in the strings of a JSON value, which may be cut anywhere.

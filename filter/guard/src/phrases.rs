@@ -3,6 +3,7 @@
 
 use crate::{
     Matches, Pattern, Place,
+    quoted::{ahead, begins_value, is_literal, is_named},
     tokens::{self, CLAUSE, COLON, COMMA, GLUED, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE},
     words::{
         AI, ALL, AND, ARE, BEFORE, END, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT, IDENTITY, IF, IGNORE,
@@ -82,7 +83,8 @@ pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut M
         }
         if token.follows(LINE) {
             let head = || last(tokens.get(line..at).unwrap_or_default(), REACH);
-            let is_item = || token.follows(SIGN) || says_number(text, *token);
+            let is_item =
+                || token.follows(SIGN) || text.as_bytes().get(token.offset).is_some_and(u8::is_ascii_digit);
             is_forbidden =
                 if token.follows(COLON) { forbids(text, head()) } else { is_forbidden && is_item() };
             line = at;
@@ -124,7 +126,7 @@ pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut M
 fn forbids(text: &str, head: &[Token]) -> bool {
     let not = head.iter().position(|word| word.is(NEGATION));
     let before = not.and_then(|not| head.get(..not)).and_then(<[Token]>::last);
-    not.is_some() && before.is_none_or(|word| word.is(MODAL) || says(text, *word, &["do"]))
+    not.is_some() && before.is_none_or(|word| word.is(MODAL) || says(text, *word, &["do", "does", "did"]))
 }
 
 /// Whether the verb is an order to the reader: nobody else does it, and it is not denied.
@@ -136,10 +138,13 @@ fn is_order(view: View<'_>) -> bool {
     }
     let Some(word) = before.last() else { return true };
     // "You must not skip, ignore or override", "do not, ever, ignore".
-    let is_listed = word.is(OR) && has(last(before, 8), NEGATION);
-    let is_aside = |two: &[Token]| matches!(two, [not, next] if not.is(NEGATION) && next.follows(COMMA));
-    let is_for_some = has(first(before, 1), IF);
-    if is_listed || view.token.follows(COMMA) && !is_for_some && before.windows(2).any(is_aside) {
+    let not = before.iter().position(|word| word.is(NEGATION));
+    let behind = not.and_then(|not| before.get(not.saturating_add(1)..)).unwrap_or_default();
+    let commas = behind.iter().filter(|word| word.follows(COMMA)).count();
+    let is_aside = commas == 1 && behind.first().is_some_and(|word| word.follows(COMMA));
+    if word.is(OR) && has(last(before, 8), NEGATION)
+        || is_aside && view.token.follows(COMMA) && forbids(view.text, before)
+    {
         return false;
     }
     // "No longer overrides".
@@ -194,10 +199,6 @@ fn says(text: &str, word: Token, words: &[&str]) -> bool {
     let (length, _) = tokens::word(text.as_bytes().get(word.offset..).unwrap_or_default());
     let word = text.get(word.offset..word.offset.saturating_add(length)).unwrap_or_default();
     words.iter().any(|known| word.eq_ignore_ascii_case(known))
-}
-
-fn says_number(text: &str, word: Token) -> bool {
-    text.as_bytes().get(word.offset).is_some_and(u8::is_ascii_digit)
 }
 
 /// Words that may stand between the verb and what is set aside, and how many others.
@@ -374,126 +375,6 @@ fn is_mention(view: View<'_>) -> bool {
     let is_told = about.is_some_and(|about| !has(told.get(about..).unwrap_or_default(), YOU));
     let quote = near.iter().chain([&view.token]).rev().find(marked).filter(|word| word.follows(QUOTE));
     is_quoted || is_told || quote.is_some_and(|word| is_literal(view.text, *word))
-}
-
-/// What stands before the quotation mark in front of a word.
-fn ahead(text: &str, word: Token) -> &str {
-    text.get(..word.offset).unwrap_or_default().trim_end_matches(['"', '\'']).trim_end_matches('\\')
-}
-
-/// Whether the quotation mark before a word begins a value behind its name or another value: `"note":"`, `note="`, `"a", "`.
-fn is_named(text: &str, word: Token) -> bool {
-    if !word.follows(QUOTE) {
-        return false;
-    }
-    let before = ahead(text, word);
-    word.follows(UNQUOTE) && word.follows(COLON | COMMA)
-        || before.ends_with('=') && !before.ends_with("==")
-        || before.trim_end_matches(' ').ends_with("=>")
-}
-
-/// Whether the quotation mark before a word begins a value of JSON, HTML, CSV, a configuration or what a program prints, and no quotation:
-/// `"note":"`, `alt="`, `2,"`, `note = "`, `{ id: 1, note: "`, `["a", "`. In a sentence a space stands behind the comma, and no bracket before it.
-fn begins_value(text: &str, word: Token) -> bool {
-    let before = ahead(text, word);
-    let key = before.trim_end_matches(' ');
-    if before.ends_with([',', ';', '|', '\t']) || is_named(text, word) && !word.follows(COMMA) {
-        return true;
-    }
-    if key.ends_with('=') {
-        return !key.ends_with("==");
-    }
-    if let Some(key) = key.strip_suffix(':') {
-        let ahead =
-            key.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | '\t'));
-        let name = key.get(ahead.len()..).unwrap_or_default().trim_start_matches([' ', '-', '\t']);
-        return !name.is_empty()
-            && !name.contains(' ')
-            && (ahead.is_empty() || ahead.ends_with(['\n', '{', ',', '(']));
-    }
-    let line = line_before(key);
-    let is_element = line.trim_start().starts_with(['[', '{', '(']) && Line::of(line).open == Some(false);
-    let rest = line_behind(text, word).trim_end_matches(',');
-    is_element || line.trim_matches([' ', '\t']).is_empty() && rest.ends_with(['"', '\''])
-}
-
-/// Whether the quotation mark before a word begins a literal of a program: an argument of a call, or what a variable is set to. `note = "` may
-/// be a line of a configuration, unless code stands beside it.
-fn is_literal(text: &str, word: Token) -> bool {
-    let head = ahead(text, word).trim_end_matches(['f', 'r', 'b', 'u', ' ']);
-    let mark = text.get(..word.offset).and_then(|head| head.chars().next_back());
-    let rest = line_behind(text, word);
-    let Some((_, behind)) = mark.and_then(|mark| rest.split_once(mark)) else { return false };
-    let line = line_before(head);
-    if Line::of(line).open == Some(true) || line.ends_with(":=") {
-        return true;
-    }
-    let Some(left) = line.strip_suffix('=') else { return false };
-    // The number of a line, a mark of a list or of a change.
-    let names = left.trim_start_matches(|c: char| !c.is_ascii_alphabetic() && !matches!(c, '$' | '@' | '_'));
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.:$@*&<>[]?".contains(c);
-    let mut words = names.split_ascii_whitespace();
-    let is_declared = words.clone().count() > 1;
-    let beside = || {
-        let above = head.get(..head.len().saturating_sub(line.len())).unwrap_or_default();
-        let below = text.get(word.offset.saturating_add(rest.len())..).unwrap_or_default();
-        let below = below.trim_start_matches('\n');
-        let next = below.get(..below.floor_char_boundary(LONGEST_LINE)).unwrap_or_default().lines().next();
-        [line_before(above.trim_end_matches('\n')), next.unwrap_or_default()]
-    };
-    left.ends_with(' ')
-        && words.all(|word| word.chars().all(is_part))
-        && (is_declared
-            || matches!(behind.trim(), "" | ";") && beside().iter().any(|line| Line::of(line).calls))
-}
-
-/// Of a longer line, this much is looked at on each side (bytes).
-const LONGEST_LINE: usize = 1_000;
-
-fn line_before(head: &str) -> &str {
-    let start = head.ceil_char_boundary(head.len().saturating_sub(LONGEST_LINE));
-    head.get(start..).and_then(|head| head.rsplit('\n').next()).unwrap_or_default()
-}
-
-fn line_behind(text: &str, word: Token) -> &str {
-    let rest = text.get(word.offset..).unwrap_or_default();
-    rest.get(..rest.floor_char_boundary(LONGEST_LINE))
-        .and_then(|rest| rest.split('\n').next())
-        .unwrap_or_default()
-}
-
-/// The brackets of a line outside of quotation marks.
-struct Line {
-    /// It calls a function, which has a name in small letters.
-    calls: bool,
-    /// Whether the last bracket that is open at its end is that of a call.
-    open: Option<bool>,
-}
-
-impl Line {
-    fn of(line: &str) -> Self {
-        let (mut quote, mut open, mut calls) = (None, Vec::new(), false);
-        for (at, c) in line.char_indices() {
-            match (quote, c) {
-                (Some(mark), _) => quote = Some(mark).filter(|mark| *mark != c),
-                (None, '"' | '\'' | '`') => quote = Some(c),
-                (None, '(' | '[' | '{') => {
-                    let head = line.get(..at).unwrap_or_default();
-                    let name = head.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
-                    let first = name.and_then(|name| name.chars().next()).filter(|_| c == '(');
-                    let is_call = first.is_some_and(|c| c.is_ascii_lowercase());
-                    calls |= is_call;
-                    // `InlineData("` is neither.
-                    open.push(Some(is_call).filter(|is_call| *is_call || first.is_none()));
-                }
-                (None, ')' | ']' | '}') => {
-                    open.pop();
-                }
-                (None, _) => {}
-            }
-        }
-        Self { calls, open: open.pop().flatten() }
-    }
 }
 
 /// RoleMarks of a text that gives the model a role without limits. Each is harmless alone.
