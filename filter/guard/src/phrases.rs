@@ -3,7 +3,7 @@
 
 use crate::{
     Matches, Pattern, Place,
-    quoted::{ahead, begins_value, is_literal, is_named},
+    quoted::{ahead, begins_value, first_line, is_literal, is_named, trim_end},
     tokens::{self, CLAUSE, COLON, COMMA, GLUED, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE},
     words::{
         AI, ALL, AND, ARE, BEFORE, END, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT, IDENTITY, IF, IGNORE,
@@ -35,7 +35,7 @@ struct View<'t> {
 
 impl<'t> View<'t> {
     /// What stands before it since the last word of these.
-    fn since(&self, begins: impl Fn(&Token) -> bool) -> &'t [Token] {
+    fn since(&self, begins: &dyn Fn(&Token) -> bool) -> &'t [Token] {
         if begins(&self.token) {
             return &[];
         }
@@ -44,15 +44,15 @@ impl<'t> View<'t> {
 
     /// What stands before it in its clause. A heading or the name of a value denies nothing.
     fn clause(&self) -> &'t [Token] {
-        self.since(|word| word.follows(CLAUSE) || is_named(self.text, *word))
+        self.since(&|word| word.follows(CLAUSE) || is_named(self.text, *word))
     }
 
     /// What may tell that somebody only writes about it: not another line, unless it ends with a colon or is of the same table, and nothing
     /// outside of its value.
     fn context(&self) -> &'t [Token] {
-        let is_row = |word: &Token| ahead(self.text, *word).trim_end_matches(' ').ends_with('|');
+        let is_row = |word: &Token| trim_end(ahead(self.text, *word), b" ").ends_with(b"|");
         let is_other = |word: &Token| word.follows(LINE) && word.follows(CLAUSE) && !word.follows(COLON);
-        self.since(|word| is_other(word) && !is_row(word) || is_named(self.text, *word))
+        self.since(&|word| is_other(word) && !is_row(word) || is_named(self.text, *word))
     }
 }
 
@@ -183,22 +183,22 @@ fn sets_aside(view: View<'_>) -> bool {
 
 /// `ignore_previous`, a method (`request.override(`) and a note to a checker (`ignore[rule]`) are names in a program.
 fn is_name(view: View<'_>) -> bool {
-    let (head, verb) = view.text.split_at_checked(view.token.offset).unwrap_or_default();
-    let behind = verb.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-    let rule = behind.strip_prefix('[').map(|rule| {
-        rule.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ','))
-    });
+    let (head, verb) = view.text.as_bytes().split_at_checked(view.token.offset).unwrap_or_default();
+    let behind = verb.get(tokens::word(verb).0..).unwrap_or_default();
+    let is_of_rule = |byte: &&u8| byte.is_ascii_alphanumeric() || b"[-_,".contains(byte);
+    let rule = behind.iter().take_while(is_of_rule).count();
     view.token.follows(GLUED)
         || view.after.first().is_some_and(|next| next.follows(GLUED))
-        || head.ends_with('.') && behind.starts_with('(')
-        || rule.is_some_and(|rest| rest.starts_with(']'))
+        || head.ends_with(b".") && behind.starts_with(b"(")
+        || behind.starts_with(b"[") && behind.get(rule) == Some(&b']')
 }
 
 /// Whether a word is one of these, which are in small letters.
+#[inline(never)]
 fn says(text: &str, word: Token, words: &[&str]) -> bool {
-    let (length, _) = tokens::word(text.as_bytes().get(word.offset..).unwrap_or_default());
-    let word = text.get(word.offset..word.offset.saturating_add(length)).unwrap_or_default();
-    words.iter().any(|known| word.eq_ignore_ascii_case(known))
+    let rest = text.as_bytes().get(word.offset..).unwrap_or_default();
+    let word = rest.get(..tokens::word(rest).0).unwrap_or_default();
+    words.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// Words that may stand between the verb and what is set aside, and how many others.
@@ -287,15 +287,10 @@ fn is_place(text: &str, rest: &[Token]) -> bool {
 
 /// "# Ignore everything" before a line with nothing but a pattern for all files.
 fn is_before_pattern(text: &str, word: Token) -> bool {
-    let (length, _) = tokens::word(text.as_bytes().get(word.offset..).unwrap_or_default());
-    let rest = text
-        .get(word.offset.saturating_add(length)..)
-        .unwrap_or_default()
-        .trim_start_matches([' ', '.', ':']);
-    let next = rest.strip_prefix('\n').unwrap_or_default().trim_start();
-    let line =
-        next.get(..next.floor_char_boundary(5)).and_then(|line| line.lines().next()).unwrap_or_default();
-    !line.trim().is_empty() && line.trim_matches(['*', '/', ' ']).is_empty() && !line.contains("***")
+    let rest = text.as_bytes().get(word.offset..).unwrap_or_default();
+    let [b'\n', next @ ..] = rest.get(tokens::word(rest).0..).unwrap_or_default() else { return false };
+    let line = first_line(next.trim_ascii_start()).trim_ascii();
+    matches!(line, b"*" | b"/*" | b"**" | b"/**" | b"**/*" | b"*/*" | b"/")
 }
 
 /// "About parking", "in the documents": it is about these only.

@@ -35,8 +35,8 @@ pub fn tags(text: &str, found: &mut Matches) {
         fences = fences.saturating_add(memchr::memmem::find_iter(between.as_bytes(), "```").count());
         counted = at;
         // What nothing closes is no block.
-        let mut is_closed =
-            || *last.get_or_insert_with(|| memchr::memmem::rfind(text.as_bytes(), b"```")) >= Some(at);
+        let last_fence = || text.as_bytes().windows(3).rposition(|part| part == b"```");
+        let mut is_closed = || *last.get_or_insert_with(last_fence) >= Some(at);
         let is_code = fences % 2 == 1 && is_closed() || is_quoted(before, tag.behind);
         if !is_code && !found.has(pattern) {
             found.add(pattern, at);
@@ -132,13 +132,13 @@ impl<'t> Tag<'t> {
         let is_told = word.ends_with('s') && word.bytes().all(|byte| byte.is_ascii_lowercase());
         const FILLED_IN: [char; 12] = ['{', '%', '$', '"', '\'', '`', '\\', '+', '<', '[', ',', ')'];
         // `<|im_start|>user\n{question}<|im_end|>`: nothing else stands between the marks.
-        let content =
-            behind.trim_start_matches(|c: char| c.is_ascii_lowercase()).trim_start_matches(['\n', ' ']);
-        let content = content.get(..content.floor_char_boundary(LONGEST)).unwrap_or_default();
-        let filler = content.strip_prefix('{').and_then(|content| content.split_once('}'));
-        let is_filler =
-            |(name, end): (&str, &str)| !name.contains([' ', '\n']) && end.starts_with(['<', '"', '\'', '`']);
-        let is_filled_in = behind.starts_with(FILLED_IN) || filler.is_some_and(is_filler);
+        let content = behind.as_bytes();
+        let role = content.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        let content = content.get(role..).unwrap_or_default().trim_ascii_start();
+        let end = content.iter().take(LONGEST).position(|byte| matches!(byte, b'}' | b' ' | b'\n'));
+        let end = end.filter(|_| content.starts_with(b"{")).and_then(|end| content.get(end..));
+        let is_filler = matches!(end, Some([b'}', b'<' | b'"' | b'\'' | b'`', ..]));
+        let is_filled_in = behind.starts_with(FILLED_IN) || is_filler;
         !behind.is_empty()
             && (self.begins_line || self.behind.starts_with(|c: char| c.is_alphanumeric()))
             && !is_filled_in
