@@ -1,13 +1,13 @@
 //! The text in the strings of a JSON value, which may be cut anywhere.
 
-/// Writes the strings of `json` to `out`, each followed by an empty line: each is a text of its own to its reader.
-pub fn strings_into(json: &str, out: &mut String) {
+/// Writes the strings of `json` to `out`, each followed by `end`.
+pub fn strings_into(json: &str, end: &str, out: &mut String) {
     let mut rest = json;
     while let Some(start) = memchr::memchr(b'"', rest.as_bytes()) {
         rest = rest.get(start.saturating_add(1)..).unwrap_or_default();
         loop {
-            let end = plain_end(rest.as_bytes());
-            let (plain, after) = rest.split_at_checked(end).unwrap_or_default();
+            let length = plain_end(rest.as_bytes());
+            let (plain, after) = rest.split_at_checked(length).unwrap_or_default();
             out.push_str(plain);
             match after.strip_prefix('\\') {
                 Some(escaped) => rest = escape(escaped, out),
@@ -17,7 +17,7 @@ pub fn strings_into(json: &str, out: &mut String) {
                 }
             }
         }
-        out.push_str("\n\n");
+        out.push_str(end);
     }
 }
 
@@ -95,12 +95,12 @@ mod tests {
     fn the_strings_of_json_are_read_with_their_escapes() {
         let read = |json: &str| {
             let mut out = String::new();
-            strings_into(json, &mut out);
+            strings_into(json, "\n", &mut out);
             out
         };
-        assert_eq!(read(r#""a\n\"b\u0041\ud83d\ude00""#), "a\n\"bA😀\n\n");
-        assert_eq!(read(r#"{"k":["v",7,"\ud800x"]}"#), "k\n\nv\n\n\u{fffd}x\n\n");
-        assert_eq!(read(r#""cut \u00"#), "cut \n\n");
+        assert_eq!(read(r#""a\n\"b\u0041\ud83d\ude00""#), "a\n\"bA😀\n");
+        assert_eq!(read(r#"{"k":["v",7,"\ud800x"]}"#), "k\nv\n\u{fffd}x\n");
+        assert_eq!(read(r#""cut \u00"#), "cut \n");
         assert_eq!(read("7"), "");
     }
 

@@ -97,7 +97,7 @@ pub fn folded(name: &str, reads_tags: bool) -> String {
 /// The text in the strings of a JSON value, which may be cut anywhere.
 pub fn text_of_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
-    json::strings_into(json, &mut text);
+    json::strings_into(json, "\n", &mut text);
     text
 }
 
@@ -146,7 +146,8 @@ impl Scanner {
     fn read_json(&mut self, json: &str, place: Place) -> Matches {
         let mut text = std::mem::take(&mut self.unescaped);
         text.clear();
-        json::strings_into(json, &mut text);
+        // Each string is a text of its own to its reader.
+        json::strings_into(json, "\n\n", &mut text);
         if memchr::memchr(b'\\', text.as_bytes()).is_some() {
             let mut inner = String::with_capacity(text.len());
             json::unescape_into(&text, &mut inner);
