@@ -80,10 +80,11 @@ pub fn is_literal(text: &str, word: Token) -> bool {
     }
     // Behind the number of a line, a mark of a list or of a change.
     let left = line.strip_suffix(b"=").unwrap_or_default();
-    let start = left.iter().position(|byte| byte.is_ascii_alphabetic() || b"$@_".contains(byte));
+    let start = left.iter().position(|byte| !b" \t0123456789+-:>|\x7f".contains(byte));
     let names = start.and_then(|start| left.get(start..)).unwrap_or_default();
     let (name, is_spaced) = (trim_end(names, b" "), names.ends_with(b" "));
-    if name.is_empty() || !name.iter().all(|byte| is_of_name(*byte) || b".:$@*&<>[]? ".contains(byte)) {
+    let begins = name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || b"$@_".contains(byte));
+    if !begins || !name.iter().all(|byte| is_of_name(*byte) || b".:$@*&<>[]? ".contains(byte)) {
         return false;
     }
     if name.contains(&b' ') {
