@@ -244,7 +244,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
         }
         // "Ignore everything above", "forget all of the above", "ignore the above and ..".
         if word.is(PRIOR)
-            && (was(EVERYTHING) && !is_place(view.text, rest)
+            && (was(EVERYTHING) && !is_place(rest)
                 || was(ALL) && ends(rest)
                 || at <= 1 && rest.first().is_some_and(|next| next.is(AND)))
         {
@@ -277,12 +277,9 @@ fn ends(rest: &[Token]) -> bool {
 }
 
 /// "Before first _", "past the end": a place in a text, and no time.
-fn is_place(text: &str, rest: &[Token]) -> bool {
-    let [first, after @ ..] = rest else { return false };
-    let is_part = |word: &Token| word.is(BEFORE | END);
-    let is_noun =
-        |word: &Token| says(text, *first, &["the", "a", "an"]) && (word.is_unknown() || is_part(word));
-    first.gap == 0 && (is_part(first) || after.first().is_some_and(is_noun))
+fn is_place(rest: &[Token]) -> bool {
+    let rest = rest.split_first().filter(|(first, _)| first.is(FILLER)).map_or(rest, |(_, rest)| rest);
+    rest.first().is_some_and(|word| word.is(BEFORE | END) && word.gap == 0)
 }
 
 /// "# Ignore everything" before a line with nothing but a pattern for all files.
