@@ -15,17 +15,22 @@ const ROW: usize = 8;
 /// From this many groups of null bytes on, they are the separators of a list, or binary data.
 const DATA: usize = 4;
 
+/// Stands for a sign that looks like none of ASCII. It reads as a sign, and is one byte.
+pub const OTHER: char = '\u{7f}';
+
 /// Folds a text onto the end of `out`. What is not ASCII becomes a letter, a sign of ASCII or a space.
 pub fn fold_into(text: &str, out: &mut String) -> Hidden {
     let (mut hidden, mut last) = (Hidden::default(), ' ');
+    let mut ends_list = false;
     let (mut row, mut woven, mut begun, mut nulls) = (0_usize, 0_usize, 0_usize, 0_usize);
     for (at, c) in text.char_indices() {
         if c == '\0' {
             // Behind a word it hides or ends one; elsewhere it is data.
             nulls = nulls.saturating_add(1);
-            if last.is_alphanumeric()
-                && !text.get(at.saturating_add(1)..).unwrap_or_default().starts_with('\0')
-            {
+            let rest = text.get(at.saturating_add(1)..).unwrap_or_default();
+            // Of a list, each entry ends with one: `/proc/1/cmdline`.
+            ends_list |= rest.is_empty() || rest.starts_with('\n');
+            if last.is_alphanumeric() && !rest.starts_with('\0') {
                 hidden.null = hidden.null.or(Some(at));
             }
             last = c;
@@ -47,7 +52,7 @@ pub fn fold_into(text: &str, out: &mut String) -> Hidden {
         last = c;
         push(c, out);
     }
-    if nulls >= DATA {
+    if nulls >= DATA || ends_list && nulls > 1 {
         hidden.null = None;
     }
     hidden
@@ -85,7 +90,7 @@ fn push(c: char, out: &mut String) {
         'œ' | 'Œ' => out.push_str("oe"),
         // A space may follow it, and yet it begins a quotation.
         '«' => out.push_str("\"'"),
-        _ => out.extend(alike(c)),
+        _ => out.extend(alike(c).map(|seen| if seen == ' ' && !c.is_whitespace() { OTHER } else { seen })),
     }
 }
 

@@ -1,13 +1,13 @@
 //! The text in the strings of a JSON value, which may be cut anywhere.
 
-/// Writes the strings of `json` to `out`, each followed by the end of a line.
-pub fn strings_into(json: &str, out: &mut String) {
+/// Writes the strings of `json` to `out`, each followed by `end`.
+pub fn strings_into(json: &str, end: &str, out: &mut String) {
     let mut rest = json;
     while let Some(start) = memchr::memchr(b'"', rest.as_bytes()) {
         rest = rest.get(start.saturating_add(1)..).unwrap_or_default();
         loop {
-            let end = plain_end(rest.as_bytes());
-            let (plain, after) = rest.split_at_checked(end).unwrap_or_default();
+            let length = plain_end(rest.as_bytes());
+            let (plain, after) = rest.split_at_checked(length).unwrap_or_default();
             out.push_str(plain);
             match after.strip_prefix('\\') {
                 Some(escaped) => rest = escape(escaped, out),
@@ -17,7 +17,7 @@ pub fn strings_into(json: &str, out: &mut String) {
                 }
             }
         }
-        out.push('\n');
+        out.push_str(end);
     }
 }
 
@@ -40,7 +40,8 @@ pub fn unescape_into(text: &str, out: &mut String) {
     for part in parts.filter(|part| !part.is_empty()) {
         let is_escape = match part.as_bytes() {
             [b'n' | b'r' | b't', ..] => true,
-            [b'u', digits @ ..] => hex(digits).is_some(),
+            // A null byte that is only named in a program hides nothing.
+            [b'u', digits @ ..] => hex(digits).is_some_and(|unit| unit != 0),
             _ => false,
         };
         if !is_escape {
@@ -94,7 +95,7 @@ mod tests {
     fn the_strings_of_json_are_read_with_their_escapes() {
         let read = |json: &str| {
             let mut out = String::new();
-            strings_into(json, &mut out);
+            strings_into(json, "\n", &mut out);
             out
         };
         assert_eq!(read(r#""a\n\"b\u0041\ud83d\ude00""#), "a\n\"bA😀\n");
@@ -112,6 +113,7 @@ mod tests {
             // No escapes.
             (r"C:\\users\x \d+", r"C:\users\x \d+"),
             (r"\u12", r"\u12"),
+            (r"a\u0000b", r"a\u0000b"),
             ("", ""),
         ] {
             let mut out = String::new();

@@ -9,6 +9,7 @@
 mod fold;
 mod json;
 mod phrases;
+mod quoted;
 mod screen;
 mod structure;
 mod tokens;
@@ -90,13 +91,13 @@ pub fn folded(name: &str, reads_tags: bool) -> String {
     let is_seen = |c: &char| !c.is_control() && (reads_tags || !('\u{E0000}'..='\u{E007F}').contains(c));
     fold::fold_into(&name.chars().filter(is_seen).collect::<String>(), &mut folded);
     folded.make_ascii_lowercase();
-    folded.trim().to_owned()
+    folded.replace(fold::OTHER, " ").trim().to_owned()
 }
 
 /// The text in the strings of a JSON value, which may be cut anywhere.
 pub fn text_of_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
-    json::strings_into(json, &mut text);
+    json::strings_into(json, "\n", &mut text);
     text
 }
 
@@ -136,7 +137,7 @@ impl Scanner {
         found
     }
 
-    /// What a JSON value holds: the text in its strings, each of which is followed by the end of a line.
+    /// What a JSON value holds: the text in its strings, each of which is followed by an empty line.
     pub fn scan_json(&mut self, json: &str, place: Place) -> Matches {
         if screen::may_say_something(json) { self.read_json(json, place) } else { Matches::default() }
     }
@@ -145,7 +146,8 @@ impl Scanner {
     fn read_json(&mut self, json: &str, place: Place) -> Matches {
         let mut text = std::mem::take(&mut self.unescaped);
         text.clear();
-        json::strings_into(json, &mut text);
+        // Each string is a text of its own to its reader.
+        json::strings_into(json, "\n\n", &mut text);
         if memchr::memchr(b'\\', text.as_bytes()).is_some() {
             let mut inner = String::with_capacity(text.len());
             json::unescape_into(&text, &mut inner);

@@ -3,10 +3,11 @@
 
 use crate::{
     Matches, Pattern, Place,
-    tokens::{COLON, COMMA, GLUED, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE},
+    quoted::{ahead, begins_value, first_line, is_literal, is_named, trim_end},
+    tokens::{self, CLAUSE, COLON, COMMA, GLUED, LINE, QUOTE, SIGN, STOP, Token, UNQUOTE},
     words::{
-        AI, ALL, AND, ARE, BEFORE, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT, IDENTITY, IF, IGNORE,
-        INSTRUCTION, LIMIT, MENTION, MODAL, NAME, NEGATION, NO, NOW, PLAY, PRIOR, PROMPT, REFUSE, REVEAL,
+        AI, ALL, AND, ARE, BEFORE, END, EVERYTHING, FILLER, FOLLOW, GIVEN, HALT, IDENTITY, IF, IGNORE,
+        INSTRUCTION, LIMIT, MENTION, MODAL, NAME, NEGATION, NO, NOW, OR, PLAY, PRIOR, PROMPT, REFUSE, REVEAL,
         RULE, SAID, SYSTEM, TASK, THIRD, TO, UNBOUND, UNSPACED, WITHIN, YOU, YOUR,
     },
 };
@@ -23,9 +24,36 @@ const REACH: usize = 32;
 /// A word within its sentence.
 #[derive(Clone, Copy)]
 struct View<'t> {
+    text: &'t str,
+    place: Place,
     token: Token,
     before: &'t [Token],
     after: &'t [Token],
+    /// It is an item of a list of what must not be done.
+    is_forbidden: bool,
+}
+
+impl<'t> View<'t> {
+    /// What stands before it since the last word of these.
+    fn since(&self, begins: &dyn Fn(&Token) -> bool) -> &'t [Token] {
+        if begins(&self.token) {
+            return &[];
+        }
+        self.before.iter().rposition(begins).and_then(|at| self.before.get(at..)).unwrap_or(self.before)
+    }
+
+    /// What stands before it in its clause. A heading or the name of a value denies nothing.
+    fn clause(&self) -> &'t [Token] {
+        self.since(&|word| word.follows(CLAUSE) || is_named(self.text, *word))
+    }
+
+    /// What may tell that somebody only writes about it: not another line, unless it ends with a colon or is of the same table, and nothing
+    /// outside of its value.
+    fn context(&self) -> &'t [Token] {
+        let is_row = |word: &Token| trim_end(ahead(self.text, *word), b" ").ends_with(b"|");
+        let is_other = |word: &Token| word.follows(LINE) && word.follows(CLAUSE) && !word.follows(COLON);
+        self.since(&|word| is_other(word) && !is_row(word) || is_named(self.text, *word))
+    }
 }
 
 #[inline(never)]
@@ -48,10 +76,18 @@ pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut M
         return;
     }
     let mut marks = RoleMarks::default();
-    let mut sentence = 0_usize;
+    let (mut sentence, mut line, mut is_forbidden) = (0_usize, 0_usize, false);
     for (at, token) in tokens.iter().enumerate() {
         if token.follows(STOP) {
             sentence = at;
+        }
+        if token.follows(LINE) {
+            let head = || last(tokens.get(line..at).unwrap_or_default(), REACH);
+            let is_item =
+                || token.follows(SIGN) || text.as_bytes().get(token.offset).is_some_and(u8::is_ascii_digit);
+            is_forbidden =
+                if token.follows(COLON) { forbids(text, head()) } else { is_forbidden && is_item() };
+            line = at;
         }
         if !token.is(BEGINNINGS) {
             continue;
@@ -60,9 +96,9 @@ pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut M
         let before = tokens.get(start..at).unwrap_or_default();
         let after = first(tokens.get(at.saturating_add(1)..).unwrap_or_default(), REACH);
         let end = after.iter().position(|token| token.follows(STOP)).unwrap_or(after.len());
-        let view = View { token: *token, before, after: first(after, end) };
+        let view = View { text, place, token: *token, before, after: first(after, end), is_forbidden };
         let mut add = |pattern, is_found: &dyn Fn() -> bool| {
-            if !found.has(pattern) && is_found() && !is_mention(text, view) {
+            if !found.has(pattern) && is_found() && !is_mention(view) {
                 found.add(pattern, token.offset);
             }
         };
@@ -79,33 +115,51 @@ pub fn judge(text: &str, tokens: &[Token], all: u64, place: Place, found: &mut M
             && let Some(offset) = marks.add(mark, token.offset)
         {
             let pattern = Pattern::RoleOverride;
-            if !found.has(pattern) && !is_mention(text, view) {
+            if !found.has(pattern) && !is_mention(view) {
                 found.add(pattern, offset);
             }
         }
     }
 }
 
+/// "The agent must never:", "do not do any of these:", and not "not found:".
+fn forbids(text: &str, head: &[Token]) -> bool {
+    let not = head.iter().position(|word| word.is(NEGATION));
+    let before = not.and_then(|not| head.get(..not)).and_then(<[Token]>::last);
+    not.is_some() && before.is_none_or(|word| word.is(MODAL) || says(text, *word, &["do", "does", "did"]))
+}
+
 /// Whether the verb is an order to the reader: nobody else does it, and it is not denied.
 fn is_order(view: View<'_>) -> bool {
-    let near = last(view.before, 3);
-    if has(near, NEGATION) || has(first(view.after, 2), NEGATION) {
+    let before = view.clause();
+    let near = last(before, 3);
+    if view.is_forbidden || has(near, NEGATION) || has(first(view.after, 2), NEGATION) {
         return false;
     }
-    let Some(word) = view.before.last() else { return true };
+    let Some(word) = before.last() else { return true };
+    // "You must not skip, ignore or override", "do not, ever, ignore".
+    let not = before.iter().position(|word| word.is(NEGATION));
+    let behind = not.and_then(|not| before.get(not.saturating_add(1)..)).unwrap_or_default();
+    let commas = behind.iter().filter(|word| word.follows(COMMA)).count();
+    let is_aside = commas == 1 && behind.first().is_some_and(|word| word.follows(COMMA));
+    if word.is(OR) && has(last(before, 8), NEGATION)
+        || is_aside && view.token.follows(COMMA) && forbids(view.text, before)
+    {
+        return false;
+    }
     // "No longer overrides".
-    if word.is(NO) || word.is(HALT) && view.token.gap == 0 {
+    if word.is(NO) && !view.token.follows(COMMA) || word.is(HALT) && view.token.gap == 0 {
         return false;
     }
     if view.token.follows(COMMA | COLON | QUOTE | UNQUOTE | SIGN) {
         return true;
     }
-    let is_spoken_to = has(last(view.before, 6), YOU | YOUR);
+    let is_spoken_to = has(last(before, 6), YOU | YOUR);
     if word.is(TO) {
-        return is_spoken_to || view.before.len() == 1;
+        return is_spoken_to || before.len() == 1;
     }
     if word.is(AND) {
-        return is_spoken_to || !has(view.before, THIRD | MODAL);
+        return is_spoken_to || !has(before, THIRD | MODAL);
     }
     // "These rules override all previous instructions".
     !word.is(THIRD | MODAL | INSTRUCTION | RULE) || is_spoken_to && !word.is(THIRD)
@@ -113,18 +167,38 @@ fn is_order(view: View<'_>) -> bool {
 
 /// "Ignore all previous instructions", "do not follow the rules above".
 fn sets_aside(view: View<'_>) -> bool {
-    // `ignore_previous` is a name.
-    if view.token.follows(GLUED) || view.after.first().is_some_and(|next| next.follows(GLUED)) {
+    if is_name(view) {
         return false;
     }
     if view.token.is(FOLLOW) {
-        let near = last(view.before, 4);
+        let before = view.clause();
+        let near = last(before, 4);
         // "Feel free to follow".
         let halts = |word: &Token| word.is(NEGATION | HALT | NO) && !word.is(WITHIN);
-        let is_halted = near.iter().any(halts) && (!has(near, THIRD) || has(last(view.before, 6), YOU));
+        let is_halted = near.iter().any(halts) && (!has(near, THIRD) || has(last(before, 6), YOU));
         return is_halted && is_told_before(view, false);
     }
     is_order(view) && is_told_before(view, true) || comes_last(view)
+}
+
+/// `ignore_previous`, a method (`request.override(`) and a note to a checker (`ignore[rule]`) are names in a program.
+fn is_name(view: View<'_>) -> bool {
+    let (head, verb) = view.text.as_bytes().split_at_checked(view.token.offset).unwrap_or_default();
+    let behind = verb.get(tokens::word(verb).0..).unwrap_or_default();
+    let is_of_rule = |byte: &&u8| byte.is_ascii_alphanumeric() || b"[-_,".contains(byte);
+    let rule = behind.iter().take_while(is_of_rule).count();
+    view.token.follows(GLUED)
+        || view.after.first().is_some_and(|next| next.follows(GLUED))
+        || head.ends_with(b".") && behind.starts_with(b"(")
+        || behind.starts_with(b"[") && behind.get(rule) == Some(&b']')
+}
+
+/// Whether a word is one of these, which are in small letters.
+#[inline(never)]
+fn says(text: &str, word: Token, words: &[&str]) -> bool {
+    let rest = text.as_bytes().get(word.offset..).unwrap_or_default();
+    let word = rest.get(..tokens::word(rest).0).unwrap_or_default();
+    words.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// Words that may stand between the verb and what is set aside, and how many others.
@@ -141,7 +215,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
         let rest = view.after.get(at.saturating_add(1)..).unwrap_or_default();
         let was = |kinds: u64| seen & kinds == kinds;
         // What is quoted behind a noun is its text.
-        if word.follows(QUOTE) && at > 1 {
+        if word.follows(QUOTE) && at > 1 && strangers > 0 {
             return false;
         }
         // "Disregard my previous mail and follow the instructions below": that is another order.
@@ -158,7 +232,7 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
             }
             return (is_prior || was(YOUR) || was(SYSTEM)) && is_free
                 || was(ALL) && !is_limited(rest)
-                || at == 0 && is_strong && ends(rest);
+                || at == 0 && is_strong && !word.follows(LINE) && ends(rest);
         }
         let is_rule =
             was(YOUR) && (is_prior || was(ALL) || was(SYSTEM) || ends(rest)) || was(ALL) && is_prior;
@@ -170,18 +244,22 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
         }
         // "Ignore everything above", "forget all of the above", "ignore the above and ..".
         if word.is(PRIOR)
-            && (was(EVERYTHING)
+            && (was(EVERYTHING) && !is_place(rest)
                 || was(ALL) && ends(rest)
                 || at <= 1 && rest.first().is_some_and(|next| next.is(AND)))
         {
             return is_strong;
         }
         if was(EVERYTHING) && word.is(GIVEN) && !is_limited(rest) {
-            return true;
+            // A person may set the own words aside.
+            let who = at.checked_sub(1).and_then(|at| view.after.get(at));
+            return view.place == Place::Tool || !who.is_some_and(|who| says(view.text, *who, &["i"]));
         }
         seen |= [ALL, PRIOR, YOUR, SYSTEM, EVERYTHING].into_iter().filter(|kind| word.is(*kind)).sum::<u64>();
         if word.is(EVERYTHING) && ends(rest) && is_strong {
-            return view.before.is_empty();
+            return view.before.is_empty()
+                && !word.follows(LINE | SIGN)
+                && !is_before_pattern(view.text, *word);
         }
         is_after_unknown = word.is_unknown();
         has_unknown |= is_after_unknown;
@@ -196,6 +274,20 @@ fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
 /// Whether nothing of a phrase follows.
 fn ends(rest: &[Token]) -> bool {
     rest.first().is_none_or(|next| next.is(AND | NOW) || next.follows(COMMA | COLON | SIGN | LINE))
+}
+
+/// "Before first _", "past the end": a place in a text, and no time.
+fn is_place(rest: &[Token]) -> bool {
+    let rest = rest.split_first().filter(|(first, _)| first.is(FILLER)).map_or(rest, |(_, rest)| rest);
+    rest.first().is_some_and(|word| word.is(BEFORE | END) && word.gap == 0)
+}
+
+/// "# Ignore everything" before a line with nothing but a pattern for all files.
+fn is_before_pattern(text: &str, word: Token) -> bool {
+    let rest = text.as_bytes().get(word.offset..).unwrap_or_default();
+    let [b'\n', next @ ..] = rest.get(tokens::word(rest).0..).unwrap_or_default() else { return false };
+    let line = first_line(next.trim_ascii_start()).trim_ascii();
+    matches!(line, b"*" | b"/*" | b"**" | b"/**" | b"**/*" | b"*/*" | b"/")
 }
 
 /// "About parking", "in the documents": it is about these only.
@@ -253,35 +345,28 @@ fn comes_before_task(view: View<'_>) -> bool {
 }
 
 /// Whether somebody only writes about such a sentence: quotes it, or tells of attacks.
-fn is_mention(text: &str, view: View<'_>) -> bool {
+fn is_mention(view: View<'_>) -> bool {
     let near = last(view.before, 12);
     // What begins a quotation that has not ended.
     let marked = |word: &&Token| word.follows(QUOTE | UNQUOTE);
-    let is_quoted =
-        match Some(&view.token).filter(marked) {
-            Some(verb) => {
-                verb.follows(QUOTE)
-                    && !view.before.is_empty()
-                    && !verb.follows(COLON | LINE)
-                    && !begins_value(text, verb.offset)
-            }
-            None => near.iter().rev().find(marked).is_some_and(|word| {
-                word.follows(QUOTE) && near.len() > 3 && !begins_value(text, word.offset)
-            }),
-        };
-    let about = near.iter().rposition(|word| word.is(MENTION));
-    let is_told = about.is_some_and(|about| !has(near.get(about..).unwrap_or_default(), YOU));
-    is_quoted || is_told
-}
-
-/// Whether the quotation mark before a word begins a value of JSON, HTML, CSV or a configuration, and no quotation: `"note":"`, `alt="`,
-/// `2,"`, `note = "`. In a sentence a space stands behind the comma, and no quotation mark before the colon.
-fn begins_value(text: &str, word: usize) -> bool {
-    let before = text.get(..word).unwrap_or_default().trim_end_matches(['"', '\'']).trim_end_matches('\\');
-    let is_glued = before.ends_with([',', ';', '=']);
-    let key = before.trim_end_matches(' ');
-    let is_of_key = key.strip_suffix(':').is_some_and(|key| key.ends_with(['"', '\'']));
-    is_glued || is_of_key || key.ends_with('=')
+    let is_quoted = match Some(&view.token).filter(marked) {
+        Some(verb) => {
+            verb.follows(QUOTE)
+                && !view.before.is_empty()
+                && !verb.follows(COLON | LINE)
+                && !begins_value(view.text, *verb)
+        }
+        None => near
+            .iter()
+            .rev()
+            .find(marked)
+            .is_some_and(|word| word.follows(QUOTE) && near.len() > 3 && !begins_value(view.text, *word)),
+    };
+    let told = last(view.context(), 12);
+    let about = told.iter().rposition(|word| word.is(MENTION));
+    let is_told = about.is_some_and(|about| !has(told.get(about..).unwrap_or_default(), YOU));
+    let quote = near.iter().chain([&view.token]).rev().find(marked).filter(|word| word.follows(QUOTE));
+    is_quoted || is_told || quote.is_some_and(|word| is_literal(view.text, *word))
 }
 
 /// RoleMarks of a text that gives the model a role without limits. Each is harmless alone.
@@ -302,7 +387,7 @@ const SPAN: usize = 1_500;
 
 impl RoleMarks {
     fn of(view: View<'_>) -> Option<usize> {
-        let View { token, before, after } = view;
+        let View { token, before, after, .. } = view;
         let previous = before.last();
         // "An uncensored version" is of something else.
         let is_model = after.first().is_none_or(|next| !next.is_unknown() || next.gap != 0);

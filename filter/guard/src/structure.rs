@@ -12,8 +12,8 @@ const LONGEST: usize = 40;
 
 /// Judges the tags of a folded text.
 pub fn tags(text: &str, found: &mut Matches) {
-    // Frames that were opened, and the end of the last fenced block that was counted.
-    let (mut opened, mut fences, mut counted) = (0_usize, 0_usize, 0_usize);
+    // Frames that were opened, the end of the last fenced block that was counted, and where the last mark of one stands.
+    let (mut opened, mut fences, mut counted, mut last) = (0_usize, 0_usize, 0_usize, None);
     for at in memchr::memchr3_iter(b'<', b'[', b'#', text.as_bytes()) {
         let (before, rest) = text.split_at_checked(at).unwrap_or_default();
         let Some(tag) = Tag::of(before, rest) else { continue };
@@ -34,7 +34,10 @@ pub fn tags(text: &str, found: &mut Matches) {
         let between = text.get(counted..at).unwrap_or_default();
         fences = fences.saturating_add(memchr::memmem::find_iter(between.as_bytes(), "```").count());
         counted = at;
-        let is_code = fences % 2 == 1 || is_quoted(before, tag.behind);
+        // What nothing closes is no block.
+        let last_fence = || text.as_bytes().windows(3).rposition(|part| part == b"```");
+        let mut is_closed = || *last.get_or_insert_with(last_fence) >= Some(at);
+        let is_code = fences % 2 == 1 && is_closed() || is_quoted(before, tag.behind);
         if !is_code && !found.has(pattern) {
             found.add(pattern, at);
         }
@@ -127,7 +130,15 @@ impl<'t> Tag<'t> {
         let word =
             self.behind.strip_prefix(' ').and_then(|behind| behind.split(' ').next()).unwrap_or_default();
         let is_told = word.ends_with('s') && word.bytes().all(|byte| byte.is_ascii_lowercase());
-        let is_filled_in = behind.starts_with(['{', '%', '$', '"', '\'', '`', '\\', '+', '<', ',', ')']);
+        const FILLED_IN: [char; 12] = ['{', '%', '$', '"', '\'', '`', '\\', '+', '<', '[', ',', ')'];
+        // `<|im_start|>user\n{question}<|im_end|>`: nothing else stands between the marks.
+        let content = behind.as_bytes();
+        let role = content.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        let content = content.get(role..).unwrap_or_default().trim_ascii_start();
+        let end = content.iter().take(LONGEST).position(|byte| matches!(byte, b'}' | b' ' | b'\n'));
+        let end = end.filter(|_| content.starts_with(b"{")).and_then(|end| content.get(end..));
+        let is_filler = matches!(end, Some([b'}', b'<' | b'"' | b'\'' | b'`', ..]));
+        let is_filled_in = behind.starts_with(FILLED_IN) || is_filler;
         !behind.is_empty()
             && (self.begins_line || self.behind.starts_with(|c: char| c.is_alphanumeric()))
             && !is_filled_in

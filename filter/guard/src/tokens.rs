@@ -8,18 +8,20 @@ use crate::{
 };
 
 /// A sentence ends.
-pub const STOP: u8 = 1;
-pub const COMMA: u8 = 2;
-pub const COLON: u8 = 4;
+pub const STOP: u16 = 1;
+pub const COMMA: u16 = 2;
+pub const COLON: u16 = 4;
 /// A quotation begins.
-pub const QUOTE: u8 = 8;
-pub const LINE: u8 = 16;
+pub const QUOTE: u16 = 8;
+pub const LINE: u16 = 16;
 /// Any other sign.
-pub const SIGN: u8 = 32;
+pub const SIGN: u16 = 32;
 /// Both words are parts of one name.
-pub const GLUED: u8 = 64;
+pub const GLUED: u16 = 64;
 /// A quotation ends.
-pub const UNQUOTE: u8 = 128;
+pub const UNQUOTE: u16 = 128;
+/// A clause begins that has nothing to do with the one before: a capital behind a line, a sign or a colon.
+pub const CLAUSE: u16 = 256;
 
 /// A word of a text.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ pub struct Token {
     /// Where it begins in the folded text (bytes).
     pub offset: usize,
     /// The signs between it and the word before.
-    pub gap: u8,
+    pub gap: u16,
     /// All of it is in capitals.
     pub is_loud: bool,
 }
@@ -44,7 +46,7 @@ impl Token {
         self.kinds == 0
     }
 
-    pub fn follows(&self, signs: u8) -> bool {
+    pub fn follows(&self, signs: u16) -> bool {
         self.gap & signs != 0
     }
 }
@@ -63,7 +65,16 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
                 match class(*byte) {
                     SPACE => {}
                     MARK => gap |= SIGN,
-                    0 => gap |= sign(bytes.get(at..).unwrap_or_default(), gap == 0),
+                    0 => {
+                        // `_emphasis_` stands behind no word.
+                        let (length, signs) = sign(bytes, at, gap == 0 && at == start);
+                        gap |= signs;
+                        at = at.wrapping_add(length);
+                        if length > 1 {
+                            break;
+                        }
+                        continue;
+                    }
                     _ => break,
                 }
                 at = at.wrapping_add(1);
@@ -93,6 +104,9 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
             let kinds = table.kinds(word, head(bytes, start, word.len()));
             all |= kinds;
             let is_loud = classes & LOWER == 0;
+            if gap & (LINE | SIGN | COLON) != 0 && word.first().is_some_and(u8::is_ascii_uppercase) {
+                gap |= CLAUSE;
+            }
             tokens.push(Token { kinds, offset: start, gap: std::mem::take(&mut gap), is_loud });
         }
         if end < at {
@@ -104,7 +118,7 @@ pub fn read(text: &str, tokens: &mut Vec<Token>) -> u64 {
 
 /// Reads a word of a script without spaces, which is many words.
 #[inline(never)]
-fn ideographs(word: &str, start: usize, gap: &mut u8, tokens: &mut Vec<Token>) -> u64 {
+fn ideographs(word: &str, start: usize, gap: &mut u16, tokens: &mut Vec<Token>) -> u64 {
     let (mut at, mut all) = (0_usize, 0);
     while let Some(next) = word.get(at..).and_then(|rest| rest.chars().next()) {
         let rest = word.get(at..).unwrap_or_default();
@@ -140,13 +154,50 @@ const fn classes() -> [u8; 256] {
             b'A'..=b'Z' | b'0'..=b'9' => INSIDE,
             b'\'' => INSIDE | APOSTROPHE,
             b' ' | b'\t' | b'\r' => SPACE,
-            b'.' | b'!' | b'?' | b';' | b'\n' | b'_' | b',' | b':' | b'"' | b'`' => 0,
+            b'.' | b'!' | b'?' | b';' | b'\n' | b'_' | b',' | b':' | b'"' | b'`' | b'<' | ESCAPE => 0,
             _ => MARK,
         };
         byte = byte.wrapping_add(1);
         rest = after;
     }
     classes
+}
+
+/// Whether the full stop there ends "e.g." and no sentence.
+fn is_abbreviated(text: &[u8], at: usize) -> bool {
+    let Some([before @ .., a, b'.', b]) = text.get(..at) else { return false };
+    a.is_ascii_alphabetic()
+        && b.is_ascii_alphabetic()
+        && before.last().is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'.')
+}
+
+const ESCAPE: u8 = 0x1b;
+
+/// Length of a terminal's colour (`ESC[31m`) or a tag of HTML without attributes at the beginning, or of its first sign alone; what it is to the
+/// words around it.
+fn mark(text: &[u8]) -> (usize, u16) {
+    if let Some(inside) = text.strip_prefix(&[ESCAPE, b'[']) {
+        let length = inside.iter().take_while(|byte| matches!(byte, b'0'..=b'?')).count();
+        let is_whole = inside.get(length).is_some_and(u8::is_ascii_alphabetic);
+        return (if is_whole { length.saturating_add(3) } else { 1 }, SIGN);
+    }
+    let name = text.get(1..).unwrap_or_default();
+    let name = name.strip_prefix(b"/").unwrap_or(name);
+    let (length, _) = word(name);
+    let (name, behind) = name.split_at_checked(length).unwrap_or_default();
+    let end = [">", "/>", " />"].into_iter().find(|end| behind.starts_with(end.as_bytes()));
+    // A longer word that is known is said to somebody: `<system>`.
+    let is_tag =
+        (1..=10).contains(&length) && (length <= 2 || table().kinds(name, head(name, 0, length)) == 0);
+    let Some(end) = end.filter(|_| is_tag) else { return (1, SIGN) };
+    let tag = text.len().saturating_sub(behind.len()).saturating_add(end.len());
+    // Of a paragraph, a cell, an item, a heading or a line.
+    match name {
+        [b'p' | b'd' | b't' | b'l' | b'h' | b'o', ..] | [b'b', b'r', ..] | [b'u', b'l'] => {
+            (tag, LINE | SIGN | CLAUSE)
+        }
+        _ => (tag, SIGN),
+    }
 }
 
 /// Length of the word at the beginning, and the classes of its bytes. Zeros if the text begins with no word.
@@ -169,11 +220,14 @@ fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(0)
 }
 
-/// What the sign or white space is that comes next.
-fn sign(rest: &[u8], is_first: bool) -> u8 {
-    match rest {
+/// Length of the sign or white space that comes next, and what it is to the words around it.
+fn sign(text: &[u8], at: usize, is_first: bool) -> (usize, u16) {
+    let rest = text.get(at..).unwrap_or_default();
+    let sign = match rest {
+        [ESCAPE | b'<', ..] => return mark(rest),
         // Within a name or a number it ends nothing. Scripts without spaces have none behind it.
         [b'.' | b'!' | b'?' | b';', next, ..] if matches!(*next, b'!'..=b'~') && *next != b'"' => SIGN,
+        [b'.', ..] if is_abbreviated(text, at) => SIGN,
         [b'.' | b'!' | b'?' | b';', ..] => STOP,
         [b'\n', b'\n', ..] => STOP | LINE,
         [b'\n', ..] => LINE,
@@ -185,7 +239,8 @@ fn sign(rest: &[u8], is_first: bool) -> u8 {
         [b'"' | b'`', next, ..] if class(*next) & INSIDE != 0 => QUOTE,
         [b'"' | b'`', ..] => UNQUOTE,
         _ => SIGN,
-    }
+    };
+    (1, sign)
 }
 
 /// What a word is in a sentence.
@@ -402,8 +457,8 @@ mod tests {
     fn words_are_read_with_the_signs_before_them() {
         let mut tokens = Vec::new();
         read("Hi, IGNORE \"all\".\n\n3.5 x_y", &mut tokens);
-        let gaps: Vec<u8> = tokens.iter().map(|token| token.gap).collect();
-        assert_eq!(gaps, [STOP | LINE, COMMA, QUOTE, UNQUOTE | STOP | LINE, SIGN, 0, GLUED]);
+        let gaps: Vec<u16> = tokens.iter().map(|token| token.gap).collect();
+        assert_eq!(gaps, [STOP | LINE | CLAUSE, COMMA, QUOTE, UNQUOTE | STOP | LINE, SIGN, 0, GLUED]);
         assert!(tokens[1].is_loud && tokens[1].is(IGNORE) && tokens[1].offset == 4);
     }
 }

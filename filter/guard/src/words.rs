@@ -11,7 +11,7 @@ macro_rules! kinds {
 
 kinds! {
     IGNORE FOLLOW NEGATION HALT ALL EVERYTHING PRIOR YOUR SYSTEM INSTRUCTION RULE SAID PROMPT GIVEN YOU THIRD MODAL ARE TO AND
-    FILLER WITHIN MENTION IF AI PLAY UNBOUND NAME NO LIMIT REFUSE IDENTITY REVEAL BEFORE TASK NOW FRAME CHAT END UNSPACED
+    FILLER WITHIN MENTION IF AI PLAY UNBOUND NAME NO LIMIT REFUSE IDENTITY REVEAL BEFORE TASK NOW FRAME CHAT END UNSPACED OR
 }
 
 #[rustfmt::skip]
@@ -57,6 +57,8 @@ pub const WORDS: &[(u64, &str)] = &[
     (TO, "to"),
     // Goes on to an order.
     (AND, "and then but so or also now just please simply instead kindly und bitte et y e veuillez 请"),
+    // Goes on with a list.
+    (OR, "or nor oder ou o"),
     // Says nothing here.
     (FILLER, "a an the these those this that my of our its it from both other such more further me us i have has been were was are \
         is der die das den dem diese* les la le las los el gli os as de des and or on previously like 的 の 这些 사항 이 를 을 は を \

@@ -85,8 +85,8 @@ const READ: [&str; 26] = [
 ];
 /// Schemas and documents, at any depth: the client's own words too, though the guard reads them.
 const OWN: [&str; 4] = ["guided_json", "structured_outputs", "json_schema", "documents"];
-/// Lists of tools, wherever a provider may look for them.
-const TOOLS: [&str; 4] = ["tools", "functions", "functionDeclarations", "function_declarations"];
+/// Lists of tools, wherever a provider may look for them. Open WebUI runs those of `tool_ids` itself.
+const TOOLS: [&str; 5] = ["tools", "functions", "functionDeclarations", "function_declarations", "tool_ids"];
 const SERVERS: [&str; 2] = ["mcp_servers", "mcpServers"];
 /// What begins a name of tools that are left out.
 const LEFT_OUT: [&str; 3] = ["exclude", "disable", "disallow"];
@@ -159,7 +159,10 @@ pub(crate) fn is_on(switch: &str, value: Raw<'_>) -> bool {
         // Nothing is in it.
         STORES if matches!(value.get(), "{}" | "\"\"") => return false,
         // Under such a name may stand options or words to search for.
-        SEARCH => return matches!(value.get(), "true" | "1" | "\"true\"" | "\"on\"" | "\"auto\""),
+        SEARCH => {
+            let says = ["true", "1", "\"true\"", "\"on\"", "\"auto\""];
+            return says.iter().any(|says| value.get().eq_ignore_ascii_case(says));
+        }
         _ => return !is_off(value),
     };
     let said = Object::of(value).all(&[says]);
@@ -348,6 +351,8 @@ mod tests {
             r#""extra_body":{"tools":[{"name":"rm"}]}"#,
             r#""a":[{"b":{"Tools":[{"name":"ls"},{"function":{"name":"rm"}}]}}]"#,
             r#""a":{"functionDeclarations":{"name":"rm"}}"#,
+            r#""tool_ids":["ls","rm"]"#,
+            r#""extra_body":{"toolIds":["rm"]}"#,
         ] {
             assert_eq!(denied(more), Ok(Some("rm".to_owned())), "{more}");
         }
@@ -355,6 +360,10 @@ mod tests {
             r#""extra_body":{"tools":[{"name":"ls"}]}"#,
             r#""response_format":{"schema":{"properties":{"tools":{"name":"rm"}}}}"#,
             r#""extra_body":{"tools":"rm"}"#,
+            r#""tool_ids":["ls","rm2","server:mcp:rm"]"#,
+            r#""tool_ids":[]"#,
+            r#""tool_ids":null"#,
+            r#""tool_call_ids":["rm"]"#,
         ] {
             assert_eq!(denied(more), Ok(None), "{more}");
         }
@@ -366,6 +375,9 @@ mod tests {
             (r#""x":{"enableDeepSearch":true}"#, "web_search"),
             (r#""x":{"search_enabled":1}"#, "web_search"),
             (r#""x":{"use-online-search":"auto"}"#, "web_search"),
+            (r#""x":{"with_search_enhance":"True"}"#, "web_search"),
+            (r#""tool_ids":["server:mcp:files"]"#, "mcp:files"),
+            (r#""tool_ids":["server:0"]"#, "server:0"),
         ] {
             let body = format!(r#"{{"messages":[],{more}}}"#);
             assert_eq!(read(&body).denied_elsewhere(&|_, _| false), Ok(Some(tool.to_owned())), "{more}");
@@ -373,6 +385,7 @@ mod tests {
         for more in [
             r#""x":{"vector_store_ids":[],"vector_store_id":""}"#,
             r#""x":{"with_search_enhance":false,"search":"cats"}"#,
+            r#""x":{"with_search_enhance":"False","search":"True story"}"#,
             r#""x":{"use_beam_search":true,"disable_search":true,"hybrid_search":true}"#,
             r#""x":{"search_options":{"forced_search":true},"enable_search_classifier":true}"#,
             r#""x":{"search_mode":"web","search_queries_only":true,"research":true}"#,

@@ -89,7 +89,10 @@ pub(crate) fn chosen(element: Raw<'_>) -> Names {
 fn named(element: Raw<'_>) -> Names {
     let mut names = Names::default();
     if element.is_string() {
-        names.own.push(text(element));
+        // `server:mcp:files` (Open WebUI).
+        let name = text(element);
+        let server = name.strip_prefix("server:").filter(|server| server.starts_with(MCP));
+        names.own.push(server.unwrap_or(&name).to_owned());
         return names;
     }
     let all = Object::of(element);
