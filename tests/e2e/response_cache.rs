@@ -372,6 +372,40 @@ async fn forged_bodies_are_no_way_into_another_partition() {
 }
 
 #[tokio::test]
+async fn what_asks_for_now_is_neither_looked_up_nor_stored() {
+    let mut stack = caching(&[]);
+    let asked = [
+        "What time is it?",
+        "Where is my last order?",
+        "What is the latest price of copper?",
+        "Which trains to Basel are late today?",
+        "Was kostet Gold heute?",
+        "Quelle heure est-il ?",
+        "¿Qué hora es?",
+        "现在几点?",
+    ];
+    let mut times = 0;
+    for dialect in Dialect::ALL {
+        for text in asked {
+            for _ in 0..2 {
+                let calls = stack.provider.count();
+                let response = ask(&stack, dialect, false, text, &[]).await;
+                assert_eq!((cache(&response), response.status), ("bypass", 200), "{dialect:?}, {text}");
+                assert_eq!(stack.provider.count(), calls + 1, "{dialect:?}, {text}");
+                times += 1;
+            }
+        }
+        bypassed(&stack, "now", times).await;
+    }
+    assert_eq!(bypasses(&stack, "now"), times);
+    // Nothing else was looked up.
+    for kind in ["exact", "semantic", "miss"] {
+        assert_eq!(stack.count("sentinel_cache_hits_total", &[("type", kind)]), 0, "{kind}");
+    }
+    stack.assert_sound();
+}
+
+#[tokio::test]
 async fn cache_control_is_obeyed() {
     let stack = caching(&[]);
     assert_eq!(cache(&ask(&stack, CHAT, false, ASK, &[("cache-control", "no-store")]).await), "bypass");
