@@ -6,7 +6,7 @@ use embedding_service::{
 };
 
 use crate::{
-    answer_suite::{PARTITION, entry, store},
+    answer_suite::{OTHER, PARTITION, entry, store},
     history_suite::{HOUR, vector},
     support::{
         eventually,
@@ -51,14 +51,32 @@ async fn changed_bytes_and_other_versions_are_never_given() {
 
 #[tokio::test]
 async fn an_entry_under_another_key_is_none() {
-    let redis = Redis::start().await;
-    let store = store(&redis, "direct", HOUR).await;
-    store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
-    let key = redis.prompts().await.remove(0);
-    let other = EntryId::of("y");
-    let copy = format!("{}:{other}", key.rsplit_once(':').unwrap().0);
-    redis.command(&["COPY", &key, &copy]).await;
-    assert!(matches!(store.exact(PARTITION, other).await, Err(StoreError::Unreadable(_))));
+    let redis = Redis::start_with(Search::Loaded).await;
+    for lookup in ["direct", "search"] {
+        let store = store(&redis, lookup, HOUR).await;
+        store.store(&entry(PARTITION, "x", "answer", 1), HOUR).await.unwrap();
+        let keys = redis.prompts().await;
+        let [key] = keys.as_slice() else { panic!("one entry, not {keys:?}") };
+        let (_, model) = key.split_once('/').unwrap();
+        let (model, _) = model.split_once('}').unwrap();
+        let [id, other_id] = ["x", "y"].map(EntryId::of);
+        let of_another_text = key.replace(&id.to_string(), &other_id.to_string());
+        let of_another_partition = key.replace(&PARTITION.to_string(), &OTHER.to_string());
+        for (copy, partition, id) in
+            [(of_another_text, PARTITION, other_id), (of_another_partition, OTHER, id)]
+        {
+            assert_ne!(copy, *key);
+            redis.command(&["COPY", key, &copy]).await;
+            // What the index goes by.
+            let tag = format!("p{partition}m{model}");
+            redis.command(&["HSET", &copy, "partition", &tag]).await;
+            assert!(matches!(store.exact(partition, id).await, Err(StoreError::Unreadable(_))), "{copy}");
+            let near = store.nearest(partition, &vector(1), 5).await.unwrap();
+            assert!(near.iter().all(|near| near.entry.id != other_id), "{near:?}");
+            assert!(partition == PARTITION || near.is_empty(), "{near:?}");
+            redis.command(&["DEL", &copy]).await;
+        }
+    }
 }
 
 #[tokio::test]

@@ -71,7 +71,7 @@ pub async fn store(redis: &Redis, lookup: &str, ttl: Duration) -> RedisAnswers {
 }
 
 pub const PARTITION: Partition = Partition([1; 16]);
-const OTHER: Partition = Partition([2; 16]);
+pub const OTHER: Partition = Partition([2; 16]);
 
 pub fn entry(partition: Partition, text: &str, answer: &str, seed: u64) -> Entry {
     Entry {
