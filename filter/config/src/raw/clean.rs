@@ -14,8 +14,8 @@ group! {
     /// {"agents": [{"prefix": "chat-", "settings": {"clean": {"enabled": true}}}]}
     /// ```
     struct RawClean {
-        /// Whether texts of models are cleaned before the agent gets them: their thinking in tags, tool calls written as text,
-        /// echoed system messages and repeated paragraphs go. Code and the arguments of tools stay as they are.
+        /// Whether texts of models are cleaned before the agent gets them: their thinking in tags, tool calls written as text
+        /// and echoed system messages go. Code and the arguments of tools stay as they are.
         enabled: bool = false,
     }
 }

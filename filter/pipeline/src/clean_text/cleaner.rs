@@ -7,8 +7,7 @@
 
 use super::{
     Cuts, Removal,
-    code::Code,
-    paragraphs::may_stand_before_a_fence,
+    code::{Code, may_stand_before_a_fence},
     skipped::{Block, Skip, Skipped},
     tags::{Candidate, Ending, Kind, LONGEST, Name, Tag, Taken},
 };

@@ -1,5 +1,10 @@
 //! Which characters of a text are code: fences and spans of backticks, as in Markdown. A span ends with its line.
 
+/// White space, quotes, and the marks of lists.
+pub fn may_stand_before_a_fence(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '>' | '-' | '*' | '+' | '.' | ')' | '0'..='9')
+}
+
 /// Where in code a text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Code {

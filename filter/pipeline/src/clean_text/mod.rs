@@ -7,7 +7,6 @@
 
 mod cleaner;
 mod code;
-mod paragraphs;
 mod skipped;
 mod tags;
 
@@ -27,8 +26,6 @@ pub enum Removal {
     Final,
     /// `[System Message]`.
     SystemMessage,
-    /// A long paragraph that says what the one before it says.
-    Repetition,
     /// Blank lines at the beginning.
     BlankLines,
 }
@@ -70,16 +67,12 @@ pub struct Cleaned {
     pub is_partial: bool,
 }
 
-/// All steps on a text that is whole.
+/// A text that is whole.
 pub fn clean(text: &str) -> Cleaned {
     let (mut cleaner, mut left) = (Cleaner::default(), String::with_capacity(text.len()));
     cleaner.push(text, &mut left);
     cleaner.finish(&mut left);
-    let mut cuts = cleaner.cuts();
-    if let Some(shorter) = paragraphs::without_repetitions(&left) {
-        cuts.add(Removal::Repetition);
-        left = shorter;
-    }
+    let cuts = cleaner.cuts();
     // White space at the end is left of what went.
     let text = if cuts.is_empty() { left } else { left.trim_end().to_owned() };
     Cleaned { text, cuts, is_partial: cleaner.is_partial() }
