@@ -60,21 +60,51 @@ impl Spotlight {
             Some(b'"') => self.mark_text(body, content, edits),
             Some(b'{') if are_objects => self.mark_object(body, content, edits),
             Some(b'[') => {
-                for part in content.elements().map(Object::of) {
-                    let kinds = part.all(&["type"]);
-                    let is_text = kinds
-                        .iter()
-                        .all(|kind| matches!(kind.get(), "\"text\"" | "\"input_text\"" | "\"output_text\""));
-                    if is_text {
-                        part.all(&["text"]).into_iter().for_each(|text| self.mark_text(body, text, edits));
-                    }
-                    // Bedrock's blocks.
-                    if kinds.is_empty() {
-                        part.all(&["json"]).into_iter().for_each(|json| self.mark_object(body, json, edits));
-                    }
+                for part in content.elements() {
+                    self.mark_part(body, &Object::of(part), edits);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// One part of a list.
+    fn mark_part(&self, body: &str, part: &Object<'_>, edits: &mut Vec<Edit>) {
+        let kinds = part.all(&["type"]);
+        let is_text =
+            |kind: &Raw<'_>| matches!(kind.get(), "\"text\"" | "\"input_text\"" | "\"output_text\"");
+        let is_page = |kind: &Raw<'_>| matches!(kind.get(), "\"document\"" | "\"search_result\"");
+        if kinds.iter().all(is_text) {
+            part.all(&["text"]).into_iter().for_each(|text| self.mark_text(body, text, edits));
+        }
+        if kinds.iter().any(is_page) {
+            self.mark_page(body, part, edits);
+        }
+        // Bedrock's blocks.
+        if kinds.is_empty() {
+            part.all(&["json"]).into_iter().for_each(|json| self.mark_object(body, json, edits));
+            for page in part.all(&["document", "searchResult"]) {
+                self.mark_page(body, &Object::of(page), edits);
+            }
+        }
+    }
+
+    /// What a document or a search result says. The data of a file is no text.
+    fn mark_page(&self, body: &str, page: &Object<'_>, edits: &mut Vec<Edit>) {
+        // The source of a search result is an address.
+        for source in page.all(&["source"]).into_iter().map(Object::of) {
+            let is_text = source.all(&["type"]).iter().any(|kind| kind.get() == "\"text\"");
+            let names: &[&str] = if is_text { &["data", "text", "content"] } else { &["text", "content"] };
+            source.all(names).into_iter().for_each(|texts| self.mark_texts(body, texts, edits));
+        }
+        page.all(&["content"]).into_iter().for_each(|texts| self.mark_texts(body, texts, edits));
+    }
+
+    /// A text, or a list of parts with texts.
+    fn mark_texts(&self, body: &str, texts: Raw<'_>, edits: &mut Vec<Edit>) {
+        self.mark_text(body, texts, edits);
+        for part in texts.elements().map(Object::of) {
+            part.all(&["text"]).into_iter().for_each(|text| self.mark_text(body, text, edits));
         }
     }
 

@@ -124,12 +124,9 @@ pub fn complaint(body: &[u8]) -> Option<String> {
                     calls.push(&block["toolUse"]["toolUseId"]);
                 }
                 Some("toolResult") if role == "user" => {
+                    const TOLD: [&str; 6] = ["text", "json", "image", "document", "video", "searchResult"];
                     let told = blocks(&block["toolResult"]["content"]).unwrap_or(&[]);
-                    if told.is_empty()
-                        || told
-                            .iter()
-                            .any(|told| one_of(told, &["text", "json", "image", "document"]).is_none())
-                    {
+                    if told.is_empty() || told.iter().any(|told| one_of(told, &TOLD).is_none()) {
                         return Some(format!("The content of a tool result at messages.{at} is not valid."));
                     }
                     results.push(&block["toolResult"]["toolUseId"]);
