@@ -22,8 +22,12 @@ fn stack(more: &Value) -> Stack {
 }
 
 /// Each way to forbid something.
-fn barriers() -> [Value; 4] {
+fn barriers() -> [Value; 5] {
+    // The models that the tests ask.
+    let models =
+        json!([{"prefix": "gpt"}, {"prefix": "claude"}, {"prefix": "gemini"}, {"prefix": "us.anthropic"}]);
     [
+        json!({"models": models}),
         json!({"tools": {"deny": [{"name": "rm"}]}}),
         json!({"tools": {"allow": [{"name": "ls"}]}}),
         json!({"guard": {"user": "block"}}),
@@ -129,12 +133,14 @@ fn assert_refused(response: &Response, dialect: Dialect, cause: &str, what: &str
 
 #[tokio::test]
 async fn what_cannot_be_read_in_full_is_refused_where_something_is_forbidden() {
-    for (number, barrier) in barriers().into_iter().enumerate() {
-        let mut stack = stack(&barrier);
+    let barriers = barriers();
+    for (number, barrier) in barriers.iter().enumerate() {
+        let mut stack = stack(barrier);
         for dialect in Dialect::ALL {
             let body = dialect.ask("What is the weather like in Oslo today?", false).to_string();
             // The causes are the same for each barrier: all of them once in each dialect.
-            for (what, headers, body, cause) in slips(&body).into_iter().skip(number).step_by(4) {
+            for (what, headers, body, cause) in slips(&body).into_iter().skip(number).step_by(barriers.len())
+            {
                 let response = stack.post(dialect, &headers, body).await;
                 assert_refused(&response, dialect, cause, what);
             }
@@ -243,7 +249,10 @@ async fn whatever_form_a_body_has_an_injection_is_blocked() {
         for text in [ATTACK.to_owned(), format!("{padding}{ATTACK}\n{padding}")] {
             let body = dialect.ask(&text, false).to_string();
             let escaped = body.replace("Ignore", "\\u0049\\u0067nore");
-            for body in [&body, &escaped] {
+            // Half a surrogate pair, which some readers refuse: beside the text, and within it.
+            let beside = body.replacen('{', r#"{"sentinel_test":"\ud800","#, 1);
+            let within = body.replace("Ignore", r"\ud800 Ignore");
+            for body in [&body, &escaped, &beside, &within] {
                 for (what, headers, body, _) in forms(body, "") {
                     let response = stack.post(dialect, &headers, body).await;
                     assert_eq!(
@@ -253,6 +262,15 @@ async fn whatever_form_a_body_has_an_injection_is_blocked() {
                     );
                 }
             }
+        }
+    }
+    // It stays under the limit, but becomes far longer than any honest body.
+    for dialect in Dialect::ALL {
+        let body = dialect.ask("What is the weather like in Oslo today?", false).to_string();
+        let body = body.replacen('{', &format!(r#"{{"metadata":{{"a":"{}"}},"#, "a".repeat(1_000_000)), 1);
+        for (coding, encoded) in [("gzip", gzip(body.as_bytes())), ("zstd", zstd(body.as_bytes()))] {
+            let response = stack.post(dialect, &[("content-encoding", coding)], encoded).await;
+            assert_refused(&response, dialect, "encoded", "made to grow");
         }
     }
     let say = |parts: Value| json!({"messages": [{"role": "user", "content": parts}], "model": "m", "max_tokens": 9});

@@ -209,8 +209,10 @@ const STRANGERS: usize = 2;
 fn is_told_before(view: View<'_>, is_strong: bool) -> bool {
     let (mut seen, mut strangers) = (0, 0_usize);
     let (mut has_unknown, mut is_after_unknown) = (false, false);
-    // "If you have paid, please ignore the previous instructions".
-    let is_for_some = view.before.first().is_some_and(|word| word.is(IF)) && !has(view.before, AI);
+    // "If you have paid, please ignore the previous instructions". In JSON the name of a member stands before it.
+    let is_condition =
+        |(at, word): (usize, &Token)| word.is(IF) && (at == 0 || word.follows(LINE | COLON | QUOTE));
+    let is_for_some = view.before.iter().enumerate().any(is_condition) && !has(view.before, AI);
     for (at, word) in first(view.after, 12).iter().enumerate() {
         let rest = view.after.get(at.saturating_add(1)..).unwrap_or_default();
         let was = |kinds: u64| seen & kinds == kinds;
@@ -369,7 +371,7 @@ fn is_mention(view: View<'_>) -> bool {
     is_quoted || is_told || quote.is_some_and(|word| is_literal(view.text, *word))
 }
 
-/// RoleMarks of a text that gives the model a role without limits. Each is harmless alone.
+/// Marks of a text that gives the model a role without limits. Each is harmless alone.
 #[derive(Default)]
 struct RoleMarks([Option<usize>; 7]);
 

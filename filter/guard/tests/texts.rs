@@ -59,6 +59,9 @@ fn what_offices_and_programs_write_is_no_injection() {
         "<|endoftext|> separates documents.",
     ] {
         assert!(scan(text, Place::User).is_empty() && scan(text, Place::Tool).is_empty(), "{text}");
+        // As many tools give it: a member of an object.
+        let json = serde_json::json!({"output": text}).to_string();
+        assert!(scan_json(&json, Place::Tool).is_empty() && scan(&json, Place::Tool).is_empty(), "{json}");
     }
 }
 
