@@ -99,6 +99,45 @@ async fn streams_are_cleaned_wherever_they_are_cut() {
     stack.assert_sound();
 }
 
+/// What an answer may be about or made of, and an answer that would be empty.
+#[tokio::test]
+async fn ordinary_answers_stay() {
+    let said_twice = "It takes more than a few words to be sure that this was said twice. ".repeat(2);
+    let twice = format!("{said_twice}So it is.\n\n{said_twice}So it is.");
+    let answers = [
+        "Row, row, row your boat.\n\nRow, row, row your boat.\n\nGently down the stream.\n",
+        "  a | b\n  --|--\n  1 | 2\n",
+        "Use this\n<function name=\"f\"><body/></function>",
+        "<note><to>Ann</to>\n  <body>Come</body></note>",
+        "The form is:\n<tool_call>{\"name\":\"f\"}</tool_call>",
+        "Roses are red,\n  violets are blue,\n\n    sugar is sweet.",
+        "<thought> opens a thought and </thought> ends it.",
+        "<think>Nothing else.</think>",
+        "<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>",
+        &twice,
+    ];
+    let mut stack = stack();
+    for (number, text) in (1..).zip(answers) {
+        let reply = Reply::Text(text.to_owned());
+        stack.provider.script(move |request| speak(request, &reply));
+        for dialect in Dialect::ALL {
+            // Questions differ, so that no answer is one to a repetition.
+            let question = format!("{QUESTION} {}", text_for(&number.to_string()));
+            let whole = stack.ask(dialect, dialect.label(), &question).await;
+            let sent = bytes_of(&speak(&stack.provider.last(), &Reply::Text(text.to_owned())));
+            assert_eq!(
+                String::from_utf8_lossy(&whole.body),
+                String::from_utf8_lossy(&sent),
+                "{dialect:?}, {text}"
+            );
+            // What might have become a tag comes in an event of its own.
+            let stream = stack.ask_stream(dialect, dialect.label(), &format!("{question} Once more?")).await;
+            assert_eq!(dialect.answer_text(&stream.body), text, "{dialect:?}");
+        }
+    }
+    stack.assert_sound();
+}
+
 /// The provider sends its next chunk only when the agent has got the last one.
 #[tokio::test]
 async fn a_stream_without_anything_to_clean_passes_chunk_by_chunk() {
