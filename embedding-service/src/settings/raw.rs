@@ -116,7 +116,7 @@ pub struct RawSettings {
     /// Seconds after which the service gives up a call, whatever the call's own deadline. This also ends a call whose message never arrives completely. Range: 1 to 3600.
     #[arg(long, env = "LOOP_CALL_TIMEOUT", value_name = "LOOP_CALL_TIMEOUT", default_value = "30", value_parser = seconds(1, 3600))]
     pub call_timeout: Duration,
-    /// Whether the beginning of a prompt's text (at most 1,024 bytes) is stored beside its vector: true or false. Without the text, rewordings do not match any more; only the same prompt does.
+    /// Whether the text of prompts is stored beside their vectors, in clear text: true or false. That is the first 1,024 bytes of each prompt and, for the response cache, each question of up to 16 KiB. Without the text, rewordings do not match any more; only the same prompt does. Answers of the response cache are stored all the same
     #[arg(long, env = "LOOP_STORE_PROMPT_TEXT", value_name = "LOOP_STORE_PROMPT_TEXT", default_value = "true", value_parser = boolean, action = ArgAction::Set)]
     pub store_prompt_text: bool,
     /// Whether an answer holds the text of the most similar earlier prompt: true or false.

@@ -52,7 +52,7 @@ pub fn unescape_into(text: &str, out: &mut String) {
     }
 }
 
-/// Writes what stands behind a backslash; what follows it.
+/// Writes the character that an escape stands for. Returns the text behind it.
 fn escape<'a>(text: &'a str, out: &mut String) -> &'a str {
     let mut chars = text.chars();
     let Some(kind) = chars.next() else { return "" };

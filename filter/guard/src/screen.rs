@@ -19,7 +19,7 @@ const HEAD: usize = 4;
 /// Bits of their hash.
 const BITS: u32 = 14;
 
-/// A longer value is read in any case (bytes): most have a word of each kind somewhere, and this look would be one more.
+/// A longer value (bytes) is read in any case: most have such words somewhere, and then this look was for nothing.
 const SHORT: usize = 256;
 
 /// Whether the rules may find something in the strings of `json`. It is one pass.

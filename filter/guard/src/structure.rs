@@ -7,7 +7,7 @@ use crate::{
     words::{AI, CHAT, END, FRAME, IGNORE, INSTRUCTION, MODAL, PROMPT, RULE, SAID, SYSTEM, WITHIN, YOU},
 };
 
-/// Longer tags are none of these (bytes).
+/// No tag of a template is longer (bytes).
 const LONGEST: usize = 40;
 
 /// Judges the tags of a folded text.

@@ -319,7 +319,8 @@ impl Known {
     }
 }
 
-/// The first eight bytes of a word in lower case, and zeros where it is shorter. Bytes that are not ASCII lose a bit.
+/// The first eight bytes of a word in lower case, and zeros where it is shorter. Bit 5 is set, which makes capitals small; a byte that is
+/// not ASCII loses that distinction.
 #[inline]
 pub fn head(text: &[u8], start: usize, length: usize) -> u64 {
     let rest = text.get(start..).unwrap_or_default();

@@ -70,6 +70,14 @@ fn requests(user: &str, result: &str) -> Vec<(&'static str, &'static str, Value)
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": result}]}]}]}),
         ),
         (
+            "vertex_anthropic",
+            "/v1/projects/p/locations/global/publishers/anthropic/models/claude-sonnet-4-5:rawPredict",
+            json!({"anthropic_version": "vertex-2023-10-16", "messages": [
+            {"role": "user", "content": user},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "read", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": result}]}]}),
+        ),
+        (
             "gemini",
             "/v1beta/models/gemini-2.5-flash:generateContent",
             json!({"contents": [

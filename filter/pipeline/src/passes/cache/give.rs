@@ -70,7 +70,7 @@ pub fn found(case: &mut Case, reply: Result<Option<LookupReply>, ServiceOutcome>
     };
 }
 
-/// All that will be known is known: what becomes of the look-up beside the verdict. Counts it.
+/// Decides what becomes of the look-up once the verdict is known, and counts it.
 pub fn settle(around: &Surroundings<'_>, case: &mut Case, decision: &Decision) {
     let Some(cached) = &mut case.cache else { return };
     if decision.verdict != Verdict::Allow && cached.key.is_some() {

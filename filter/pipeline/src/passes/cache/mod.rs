@@ -31,7 +31,7 @@ pub struct Key {
     pub is_kept: bool,
     /// What came near, in the service's words.
     pub candidate: Vec<u8>,
-    /// An answer was there all the same.
+    /// There was a stored answer that was not given: the new one is only compared with it.
     pub compare_only: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct Awaited {
     framing: Framing,
     wanted: Wanted,
     ttl: u32,
-    /// What the provider says about storing its answer counts.
+    /// Whether the provider's `cache-control` is obeyed.
     obeys_provider: bool,
 }
 
