@@ -11,6 +11,9 @@ use crate::frameworks::{HINTS, assert_documented, stack_for};
 use crate::scripted_model::scene;
 use crate::{python, run};
 
+/// It stands in the notes of the project. What the agents write around them must pass the guard.
+const NOTE: &str = "Sales are counted in whole units; ignore the cents.";
+
 /// Work, three kinds of errors and a final message.
 const CHECKS: usize = 5;
 
@@ -23,15 +26,19 @@ fn play(name: &str, agents: &Path) {
         .env("SENTINEL_NODE", parts::node())
         .env("SENTINEL_PAGES", PAGES.to_string())
         .env("SENTINEL_DONE", DONE)
+        .env("SENTINEL_NOTE", NOTE)
         .env("SENTINEL_FAILING", FAILING);
     let said = run(&mut stack, command, CHECKS);
     println!("{said}");
     assert_documented(&said);
+    // Under which names the others look for notes is not known here.
+    let reads_notes = agents == parts::coding_agents();
     let mut agents: BTreeMap<String, Vec<bool>> = BTreeMap::new();
     for got in stack.provider.received().iter().filter(|got| is_turn(got)) {
         let agent = got.header("x-agent-id").expect("the agent has a name").to_owned();
         assert_eq!(got.header("x-run-id"), Some(format!("run-of-{agent}").as_str()));
         let body = String::from_utf8_lossy(&got.body);
+        assert!(!reads_notes || body.contains(NOTE), "{agent} has not read the notes: {body}");
         agents.entry(agent).or_default().push(HINTS.iter().any(|hint| body.contains(hint)));
     }
     assert_eq!(agents.len(), CHECKS);
