@@ -5,15 +5,13 @@ use std::borrow::Cow;
 
 use crate::{
     dialect::Position,
-    disguise::search,
     edit::{Around, Slot},
     format::Format,
     history::History,
     items::Body,
-    json::{self, Raw, Unreadable, members::Key, object::Object, scan::string_end},
+    json::{self, Raw, Unreadable, object::Object, scan::string_end},
     outline::Outline,
-    tool_names,
-    tools::{self, May, Offer, listed},
+    tools::{May, Offer},
 };
 
 /// One request body, borrowed.
@@ -61,46 +59,6 @@ impl<'a> Conversation<'a> {
             is_part: false,
             format,
         })
-    }
-
-    /// All models that the request may run on: the one that the body names, and the alternatives for a router of
-    /// providers.
-    pub fn models(&self) -> Vec<String> {
-        // The provider may go by the path; a router before it goes by the body. OpenRouter reads `models`, and `analysis_models` in
-        // `plugins`; LiteLLM reads `fallbacks`, `deployment_id` and `model_id`; LM Studio reads `draft_model`.
-        let is_fallback = |key: &Key<'_>| names_models(key) == Some(Naming::Fallbacks);
-        let (mut lists, mut tables) = (self.handed_on(&is_model), self.handed_on(&is_fallback));
-        for (key, value) in self.top.members() {
-            match names_models(key) {
-                Some(Naming::Fallbacks | Naming::Other) if !value.is_string() => tables.push(*value),
-                Some(_) => lists.push(*value),
-                None if key.is("deployment_id") || key.is("model_id") => lists.push(*value),
-                None if self.format.has_agents && key.is("agent") => lists.push(*value),
-                // Vertex AI goes by the model of a route that the request names.
-                None if key.is("generationConfig") || key.is("generation_config") => {
-                    for route in Object::of(*value).all(&["routingConfig", "routing_config"]) {
-                        search(route, &is_model, tools::DEEPEST, &mut lists);
-                    }
-                }
-                None => {}
-            }
-        }
-        // A fallback may have fallbacks of its own, to a depth that bounds the work.
-        let mut from = 0_usize;
-        for _ in 0..tools::DEEPEST {
-            let to = tables.len();
-            for table in tables.get(from..to).unwrap_or_default().to_vec() {
-                search(table, &is_fallback, tools::DEEPEST, &mut tables);
-            }
-            from = to;
-        }
-        let mut found = Vec::new();
-        lists.into_iter().for_each(|list| add_models(list, false, &mut found));
-        // A lone text within may say anything.
-        let tables = tables.into_iter().filter(|table| !table.is_string());
-        tables.for_each(|table| add_models(table, true, &mut found));
-        tools::lists(self).into_iter().for_each(|list| add_models_of_tools(list, tools::DEEPEST, &mut found));
-        found.into_iter().map(tool_names::text).filter(|name| !name.is_empty()).collect()
     }
 
     /// The output tokens that the client allows at most, if the body says so.
@@ -313,96 +271,6 @@ impl<'a> BodyIds<'a> {
         let is_number = raw.get().starts_with(|c: char| c.is_ascii_digit() || c == '-');
         let id = if is_number { Cow::Borrowed(raw.get()) } else { json::string(raw)? };
         (!id.is_empty()).then_some(id)
-    }
-}
-
-/// What a member names.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Naming {
-    Models,
-    /// Models, or tables of models.
-    Fallbacks,
-    /// Something else of fallbacks. Beside a model it may be one; among settings it may say when they are asked.
-    Other,
-}
-
-/// Whether a member's name says that it names models.
-#[inline(never)]
-fn names_models(key: &Key<'_>) -> Option<Naming> {
-    let name = key.text().to_ascii_lowercase();
-    let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
-    let is_of_models = ends(&["model", "models", "modelname", "model_name"]);
-    if !name.as_bytes().windows(8).any(|part| part == b"fallback") {
-        return is_of_models.then_some(Naming::Models);
-    }
-    let is_known = is_of_models || ends(&["fallback", "fallbacks", "fallback_dict"]);
-    Some(if is_known { Naming::Fallbacks } else { Naming::Other })
-}
-
-#[inline(never)]
-fn is_model(key: &Key<'_>) -> bool {
-    names_models(key) == Some(Naming::Models)
-}
-
-/// The models of a list: names, objects that name one, or tables from one model to others. Of anything else, all that it says.
-#[inline(never)]
-fn add_models<'a>(list: Raw<'a>, has_tables: bool, found: &mut Vec<Raw<'a>>) {
-    for element in listed(list) {
-        if element.is_string() {
-            found.push(element);
-            continue;
-        }
-        let named = Object::of(element).all(&["model"]);
-        if named.is_empty() && has_tables {
-            let others = element.members().map(|(_, others)| others).chain(element.elements());
-            others.for_each(|others| found.extend(listed(others)));
-        } else if named.is_empty() {
-            add_strings(element, tools::DEEPEST, found);
-        }
-        found.extend(named);
-    }
-}
-
-/// All strings in a value. What stands deeper counts as one.
-fn add_strings<'a>(value: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>) {
-    let Some(left) = left.checked_sub(1).filter(|_| !value.is_string()) else { return found.push(value) };
-    let values = value.members().map(|(_, value)| value).chain(value.elements());
-    values.for_each(|value| add_strings(value, left, found));
-}
-
-/// Members of a tool that hold what its client made up.
-const OF_FUNCTIONS: [&str; 9] = [
-    "function",
-    "functionDeclarations",
-    "function_declarations",
-    "parameters",
-    "custom",
-    "toolSpec",
-    "input_schema",
-    "inputSchema",
-    "input_examples",
-];
-
-/// The models that tools ask, as an adviser, a panel or a ranker: beside the tool's type, in its settings, or deeper in a tool of the
-/// provider. Names in a schema are the client's own.
-/// `left`: levels of tools within tools that may still come. What stands deeper counts as a model that nobody knows.
-fn add_models_of_tools<'a>(list: Raw<'a>, left: usize, found: &mut Vec<Raw<'a>>) {
-    let Some(left) = left.checked_sub(1) else { return found.push(list) };
-    for tool in listed(list).into_iter().map(Object::of) {
-        let mut named = Vec::new();
-        let settings = tool.all(&["parameters"]).into_iter().map(Object::of);
-        for (object, is_deep) in settings.map(|settings| (settings, false)).chain([(tool, true)]) {
-            for (key, value) in object.members() {
-                if key.is("tools") {
-                    add_models_of_tools(*value, left, found);
-                } else if is_model(key) {
-                    named.push(*value);
-                } else if is_deep && !OF_FUNCTIONS.iter().any(|name| key.is(name)) {
-                    search(*value, &is_model, tools::DEEPEST, &mut named);
-                }
-            }
-        }
-        found.extend(named.into_iter().flat_map(listed).filter(|model| model.is_string()));
     }
 }
 

@@ -25,6 +25,7 @@ mod item_part;
 mod items;
 pub mod json;
 pub mod mcp;
+mod models;
 mod openai_chat;
 mod openai_responses;
 pub mod outline;
