@@ -121,7 +121,7 @@ pub fn first_line(text: &[u8]) -> &[u8] {
 struct Line {
     /// It calls a function, which has a name in small letters.
     calls: bool,
-    /// Whether the last bracket that is open at its end is that of a call. Nothing where it stands behind another name: `InlineData("`.
+    /// Whether the last bracket that is open at its end is that of a call. `None` if it stands behind another name: `InlineData("`.
     open: Option<bool>,
 }
 
@@ -144,6 +144,7 @@ impl Line {
                 (None, _) => {}
             }
         }
-        Self { calls, open: open.pop().flatten() }
+        // Within a value that has begun, a mark quotes something.
+        Self { calls, open: open.pop().flatten().filter(|_| quote.is_none()) }
     }
 }
