@@ -2,10 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{
-    places::{can_be, longest, written_as},
-    words::is_in,
-};
+use super::places::{can_be, longest, written_as};
 
 const CHANGES: &str = include_str!("changes.txt");
 
@@ -106,7 +103,7 @@ pub(super) fn applied(words: &mut Vec<String>) -> bool {
             let (opening, rest) = begun.split_at_checked(prefix(opening, &begun)?)?;
             // "Explain" wants more than a name.
             let explains = opening.last().is_some_and(|last| last == "explain" || last == "explaining");
-            let is_way = rest.first().is_some_and(|first| is_in("ways", first));
+            let is_way = rest.first().is_some_and(|first| first == "how" || first == "why");
             (!explains || is_way)
                 .then(|| RULES.embedded.iter().find_map(|change| changed(change, rest)))
                 .flatten()

@@ -123,7 +123,7 @@ fn with_small_start(words: &mut [String]) {
             || is_in("behind_questions", second)
             || is_plain(second) && rest.first().is_some_and(|third| is_verb(third)))
         || is_verb(&small)
-            && !is_in("of_writer", &small)
+            && !is_in("other_verbs", &small)
             && (second == "I" || is_plain(second) && !is_in("prepositions", second))
         || is_in("orders", &small) && is_in("objects", second)
         || is_in("starts", &small.replace('’', "'"));
