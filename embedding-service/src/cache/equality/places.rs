@@ -45,6 +45,7 @@ pub(super) fn can_be(name: &str, taken: &[String]) -> bool {
         "D" => day(first).is_some(),
         "F" => is_plain(first) && is_of_a_thing(first),
         "G" => is_in_list("programs"),
+        "J" => first.len() > 1 && first.chars().all(|c| c.is_ascii_uppercase()),
         "M" => is_in_list("months"),
         "P" => owner(first).is_some_and(|owner| is_in("countries", owner)),
         "Q" => first.chars().all(|c| c.is_ascii_digit()),

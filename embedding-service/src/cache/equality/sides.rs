@@ -3,13 +3,12 @@
 use super::{places::is_side, text::is_capital};
 
 /// What stands before, between and behind the two sides. Nothing follows that could speak of one of them ("the former").
-const FRAMES: [(&str, &str, &str); 7] = [
+const FRAMES: [(&str, &str, &str); 6] = [
     ("what is the difference between", "and", ""),
     ("what do", "and", "have in common"),
     ("how do", "and", "differ"),
     ("how are", "and", "related"),
     ("how are", "and", "different"),
-    ("can I mix", "and", ""),
     ("can I take", "and", "together"),
 ];
 

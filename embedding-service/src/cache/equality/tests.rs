@@ -28,17 +28,17 @@ fn are(expected: bool, pairs: &[(&str, &str)]) {
 fn no_trap_is_the_same_question() {
     let sets = [
         (include_str!("../../../tests/pairs/traps.jsonl"), 18, 75),
-        (include_str!("../../../tests/pairs/own.jsonl"), 12, 125),
+        (include_str!("../../../tests/pairs/own.jsonl"), 13, 125),
         (include_str!("../../../tests/pairs/held_out.jsonl"), 8, 66),
         (include_str!("../../../tests/pairs/hard_traps.jsonl"), 0, 0),
         (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 26, 138),
         (include_str!("../../../tests/pairs/later_traps.jsonl"), 47, 190),
-        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 42, 166),
-        (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 23, 70),
+        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 43, 166),
+        (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 27, 70),
         (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 20, 100),
         (include_str!("../../../tests/pairs/seventh_traps.jsonl"), 20, 148),
         (include_str!("../../../tests/pairs/eighth_traps.jsonl"), 0, 0),
-        (include_str!("../../../tests/pairs/ninth_traps.jsonl"), 54, 488),
+        (include_str!("../../../tests/pairs/ninth_traps.jsonl"), 53, 488),
         (include_str!("../../../tests/pairs/tenth_traps.jsonl"), 21, 269),
         (include_str!("../../../tests/pairs/eleventh_traps.jsonl"), 30, 270),
         (include_str!("../../../tests/pairs/twelfth_traps.jsonl"), 0, 0),
@@ -104,7 +104,10 @@ fn what_each_rule_serves() {
                 "What is the difference between a toad and a frog?",
             ),
             ("What do whales and bats have in common?", "What do bats and whales have in common?"),
-            ("Can I mix bleach and ammonia?", "Can I mix ammonia and bleach?"),
+            (
+                "Can I take paracetamol and ibuprofen together?",
+                "Can I take ibuprofen and paracetamol together?",
+            ),
             // Contractions and owners.
             ("whats the capital of Peru", "What is the capital of Peru?"),
             ("What is Peru’s capital?", "What is the capital of Peru?"),
