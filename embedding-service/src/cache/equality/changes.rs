@@ -101,9 +101,9 @@ pub(super) fn applied(words: &mut Vec<String>) -> bool {
         let begun = super::small(words);
         RULES.openings.iter().find_map(|opening| {
             let (opening, rest) = begun.split_at_checked(prefix(opening, &begun)?)?;
-            // "Explain" wants more than a name.
+            // "Explain who wrote Dracula" wants more than a name.
             let explains = opening.last().is_some_and(|last| last == "explain" || last == "explaining");
-            let is_way = rest.first().is_some_and(|first| first == "how" || first == "why");
+            let is_way = rest.first().is_some_and(|first| matches!(first.as_str(), "how" | "why" | "the"));
             (!explains || is_way)
                 .then(|| RULES.embedded.iter().find_map(|change| changed(change, rest)))
                 .flatten()

@@ -112,24 +112,11 @@ fn small(words: &[String]) -> Vec<String> {
     words
 }
 
-/// The capital that only a sentence's beginning gives a word. Only a word that is no name, no type and no command: a question word with its verb, a verb
-/// before its subject, or an order with an article. "Who in bash lists users" speaks of a command, and "How Democracies Die" is a title.
+/// The capital that only a sentence's beginning gives a word.
 fn with_small_start(words: &mut [String]) {
-    let [first, second, rest @ ..] = words else { return };
-    let small = first.to_lowercase();
-    let is_verb = |word: &str| is_in("auxiliaries", word);
-    let is_start = is_in("questions", &small)
-        && (is_verb(second)
-            || is_in("behind_questions", second)
-            || is_plain(second) && rest.first().is_some_and(|third| is_verb(third)))
-        || is_verb(&small)
-            && !is_in("other_verbs", &small)
-            && (second == "I" || is_plain(second) && !is_in("prepositions", second))
-        || is_in("orders", &small) && is_in("objects", second)
-        || is_in("starts", &small.replace('’', "'"));
-    let is_one = is_capital(first) && !first.chars().skip(1).any(char::is_uppercase);
-    if is_start && is_one {
-        *first = small;
+    let is_start = begins_as_a_sentence(words) && !speaks_of_writer(words);
+    if let Some(first) = words.first_mut().filter(|_| is_start) {
+        *first = first.to_lowercase();
     }
     // Of a value one says "how does i", so in "how do I" it is nobody else's.
     if let [way, verb, who, ..] = words
@@ -139,6 +126,34 @@ fn with_small_start(words: &mut [String]) {
     {
         "i".clone_into(who);
     }
+}
+
+/// Whether the first word is no name, no type and no command: a question word with its verb, a verb before its subject, or an order with an article.
+/// "Who in bash lists users" speaks of a command, and "How Democracies Die" is a title.
+fn begins_as_a_sentence(words: &[String]) -> bool {
+    let [first, second, rest @ ..] = words else { return false };
+    let small = first.to_lowercase();
+    let is_verb = |word: &str| is_in("auxiliaries", word);
+    let is_question = is_verb(second)
+        || is_in("behind_questions", second)
+        || is_plain(second) && rest.first().is_some_and(|third| is_verb(third));
+    let has_subject = second == "I" || is_plain(second) && !is_in("prepositions", second);
+    is_capital(first)
+        && !first.chars().skip(1).any(char::is_uppercase)
+        && (is_in("questions", &small) && is_question
+            || is_verb(&small) && !is_in("other_verbs", &small) && has_subject
+            || is_in("orders", &small) && is_in("objects", second)
+            || is_in("starts", &small.replace('’', "'")))
+}
+
+/// "How would you grade me", "what did I do wrong": it may be the capital.
+fn speaks_of_writer(words: &[String]) -> bool {
+    let is_one_of = |word: &str, known: &[&str]| known.contains(&word.to_lowercase().as_str());
+    words.windows(2).any(|two| match two {
+        [before, who] if who == "me" => !is_one_of(before, &["tell", "telling", "give"]),
+        [before, who] if who == "I" || who == "i" => !is_one_of(before, &["do", "can", "should"]),
+        _ => false,
+    })
 }
 
 #[cfg(test)]
