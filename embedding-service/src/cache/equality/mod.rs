@@ -1,10 +1,10 @@
 //! Whether two questions are the same, so that one answer serves both. Embeddings put opposites side by side ("with", "without";
 //! 15 and 50), so a semantic cache has to look at the words.
 //!
-//! Two texts are the same if a closed list of changes that keep the meaning brings both to one form: those of `changes.txt`, each group with its reason,
-//! the capital of a first word, a mark at the end ([`end`]) and the two sides of a comparison ([`sides`]). They apply only to one plain sentence
-//! ([`text`]), with or without a greeting and thanks, that does not speak of writing. Everything else is compared to the letter and in its
-//! order. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
+//! Two texts are the same if a closed list of changes that keep the meaning brings both to one form: those of `changes.txt`, each
+//! group with its reason, the capital of a first word, a mark at the end ([`end`]) and the two sides of a comparison ([`sides`]).
+//! They apply only to one plain sentence ([`text`]), with or without a greeting and thanks, that does not speak of writing.
+//! Everything else is compared to the letter and in its order. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
 
 mod changes;
 mod end;
@@ -52,7 +52,8 @@ impl Form {
             }
         }
         sides::sort(&mut words);
-        // A comma that no change has taken parts a list, or a text from what is to be done to it. A greeting may belong to what does not say all that it is about.
+        // A comma that no change has taken parts a list, or a text from what is to be done to it. A greeting may belong to what does
+        // not say all that it is about.
         if words.iter().any(|word| word == ",") || is_greeted && !changes::is_whole(&words) {
             return None;
         }

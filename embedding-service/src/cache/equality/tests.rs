@@ -90,6 +90,7 @@ fn what_each_rule_serves() {
             ("I was wondering why cats purr", "Why do cats purr?"),
             ("I was wondering whether bail is refundable", "Is bail refundable?"),
             ("Explain how a heat pump works.", "How does a heat pump work?"),
+            ("Difference between tea and coffee", "what is the difference between coffee and tea"),
             (
                 "Can you explain the difference between a lemon and a lime?",
                 "What is the difference between a lime and a lemon?",

@@ -56,7 +56,7 @@ fn is_number(text: &str) -> bool {
         && digits.chars().all(|c| is_digit(c) || matches!(c, '.' | ','))
 }
 
-/// "Cats", but not "NATO" and not "iPhone".
+/// "Cats" and "NATO", but not "iPhone".
 pub(super) fn is_capital(word: &str) -> bool {
     word.starts_with(char::is_uppercase)
 }
