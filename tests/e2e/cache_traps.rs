@@ -23,7 +23,7 @@ struct Pair {
 const ONE_OF: usize = 8;
 
 /// Each way in which two texts look alike and ask for something else, as a pair.
-const DIFFERENT: [(&str, &str); 33] = [
+const DIFFERENT: [(&str, &str); 36] = [
     ("How much is 5 MW?", "How much is 5 mW?"),
     ("What does git branch -d do?", "What does git branch -D do?"),
     ("What is Co?", "What is CO?"),
@@ -60,6 +60,9 @@ const DIFFERENT: [(&str, &str); 33] = [
     ("How do I not reset my password?", "How do I reset my password?"),
     ("How far is it from Rome to Paris?", "How far is it from Paris to Rome?"),
     ("What is 15 % of 80?", "What is 18 % of 80?"),
+    ("What is the emergancy app?", "What is the emergency app?"),
+    ("Which file is oldest? Delete the file", "Which file is oldest? Delete the file?"),
+    ("Compare tea and coffee for a fan of the former", "Compare coffee and tea for a fan of the former"),
 ];
 
 /// Changes that keep the meaning.
@@ -68,10 +71,10 @@ const THE_SAME: [(&str, &str); 12] = [
     ("Hi, what is the capital of Peru?", "What is the capital of Peru?"),
     ("Um, what is a mortgage?", "What is a mortgage?"),
     ("So, how does a heat pump work?", "How does a heat pump work?"),
-    ("How do I boil rice? Thanks a lot!", "How do I boil rice?"),
+    ("How do I peel a mango? Thanks a lot!", "How do I peel a mango?"),
     ("At the hotel, is there a pool?", "Is there a pool at the hotel?"),
     ("In Excel, how do I merge cells?", "How do I merge cells in Excel?"),
-    ("What's the tallest tree?", "What is the tallest tree?"),
+    ("What's the capital of Peru?", "What is the capital of Peru?"),
     ("Why isn't it working?", "Why is it not working?"),
     ("Could you tell me why cats purr?", "Why do cats purr?"),
     ("How can I remove a stain from a shirt?", "How do I remove a stain from a shirt?"),
@@ -177,10 +180,10 @@ async fn each_kind_of_change_is_judged_alike_in_every_dialect() {
 #[tokio::test]
 async fn no_trap_gets_the_answer_of_another_question() {
     served(&[
-        ("traps.jsonl", 3),
-        ("fresh_traps.jsonl", 6),
+        ("traps.jsonl", 2),
+        ("fresh_traps.jsonl", 2),
         ("hard_traps.jsonl", 0),
-        ("later_traps.jsonl", 9),
+        ("later_traps.jsonl", 3),
     ])
     .await;
 }
@@ -188,14 +191,15 @@ async fn no_trap_gets_the_answer_of_another_question() {
 #[tokio::test]
 async fn no_trap_of_the_later_rounds_does() {
     served(&[
-        ("fourth_traps.jsonl", 6),
-        ("fifth_traps.jsonl", 3),
+        ("fourth_traps.jsonl", 2),
+        ("fifth_traps.jsonl", 1),
         ("sixth_traps.jsonl", 3),
-        ("seventh_traps.jsonl", 3),
+        ("seventh_traps.jsonl", 1),
         ("eighth_traps.jsonl", 0),
-        ("ninth_traps.jsonl", 8),
-        ("tenth_traps.jsonl", 4),
-        ("eleventh_traps.jsonl", 2),
+        ("ninth_traps.jsonl", 4),
+        ("tenth_traps.jsonl", 2),
+        ("eleventh_traps.jsonl", 1),
+        ("twelfth_traps.jsonl", 0),
     ])
     .await;
 }

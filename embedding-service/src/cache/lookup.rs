@@ -139,10 +139,10 @@ impl LookUp {
 
     /// Whether both texts are the same question.
     fn agrees(&self, entry: &Entry, prompt: &str, embedded: &Embedded) -> bool {
-        let is_known = |word: &str| self.pool.knows(word);
-        entry.asked.as_ref().is_some_and(|asked| {
-            asked.unseen == embedded.unseen && asks_the_same(&asked.text, prompt, &is_known)
-        })
+        entry
+            .asked
+            .as_ref()
+            .is_some_and(|asked| asked.unseen == embedded.unseen && asks_the_same(&asked.text, prompt))
     }
 }
 

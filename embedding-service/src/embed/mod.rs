@@ -76,11 +76,6 @@ pub trait Tokeniser: Send + Sync {
     /// When the tokeniser fails; the message holds no prompt text.
     fn tokenise(&self, prompt: &str) -> Result<TokenisedPrompt, EmbedError>;
 
-    /// Whether a word in lower case is one of the vocabulary's own, and not put together from parts.
-    fn knows(&self, _word: &str) -> bool {
-        false
-    }
-
     /// How many tokens there will be at least, told at a glance: what cannot be done in time need not be tokenised.
     fn least_tokens(&self, _prompt: &str) -> usize {
         1

@@ -108,12 +108,6 @@ impl Pool {
         self.state.delay()
     }
 
-    /// Whether a word in lower case is one of the model's vocabulary.
-    #[must_use]
-    pub fn knows(&self, word: &str) -> bool {
-        self.tokeniser.knows(word)
-    }
-
     /// The embedding of `prompt`, if it is among the recent ones.
     #[must_use]
     pub fn recent(&self, prompt: &str) -> Option<Embedded> {

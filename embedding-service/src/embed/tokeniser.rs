@@ -114,10 +114,6 @@ impl Tokeniser for ModelTokeniser {
         Ok(TokenisedPrompt { token_ids, head, unseen })
     }
 
-    fn knows(&self, word: &str) -> bool {
-        self.tokenizer.token_to_id(word).is_some()
-    }
-
     /// A token for each word, up to where a prompt may count as long.
     fn least_tokens(&self, prompt: &str) -> usize {
         words(prompt).take(self.long_prompt_tokens).count()

@@ -77,8 +77,6 @@ fn judged(args: &Args, pairs: Vec<Pair>) -> Result<Vec<Judged>, String> {
     let runtime = Runtime::load(&args.library).map_err(|error| error.to_string())?;
     let files = ModelFiles::find(&args.model).map_err(|error| error.to_string())?;
     let mut model = OnnxEmbedder::load(&runtime, &files).map_err(|error| error.to_string())?;
-    let tokeniser = model.tokeniser();
-    let is_known = |word: &str| tokeniser.knows(word);
     pairs
         .into_iter()
         .map(|pair| {
@@ -87,7 +85,7 @@ fn judged(args: &Args, pairs: Vec<Pair>) -> Result<Vec<Judged>, String> {
             // What the model did not see has to be the same, as for any comparison of prompts.
             let similarity =
                 if a.unseen == b.unseen { similarity::of_vectors(&a.vector, &b.vector) } else { 0.0 };
-            let is_same = asks_the_same(&pair.a, &pair.b, &is_known);
+            let is_same = asks_the_same(&pair.a, &pair.b);
             Ok(Judged { pair, similarity, is_same })
         })
         .collect()

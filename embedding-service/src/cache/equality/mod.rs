@@ -2,136 +2,175 @@
 //! 15 and 50), so a semantic cache has to look at the words.
 //!
 //! Two texts are the same if a closed list of changes that keep the meaning brings both to one form: those of `changes.txt`, each
-//! group with its reason, and those of [`writing`], [`spelling`], [`numbers`], [`contractions`], [`courtesy`], [`front`], [`order`] and [`sides`]
-//! (what may stand in two places). Everything that no entry names is compared to the letter and in its order: another word, sign, capital or line break
-//! is another question. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
+//! group with its reason, the capital of a first word, a mark at the end ([`end`]) and the two sides of a comparison ([`sides`]).
+//! They apply only to one plain sentence ([`text`]), with or without a greeting and thanks, that does not speak of writing.
+//! Everything else is compared to the letter and in its order. In doubt two texts are not the same: a miss costs one request, a wrong answer costs trust.
 
 mod changes;
-mod contractions;
-mod courtesy;
 mod end;
-mod front;
-mod matter;
-mod numbers;
-mod order;
+mod places;
 mod sides;
-mod slips;
-mod spelling;
-mod token;
+mod text;
 mod words;
-mod writing;
 
-use self::courtesy::Courtesy;
-use self::end::{Beginning, End, asks, end_marks, may_be_short};
-use self::matter::{has_two_ways, is_about_itself, is_about_marks, is_looked_for};
-use self::token::{Kind, Text, Token};
+use self::{
+    text::{Sentence, is_capital, is_plain, read},
+    words::{is_in, meant},
+};
 
-/// Longer texts, in bytes, are compared as they stand: rewordings are short, and what is pasted into a prompt is its matter.
-const LONGEST: usize = 1_000;
 /// Changes are applied until nothing changes, at most so often.
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 6;
 
-/// Whether the answer to one text may serve the other. Symmetric. `is_known`: whether a word in lower case is one, as far as a
-/// vocabulary goes; a slip of the typist is mended only where no second word is near.
+/// Whether the answer to one text may serve the other. Symmetric.
 #[must_use]
-pub fn asks_the_same(a: &str, b: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
-    let form = |text| Form::of(text, is_known);
-    a == b
-        || a.len().max(b.len()) <= LONGEST
-            && form(a).zip(form(b)).is_some_and(|(of_a, of_b)| {
-                of_a.words == of_b.words && of_a.given == of_b.given && !of_a.says_what_is_asked_by(&of_b)
-            })
+pub fn asks_the_same(a: &str, b: &str) -> bool {
+    a == b || Form::of(a).zip(Form::of(b)).is_some_and(|(a, b)| a == b)
 }
 
 /// What is left of a text after all changes. Texts of one form are the same question.
+#[derive(PartialEq)]
 struct Form {
     words: Vec<String>,
-    /// What follows a colon or a line break: material, as it stands.
-    given: String,
-    /// The full stop or the question mark at its end says something: "Was great at the time." and "Was great at the time?"
-    mark: Option<End>,
+    end: Option<char>,
 }
 
 impl Form {
-    /// Whether one of the two states what the other asks.
-    fn says_what_is_asked_by(&self, other: &Self) -> bool {
-        let is = |one: &Self, end| one.mark == Some(end);
-        is(self, End::Stopped) && is(other, End::Asked) || is(self, End::Asked) && is(other, End::Stopped)
-    }
-
     /// Returns `None` for a text that only its repetition equals.
-    fn of(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<Self> {
-        let Text { mut tokens, given, is_about_words } = Text::read(text)?;
-        if given.is_empty() && is_about_itself(&tokens) {
+    fn of(text: &str) -> Option<Self> {
+        let (Sentence { mut words, mut end }, is_greeted) = without_talk(read(text)?)?;
+        if speaks_of_writing(&words) {
             return None;
         }
-        let is_about_marks = is_about_marks(&tokens);
-        writing::with_values(&mut tokens);
-        let mut end = end_marks(&mut tokens, given.is_empty());
-        let is_matter = is_looked_for(&tokens) || has_two_ways(&tokens, is_known);
-        if !is_matter {
-            contractions::with_full_forms(&mut tokens, is_about_words);
-        }
-        let is_about_words = is_about_words || is_matter;
-        writing::with_small_starts(&mut tokens, !is_about_words);
-        let with_one_writing = |tokens: &mut Vec<Token>| {
-            if !is_about_words && !writing::may_be_meant(tokens) {
-                spelling::spelt(tokens, is_known);
-                // "Shoudl I".
-                writing::with_small_i(tokens);
-                numbers::with_numbers(tokens);
-            }
+        with_small_start(&mut words);
+        without_slips(&mut words);
+        let asks = |words: &[String]| {
+            words.first().is_some_and(|first| is_in("questions", first) || is_in("auxiliaries", first))
         };
-        with_one_writing(&mut tokens);
-        let begun_as = Beginning::of(&tokens);
-        let is_short = may_be_short(&tokens);
-        let mut is_asking = false;
-        while courtesy::without_thanks(&mut tokens, is_about_words, end == End::Asked) {
-            let before = end_marks(&mut tokens, true);
-            // "What is a hedge fund, please?"
-            end = if before == End::Plain && end == End::Asked { end } else { before };
-        }
+        let asks_at_first = asks(&words);
         for _ in 0..ROUNDS {
-            let may_move = given.is_empty() && !is_about_words;
-            let courtesy = courtesy::without_courtesy(&mut tokens, is_about_words);
-            is_asking |= courtesy == Some(Courtesy::Asking);
-            if courtesy.is_some() {
-                // What follows is a text of its own.
-                with_one_writing(&mut tokens);
-            }
-            let is_changed = courtesy.is_some()
-                || may_move && front::without_front(&mut tokens)
-                || changes::applied(&mut tokens);
-            if !is_changed {
+            if !changes::applied(&mut words) {
                 break;
             }
         }
-        if !is_about_words {
-            order::with_early_not(&mut tokens);
+        sides::sort(&mut words);
+        // A comma that no change has taken parts a list, or a text from what is to be done to it. A greeting may belong to what does
+        // not say all that it is about.
+        if words.iter().any(|word| word == ",") || is_greeted && !changes::is_whole(&words) {
+            return None;
         }
-        // The sides of a comparison may be given below, in their order.
-        if !is_about_words && given.is_empty() {
-            sides::with_sorted_sides(&mut tokens);
-        }
-        if is_asking && matches!(end, End::Plain | End::Stopped) {
-            end = End::Asked;
-        }
-        let mark = match end {
-            End::Asked if is_about_marks || !asks(&tokens) || begun_as.is_offer(&tokens) => Some("?"),
-            End::Exclaimed | End::Both => Some("!"),
-            End::Open => Some("..."),
-            _ => None,
+        // "Tell me how tides work." is a question now, and "could you please list the gases?" is none.
+        end = match (end, asks_at_first, asks(&words)) {
+            (None | Some('.'), false, true) => Some('?'),
+            (Some('?'), true, false) => None,
+            _ => end,
         };
-        if end == End::Stopped && (is_about_marks || is_short && may_be_short(&tokens)) {
-            tokens.push(Token { kind: Kind::Mark, ..Token::word(".") });
-        }
-        // "Could you explain X?" and "explain X." are one.
-        let says_nothing = begun_as.is_asked_for || end == End::Stopped && begun_as.is_order;
-        let own_mark = matches!(end, End::Stopped | End::Asked).then_some(end).filter(|_| !says_nothing);
-        tokens.extend(mark.map(|mark| Token { kind: Kind::Mark, ..Token::word(mark) }));
-        let words = tokens.into_iter().map(|token| token.text).collect();
-        Some(Self { words, given, mark: own_mark })
+        Some(Self { end: end.filter(|end| !end::says_nothing(&words, *end)), words })
     }
+}
+
+/// "How many capitals does my text have": a text about writing may be about its own, so every sign of it counts.
+fn speaks_of_writing(words: &[String]) -> bool {
+    words.iter().enumerate().any(|(at, word)| {
+        let word = word.to_lowercase();
+        let one = word.strip_suffix('s').unwrap_or(&word);
+        // "My password hunter", but not "the password of my account".
+        let next = words.get(at.saturating_add(1)).filter(|_| is_in("secret", one));
+        let is_given = next.is_some_and(|next| !matches!(next.as_str(), "of" | "for" | "on" | ","));
+        is_in("of_writing", &word) || is_in("of_writing", one) || is_given
+    })
+}
+
+/// The one sentence that is left without greeting and thanks, and whether there were any.
+fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, bool)> {
+    let all = sentences.len();
+    if all > 1 && sentences.last().is_some_and(|last| changes::thanks(&last.words)) {
+        sentences.pop();
+    }
+    // A greeting ends in a full stop or an exclamation mark: "Hello? What is a quark?" waits for somebody.
+    if sentences.len() > 1
+        && sentences.first().is_some_and(|first| {
+            first.end != Some('?') && changes::greeting(&small(&first.words)) == first.words.len()
+        })
+    {
+        sentences.remove(0);
+    }
+    let mut is_greeted = sentences.len() < all;
+    let [mut sentence] = <[Sentence; 1]>::try_from(sentences).ok()?;
+    loop {
+        let len = changes::greeting(&small(&sentence.words));
+        if len == 0 || len >= sentence.words.len() {
+            return Some((sentence, is_greeted));
+        }
+        let has_comma = sentence.words.get(len).is_some_and(|mark| mark == ",");
+        sentence.words.drain(..len.saturating_add(usize::from(has_comma)));
+        is_greeted = true;
+    }
+}
+
+/// The words, with a small letter at the beginning.
+fn small(words: &[String]) -> Vec<String> {
+    let mut words = words.to_vec();
+    words.iter_mut().take(1).for_each(|first| *first = first.to_lowercase());
+    words
+}
+
+/// The capital that only a sentence's beginning gives a word.
+fn with_small_start(words: &mut [String]) {
+    let is_start = begins_as_a_sentence(words) && !speaks_of_writer(words);
+    if let Some(first) = words.first_mut().filter(|_| is_start) {
+        *first = first.to_lowercase();
+    }
+    // Of a value one says "how does i", so in "how do I" it is nobody else's.
+    if let [way, verb, who, ..] = words
+        && verb == "do"
+        && who == "I"
+        && is_in("questions", way)
+    {
+        "i".clone_into(who);
+    }
+}
+
+/// "In an emergancy", "the definiton of": a noun that is written wrongly behind its article, and before no other noun, for "the emergancy app" may be a name.
+fn without_slips(words: &mut [String]) {
+    let is_noun = |words: &[String], at: usize| {
+        let before = at.checked_sub(1).and_then(|at| words.get(at));
+        let next = words.get(at.saturating_add(1));
+        before.is_some_and(|word| is_in("articles", word)) && next.is_none_or(|word| is_in("prepositions", word))
+    };
+    for at in 0..words.len() {
+        let meant = words.get(at).and_then(|word| meant(word)).filter(|_| is_noun(words, at));
+        if let Some((word, meant)) = words.get_mut(at).zip(meant) {
+            meant.clone_into(word);
+        }
+    }
+}
+
+/// Whether the first word is no name, no type and no command: a question word with its verb, a verb before its subject, or an order with an article.
+/// "Who in bash lists users" speaks of a command, and "How Democracies Die" is a title.
+fn begins_as_a_sentence(words: &[String]) -> bool {
+    let [first, second, rest @ ..] = words else { return false };
+    let small = first.to_lowercase();
+    let is_verb = |word: &str| is_in("auxiliaries", word);
+    let is_question = is_verb(second)
+        || is_in("behind_questions", second)
+        || is_plain(second) && rest.first().is_some_and(|third| is_verb(third));
+    let has_subject = second == "I" || is_plain(second) && !is_in("prepositions", second);
+    is_capital(first)
+        && !first.chars().skip(1).any(char::is_uppercase)
+        && (is_in("questions", &small) && is_question
+            || is_verb(&small) && !is_in("other_verbs", &small) && has_subject
+            || is_in("orders", &small) && is_in("objects", second)
+            || is_in("starts", &small.replace('’', "'")))
+}
+
+/// "How would you grade me", "what did I do wrong": it may be the capital.
+fn speaks_of_writer(words: &[String]) -> bool {
+    let is_one_of = |word: &str, known: &[&str]| known.contains(&word.to_lowercase().as_str());
+    words.windows(2).any(|two| match two {
+        [before, who] if who == "me" => !is_one_of(before, &["tell", "telling", "give"]),
+        [before, who] if who == "I" || who == "i" => !is_one_of(before, &["do", "can", "should"]),
+        _ => false,
+    })
 }
 
 #[cfg(test)]
