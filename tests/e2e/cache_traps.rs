@@ -66,13 +66,12 @@ const DIFFERENT: [(&str, &str); 36] = [
 ];
 
 /// Changes that keep the meaning.
-const THE_SAME: [(&str, &str); 12] = [
+const THE_SAME: [(&str, &str); 11] = [
     ("What is the definiton of entropy?", "What is the definition of entropy?"),
     ("Hi, what is the capital of Peru?", "What is the capital of Peru?"),
     ("Um, what is a mortgage?", "What is a mortgage?"),
     ("So, how does a heat pump work?", "How does a heat pump work?"),
     ("How do I peel a mango? Thanks a lot!", "How do I peel a mango?"),
-    ("At the hotel, is there a pool?", "Is there a pool at the hotel?"),
     ("In Excel, how do I merge cells?", "How do I merge cells in Excel?"),
     ("What's the capital of Peru?", "What is the capital of Peru?"),
     ("Why isn't it working?", "Why is it not working?"),

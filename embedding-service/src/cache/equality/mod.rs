@@ -135,7 +135,8 @@ fn without_slips(words: &mut [String]) {
     let is_noun = |words: &[String], at: usize| {
         let before = at.checked_sub(1).and_then(|at| words.get(at));
         let next = words.get(at.saturating_add(1));
-        before.is_some_and(|word| is_in("articles", word)) && next.is_none_or(|word| is_in("prepositions", word))
+        before.is_some_and(|word| is_in("articles", word))
+            && next.is_none_or(|word| is_in("prepositions", word))
     };
     for at in 0..words.len() {
         let meant = words.get(at).and_then(|word| meant(word)).filter(|_| is_noun(words, at));
