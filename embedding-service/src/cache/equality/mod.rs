@@ -107,10 +107,12 @@ fn without_talk(mut sentences: Vec<Sentence>) -> Option<(Sentence, bool)> {
     }
 }
 
-/// The words, with a small letter at the beginning.
+/// The words, with a small letter at the beginning. "HMM" and "SO" are abbreviations.
 fn small(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
-    words.iter_mut().take(1).for_each(|first| *first = first.to_lowercase());
+    if let Some(first) = words.first_mut().filter(|first| !first.chars().skip(1).any(char::is_uppercase)) {
+        *first = first.to_lowercase();
+    }
     words
 }
 
@@ -130,19 +132,13 @@ fn with_small_start(words: &mut [String]) {
     }
 }
 
-/// "In an emergancy", "the definiton of": a noun that is written wrongly behind its article, and before no other noun, for "the emergancy app" may be a name.
+/// "What is the definiton of": a noun that is written wrongly. Elsewhere the error itself may be meant.
 fn without_slips(words: &mut [String]) {
-    let is_noun = |words: &[String], at: usize| {
-        let before = at.checked_sub(1).and_then(|at| words.get(at));
-        let next = words.get(at.saturating_add(1));
-        before.is_some_and(|word| is_in("articles", word))
-            && next.is_none_or(|word| is_in("prepositions", word))
-    };
-    for at in 0..words.len() {
-        let meant = words.get(at).and_then(|word| meant(word)).filter(|_| is_noun(words, at));
-        if let Some((word, meant)) = words.get_mut(at).zip(meant) {
-            meant.clone_into(word);
-        }
+    if let [what, is, the, slip, of, ..] = words
+        && (what == "what" && matches!(is.as_str(), "is" | "are") && the == "the" && of == "of")
+        && let Some(meant) = meant(slip)
+    {
+        meant.clone_into(slip);
     }
 }
 
@@ -156,8 +152,14 @@ fn begins_as_a_sentence(words: &[String]) -> bool {
         || is_in("behind_questions", second)
         || is_plain(second) && rest.first().is_some_and(|third| is_verb(third));
     let has_subject = second == "I" || is_plain(second) && !is_in("prepositions", second);
+    // "When is undefined in Kotlin": the capital is what is asked about.
+    let speaks_of_code =
+        !matches!(second.as_str(), "do" | "can" | "to") && words.iter().any(|word| is_in("programs", word));
     is_capital(first)
         && !first.chars().skip(1).any(char::is_uppercase)
+        && !speaks_of_code
+        && rest.first().is_none_or(|third| third != "not")
+        && !is_in("clauses", second)
         && (is_in("questions", &small) && is_question
             || is_verb(&small) && !is_in("other_verbs", &small) && has_subject
             || is_in("orders", &small) && is_in("objects", second)

@@ -79,6 +79,8 @@ fn is_noun(word: &str) -> bool {
         && word.len() > 2
         && is_of_a_thing(word)
         && !word.ends_with("ing")
+        // "Explain how lawyers talk jargon-free" says how to explain it.
+        && !word.contains('-')
         && !["not_explained", "prepositions", "articles"].iter().any(|list| is_in(list, word))
 }
 
@@ -144,6 +146,8 @@ pub(super) fn is_side(word: &str) -> bool {
         && word.chars().count() > 1
         && !word.contains(['-', '\'', '’'])
         && !is_roman
+        // "FF" and "fe" are numbers.
+        && !word.chars().all(|letter| letter.is_ascii_hexdigit())
         && is_of_a_thing(word)
         && !["numerals", "days", "months"].iter().any(|list| is_in(list, word))
         && count(word).is_none()

@@ -33,14 +33,14 @@ fn no_trap_is_the_same_question() {
         (include_str!("../../../tests/pairs/hard_traps.jsonl"), 0, 0),
         (include_str!("../../../tests/pairs/fresh_traps.jsonl"), 26, 138),
         (include_str!("../../../tests/pairs/later_traps.jsonl"), 46, 190),
-        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 43, 166),
+        (include_str!("../../../tests/pairs/fourth_traps.jsonl"), 41, 166),
         (include_str!("../../../tests/pairs/fifth_traps.jsonl"), 27, 70),
         (include_str!("../../../tests/pairs/sixth_traps.jsonl"), 20, 100),
-        (include_str!("../../../tests/pairs/seventh_traps.jsonl"), 20, 148),
+        (include_str!("../../../tests/pairs/seventh_traps.jsonl"), 19, 148),
         (include_str!("../../../tests/pairs/eighth_traps.jsonl"), 0, 0),
-        (include_str!("../../../tests/pairs/ninth_traps.jsonl"), 53, 488),
+        (include_str!("../../../tests/pairs/ninth_traps.jsonl"), 48, 488),
         (include_str!("../../../tests/pairs/tenth_traps.jsonl"), 21, 269),
-        (include_str!("../../../tests/pairs/eleventh_traps.jsonl"), 30, 270),
+        (include_str!("../../../tests/pairs/eleventh_traps.jsonl"), 26, 270),
         (include_str!("../../../tests/pairs/twelfth_traps.jsonl"), 0, 0),
     ];
     for (set, least, all) in sets {
@@ -124,8 +124,6 @@ fn what_each_rule_serves() {
             ("What happened on the 3rd of May 1979?", "What happened on May 3, 1979?"),
             ("Give me five ideas for a rainy day", "Give me 5 ideas for a rainy day"),
             // British words.
-            ("What colour is the sky?", "What color is the sky?"),
-            ("How do I organise a garage?", "How do I organize a garage?"),
         ],
     );
 }
@@ -265,8 +263,13 @@ fn what_a_rule_says_and_no_more() {
             ("Give me five guys", "Give me 5 guys"),
             ("What happened on 3 May 1979?", "What happened on 5 March 1979?"),
             ("What is Bohr's radius?", "What is the radius of Bohr?"),
-            ("what colour is the norm in Ireland", "what color is the norm in Ireland"),
-            ("How do I organise in Scrabble?", "How do I organize in Scrabble?"),
+            ("What colour is the live wire?", "What color is the live wire?"),
+            ("HMM what is an emission?", "What is an emission?"),
+            ("Why doesn't my lawyer advise settling?", "Why does my lawyer advise not settling?"),
+            ("How do I enable addicts?", "How to enable addicts"),
+            ("How many e's are in my request?", "how many e's are in my request?"),
+            ("When is undefined in Kotlin", "when is undefined in Kotlin"),
+            ("What is the difference between FF and FE?", "What is the difference between FE and FF?"),
             ("What is the captial of Peru?", "What is the capital of Peru?"),
             ("what is a vertica node", "what is a vertical node"),
         ],

@@ -44,6 +44,8 @@ pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(char::is_alphabetic)
         && text.ends_with(char::is_alphabetic)
         && text.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | '-'))
+        // "How many e's": the letter is meant.
+        && !text.split_once(['\'', '’']).is_some_and(|(letter, _)| letter.chars().count() == 1 && !letter.eq_ignore_ascii_case("i"))
         && (text.chars().count() > 1 || matches!(text, "a" | "A" | "i" | "I"))
 }
 
